@@ -1,0 +1,1 @@
+//! Text in, a unit vector out. Knows nothing of memory.
