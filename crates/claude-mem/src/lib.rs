@@ -1,1 +1,14 @@
+//! Memory for coding agents that nobody notices.
+//!
+//! The modules stand in the order in which an event travels: a hook takes it, `redact` cleans
+//! it, `queue` keeps it, `compress` or `distil` makes memories of it, `store` holds them,
+//! `search` finds them, `context` chooses what the agent is told, and `mcp`, `serve` and `cli`
+//! hand it out.
 
+pub mod episode;
+pub mod hook;
+pub mod memory;
+
+pub mod clock;
+pub mod ids;
+pub mod limits;

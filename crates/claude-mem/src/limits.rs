@@ -1,0 +1,36 @@
+//! Every bound in one place, unit last, relations checked when it compiles.
+
+/// Stdin of one hook. Longer input is cut, and the event is marked as cut.
+pub const HOOK_INPUT_BYTES_MAX: usize = 16 << 20;
+/// What we keep of one tool result, before the head-and-tail cut says otherwise.
+pub const TOOL_OUTPUT_BYTES_MAX: usize = 64 << 10;
+/// What we keep of one tool's input.
+pub const TOOL_INPUT_BYTES_MAX: usize = 64 << 10;
+/// What we keep of one prompt or one assistant message.
+pub const MESSAGE_BYTES_MAX: usize = 128 << 10;
+/// Clients cut hook output at 10,000 characters; this is our wall.
+pub const CONTEXT_CHARS_MAX: usize = 9_500;
+
+/// How long a worker may hold an event before another may take it.
+pub const LEASE_SECONDS: i64 = 120;
+/// Failures after which an event is dead: kept, listed, retried only by hand.
+pub const ATTEMPTS_MAX: u32 = 3;
+
+/// Hooks leave the write-ahead log alone below this size; the worker checkpoints it.
+pub const WAL_LEFT_BYTES_MAX: u64 = 512 << 10;
+/// How long a hook waits for another writer before it spools.
+pub const HOOK_BUSY_MS: u64 = 250;
+/// How long any other process waits for a writer.
+pub const BUSY_MS: u64 = 5_000;
+
+/// Identical content within this window is the same observation.
+pub const DEDUP_WINDOW_SECONDS: i64 = 30;
+/// Rows of one page, whatever the caller asks for.
+pub const PAGE_ROWS_MAX: u32 = 500;
+/// A passage is what one vector and one full-text row speak for.
+pub const PASSAGE_WORDS_MAX: usize = 90;
+
+const _: () = assert!(TOOL_OUTPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
+const _: () = assert!(TOOL_INPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
+const _: () = assert!(CONTEXT_CHARS_MAX < 10_000);
+const _: () = assert!(HOOK_BUSY_MS < BUSY_MS);
