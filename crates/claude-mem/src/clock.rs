@@ -38,6 +38,7 @@ impl Millis {
         Micros(self.0.saturating_mul(1_000))
     }
 
+    #[must_use]
     pub const fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(1_000)))
     }

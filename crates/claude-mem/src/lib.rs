@@ -12,3 +12,5 @@ pub mod memory;
 pub mod clock;
 pub mod ids;
 pub mod limits;
+pub mod tokens;
+pub mod vocabulary;

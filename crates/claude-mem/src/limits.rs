@@ -30,6 +30,11 @@ pub const PAGE_ROWS_MAX: u32 = 500;
 /// A passage is what one vector and one full-text row speak for.
 pub const PASSAGE_WORDS_MAX: usize = 90;
 
+/// A vocabulary file.
+pub const VOCABULARY_BYTES_MAX: usize = 64 << 10;
+/// Types, and concepts, of a vocabulary: each is told to the model in every prompt.
+pub const VOCABULARY_TERMS_MAX: usize = 64;
+
 const _: () = assert!(TOOL_OUTPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(TOOL_INPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(CONTEXT_CHARS_MAX < 10_000);

@@ -1,0 +1,97 @@
+use super::*;
+
+#[test]
+fn the_standard_types_are_the_constants() {
+    let vocabulary = Vocabulary::default();
+    for kind in [
+        ObservationType::DECISION,
+        ObservationType::BUGFIX,
+        ObservationType::FEATURE,
+        ObservationType::REFACTOR,
+        ObservationType::DISCOVERY,
+        ObservationType::CHANGE,
+    ] {
+        assert_eq!(vocabulary.kind(kind.as_str()), kind);
+    }
+    assert_eq!(vocabulary.types.len(), 6);
+}
+
+#[test]
+fn whatever_a_model_says_is_a_word_of_the_vocabulary() {
+    for (said, want) in [
+        ("bugfix", "bugfix"),
+        ("BugFix", "bugfix"),
+        (" Bug Fix ", "bugfix"),
+        ("bug_fix", "bugfix"),
+        ("fix", "bugfix"),
+        ("feat", "feature"),
+        ("bugfix|feature", "bugfix"),
+        ("feature, refactor", "feature"),
+        ("nonsense, refactor", "refactor"),
+        ("documentation", "change"),
+        ("finding", "discovery"),
+        ("`decision`", "decision"),
+        ("feature (new)", "feature"),
+        ("", "discovery"),
+        ("???", "discovery"),
+        ("banana", "discovery"),
+        ("修复", "discovery"),
+    ] {
+        assert_eq!(
+            Vocabulary::default().kind(said).as_str(),
+            want,
+            "said {said:?}"
+        );
+    }
+}
+
+#[test]
+fn a_concept_nobody_knows_is_none() {
+    let vocabulary = Vocabulary::default();
+    assert_eq!(vocabulary.concept("How it works"), Some("how-it-works"));
+    assert_eq!(vocabulary.concept("tradeoff"), Some("trade-off"));
+    assert_eq!(vocabulary.concept("pitfall"), Some("gotcha"));
+    assert_eq!(vocabulary.concept("blockchain"), None);
+    assert_eq!(vocabulary.concept(""), None);
+}
+
+#[test]
+fn a_file_replaces_the_words() {
+    let file = r#"{
+        "types": [
+            {"name": "finding", "meaning": "what the reading showed", "also": ["result"]},
+            {"name": "note", "meaning": "anything else"}
+        ],
+        "concepts": []
+    }"#;
+    let vocabulary = Vocabulary::from_json(file).unwrap();
+    assert_eq!(vocabulary.kind("Result").as_str(), "finding");
+    assert_eq!(vocabulary.kind("bugfix").as_str(), "note");
+    assert_eq!(vocabulary.concept("gotcha"), None);
+}
+
+#[test]
+fn a_file_that_would_break_things_is_refused() {
+    let many = format!(
+        r#"{{"types": [{}], "concepts": []}}"#,
+        vec![r#"{"name": "a", "meaning": ""}"#; 65].join(",")
+    );
+    for bad in [
+        "",
+        "[]",
+        r#"{"types": [], "concepts": []}"#,
+        r#"{"types": [{"name": "A b", "meaning": ""}], "concepts": []}"#,
+        r#"{"types": [{"name": "<x>", "meaning": ""}], "concepts": []}"#,
+        r#"{"types": [{"name": "a", "meaning": ""}], "concepts": [], "typos": []}"#,
+        &many,
+        &" ".repeat(70_000),
+    ] {
+        assert!(Vocabulary::from_json(bad).is_err(), "{bad:.60}");
+    }
+}
+
+#[test]
+fn a_vocabulary_survives_its_own_file() {
+    let text = serde_json::to_string(&Vocabulary::default()).unwrap();
+    assert_eq!(Vocabulary::from_json(&text).unwrap(), Vocabulary::default());
+}
