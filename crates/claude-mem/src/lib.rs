@@ -10,6 +10,7 @@ pub mod hook;
 pub mod memory;
 
 pub mod clock;
+pub mod config;
 pub mod ids;
 pub mod limits;
 pub mod tokens;

@@ -23,6 +23,9 @@ pub const HOOK_BUSY_MS: u64 = 250;
 /// How long any other process waits for a writer.
 pub const BUSY_MS: u64 = 5_000;
 
+/// `settings.json`. A longer file is not one that a person wrote.
+pub const SETTINGS_BYTES_MAX: usize = 1 << 20;
+
 /// Identical content within this window is the same observation.
 pub const DEDUP_WINDOW_SECONDS: i64 = 30;
 /// Rows of one page, whatever the caller asks for.
