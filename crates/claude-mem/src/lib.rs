@@ -5,6 +5,7 @@
 //! `search` finds them, `context` chooses what the agent is told, and `mcp`, `serve` and `cli`
 //! hand it out.
 
+pub mod compress;
 pub mod episode;
 pub mod hook;
 pub mod memory;

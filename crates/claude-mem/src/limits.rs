@@ -38,6 +38,23 @@ pub const VOCABULARY_BYTES_MAX: usize = 64 << 10;
 /// Types, and concepts, of a vocabulary: each is told to the model in every prompt.
 pub const VOCABULARY_TERMS_MAX: usize = 64;
 
+/// A model's answer. A longer one is a model that does not stop.
+pub const ANSWER_BYTES_MAX: usize = 256 << 10;
+/// Observations taken from one answer.
+pub const ANSWER_ITEMS_MAX: usize = 64;
+/// Tags of an answer inside one another; an honest one needs three.
+pub const ANSWER_DEPTH_MAX: usize = 8;
+/// What may stand between a tag's name and its end.
+pub const ANSWER_ATTRIBUTES_BYTES_MAX: usize = 1 << 10;
+/// A title or subtitle that a model wrote.
+pub const TITLE_CHARS_MAX: usize = 200;
+/// A narrative, or a field of a summary.
+pub const FIELD_CHARS_MAX: usize = 6_000;
+/// One fact, concept or path.
+pub const FACT_CHARS_MAX: usize = 600;
+/// Entries of one list of an observation.
+pub const LIST_ENTRIES_MAX: usize = 48;
+
 const _: () = assert!(TOOL_OUTPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(TOOL_INPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(CONTEXT_CHARS_MAX < 10_000);
