@@ -9,6 +9,8 @@ pub mod compress;
 pub mod episode;
 pub mod hook;
 pub mod memory;
+pub mod queue;
+pub mod store;
 
 pub mod clock;
 pub mod config;

@@ -15,6 +15,10 @@ pub const CONTEXT_CHARS_MAX: usize = 9_500;
 pub const LEASE_SECONDS: i64 = 120;
 /// Failures after which an event is dead: kept, listed, retried only by hand.
 pub const ATTEMPTS_MAX: u32 = 3;
+/// Leases that may run out over one event before it counts as the cause.
+pub const CRASHES_MAX: u32 = 20;
+/// The longest that a failed event waits for its next try.
+pub const BACKOFF_SECONDS_MAX: i64 = 300;
 
 /// Hooks leave the write-ahead log alone below this size; the worker checkpoints it.
 pub const WAL_LEFT_BYTES_MAX: u64 = 512 << 10;

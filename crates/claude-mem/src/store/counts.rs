@@ -1,0 +1,63 @@
+//! How much of everything there is, for `status` and the dashboard.
+
+use serde::Serialize;
+
+use super::{Reads, StoreError};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueueCounts {
+    pub waiting: u64,
+    pub leased: u64,
+    pub done: u64,
+    pub dead: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub projects: u64,
+    pub sessions: u64,
+    pub prompts: u64,
+    pub observations: u64,
+    pub summaries: u64,
+    pub final_messages: u64,
+    pub vector_backlog: u64,
+    pub queue: QueueCounts,
+}
+
+impl Reads<'_> {
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        let count = |sql: &str| {
+            self.0
+                .prepare_cached(sql)?
+                .query_row([], |row| row.get::<_, u64>(0))
+        };
+        Ok(Counts {
+            projects: count("SELECT count(*) FROM projects")?,
+            sessions: count("SELECT count(*) FROM sdk_sessions WHERE status <> 'ignored'")?,
+            prompts: count("SELECT count(*) FROM user_prompts")?,
+            observations: count("SELECT count(*) FROM observations")?,
+            summaries: count("SELECT count(*) FROM session_summaries")?,
+            final_messages: count("SELECT count(*) FROM final_messages")?,
+            vector_backlog: count("SELECT count(*) FROM vector_backlog")?,
+            queue: self.queue_counts()?,
+        })
+    }
+
+    pub fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
+        let mut counts = QueueCounts::default();
+        let mut rows = self
+            .0
+            .prepare_cached("SELECT state, count(*) FROM pending_messages GROUP BY state")?;
+        let mut rows = rows.query([])?;
+        while let Some(row) = rows.next()? {
+            let n = row.get(1)?;
+            match row.get_ref(0)?.as_str().unwrap_or_default() {
+                "waiting" => counts.waiting = n,
+                "leased" => counts.leased = n,
+                "done" => counts.done = n,
+                _ => counts.dead = n,
+            }
+        }
+        Ok(counts)
+    }
+}

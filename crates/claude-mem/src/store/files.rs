@@ -1,0 +1,170 @@
+//! Which rows speak of which file: an index look-up, never a scan over rows.
+
+use rusqlite::{Row, params};
+
+use super::{Reads, RowKind, StoreError, Writes};
+use crate::clock::Millis;
+use crate::ids::ProjectId;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRef {
+    pub path: String,
+    pub kind: RowKind,
+    pub row_id: i64,
+    pub modified: bool,
+    pub created_at: Millis,
+}
+
+fn file_ref(row: &Row<'_>) -> rusqlite::Result<FileRef> {
+    Ok(FileRef {
+        path: row.get(0)?,
+        kind: row.get(1)?,
+        row_id: row.get(2)?,
+        modified: row.get(3)?,
+        created_at: row.get(4)?,
+    })
+}
+
+impl Reads<'_> {
+    /// Newest first. `file` is a path or the end of one (`session.rs`, `auth/session.rs`).
+    pub fn refs_of_file(&self, project: ProjectId, file: &str) -> Result<Vec<FileRef>, StoreError> {
+        let name = file_name(file);
+        let mut rows = self.0.prepare_cached(
+            "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
+             WHERE project_id = ?1 AND name = ?2 ORDER BY created_at_epoch DESC",
+        )?;
+        let rows = rows
+            .query_map(params![project, name], file_ref)?
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(rows
+            .into_iter()
+            .filter(|found| is_suffix(&found.path, file))
+            .collect())
+    }
+
+    /// Everything below a folder, which is given from the project's root.
+    pub fn refs_of_folder(
+        &self,
+        project: ProjectId,
+        folder: &str,
+    ) -> Result<Vec<FileRef>, StoreError> {
+        let from = format!("{}/", folder.trim_end_matches('/'));
+        // The character after '/' ends the range of all paths that start with it.
+        let to = format!("{}0", folder.trim_end_matches('/'));
+        let mut rows = self.0.prepare_cached(
+            "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
+             WHERE project_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY created_at_epoch DESC",
+        )?;
+        Ok(rows
+            .query_map(params![project, from, to], file_ref)?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// Files that rows since `since` speak of, most recent first.
+    pub fn files_since(
+        &self,
+        project: ProjectId,
+        since: Millis,
+        limit: u32,
+    ) -> Result<Vec<(String, Millis)>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT path, max(created_at_epoch) AS newest FROM file_refs
+             WHERE project_id = ?1 AND created_at_epoch >= ?2 GROUP BY path ORDER BY newest DESC LIMIT ?3",
+        )?;
+        Ok(rows
+            .query_map(params![project, since, limit], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
+            .collect::<Result<_, _>>()?)
+    }
+
+    pub(super) fn rows_of_files(
+        &self,
+        kind: RowKind,
+        project: Option<ProjectId>,
+        files: &[String],
+    ) -> Result<Vec<i64>, StoreError> {
+        let projects = match project {
+            Some(id) => vec![id],
+            None => self
+                .projects()?
+                .into_iter()
+                .map(|project| project.id)
+                .collect(),
+        };
+        let mut rows = Vec::new();
+        for project in projects {
+            for file in files {
+                let mut refs = if file.ends_with('/') {
+                    Vec::new()
+                } else {
+                    self.refs_of_file(project, file)?
+                };
+                if refs.is_empty() {
+                    refs = self.refs_of_folder(project, file)?;
+                }
+                rows.extend(
+                    refs.into_iter()
+                        .filter(|found| found.kind == kind)
+                        .map(|found| found.row_id),
+                );
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+}
+
+impl Writes<'_> {
+    pub(super) fn index_files(
+        &self,
+        kind: RowKind,
+        row_id: i64,
+        project: ProjectId,
+        at: Millis,
+        read: &[String],
+        modified: &[String],
+    ) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached("DELETE FROM file_refs WHERE kind = ?1 AND row_id = ?2")?
+            .execute(params![kind, row_id])?;
+        let mut insert = self.tx.prepare_cached(
+            "INSERT INTO file_refs (project_id, name, path, kind, row_id, modified, created_at_epoch)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT DO UPDATE SET modified = max(modified, excluded.modified)",
+        )?;
+        let all = read
+            .iter()
+            .map(|path| (path, false))
+            .chain(modified.iter().map(|path| (path, true)));
+        for (path, modified) in all {
+            insert.execute(params![
+                project,
+                file_name(path),
+                path,
+                kind,
+                row_id,
+                modified,
+                at
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whole components only: `auth/session.rs` ends `src/auth/session.rs`, not `oauth/session.rs`.
+/// An absolute path may be longer than the stored one, which is relative to the project.
+fn is_suffix(stored: &str, asked: &str) -> bool {
+    let (long, short) = if stored.len() >= asked.len() {
+        (stored, asked)
+    } else {
+        (asked, stored)
+    };
+    long.strip_suffix(short)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || short.starts_with('/'))
+}

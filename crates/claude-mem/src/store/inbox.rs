@@ -1,0 +1,126 @@
+//! The hook's door: opens fast, one transaction, out again.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::{StoreError, migrate, open};
+use crate::clock::Millis;
+use crate::hook::event::{Event, EventKey};
+use crate::ids::{ClientSessionId, PublicId};
+use crate::limits::WAL_LEFT_BYTES_MAX;
+
+/// What a hook needs of the store, and nothing else.
+#[derive(Debug)]
+pub struct Inbox {
+    conn: Connection,
+    path: PathBuf,
+}
+
+/// Both are success: a hook that was killed after its commit may be run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    New,
+    Known,
+}
+
+impl Inbox {
+    /// Creates a missing database. Never migrates: an old one is an error, and the hook spools.
+    pub fn open(database: &Path) -> Result<Self, StoreError> {
+        let conn = open::hook(database)?;
+        migrate::check(&conn)?;
+        Ok(Self {
+            conn,
+            path: database.to_owned(),
+        })
+    }
+
+    /// Accepts one event, once.
+    pub fn accept(
+        &mut self,
+        key: EventKey,
+        event: &Event,
+        now: Millis,
+    ) -> Result<Accepted, StoreError> {
+        let body = serde_json::to_string(event)?;
+        self.accept_body(key, event, &body, now)
+    }
+
+    /// The same with the body already written out, as the spool has it.
+    pub fn accept_body(
+        &mut self,
+        key: EventKey,
+        event: &Event,
+        body: &str,
+        now: Millis,
+    ) -> Result<Accepted, StoreError> {
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let accepted = insert(&tx, key, event, body, now)?;
+        tx.commit()?;
+        Ok(accepted)
+    }
+
+    /// Notes that this session is not to be remembered, so that no later reader of its
+    /// transcript takes it for an unseen one. Its id is all that is kept.
+    pub fn ignore_session(
+        &mut self,
+        client: &str,
+        session: &ClientSessionId,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        self.conn.execute(
+            "INSERT INTO sdk_sessions (uid, client, content_session_id, status, created_at_epoch, last_activity_epoch)
+             VALUES (?1, ?2, ?3, 'ignored', ?4, ?4) ON CONFLICT DO NOTHING",
+            params![PublicId::new(), client, session.0, now],
+        )?;
+        Ok(())
+    }
+
+    /// The same connection for the questions that recall asks.
+    pub fn read(&self) -> super::Reads<'_> {
+        super::Reads(&self.conn)
+    }
+
+    /// Closes. The write-ahead log is left for the worker while it is small, because emptying
+    /// it costs more than the whole hook; beyond that somebody has to.
+    pub fn close(self) -> Result<(), StoreError> {
+        let mut log = self.path.into_os_string();
+        log.push("-wal");
+        let small = std::fs::metadata(log).map_or(true, |meta| meta.len() < WAL_LEFT_BYTES_MAX);
+        self.conn
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, small)?;
+        self.conn.close().map_err(|(_, e)| e.into())
+    }
+}
+
+/// One event into the queue, unless its key has been seen.
+pub(super) fn insert(
+    conn: &Connection,
+    key: EventKey,
+    event: &Event,
+    body: &str,
+    now: Millis,
+) -> Result<Accepted, StoreError> {
+    let seen = conn
+        .prepare_cached("INSERT INTO events_seen (key) VALUES (?1) ON CONFLICT DO NOTHING")?
+        .execute([key.0])?;
+    if seen == 0 {
+        return Ok(Accepted::Known);
+    }
+    conn.prepare_cached(
+        "INSERT INTO pending_messages (client, session, at, kind, body, accepted_at_epoch)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        event.client,
+        event.session.0,
+        event.at,
+        event.body.name(),
+        body,
+        now
+    ])?;
+    Ok(Accepted::New)
+}

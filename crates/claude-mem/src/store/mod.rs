@@ -1,0 +1,159 @@
+//! The only place that names tables.
+//!
+//! In: events from hooks, memories from the compressors, edits from a person. Out: rows.
+//!
+//! Invariant: every change is one transaction that starts as a writer (`BEGIN IMMEDIATE`), and
+//! everything it needs was computed before it began. A file that is not ours, or is newer than
+//! this program, is never written. Absent on purpose: any clock, ranking, rendering.
+//!
+//! Reads hang on [`Reads`], writes on [`Writes`], one file per noun; [`Inbox`] is the narrow,
+//! fast door for hooks.
+
+mod backup;
+mod counts;
+mod error;
+mod feedback;
+mod files;
+mod filter;
+mod forget;
+mod imports;
+mod inbox;
+mod messages;
+mod meta;
+mod migrate;
+mod observations;
+mod open;
+mod passages;
+mod projects;
+mod prompts;
+mod queue;
+mod sessions;
+mod spend;
+mod split;
+mod summaries;
+mod transcripts;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub use backup::BackupReport;
+pub use counts::{Counts, QueueCounts};
+pub use error::StoreError;
+pub use feedback::{Feedback, FeedbackRow, Signal};
+pub use files::FileRef;
+pub use filter::{Filter, Page, Paged};
+pub use forget::{Forgotten, tombstone_for};
+pub use imports::ImportRun;
+pub use inbox::{Accepted, Inbox};
+pub use messages::{FinalMessageRow, NewFinalMessage};
+pub use migrate::SCHEMA_VERSION;
+pub use observations::{Level, Observation, ObservationEdit, Stored};
+pub use open::{APPLICATION_ID, create_private_file};
+pub use passages::{Passage, RowKind};
+pub use projects::Project;
+pub use prompts::{NewPrompt, PromptRow};
+pub use queue::{Lease, LeasedEvent, Pending, ReadySession};
+pub use sessions::{NewSession, Session, SessionStatus};
+pub use spend::{SpendReport, SpendRow};
+pub use split::split_identifiers;
+pub use summaries::Summary;
+pub use transcripts::TranscriptPosition;
+
+/// The database as the worker and the commands see it.
+#[derive(Debug)]
+pub struct Store {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens for reading and writing; makes a fresh database where there is none and brings an
+    /// older one up to date, after a backup.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut conn = open::writer(path)?;
+        migrate::up(&mut conn, path)?;
+        Ok(Self {
+            conn,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens for reading only. Never creates, never migrates.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        let conn = open::reader(path)?;
+        migrate::check(&conn)?;
+        Ok(Self {
+            conn,
+            path: path.to_owned(),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn read(&self) -> Reads<'_> {
+        Reads(&self.conn)
+    }
+
+    /// Runs `change` as one transaction: all of it happens, or nothing.
+    pub fn write<T>(
+        &mut self,
+        change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let writes = Writes {
+            reads: Reads(&tx),
+            tx: &tx,
+        };
+        let value = change(&writes)?;
+        tx.commit()?;
+        Ok(value)
+    }
+
+    /// Moves the write-ahead log into the database and empties it, if no reader stands in the
+    /// way. Cheap when there is nothing to do.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Every problem that SQLite's own check finds; empty when the file is sound.
+    pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        let mut check = self.conn.prepare("PRAGMA integrity_check(20)")?;
+        let found = check.query_map([], |row| row.get::<_, String>(0))?;
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// Gives unused pages back to the file system.
+    pub fn vacuum(&self) -> Result<(), StoreError> {
+        Ok(self.conn.execute_batch("VACUUM")?)
+    }
+}
+
+/// Everything that can be asked. Borrowed from a [`Store`], or from a running change.
+#[derive(Debug)]
+pub struct Reads<'c>(pub(crate) &'c Connection);
+
+/// Everything that can be changed, inside one transaction.
+#[derive(Debug)]
+pub struct Writes<'c> {
+    reads: Reads<'c>,
+    tx: &'c Transaction<'c>,
+}
+
+impl<'c> std::ops::Deref for Writes<'c> {
+    type Target = Reads<'c>;
+
+    fn deref(&self) -> &Reads<'c> {
+        &self.reads
+    }
+}
+
+#[cfg(test)]
+mod store_tests;

@@ -1,0 +1,381 @@
+//! Things worth remembering.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::filter::List;
+use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Writes};
+use crate::clock::Millis;
+use crate::ids::{ObservationId, ProjectId, PublicId, SessionId};
+use crate::limits::DEDUP_WINDOW_SECONDS;
+use crate::memory::{NewObservation, ObservationType, Origin};
+
+/// Who a memory is for.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    #[default]
+    Project,
+    /// Looks like a preference of the person's; waits for their word.
+    Proposed,
+    /// Holds in every project.
+    User,
+}
+
+impl Level {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::Proposed => "proposed",
+            Self::User => "user",
+        }
+    }
+
+    fn from_column(text: &str) -> Self {
+        match text {
+            "proposed" => Self::Proposed,
+            "user" => Self::User,
+            _ => Self::Project,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Observation {
+    pub id: ObservationId,
+    pub uid: PublicId,
+    pub session: Option<SessionId>,
+    pub project: Option<ProjectId>,
+    pub level: Level,
+    pub prompt_number: u32,
+    #[serde(rename = "type")]
+    pub kind: ObservationType,
+    pub title: String,
+    pub subtitle: String,
+    pub narrative: String,
+    pub facts: Vec<String>,
+    pub concepts: Vec<String>,
+    pub files_read: Vec<String>,
+    pub files_modified: Vec<String>,
+    pub branch: Option<String>,
+    pub agent_type: Option<String>,
+    pub origin: Origin,
+    pub made_by: String,
+    pub discovery_tokens: u32,
+    pub read_tokens: u32,
+    pub pinned: bool,
+    pub wrong: bool,
+    pub replaced_by: Option<ObservationId>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+/// Where a new observation belongs and who made it.
+#[derive(Clone, Debug, Default)]
+pub struct Stored<'a> {
+    pub session: Option<SessionId>,
+    pub project: Option<ProjectId>,
+    pub level: Level,
+    pub prompt_number: u32,
+    pub branch: Option<&'a str>,
+    pub agent_id: Option<&'a str>,
+    pub agent_type: Option<&'a str>,
+    pub made_by: &'a str,
+    pub read_tokens: u32,
+    pub import_run: Option<i64>,
+}
+
+/// What a person may correct. Absent means unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ObservationEdit {
+    #[serde(rename = "type")]
+    pub kind: Option<ObservationType>,
+    pub title: Option<String>,
+    pub subtitle: Option<String>,
+    pub narrative: Option<String>,
+    pub facts: Option<Vec<String>>,
+    pub concepts: Option<Vec<String>>,
+    pub pinned: Option<bool>,
+    pub wrong: Option<bool>,
+    pub level: Option<Level>,
+}
+
+const COLUMNS: &str = "SELECT id, uid, session_id, project_id, level, prompt_number, type, title, subtitle, narrative,
+    facts, concepts, files_read, files_modified, branch, agent_type, origin, made_by, discovery_tokens, read_tokens,
+    pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch FROM observations";
+
+fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
+    Ok(Observation {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        session: row.get(2)?,
+        project: row.get(3)?,
+        level: Level::from_column(row.get_ref(4)?.as_str()?),
+        prompt_number: row.get(5)?,
+        kind: ObservationType::named(row.get::<_, String>(6)?),
+        title: row.get(7)?,
+        subtitle: row.get(8)?,
+        narrative: row.get(9)?,
+        facts: row.get::<_, List>(10)?.0,
+        concepts: row.get::<_, List>(11)?.0,
+        files_read: row.get::<_, List>(12)?.0,
+        files_modified: row.get::<_, List>(13)?.0,
+        branch: row.get(14)?,
+        agent_type: row.get(15)?,
+        origin: Origin::from_name(row.get_ref(16)?.as_str()?).unwrap_or(Origin::Import),
+        made_by: row.get(17)?,
+        discovery_tokens: row.get(18)?,
+        read_tokens: row.get(19)?,
+        pinned: row.get(20)?,
+        wrong: row.get(21)?,
+        replaced_by: row.get(22)?,
+        created_at: row.get(23)?,
+        updated_at: row.get(24)?,
+    })
+}
+
+impl Reads<'_> {
+    pub fn observation(&self, id: ObservationId) -> Result<Observation, StoreError> {
+        let found = self
+            .0
+            .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
+            .query_row([id], observation)
+            .optional()?;
+        found.ok_or(StoreError::NoSuchRow {
+            what: "observation",
+            id: id.0,
+        })
+    }
+
+    /// Those that exist, in the order asked for.
+    pub fn observations_by_id(
+        &self,
+        ids: &[ObservationId],
+    ) -> Result<Vec<Observation>, StoreError> {
+        let mut by_id = self.0.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            found.extend(by_id.query_row([id], observation).optional()?);
+        }
+        Ok(found)
+    }
+
+    pub fn observations(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Paged<Observation>, StoreError> {
+        let mut clause = filter.common();
+        if !filter.types.is_empty() {
+            clause.and_in(
+                "type",
+                filter
+                    .types
+                    .iter()
+                    .map(|t| Value::Text(t.as_str().to_owned()))
+                    .collect(),
+            );
+        }
+        for concept in &filter.concepts {
+            clause.and(
+                "EXISTS (SELECT 1 FROM json_each(concepts) WHERE value = ? COLLATE NOCASE)",
+                [Value::Text(concept.clone())],
+            );
+        }
+        if !filter.files.is_empty() {
+            let rows = self.rows_of_files(RowKind::Observation, filter.project, &filter.files)?;
+            clause.and(
+                "id IN (SELECT value FROM json_each(?))",
+                [Value::Text(serde_json::to_string(&rows)?)],
+            );
+        }
+        clause.page(page);
+        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let mut rows = self.0.prepare_cached(&sql)?;
+        let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), observation)?;
+        Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))
+    }
+
+    /// What holds in every project, and what waits for a word to do so.
+    pub fn observations_at(&self, level: Level) -> Result<Vec<Observation>, StoreError> {
+        let mut rows = self.0.prepare_cached(&format!(
+            "{COLUMNS} WHERE level = ?1 ORDER BY created_at_epoch DESC"
+        ))?;
+        Ok(rows
+            .query_map([level.as_str()], observation)?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// An observation of this content, made at about this time.
+    fn twin(&self, hash: &str, at: Millis) -> Result<Option<ObservationId>, StoreError> {
+        let window = DEDUP_WINDOW_SECONDS * 1_000;
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT id FROM observations WHERE content_hash = ?1 AND abs(created_at_epoch - ?2) <= ?3 LIMIT 1",
+            )?
+            .query_row(params![hash, at, window], |row| row.get(0))
+            .optional()?)
+    }
+}
+
+impl Writes<'_> {
+    /// Stores it, or returns the row that says the same already.
+    pub fn create_observation(
+        &self,
+        new: &NewObservation,
+        place: &Stored<'_>,
+    ) -> Result<ObservationId, StoreError> {
+        let hash = content_hash(place.session, &new.title, &new.narrative);
+        if let Some(twin) = self.twin(&hash, new.created_at)? {
+            return Ok(twin);
+        }
+        self.tx
+            .prepare_cached(
+                "INSERT INTO observations (uid, session_id, project_id, level, prompt_number, type, title, subtitle,
+                   narrative, facts, concepts, files_read, files_modified, branch, agent_id, agent_type, origin, made_by,
+                   content_hash, discovery_tokens, read_tokens, import_run, created_at_epoch, updated_at_epoch)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+                   ?22, ?23, ?23)",
+            )?
+            .execute(params![
+                PublicId::new(),
+                place.session,
+                place.project,
+                place.level.as_str(),
+                place.prompt_number,
+                new.kind.as_str(),
+                new.title,
+                new.subtitle,
+                new.narrative,
+                List(new.facts.clone()),
+                List(new.concepts.clone()),
+                List(new.files_read.clone()),
+                List(new.files_modified.clone()),
+                place.branch,
+                place.agent_id,
+                place.agent_type,
+                new.origin.as_str(),
+                place.made_by,
+                hash,
+                new.discovery_tokens,
+                place.read_tokens,
+                place.import_run,
+                new.created_at,
+            ])?;
+        let id = ObservationId(self.tx.last_insert_rowid());
+        self.index_observation(id)?;
+        Ok(id)
+    }
+
+    /// Applies a correction and indexes the new text. Its vectors are made anew.
+    pub fn edit_observation(
+        &self,
+        id: ObservationId,
+        edit: &ObservationEdit,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        let old = self.observation(id)?;
+        let facts = edit.facts.clone().unwrap_or(old.facts);
+        let concepts = edit.concepts.clone().unwrap_or(old.concepts);
+        let title = edit.title.as_deref().unwrap_or(&old.title);
+        let narrative = edit.narrative.as_deref().unwrap_or(&old.narrative);
+        self.tx.execute(
+            "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
+               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, updated_at_epoch = ?12 WHERE id = ?1",
+            params![
+                id,
+                edit.kind.as_ref().unwrap_or(&old.kind).as_str(),
+                title,
+                edit.subtitle.as_deref().unwrap_or(&old.subtitle),
+                narrative,
+                List(facts),
+                List(concepts),
+                edit.pinned.unwrap_or(old.pinned),
+                edit.wrong.unwrap_or(old.wrong),
+                edit.level.unwrap_or(old.level).as_str(),
+                content_hash(old.session, title, narrative),
+                now,
+            ],
+        )?;
+        self.index_observation(id)
+    }
+
+    /// `newer` took the place of `older`.
+    pub fn replace_observation(
+        &self,
+        older: ObservationId,
+        newer: ObservationId,
+    ) -> Result<(), StoreError> {
+        self.tx.execute(
+            "UPDATE observations SET replaced_by = ?2 WHERE id = ?1",
+            params![older, newer],
+        )?;
+        Ok(())
+    }
+
+    pub(super) fn index_observation(&self, id: ObservationId) -> Result<(), StoreError> {
+        let row = self.observation(id)?;
+        let mut body = String::with_capacity(row.narrative.len() + 256);
+        for text in std::iter::once(&row.subtitle)
+            .chain([&row.narrative])
+            .chain(&row.facts)
+        {
+            if !text.is_empty() {
+                body.push_str(text);
+                body.push('\n');
+            }
+        }
+        let files = row.files_modified.iter().chain(&row.files_read);
+        let tags: Vec<&str> = row
+            .concepts
+            .iter()
+            .chain(files)
+            .map(String::as_str)
+            .collect();
+        self.index_text(
+            RowKind::Observation,
+            id.0,
+            row.project,
+            row.created_at,
+            &row.title,
+            body.trim_end(),
+            &tags.join(" "),
+        )?;
+        if let Some(project) = row.project {
+            self.index_files(
+                RowKind::Observation,
+                id.0,
+                project,
+                row.created_at,
+                &row.files_read,
+                &row.files_modified,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Sixteen hex digits that two observations share when one session said the same thing twice.
+fn content_hash(session: Option<SessionId>, title: &str, narrative: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(session.map_or(0, |id| id.0).to_le_bytes());
+    hash.update((title.len() as u64).to_le_bytes());
+    hash.update(title);
+    hash.update(narrative);
+    hex(&hash.finalize()[..8])
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}

@@ -1,0 +1,146 @@
+//! Opening the file: whose it is, who may read it, how it is tuned.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::StoreError;
+use super::migrate;
+use crate::limits::{BUSY_MS, HOOK_BUSY_MS};
+
+/// Stands at byte 68 of every database of ours ("cmem").
+pub const APPLICATION_ID: i32 = 0x636d_656d;
+
+const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+// Older versions can corrupt a write-ahead log that several processes write.
+const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
+
+/// For a hook: creates a missing database, never migrates an old one.
+pub(super) fn hook(path: &Path) -> Result<Connection, StoreError> {
+    create_if_missing(path)?;
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, HOOK_BUSY_MS)?;
+    // The worker empties the log; a hook that did would pay for all hooks before it.
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    Ok(conn)
+}
+
+pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
+    create_if_missing(path)?;
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
+    refuse_foreign(path)?;
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY_MS)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this is the door that everyone else goes through"
+)]
+fn connect(path: &Path, flags: OpenFlags, busy_ms: u64) -> Result<Connection, StoreError> {
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(Duration::from_millis(busy_ms))?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(conn)
+}
+
+/// Makes sure that there is a database of ours at `path`. Whoever comes second finds the
+/// first one's: the file is built under another name and linked into place.
+fn create_if_missing(path: &Path) -> Result<(), StoreError> {
+    match refuse_foreign(path) {
+        Err(StoreError::Missing) => {}
+        other => return other,
+    }
+    let unfinished = path.with_extension(format!("db.new-{}", std::process::id()));
+    let built = build(&unfinished).and_then(|()| link_into_place(&unfinished, path));
+    // The link keeps the data; only the working name goes. It may not exist if building failed.
+    match std::fs::remove_file(&unfinished) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(
+            format!("removing {}", unfinished.display()),
+            e,
+        )),
+        _ => built,
+    }
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the one place that makes a database"
+)]
+fn build(path: &Path) -> Result<(), StoreError> {
+    let file = create_private_file(path).map_err(|e| StoreError::io(path.display(), e))?;
+    let mut conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    // Nobody else knows this name yet: one flush at the end is enough.
+    conn.pragma_update(None, "synchronous", "OFF")?;
+    conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+    migrate::create(&mut conn)?;
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    conn.close().map_err(|(_, e)| e)?;
+    file.sync_all()
+        .map_err(|e| StoreError::io(path.display(), e))
+}
+
+fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> {
+    match std::fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        // Some network file systems know no links: there a rename that refuses to overwrite.
+        Err(_) => {
+            let no_replace = rustix::fs::RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(rustix::fs::CWD, from, rustix::fs::CWD, to, no_replace)
+            {
+                Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+                Err(e) => Err(StoreError::io(to.display(), e.into())),
+            }
+        }
+    }
+}
+
+/// Looks at the header alone, so that a foreign database is not even opened.
+fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+    let mut header = Vec::with_capacity(100);
+    let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
+    match read {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing),
+        Err(e) => return Err(StoreError::io(path.display(), e)),
+        Ok(_) => {}
+    }
+    if !header.starts_with(SQLITE_MAGIC) || header.len() < 100 {
+        return Err(StoreError::Damaged);
+    }
+    let id = i32::from_be_bytes([header[68], header[69], header[70], header[71]]);
+    if id == APPLICATION_ID {
+        Ok(())
+    } else {
+        Err(StoreError::Foreign)
+    }
+}
+
+/// A new file that only its owner can read, whatever the umask. Fails if it exists.
+pub fn create_private_file(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}

@@ -1,0 +1,205 @@
+//! The full-text side of every row, and its place in the vector backlog.
+
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::{Reads, StoreError, Writes, split_identifiers};
+use crate::clock::Millis;
+use crate::ids::ProjectId;
+use crate::limits::PASSAGE_WORDS_MAX;
+
+/// The four kinds of rows that can be found.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum RowKind {
+    Observation,
+    Summary,
+    Prompt,
+    Message,
+}
+
+impl RowKind {
+    pub const ALL: [Self; 4] = [
+        Self::Observation,
+        Self::Summary,
+        Self::Prompt,
+        Self::Message,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Observation => "observation",
+            Self::Summary => "summary",
+            Self::Prompt => "prompt",
+            Self::Message => "message",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl rusqlite::ToSql for RowKind {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl rusqlite::types::FromSql for RowKind {
+    fn column_result(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
+        Self::from_name(value.as_str()?).ok_or(rusqlite::types::FromSqlError::InvalidType)
+    }
+}
+
+/// What the index holds of one row or of one part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    pub kind: RowKind,
+    pub row_id: i64,
+    pub part: u32,
+    pub title: String,
+    pub body: String,
+    pub tags: String,
+}
+
+fn passage(row: &Row<'_>) -> rusqlite::Result<Passage> {
+    Ok(Passage {
+        kind: row.get(0)?,
+        row_id: row.get(1)?,
+        part: row.get(2)?,
+        title: row.get(3)?,
+        body: row.get(4)?,
+        tags: row.get(5)?,
+    })
+}
+
+impl Reads<'_> {
+    pub fn passages_of(&self, kind: RowKind, row_id: i64) -> Result<Vec<Passage>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT kind, row_id, part, title, body, tags FROM passages WHERE kind = ?1 AND row_id = ?2 ORDER BY part",
+        )?;
+        Ok(rows
+            .query_map(params![kind, row_id], passage)?
+            .collect::<Result<_, _>>()?)
+    }
+}
+
+impl Writes<'_> {
+    /// Puts a row's text into the full-text index (anew, if it is there) and asks for its vectors.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the columns of one row, written in one place"
+    )]
+    pub(super) fn index_text(
+        &self,
+        kind: RowKind,
+        row_id: i64,
+        project: Option<ProjectId>,
+        at: Millis,
+        title: &str,
+        body: &str,
+        tags: &str,
+    ) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached("DELETE FROM passages WHERE kind = ?1 AND row_id = ?2")?
+            .execute(params![kind, row_id])?;
+        let scope = scope(kind, project);
+        let mut insert = self.tx.prepare_cached(
+            "INSERT INTO passages (kind, row_id, part, project_id, created_at_epoch, title, body, tags, split, scope)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?;
+        let split = split_identifiers(&format!("{title} {body} {tags}"));
+        insert.execute(params![
+            kind, row_id, 0, project, at, title, body, tags, split, scope
+        ])?;
+        let pieces = pieces(body);
+        if pieces.len() > 1 {
+            let part_scope = format!("{scope} xpart");
+            for (at_piece, piece) in pieces.iter().enumerate() {
+                let split = split_identifiers(piece);
+                insert.execute(params![
+                    kind,
+                    row_id,
+                    at_piece + 1,
+                    project,
+                    at,
+                    "",
+                    piece,
+                    "",
+                    split,
+                    part_scope
+                ])?;
+            }
+        }
+        self.tx
+            .prepare_cached(
+                "INSERT INTO vector_backlog (kind, row_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![kind, row_id])?;
+        Ok(())
+    }
+
+    /// Passages carry their project in the scope column; a merge has to rewrite it.
+    pub(super) fn move_passages(&self, from: ProjectId, into: ProjectId) -> Result<(), StoreError> {
+        self.tx.execute(
+            "UPDATE passages SET project_id = ?2, scope = replace(scope, ?3, ?4) WHERE project_id = ?1",
+            params![from, into, project_token(Some(from)), project_token(Some(into))],
+        )?;
+        Ok(())
+    }
+}
+
+/// Tokens that no text can contain by chance decide which rows a query may see: matching them
+/// inside the index is twice as fast as joining afterwards.
+fn scope(kind: RowKind, project: Option<ProjectId>) -> String {
+    format!("{} xkind{}", project_token(project), kind.as_str())
+}
+
+pub(super) fn project_token(project: Option<ProjectId>) -> String {
+    project.map_or_else(|| "xuserx".to_owned(), |id| format!("xproj{}x", id.0))
+}
+
+/// Runs of at most a passage's words, cut at a sentence's end where one is near.
+pub(super) fn pieces(body: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut start, mut words, mut last_stop) = (0, 0, None);
+    let mut in_word = false;
+    for (at, c) in body.char_indices() {
+        if c.is_whitespace() {
+            if in_word {
+                words += 1;
+                if body[..at].ends_with(['.', '!', '?', '\n', ':', ';']) {
+                    last_stop = Some((at, words));
+                }
+            }
+            in_word = false;
+        } else {
+            in_word = true;
+        }
+        if words >= PASSAGE_WORDS_MAX {
+            let (cut, at_words) = match last_stop {
+                Some((stop, count)) if count * 2 > PASSAGE_WORDS_MAX => (stop, count),
+                _ => (at, words),
+            };
+            pieces.push(body[start..cut].trim());
+            (start, words, last_stop) = (cut, words - at_words, None);
+        }
+    }
+    if !body[start..].trim().is_empty() {
+        pieces.push(body[start..].trim());
+    }
+    pieces
+}

@@ -1,0 +1,143 @@
+//! What the person said, word for word, less what was private.
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
+
+use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Writes};
+use crate::clock::Millis;
+use crate::ids::{ProjectId, PromptId, PublicId, SessionId};
+use crate::memory::Origin;
+
+#[derive(Clone, Debug)]
+pub struct NewPrompt<'a> {
+    pub session: SessionId,
+    pub project: Option<ProjectId>,
+    pub prompt_id: Option<&'a str>,
+    pub text: &'a str,
+    pub private: bool,
+    pub origin: Origin,
+    pub import_run: Option<i64>,
+    pub at: Millis,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PromptRow {
+    pub id: PromptId,
+    pub session: SessionId,
+    pub project: Option<ProjectId>,
+    pub number: u32,
+    pub text: String,
+    pub private: bool,
+    pub created_at: Millis,
+}
+
+const COLUMNS: &str = "SELECT id, session_id, project_id, prompt_number, prompt_text, private, created_at_epoch FROM user_prompts";
+
+fn prompt(row: &Row<'_>) -> rusqlite::Result<PromptRow> {
+    Ok(PromptRow {
+        id: row.get(0)?,
+        session: row.get(1)?,
+        project: row.get(2)?,
+        number: row.get(3)?,
+        text: row.get(4)?,
+        private: row.get(5)?,
+        created_at: row.get(6)?,
+    })
+}
+
+impl Reads<'_> {
+    pub fn prompt(&self, id: PromptId) -> Result<PromptRow, StoreError> {
+        let found = self
+            .0
+            .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
+            .query_row([id], prompt)
+            .optional()?;
+        found.ok_or(StoreError::NoSuchRow {
+            what: "prompt",
+            id: id.0,
+        })
+    }
+
+    pub fn prompts(&self, filter: &Filter, page: Page) -> Result<Paged<PromptRow>, StoreError> {
+        let mut clause = filter.common();
+        clause.page(page);
+        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let mut rows = self.0.prepare_cached(&sql)?;
+        let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), prompt)?;
+        Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))
+    }
+
+    /// Whether the turn that the client calls `prompt_id` was private.
+    pub fn prompt_is_private(
+        &self,
+        session: SessionId,
+        prompt_id: &str,
+    ) -> Result<Option<bool>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT private FROM user_prompts WHERE session_id = ?1 AND prompt_id = ?2",
+            )?
+            .query_row(params![session, prompt_id], |row| row.get(0))
+            .optional()?)
+    }
+}
+
+impl Writes<'_> {
+    /// Numbers the prompt within its session and names the session by its first one.
+    pub fn create_prompt(&self, new: &NewPrompt<'_>) -> Result<(PromptId, u32), StoreError> {
+        let number: u32 = self
+            .tx
+            .prepare_cached(
+                "UPDATE sdk_sessions SET prompt_counter = prompt_counter + 1,
+                   user_prompt = coalesce(user_prompt, nullif(?2, '')),
+                   last_activity_epoch = max(last_activity_epoch, ?3),
+                   status = CASE WHEN status = 'ignored' THEN status ELSE 'active' END,
+                   completed_at_epoch = NULL
+                 WHERE id = ?1 RETURNING prompt_counter",
+            )?
+            .query_row(params![new.session, first_line(new.text), new.at], |row| {
+                row.get(0)
+            })?;
+        self.tx
+            .prepare_cached(
+                "INSERT INTO user_prompts (uid, session_id, project_id, prompt_number, prompt_id, prompt_text, private,
+                   origin, import_run, created_at_epoch) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                PublicId::new(),
+                new.session,
+                new.project,
+                number,
+                new.prompt_id,
+                new.text,
+                new.private,
+                new.origin.as_str(),
+                new.import_run,
+                new.at
+            ])?;
+        let id = PromptId(self.tx.last_insert_rowid());
+        if !new.private && !new.text.trim().is_empty() {
+            self.index_text(RowKind::Prompt, id.0, new.project, new.at, "", new.text, "")?;
+        }
+        Ok((id, number))
+    }
+
+    /// Raw prompts older than `before` go; what was distilled from them stays.
+    pub fn delete_prompts_before(&self, before: Millis) -> Result<usize, StoreError> {
+        Ok(self.tx.execute(
+            "DELETE FROM user_prompts WHERE created_at_epoch < ?1",
+            [before],
+        )?)
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .chars()
+        .take(200)
+        .collect()
+}

@@ -1,0 +1,630 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use super::*;
+use crate::clock::{Micros, Millis};
+use crate::hook::event::{Body, Event, EventKey, ProjectHint};
+use crate::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
+use crate::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use crate::queue::LeaseId;
+
+struct Scratch {
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+}
+
+fn scratch() -> Scratch {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("claude-mem.db");
+    Scratch { _dir: dir, path }
+}
+
+fn event(session: &str, at: i64) -> Event {
+    Event {
+        client: "claude-code".into(),
+        session: ClientSessionId(session.into()),
+        at: Micros(at),
+        project: None,
+        prompt_id: None,
+        agent_id: None,
+        agent_type: None,
+        transcript_path: None,
+        cut: false,
+        body: Body::Stop {
+            last_message: Some(format!("at {at}")),
+        },
+    }
+}
+
+fn key(n: u8) -> EventKey {
+    EventKey([n; 16])
+}
+
+fn hint(name: &str, keys: &[&str]) -> ProjectHint {
+    ProjectHint {
+        name: name.into(),
+        keys: keys.iter().map(|&key| key.into()).collect(),
+        root: format!("/src/{name}"),
+        branch: None,
+    }
+}
+
+fn observation(title: &str, files: &[&str], at: i64) -> NewObservation {
+    NewObservation {
+        kind: ObservationType::BUGFIX,
+        title: title.into(),
+        subtitle: String::new(),
+        narrative: format!("Because of {title}."),
+        facts: vec!["getUserById returned a stale row".into()],
+        concepts: vec!["gotcha".into()],
+        files_read: Vec::new(),
+        files_modified: files.iter().map(|&file| file.into()).collect(),
+        origin: Origin::Agent,
+        created_at: Millis(at),
+        discovery_tokens: 7,
+    }
+}
+
+/// A store with one project and one session of it.
+fn furnished(path: &std::path::Path) -> (Store, ProjectId, SessionId) {
+    let mut store = Store::open(path).unwrap();
+    let (project, session) = store
+        .write(|tx| {
+            let project = tx.ensure_project(&hint("shop", &["path:/src/shop"]), Millis(1))?;
+            let session = tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &ClientSessionId("s1".into()),
+                project: Some(project),
+                branch: Some("main"),
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at: Millis(1),
+            })?;
+            Ok((project, session))
+        })
+        .unwrap();
+    (store, project, session)
+}
+
+fn place(project: ProjectId, session: SessionId) -> Stored<'static> {
+    Stored {
+        project: Some(project),
+        session: Some(session),
+        made_by: "local",
+        ..Stored::default()
+    }
+}
+
+fn matches(store: &Store, word: &str) -> usize {
+    store
+        .conn
+        .query_row(
+            "SELECT count(DISTINCT p.kind || p.row_id) FROM passages_fts f JOIN passages p ON p.id = f.rowid
+             WHERE passages_fts MATCH ?1",
+            [format!("\"{word}\"")],
+            |row| row.get(0),
+        )
+        .unwrap()
+}
+
+#[test]
+fn a_new_database_is_ours_private_and_sound() {
+    let scratch = scratch();
+    let store = Store::open(&scratch.path).unwrap();
+    assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+    for name in std::fs::read_dir(scratch.path.parent().unwrap()).unwrap() {
+        let name = name.unwrap();
+        let mode = name.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", name.path().display());
+    }
+}
+
+#[test]
+fn a_foreign_database_is_refused_and_left_as_it_was() {
+    let scratch = scratch();
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "another program's way of opening it"
+    )]
+    let foreign = rusqlite::Connection::open(&scratch.path).unwrap();
+    foreign
+        .execute_batch("CREATE TABLE observations (id INTEGER)")
+        .unwrap();
+    drop(foreign);
+    let before = std::fs::read(&scratch.path).unwrap();
+    assert!(matches!(
+        Store::open(&scratch.path),
+        Err(StoreError::Foreign)
+    ));
+    assert!(matches!(
+        Inbox::open(&scratch.path),
+        Err(StoreError::Foreign)
+    ));
+    assert_eq!(std::fs::read(&scratch.path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_schema_is_refused_by_everyone_and_an_older_one_by_hooks() {
+    let scratch = scratch();
+    let store = Store::open(&scratch.path).unwrap();
+    store
+        .conn
+        .pragma_update(None, "user_version", SCHEMA_VERSION + 1)
+        .unwrap();
+    drop(store);
+    assert!(matches!(
+        Store::open(&scratch.path),
+        Err(StoreError::Newer { .. })
+    ));
+    assert!(matches!(
+        Inbox::open(&scratch.path),
+        Err(StoreError::Newer { .. })
+    ));
+
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "puts the clock of the schema back"
+    )]
+    let conn = rusqlite::Connection::open(&scratch.path).unwrap();
+    conn.pragma_update(None, "user_version", SCHEMA_VERSION - 1)
+        .unwrap();
+    drop(conn);
+    assert!(matches!(
+        Inbox::open(&scratch.path),
+        Err(StoreError::Older { .. })
+    ));
+}
+
+#[test]
+fn rubbish_under_our_name_is_damaged_not_overwritten() {
+    let scratch = scratch();
+    for rubbish in [&b""[..], b"not a database", &[0; 4096]] {
+        std::fs::write(&scratch.path, rubbish).unwrap();
+        assert!(matches!(
+            Store::open(&scratch.path),
+            Err(StoreError::Damaged)
+        ));
+        assert_eq!(std::fs::read(&scratch.path).unwrap(), rubbish);
+    }
+}
+
+#[test]
+fn an_event_is_accepted_once_and_its_key_outlives_it() {
+    let scratch = scratch();
+    let mut inbox = Inbox::open(&scratch.path).unwrap();
+    assert_eq!(
+        inbox.accept(key(1), &event("a", 1), Millis(1)).unwrap(),
+        Accepted::New
+    );
+    assert_eq!(
+        inbox.accept(key(1), &event("a", 1), Millis(2)).unwrap(),
+        Accepted::Known
+    );
+    inbox.close().unwrap();
+    let mut store = Store::open(&scratch.path).unwrap();
+    store
+        .write(|tx| {
+            let lease = tx
+                .lease_session(
+                    "claude-code",
+                    &ClientSessionId("a".into()),
+                    9,
+                    LeaseId(1),
+                    Millis(1),
+                )?
+                .unwrap();
+            tx.settle(lease.id, &[lease.events[0].id])?;
+            assert_eq!(tx.sweep_done(Millis(i64::MAX))?, 1);
+            assert_eq!(
+                tx.accept(key(1), &event("a", 1), Millis(3))?,
+                Accepted::Known
+            );
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn events_are_leased_in_the_order_of_their_hooks_not_of_their_arrival() {
+    let scratch = scratch();
+    let mut inbox = Inbox::open(&scratch.path).unwrap();
+    for (n, at) in [(1, 30), (2, 10), (3, 20)] {
+        inbox.accept(key(n), &event("a", at), Millis(1)).unwrap();
+    }
+    inbox.close().unwrap();
+    let mut store = Store::open(&scratch.path).unwrap();
+    let session = ClientSessionId("a".into());
+    let lease = store
+        .write(|tx| tx.lease_session("claude-code", &session, 2, LeaseId(1), Millis(1)))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        lease
+            .events
+            .iter()
+            .map(|e| e.event.at.0)
+            .collect::<Vec<_>>(),
+        [10, 20]
+    );
+    // The session is taken: nobody gets the third before the first two are settled.
+    assert!(
+        store
+            .write(|tx| tx.lease_session("claude-code", &session, 9, LeaseId(2), Millis(1)))
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[test]
+fn a_lost_lease_stores_nothing() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let client_session = ClientSessionId("s1".into());
+    store
+        .write(|tx| tx.accept(key(1), &event("s1", 1), Millis(1)).map(|_| ()))
+        .unwrap();
+    let lease = |store: &mut Store, id, now| {
+        store
+            .write(|tx| tx.lease_session("claude-code", &client_session, 9, LeaseId(id), now))
+            .unwrap()
+    };
+    let slow = lease(&mut store, 1, Millis(0)).unwrap();
+    let quick = lease(&mut store, 2, Millis(10_000_000)).unwrap();
+    let store_with = |store: &mut Store, held: &Lease| {
+        store.write(|tx| {
+            tx.create_observation(&observation("one", &[], 1), &place(project, session))?;
+            tx.settle(held.id, &[held.events[0].id])
+        })
+    };
+    assert!(matches!(
+        store_with(&mut store, &slow),
+        Err(StoreError::LeaseLost)
+    ));
+    assert_eq!(store.read().counts().unwrap().observations, 0);
+    store_with(&mut store, &quick).unwrap();
+    assert_eq!(store.read().counts().unwrap().observations, 1);
+}
+
+#[test]
+fn dead_events_are_listed_retried_and_dropped() {
+    let scratch = scratch();
+    let mut store = Store::open(&scratch.path).unwrap();
+    let session = ClientSessionId("a".into());
+    store
+        .write(|tx| tx.accept(key(1), &event("a", 1), Millis(1)).map(|_| ()))
+        .unwrap();
+    let mut now = Millis(0);
+    for n in 0..3 {
+        now = now.plus_seconds(1_000);
+        store
+            .write(|tx| {
+                let lease = tx
+                    .lease_session("claude-code", &session, 9, LeaseId(n), now)?
+                    .unwrap();
+                tx.fail(lease.id, &[lease.events[0].id], "the model said no", now)
+            })
+            .unwrap();
+    }
+    let dead = store
+        .read()
+        .pending(Some("dead"), Page::first(10))
+        .unwrap()
+        .items;
+    assert_eq!(dead[0].error.as_deref(), Some("the model said no"));
+    assert!(store.write(|tx| tx.retry_pending(dead[0].id)).unwrap());
+    assert_eq!(store.read().queue_counts().unwrap().waiting, 1);
+    assert!(
+        !store.write(|tx| tx.drop_pending(dead[0].id)).unwrap(),
+        "only the dead can be dropped"
+    );
+}
+
+#[test]
+fn a_remote_added_later_keeps_the_project() {
+    let scratch = scratch();
+    let mut store = Store::open(&scratch.path).unwrap();
+    let ensure = |store: &mut Store, keys: &[&str]| {
+        store
+            .write(|tx| tx.ensure_project(&hint("shop", keys), Millis(1)))
+            .unwrap()
+    };
+    let first = ensure(&mut store, &["git:/src/shop/.git", "path:/src/shop"]);
+    let with_remote = ensure(
+        &mut store,
+        &[
+            "remote:example.org/shop",
+            "git:/src/shop/.git",
+            "path:/src/shop",
+        ],
+    );
+    let elsewhere = ensure(
+        &mut store,
+        &[
+            "remote:example.org/shop",
+            "git:/other/shop/.git",
+            "path:/other/shop",
+        ],
+    );
+    let namesake = ensure(&mut store, &["path:/tmp/shop"]);
+    assert_eq!(first, with_remote);
+    assert_eq!(first, elsewhere);
+    assert_ne!(first, namesake);
+}
+
+#[test]
+fn identifiers_are_found_by_their_parts_and_gone_with_their_row() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let new = observation("parse_snake_case failed", &["src/auth/session.rs"], 1);
+    let id = store
+        .write(|tx| tx.create_observation(&new, &place(project, session)))
+        .unwrap();
+    for word in [
+        "User",
+        "getuserbyid",
+        "snake",
+        "auth",
+        "session.rs",
+        "gotcha",
+    ] {
+        assert_eq!(matches(&store, word), 1, "searching {word}");
+    }
+    store
+        .write(|tx| tx.forget(RowKind::Observation, id.0, Millis(2)))
+        .unwrap();
+    assert_eq!(matches(&store, "snake"), 0);
+    assert!(
+        store
+            .read()
+            .is_tombstone(&tombstone_for(&new.title, &new.narrative))
+            .unwrap()
+    );
+    assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn forgetting_can_be_undone_to_the_letter() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let new = observation("one", &["src/a.rs"], 1);
+    let id = store
+        .write(|tx| tx.create_observation(&new, &place(project, session)))
+        .unwrap();
+    let before = store.read().observation(id).unwrap();
+    store
+        .write(|tx| tx.forget(RowKind::Observation, id.0, Millis(2)))
+        .unwrap();
+    assert!(store.read().observation(id).is_err());
+    assert!(
+        store
+            .write(|tx| tx.undo_forget(RowKind::Observation, id.0))
+            .unwrap()
+    );
+    assert_eq!(store.read().observation(id).unwrap(), before);
+    assert_eq!(matches(&store, "stale"), 1);
+    assert_eq!(store.read().refs_of_file(project, "a.rs").unwrap().len(), 1);
+    assert!(
+        !store
+            .read()
+            .is_tombstone(&tombstone_for(&new.title, &new.narrative))
+            .unwrap()
+    );
+}
+
+#[test]
+fn the_same_observation_within_the_window_is_one_row() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let create = |store: &mut Store, at| {
+        store
+            .write(|tx| {
+                tx.create_observation(&observation("one", &[], at), &place(project, session))
+            })
+            .unwrap()
+    };
+    let first = create(&mut store, 0);
+    assert_eq!(create(&mut store, 29_000), first);
+    assert_ne!(create(&mut store, 31_000), first);
+}
+
+#[test]
+fn files_are_found_by_suffix_and_folder_by_whole_components() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    store
+        .write(|tx| {
+            tx.create_observation(
+                &observation("one", &["src/auth/session.rs"], 1),
+                &place(project, session),
+            )?;
+            tx.create_observation(
+                &observation("two", &["src/oauth/session.rs"], 100_000),
+                &place(project, session),
+            )
+        })
+        .unwrap();
+    let found = |asked: &str| {
+        let filter = Filter {
+            project: Some(project),
+            files: vec![asked.into()],
+            ..Filter::default()
+        };
+        let rows = store
+            .read()
+            .observations(&filter, Page::first(10))
+            .unwrap()
+            .items;
+        rows.into_iter().map(|row| row.title).collect::<Vec<_>>()
+    };
+    assert_eq!(found("session.rs"), ["two", "one"]);
+    assert_eq!(found("auth/session.rs"), ["one"]);
+    assert_eq!(found("src/auth/"), ["one"]);
+    assert_eq!(found("src"), ["two", "one"]);
+    assert_eq!(found("/home/me/shop/src/auth/session.rs"), ["one"]);
+    assert_eq!(found("ession.rs"), Vec::<String>::new());
+}
+
+#[test]
+fn pages_say_whether_there_is_more() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    store
+        .write(|tx| {
+            for n in 0..5 {
+                tx.create_observation(
+                    &observation(&format!("number {n}"), &[], n * 1_000),
+                    &place(project, session),
+                )?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let page = |offset, limit| {
+        store
+            .read()
+            .observations(&Filter::default(), Page { offset, limit })
+            .unwrap()
+    };
+    let first = page(0, 2);
+    assert_eq!(
+        first
+            .items
+            .iter()
+            .map(|row| row.title.as_str())
+            .collect::<Vec<_>>(),
+        ["number 4", "number 3"]
+    );
+    assert!(first.has_more);
+    assert!(!page(4, 2).has_more);
+    assert_eq!(page(9, 2).items, []);
+}
+
+#[test]
+fn an_edit_is_found_by_its_new_words_only() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let id = store
+        .write(|tx| tx.create_observation(&observation("walrus", &[], 1), &place(project, session)))
+        .unwrap();
+    let edit = ObservationEdit {
+        title: Some("penguin".into()),
+        narrative: Some(String::new()),
+        ..ObservationEdit::default()
+    };
+    store
+        .write(|tx| tx.edit_observation(id, &edit, Millis(5)))
+        .unwrap();
+    assert_eq!(
+        (matches(&store, "walrus"), matches(&store, "penguin")),
+        (0, 1)
+    );
+    assert_eq!(store.read().observation(id).unwrap().updated_at, Millis(5));
+}
+
+#[test]
+fn merging_projects_moves_everything_and_leads_the_keys_there() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    store
+        .write(|tx| {
+            tx.create_observation(&observation("one", &["a.rs"], 1), &place(project, session))
+        })
+        .unwrap();
+    let into = store
+        .write(|tx| tx.ensure_project(&hint("store", &["path:/src/store"]), Millis(1)))
+        .unwrap();
+    store.write(|tx| tx.merge_projects(project, into)).unwrap();
+    assert_eq!(
+        store
+            .read()
+            .project_by_keys(&["path:/src/shop".into()])
+            .unwrap(),
+        Some(into)
+    );
+    assert_eq!(store.read().refs_of_file(into, "a.rs").unwrap().len(), 1);
+    assert_eq!(
+        store.read().observation(ObservationId(1)).unwrap().project,
+        Some(into)
+    );
+}
+
+#[test]
+fn a_long_text_is_cut_into_passages_at_sentences() {
+    let sentence = "one two three four five six seven eight nine ten. ";
+    let text = sentence.repeat(20);
+    let pieces = passages::pieces(&text);
+    assert!(
+        pieces
+            .iter()
+            .all(|piece| piece.split_whitespace().count() <= 90 && piece.ends_with('.')),
+        "{pieces:?}"
+    );
+    assert_eq!(
+        pieces
+            .iter()
+            .map(|piece| piece.split_whitespace().count())
+            .sum::<usize>(),
+        200
+    );
+    assert_eq!(passages::pieces("short"), ["short"]);
+    assert_eq!(passages::pieces("  "), Vec::<&str>::new());
+}
+
+#[test]
+fn a_backup_is_a_whole_database() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    store
+        .write(|tx| {
+            tx.create_observation(&observation("one", &[], 1), &place(project, session))?;
+            tx.create_summary(
+                &NewSummary {
+                    request: "fix it".into(),
+                    ..NewSummary::default()
+                },
+                session,
+                &place(project, session),
+            )
+        })
+        .unwrap();
+    let copy = scratch.path.with_file_name("copy.db");
+    assert!(store.back_up(&copy).unwrap().bytes > 0);
+    let copy = Store::open(&copy).unwrap();
+    assert_eq!(
+        copy.read().counts().unwrap(),
+        store.read().counts().unwrap()
+    );
+    assert_eq!(matches(&copy, "fix"), 1);
+}
+
+#[test]
+fn an_import_run_can_be_undone_as_a_whole() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let run = store
+        .write(|tx| tx.start_import("transcripts", "/somewhere", Millis(1)))
+        .unwrap();
+    store
+        .write(|tx| {
+            tx.create_observation(&observation("mine", &[], 1), &place(project, session))?;
+            let imported = Stored {
+                import_run: Some(run),
+                ..place(project, session)
+            };
+            tx.create_observation(&observation("theirs", &[], 1), &imported)
+        })
+        .unwrap();
+    assert_eq!(store.write(|tx| tx.undo_import(run)).unwrap(), 1);
+    let left = store
+        .read()
+        .observations(&Filter::default(), Page::first(9))
+        .unwrap()
+        .items;
+    assert_eq!(
+        left.iter()
+            .map(|row| row.title.as_str())
+            .collect::<Vec<_>>(),
+        ["mine"]
+    );
+}

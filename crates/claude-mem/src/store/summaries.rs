@@ -1,0 +1,185 @@
+//! Accounts of a turn's work. A session has many; the newest is the one shown.
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
+
+use super::filter::List;
+use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Stored, Writes};
+use crate::clock::Millis;
+use crate::ids::{ProjectId, PublicId, SessionId, SummaryId};
+use crate::memory::{NewSummary, Origin};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    pub id: SummaryId,
+    pub uid: PublicId,
+    pub session: SessionId,
+    pub project: Option<ProjectId>,
+    pub prompt_number: u32,
+    pub request: String,
+    pub investigated: String,
+    pub learned: String,
+    pub completed: String,
+    pub next_steps: String,
+    pub notes: String,
+    pub files_read: Vec<String>,
+    pub files_edited: Vec<String>,
+    pub branch: Option<String>,
+    pub origin: Origin,
+    pub made_by: String,
+    pub discovery_tokens: u32,
+    pub read_tokens: u32,
+    pub created_at: Millis,
+}
+
+const COLUMNS: &str = "SELECT id, uid, session_id, project_id, prompt_number, request, investigated, learned, completed,
+    next_steps, notes, files_read, files_edited, branch, origin, made_by, discovery_tokens, read_tokens,
+    created_at_epoch FROM session_summaries";
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    Ok(Summary {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        session: row.get(2)?,
+        project: row.get(3)?,
+        prompt_number: row.get(4)?,
+        request: row.get(5)?,
+        investigated: row.get(6)?,
+        learned: row.get(7)?,
+        completed: row.get(8)?,
+        next_steps: row.get(9)?,
+        notes: row.get(10)?,
+        files_read: row.get::<_, List>(11)?.0,
+        files_edited: row.get::<_, List>(12)?.0,
+        branch: row.get(13)?,
+        origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
+        made_by: row.get(15)?,
+        discovery_tokens: row.get(16)?,
+        read_tokens: row.get(17)?,
+        created_at: row.get(18)?,
+    })
+}
+
+impl Reads<'_> {
+    pub fn summary(&self, id: SummaryId) -> Result<Summary, StoreError> {
+        let found = self
+            .0
+            .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
+            .query_row([id], summary)
+            .optional()?;
+        found.ok_or(StoreError::NoSuchRow {
+            what: "summary",
+            id: id.0,
+        })
+    }
+
+    pub fn summaries(&self, filter: &Filter, page: Page) -> Result<Paged<Summary>, StoreError> {
+        let mut clause = filter.common();
+        if !filter.files.is_empty() {
+            let rows = self.rows_of_files(RowKind::Summary, filter.project, &filter.files)?;
+            let rows = rusqlite::types::Value::Text(serde_json::to_string(&rows)?);
+            clause.and("id IN (SELECT value FROM json_each(?))", [rows]);
+        }
+        clause.page(page);
+        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let mut rows = self.0.prepare_cached(&sql)?;
+        let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), summary)?;
+        Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))
+    }
+
+    /// The one that speaks for the session now.
+    pub fn newest_summary(&self, session: SessionId) -> Result<Option<Summary>, StoreError> {
+        let sql = format!(
+            "{COLUMNS} WHERE session_id = ?1 ORDER BY created_at_epoch DESC, id DESC LIMIT 1"
+        );
+        Ok(self
+            .0
+            .prepare_cached(&sql)?
+            .query_row([session], summary)
+            .optional()?)
+    }
+}
+
+impl Writes<'_> {
+    /// `place.session` must be set: a summary is always of a session.
+    pub fn create_summary(
+        &self,
+        new: &NewSummary,
+        session: SessionId,
+        place: &Stored<'_>,
+    ) -> Result<SummaryId, StoreError> {
+        self.tx
+            .prepare_cached(
+                "INSERT INTO session_summaries (uid, session_id, project_id, prompt_number, request, investigated,
+                   learned, completed, next_steps, notes, files_read, files_edited, branch, origin, made_by,
+                   discovery_tokens, read_tokens, import_run, created_at_epoch)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            )?
+            .execute(params![
+                PublicId::new(),
+                session,
+                place.project,
+                place.prompt_number,
+                new.request,
+                new.investigated,
+                new.learned,
+                new.completed,
+                new.next_steps,
+                new.notes,
+                List(new.files_read.clone()),
+                List(new.files_edited.clone()),
+                place.branch,
+                if place.import_run.is_some() { Origin::Import } else { Origin::Agent }.as_str(),
+                place.made_by,
+                new.discovery_tokens,
+                place.read_tokens,
+                place.import_run,
+                new.created_at,
+            ])?;
+        let id = SummaryId(self.tx.last_insert_rowid());
+        self.index_summary(id)?;
+        Ok(id)
+    }
+
+    pub(super) fn index_summary(&self, id: SummaryId) -> Result<(), StoreError> {
+        let row = self.summary(id)?;
+        let fields = [
+            &row.investigated,
+            &row.learned,
+            &row.completed,
+            &row.next_steps,
+            &row.notes,
+        ];
+        let body: Vec<&str> = fields
+            .into_iter()
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+            .collect();
+        let tags: Vec<&str> = row
+            .files_edited
+            .iter()
+            .chain(&row.files_read)
+            .map(String::as_str)
+            .collect();
+        self.index_text(
+            RowKind::Summary,
+            id.0,
+            row.project,
+            row.created_at,
+            &row.request,
+            &body.join("\n"),
+            &tags.join(" "),
+        )?;
+        if let Some(project) = row.project {
+            self.index_files(
+                RowKind::Summary,
+                id.0,
+                project,
+                row.created_at,
+                &row.files_read,
+                &row.files_edited,
+            )?;
+        }
+        Ok(())
+    }
+}
