@@ -50,3 +50,81 @@ pub struct FinalMessage {
     pub text: String,
     pub at: Millis,
 }
+
+impl Episode {
+    /// The files that its edits really changed, in order, each once, relative to the root.
+    pub fn files_modified(&self) -> Vec<String> {
+        self.files(Step::modified_file)
+    }
+
+    /// The files that it looked into by name.
+    pub fn files_read(&self) -> Vec<String> {
+        self.files(Step::read_file)
+    }
+
+    fn files(&self, of: impl Fn(&Step) -> Option<&str>) -> Vec<String> {
+        let mut files: Vec<String> = Vec::new();
+        for path in self.steps.iter().filter_map(of) {
+            let path = self.relative(path);
+            if !files.iter().any(|known| known == path) {
+                files.push(path.to_owned());
+            }
+        }
+        files
+    }
+
+    /// A path as a reader of this project would write it: relative if it lies under the root.
+    pub fn relative<'a>(&self, path: &'a str) -> &'a str {
+        let root = self.root.trim_end_matches('/');
+        let inside = path
+            .strip_prefix(root)
+            .and_then(|rest| rest.strip_prefix('/'));
+        match inside {
+            Some(inside) if !root.is_empty() && !inside.is_empty() => inside,
+            _ => path.strip_prefix("./").unwrap_or(path),
+        }
+    }
+
+    /// When the last thing in it happened.
+    pub fn ended_at(&self) -> Millis {
+        let prompt = self.prompt.as_ref().map(|prompt| prompt.at);
+        let message = self.final_message.as_ref().map(|message| message.at);
+        let steps = self.steps.iter().map(|step| step.at);
+        steps.chain(prompt).chain(message).max().unwrap_or_default()
+    }
+}
+
+impl Step {
+    /// The file that this call changed, if it is a call that changes one and it did.
+    pub fn modified_file(&self) -> Option<&str> {
+        let edits = matches!(
+            self.tool.as_str(),
+            "Edit" | "MultiEdit" | "Write" | "NotebookEdit"
+        );
+        if edits && !self.failed {
+            self.path()
+        } else {
+            None
+        }
+    }
+
+    /// The file that this call read.
+    pub fn read_file(&self) -> Option<&str> {
+        let reads = matches!(self.tool.as_str(), "Read" | "NotebookRead");
+        if reads && !self.failed {
+            self.path()
+        } else {
+            None
+        }
+    }
+
+    fn path(&self) -> Option<&str> {
+        let named = |name| self.input.get(name).and_then(serde_json::Value::as_str);
+        let path = named("file_path").or_else(|| named("notebook_path"))?;
+        Some(path).filter(|path| !path.is_empty())
+    }
+}
+
+#[cfg(test)]
+#[path = "episode_tests.rs"]
+mod tests;
