@@ -10,6 +10,7 @@ pub mod episode;
 pub mod hook;
 pub mod memory;
 pub mod queue;
+pub mod redact;
 pub mod store;
 
 pub mod clock;

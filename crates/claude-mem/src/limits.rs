@@ -8,6 +8,10 @@ pub const TOOL_OUTPUT_BYTES_MAX: usize = 64 << 10;
 pub const TOOL_INPUT_BYTES_MAX: usize = 64 << 10;
 /// What we keep of one prompt or one assistant message.
 pub const MESSAGE_BYTES_MAX: usize = 128 << 10;
+/// How far beyond a cut secrets are looked for, so that none is cut in two.
+pub const REDACT_MARGIN_BYTES: usize = 8 << 10;
+/// Room for the words that say how much was left out.
+pub const ELISION_BYTES_MAX: usize = 64;
 /// Clients cut hook output at 10,000 characters; this is our wall.
 pub const CONTEXT_CHARS_MAX: usize = 9_500;
 
@@ -61,5 +65,7 @@ pub const LIST_ENTRIES_MAX: usize = 48;
 
 const _: () = assert!(TOOL_OUTPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(TOOL_INPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
+const _: () = assert!(REDACT_MARGIN_BYTES < TOOL_OUTPUT_BYTES_MAX);
+const _: () = assert!(ELISION_BYTES_MAX < REDACT_MARGIN_BYTES);
 const _: () = assert!(CONTEXT_CHARS_MAX < 10_000);
 const _: () = assert!(HOOK_BUSY_MS < BUSY_MS);

@@ -1,0 +1,216 @@
+//! Compiles `src/redact/rules.txt` (its head explains the format) into constant tables.
+//!
+//! A hook lives for two milliseconds. Building an automaton of the rules in every process would
+//! cost a tenth of that, so the tables are made here: the rules themselves, the anchors by which
+//! a scanner notices them, and a bitmap that says of three bytes "no anchor begins like this".
+
+use std::fmt::Write as _;
+
+/// Bits of the bitmap, as a power of two. Must agree with `redact/rules.rs`.
+const FILTER_BITS_LOG2: u32 = 14;
+const FILTER_FACTOR: u32 = 0x9E37_79B1;
+
+#[derive(Default)]
+struct Rule {
+    name: String,
+    edge: bool,
+    digit: bool,
+    floor_tenths: u32,
+    before: Option<String>,
+    after: Vec<String>,
+    anchors: Vec<Anchor>,
+}
+
+struct Anchor {
+    text: String,
+    /// The scanner that looks at the place, as a variant of `Scanner`.
+    scanner: String,
+    any_case: bool,
+}
+
+pub(super) fn tables(source: &str) -> Result<String, String> {
+    let mut rules: Vec<Rule> = Vec::new();
+    for (number, line) in source.lines().enumerate() {
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let failed = |what: &str| format!("line {}: {what}: {line}", number + 1);
+        let (word, rest) = line.split_once(' ').ok_or_else(|| failed("no value"))?;
+        if word == "rule" {
+            rules.push(Rule {
+                name: rest.to_owned(),
+                ..Rule::default()
+            });
+            continue;
+        }
+        let rule = rules.last_mut().ok_or_else(|| failed("no rule yet"))?;
+        match word {
+            "match" => rule.shape(rest).map_err(|e| failed(&e))?,
+            "named" => rule.named(rest).map_err(|e| failed(&e))?,
+            "by" => rule.by(rest).map_err(|e| failed(&e))?,
+            "floor" => rule.floor_tenths = tenths(rest).ok_or_else(|| failed("not a number"))?,
+            "needs" if rest == "digit" => rule.digit = true,
+            "yes" | "no" => {}
+            _ => return Err(failed("unknown word")),
+        }
+    }
+    Ok(print(&rules))
+}
+
+impl Rule {
+    /// `[^] [run] anchor|anchor piece…`
+    fn shape(&mut self, shape: &str) -> Result<(), String> {
+        let mut pieces = shape.split(' ').filter(|p| !p.is_empty()).peekable();
+        self.edge = pieces.next_if_eq(&"^").is_some();
+        self.before = pieces.next_if(|p| run(p).is_some()).and_then(run);
+        let anchors = pieces.next().ok_or("no anchor")?;
+        self.after = pieces.map(piece).collect();
+        self.anchor(anchors, "Shape", false)
+    }
+
+    /// `word|word piece…`: a value of this shape, assigned to a name with this word in it.
+    fn named(&mut self, rest: &str) -> Result<(), String> {
+        let (words, shape) = rest.split_once(' ').ok_or("no shape")?;
+        self.after = shape.split(' ').map(piece).collect();
+        self.anchor(words, "Named", true)
+    }
+
+    /// `Scanner anchor anchor…`: written by hand in Rust.
+    fn by(&mut self, rest: &str) -> Result<(), String> {
+        let (scanner, anchors) = rest.split_once(' ').unwrap_or((rest, ""));
+        anchors
+            .split(' ')
+            .filter(|a| !a.is_empty())
+            .try_for_each(|a| self.anchor(a, scanner, true))
+    }
+
+    fn anchor(&mut self, alternatives: &str, scanner: &str, any_case: bool) -> Result<(), String> {
+        for text in alternatives.split('|').flat_map(expand) {
+            if text.len() < 3 {
+                return Err(format!("an anchor needs three bytes, {text:?} has fewer"));
+            }
+            self.anchors.push(Anchor {
+                text,
+                scanner: scanner.to_owned(),
+                any_case,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// `SK[0-9a]` → `SK0` … `SK9`, `SKa`.
+fn expand(text: &str) -> Vec<String> {
+    let Some((before, rest)) = text.split_once('[') else {
+        return vec![text.to_owned()];
+    };
+    let Some((set, after)) = rest.split_once(']') else {
+        return vec![text.to_owned()];
+    };
+    let mut out = Vec::new();
+    let mut set = set.chars().peekable();
+    while let Some(from) = set.next() {
+        let to = if set.next_if_eq(&'-').is_some() {
+            set.next().unwrap_or(from)
+        } else {
+            from
+        };
+        out.extend((from..=to).map(|c| format!("{before}{c}{after}")));
+    }
+    out
+}
+
+/// `class:4`, `class:4-9`, `class:4+` as Rust.
+fn run(text: &str) -> Option<String> {
+    let (class, count) = text.split_once(':')?;
+    if !class
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        || class.is_empty()
+    {
+        return None;
+    }
+    let (min, max) = match (count.split_once('-'), count.strip_suffix('+')) {
+        (Some((min, max)), _) => (min.parse().ok()?, max.parse().ok()?),
+        (None, Some(min)) => (min.parse().ok()?, u16::MAX),
+        (None, None) => (count.parse().ok()?, count.parse().ok()?),
+    };
+    let min: u16 = min;
+    Some(format!(
+        "Run {{ class: class::{}, min: {min}, max: {max} }}",
+        class.to_uppercase()
+    ))
+}
+
+fn piece(text: &str) -> String {
+    run(text).map_or_else(
+        || format!("Piece::Text({text:?})"),
+        |run| format!("Piece::Run({run})"),
+    )
+}
+
+fn tenths(text: &str) -> Option<u32> {
+    let (whole, tenth) = text.split_once('.')?;
+    Some(whole.parse::<u32>().ok()? * 10 + tenth.parse::<u32>().ok()?)
+}
+
+/// The first three bytes with case folded; all other bytes keep apart well enough.
+fn key(text: &str) -> u32 {
+    text.bytes()
+        .take(3)
+        .fold(0, |key, b| key << 8 | u32::from(b | 0x20))
+}
+
+fn print(rules: &[Rule]) -> String {
+    let mut anchors: Vec<(u32, usize, &Anchor)> = rules
+        .iter()
+        .enumerate()
+        .flat_map(|(i, rule)| rule.anchors.iter().map(move |a| (key(&a.text), i, a)))
+        .collect();
+    // The longest anchor first: `sk-ant-` before `sk-`.
+    anchors.sort_by_key(|(key, rule, a)| (*key, std::cmp::Reverse(a.text.len()), *rule));
+    let mut filter = vec![0_u64; (1 << FILTER_BITS_LOG2) / 64];
+    for (key, ..) in &anchors {
+        let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
+        filter[bit as usize / 64] |= 1 << (bit % 64);
+    }
+    let mut out = String::new();
+    let mut line = |text: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{text}");
+    };
+    line(format!(
+        "pub(super) static RULES: [Rule; {}] = [",
+        rules.len()
+    ));
+    for rule in rules {
+        line(format!(
+            "Rule {{ name: {:?}, edge: {}, digit: {}, floor_tenths: {}, before: {}, after: &[{}] }},",
+            rule.name,
+            rule.edge,
+            rule.digit,
+            rule.floor_tenths,
+            rule.before
+                .as_ref()
+                .map_or_else(|| "None".to_owned(), |run| format!("Some({run})")),
+            rule.after.join(", "),
+        ));
+    }
+    line("];".to_owned());
+    line(format!("static ANCHORS: [Anchor; {}] = [", anchors.len()));
+    for (key, rule, anchor) in &anchors {
+        line(format!(
+            "Anchor {{ key: {key}, text: {:?}, scanner: Scanner::{}, any_case: {}, rule: RuleId({rule}) }},",
+            anchor.text, anchor.scanner, anchor.any_case,
+        ));
+    }
+    line("];".to_owned());
+    line(format!(
+        "static FILTER: [u64; {}] = {filter:?};",
+        filter.len()
+    ));
+    line(format!("const FILTER_BITS_LOG2: u32 = {FILTER_BITS_LOG2};"));
+    line(format!("const FILTER_FACTOR: u32 = {FILTER_FACTOR};"));
+    out
+}

@@ -1,0 +1,118 @@
+//! Alphabets of tokens, as one bit each in a table by byte.
+
+/// A set of alphabets.
+pub(super) type Class = u16;
+
+pub(super) const DIGIT: Class = 1 << 0;
+/// `0-9a-f`
+pub(super) const HEX: Class = 1 << 1;
+/// `0-9a-fA-F`
+pub(super) const XHEX: Class = 1 << 2;
+/// `a-z0-9`
+pub(super) const LOWER: Class = 1 << 3;
+/// `A-Z0-9`
+pub(super) const UPPER: Class = 1 << 4;
+/// `a-zA-Z`
+pub(super) const ALPHA: Class = 1 << 5;
+/// `a-zA-Z0-9`
+pub(super) const ALNUM: Class = 1 << 6;
+/// `a-zA-Z0-9_`
+pub(super) const WORD: Class = 1 << 7;
+/// `a-zA-Z0-9_-`: base64 for URLs, and names.
+pub(super) const URL: Class = 1 << 8;
+/// `a-zA-Z0-9+/=`
+pub(super) const B64: Class = 1 << 9;
+/// `A-Z2-7`
+pub(super) const B32: Class = 1 << 10;
+/// `a-zA-Z0-9_.=-`
+pub(super) const DOTTED: Class = 1 << 11;
+/// `a-zA-Z0-9_~.-`
+pub(super) const TILDE: Class = 1 << 12;
+/// The part of a URL after its host: no blanks, quotes, brackets or commas.
+pub(super) const PATH: Class = 1 << 13;
+
+static TABLE: [Class; 256] = {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        table[i] = classes_of(i as u8);
+        i += 1;
+    }
+    table
+};
+
+const fn classes_of(b: u8) -> Class {
+    let mut set = 0;
+    if b.is_ascii_digit() {
+        set |= DIGIT;
+    }
+    if matches!(b, b'0'..=b'9' | b'a'..=b'f') {
+        set |= HEX;
+    }
+    if b.is_ascii_hexdigit() {
+        set |= XHEX;
+    }
+    if matches!(b, b'0'..=b'9' | b'a'..=b'z') {
+        set |= LOWER;
+    }
+    if matches!(b, b'0'..=b'9' | b'A'..=b'Z') {
+        set |= UPPER;
+    }
+    if b.is_ascii_alphabetic() {
+        set |= ALPHA;
+    }
+    if matches!(b, b'A'..=b'Z' | b'2'..=b'7') {
+        set |= B32;
+    }
+    if b.is_ascii_alphanumeric() {
+        set |= ALNUM;
+    }
+    if b.is_ascii_alphanumeric() || b == b'_' {
+        set |= WORD;
+    }
+    if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') {
+        set |= URL;
+    }
+    if b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=') {
+        set |= B64;
+    }
+    if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'=') {
+        set |= DOTTED;
+    }
+    if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'~') {
+        set |= TILDE;
+    }
+    if b.is_ascii_graphic()
+        && !matches!(
+            b,
+            b'"' | b'\'' | b'`' | b'<' | b'>' | b'(' | b')' | b'[' | b']' | b',' | b'\\'
+        )
+    {
+        set |= PATH;
+    }
+    set
+}
+
+/// Whether `byte` is in any of the alphabets of `class`.
+pub(super) const fn has(class: Class, byte: u8) -> bool {
+    TABLE[byte as usize] & class != 0
+}
+
+/// How many of the first bytes belong to `class`, at most `max`.
+pub(super) fn run(bytes: &[u8], class: Class, max: usize) -> usize {
+    bytes
+        .iter()
+        .take(max)
+        .take_while(|&&b| has(class, b))
+        .count()
+}
+
+/// How many of the last bytes belong to `class`, at most `max`.
+pub(super) fn run_back(bytes: &[u8], class: Class, max: usize) -> usize {
+    bytes
+        .iter()
+        .rev()
+        .take(max)
+        .take_while(|&&b| has(class, b))
+        .count()
+}

@@ -1,0 +1,114 @@
+//! Private key blocks: `-----BEGIN … PRIVATE KEY-----` to `-----END … PRIVATE KEY-----`.
+//!
+//! A block without its end reaches to the end of the text; an end without its beginning reaches
+//! back over the lines of key before it. Source code that merely names the marker is no block.
+
+use memchr::memmem;
+
+use super::class;
+use super::rules::RuleId;
+
+const PRIVATE_KEY: RuleId = RuleId::named("private-key");
+/// Room for `Proc-Type`, `DEK-Info` and a comment before the key itself.
+const HEADERS_BYTES_MAX: usize = 600;
+/// A line of a key is 64 or 76 letters; a word of prose is not this long.
+const KEY_LINE_BYTES_MIN: usize = 32;
+
+/// The block whose marker's word (`--BEGIN` or `--END`) stands at `at`.
+pub(super) fn at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
+    let (start, marker_end, begins) = marker(bytes, at)?;
+    if begins {
+        if !holds_a_key(&bytes[marker_end..]) {
+            return None;
+        }
+        let end = marker_end + end_of(&bytes[marker_end..]).unwrap_or(bytes.len() - marker_end);
+        return Some((start, end, PRIVATE_KEY));
+    }
+    let first = key_lines_before(bytes, start);
+    (first < start).then_some((first, marker_end, PRIVATE_KEY))
+}
+
+/// Whether `text` ends inside a private key block.
+pub(super) fn is_open(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let Some(at) = memmem::rfind(bytes, b"--BEGIN ") else {
+        return false;
+    };
+    match marker(bytes, at) {
+        Some((_, end, true)) => holds_a_key(&bytes[end..]) && end_of(&bytes[end..]).is_none(),
+        // The marker itself is cut: say yes.
+        None => bytes.len() - at < MARKER_BYTES_MAX,
+        Some(_) => false,
+    }
+}
+
+/// Where the block that `text` begins in ends.
+pub(super) fn end(text: &str) -> Option<usize> {
+    end_of(text.as_bytes())
+}
+
+const MARKER_BYTES_MAX: usize = 80;
+
+/// A marker around `--BEGIN` or `--END`: its start, its end, and whether it begins a block.
+fn marker(bytes: &[u8], at: usize) -> Option<(usize, usize, bool)> {
+    let start = at - bytes[..at].iter().rev().take_while(|b| **b == b'-').count();
+    let rest = &bytes[at + 2..];
+    let begins = rest.starts_with(b"BEGIN ");
+    if !begins && !rest.starts_with(b"END ") {
+        return None;
+    }
+    let limit = rest.len().min(MARKER_BYTES_MAX);
+    let close = memmem::find(&rest[..limit], b"--")?;
+    let label = &rest[..close];
+    if at + 2 - start < 4 || memmem::find(label, b"PRIVATE KEY").is_none() {
+        return None;
+    }
+    let dashes = rest[close..].iter().take_while(|b| **b == b'-').count();
+    Some((start, at + 2 + close + dashes, begins))
+}
+
+fn end_of(bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(i) = memmem::find(&bytes[from..], b"--END ") {
+        if let Some((_, end, false)) = marker(bytes, from + i) {
+            return Some(end);
+        }
+        from += i + 6;
+    }
+    None
+}
+
+/// Whether key material follows soon: one long run of base64, or nothing else up to the end.
+fn holds_a_key(after: &[u8]) -> bool {
+    let near = &after[..after.len().min(HEADERS_BYTES_MAX)];
+    let longest = near
+        .split(|b| !class::has(class::B64, *b))
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or(0);
+    let ends_here = after.len() < KEY_LINE_BYTES_MIN * 2
+        && after.trim_ascii().len() > 3
+        && after
+            .trim_ascii()
+            .iter()
+            .all(|b| class::has(class::B64, *b) || b"\\ \n\r".contains(b));
+    longest >= KEY_LINE_BYTES_MIN || ends_here
+}
+
+/// The start of the lines of base64 directly before `end`.
+fn key_lines_before(bytes: &[u8], end: usize) -> usize {
+    let mut first = end;
+    loop {
+        let before = bytes[..first].trim_ascii_end();
+        let before = before.strip_suffix(b"\\n").unwrap_or(before);
+        let length = class::run_back(before, class::B64, usize::MAX);
+        let start = before.len() - length;
+        let whole_line = start == 0 || !class::has(class::WORD, before[start - 1]);
+        let last_line = first == end && length > 0;
+        if !whole_line || !(length >= KEY_LINE_BYTES_MIN || last_line || (start == 0 && length > 0))
+        {
+            return first;
+        }
+        first = start;
+    }
+}

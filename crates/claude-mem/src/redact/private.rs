@@ -1,0 +1,128 @@
+//! Takes out what the user marked as private, and what memory or the client wrote itself.
+//!
+//! Invariant: of a private block nothing is left, not its tags, not its text. An opening tag
+//! without its closing tag hides everything to the end, because the other reading would keep
+//! what someone wanted hidden. Context blocks are no secret (they are left out so that memory
+//! does not feed on itself), so an unclosed one loses its tag alone.
+
+use std::borrow::Cow;
+
+use super::tag::{self, Name, Tag};
+
+/// Taking a block out can join two halves of a tag. Nobody does that by accident this often.
+const ROUNDS_MAX: usize = 8;
+
+/// A text without its private parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stripped<'a> {
+    pub text: Cow<'a, str>,
+    /// Something private was taken out.
+    pub private: bool,
+}
+
+impl Stripped<'_> {
+    /// There was something private, and there was nothing else.
+    pub fn is_fully_private(&self) -> bool {
+        self.private && self.text.trim().is_empty()
+    }
+}
+
+/// Removes private blocks, memory's own context and the client's reminders.
+pub fn strip(text: &str) -> Stripped<'_> {
+    let mut stripped = Stripped {
+        text: Cow::Borrowed(text),
+        private: false,
+    };
+    for _ in 0..ROUNDS_MAX {
+        let Some((text, private)) = strip_once(&stripped.text) else {
+            return stripped;
+        };
+        stripped = Stripped {
+            text: Cow::Owned(text),
+            private: stripped.private | private,
+        };
+    }
+    Stripped {
+        text: Cow::Borrowed(""),
+        private: true,
+    }
+}
+
+/// One pass. `None`: there is nothing to remove.
+fn strip_once(text: &str) -> Option<(String, bool)> {
+    let mut tags: Vec<Tag> = tag::all(text).collect();
+    let closed_until = tags
+        .iter()
+        .rfind(|tag| tag.closing && tag.name == Name::Private);
+    let closed_until = closed_until.map_or(0, |tag| tag.start);
+    tags.retain(|tag| !tag.maybe_type || tag.start < closed_until);
+    if tags.is_empty() {
+        return None;
+    }
+    let closers = closers(&tags);
+    let mut out = String::with_capacity(text.len());
+    let mut private = false;
+    let mut kept_from = 0;
+    // Where the text began that a private block, opened inside a context block, may yet claim.
+    let mut claimed_from = None;
+    let mut i = 0;
+    while let Some(tag) = tags.get(i) {
+        out.push_str(&text[kept_from..tag.start]);
+        let closer = closers[i];
+        kept_from = match (tag.name, tag.closing) {
+            (Name::Private, false) => {
+                private = true;
+                closer.map_or(text.len(), |c| tags[c].end)
+            }
+            (Name::Private, true) => {
+                if let Some(start) = claimed_from.take() {
+                    out.truncate(start);
+                    private = true;
+                }
+                tag.end
+            }
+            (_, false) => match closer {
+                Some(c) => {
+                    if leaves_private_open(&tags[i..c], i, &closers, c) {
+                        claimed_from = claimed_from.or(Some(out.len()));
+                    }
+                    tags[c].end
+                }
+                None => tag.end,
+            },
+            (_, true) => tag.end,
+        };
+        i += 1;
+        while tags.get(i).is_some_and(|tag| tag.start < kept_from) {
+            i += 1;
+        }
+    }
+    out.push_str(&text[kept_from..]);
+    Some((out, private))
+}
+
+/// For each opening tag the index of the tag that closes it; nested blocks of one name pair up
+/// from the inside.
+fn closers(tags: &[Tag]) -> Vec<Option<usize>> {
+    let mut closers = vec![None; tags.len()];
+    let mut open: [Vec<usize>; Name::COUNT] = Default::default();
+    for (i, tag) in tags.iter().enumerate() {
+        let open = &mut open[tag.name as usize];
+        if !tag.closing {
+            open.push(i);
+        } else if let Some(opener) = open.pop() {
+            closers[opener] = Some(i);
+        }
+    }
+    closers
+}
+
+/// Whether `block` (tags from index `first` up to `end`) opens something private that is closed
+/// only behind it. A mere mention of the tag inside a reminder is not closed at all.
+fn leaves_private_open(block: &[Tag], first: usize, closers: &[Option<usize>], end: usize) -> bool {
+    block.iter().enumerate().any(|(offset, tag)| {
+        tag.name == Name::Private
+            && !tag.closing
+            && closers[first + offset].is_some_and(|c| c > end)
+    })
+}

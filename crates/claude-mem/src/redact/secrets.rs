@@ -1,0 +1,117 @@
+//! Finds secrets in one pass and puts masks in their place.
+//!
+//! Three bytes at a time the text is held against a bitmap of all anchors; only where it says
+//! "maybe" does anything else look. Ordinary text costs a few instructions per byte and no
+//! memory.
+
+use super::rules::{Anchor, Key, RuleId, Scanner};
+use super::{assign, pem, scheme, shape, url};
+
+/// A secret: `text[start..end]`, by a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub start: usize,
+    pub end: usize,
+    pub rule: RuleId,
+}
+
+impl Span {
+    pub(super) fn mask_bytes(&self) -> usize {
+        MASK_START.len() + self.rule.name().len() + MASK_END.len()
+    }
+
+    pub(super) fn push_mask(&self, out: &mut String) {
+        out.push_str(MASK_START);
+        out.push_str(self.rule.name());
+        out.push_str(MASK_END);
+    }
+}
+
+const MASK_START: &str = "[redacted:";
+const MASK_END: &str = "]";
+/// Masking one secret can uncover the shape of another. It hardly ever does so twice.
+const ROUNDS_MAX: usize = 8;
+
+/// All secrets of `text` in order, none overlapping another.
+pub(super) fn find(text: &str) -> Vec<Span> {
+    let bytes = text.as_bytes();
+    let mut spans: Vec<Span> = Vec::new();
+    let mut key = Key::default();
+    let mut here = 0;
+    while here < bytes.len() {
+        key = key.next(bytes[here]);
+        here += 1;
+        if !key.may_anchor() || here < 3 {
+            continue;
+        }
+        let Some(span) = look(text, here - 3, key) else {
+            continue;
+        };
+        // A key's end reaches back over what was taken for something else.
+        while spans.last().is_some_and(|last| last.start >= span.start) {
+            spans.pop();
+        }
+        let start = spans.last().map_or(0, |last| last.end).max(span.start);
+        if start < span.end {
+            spans.push(Span { start, ..span });
+            here = here.max(span.end);
+            key = Key::default();
+        }
+    }
+    spans
+}
+
+/// `text` with masks for its secrets, and how many. `None`: it has none.
+pub(super) fn mask(text: &str) -> Option<(String, u32)> {
+    let mut spans = find(text);
+    if spans.is_empty() {
+        return None;
+    }
+    let mut masked = 0;
+    let mut out = text.to_owned();
+    for _ in 0..ROUNDS_MAX {
+        masked += spans.len() as u32;
+        out = replace(&out, &spans);
+        spans = find(&out);
+        if spans.is_empty() {
+            break;
+        }
+    }
+    Some((out, masked))
+}
+
+fn replace(text: &str, spans: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for span in spans {
+        out.push_str(&text[from..span.start]);
+        span.push_mask(&mut out);
+        from = span.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+/// What the anchors at `start` find there.
+fn look(text: &str, start: usize, key: Key) -> Option<Span> {
+    let bytes = text.as_bytes();
+    key.anchors(&bytes[start..]).find_map(|anchor| {
+        let (start, end, rule) = ask(bytes, start, anchor)?;
+        // Secrets are ASCII, but a quoted value may end anywhere.
+        let start = text.ceil_char_boundary(start);
+        let end = text.ceil_char_boundary(end);
+        (start < end).then_some(Span { start, end, rule })
+    })
+}
+
+fn ask(bytes: &[u8], at: usize, anchor: &Anchor) -> Option<(usize, usize, RuleId)> {
+    match anchor.scanner {
+        Scanner::Shape => {
+            shape::at(bytes, at, anchor).map(|(start, end)| (start, end, anchor.rule))
+        }
+        Scanner::Name | Scanner::Named => assign::at(bytes, at, anchor),
+        Scanner::Url => url::at(bytes, at),
+        Scanner::Pem => pem::at(bytes, at),
+        Scanner::Scheme => scheme::at(bytes, at, anchor.len()),
+    }
+}

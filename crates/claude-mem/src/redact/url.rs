@@ -1,0 +1,58 @@
+//! Passwords in URLs: `scheme://user:password@host`.
+
+use super::class;
+use super::rules::RuleId;
+use super::value::{self, Weight};
+
+const URL_PASSWORD: RuleId = RuleId::named("url-password");
+const URL_TOKEN: RuleId = RuleId::named("url-token");
+const USERINFO_BYTES_MAX: usize = 512;
+
+/// The secret in the URL whose `://` stands at `at`.
+pub(super) fn at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
+    let start = at + 3;
+    if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() {
+        return None;
+    }
+    let info = userinfo(&bytes[start..])?;
+    let (user, password) = match info.iter().position(|b| *b == b':') {
+        Some(colon) => (&info[..colon], Some(&info[colon + 1..])),
+        None => (info, None),
+    };
+    match password {
+        Some(password) if !is_reference(password) => {
+            let from = start + user.len() + 1;
+            Some((from, from + password.len(), URL_PASSWORD))
+        }
+        // `https://token@host`
+        Some(_) | None => {
+            let secret = value::weigh(user) == Weight::Random && user.len() >= 16;
+            secret.then_some((start, start + user.len(), URL_TOKEN))
+        }
+    }
+}
+
+/// What stands before the `@` of the authority. A password should have its slashes escaped;
+/// where it has not, what follows the colon is at least no port.
+fn userinfo(rest: &[u8]) -> Option<&[u8]> {
+    let limit = rest.len().min(USERINFO_BYTES_MAX);
+    let url = &rest[..class::run(&rest[..limit], class::PATH, limit)];
+    let authority = url
+        .iter()
+        .position(|b| matches!(b, b'/' | b'?' | b'#'))
+        .unwrap_or(url.len());
+    if let Some(sign) = url[..authority].iter().rposition(|b| *b == b'@') {
+        return Some(&url[..sign]);
+    }
+    let colon = url[..authority].iter().position(|b| *b == b':')?;
+    let after = &url[colon + 1..authority];
+    if after.is_empty() || after.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    url.iter().position(|b| *b == b'@').map(|sign| &url[..sign])
+}
+
+fn is_reference(password: &[u8]) -> bool {
+    password.len() > 1 && value::weigh(password) == Weight::Nothing
+        || matches!(password, b"" | b"$" | b"*")
+}

@@ -1,0 +1,254 @@
+//! How much a value looks like a secret, whatever it is assigned to.
+
+use super::class;
+use super::shape::entropy;
+
+/// From "there is no secret here" to "no person chose these letters".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// Empty, a placeholder, a reference to a value that is kept elsewhere, a sentence.
+    Nothing,
+    /// Words: an identifier, a label, a weak password.
+    Word,
+    /// Letters with digits or signs between them.
+    Mixed,
+    /// What a generator makes.
+    Random,
+}
+
+/// Weighs a value without its quotes.
+pub(super) fn weigh(value: &[u8]) -> Weight {
+    if is_blank(value) || is_reference(value) || is_literal(value) {
+        return Weight::Nothing;
+    }
+    if value.iter().any(u8::is_ascii_whitespace) {
+        return weigh_phrase(value);
+    }
+    if is_random(value) {
+        Weight::Random
+    } else if is_wordlike(value) {
+        Weight::Word
+    } else {
+        Weight::Mixed
+    }
+}
+
+/// Empty, masked already, or one sign over and over.
+fn is_blank(value: &[u8]) -> bool {
+    let filler = |b: &u8| {
+        matches!(
+            b,
+            b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'#' | b'?' | b' '
+        )
+    };
+    value.len() < 2
+        || value.iter().all(filler)
+        || value.iter().all(|b| *b == value[0])
+        || value.starts_with("•".as_bytes())
+        || value.starts_with("…".as_bytes())
+        || contains(value, b"[redacted")
+        || contains(value, "[… ".as_bytes())
+}
+
+/// A value that says where the secret is, not what it is.
+fn is_reference(value: &[u8]) -> bool {
+    match value {
+        // A bcrypt or crypt hash also begins with a dollar, but a digit follows.
+        [b'$', b'0'..=b'9', ..] => false,
+        [b'$', b'{' | b'(' | b'[' | b'$', ..] => true,
+        [b'$', name @ ..] => class::run(name, class::WORD, usize::MAX) == name.len(),
+        [b'{', .., b'}'] | [b'<', .., b'>'] | [b'%', .., b'%'] | [b'@', .., b'@'] => true,
+        [b'{', b'{', ..] | [b'<', b'%' | b'?', ..] | [b'#', b'{', ..] => true,
+        [b'%', b's' | b'v' | b'd' | b'q' | b'@' | b'('] | [b'%', b'(', ..] => true,
+        [b':', name @ ..] => class::run(name, class::WORD, usize::MAX) == name.len(),
+        [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..] => is_path(value),
+        _ => {
+            contains(value, b"://")
+                || value.starts_with(b"arn:")
+                || value.starts_with(b"data:")
+                || contains(value, b"${")
+                || contains(value, b"{{")
+        }
+    }
+}
+
+fn is_path(value: &[u8]) -> bool {
+    value.iter().filter(|b| **b == b'/').count() >= 2 && is_wordlike(value)
+        || value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || value.starts_with(b"~/")
+}
+
+/// Values that every language has a word for.
+fn is_literal(value: &[u8]) -> bool {
+    const LITERALS: [&str; 14] = [
+        "true",
+        "false",
+        "null",
+        "nil",
+        "none",
+        "undefined",
+        "nan",
+        "void",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "empty",
+        "unset",
+    ];
+    LITERALS
+        .iter()
+        .any(|literal| value.eq_ignore_ascii_case(literal.as_bytes()))
+        || (value.len() < 4 && value.iter().all(u8::is_ascii_digit))
+}
+
+/// Several words. A sentence is a label; a row of small words may be a passphrase.
+fn weigh_phrase(value: &[u8]) -> Weight {
+    let words = value
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .count();
+    let small = value
+        .iter()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_whitespace());
+    match words {
+        12.. if small => Weight::Random,
+        3.. if small => Weight::Word,
+        2 if !is_wordlike(value) && has_digit_and_sign(value) => Weight::Mixed,
+        _ => Weight::Nothing,
+    }
+}
+
+fn has_digit_and_sign(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit) && value.iter().any(|b| b"!@#$%^&*+=".contains(b))
+}
+
+/// Letters in runs that a person would write, with a few digits at most.
+pub(super) fn is_wordlike(value: &[u8]) -> bool {
+    let letters = value
+        .iter()
+        .filter(|b| b.is_ascii_alphabetic() || !b.is_ascii())
+        .count();
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let joints = value.iter().filter(|b| b"_-./: \\@,".contains(b)).count();
+    if letters + digits + joints < value.len() || letters == 0 {
+        return false;
+    }
+    // `sha256`, `user_1`, `v2`: digits end a word, and are few.
+    let inside = value
+        .windows(2)
+        .filter(|w| w[0].is_ascii_digit() && w[1].is_ascii_alphabetic());
+    digits == 0 || (digits * 4 <= letters && joints > 0 && inside.count() <= 1)
+}
+
+/// Long, of many different bytes, and changing between letters, digits and cases all the time.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    if value.len() < 12 || !is_token(value) {
+        return false;
+    }
+    let kind = |b: u8| match b {
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let mut jumps = 0;
+    for (i, pair) in value.windows(2).enumerate() {
+        let (a, b) = (kind(pair[0]), kind(pair[1]));
+        let capitalised = (a, b) == (2, 1) && (i == 0 || kind(value[i - 1]) != 2);
+        if a != 0 && b != 0 && a != b && !capitalised {
+            jumps += 1;
+        }
+    }
+    jumps * 5 >= value.len() && entropy(value) >= 2.8
+}
+
+/// Only bytes that machine-made tokens have.
+pub(super) fn is_token(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|&b| b.is_ascii_alphanumeric() || b"_-+/=.~:%!@|".contains(&b))
+}
+
+/// Hexadecimal digits and dashes only: checksums, commits, UUIDs.
+pub(super) fn is_hex(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|&b| class::has(class::XHEX, b) || b == b'-')
+}
+
+/// Words that stand where a password would without being one: types, states, the field's name.
+pub(super) fn is_common(value: &[u8]) -> bool {
+    const WORDS: [&str; 50] = [
+        "string",
+        "str",
+        "text",
+        "bytes",
+        "buffer",
+        "char",
+        "varchar",
+        "bool",
+        "boolean",
+        "number",
+        "int",
+        "integer",
+        "any",
+        "unknown",
+        "never",
+        "object",
+        "optional",
+        "required",
+        "missing",
+        "invalid",
+        "valid",
+        "incorrect",
+        "wrong",
+        "expired",
+        "hidden",
+        "default",
+        "changed",
+        "enabled",
+        "disabled",
+        "input",
+        "field",
+        "value",
+        "type",
+        "self",
+        "this",
+        "request",
+        "body",
+        "form",
+        "data",
+        "label",
+        "include",
+        "omit",
+        "same-origin",
+        "ask",
+        "prompt",
+        "env",
+        "config",
+        "settings",
+        "options",
+        "args",
+    ];
+    const PARTS: [&[u8]; 11] = [
+        b"pass",
+        b"pwd",
+        b"secret",
+        b"token",
+        b"key",
+        b"your",
+        b"example",
+        b"placeholder",
+        b"dummy",
+        b"user",
+        b"cred",
+    ];
+    let lower = value.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower == word.as_bytes()) || PARTS.iter().any(|p| contains(&lower, p))
+}
+
+pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(haystack, needle).is_some()
+}
