@@ -17,5 +17,6 @@ pub mod clock;
 pub mod config;
 pub mod ids;
 pub mod limits;
+pub mod pause;
 pub mod tokens;
 pub mod vocabulary;
