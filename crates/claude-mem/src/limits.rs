@@ -63,6 +63,21 @@ pub const FACT_CHARS_MAX: usize = 600;
 /// Entries of one list of an observation.
 pub const LIST_ENTRIES_MAX: usize = 48;
 
+/// One message to a model: about nine thousand tokens of source text.
+pub const PROMPT_BYTES_MAX: usize = 32 << 10;
+/// What a prompt, a last message or a compact summary may take of it.
+pub const PROMPT_TEXT_BYTES_MAX: usize = 5 << 10;
+/// What one tool call may take of it.
+pub const PROMPT_STEP_BYTES_MAX: usize = 4 << 10;
+/// A tool call that would get less is left out.
+pub const PROMPT_STEP_BYTES_MIN: usize = 200;
+/// What is said of the session before the episode.
+pub const SO_FAR_BYTES_MAX: usize = 4 << 10;
+/// Titles of what was kept already, so that a model does not tell it again.
+pub const SO_FAR_TITLES_MAX: usize = 24;
+
+const _: () = assert!(3 * PROMPT_TEXT_BYTES_MAX < PROMPT_BYTES_MAX);
+const _: () = assert!(PROMPT_STEP_BYTES_MIN < PROMPT_STEP_BYTES_MAX);
 const _: () = assert!(TOOL_OUTPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(TOOL_INPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);
 const _: () = assert!(REDACT_MARGIN_BYTES < TOOL_OUTPUT_BYTES_MAX);

@@ -5,7 +5,7 @@
 
 use super::answer::{Observation, Summary};
 use super::scanner::{Mark, Tag, Token};
-use super::text;
+use super::{prompt, text};
 use crate::limits::{FACT_CHARS_MAX, FIELD_CHARS_MAX, LIST_ENTRIES_MAX, TITLE_CHARS_MAX};
 
 /// One `<observation>` or `<summary>` with its tokens.
@@ -258,7 +258,7 @@ fn first(slot: &mut String, value: String) {
     }
 }
 
-/// What stands for nothing is nothing: a dash, `N/A`, three dots.
+/// What stands for nothing is nothing: a dash, `N/A`, three dots, our own explanation.
 fn said(text: String) -> String {
     let word = text
         .trim_matches(|c: char| !c.is_alphanumeric())
@@ -267,6 +267,7 @@ fn said(text: String) -> String {
         "" | "n/a" | "na" | "none" | "null" | "nothing" | "unknown" | "untitled" | "tbd" => {
             String::new()
         }
+        _ if prompt::HINTS.iter().any(|(_, hint)| text == *hint) => String::new(),
         _ => text,
     }
 }

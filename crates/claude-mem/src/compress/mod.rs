@@ -8,7 +8,12 @@
 //! any clock, any sleep. The worker calls this from plain threads and decides when.
 
 pub mod answer;
+mod elide;
 pub mod fuzz;
+pub mod ground;
 mod item;
+pub mod prompt;
+mod quote;
 pub mod scanner;
+mod steps;
 mod text;
