@@ -25,6 +25,10 @@
 //! | [`client`] | the client: finds or installs an exact version of Claude Code |
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
 //! | [`process`] | running a program to its end, or to a deadline |
+//! | [`mcp`] | the client's side of an MCP server on stdio |
+//! | [`tui`] | the user at the terminal |
+//! | [`fake_claude`] | a `claude` that speaks stream-json from a script, for when the real one is too well behaved |
+//! | [`fixtures`] | what real clients once sent, recorded |
 //!
 //! Invariant: whatever a test starts through the rig ends with the test. Absent on purpose: the
 //! library under test; the rig only knows the path of an executable.
@@ -39,9 +43,13 @@
 )]
 
 pub mod client;
+pub mod fake_claude;
+pub mod fixtures;
+pub mod mcp;
 pub mod model;
 pub mod process;
 pub mod sandbox;
+pub mod tui;
 
 pub use process::Output;
 pub use sandbox::Sandbox;

@@ -7,8 +7,8 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// How long the output of a program that has ended may stay open before we stop listening. Only
 /// a child that inherited it and lives on can make this last.
-const DRAIN_SECONDS_MAX: u64 = 5;
+const DRAIN_SECONDS_MAX: u64 = 3;
 
 /// What a program did.
 #[derive(Clone, Debug)]
@@ -79,92 +79,152 @@ impl fmt::Display for Output {
 /// Runs the command in its own process group with this stdin, and kills the group at the limit.
 pub fn run(mut command: Command, stdin: &[u8], limit: Duration) -> Output {
     let began = Instant::now();
+    let mut child = spawn(&mut command);
+    if let Some(mut pipe) = child.stdin.take() {
+        let bytes = stdin.to_vec();
+        // From a thread, so that neither side can wait for the other for ever. A program may
+        // well end without reading all of its input.
+        std::thread::spawn(move || drop(pipe.write_all(&bytes)));
+    }
+    let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    Running::of(child).end(began, limit, &stdout, &stderr)
+}
+
+/// Starts the command as the leader of its own process group, all three streams piped.
+pub(crate) fn spawn(command: &mut Command) -> Child {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    let mut child = command
+    command
         .spawn()
-        .unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
-    let group = Pid::from_child(&child);
-    feed(&mut child, stdin.to_vec());
-    let stdout = collect(child.stdout.take());
-    let stderr = collect(child.stderr.take());
-    let ended = wait(child);
-    let (status, timed_out) = match ended.recv_timeout(limit) {
-        Ok(status) => (status, false),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            // It may have ended this instant: then there is nobody to kill.
-            let _ = kill_process_group(group, Signal::KILL);
-            (ended.recv().ok().flatten(), true)
+        .unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"))
+}
+
+/// A program on its way. Dropping it kills its process group.
+#[derive(Debug)]
+pub(crate) struct Running {
+    group: Pid,
+    ended: Receiver<Option<ExitStatus>>,
+    over: bool,
+}
+
+impl Running {
+    /// Takes a child that leads its process group.
+    pub(crate) fn of(mut child: Child) -> Self {
+        let group = Pid::from_child(&child);
+        let (tell, ended) = mpsc::channel();
+        std::thread::spawn(move || tell.send(child.wait().ok()));
+        Self {
+            group,
+            ended,
+            over: false,
         }
-    };
-    let wall = began.elapsed();
-    let (stdout, stdout_held) = stdout.finish();
-    let (stderr, stderr_held) = stderr.finish();
-    let held_open = stdout_held || stderr_held;
-    Output {
-        code: status.and_then(|s| s.code()),
-        stdout,
-        stderr,
-        wall,
-        timed_out,
-        held_open,
+    }
+
+    /// Waits for the end and gathers what was said; kills at the limit.
+    pub(crate) fn end(
+        mut self,
+        began: Instant,
+        limit: Duration,
+        stdout: &Collected,
+        stderr: &Collected,
+    ) -> Output {
+        let (status, timed_out) = match self.ended.recv_timeout(limit) {
+            Ok(status) => (status, false),
+            Err(_) => (self.kill(), true),
+        };
+        self.over = true;
+        let wall = began.elapsed();
+        let over_by = Instant::now() + Duration::from_secs(DRAIN_SECONDS_MAX);
+        let held_open = !(stdout.over_by(over_by) && stderr.over_by(over_by));
+        let (stdout, stderr) = (stdout.text(), stderr.text());
+        Output {
+            code: status.and_then(|s| s.code()),
+            stdout,
+            stderr,
+            wall,
+            timed_out,
+            held_open,
+        }
+    }
+
+    pub(crate) fn kill(&mut self) -> Option<ExitStatus> {
+        // It may have ended this instant: then there is nobody to kill.
+        let _ = kill_process_group(self.group, Signal::KILL);
+        self.over = true;
+        self.ended.recv().ok().flatten()
     }
 }
 
-/// Writes stdin from a thread, so that neither side can wait for the other for ever.
-fn feed(child: &mut Child, bytes: Vec<u8>) {
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program may well end without reading all of its input.
-        std::thread::spawn(move || drop(stdin.write_all(&bytes)));
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.over {
+            self.kill();
+        }
     }
-}
-
-fn wait(mut child: Child) -> Receiver<Option<ExitStatus>> {
-    let (tell, ended) = mpsc::channel();
-    std::thread::spawn(move || tell.send(child.wait().ok()));
-    ended
 }
 
 /// A stream being read in the background.
-#[derive(Debug)]
-pub(crate) struct Collected {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    done: Receiver<()>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Collected(Arc<Growing>);
+
+#[derive(Debug, Default)]
+struct Growing {
+    said: Mutex<Said>,
+    grew: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    bytes: Vec<u8>,
+    over: bool,
 }
 
 pub(crate) fn collect(stream: Option<impl Read + Send + 'static>) -> Collected {
-    let bytes = Arc::new(Mutex::new(Vec::new()));
-    let (tell, done) = mpsc::channel::<()>();
-    if let Some(mut stream) = stream {
-        let into = Arc::clone(&bytes);
-        std::thread::spawn(move || {
-            let mut piece = [0; 16 << 10];
-            while let Ok(n @ 1..) = stream.read(&mut piece) {
-                into.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend_from_slice(&piece[..n]);
-            }
-            drop(tell);
-        });
-    }
-    Collected { bytes, done }
+    let collected = Collected::default();
+    let into = collected.clone();
+    std::thread::spawn(move || {
+        let mut piece = [0; 16 << 10];
+        let mut stream = stream;
+        while let Some(Ok(n @ 1..)) = stream.as_mut().map(|stream| stream.read(&mut piece)) {
+            into.said().bytes.extend_from_slice(&piece[..n]);
+            into.0.grew.notify_all();
+        }
+        into.said().over = true;
+        into.0.grew.notify_all();
+    });
+    collected
 }
 
 impl Collected {
     /// The text so far.
     pub(crate) fn text(&self) -> String {
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
+        String::from_utf8_lossy(&self.said().bytes).into_owned()
     }
 
-    /// The text, and whether somebody still holds the other end.
-    fn finish(self) -> (String, bool) {
-        let waited = self
-            .done
-            .recv_timeout(Duration::from_secs(DRAIN_SECONDS_MAX));
-        (self.text(), waited == Err(RecvTimeoutError::Timeout))
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.said().bytes.clone()
+    }
+
+    /// Waits until the text is as wanted or the stream ends; false if neither came in time.
+    pub(crate) fn wait_until(&self, limit: Duration, wanted: impl Fn(&[u8]) -> bool) -> bool {
+        let not_yet = |said: &mut Said| !said.over && !wanted(&said.bytes);
+        let waited = self.0.grew.wait_timeout_while(self.said(), limit, not_yet);
+        let (said, late) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(said);
+        !late.timed_out()
+    }
+
+    /// Waits for the stream's end; false if somebody still holds the other end then.
+    fn over_by(&self, deadline: Instant) -> bool {
+        self.wait_until(deadline.saturating_duration_since(Instant::now()), |_| {
+            false
+        })
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.0.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

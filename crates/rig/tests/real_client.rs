@@ -99,7 +99,7 @@ fn check(version: &str) {
         .map(|result| result.is_error)
         .collect();
     assert_eq!(failed, [false, false, true, false], "{story}");
-    assert!(home.leftovers().is_empty(), "{:?}", home.leftovers());
+    home.assert_alone();
     println!("{version}: {} hooks in {:?}", fired.len(), output.wall);
 }
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -30,6 +31,28 @@ impl Sandbox {
         pids.into_iter()
             .filter_map(|pid| self.is_ours(pid))
             .collect()
+    }
+
+    /// Waits until no process of this sandbox runs; otherwise says which do.
+    pub fn alone_within(&self, limit: Duration) -> Result<(), Vec<Leftover>> {
+        let deadline = Instant::now() + limit;
+        loop {
+            let leftovers = self.leftovers();
+            if leftovers.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                return Err(leftovers);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Panics if a process of this sandbox is still there after a generous while.
+    #[track_caller]
+    pub fn assert_alone(&self) {
+        let left = self.alone_within(Duration::from_secs(ALONE_SECONDS_MAX));
+        assert!(left.is_ok(), "still running: {left:?}");
     }
 
     fn is_ours(&self, pid: i32) -> Option<Leftover> {
@@ -62,26 +85,28 @@ impl Sandbox {
         }
     }
 
-    /// Kills until nobody is left: a process may have forked while we were looking.
+    /// Kills until nobody is left: a process may have forked while we were looking, and one
+    /// that was killed takes a moment to go.
     fn kill_leftovers(&self) {
-        for _ in 0..KILL_ROUNDS_MAX {
-            let leftovers = self.leftovers();
-            if leftovers.is_empty() {
-                return;
-            }
-            for pid in leftovers
+        let deadline = Instant::now() + Duration::from_secs(ALONE_SECONDS_MAX);
+        while Instant::now() < deadline {
+            for pid in self
+                .leftovers()
                 .iter()
-                .filter_map(|leftover| Pid::from_raw(leftover.pid))
+                .filter_map(|left| Pid::from_raw(left.pid))
             {
                 // It may have ended in between.
                 let _ = kill_process(pid, Signal::KILL);
             }
-            std::thread::yield_now();
+            if self.alone_within(LOOK_EVERY).is_ok() {
+                return;
+            }
         }
     }
 }
 
-const KILL_ROUNDS_MAX: usize = 200;
+const ALONE_SECONDS_MAX: u64 = 10;
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
