@@ -175,17 +175,23 @@ fn install(version: &str, clients: &Path) -> Result<(), Missing> {
         .arg(format!("{PACKAGE}@{version}"));
     let output = process::run(command, b"", Duration::from_secs(INSTALL_SECONDS_MAX));
     if output.code != Some(0) {
-        let last = output
-            .stderr
-            .lines()
-            .rev()
-            .find(|line| line.contains("error"));
+        // A half-made client is of no use, and removing it may fail for the same reason.
+        let _ = fs::remove_dir_all(&partial);
         return Err(Missing(format!(
             "npm install failed: {}",
-            last.unwrap_or("no reason given")
+            reason_in(&output.stderr)
         )));
     }
     fs::rename(&partial, clients.join(version)).map_err(failed)
+}
+
+/// npm's own sentence: its first error line that is not a bare code.
+fn reason_in(stderr: &str) -> String {
+    let errors = stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("npm error "));
+    let mut sentences = errors.filter(|line| !line.starts_with("code "));
+    sentences.next().unwrap_or("no reason given").to_owned()
 }
 
 /// The native client is a package of its own, one per platform; npm has chosen already.

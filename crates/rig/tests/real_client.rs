@@ -142,3 +142,35 @@ fn hooks_of_the_older_client_fire_and_their_context_reaches_the_model() {
 fn hooks_of_the_oldest_client_fire_and_their_context_reaches_the_model() {
     check(OLDEST);
 }
+
+#[test]
+fn the_model_reaches_an_mcp_server_of_the_sandbox_through_the_client() {
+    for version in [CURRENT, OLDEST] {
+        let Some(client) = client::or_skip(version) else {
+            continue;
+        };
+        let script = Script::session()
+            .turn(Turn::call(
+                "mcp__claude-mem__search",
+                json!({"query": "greet"}),
+            ))
+            .turn(Turn::text("Found."));
+        let model = ScriptedModel::start(script);
+        let home = Sandbox::new().with_client(&client).with_model(&model);
+        home.mcp_for(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand-in.sh").as_ref());
+        home.prompt("What do we know of greet?").ok();
+        let last = model.messages().pop().expect("the client asked the model");
+        assert!(
+            last.tool_names().contains(&"mcp__claude-mem__search"),
+            "{version}: {}",
+            model.story()
+        );
+        assert_eq!(
+            last.tool_results()[0].text,
+            "FOUND-IN-MEMORY",
+            "{version}: {}",
+            model.story()
+        );
+        home.assert_alone();
+    }
+}

@@ -8,6 +8,8 @@ use rig::mcp::Mcp;
 use rig::{Sandbox, process};
 use serde_json::json;
 
+const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stand-in.sh");
+
 fn shell(home: &Sandbox, script: &str) -> std::process::Command {
     let mut command = home.command("/bin/sh");
     command.args(["-c", script]);
@@ -143,36 +145,26 @@ fn recordings_are_whole_and_small_and_can_be_laid_out() {
     assert!(agents.join(inside).is_file());
 }
 
-/// Answers by the shape of the line, the second call before the first.
-const SERVER: &str = r#"
-while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-  case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"serverInfo":{"name":"sh"}}}' ;;
-    *tools/list*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"a"}]}}' ;;
-    *'"first"'*) held=$id ;;
-    *'"second"'*)
-      echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
-      echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[{"type":"text","text":"two"}]}}'
-      echo '{"jsonrpc":"2.0","id":'$held',"result":{"content":[{"type":"text","text":"one"}]}}' ;;
-    *cancelled*) echo "cancelled $line" >&2 ;;
-    *initialized*) ;;
-    *) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no such method"}}' ;;
-  esac
-done
-echo 'bye' >&2
-"#;
+#[test]
+fn a_recorded_hook_call_is_replayed_as_if_it_happened_here() {
+    let home = Sandbox::new().with_exe(STAND_IN);
+    let call = fixtures::hook("claude-code-2.1.325/hooks/PostToolUse.Bash.json");
+    let output = home.tidy(&home.replay(&call).ok().stdout);
+    let (told, payload) = output.split_at(output.find('{').expect("a payload"));
+    assert_eq!(told, "hook claude-code PostToolUse\n[PROJECT]\n[PROJECT]\n");
+    assert!(payload.contains(r#""cwd":"[PROJECT]""#), "{payload}");
+}
 
 #[test]
 fn a_server_on_stdio_can_be_asked_in_any_order() {
-    let home = Sandbox::new();
-    let mut server = Mcp::spawn(shell(&home, SERVER));
+    let home = Sandbox::new().with_exe(STAND_IN);
+    let mut server = Mcp::spawn(home.mem_command(&["mcp"]));
     assert_eq!(server.initialize()["serverInfo"]["name"], "sh");
-    assert_eq!(server.tools()[0]["name"], "a");
+    assert_eq!(server.tools()[0]["name"], "search");
     let first = server.begin_call("first", json!({}));
     assert_eq!(server.call_text("second", json!({})), "two");
     assert_eq!(server.answer(first).unwrap()["content"][0]["text"], "one");
-    let unknown = server.request("server/discover", json!({})).unwrap_err();
+    let unknown = server.request("nonsense", json!({})).unwrap_err();
     assert_eq!(unknown.to_string(), "no such method (-32601)");
     server.cancel(first);
     let output = server.close().ok();
