@@ -95,7 +95,10 @@ fn fit(text: &str, spans: &[Span], start: usize, end: usize, bytes: usize) -> (S
         .iter()
         .find(|span| span.start >= here)
         .map_or(end, |span| span.start);
-    let stop = end.min(next_span).max(here).min(here + (bytes - out.len()));
+    let stop = end
+        .min(next_span)
+        .max(here)
+        .min(here.saturating_add(bytes - out.len()));
     let stop = text.floor_char_boundary(stop).max(here);
     out.push_str(&text[here..stop]);
     (out, stop, masked)
