@@ -15,8 +15,11 @@ pub mod store;
 
 pub mod clock;
 pub mod config;
+pub mod glob;
 pub mod ids;
 pub mod limits;
+pub mod paths;
 pub mod pause;
+pub mod project;
 pub mod tokens;
 pub mod vocabulary;

@@ -15,6 +15,44 @@ pub const ELISION_BYTES_MAX: usize = 64;
 /// Clients cut hook output at 10,000 characters; this is our wall.
 pub const CONTEXT_CHARS_MAX: usize = 9_500;
 
+/// Parts of a tool's input or output: numbers, strings, lists, objects.
+pub const TOOL_VALUES_MAX: usize = 4_096;
+/// How deep a tool's input or output may be nested. The readers of the queue and the spool go
+/// deeper than this and the event around it.
+pub const TOOL_DEPTH_MAX: usize = 64;
+/// One string of a tool's input or output.
+pub const TOOL_STRING_BYTES_MAX: usize = 16 << 10;
+/// A short field of a payload: an id, a name, a path. A longer one is none.
+pub const FIELD_BYTES_MAX: usize = 4 << 10;
+/// How long a hook waits for the next byte of its input,
+pub const STDIN_IDLE_MS: u64 = 1_000;
+/// for all of it,
+pub const STDIN_MS: u64 = 3_000;
+/// for the first byte where a person may have meant the everyday command of that name,
+pub const STDIN_MAYBE_MS: u64 = 300;
+/// and for a client that does not take its answer.
+pub const STDOUT_MS: u64 = 1_000;
+/// How much of a transcript's end is read for an agent's last words.
+pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 << 10;
+/// One spooled event.
+pub const SPOOL_FILE_BYTES_MAX: u64 = 4 << 20;
+/// Spooled events that one hook takes in besides its own,
+pub const SPOOL_PER_HOOK_MAX: usize = 4;
+/// and how long it may go on with that.
+pub const SPOOL_PER_HOOK_MS: u64 = 2;
+/// Spooled events that are sorted at once.
+pub const SPOOL_LIST_MAX: usize = 1_024;
+/// Directories above the working one in which a repository is looked for.
+pub const GIT_PARENTS_MAX: usize = 64;
+/// `config`, `HEAD` and the like.
+pub const GIT_FILE_BYTES_MAX: u64 = 64 << 10;
+/// What the kernel takes of a socket's path, and some room.
+pub const SOCKET_PATH_BYTES_MAX: usize = 100;
+/// One day's log of hooks.
+pub const LOG_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Days that hooks' logs are kept.
+pub const LOG_DAYS_MAX: i64 = 14;
+
 /// How long a worker may hold an event before another may take it.
 pub const LEASE_SECONDS: i64 = 120;
 /// Failures after which an event is dead: kept, listed, retried only by hand.
@@ -84,3 +122,11 @@ const _: () = assert!(REDACT_MARGIN_BYTES < TOOL_OUTPUT_BYTES_MAX);
 const _: () = assert!(ELISION_BYTES_MAX < REDACT_MARGIN_BYTES);
 const _: () = assert!(CONTEXT_CHARS_MAX < 10_000);
 const _: () = assert!(HOOK_BUSY_MS < BUSY_MS);
+const _: () = assert!(TOOL_STRING_BYTES_MAX <= TOOL_OUTPUT_BYTES_MAX);
+const _: () = assert!(TOOL_DEPTH_MAX + 8 < 128, "serde_json reads 128 levels");
+const _: () = assert!(STDIN_IDLE_MS <= STDIN_MS);
+// JSON escapes can make six bytes of one.
+const _: () = assert!(
+    6 * (TOOL_INPUT_BYTES_MAX + TOOL_OUTPUT_BYTES_MAX + MESSAGE_BYTES_MAX)
+        < SPOOL_FILE_BYTES_MAX as usize
+);

@@ -1,1 +1,384 @@
+//! One call of a client's hook, from its bytes to an event on the disk.
+//!
+//! In: JSON on stdin. Out: an event in the queue or the spool, and one JSON object on stdout.
+//!
+//! Invariant: the client is never in doubt and never held up. Whatever goes wrong, it gets the
+//! neutral answer and exit code 0; there is a limit to every wait and to every size. An event is
+//! redacted before it leaves this process's memory, and a turn that may be private is not kept.
+//! Absent on purpose: threads, an async runtime, the network, regular expressions, migrations.
+
+pub mod agents;
+pub mod answer;
+pub mod deliver;
 pub mod event;
+pub mod guard;
+pub mod keep;
+pub mod key;
+pub mod log;
+pub mod mute;
+pub mod recall;
+mod scan;
+pub mod settings;
+pub mod spool;
+pub mod stdin;
+pub mod tail;
+pub mod take;
+pub mod wire;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
+
+use agents::{Agent, Kind};
+use answer::Answer;
+use deliver::Delivered;
+use mute::Marks;
+use settings::HookSettings;
+use take::{Call, Privacy, Silence};
+use wire::Head;
+
+use crate::clock::Micros;
+use crate::ids::ClientSessionId;
+use crate::limits::STDIN_MAYBE_MS;
+use crate::paths::DataDir;
+use crate::{pause, project};
+
+/// A developer's way to see that a panic is survived.
+const PANIC_EVENT: &str = "SelfTestPanic";
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub struct Asked {
+    agent: Option<&'static Agent>,
+    /// As the client names it.
+    event: String,
+    /// A first name that is an everyday command too: it is a hook if a payload stands on stdin.
+    only_with_payload: bool,
+}
+
+/// How a hook went.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The neutral or another answer was written.
+    Answered,
+    /// The same, but something is wrong with us or with this machine.
+    Fault(String),
+    /// It was not a hook at all: the command of that name is meant.
+    NotAHook,
+}
+
+impl Asked {
+    /// `hook <agent> <event>`, or one of the first names alone. `None`: something else.
+    pub fn from_args(args: &[OsString]) -> Option<Self> {
+        let mut args = args.iter().map(OsString::as_os_str);
+        let first = args.next()?;
+        if first == OsStr::new("hook") {
+            let agent = args.next().and_then(OsStr::to_str);
+            let event = args.next().and_then(OsStr::to_str);
+            return Some(Self {
+                agent: agent.and_then(Agent::named),
+                event: event.unwrap_or_default().to_owned(),
+                only_with_payload: false,
+            });
+        }
+        let kind = match first.to_str()? {
+            "context" => Kind::SessionStart,
+            "new" => Kind::Prompt,
+            "save" => Kind::ToolUse,
+            "summary" => Kind::Stop,
+            _ => return None,
+        };
+        let alone = args.next().is_none();
+        alone.then(|| Self {
+            agent: Some(&agents::CLAUDE_CODE),
+            event: agents::CLAUDE_CODE.event_name(kind).to_owned(),
+            only_with_payload: true,
+        })
+    }
+
+    fn patience(&self) -> stdin::Patience {
+        let usual = stdin::Patience::default();
+        if !self.only_with_payload {
+            return usual;
+        }
+        stdin::Patience {
+            first_byte: Duration::from_millis(STDIN_MAYBE_MS),
+            ..usual
+        }
+    }
+}
+
+/// What surrounds a hook: asked once, at the edge.
+#[derive(Debug)]
+pub struct Surroundings<E> {
+    pub started: Micros,
+    pub env: E,
+}
+
+impl<E: Fn(&str) -> Option<OsString>> Surroundings<E> {
+    fn is_on(&self, name: &str) -> bool {
+        (self.env)(name).is_some_and(|value| !value.is_empty() && value != "0")
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        (self.env)(name).and_then(|value| value.into_string().ok())
+    }
+
+    pub fn is_strict(&self) -> bool {
+        self.is_on("CLAUDE_MEM_STRICT")
+    }
+}
+
+/// Serves one hook call: reads stdin, keeps what is to be kept, writes the answer.
+pub fn run<E>(asked: &Asked, around: &Surroundings<E>) -> Outcome
+where
+    E: Fn(&str) -> Option<OsString>,
+{
+    if asked.only_with_payload && !can_hold_a_payload() {
+        return Outcome::NotAHook;
+    }
+    let dir = DataDir::find(&around.env);
+    if !asked.only_with_payload {
+        guard::install(dir.clone(), around.started, around.is_strict());
+    }
+    assert_ne!(asked.event, PANIC_EVENT, "a panic was asked for");
+    let input = stdin::read(rustix::stdio::stdin(), asked.patience());
+    if asked.only_with_payload {
+        if input.bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Outcome::NotAHook;
+        }
+        guard::install(dir.clone(), around.started, around.is_strict());
+    }
+    let hook = Hook {
+        around,
+        dir: dir.as_ref(),
+    };
+    let served = hook.serve(asked, &input);
+    answer::write(served.as_ref().unwrap_or(&Answer::Neutral));
+    match served {
+        Ok(_) => Outcome::Answered,
+        Err(fault) => Outcome::Fault(fault),
+    }
+}
+
+/// A terminal or `/dev/null` brings no payload, and a terminal must not be waited for.
+fn can_hold_a_payload() -> bool {
+    use rustix::fs::FileType;
+    let kind = rustix::fs::fstat(rustix::stdio::stdin());
+    let kind = kind.map(|stat| FileType::from_raw_mode(stat.st_mode));
+    matches!(
+        kind,
+        Ok(FileType::Fifo | FileType::Socket | FileType::RegularFile)
+    )
+}
+
+struct Hook<'a, E> {
+    around: &'a Surroundings<E>,
+    dir: Option<&'a DataDir>,
+}
+
+impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
+    /// The answer, or what is wrong with us. What is wrong with the client's input is logged.
+    fn serve(&self, asked: &Asked, input: &stdin::Input) -> Result<Answer, String> {
+        // The compressor's own client must not be remembered by what it serves.
+        if self.around.is_on("CLAUDE_MEM_COMPRESSOR") {
+            return Ok(Answer::Neutral);
+        }
+        let Some(agent) = asked.agent else {
+            self.log("an unknown client, or none, was named");
+            return Ok(Answer::Neutral);
+        };
+        let payload = String::from_utf8_lossy(&input.bytes);
+        let decoded = if input.cut {
+            self.log(&format!("{}: the payload was cut", asked.event));
+            None
+        } else {
+            wire::decode(&payload)
+                .inspect_err(|e| self.log(&format!("{}: {e}", asked.event)))
+                .ok()
+        };
+        let head = match &decoded {
+            Some(wire) => Head::of(wire),
+            None => Head::scanned(payload.as_bytes()),
+        };
+        // The payload knows better than the command line which event it is about.
+        let event = head.event.as_deref().unwrap_or(&asked.event);
+        let Some(kind) = agent.kind_of(event) else {
+            return Ok(Answer::Neutral);
+        };
+        let Some(session) = head.session.as_deref() else {
+            if decoded.is_some() {
+                self.log(&format!("{event}: no session is named"));
+            }
+            return Ok(Answer::Neutral);
+        };
+        let Some(dir) = self.dir else {
+            return Err("neither HOME nor CLAUDE_MEM_DATA_DIR is set".to_owned());
+        };
+        let call = Call {
+            agent,
+            kind,
+            session,
+            head: &head,
+            wire: decoded.as_ref(),
+            at: self.around.started,
+        };
+        self.keep(dir, &call)
+    }
+
+    fn keep(&self, dir: &DataDir, call: &Call<'_>) -> Result<Answer, String> {
+        let marks = Marks::of(dir, call.agent.name, call.session);
+        if self.around.is_on("CLAUDE_MEM_DISABLED") {
+            return self.ignore(dir, call, &marks);
+        }
+        let silence = self.silence(call, &marks)?;
+        if marks.is_ignored() {
+            return Ok(Answer::Neutral);
+        }
+        let question = recall::Question {
+            agent: call.agent,
+            kind: call.kind,
+            head: call.head,
+            dir,
+        };
+        let paused = pause::in_force(&dir.paused(), call.at.millis()).is_some();
+        if paused || call.kind == Kind::BeforeTool {
+            return Ok(recall::answer(&question));
+        }
+        let settings = HookSettings::load(dir, |name| self.around.text(name));
+        if settings.ignore_everything {
+            self.log("settings.json cannot be read and speaks of what to ignore: nothing is kept");
+            return Ok(Answer::Neutral);
+        }
+        let tool = call.head.tool.as_deref().unwrap_or_default();
+        if is_tool(call.kind) && (agents::is_our_tool(tool) || settings.skips(tool)) {
+            return Ok(recall::answer(&question));
+        }
+        let home = self.around.text("HOME").unwrap_or_default();
+        let project = self.project(call.head);
+        if let Some(project) = &project
+            && is_ignored_project(&settings, project, &home)
+        {
+            return Ok(Answer::Neutral);
+        }
+        if let Some(taken) = call.take(silence, project)
+            && !touches_ignored_path(&settings, &taken.event, call.head, &home)
+        {
+            self.deliver(dir, &taken)?;
+        }
+        Ok(recall::answer(&question))
+    }
+
+    /// Sets or clears the marks of a prompt, before anything else is done with it; looks them up
+    /// for everything else.
+    fn silence(&self, call: &Call<'_>, marks: &Marks<'_>) -> Result<Silence, String> {
+        let prompt_id = call.head.prompt_id.as_deref();
+        if call.kind != Kind::Prompt {
+            return Ok(Silence {
+                turn: marks.is_muted(prompt_id),
+                summaries: marks.had_private(),
+            });
+        }
+        let marked = match call.privacy() {
+            Privacy::All => marks.mute_turn(prompt_id),
+            Privacy::Part => marks.note_private().and_then(|()| marks.open_turn()),
+            Privacy::None => marks.open_turn(),
+        };
+        marked.map_err(|e| {
+            self.log(&format!("a mark could not be set or cleared: {}", e.kind()));
+            format!("{}: {e}", self.dir_name())
+        })?;
+        Ok(Silence::default())
+    }
+
+    fn ignore(&self, dir: &DataDir, call: &Call<'_>, marks: &Marks<'_>) -> Result<Answer, String> {
+        if marks.is_ignored() {
+            return Ok(Answer::Neutral);
+        }
+        let session = ClientSessionId(call.session.to_owned());
+        let delivered = deliver::ignore_session(dir, call.agent.name, &session, call.at);
+        self.report(delivered)?;
+        // Last, so that a hook that dies before it is made up for by the next.
+        marks
+            .ignore()
+            .map_err(|e| format!("{}: {e}", self.dir_name()))?;
+        Ok(Answer::Neutral)
+    }
+
+    fn deliver(&self, dir: &DataDir, taken: &take::Taken) -> Result<(), String> {
+        let key = key::of(&taken.event, taken.message_id.as_deref());
+        let now = self.around.started.millis();
+        self.report(deliver::event(dir, key, &taken.event, now))?;
+        deliver::wake(&dir.worker_sock(&self.short_dir()));
+        Ok(())
+    }
+
+    fn report(&self, delivered: Result<Delivered, deliver::Lost>) -> Result<(), String> {
+        match delivered {
+            Ok(Delivered::Stored) => Ok(()),
+            Ok(Delivered::Spooled(why)) => {
+                self.log(&format!("spooled: {why}"));
+                Ok(())
+            }
+            Err(lost) => {
+                self.log(&lost.to_string());
+                Err(lost.to_string())
+            }
+        }
+    }
+
+    /// Where the session began, if the client says; the working directory follows the agent.
+    fn project(&self, head: &Head) -> Option<event::ProjectHint> {
+        let dir = (self.around.env)("CLAUDE_PROJECT_DIR").filter(|dir| !dir.is_empty());
+        let dir = dir.or_else(|| head.cwd.clone().map(OsString::from))?;
+        let dir = Path::new(&dir);
+        dir.is_absolute().then(|| project::identify(dir))
+    }
+
+    fn short_dir(&self) -> std::path::PathBuf {
+        let dir = (self.around.env)("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
+        dir.unwrap_or_else(|| OsString::from("/tmp")).into()
+    }
+
+    fn dir_name(&self) -> String {
+        self.dir
+            .map_or_else(String::new, |dir| dir.root().display().to_string())
+    }
+
+    fn log(&self, text: &str) {
+        if let Some(dir) = self.dir {
+            log::line(dir, self.around.started, text);
+        }
+    }
+}
+
+fn is_tool(kind: Kind) -> bool {
+    matches!(kind, Kind::ToolUse | Kind::ToolFailure)
+}
+
+fn is_ignored_project(settings: &HookSettings, project: &event::ProjectHint, home: &str) -> bool {
+    let keys = project.keys.iter().filter_map(|key| key.split_once(':'));
+    let mut names: Vec<&str> = keys.map(|(_, name)| name).collect();
+    names.push(&project.name);
+    settings.ignores_project(&names, &project.root, home)
+}
+
+fn touches_ignored_path(
+    settings: &HookSettings,
+    event: &event::Event,
+    head: &Head,
+    home: &str,
+) -> bool {
+    if !settings.has_ignored_paths() {
+        return false;
+    }
+    let cwd = head.cwd.as_deref().unwrap_or("/");
+    take::paths_of(&event.body).iter().any(|path| {
+        let full = Path::new(cwd).join(path);
+        settings.ignores_path(path, home) || settings.ignores_path(&full.to_string_lossy(), home)
+    })
+}
+
+#[cfg(test)]
+#[path = "hook_tests.rs"]
+mod tests;

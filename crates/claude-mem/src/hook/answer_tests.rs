@@ -1,0 +1,57 @@
+use std::io::Read;
+use std::io::pipe;
+
+use super::*;
+
+fn context(text: &str) -> Answer {
+    Answer::Context {
+        event: "SessionStart",
+        text: text.into(),
+    }
+}
+
+#[test]
+fn nothing_to_say_is_said_in_exactly_these_bytes() {
+    assert_eq!(
+        Answer::Neutral.to_json(),
+        r#"{"continue":true,"suppressOutput":true}"#
+    );
+    assert_eq!(context("").to_json(), NEUTRAL);
+}
+
+#[test]
+fn context_goes_out_under_the_name_of_its_event() {
+    let sent: serde_json::Value = serde_json::from_str(&context("a \"b\"\n").to_json()).unwrap();
+    assert_eq!(sent["hookSpecificOutput"]["hookEventName"], "SessionStart");
+    assert_eq!(sent["hookSpecificOutput"]["additionalContext"], "a \"b\"\n");
+    assert_eq!(sent["continue"], true);
+}
+
+#[test]
+fn no_answer_is_longer_than_clients_take() {
+    let sent = context(&"é".repeat(20_000)).to_json();
+    let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
+    let text = sent["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert_eq!(text.chars().count(), CONTEXT_CHARS_MAX);
+}
+
+#[test]
+fn a_slow_reader_gets_every_byte_and_a_gone_one_is_an_error() {
+    let (mut from, to) = pipe().unwrap();
+    rustix::io::ioctl_fionbio(&to, true).unwrap();
+    let sent = vec![b'x'; 1 << 20];
+    let reader = std::thread::spawn(move || {
+        let mut got = Vec::new();
+        from.read_to_end(&mut got).unwrap();
+        got
+    });
+    write_all(&to, &sent).unwrap();
+    drop(to);
+    assert_eq!(reader.join().unwrap(), sent);
+
+    let (from, to) = pipe().unwrap();
+    drop(from);
+    assert!(write_all(&to, b"x").is_err());
+}

@@ -1,0 +1,122 @@
+use serde_json::json;
+
+use super::*;
+use crate::clock::Micros;
+use crate::ids::ClientSessionId;
+
+const OF: Keyed<'_> = Keyed {
+    client: "claude-code",
+    session: "s1",
+};
+
+fn event(body: Body) -> Event {
+    Event {
+        client: "claude-code".into(),
+        session: ClientSessionId("s1".into()),
+        at: Micros(7),
+        project: None,
+        prompt_id: None,
+        agent_id: None,
+        agent_type: None,
+        transcript_path: None,
+        cut: false,
+        body,
+    }
+}
+
+fn tool(id: Option<&str>, output: serde_json::Value, failed: bool) -> Event {
+    event(Body::ToolUse {
+        tool: "Bash".into(),
+        tool_use_id: id.map(Into::into),
+        input: json!({"command": "ls"}),
+        output,
+        failed,
+        duration_ms: None,
+    })
+}
+
+#[test]
+fn the_bytes_of_a_key_never_change() {
+    assert_eq!(
+        hex(&OF.tool_result("toolu_1").0),
+        "2c9ebe99045adf83cfe80ff57ed77cd7"
+    );
+    assert_eq!(
+        from_hex(&hex(&OF.prompt(Some("p"), "").0)),
+        Some(OF.prompt(Some("p"), "").0)
+    );
+}
+
+#[test]
+fn parts_do_not_run_together() {
+    assert_ne!(digest(&[b"ab", b"c"]), digest(&[b"a", b"bc"]));
+    assert_ne!(digest(&[b"ab"]), digest(&[b"ab", b""]));
+}
+
+#[test]
+fn a_numbered_tool_call_has_one_result_however_it_ended() {
+    let well = of(&tool(Some("t1"), json!({"stdout": ""}), false), None);
+    let badly = of(&tool(Some("t1"), json!("Exit code 1"), true), None);
+    assert_eq!(well, badly);
+    assert_eq!(well, OF.tool_result("t1"));
+    assert_ne!(well, OF.tool_result("t2"));
+}
+
+#[test]
+fn an_unnumbered_tool_call_is_known_by_what_it_did() {
+    let one = of(&tool(None, json!({"a": 1, "b": 2}), false), None);
+    let same: serde_json::Value = serde_json::from_str(r#"{"b":2, "a":1}"#).unwrap();
+    assert_eq!(one, of(&tool(None, same, false), None));
+    assert_ne!(one, of(&tool(None, json!({"a": 1}), false), None));
+}
+
+#[test]
+fn two_stops_of_one_turn_differ_by_what_was_said() {
+    let stop = |prompt_id: Option<&str>, message: Option<&str>, message_id| {
+        let mut event = event(Body::Stop {
+            last_message: message.map(Into::into),
+        });
+        event.prompt_id = prompt_id.map(Into::into);
+        of(&event, message_id)
+    };
+    assert_ne!(
+        stop(Some("p"), Some("Done."), None),
+        stop(Some("p"), Some("Done again."), None)
+    );
+    assert_eq!(
+        stop(Some("p"), Some("Done.\n"), None),
+        stop(Some("p"), Some("Done."), Some("m"))
+    );
+    // An old client's turns that end in the same words are still two.
+    assert_ne!(
+        stop(None, Some("Done."), Some("m1")),
+        stop(None, Some("Done."), Some("m2"))
+    );
+}
+
+#[test]
+fn starts_and_ends_are_as_many_as_there_were_calls() {
+    let start = |at| {
+        let mut event = event(Body::SessionStart {
+            source: "resume".into(),
+        });
+        event.at = Micros(at);
+        of(&event, None)
+    };
+    assert_ne!(start(1), start(2));
+    assert_eq!(start(1), start(1));
+}
+
+#[test]
+fn keys_of_two_sessions_and_two_clients_never_meet() {
+    let other_session = Keyed {
+        session: "s2",
+        ..OF
+    };
+    let other_client = Keyed {
+        client: "codex",
+        ..OF
+    };
+    assert_ne!(OF.tool_result("t"), other_session.tool_result("t"));
+    assert_ne!(OF.tool_result("t"), other_client.tool_result("t"));
+}

@@ -1,0 +1,130 @@
+//! Turns that nobody may record.
+//!
+//! A prompt that is nothing but private mutes its turn: the tools it leads to, the agent's last
+//! words, any summary that covers it. What says so is an empty file, the least that can be
+//! written: where not even that can be made, no event can be stored either.
+//!
+//! Invariant: in doubt it is muted. Only "there is no such file" means that a turn may be kept.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use super::key;
+use crate::paths::{self, DataDir};
+
+/// The marks of one session.
+#[derive(Debug)]
+pub struct Marks<'a> {
+    dir: &'a DataDir,
+    client: &'a str,
+    session: &'a str,
+}
+
+impl<'a> Marks<'a> {
+    pub fn of(dir: &'a DataDir, client: &'a str, session: &'a str) -> Self {
+        Self {
+            dir,
+            client,
+            session,
+        }
+    }
+
+    /// A private prompt begins: from here to the next prompt nothing is kept. The prompt's own
+    /// mark stays, because work that it set off in the background may end in a later turn.
+    pub fn mute_turn(&self, prompt_id: Option<&str>) -> io::Result<()> {
+        self.set(&self.turn())?;
+        self.note_private()?;
+        match prompt_id {
+            Some(id) => self.set(&self.prompt(id)),
+            None => Ok(()),
+        }
+    }
+
+    /// Something in this session was private, now or earlier: the client's own summary of the
+    /// conversation may tell of it.
+    pub fn note_private(&self) -> io::Result<()> {
+        self.set(&self.past())
+    }
+
+    /// A prompt that may be kept begins.
+    pub fn open_turn(&self) -> io::Result<()> {
+        match std::fs::remove_file(self.turn()) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        }
+    }
+
+    /// True if what happens now must not be kept.
+    pub fn is_muted(&self, prompt_id: Option<&str>) -> bool {
+        stands(self.turn()) || prompt_id.is_some_and(|id| stands(self.prompt(id)))
+    }
+
+    /// True if a summary of the whole conversation must not be kept.
+    pub fn had_private(&self) -> bool {
+        stands(self.past())
+    }
+
+    /// The session asked not to be remembered, for good.
+    pub fn ignore(&self) -> io::Result<()> {
+        self.set(&self.ignored())
+    }
+
+    pub fn is_ignored(&self) -> bool {
+        stands(self.ignored())
+    }
+
+    fn set(&self, mark: &PathBuf) -> io::Result<()> {
+        let make = || {
+            OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .open(mark)
+                .map(drop)
+        };
+        match make() {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                paths::create_dir(&self.dir.muted())?;
+                make()
+            }
+            made => made,
+        }
+    }
+
+    fn turn(&self) -> PathBuf {
+        self.mark(&key::session(self.client, self.session), "")
+    }
+
+    fn past(&self) -> PathBuf {
+        self.mark(&key::session(self.client, self.session), ".past")
+    }
+
+    fn ignored(&self) -> PathBuf {
+        self.mark(&key::session(self.client, self.session), ".ignored")
+    }
+
+    fn prompt(&self, id: &str) -> PathBuf {
+        let parts = [self.client, self.session, id].map(str::as_bytes);
+        self.mark(&key::digest(&parts), ".prompt")
+    }
+
+    fn mark(&self, name: &[u8; 16], ending: &str) -> PathBuf {
+        let mut path = self.dir.muted();
+        path.push(key::hex(name) + ending);
+        path
+    }
+}
+
+fn stands(mark: PathBuf) -> bool {
+    match rustix::fs::stat(mark) {
+        Err(rustix::io::Errno::NOENT) => false,
+        Ok(_) | Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+#[path = "mute_tests.rs"]
+mod tests;

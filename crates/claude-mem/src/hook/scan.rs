@@ -1,0 +1,97 @@
+//! What can be said of a payload that is too long, too deep or broken: the short strings of its
+//! outermost object, up to where it ends.
+//!
+//! In: bytes, any bytes. Out: the wanted fields. One pass, no recursion, no copy of anything but
+//! the fields themselves; content is skipped over, never read.
+
+use std::borrow::Cow;
+
+use crate::limits::FIELD_BYTES_MAX;
+
+/// Calls `found` for every field `"name": "text"` of the outermost object.
+pub(super) fn fields<'a>(payload: &'a [u8], mut found: impl FnMut(&'a [u8], Cow<'a, str>)) {
+    let mut depth = 0_usize;
+    let mut key: Option<&[u8]> = None;
+    let mut after_colon = false;
+    let mut at = 0;
+    while let Some(&byte) = payload.get(at) {
+        match byte {
+            b'"' => {
+                let Some(end) = string_end(payload, at + 1) else {
+                    return;
+                };
+                if depth == 1 {
+                    let inside = &payload[at + 1..end];
+                    if !after_colon {
+                        key = Some(inside);
+                    } else if let Some(key) = key.take()
+                        && let Some(text) = short_text(&payload[at..=end])
+                    {
+                        found(key, text);
+                    }
+                }
+                at = end;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b':' if depth == 1 => after_colon = true,
+            b',' if depth == 1 => {
+                after_colon = false;
+                key = None;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Where the string that begins at `from` has its closing quote.
+fn string_end(payload: &[u8], mut from: usize) -> Option<usize> {
+    loop {
+        let step = memchr::memchr2(b'"', b'\\', payload.get(from..)?)?;
+        match payload[from + step] {
+            b'"' => return Some(from + step),
+            _ => from += step + 2,
+        }
+    }
+}
+
+fn short_text(literal: &[u8]) -> Option<Cow<'_, str>> {
+    if literal.len() > FIELD_BYTES_MAX {
+        return None;
+    }
+    let inside = &literal[1..literal.len() - 1];
+    if !inside.contains(&b'\\') {
+        return Some(String::from_utf8_lossy(inside));
+    }
+    serde_json::from_slice(literal).ok().map(Cow::Owned)
+}
+
+/// True when the bytes hold a whole JSON object, whatever comes after it. A client that keeps
+/// stdin open has then said all it has to say.
+pub(super) fn is_whole(payload: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(&byte) = payload.get(at) {
+        match byte {
+            b'"' => match string_end(payload, at + 1) {
+                Some(end) => at = end,
+                None => return false,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;

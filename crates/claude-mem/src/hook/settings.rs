@@ -1,0 +1,124 @@
+//! The few settings that decide whether an event is kept.
+//!
+//! Without a settings file and without variables, the usual case, nothing is parsed. Otherwise
+//! `config` reads everything, so that a setting means the same here as everywhere.
+
+use std::io::ErrorKind;
+
+use crate::config::{self, Settings, WorkerStart};
+use crate::glob;
+use crate::paths::DataDir;
+
+/// What decides about an event.
+#[derive(Debug)]
+pub struct HookSettings {
+    /// `None`: every default holds.
+    given: Option<Settings>,
+    /// The file cannot be read and speaks of what to ignore: nothing may be kept until it can.
+    pub ignore_everything: bool,
+}
+
+/// The settings that a hook asks for, by the names of their variables.
+const VARIABLES: [&str; 4] = [
+    "CLAUDE_MEM_SKIP_TOOLS",
+    "CLAUDE_MEM_IGNORE_PROJECTS",
+    "CLAUDE_MEM_EXCLUDED_PROJECTS",
+    "CLAUDE_MEM_IGNORE_PATHS",
+];
+
+impl HookSettings {
+    pub fn load(dir: &DataDir, env: impl Fn(&str) -> Option<String>) -> Self {
+        let text = std::fs::read(dir.settings());
+        let text = match &text {
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(_) => return Self::unreadable(true),
+            Ok(bytes) => Some(String::from_utf8_lossy(bytes)),
+        };
+        if text.is_none() && VARIABLES.iter().all(|name| env(name).is_none()) {
+            return Self::default();
+        }
+        let loaded = config::from_text(text.as_deref(), env);
+        if loaded.file_unreadable {
+            let speaks_of_it = text.is_some_and(|text| mentions_ignoring(&text));
+            return Self {
+                given: Some(loaded.settings),
+                ..Self::unreadable(speaks_of_it)
+            };
+        }
+        Self {
+            given: Some(loaded.settings),
+            ignore_everything: false,
+        }
+    }
+
+    /// True if this tool's calls leave nothing.
+    pub fn skips(&self, tool: &str) -> bool {
+        match &self.given {
+            Some(settings) => settings
+                .skip_tools
+                .iter()
+                .any(|pattern| glob::matches(pattern, tool)),
+            None => default_of("skip_tools")
+                .split(',')
+                .any(|pattern| glob::matches(pattern, tool)),
+        }
+    }
+
+    /// True if one of the project's names or its root fits a pattern.
+    pub fn ignores_project(&self, names: &[&str], root: &str, home: &str) -> bool {
+        let Some(settings) = &self.given else {
+            return false;
+        };
+        let by_name = settings.ignore_projects.iter().any(|pattern| {
+            names.iter().any(|name| glob::matches(pattern, name))
+                || glob::matches_path(pattern, root, home)
+        });
+        by_name || self.ignores_path(root, home)
+    }
+
+    /// True if nothing about this file is kept.
+    pub fn ignores_path(&self, path: &str, home: &str) -> bool {
+        self.given.as_ref().is_some_and(|settings| {
+            let mut patterns = settings.ignore_paths.iter();
+            patterns.any(|pattern| glob::matches_path(pattern, path, home))
+        })
+    }
+
+    pub fn has_ignored_paths(&self) -> bool {
+        let given = self.given.as_ref();
+        given.is_some_and(|settings| !settings.ignore_paths.is_empty())
+    }
+
+    /// True if a hook may start the worker.
+    pub fn starts_worker(&self) -> bool {
+        let given = self.given.as_ref();
+        given.is_none_or(|settings| settings.worker == WorkerStart::Auto)
+    }
+
+    const fn unreadable(ignore_everything: bool) -> Self {
+        Self {
+            given: None,
+            ignore_everything,
+        }
+    }
+}
+
+impl Default for HookSettings {
+    fn default() -> Self {
+        Self::unreadable(false)
+    }
+}
+
+fn default_of(name: &str) -> &'static str {
+    config::key(name).map_or("", |key| key.default)
+}
+
+fn mentions_ignoring(text: &str) -> bool {
+    ["ignore_projects", "ignore_paths", "EXCLUDED_PROJECTS"]
+        .iter()
+        .any(|name| text.contains(name))
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

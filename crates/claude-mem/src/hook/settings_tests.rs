@@ -1,0 +1,78 @@
+use super::*;
+
+fn with(text: Option<&str>, vars: &[(&str, &str)]) -> HookSettings {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = DataDir::new(temp.path());
+    if let Some(text) = text {
+        std::fs::write(dir.settings(), text).unwrap();
+    }
+    HookSettings::load(&dir, |name| {
+        let found = vars.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    })
+}
+
+#[test]
+fn the_defaults_hold_without_a_file() {
+    let settings = with(None, &[]);
+    assert!(settings.skips("TodoWrite"));
+    assert!(settings.skips("Grep"));
+    assert!(!settings.skips("Bash"));
+    assert!(!settings.skips("AskUserQuestion"));
+    assert!(!settings.ignores_project(&["app"], "/home/me/app", "/home/me"));
+    assert!(settings.starts_worker());
+}
+
+#[test]
+fn a_file_or_a_variable_changes_them() {
+    for settings in [
+        with(Some(r#"{"skip_tools": ["Bash", "mcp__x__*"]}"#), &[]),
+        with(None, &[("CLAUDE_MEM_SKIP_TOOLS", "Bash,mcp__x__*")]),
+    ] {
+        assert!(settings.skips("Bash"));
+        assert!(settings.skips("mcp__x__search"));
+        assert!(!settings.skips("TodoWrite"));
+    }
+    assert!(!with(Some(r#"{"worker": "manual"}"#), &[]).starts_worker());
+}
+
+#[test]
+fn a_project_is_ignored_by_name_by_remote_or_by_place() {
+    for pattern in [
+        "app",
+        "github.com/me/*",
+        "~/work",
+        "/home/me/**",
+        "work/app",
+    ] {
+        let settings = with(None, &[("CLAUDE_MEM_IGNORE_PROJECTS", pattern)]);
+        let names = ["app", "github.com/me/app"];
+        assert!(
+            settings.ignores_project(&names, "/home/me/work/app", "/home/me"),
+            "{pattern}"
+        );
+        assert!(
+            !settings.ignores_project(&["other"], "/srv/other", "/home/me"),
+            "{pattern}"
+        );
+    }
+}
+
+#[test]
+fn a_path_is_ignored_wherever_it_lies() {
+    let settings = with(Some(r#"{"ignore_paths": "*.pem,secrets"}"#), &[]);
+    assert!(settings.has_ignored_paths());
+    assert!(settings.ignores_path("/x/a.pem", ""));
+    assert!(settings.ignores_path("/x/secrets/a", ""));
+    assert!(settings.ignores_project(&["x"], "/x/secrets", ""));
+    assert!(!settings.ignores_path("/x/a.rs", ""));
+}
+
+#[test]
+fn a_broken_file_ignores_everything_only_if_it_meant_to_ignore_something() {
+    assert!(with(Some(r#"{"ignore_projects": ["x"#), &[]).ignore_everything);
+    assert!(with(Some(r#"{"CLAUDE_MEM_EXCLUDED_PROJECTS": "x"#), &[]).ignore_everything);
+    let broken = with(Some(r#"{"port": "#), &[]);
+    assert!(!broken.ignore_everything);
+    assert!(broken.skips("TodoWrite"));
+}

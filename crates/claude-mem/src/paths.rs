@@ -1,0 +1,168 @@
+//! Where everything lies: one directory, private to its owner whatever the umask says.
+//!
+//! Nobody else spells a file name of the data directory. Absent on purpose: the environment; it
+//! is asked once, at the edge, through the closure that `DataDir::find` takes.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::limits::SOCKET_PATH_BYTES_MAX;
+
+/// The data directory: `CLAUDE_MEM_DATA_DIR`, or `~/.claude-mem`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDir {
+    root: PathBuf,
+}
+
+impl DataDir {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Finds it from the environment. `None`: there is neither a setting nor a home.
+    ///
+    /// A relative setting is taken from the home directory: a hook's working directory follows
+    /// the agent's `cd`, and would scatter memory over the disk.
+    pub fn find(env: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+        let given = |name| env(name).filter(|value| !value.is_empty());
+        let home = given("HOME").map(PathBuf::from);
+        match given("CLAUDE_MEM_DATA_DIR").map(PathBuf::from) {
+            None => Some(Self::new(home?.join(".claude-mem"))),
+            Some(path) if path.is_absolute() => Some(Self::new(path)),
+            Some(path) => {
+                let below = path.strip_prefix("~").unwrap_or(&path);
+                Some(Self::new(home?.join(below)))
+            }
+        }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Everything that cannot be made again, and the full-text index.
+    pub fn db(&self) -> PathBuf {
+        self.root.join("claude-mem.db")
+    }
+
+    /// Vectors: may be deleted at any time.
+    pub fn vectors_db(&self) -> PathBuf {
+        self.root.join("vectors.db")
+    }
+
+    /// Events that no database could take yet, one file each.
+    pub fn spool(&self) -> PathBuf {
+        self.root.join("spool")
+    }
+
+    /// One empty file per turn that nobody may record.
+    pub fn muted(&self) -> PathBuf {
+        self.root.join("muted")
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    pub fn backups(&self) -> PathBuf {
+        self.root.join("backups")
+    }
+
+    pub fn settings(&self) -> PathBuf {
+        self.root.join("settings.json")
+    }
+
+    /// Stands while capture is paused.
+    pub fn paused(&self) -> PathBuf {
+        self.root.join("paused")
+    }
+
+    /// The secret that programs show to the HTTP API.
+    pub fn token(&self) -> PathBuf {
+        self.root.join("token")
+    }
+
+    /// The worker's number, port and version.
+    pub fn worker_pid(&self) -> PathBuf {
+        self.root.join("worker.pid")
+    }
+
+    /// Held by the one worker of this directory for as long as it lives.
+    pub fn worker_lock(&self) -> PathBuf {
+        self.root.join("worker.lock")
+    }
+
+    /// Where hooks wake the worker. The kernel takes about a hundred bytes of path, so a deep
+    /// data directory has its socket in `short`, a directory of the same owner, under a name
+    /// made from the whole path.
+    pub fn worker_sock(&self, short: &Path) -> PathBuf {
+        let here = self.root.join("worker.sock");
+        if here.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+            return here;
+        }
+        let name = crate::hook::key::hex(&crate::hook::key::digest(&[self
+            .root
+            .as_os_str()
+            .as_bytes()]));
+        short.join(format!("claude-mem-{name}.sock"))
+    }
+
+    /// Makes the directory, if there is none, and those in it that hooks write to: they are of
+    /// use even where the directory itself can no longer be written.
+    pub fn create(&self) -> io::Result<()> {
+        create_dir(&self.root)?;
+        for part in [self.spool(), self.muted(), self.logs()] {
+            create_dir(&part)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a directory, and the ones above it, that only its owner can enter. One that stands
+/// already is left as it is.
+pub fn create_dir(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let above = path.parent().ok_or(e)?;
+            create_dir(above)?;
+            create_dir(path)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Makes a new file that only its owner can read. One that stands already is an error.
+pub fn create_file(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// Opens a file to add to its end, private if it has to be made.
+pub fn append_file(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().append(true).open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        opened => return opened,
+    }
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;
