@@ -6,6 +6,7 @@
 //! hand it out.
 
 pub mod compress;
+pub mod distil;
 pub mod episode;
 pub mod hook;
 pub mod memory;

@@ -130,3 +130,32 @@ const _: () = assert!(
     6 * (TOOL_INPUT_BYTES_MAX + TOOL_OUTPUT_BYTES_MAX + MESSAGE_BYTES_MAX)
         < SPOOL_FILE_BYTES_MAX as usize
 );
+
+/// An observation's title: one line of an index.
+pub const OBSERVATION_TITLE_CHARS_MAX: usize = 120;
+pub const OBSERVATION_SUBTITLE_CHARS_MAX: usize = 180;
+/// What the distiller writes of a turn; a commit's own message may be longer.
+pub const DISTIL_NARRATIVE_CHARS_MAX: usize = 900;
+pub const OBSERVATION_NARRATIVE_CHARS_MAX: usize = 2_400;
+pub const OBSERVATION_FACTS_MAX: usize = 12;
+pub const OBSERVATION_FACT_CHARS_MAX: usize = 300;
+pub const OBSERVATION_CONCEPTS_MAX: usize = 5;
+pub const OBSERVATION_FILES_MAX: usize = 40;
+/// Each field of a summary.
+pub const SUMMARY_FIELD_CHARS_MAX: usize = 700;
+/// What the distiller reads of one prompt, message, output or piece of code.
+pub const DISTIL_TEXT_BYTES_MAX: usize = 64 << 10;
+pub const DISTIL_SENTENCES_MAX: usize = 400;
+/// Observations of one episode. More than this in one turn is a log, not memory.
+pub const DISTIL_OBSERVATIONS_MAX: usize = 24;
+/// Decisions of one turn.
+pub const DISTIL_DECISIONS_MAX: usize = 4;
+
+/// What one session carries from episode to episode.
+pub const CARRY_TEXT_CHARS_MAX: usize = 500;
+pub const CARRY_RULES_MAX: usize = 16;
+pub const CARRY_RULE_CHARS_MAX: usize = 300;
+pub const CARRY_FAILURES_MAX: usize = 6;
+pub const CARRY_TITLES_MAX: usize = 48;
+
+const _: () = assert!(DISTIL_NARRATIVE_CHARS_MAX < OBSERVATION_NARRATIVE_CHARS_MAX);

@@ -8,6 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::limits::{VOCABULARY_BYTES_MAX, VOCABULARY_TERMS_MAX};
 use crate::memory::ObservationType;
 
+/// A way of working that the user stated in general: it may be proposed for the user level, where
+/// it holds in every project. Every vocabulary has it.
+pub const PREFERENCE: &str = "preference";
+/// A rule that replaces an earlier one: what is older and says otherwise no longer holds. Every
+/// vocabulary has it.
+pub const AMENDMENT: &str = "amendment";
+
 /// One word, what it means (models are told), and what else it is called (models say it anyway).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,156 @@
+//! German.
+
+use super::{Cue, Table};
+
+#[rustfmt::skip]
+pub(super) const TABLE: Table = Table {
+    spaced: true,
+    telltales: &[
+        "der", "die", "das", "und", "nicht", "ist", "ein", "eine", "wir", "ich", "mit", "für",
+        "auf", "den", "dem", "des", "zu", "von", "wird", "sind", "bitte", "kein", "keine", "nur",
+        "auch", "aber", "wenn", "weil", "sie", "im", "nein", "noch", "mach",
+    ],
+    phrases: &[
+        (Cue::Rule, &[
+            "muss", "müssen", "darf nicht", "dürfen nicht", "darf", "nie", "niemals", "immer",
+            "nur", "ausschließlich", "genau", "höchstens", "mindestens", "maximal",
+            "auf keinen fall", "in jedem fall", "zwingend", "verpflichtend", "verboten",
+            "vorgeschrieben", "grundsätzlich", "ausnahmslos", "außer", "es sei denn", "ausnahme",
+            "unter keinen umständen", "regel", "vorgabe", "bewusst", "absichtlich", "mit absicht",
+            "kein", "keine", "keinen", "nicht mehr", "egal", "unabhängig davon", "punkt",
+        ]),
+        (Cue::Should, &[
+            "soll", "sollen", "sollte", "sollten", "braucht", "brauchen", "gilt", "gelten",
+            "bleibt", "bleiben", "zählt", "nicht", "stattdessen", "standardmäßig", "vorgesehen",
+            "gewinnt",
+        ]),
+        (Cue::Choice, &[
+            "statt", "anstatt", "anstelle", "lieber", "nimm", "nehmen", "nehmt", "verwende",
+            "verwenden", "nutze", "nutzen", "benutze", "benutzen", "behalte", "behalten",
+            "entschieden", "entscheidung", "bevorzug*", "wechseln", "festgelegt", "einigen",
+            "geeinigt", "verzichten", "weglassen", "setzen auf",
+        ]),
+        (Cue::Reason, &[
+            "weil", "da sonst", "denn", "damit", "deshalb", "deswegen", "daher", "grund", "sonst",
+            "um zu", "wegen", "aufgrund", "vorfall", "ausfall", "andernfalls", "datenschutz",
+        ]),
+        (Cue::Measure, &[
+            "gemessen", "messung*", "benchmark*", "lasttest*", "in produktion", "im schnitt",
+            "p99", "p95",
+        ]),
+        (Cue::Amend, &[
+            "ab jetzt", "ab sofort", "nicht mehr", "ersetzt", "korrektur", "änderung",
+            "neue regel", "hinfällig", "überholt", "revidiert", "stattdessen gilt", "doch nicht",
+        ]),
+        (Cue::Plan, &[
+            "ich werde", "ich schaue", "ich sehe mir", "ich beginne", "lass mich", "ich prüfe",
+        ]),
+        (Cue::Propose, &[
+            "ich würde", "ich schlage", "mein vorschlag", "vorschlag", "wir könnten",
+            "eine möglichkeit",
+        ]),
+        (Cue::Hedge, &[
+            "vielleicht", "eventuell", "möglicherweise", "wahrscheinlich", "vermutlich",
+            "ich glaube", "ich denke",
+        ]),
+        (Cue::Filler, &[
+            "danke", "entschuldig*", "gerne", "super", "prima", "hallo", "guten morgen",
+            "tut mir leid",
+        ]),
+        (Cue::Cause, &[
+            "ursache", "lag daran", "liegt daran", "grund", "weil", "stellte sich heraus",
+            "stellt sich heraus", "das problem war", "das problem ist", "der fehler war",
+            "der fehler ist", "gefunden", "verursacht", "das erklärt", "kommt daher", "das heißt",
+            "bedeutet",
+        ]),
+        (Cue::Done, &[
+            "behoben", "hinzugefügt", "geändert", "entfernt", "umbenannt", "ersetzt",
+            "implementiert", "angepasst", "erstellt", "verschoben", "ausgelagert", "eingeführt",
+            "aktualisiert", "umgestellt", "ergänzt", "korrigiert", "gelöscht", "jetzt", "nun",
+            "eingebaut", "umgesetzt", "gesenkt", "erhöht",
+        ]),
+        (Cue::Next, &[
+            "nächste schritte", "nächster schritt", "als nächstes", "offen", "noch zu tun",
+            "fehlt noch", "soll ich", "später", "todo", "steht noch aus", "ausstehend",
+            "möchtest du", "offene frage*",
+        ]),
+        (Cue::Caveat, &[
+            "achtung", "hinweis", "vorsicht", "beachte", "einschränkung", "nicht getestet",
+            "konnte nicht", "konnten nicht", "bekanntes problem", "risiko", "allerdings",
+            "wackelig", "flaky",
+        ]),
+        (Cue::Tried, &[
+            "versucht", "probiert", "ausprobiert", "versuch", "zuerst", "anfangs",
+        ]),
+        (Cue::Fruitless, &[
+            "hat nicht funktioniert", "funktioniert nicht", "funktionierte nicht",
+            "hat nichts gebracht", "ohne erfolg", "half nicht", "hilft nicht", "sackgasse",
+            "verworfen", "zurückgenommen", "ging nicht", "geht nicht", "scheiterte", "wirkungslos",
+            "nicht möglich", "brachte nichts",
+        ]),
+        (Cue::General, &[
+            "immer", "nie", "niemals", "ab jetzt", "ab sofort", "künftig", "in zukunft",
+            "grundsätzlich", "generell", "jedes mal", "jedesmal", "standardmäßig", "ich mag",
+            "ich will", "ich bevorzuge", "hör auf", "bitte kein", "bitte keine", "bitte nie",
+            "bitte immer",
+        ]),
+        (Cue::Working, &[
+            "commit*", "formatier*", "format", "linter", "test", "tests", "branch*", "push*",
+            "pushe*", "kommentar*", "tabs", "leerzeichen", "einrück*", "antworte*", "antwort*",
+            "erklär*", "frag*", "deutsch", "englisch", "stil", "emoji*", "pull request*", "pr",
+            "rebase*", "doku*", "pnpm", "npm", "yarn", "cargo", "commit-nachricht*",
+            "zusammenfass*", "kurz", "ausführlich", "main",
+        ]),
+        (Cue::Personal, &[
+            "ich mag", "ich will", "ich möchte", "ich bevorzuge", "bitte", "du", "dein", "mir",
+            "mich",
+        ]),
+        (Cue::Verified, &[
+            "alle tests", "tests laufen", "tests sind grün", "bestanden", "läuft durch",
+            "erfolgreich", "ist grün",
+        ]),
+        (Cue::Problem, &[
+            "kaputt", "fehler", "schlägt fehl", "falsch", "bug", "absturz", "stürzt", "fehlt",
+            "hängt", "beschwer*", "ticket*", "langsam", "funktioniert nicht", "momentan",
+            "derzeit", "doppelt",
+        ]),
+        (Cue::Topic, &[
+            "außerdem", "nebenbei", "anderes thema", "übrigens", "noch etwas", "noch was",
+            "unabhängig davon", "ach ja", "zweitens",
+        ]),
+        (Cue::Disagree, &[
+            "nein", "nee", "nicht", "niemals", "nie", "vorsicht", "moment", "halt", "stopp",
+            "falsch", "auf keinen fall", "stattdessen", "doch", "das stimmt nicht",
+            "das ist falsch", "aber", "lieber", "korrektur", "kein", "keine", "eigentlich",
+        ]),
+        (Cue::Agree, &[
+            "ja", "genau", "richtig", "stimmt", "passt", "ok", "okay", "gut", "super", "perfekt",
+            "klar", "einverstanden", "mach das", "mach weiter", "weiter", "danke",
+            "so machen wir es", "so machen wir's", "in ordnung", "prima", "alles klar", "gerne",
+        ]),
+        (Cue::Ack, &[
+            "verstanden", "alles klar", "notiert", "klar", "gut", "okay", "ok", "ja", "genau",
+            "in ordnung", "du hast recht", "stimmt", "also", "erledigt", "fertig", "danke",
+            "natürlich",
+        ]),
+        (Cue::Recap, &[
+            "zusammenfassung", "zusammengefasst", "zusammenfassend", "kurz gesagt", "festgelegt",
+            "es gilt", "damit gilt", "also gilt", "die regel", "die regel lautet", "entscheidung",
+            "beschlossen", "vereinbart", "das heißt", "geänderte regel", "neue regel",
+            "unterm strich",
+        ]),
+        (Cue::Request, &[
+            "kannst du", "könntest du", "bitte", "schau", "sieh", "prüf*", "mach", "füge",
+            "erstelle", "schreib*", "ändere", "behebe", "zeig*", "erklär*", "such*", "finde",
+            "warum", "wie", "was", "wo", "wann", "welche", "gibt es", "baue", "implementier*",
+            "teste", "lösche", "benenne",
+        ]),
+        (Cue::Connective, &[
+            "und", "aber", "also", "dann", "außerdem", "jedoch", "denn", "oder", "nun",
+            "allerdings", "zudem",
+        ]),
+        (Cue::Pronoun, &[
+            "es", "das", "dies", "sie", "er", "diese", "dieser", "dieses",
+        ]),
+    ],
+};

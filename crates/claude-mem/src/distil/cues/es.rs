@@ -1,0 +1,134 @@
+//! Spanish.
+
+use super::{Cue, Table};
+
+#[rustfmt::skip]
+pub(super) const TABLE: Table = Table {
+    spaced: true,
+    telltales: &[
+        "el", "la", "los", "las", "que", "para", "por", "con", "una", "del", "está", "pero", "como",
+        "porque", "usa", "siempre", "nunca", "es", "en", "se", "lo", "al", "hay", "si", "sí", "más",
+        "también", "puedes", "vamos", "esta", "este", "y",
+    ],
+    phrases: &[
+        (Cue::Rule, &[
+            "debe", "deben", "debes", "tiene que", "tienen que", "hay que", "nunca", "jamás",
+            "siempre", "solo", "sólo", "solamente", "únicamente", "exactamente", "como máximo",
+            "como mínimo", "al menos", "obligatori*", "prohibido", "excepto", "salvo",
+            "a menos que", "la excepción", "bajo ningún concepto", "en ningún caso",
+            "sin excepciones", "la regla", "la política", "a propósito", "deliberad*", "ya no",
+            "no se puede", "no más de",
+        ]),
+        (Cue::Should, &[
+            "debería", "deberían", "necesita", "necesitamos", "queremos", "gana", "se queda",
+            "cuenta como", "vale", "no es", "por defecto",
+        ]),
+        (Cue::Choice, &[
+            "en lugar de", "en vez de", "usa", "usar", "usemos", "usamos", "prefiero",
+            "preferimos", "mejor", "mantén", "mantener", "decidimos", "decidido", "acordamos",
+            "acordado", "elegimos", "optamos", "evita", "evitar", "quédate con", "cambiamos a",
+        ]),
+        (Cue::Reason, &[
+            "porque", "ya que", "para que", "por eso", "la razón", "debido a", "si no",
+            "de lo contrario", "el motivo", "incidente", "caída", "así que", "para evitar",
+        ]),
+        (Cue::Measure, &[
+            "medimos", "medido", "medición", "benchmark*", "en producción", "de media", "p99",
+            "p95",
+        ]),
+        (Cue::Amend, &[
+            "a partir de ahora", "ya no", "reemplaza", "sustituye", "corrección",
+            "cambio de planes", "nueva regla", "enmienda",
+        ]),
+        (Cue::Plan, &[
+            "voy a", "vamos a ver", "déjame", "empezaré", "revisaré", "comenzaré",
+        ]),
+        (Cue::Propose, &[
+            "propongo", "yo usaría", "sugiero", "mi propuesta", "podríamos", "una opción",
+        ]),
+        (Cue::Hedge, &[
+            "quizá", "quizás", "tal vez", "probablemente", "creo que", "posiblemente", "puede que",
+        ]),
+        (Cue::Filler, &[
+            "gracias", "perdón", "lo siento", "hola", "perfecto", "genial", "encantado",
+        ]),
+        (Cue::Cause, &[
+            "la causa", "el problema era", "el problema es", "el error era", "el error es",
+            "resulta que", "resultó que", "porque", "se debía a", "se debe a", "encontré",
+            "descubrí", "eso explica", "esto significa", "es decir",
+        ]),
+        (Cue::Done, &[
+            "corregí", "corregido", "añadí", "añadido", "agregué", "agregado", "cambié",
+            "cambiado", "eliminé", "eliminado", "renombré", "implementé", "implementado",
+            "actualicé", "actualizado", "creé", "creado", "moví", "reemplacé", "ahora", "arreglé",
+            "arreglado", "extraje",
+        ]),
+        (Cue::Next, &[
+            "próximos pasos", "siguiente paso", "siguientes pasos", "pendiente", "pendientes",
+            "falta", "quieres que", "más adelante", "queda por", "por hacer",
+        ]),
+        (Cue::Caveat, &[
+            "ten en cuenta", "nota:", "cuidado", "advertencia", "no pude", "limitación",
+            "sin probar", "ojo", "riesgo", "no está probado",
+        ]),
+        (Cue::Tried, &[
+            "intenté", "intentamos", "probé", "probamos", "al principio", "primero intenté",
+        ]),
+        (Cue::Fruitless, &[
+            "no funcionó", "no funciona", "sin éxito", "no sirvió", "no ayudó", "descartado",
+            "descarté", "callejón sin salida", "no es posible", "revertí", "no soporta",
+        ]),
+        (Cue::General, &[
+            "siempre", "nunca", "a partir de ahora", "de ahora en adelante", "en general",
+            "cada vez", "por defecto", "prefiero", "me gusta", "no me gusta", "por favor no",
+        ]),
+        (Cue::Working, &[
+            "commit*", "formate*", "linter", "test", "tests", "prueba", "pruebas", "rama*", "push",
+            "comentario*", "tabulador*", "espacios", "responde*", "explica*", "pregunta*",
+            "español", "inglés", "estilo", "emoji*", "pull request*", "documenta*", "pnpm", "npm",
+            "yarn", "mensajes de commit", "resum*",
+        ]),
+        (Cue::Personal, &[
+            "prefiero", "me gusta", "quiero", "por favor", "me", "mi", "tu",
+        ]),
+        (Cue::Verified, &[
+            "todas las pruebas", "todos los tests", "pasan", "en verde", "sin errores",
+        ]),
+        (Cue::Problem, &[
+            "falla", "fallan", "error*", "roto", "mal", "bug", "se cuelga", "falta", "lento",
+            "queja*", "ticket*", "actualmente", "no funciona", "duplicad*",
+        ]),
+        (Cue::Topic, &[
+            "además", "por cierto", "otra cosa", "aparte", "cambiando de tema", "por otro lado",
+        ]),
+        (Cue::Disagree, &[
+            "no", "nunca", "cuidado", "espera", "en realidad", "mal", "eso no", "incorrecto",
+            "para", "pero", "mejor", "corrección", "tampoco", "ni",
+        ]),
+        (Cue::Agree, &[
+            "sí", "si", "exacto", "correcto", "vale", "ok", "de acuerdo", "perfecto", "bien",
+            "claro", "adelante", "gracias", "eso es", "genial", "continúa", "sigue", "listo",
+        ]),
+        (Cue::Ack, &[
+            "entendido", "de acuerdo", "vale", "perfecto", "claro", "bien", "ok", "hecho", "listo",
+            "tienes razón", "sí", "exacto", "así que",
+        ]),
+        (Cue::Recap, &[
+            "resumen", "en resumen", "para resumir", "acordado", "la regla", "la regla queda",
+            "entonces la regla", "queda así", "decisión", "es decir", "en definitiva",
+            "la política",
+        ]),
+        (Cue::Request, &[
+            "puedes", "podrías", "por favor", "mira", "revisa", "arregla", "añade", "agrega",
+            "implementa", "escribe", "crea", "cambia", "busca", "explica", "muestra", "por qué",
+            "cómo", "qué", "dónde", "cuándo", "hay alguna",
+        ]),
+        (Cue::Connective, &[
+            "y", "pero", "entonces", "así que", "además", "también", "o", "ahora", "sin embargo",
+            "pues",
+        ]),
+        (Cue::Pronoun, &[
+            "eso", "esto", "ese", "esa", "ellos",
+        ]),
+    ],
+};

@@ -1,0 +1,118 @@
+//! Which words of a decision are kept: the weightiest that fit, in the order they were said.
+
+use super::RULE_WEIGHT;
+use super::restated::Restated;
+use crate::distil::cues::{Cue, Language};
+use crate::distil::speech::Statement;
+use crate::distil::text::{capitalised, content_words, overlap, shared};
+use crate::distil::titles::{clauses, without_lead_in};
+use crate::limits::DISTIL_NARRATIVE_CHARS_MAX;
+
+/// What the labels of the voices take of a narrative.
+const LABEL_CHARS: usize = 40;
+/// "Recap of append_event's contract" is a head; longer than this it is part of the sentence.
+const HEAD_CHARS: usize = 80;
+
+pub(super) const fn room_after(chars: usize) -> usize {
+    DISTIL_NARRATIVE_CHARS_MAX.saturating_sub(chars + LABEL_CHARS)
+}
+
+pub(super) fn length(statements: &[&Statement]) -> usize {
+    statements.iter().map(|s| s.text.chars().count() + 1).sum()
+}
+
+pub(super) fn join(statements: &[&Statement]) -> String {
+    let texts: Vec<&str> = statements.iter().map(|s| s.text.as_str()).collect();
+    texts.join(" ")
+}
+
+/// The user's own words on a subject. Questions and requests are not part of what was decided.
+pub(super) fn of_user<'a>(topic: &[&'a Statement], room: usize) -> Vec<&'a Statement> {
+    let asks = |s: &Statement| s.question || s.marks.opens(Cue::Request);
+    let worth = topic
+        .iter()
+        .copied()
+        .filter(|s| !asks(s) || s.rule_weight() > RULE_WEIGHT);
+    fitting(worth.map(|s| (s, s.rule_weight())).collect(), room)
+}
+
+/// The agent's restatement.
+pub(super) fn of_agent<'a>(restated: &[&Restated<'a>], room: usize) -> Vec<&'a Statement> {
+    fitting(
+        restated.iter().map(|r| (r.statement, r.weight)).collect(),
+        room,
+    )
+}
+
+fn fitting<'a>(weighed: Vec<(&'a Statement, f32)>, room: usize) -> Vec<&'a Statement> {
+    let mut ranked: Vec<usize> = (0..weighed.len()).collect();
+    ranked.sort_by(|a, b| weighed[*b].1.total_cmp(&weighed[*a].1));
+    let (mut taken, mut left) = (Vec::new(), room);
+    for index in ranked {
+        let chars = weighed[index].0.text.chars().count() + 1;
+        if chars <= left {
+            left -= chars;
+            taken.push(index);
+        }
+    }
+    taken.sort_unstable();
+    taken.into_iter().map(|index| weighed[index].0).collect()
+}
+
+/// Of what the user laid down earlier in the session, what these words take up; best where it
+/// gives the reason that they leave out.
+pub(super) fn echo<'a>(
+    rules: impl Iterator<Item = &'a String>,
+    agents: &[&Statement],
+    room: usize,
+) -> Option<&'a str> {
+    let words = agents
+        .iter()
+        .flat_map(|s| s.words.iter().cloned())
+        .collect();
+    let worth = |rule: &str| {
+        let statement = Statement::clause(rule, Language::of(rule));
+        let common = shared(&statement.words, &words);
+        let said_already = overlap(&statement.words, &words) > 0.85;
+        let reason =
+            usize::from(statement.marks.has(Cue::Reason) || statement.marks.has(Cue::Measure));
+        if common < 2 || said_already {
+            0
+        } else {
+            common.min(4) + 3 * reason
+        }
+    };
+    let fits = rules
+        .map(String::as_str)
+        .filter(|rule| rule.chars().count() <= room);
+    fits.max_by_key(|rule| worth(rule))
+        .filter(|rule| worth(rule) > 0)
+}
+
+/// The atomic statements of what was said: one per clause, lead-ins off.
+pub(super) fn facts(statements: &[&Statement], language: Language, least: f32) -> Vec<String> {
+    let mut facts = Vec::new();
+    for statement in statements.iter().filter(|s| s.rule_weight() >= least) {
+        for clause in clauses(without_head(statement, language)) {
+            let text = without_lead_in(clause, language).trim_end_matches(['.', ';', ',', '。']);
+            let concrete = Statement::clause(text, language).values > 1;
+            if content_words(text).len() >= 3 || concrete {
+                facts.push(capitalised(text));
+            }
+        }
+    }
+    facts
+}
+
+/// "Settled: merge_records keys on …" → from the colon on.
+pub(super) fn without_head(statement: &Statement, language: Language) -> &str {
+    let bare = without_lead_in(&statement.text, language);
+    let Some((head, rest)) = bare.split_once([':', '：']) else {
+        return bare;
+    };
+    let is_head = statement.marks.opens(Cue::Recap)
+        && head.chars().count() <= HEAD_CHARS
+        && !head.contains('`')
+        && content_words(rest).len() >= 3;
+    if is_head { rest.trim() } else { bare }
+}

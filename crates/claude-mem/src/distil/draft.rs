@@ -1,0 +1,82 @@
+//! How an observation is put together, and the bounds that every finished one keeps.
+
+use super::text::{clip, one_line};
+use crate::clock::Millis;
+use crate::limits::{
+    OBSERVATION_CONCEPTS_MAX, OBSERVATION_FACT_CHARS_MAX, OBSERVATION_FACTS_MAX,
+    OBSERVATION_FILES_MAX, OBSERVATION_NARRATIVE_CHARS_MAX, OBSERVATION_SUBTITLE_CHARS_MAX,
+    OBSERVATION_TITLE_CHARS_MAX,
+};
+use crate::memory::{NewObservation, ObservationType, Origin};
+use crate::vocabulary::{AMENDMENT, PREFERENCE, Vocabulary};
+
+pub(super) fn observation(kind: ObservationType, title: String, at: Millis) -> NewObservation {
+    NewObservation {
+        kind,
+        title,
+        subtitle: String::new(),
+        narrative: String::new(),
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        origin: Origin::Agent,
+        created_at: at,
+        discovery_tokens: 0,
+    }
+}
+
+pub(super) fn concepts(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Brings an observation into its bounds and its vocabulary. One without a title is none.
+pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Option<NewObservation> {
+    made.kind = vocabulary.kind(made.kind.as_str());
+    made.title = clip(&one_line(&made.title), OBSERVATION_TITLE_CHARS_MAX);
+    made.subtitle = clip(&one_line(&made.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
+    made.narrative = clip(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
+    made.facts = bounded(
+        made.facts,
+        OBSERVATION_FACTS_MAX,
+        OBSERVATION_FACT_CHARS_MAX,
+    );
+    let known = |concept: &String| match concept.as_str() {
+        reserved @ (PREFERENCE | AMENDMENT) => Some(reserved.to_owned()),
+        said => vocabulary.concept(said).map(str::to_owned),
+    };
+    made.concepts = made.concepts.iter().filter_map(known).collect();
+    made.concepts = bounded(
+        made.concepts,
+        OBSERVATION_CONCEPTS_MAX,
+        OBSERVATION_FACT_CHARS_MAX,
+    );
+    made.files_read
+        .retain(|file| !made.files_modified.contains(file));
+    made.files_read = bounded(
+        made.files_read,
+        OBSERVATION_FILES_MAX,
+        OBSERVATION_FACT_CHARS_MAX,
+    );
+    made.files_modified = bounded(
+        made.files_modified,
+        OBSERVATION_FILES_MAX,
+        OBSERVATION_FACT_CHARS_MAX,
+    );
+    (!made.title.is_empty()).then_some(made)
+}
+
+/// The first `max` different ones, each on one line and no longer than `chars_max`.
+pub(super) fn bounded(items: Vec<String>, max: usize, chars_max: usize) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for item in items {
+        let item = clip(&one_line(&item), chars_max);
+        if !item.is_empty() && !kept.contains(&item) {
+            kept.push(item);
+        }
+        if kept.len() == max {
+            break;
+        }
+    }
+    kept
+}
