@@ -5,14 +5,15 @@
 //! `search` finds them, `context` chooses what the agent is told, and `mcp`, `serve` and `cli`
 //! hand it out.
 
-pub mod compress;
-pub mod distil;
-pub mod episode;
 pub mod hook;
-pub mod memory;
-pub mod queue;
 pub mod redact;
+pub mod queue;
+pub mod episode;
+pub mod distil;
+pub mod compress;
+pub mod memory;
 pub mod store;
+pub mod search;
 
 pub mod clock;
 pub mod config;

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::observations::hex;
+use super::passages::IndexedText;
 use super::{Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
-use crate::ids::ObservationId;
+use crate::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
 
 /// A forgotten row that can still be brought back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -154,16 +155,53 @@ impl Writes<'_> {
     pub fn index_row(&self, kind: RowKind, row_id: i64) -> Result<(), StoreError> {
         match kind {
             RowKind::Observation => self.index_observation(ObservationId(row_id)),
-            RowKind::Summary => self.index_summary(crate::ids::SummaryId(row_id)),
+            RowKind::Summary => self.index_summary(SummaryId(row_id)),
             RowKind::Prompt => {
-                let row = self.prompt(crate::ids::PromptId(row_id))?;
-                self.index_text(kind, row_id, row.project, row.created_at, "", &row.text, "")
+                let row = self.prompt(PromptId(row_id))?;
+                self.index_words(
+                    kind,
+                    row_id,
+                    row.project,
+                    row.session,
+                    row.created_at,
+                    &row.text,
+                )
             }
             RowKind::Message => {
-                let row = self.final_message(crate::ids::FinalMessageId(row_id))?;
-                self.index_text(kind, row_id, row.project, row.created_at, "", &row.text, "")
+                let row = self.final_message(FinalMessageId(row_id))?;
+                self.index_words(
+                    kind,
+                    row_id,
+                    row.project,
+                    row.session,
+                    row.created_at,
+                    &row.text,
+                )
             }
         }
+    }
+
+    fn index_words(
+        &self,
+        kind: RowKind,
+        row_id: i64,
+        project: Option<ProjectId>,
+        session: SessionId,
+        at: Millis,
+        body: &str,
+    ) -> Result<(), StoreError> {
+        let (session, title, tags, observation_type) = (Some(session), "", "", "");
+        self.index_text(&IndexedText {
+            kind,
+            row_id,
+            project,
+            session,
+            at,
+            observation_type,
+            title,
+            body,
+            tags,
+        })
     }
 }
 

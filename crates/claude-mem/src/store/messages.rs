@@ -96,15 +96,7 @@ impl Writes<'_> {
                 new.at
             ])?;
         let id = FinalMessageId(self.tx.last_insert_rowid());
-        self.index_text(
-            RowKind::Message,
-            id.0,
-            new.project,
-            new.at,
-            "",
-            new.text,
-            "",
-        )?;
+        self.index_row(RowKind::Message, id.0)?;
         Ok(id)
     }
 }

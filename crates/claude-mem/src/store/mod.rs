@@ -32,6 +32,7 @@ mod spend;
 mod split;
 mod summaries;
 mod transcripts;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,7 @@ pub use spend::{SpendReport, SpendRow};
 pub use split::split_identifiers;
 pub use summaries::Summary;
 pub use transcripts::TranscriptPosition;
+pub use words::{Column, Document, Expr, Grain, WordHit, WordScope};
 
 /// The database as the worker and the commands see it.
 #[derive(Debug)]

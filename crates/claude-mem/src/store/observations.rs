@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::filter::List;
+use super::passages::IndexedText;
 use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
 use crate::ids::{ObservationId, ProjectId, PublicId, SessionId};
@@ -338,15 +339,17 @@ impl Writes<'_> {
             .chain(files)
             .map(String::as_str)
             .collect();
-        self.index_text(
-            RowKind::Observation,
-            id.0,
-            row.project,
-            row.created_at,
-            &row.title,
-            body.trim_end(),
-            &tags.join(" "),
-        )?;
+        self.index_text(&IndexedText {
+            kind: RowKind::Observation,
+            row_id: id.0,
+            project: row.project,
+            session: row.session,
+            at: row.created_at,
+            observation_type: row.kind.as_str(),
+            title: &row.title,
+            body: body.trim_end(),
+            tags: &tags.join(" "),
+        })?;
         if let Some(project) = row.project {
             self.index_files(
                 RowKind::Observation,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Reads, StoreError, Writes, split_identifiers};
 use crate::clock::Millis;
-use crate::ids::ProjectId;
+use crate::ids::{ProjectId, SessionId};
 use crate::limits::PASSAGE_WORDS_MAX;
 
 /// The four kinds of rows that can be found.
@@ -99,48 +99,38 @@ impl Reads<'_> {
 
 impl Writes<'_> {
     /// Puts a row's text into the full-text index (anew, if it is there) and asks for its vectors.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the columns of one row, written in one place"
-    )]
-    pub(super) fn index_text(
-        &self,
-        kind: RowKind,
-        row_id: i64,
-        project: Option<ProjectId>,
-        at: Millis,
-        title: &str,
-        body: &str,
-        tags: &str,
-    ) -> Result<(), StoreError> {
+    pub(super) fn index_text(&self, text: &IndexedText<'_>) -> Result<(), StoreError> {
+        let IndexedText {
+            kind,
+            row_id,
+            project,
+            session,
+            at,
+            title,
+            body,
+            tags,
+            ..
+        } = *text;
         self.tx
             .prepare_cached("DELETE FROM passages WHERE kind = ?1 AND row_id = ?2")?
             .execute(params![kind, row_id])?;
-        let scope = scope(kind, project);
         let mut insert = self.tx.prepare_cached(
-            "INSERT INTO passages (kind, row_id, part, project_id, created_at_epoch, title, body, tags, split, scope)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO passages (kind, row_id, part, project_id, session_id, created_at_epoch, title, body, tags,
+               split, scope) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?;
+        let scope = scope(text);
         let split = split_identifiers(&format!("{title} {body} {tags}"));
         insert.execute(params![
-            kind, row_id, 0, project, at, title, body, tags, split, scope
+            kind, row_id, 0, project, session, at, title, body, tags, split, scope
         ])?;
         let pieces = pieces(body);
         if pieces.len() > 1 {
-            let part_scope = format!("{scope} xpart");
-            for (at_piece, piece) in pieces.iter().enumerate() {
+            let part_scope = format!("{scope} {PART_TOKEN}");
+            for (place, piece) in pieces.iter().enumerate() {
                 let split = split_identifiers(piece);
+                let part = place + 1;
                 insert.execute(params![
-                    kind,
-                    row_id,
-                    at_piece + 1,
-                    project,
-                    at,
-                    "",
-                    piece,
-                    "",
-                    split,
-                    part_scope
+                    kind, row_id, part, project, session, at, "", piece, "", split, part_scope
                 ])?;
             }
         }
@@ -162,14 +152,49 @@ impl Writes<'_> {
     }
 }
 
+/// What `index_text` needs to know of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IndexedText<'a> {
+    pub kind: RowKind,
+    pub row_id: i64,
+    pub project: Option<ProjectId>,
+    pub session: Option<SessionId>,
+    pub at: Millis,
+    /// An observation's type; empty for other rows.
+    pub observation_type: &'a str,
+    pub title: &'a str,
+    pub body: &'a str,
+    pub tags: &'a str,
+}
+
 /// Tokens that no text can contain by chance decide which rows a query may see: matching them
 /// inside the index is twice as fast as joining afterwards.
-fn scope(kind: RowKind, project: Option<ProjectId>) -> String {
-    format!("{} xkind{}", project_token(project), kind.as_str())
+fn scope(text: &IndexedText<'_>) -> String {
+    let mut scope = format!("{} {}", project_token(text.project), kind_token(text.kind));
+    if !text.observation_type.is_empty() {
+        scope.push(' ');
+        scope.push_str(&type_token(text.observation_type));
+    }
+    scope
 }
+
+/// Marks the passages of a long row, so that its whole text is told from its parts.
+pub(super) const PART_TOKEN: &str = "xpartx";
 
 pub(super) fn project_token(project: Option<ProjectId>) -> String {
     project.map_or_else(|| "xuserx".to_owned(), |id| format!("xproj{}x", id.0))
+}
+
+pub(super) fn kind_token(kind: RowKind) -> String {
+    format!("xkind{}x", kind.as_str())
+}
+
+pub(super) fn type_token(observation_type: &str) -> String {
+    let name: String = observation_type
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    format!("xtype{}x", name.to_lowercase())
 }
 
 /// Runs of at most a passage's words, cut at a sentence's end where one is near.

@@ -118,7 +118,7 @@ impl Writes<'_> {
             ])?;
         let id = PromptId(self.tx.last_insert_rowid());
         if !new.private && !new.text.trim().is_empty() {
-            self.index_text(RowKind::Prompt, id.0, new.project, new.at, "", new.text, "")?;
+            self.index_row(RowKind::Prompt, id.0)?;
         }
         Ok((id, number))
     }

@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::filter::List;
+use super::passages::IndexedText;
 use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Stored, Writes};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, PublicId, SessionId, SummaryId};
@@ -161,15 +162,20 @@ impl Writes<'_> {
             .chain(&row.files_read)
             .map(String::as_str)
             .collect();
-        self.index_text(
-            RowKind::Summary,
-            id.0,
-            row.project,
-            row.created_at,
-            &row.request,
-            &body.join("\n"),
-            &tags.join(" "),
-        )?;
+        self.index_text(&IndexedText {
+            kind: RowKind::Summary,
+            row_id: id.0,
+            project: row.project,
+            session: Some(row.session),
+            at: row.created_at,
+            observation_type: "",
+            title: &row.request,
+            body: &body.join(
+                "
+",
+            ),
+            tags: &tags.join(" "),
+        })?;
         if let Some(project) = row.project {
             self.index_files(
                 RowKind::Summary,

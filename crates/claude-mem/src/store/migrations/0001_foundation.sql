@@ -188,6 +188,7 @@ CREATE TABLE passages (
   row_id INTEGER NOT NULL,
   part INTEGER NOT NULL,
   project_id INTEGER,
+  session_id INTEGER,
   created_at_epoch INTEGER NOT NULL,
   title TEXT NOT NULL,
   body TEXT NOT NULL,
@@ -196,11 +197,15 @@ CREATE TABLE passages (
   scope TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX passages_by_row ON passages(kind, row_id, part);
+-- A row's neighbours: what was said and done just before and after it.
+CREATE INDEX passages_in_session ON passages(session_id, created_at_epoch) WHERE part = 0;
 
 CREATE VIRTUAL TABLE passages_fts USING fts5(
   title, body, tags, split, scope,
   content = 'passages', content_rowid = 'id', tokenize = 'porter unicode61'
 );
+-- How many passages a term stands in.
+CREATE VIRTUAL TABLE passages_vocab USING fts5vocab('passages_fts', 'row');
 CREATE TRIGGER passages_inserted AFTER INSERT ON passages BEGIN
   INSERT INTO passages_fts(rowid, title, body, tags, split, scope)
   VALUES (new.id, new.title, new.body, new.tags, new.split, new.scope);

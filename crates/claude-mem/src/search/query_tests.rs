@@ -1,0 +1,93 @@
+use super::*;
+
+fn term(text: &str) -> Expr {
+    Expr::Term(text.into())
+}
+
+#[test]
+fn plain_words_demand_nothing() {
+    for typed in [
+        "login loops",
+        "std::sync::Arc",
+        "and or not",
+        "what's up?",
+        "NEAR(a b, 3)",
+        "a-b c+d",
+        "x:y",
+    ] {
+        assert_eq!(Query::parse(typed).demand, None, "typed {typed:?}");
+    }
+}
+
+#[test]
+fn operators_quotes_columns_and_stars_are_demands() {
+    for (typed, want) in [
+        ("\"error handling\"", term("error handling")),
+        ("login*", Expr::Prefix("login".into())),
+        (
+            "title:cookie",
+            Expr::Column(Column::Title, Box::new(term("cookie"))),
+        ),
+        (
+            "title:\"a cookie\"",
+            Expr::Column(Column::Title, Box::new(term("a cookie"))),
+        ),
+        ("a AND b", Expr::And(vec![term("a"), term("b")])),
+        (
+            "a b OR c",
+            Expr::Or(vec![Expr::Or(vec![term("a"), term("b")]), term("c")]),
+        ),
+        (
+            "bug NOT feature",
+            Expr::Not(Box::new(term("bug")), Box::new(term("feature"))),
+        ),
+    ] {
+        assert_eq!(Query::parse(typed).demand, Some(want), "typed {typed:?}");
+    }
+}
+
+#[test]
+fn filters_are_taken_out_of_the_words() {
+    let query = Query::parse("login type:bugfix file:\"src/a b.rs\" before:2026-01-02 loops");
+    assert_eq!(query.words, ["login", "loops"]);
+    assert_eq!(query.plain, "login loops");
+    assert_eq!(
+        query.filters,
+        [
+            FilterWord::Type("bugfix".into()),
+            FilterWord::File("src/a b.rs".into()),
+            FilterWord::Before("2026-01-02".into())
+        ]
+    );
+}
+
+#[test]
+fn stop_words_go_unless_there_is_nothing_else() {
+    assert_eq!(
+        Query::parse("why is the login so slow").words,
+        ["login", "slow"]
+    );
+    assert_eq!(Query::parse("what is it").words, ["what", "is", "it"]);
+}
+
+#[test]
+fn what_is_ruled_out_does_not_rank() {
+    assert_eq!(Query::parse("bug NOT feature").words, ["bug"]);
+}
+
+#[test]
+fn dangling_operators_and_quotes_are_harmless() {
+    for typed in [
+        "AND", "OR OR", "NOT", "\"", "a AND", "NOT b", "title:", "\"\"", "*", "((", ":", "type:",
+    ] {
+        Query::parse(typed);
+    }
+    assert_eq!(Query::parse("a AND").demand, Some(term("a")));
+    assert_eq!(Query::parse("NOT b").demand, None);
+}
+
+#[test]
+fn a_pasted_text_demands_nothing_however_many_quotes_it_has() {
+    let pasted = "TypeError: cannot read \"x\" of \"undefined\" at foo (src/a.js:10:3) at bar (src/b.js:4:5) in \"main\" thread";
+    assert_eq!(Query::parse(pasted).demand, None);
+}

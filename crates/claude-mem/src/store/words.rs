@@ -1,0 +1,311 @@
+//! The full-text index: its query language, made safe by construction, and its answers.
+
+use std::fmt::Write;
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::passages::{PART_TOKEN, kind_token, project_token, type_token};
+use super::{Reads, RowKind, StoreError};
+use crate::clock::Millis;
+use crate::ids::{ProjectId, SessionId};
+use crate::memory::ObservationType;
+
+/// What to match, as a tree. Words in it are only ever words: rendering quotes each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// Several tokens (`session.rs`) match as a phrase.
+    Term(String),
+    Prefix(String),
+    Column(Column, Box<Expr>),
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    /// The first, and not the second.
+    Not(Box<Expr>, Box<Expr>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Title,
+    Body,
+    Tags,
+}
+
+impl Expr {
+    /// In FTS5's language. Whatever stands in a term is quoted, so an operator in it is
+    /// searched for, not obeyed.
+    fn render(&self, out: &mut String) {
+        match self {
+            Self::Term(word) => quote(word, out),
+            Self::Prefix(word) => {
+                quote(word, out);
+                out.push('*');
+            }
+            Self::Column(column, inner) => {
+                out.push_str(match column {
+                    Column::Title => "title : ",
+                    Column::Body => "body : ",
+                    Column::Tags => "tags : ",
+                });
+                out.push('(');
+                inner.render(out);
+                out.push(')');
+            }
+            Self::And(all) => join(all, " AND ", out),
+            Self::Or(any) => join(any, " OR ", out),
+            Self::Not(keep, drop) => {
+                out.push('(');
+                keep.render(out);
+                out.push_str(" NOT ");
+                drop.render(out);
+                out.push(')');
+            }
+        }
+    }
+}
+
+fn join(parts: &[Expr], with: &str, out: &mut String) {
+    out.push('(');
+    for (at, part) in parts.iter().enumerate() {
+        if at > 0 {
+            out.push_str(with);
+        }
+        part.render(out);
+    }
+    out.push(')');
+}
+
+fn quote(word: &str, out: &mut String) {
+    out.push('"');
+    for c in word.chars().filter(|&c| c != '\0') {
+        if c == '"' {
+            out.push('"');
+        }
+        out.push(c);
+    }
+    out.push('"');
+}
+
+/// Which rows may answer.
+#[derive(Clone, Debug, Default)]
+pub struct WordScope {
+    /// `None`: every project, and what is kept at user level.
+    pub project: Option<ProjectId>,
+    /// Empty: all kinds.
+    pub kinds: Vec<RowKind>,
+    /// Empty: all types. Otherwise only observations of these.
+    pub types: Vec<ObservationType>,
+    pub since: Option<Millis>,
+    /// Exclusive.
+    pub until: Option<Millis>,
+}
+
+impl WordScope {
+    fn render(&self, out: &mut String) {
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        if let Some(project) = self.project {
+            groups.push(vec![project_token(Some(project))]);
+        }
+        if !self.kinds.is_empty() && self.kinds.len() < RowKind::ALL.len() {
+            groups.push(self.kinds.iter().map(|&kind| kind_token(kind)).collect());
+        }
+        if !self.types.is_empty() {
+            groups.push(
+                self.types
+                    .iter()
+                    .map(|ty| type_token(ty.as_str()))
+                    .collect(),
+            );
+        }
+        for group in groups {
+            // Our own tokens: letters and digits alone.
+            let _ = write!(out, " AND scope : ({})", group.join(" OR "));
+        }
+    }
+}
+
+/// One passage that matched, best first. Higher is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WordHit {
+    pub kind: RowKind,
+    pub row_id: i64,
+    pub score: f64,
+}
+
+/// The text of one row as the index has it, with what ranking needs beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    pub kind: RowKind,
+    pub row_id: i64,
+    pub project: Option<ProjectId>,
+    pub session: Option<SessionId>,
+    pub created_at: Millis,
+    pub title: String,
+    pub body: String,
+    pub tags: String,
+    pub split: String,
+}
+
+const DOCUMENT: &str = "SELECT kind, row_id, project_id, session_id, created_at_epoch, title, body, tags, split FROM passages";
+
+fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
+    Ok(Document {
+        kind: row.get(0)?,
+        row_id: row.get(1)?,
+        project: row.get(2)?,
+        session: row.get(3)?,
+        created_at: row.get(4)?,
+        title: row.get(5)?,
+        body: row.get(6)?,
+        tags: row.get(7)?,
+        split: row.get(8)?,
+    })
+}
+
+/// Whether whole rows are matched, or the passages of long ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    Rows,
+    Parts,
+}
+
+impl Reads<'_> {
+    /// The best `limit` rows (or passages) for `what` within `scope`.
+    pub fn match_words(
+        &self,
+        what: &Expr,
+        scope: &WordScope,
+        grain: Grain,
+        weights: [f64; 4],
+        limit: usize,
+    ) -> Result<Vec<WordHit>, StoreError> {
+        let mut query = String::from("{title body tags split} : ");
+        what.render(&mut query);
+        scope.render(&mut query);
+        match grain {
+            Grain::Rows => query = format!("({query}) NOT scope : {PART_TOKEN}"),
+            Grain::Parts => query.push_str(&format!(" AND scope : {PART_TOKEN}")),
+        }
+        let [title, body, tags, split] = weights;
+        // Times are not in the index: with them, every match has to be looked up.
+        let timed = scope.since.is_some() || scope.until.is_some();
+        let sql = if timed {
+            "SELECT p.kind, p.row_id, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score
+             FROM passages_fts JOIN passages AS p ON p.id = passages_fts.rowid
+             WHERE passages_fts MATCH ?1 AND p.created_at_epoch >= ?7 AND p.created_at_epoch < ?8
+             ORDER BY score DESC LIMIT ?6"
+        } else {
+            "SELECT p.kind, p.row_id, m.score FROM
+               (SELECT rowid AS id, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score FROM passages_fts
+                WHERE passages_fts MATCH ?1 AND ?7 IS NOT NULL AND ?8 IS NOT NULL ORDER BY score DESC LIMIT ?6) AS m
+             JOIN passages AS p ON p.id = m.id ORDER BY m.score DESC"
+        };
+        let since = scope.since.unwrap_or(Millis(i64::MIN));
+        let until = scope.until.unwrap_or(Millis(i64::MAX));
+        let mut rows = self.0.prepare_cached(sql)?;
+        let rows = rows.query_map(
+            params![query, title, body, tags, split, limit, since, until],
+            |row| {
+                Ok(WordHit {
+                    kind: row.get(0)?,
+                    row_id: row.get(1)?,
+                    score: row.get(2)?,
+                })
+            },
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    pub fn document(&self, kind: RowKind, row_id: i64) -> Result<Option<Document>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(&format!(
+                "{DOCUMENT} WHERE kind = ?1 AND row_id = ?2 AND part = 0"
+            ))?
+            .query_row(params![kind, row_id], document)
+            .optional()?)
+    }
+
+    /// The rows of a session just before and after a moment, nearest first, the row itself left
+    /// out by the caller.
+    pub fn neighbours(
+        &self,
+        session: SessionId,
+        at: Millis,
+        each_side: u32,
+    ) -> Result<Vec<(RowKind, i64)>, StoreError> {
+        let mut found = Vec::new();
+        for sql in [
+            "SELECT kind, row_id FROM passages WHERE part = 0 AND session_id = ?1 AND created_at_epoch < ?2
+             ORDER BY created_at_epoch DESC LIMIT ?3",
+            "SELECT kind, row_id FROM passages WHERE part = 0 AND session_id = ?1 AND created_at_epoch > ?2
+             ORDER BY created_at_epoch ASC LIMIT ?3",
+        ] {
+            let mut rows = self.0.prepare_cached(sql)?;
+            for row in rows.query_map(params![session, at, each_side], |row| Ok((row.get(0)?, row.get(1)?)))? {
+                found.push(row?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// In how many passages each stem stands, and how many passages there are.
+    pub fn document_counts(&self, stems: &[String]) -> Result<(Vec<u64>, u64), StoreError> {
+        let mut by_term = self
+            .0
+            .prepare_cached("SELECT doc FROM passages_vocab WHERE term = ?1")?;
+        let mut counts = Vec::with_capacity(stems.len());
+        for stem in stems {
+            counts.push(
+                by_term
+                    .query_row([stem], |row| row.get(0))
+                    .optional()?
+                    .unwrap_or(0),
+            );
+        }
+        let all = self
+            .0
+            .prepare_cached("SELECT coalesce(max(id), 0) FROM passages")?
+            .query_row([], |row| row.get(0))?;
+        Ok((counts, all))
+    }
+
+    /// The newest rows of a scope, for when nothing matched.
+    pub fn newest_rows(
+        &self,
+        scope: &WordScope,
+        limit: usize,
+    ) -> Result<Vec<(RowKind, i64)>, StoreError> {
+        let mut clause = super::filter::Where::default();
+        clause.and("part = 0", []);
+        if let Some(project) = scope.project {
+            clause.and("project_id = ?", [Value::Integer(project.0)]);
+        }
+        if !scope.kinds.is_empty() {
+            clause.and_in(
+                "kind",
+                scope
+                    .kinds
+                    .iter()
+                    .map(|kind| Value::Text(kind.as_str().into()))
+                    .collect(),
+            );
+        }
+        if let Some(since) = scope.since {
+            clause.and("created_at_epoch >= ?", [Value::Integer(since.0)]);
+        }
+        if let Some(until) = scope.until {
+            clause.and("created_at_epoch < ?", [Value::Integer(until.0)]);
+        }
+        clause.page(super::Page::first(limit as u32));
+        let sql = format!(
+            "SELECT kind, row_id FROM passages{} ORDER BY created_at_epoch DESC LIMIT ? OFFSET ?",
+            clause.sql()
+        );
+        let mut rows = self.0.prepare(&sql)?;
+        let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
