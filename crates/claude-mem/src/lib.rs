@@ -15,11 +15,14 @@ pub mod memory;
 pub mod store;
 pub mod search;
 
+pub mod cli;
+
 pub mod clock;
 pub mod config;
 pub mod glob;
 pub mod ids;
 pub mod limits;
+pub mod log;
 pub mod paths;
 pub mod pause;
 pub mod project;

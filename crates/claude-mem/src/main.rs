@@ -25,5 +25,5 @@ fn main() -> ExitCode {
             Outcome::Answered | Outcome::Fault(_) => return ExitCode::SUCCESS,
         }
     }
-    ExitCode::SUCCESS
+    claude_mem::cli::run(std::env::args_os())
 }
