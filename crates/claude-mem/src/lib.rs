@@ -15,14 +15,12 @@ pub mod memory;
 pub mod store;
 pub mod search;
 
-pub mod cli;
-
+pub mod child;
 pub mod clock;
 pub mod config;
 pub mod glob;
 pub mod ids;
 pub mod limits;
-pub mod log;
 pub mod paths;
 pub mod pause;
 pub mod project;

@@ -48,12 +48,10 @@ pub const GIT_PARENTS_MAX: usize = 64;
 pub const GIT_FILE_BYTES_MAX: u64 = 64 << 10;
 /// What the kernel takes of a socket's path, and some room.
 pub const SOCKET_PATH_BYTES_MAX: usize = 100;
-/// One value of a log line.
-pub const LOG_VALUE_BYTES_MAX: usize = 300;
-/// All logs, unless a setting says otherwise.
-pub const LOG_BYTES_MAX: u64 = 32 << 20;
-/// Days that logs are kept, unless a setting says otherwise.
-pub const LOG_DAYS_MAX: u32 = 14;
+/// One day's log of hooks.
+pub const LOG_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Days that hooks' logs are kept.
+pub const LOG_DAYS_MAX: i64 = 14;
 
 /// How long a worker may hold an event before another may take it.
 pub const LEASE_SECONDS: i64 = 120;
@@ -116,6 +114,40 @@ pub const SO_FAR_BYTES_MAX: usize = 4 << 10;
 /// Titles of what was kept already, so that a model does not tell it again.
 pub const SO_FAR_TITLES_MAX: usize = 24;
 
+/// The body of a provider's answer: the text, escaped, and what stands around it.
+pub const MODEL_BODY_BYTES_MAX: u64 = 2 << 20;
+/// How long a connection to a provider may take to come about.
+pub const MODEL_CONNECT_SECONDS_MAX: u64 = 10;
+/// Whatever a provider says, we ask again after a day.
+pub const MODEL_WAIT_SECONDS_MAX: u64 = 24 * 60 * 60;
+/// A longer wait than this is a quota that is used up, not a rate that is exceeded.
+pub const MODEL_WAIT_SHORT_SECONDS_MAX: u64 = 120;
+/// What is kept of a child's complaints.
+pub const MODEL_STDERR_BYTES_MAX: u64 = 4 << 10;
+/// How long a child may take to end by itself once it is told to.
+pub const MODEL_CHILD_GRACE_MS: u64 = 1_000;
+/// A conversation that carries more than this starts anew: each turn pays for all before it.
+pub const CONVERSATION_TOKENS_MAX: u64 = 16_000;
+/// Turns after which it starts anew in any case.
+pub const CONVERSATION_TURNS_MAX: u32 = 12;
+/// A model that nobody asked for this long is let go: a child holds some 200 MB.
+pub const MODEL_IDLE_SECONDS_MAX: i64 = 60;
+/// Models that are kept between episodes.
+pub const MODELS_WARM_MAX: usize = 4;
+/// Failures of models at one episode, after which the local distiller takes it.
+pub const MODEL_ATTEMPTS_MAX: u32 = 3;
+/// Waits after a provider's first, second and third failure in a row; then it is given up until
+/// there is new work.
+pub const LADDER_SECONDS: [u64; 3] = [1, 2, 4];
+/// How long a provider is left alone whose quota is used up, unless it says until when.
+pub const PAUSE_QUOTA_SECONDS: u64 = 60 * 60;
+/// How long one is left alone that does not let us in: a new login comes without telling us.
+pub const PAUSE_AUTH_SECONDS: u64 = 30 * 60;
+/// Work waits for a pause no longer than this.
+pub const PAUSE_WAITED_SECONDS_MAX: i64 = 10 * 60;
+
+const _: () = assert!(MODEL_WAIT_SHORT_SECONDS_MAX < PAUSE_WAITED_SECONDS_MAX as u64);
+const _: () = assert!(MODEL_BODY_BYTES_MAX > 6 * ANSWER_BYTES_MAX as u64);
 const _: () = assert!(3 * PROMPT_TEXT_BYTES_MAX < PROMPT_BYTES_MAX);
 const _: () = assert!(PROMPT_STEP_BYTES_MIN < PROMPT_STEP_BYTES_MAX);
 const _: () = assert!(TOOL_OUTPUT_BYTES_MAX < HOOK_INPUT_BYTES_MAX);

@@ -25,5 +25,9 @@ fn main() -> ExitCode {
             Outcome::Answered | Outcome::Fault(_) => return ExitCode::SUCCESS,
         }
     }
-    claude_mem::cli::run(std::env::args_os())
+    // A child of the worker, on its way to becoming another program.
+    if args.first().is_some_and(|verb| verb == "child") {
+        return claude_mem::child::shim(args.into_iter().skip(1));
+    }
+    ExitCode::SUCCESS
 }

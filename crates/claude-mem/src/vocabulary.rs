@@ -15,6 +15,11 @@ pub const PREFERENCE: &str = "preference";
 /// vocabulary has it.
 pub const AMENDMENT: &str = "amendment";
 
+const STANDING: &[(&str, &str)] = &[
+    (PREFERENCE, "how the person wants work done, in any project"),
+    (AMENDMENT, "a rule that replaces an earlier one"),
+];
+
 /// One word, what it means (models are told), and what else it is called (models say it anyway).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,7 +80,15 @@ impl Vocabulary {
 
     /// The concept that a model's word stands for, if it is one.
     pub fn concept(&self, said: &str) -> Option<&str> {
-        find(&self.concepts, said)
+        let standing = || STANDING.iter().find(|(name, _)| plain(name) == plain(said));
+        find(&self.concepts, said).or_else(|| standing().map(|(name, _)| *name))
+    }
+
+    /// Every concept with its meaning, also those that no file can take away.
+    pub fn all_concepts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.concepts.iter();
+        let own = own.map(|term| (term.name.as_str(), term.meaning.as_str()));
+        own.chain(STANDING.iter().copied())
     }
 }
 

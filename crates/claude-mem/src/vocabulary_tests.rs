@@ -68,6 +68,9 @@ fn a_file_replaces_the_words() {
     assert_eq!(vocabulary.kind("Result").as_str(), "finding");
     assert_eq!(vocabulary.kind("bugfix").as_str(), "note");
     assert_eq!(vocabulary.concept("gotcha"), None);
+    assert_eq!(vocabulary.concept("Preference"), Some(PREFERENCE));
+    let concepts: Vec<&str> = vocabulary.all_concepts().map(|(name, _)| name).collect();
+    assert_eq!(concepts, [PREFERENCE, AMENDMENT]);
 }
 
 #[test]

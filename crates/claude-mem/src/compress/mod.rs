@@ -8,10 +8,14 @@
 //! any clock, any sleep. The worker calls this from plain threads and decides when.
 
 pub mod answer;
+pub mod batch;
+pub mod budget;
 mod elide;
 pub mod fuzz;
 pub mod ground;
 mod item;
+pub mod ladder;
+pub mod model;
 pub mod prompt;
 mod quote;
 pub mod scanner;

@@ -10,7 +10,7 @@ use super::{elide, quote, steps};
 use crate::episode::Episode;
 use crate::limits::{PROMPT_BYTES_MAX, PROMPT_TEXT_BYTES_MAX, SO_FAR_BYTES_MAX, SO_FAR_TITLES_MAX};
 use crate::memory::NewSummary;
-use crate::vocabulary::{Term, Vocabulary};
+use crate::vocabulary::Vocabulary;
 
 /// The fields of an observation and what each is for. A model that copies the explanation instead
 /// of following it has said nothing, so the reader of answers knows these too.
@@ -60,14 +60,20 @@ const SUMMARY_NOT_DUE: &str = "The turn goes on: no <summary> yet.";
 pub fn system(vocabulary: &Vocabulary, language: Option<&str>) -> String {
     let mut text = format!("{ROLE}\n\nAnswer with these elements alone, no text around them:\n");
     contract(&mut text);
-    terms(&mut text, "type is one of", &vocabulary.types);
-    terms(&mut text, "concept is any of", &vocabulary.concepts);
+    let types = vocabulary.types.iter();
+    terms(
+        &mut text,
+        "type is one of",
+        types.map(|term| (term.name.as_str(), term.meaning.as_str())),
+    );
+    terms(&mut text, "concept is any of", vocabulary.all_concepts());
     let named = language
         .map(quote::attribute)
         .filter(|name| !name.is_empty());
-    let language = named
-        .as_deref()
-        .unwrap_or("the language the person writes in");
+    let language = named.map_or_else(
+        || "the language that the person writes in".to_owned(),
+        |name| format!("the language \"{name}\""),
+    );
     let _ = writeln!(
         text,
         "\nWrite all texts in {language}. Tags, types, concepts and names from code stay as they are."
@@ -107,13 +113,10 @@ fn contract(text: &mut String) {
     text.push_str("</summary>\n");
 }
 
-fn terms(text: &mut String, lead: &str, terms: &[Term]) {
-    if terms.is_empty() {
-        return;
-    }
+fn terms<'a>(text: &mut String, lead: &str, terms: impl Iterator<Item = (&'a str, &'a str)>) {
     let _ = writeln!(text, "\n{lead}:");
-    for term in terms {
-        let _ = writeln!(text, "- {}: {}", term.name, term.meaning);
+    for (name, meaning) in terms {
+        let _ = writeln!(text, "- {name}: {}", quote::attribute(meaning));
     }
 }
 

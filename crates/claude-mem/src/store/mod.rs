@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use backup::BackupReport;
-pub use counts::{Counts, ProjectCounts, QueueCounts};
+pub use counts::{Counts, QueueCounts};
 pub use error::StoreError;
 pub use feedback::{Feedback, FeedbackRow, Signal};
 pub use files::FileRef;
