@@ -14,6 +14,7 @@ pub mod compress;
 pub mod memory;
 pub mod store;
 pub mod search;
+pub mod context;
 
 pub mod child;
 pub mod clock;

@@ -1,0 +1,124 @@
+//! The block as text: headings, one line per memory, grouped by day.
+
+use std::fmt::Write;
+
+use jiff::tz::TimeZone;
+
+use super::choose::Item;
+use super::quote;
+use crate::clock::Millis;
+use crate::store::{RowKind, Summary};
+
+/// A title in the index.
+pub const TITLE_CHARS_MAX: usize = 110;
+/// One field of the last session's account.
+pub const FIELD_CHARS_MAX: usize = 420;
+
+/// `#12`, `S3`, `P7`, `M9`: what an agent asks for more with.
+pub fn handle(kind: RowKind, row_id: i64) -> String {
+    match kind {
+        RowKind::Observation => format!("#{row_id}"),
+        RowKind::Summary => format!("S{row_id}"),
+        RowKind::Prompt => format!("P{row_id}"),
+        RowKind::Message => format!("M{row_id}"),
+    }
+}
+
+/// `2026-11-15`, in the person's own days.
+pub fn day(at: Millis, zone: &TimeZone) -> String {
+    zoned(at, zone).strftime("%Y-%m-%d").to_string()
+}
+
+fn clock_time(at: Millis, zone: &TimeZone) -> String {
+    zoned(at, zone).strftime("%H:%M").to_string()
+}
+
+fn zoned(at: Millis, zone: &TimeZone) -> jiff::Zoned {
+    // Times outside what a calendar can hold come from a broken clock; they show as its edge.
+    jiff::Timestamp::from_millisecond(at.0)
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+        .to_zoned(zone.clone())
+}
+
+/// One line of the index, without its day.
+pub fn index_line(
+    item_kind: RowKind,
+    row_id: i64,
+    mark: &str,
+    title: &str,
+    at: Millis,
+    cost: u32,
+    zone: &TimeZone,
+) -> String {
+    format!(
+        "- {} {} {mark} {} (~{cost})",
+        handle(item_kind, row_id),
+        clock_time(at, zone),
+        quote::line(title, TITLE_CHARS_MAX),
+    )
+}
+
+/// Lines under their days, in the order given.
+pub fn index(items: &[Item], zone: &TimeZone) -> String {
+    let mut out = String::new();
+    let mut shown = String::new();
+    for item in items {
+        let today = day(item.row.created_at, zone);
+        if today != shown {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{today}");
+            shown = today;
+        }
+        out.push_str(&line_of(item, zone));
+        out.push('\n');
+    }
+    out
+}
+
+pub fn line_of(item: &Item, zone: &TimeZone) -> String {
+    let row = &item.row;
+    index_line(
+        row.kind,
+        row.row_id,
+        mark(row.kind, &row.observation_type),
+        &row.title,
+        row.created_at,
+        row.read_tokens,
+        zone,
+    )
+}
+
+/// The type in words: a mark that every model and every terminal can read.
+pub fn mark(kind: RowKind, observation_type: &str) -> &str {
+    match kind {
+        RowKind::Observation => observation_type,
+        RowKind::Summary => "session",
+        RowKind::Prompt => "prompt",
+        RowKind::Message => "message",
+    }
+}
+
+/// The last session's account, field by field, empty ones left out.
+pub fn account(summary: &Summary, zone: &TimeZone) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "\n## Last session ({} {}, {})",
+        day(summary.created_at, zone),
+        clock_time(summary.created_at, zone),
+        handle(RowKind::Summary, summary.id.0)
+    );
+    for (name, text) in [
+        ("Asked", &summary.request),
+        ("Learned", &summary.learned),
+        ("Done", &summary.completed),
+        ("Next", &summary.next_steps),
+        ("Open", &summary.notes),
+    ] {
+        let text = quote::line(text, FIELD_CHARS_MAX);
+        if !text.is_empty() {
+            let _ = writeln!(out, "{name}: {text}");
+        }
+    }
+    out
+}

@@ -1,0 +1,298 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::clock::Millis;
+use crate::context::Parts;
+use crate::hook::event::ProjectHint;
+use crate::ids::{ClientSessionId, ObservationId};
+use crate::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use crate::store::{Level, NewSession, ObservationEdit, Store, Stored};
+
+const NOON: i64 = 981_201_600_000; // 2001-02-03 12:00 UTC
+
+struct Shop {
+    _dir: tempfile::TempDir,
+    store: Store,
+    project: ProjectId,
+    session: SessionId,
+}
+
+fn shop() -> Shop {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+    let hint = ProjectHint {
+        name: "shop".into(),
+        keys: vec!["path:/shop".into()],
+        ..ProjectHint::default()
+    };
+    let (project, session) = store
+        .write(|tx| {
+            let project = tx.ensure_project(&hint, Millis(NOON))?;
+            let session = tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &ClientSessionId("s1".into()),
+                project: Some(project),
+                branch: Some("main"),
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at: Millis(NOON),
+            })?;
+            Ok((project, session))
+        })
+        .unwrap();
+    Shop {
+        _dir: dir,
+        store,
+        project,
+        session,
+    }
+}
+
+impl Shop {
+    fn add(&mut self, kind: ObservationType, title: &str, hours_ago: i64) -> ObservationId {
+        let new = NewObservation {
+            kind,
+            title: title.into(),
+            subtitle: String::new(),
+            narrative: String::new(),
+            facts: Vec::new(),
+            concepts: Vec::new(),
+            files_read: Vec::new(),
+            files_modified: Vec::new(),
+            origin: Origin::Agent,
+            created_at: Millis(NOON - hours_ago * 3_600_000),
+            discovery_tokens: 900,
+        };
+        let place = Stored {
+            project: Some(self.project),
+            session: Some(self.session),
+            branch: Some("main"),
+            made_by: "local",
+            read_tokens: 120,
+            ..Stored::default()
+        };
+        self.store
+            .write(|tx| tx.create_observation(&new, &place))
+            .unwrap()
+    }
+
+    fn summarise(&mut self, request: &str, hours_ago: i64) {
+        let new = NewSummary {
+            request: request.into(),
+            completed: "The cookie is renewed before it expires.".into(),
+            next_steps: "Add a test for clock skew.".into(),
+            created_at: Millis(NOON - hours_ago * 3_600_000),
+            ..NewSummary::default()
+        };
+        let (session, place) = (
+            self.session,
+            Stored {
+                project: Some(self.project),
+                made_by: "local",
+                ..Stored::default()
+            },
+        );
+        self.store
+            .write(|tx| tx.create_summary(&new, session, &place))
+            .unwrap();
+    }
+
+    fn start(&self, budget_tokens: u32) -> Block {
+        self.ask(budget_tokens, None)
+    }
+
+    fn ask(&self, budget_tokens: u32, resumed: Option<(SessionId, Millis)>) -> Block {
+        let ask = Ask {
+            project: self.project,
+            name: "shop",
+            root: Path::new("/nowhere"),
+            branch: Some("main"),
+            resumed,
+            budget_tokens,
+            parts: Parts::default(),
+            zone: &TimeZone::UTC,
+            notices: &[],
+        };
+        session_start(&self.store.read(), &ask).unwrap()
+    }
+}
+
+#[test]
+fn a_session_is_told_what_was_done_and_what_there_is_to_know() {
+    let mut shop = shop();
+    shop.add(
+        ObservationType::DECISION,
+        "Sessions live in Redis, because cookies grew too large",
+        30,
+    );
+    shop.add(
+        ObservationType::BUGFIX,
+        "Login no longer loops on an expired cookie",
+        2,
+    );
+    shop.summarise("Fix the login loop", 1);
+    let preference = shop.add(
+        ObservationType::DECISION,
+        "Run the formatter before every commit",
+        50,
+    );
+    let to_user = ObservationEdit {
+        level: Some(Level::User),
+        ..ObservationEdit::default()
+    };
+    shop.store
+        .write(|tx| tx.edit_observation(preference, &to_user, Millis(NOON)))
+        .unwrap();
+    assert_snapshot!(shop.start(1_500).text);
+}
+
+#[test]
+fn an_empty_project_says_nothing() {
+    assert_eq!(shop().start(1_500), Block::default());
+}
+
+#[test]
+fn the_same_state_gives_the_same_bytes() {
+    let mut shop = shop();
+    for n in 0..40 {
+        shop.add(
+            ObservationType::CHANGE,
+            &format!("Change number {n} of many"),
+            n,
+        );
+    }
+    assert_eq!(shop.start(600), shop.start(600));
+}
+
+#[test]
+fn the_budget_holds_and_what_is_left_out_is_said() {
+    let mut shop = shop();
+    for n in 0..200 {
+        shop.add(
+            ObservationType::DISCOVERY,
+            &format!("Something of a fairly usual length was found in place {n}"),
+            n,
+        );
+    }
+    for budget in [200, 400, 800, 1_500, 2_400] {
+        let block = shop.start(budget);
+        assert!(block.tokens <= budget, "{} of {budget}", block.tokens);
+        assert_eq!(block.chosen.items.len() + block.chosen.left_out, 200);
+        assert!(
+            block
+                .text
+                .contains(&format!("Left out: {} more", block.chosen.left_out))
+        );
+    }
+}
+
+#[test]
+fn a_decision_outlives_changes_that_are_newer() {
+    let mut shop = shop();
+    let decision = shop.add(
+        ObservationType::DECISION,
+        "Money is counted in cents",
+        24 * 60,
+    );
+    for n in 0..300 {
+        shop.add(
+            ObservationType::CHANGE,
+            &format!("A small change of no great weight, number {n}"),
+            n,
+        );
+    }
+    let block = shop.start(600);
+    assert!(
+        block
+            .chosen
+            .items
+            .iter()
+            .any(|item| item.row.row_id == decision.0)
+    );
+}
+
+#[test]
+fn what_is_wrong_or_replaced_is_not_offered() {
+    let mut shop = shop();
+    let old = shop.add(ObservationType::DECISION, "Use five retries", 3);
+    let new = shop.add(ObservationType::DECISION, "Use seven retries", 2);
+    let wrong = shop.add(ObservationType::DISCOVERY, "The moon is made of cheese", 1);
+    let mark = ObservationEdit {
+        wrong: Some(true),
+        ..ObservationEdit::default()
+    };
+    shop.store
+        .write(|tx| {
+            tx.replace_observation(old, new)?;
+            tx.edit_observation(wrong, &mark, Millis(NOON))
+        })
+        .unwrap();
+    let shown: Vec<i64> = shop
+        .start(1_500)
+        .chosen
+        .items
+        .iter()
+        .map(|item| item.row.row_id)
+        .collect();
+    assert_eq!(shown, [new.0]);
+}
+
+#[test]
+fn a_resumed_session_hears_only_what_others_did_since() {
+    let mut shop = shop();
+    shop.add(ObservationType::CHANGE, "Its own doing", 2);
+    assert_eq!(
+        shop.ask(1_500, Some((shop.session, Millis(NOON - 3 * 3_600_000))))
+            .text,
+        ""
+    );
+    let other = SessionId(shop.session.0 + 1);
+    let block = shop.ask(1_500, Some((other, Millis(NOON - 3 * 3_600_000))));
+    assert_eq!(block.chosen.items.len(), 1);
+}
+
+/// Reads a block back: the handle and title of every index line.
+fn read_back(text: &str) -> Vec<(String, String)> {
+    let index = text
+        .split_once(
+            "
+## Index: ",
+        )
+        .map_or("", |(_, index)| index);
+    let lines = index.lines().filter_map(|line| line.strip_prefix("- "));
+    lines
+        .map(|line| {
+            let mut words = line.splitn(4, ' ');
+            let handle = words.next().unwrap().to_owned();
+            let title = words
+                .nth(2)
+                .unwrap()
+                .rsplit_once(" (~")
+                .unwrap()
+                .0
+                .to_owned();
+            (handle, title)
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_block_reads_back_to_what_was_chosen_whatever_was_stored(titles in proptest::collection::vec("\\PC{0,80}|(<|/|claude-mem-context|>|\n|- #1 |\\(~|#|\u{202e}|\u{0}|## Index|a){1,30}", 1..8)) {
+        let mut shop = shop();
+        for (n, title) in titles.iter().enumerate() {
+            shop.add(ObservationType::CHANGE, title, n as i64);
+        }
+        let block = shop.start(2_400);
+        prop_assert_eq!(block.text.matches("<claude-mem-context>").count(), 1);
+        prop_assert_eq!(block.text.matches("</claude-mem-context>").count(), 1);
+        let chosen: Vec<(String, String)> = block.chosen.items.iter()
+            .map(|item| (format!("#{}", item.row.row_id), quote::line(&item.row.title, render::TITLE_CHARS_MAX)))
+            .collect();
+        prop_assert_eq!(read_back(&block.text), chosen);
+    }
+}

@@ -1,0 +1,123 @@
+//! One slim line per row, for choosing what a session is told.
+
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+use super::filter::List;
+use super::{Reads, RowKind, StoreError};
+use crate::clock::Millis;
+use crate::ids::{ProjectId, SessionId};
+
+/// As much of a row as an index line and its worth need.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IndexRow {
+    pub kind: RowKind,
+    pub row_id: i64,
+    /// Empty for a summary.
+    pub observation_type: String,
+    pub title: String,
+    pub session: Option<SessionId>,
+    pub branch: Option<String>,
+    pub concepts: Vec<String>,
+    pub files: Vec<String>,
+    pub pinned: bool,
+    pub read_tokens: u32,
+    pub discovery_tokens: u32,
+    pub created_at: Millis,
+    /// How often it was fetched, cited or called useful.
+    pub used: u32,
+    /// How often it was called useless.
+    pub useless: u32,
+}
+
+/// What is wrong or replaced is not offered.
+const OBSERVATIONS: &str = "SELECT 'observation', o.id, o.type, o.title, o.session_id, o.branch, o.concepts,
+      o.files_modified, o.pinned, o.read_tokens, o.discovery_tokens, o.created_at_epoch,
+      (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
+         AND f.signal IN ('fetched', 'cited', 'useful')),
+      (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
+         AND f.signal = 'useless')
+    FROM observations AS o";
+
+fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
+    Ok(IndexRow {
+        kind: row.get(0)?,
+        row_id: row.get(1)?,
+        observation_type: row.get(2)?,
+        title: row.get(3)?,
+        session: row.get(4)?,
+        branch: row.get(5)?,
+        concepts: row.get::<_, List>(6)?.0,
+        files: row.get::<_, List>(7)?.0,
+        pinned: row.get(8)?,
+        read_tokens: row.get(9)?,
+        discovery_tokens: row.get(10)?,
+        created_at: row.get(11)?,
+        used: row.get(12)?,
+        useless: row.get(13)?,
+    })
+}
+
+impl Reads<'_> {
+    /// The newest observations of a project that may be offered, newest first.
+    pub fn index_of_recent(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.wrong = 0 AND o.replaced_by IS NULL AND o.level <> 'user'
+             ORDER BY o.created_at_epoch DESC LIMIT ?2"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows
+            .query_map(params![project, limit], index_row)?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// What stays important however old: pinned rows and decisions.
+    pub fn index_of_lasting(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.project_id = ?1 AND (o.pinned = 1 OR o.type = 'decision') AND o.wrong = 0
+             AND o.replaced_by IS NULL AND o.level <> 'user' ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?2"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows
+            .query_map(params![project, limit], index_row)?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// Preferences that hold in every project.
+    pub fn index_at_user_level(&self, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.level = 'user' AND o.wrong = 0 ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows
+            .query_map([limit], index_row)?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// The newest account of each of the last sessions, newest first.
+    pub fn index_of_sessions(
+        &self,
+        project: ProjectId,
+        limit: u32,
+    ) -> Result<Vec<IndexRow>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT 'summary', s.id, '', s.request, s.session_id, s.branch, '[]', s.files_edited, 0, s.read_tokens,
+               s.discovery_tokens, s.created_at_epoch, 0, 0
+             FROM session_summaries AS s WHERE s.project_id = ?1
+               AND NOT EXISTS (SELECT 1 FROM session_summaries AS later WHERE later.session_id = s.session_id
+                 AND (later.created_at_epoch, later.id) > (s.created_at_epoch, s.id))
+             ORDER BY s.created_at_epoch DESC LIMIT ?2",
+        )?;
+        Ok(rows
+            .query_map(params![project, limit], index_row)?
+            .collect::<Result<_, _>>()?)
+    }
+}
