@@ -16,12 +16,15 @@ pub mod store;
 pub mod search;
 pub mod context;
 
+pub mod cli;
+
 pub mod child;
 pub mod clock;
 pub mod config;
 pub mod glob;
 pub mod ids;
 pub mod limits;
+pub mod log;
 pub mod paths;
 pub mod pause;
 pub mod project;

@@ -48,10 +48,12 @@ pub const GIT_PARENTS_MAX: usize = 64;
 pub const GIT_FILE_BYTES_MAX: u64 = 64 << 10;
 /// What the kernel takes of a socket's path, and some room.
 pub const SOCKET_PATH_BYTES_MAX: usize = 100;
-/// One day's log of hooks.
-pub const LOG_FILE_BYTES_MAX: u64 = 1 << 20;
-/// Days that hooks' logs are kept.
-pub const LOG_DAYS_MAX: i64 = 14;
+/// One value of a log line.
+pub const LOG_VALUE_BYTES_MAX: usize = 300;
+/// All logs, unless a setting says otherwise.
+pub const LOG_BYTES_MAX: u64 = 32 << 20;
+/// Days that logs are kept, unless a setting says otherwise.
+pub const LOG_DAYS_MAX: u32 = 14;
 
 /// How long a worker may hold an event before another may take it.
 pub const LEASE_SECONDS: i64 = 120;

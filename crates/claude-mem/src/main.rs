@@ -29,5 +29,5 @@ fn main() -> ExitCode {
     if args.first().is_some_and(|verb| verb == "child") {
         return claude_mem::child::shim(args.into_iter().skip(1));
     }
-    ExitCode::SUCCESS
+    claude_mem::cli::run(std::env::args_os())
 }

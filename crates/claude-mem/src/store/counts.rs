@@ -1,8 +1,11 @@
 //! How much of everything there is, for `status` and the dashboard.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Reads, StoreError};
+use crate::ids::ProjectId;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueCounts {
@@ -24,6 +27,13 @@ pub struct Counts {
     pub queue: QueueCounts,
 }
 
+/// How much of it belongs to one project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProjectCounts {
+    pub sessions: u64,
+    pub observations: u64,
+}
+
 impl Reads<'_> {
     pub fn counts(&self) -> Result<Counts, StoreError> {
         let count = |sql: &str| {
@@ -41,6 +51,27 @@ impl Reads<'_> {
             vector_backlog: count("SELECT count(*) FROM vector_backlog")?,
             queue: self.queue_counts()?,
         })
+    }
+
+    /// Projects that hold nothing are not in it.
+    pub fn counts_by_project(&self) -> Result<BTreeMap<ProjectId, ProjectCounts>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT project_id, sum(sessions), sum(observations) FROM (
+               SELECT project_id, count(*) AS sessions, 0 AS observations FROM sdk_sessions
+                 WHERE status <> 'ignored' GROUP BY project_id
+               UNION ALL
+               SELECT project_id, 0, count(*) FROM observations GROUP BY project_id
+             ) WHERE project_id IS NOT NULL GROUP BY project_id",
+        )?;
+        Ok(rows
+            .query_map([], |row| {
+                let counts = ProjectCounts {
+                    sessions: row.get(1)?,
+                    observations: row.get(2)?,
+                };
+                Ok((row.get(0)?, counts))
+            })?
+            .collect::<Result<_, _>>()?)
     }
 
     pub fn queue_counts(&self) -> Result<QueueCounts, StoreError> {

@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use backup::BackupReport;
-pub use counts::{Counts, QueueCounts};
+pub use counts::{Counts, ProjectCounts, QueueCounts};
 pub use error::StoreError;
 pub use feedback::{Feedback, FeedbackRow, Signal};
 pub use files::FileRef;

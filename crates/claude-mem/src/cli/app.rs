@@ -1,0 +1,65 @@
+//! What every verb stands on: the data directory, the time and the environment, taken from the
+//! process once.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::clock::{self, Millis};
+use crate::config::{self, Loaded};
+use crate::paths::DataDir;
+use crate::store::{Store, StoreError};
+
+#[derive(Debug)]
+pub(super) struct App {
+    pub(super) data: DataDir,
+    pub(super) now: Millis,
+}
+
+impl App {
+    /// `data_dir` is what the command line says; a relative one is relative to where we are.
+    pub(super) fn of_process(data_dir: Option<&Path>) -> anyhow::Result<Self> {
+        let data = match data_dir {
+            Some(dir) => DataDir::new(std::path::absolute(dir)?),
+            None => DataDir::find(|name| std::env::var_os(name))
+                .context("there is no home directory; use --data-dir")?,
+        };
+        Ok(Self {
+            data,
+            now: clock::now().millis(),
+        })
+    }
+
+    pub(super) fn settings(&self) -> Loaded {
+        let mut loaded = config::load(self.data.root(), |name| std::env::var(name).ok());
+        let names: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        let unknown = config::unknown_variables(names.iter().map(String::as_str));
+        loaded.warnings.extend(unknown);
+        loaded
+    }
+
+    /// The store, for looking. `None` before anything was ever remembered: looking does not
+    /// create. One of an older version is brought up to date first.
+    pub(super) fn store_if_any(&self) -> Result<Option<Store>, StoreError> {
+        let path = self.data.db();
+        match Store::open_read_only(&path) {
+            Err(StoreError::Missing) => Ok(None),
+            Err(StoreError::Older { .. }) => Store::open(&path).map(Some),
+            other => other.map(Some),
+        }
+    }
+
+    /// The store, for changing something that must exist already.
+    pub(super) fn store_to_change(&self) -> anyhow::Result<Store> {
+        let path = self.data.db();
+        if !path.exists() {
+            anyhow::bail!(
+                "nothing is remembered yet in {}",
+                self.data.root().display()
+            );
+        }
+        Store::open(&path).with_context(|| path.display().to_string())
+    }
+}

@@ -1,0 +1,184 @@
+//! Where output goes: text that fits the terminal, or JSON.
+//!
+//! Colours go only where they are wanted: `NO_COLOR`, `CLICOLOR_FORCE` and pipes are respected by
+//! anstream. Lines are cut to the terminal's width; into a pipe they are whole.
+
+use std::io::{IsTerminal as _, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+pub(super) const TITLE: Style = Style::new().bold();
+pub(super) const QUIET: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+pub(super) struct Screen {
+    out: Box<dyn Write>,
+    pub(super) json: bool,
+    /// Columns to fit into, where there is something to fit into.
+    width: Option<usize>,
+}
+
+impl Screen {
+    pub(super) fn of_process(json: bool) -> Self {
+        Self {
+            out: Box::new(anstream::stdout().lock()),
+            json,
+            width: width_of_process(),
+        }
+    }
+
+    /// The answer for a program. Call it once: one command prints one value.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
+        serde_json::to_writer_pretty(&mut self.out, value)?;
+        Ok(writeln!(self.out)?)
+    }
+
+    /// JSON where it was asked for, else what `text` prints.
+    pub(super) fn show<T: Serialize>(
+        &mut self,
+        value: &T,
+        text: impl FnOnce(&mut Self, &T) -> std::io::Result<()>,
+    ) -> anyhow::Result<()> {
+        if self.json {
+            self.json(value)
+        } else {
+            Ok(text(self, value)?)
+        }
+    }
+
+    /// Rows under headings, columns aligned, the last one cut to what is left of the width.
+    pub(super) fn table<const N: usize>(
+        &mut self,
+        headings: [&str; N],
+        rows: &[[String; N]],
+    ) -> std::io::Result<()> {
+        let mut widths = headings.map(columns_of);
+        for row in rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(columns_of(cell));
+            }
+        }
+        writeln!(self.out, "{QUIET}{}{QUIET:#}", self.row(&headings, &widths))?;
+        for row in rows {
+            let cells: Vec<&str> = row.iter().map(String::as_str).collect();
+            writeln!(self.out, "{}", self.row(&cells, &widths))?;
+        }
+        Ok(())
+    }
+
+    fn row(&self, cells: &[&str], widths: &[usize]) -> String {
+        let mut line = String::new();
+        for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            if at > 0 {
+                line.push_str("  ");
+            }
+            line.push_str(cell);
+            if at + 1 < cells.len() {
+                line.extend(std::iter::repeat_n(
+                    ' ',
+                    width.saturating_sub(columns_of(cell)),
+                ));
+            }
+        }
+        let line = line.trim_end();
+        self.width
+            .map_or_else(|| line.to_owned(), |width| cut(line, width))
+    }
+
+    /// Wraps a paragraph to the width, each line after `indent`.
+    pub(super) fn paragraph(&mut self, indent: &str, text: &str) -> std::io::Result<()> {
+        let room = self
+            .width
+            .unwrap_or(100)
+            .min(100)
+            .saturating_sub(columns_of(indent));
+        let mut line = String::new();
+        for word in text.split_whitespace() {
+            if !line.is_empty() && columns_of(&line) + 1 + columns_of(word) > room {
+                writeln!(self.out, "{indent}{line}")?;
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        writeln!(self.out, "{indent}{line}")
+    }
+
+    pub(super) fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Says why the command failed, to whoever asked: a program reads JSON from stdout, a person
+    /// stderr.
+    pub(super) fn error(&mut self, error: &anyhow::Error) {
+        let told = if self.json {
+            self.json(&serde_json::json!({ "error": format!("{error:#}") }))
+                .is_ok()
+                && self.flush().is_ok()
+        } else {
+            writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {error:#}").is_ok()
+        };
+        // With both streams gone there is only the exit code left.
+        debug_assert!(told || !std::io::stderr().is_terminal());
+    }
+}
+
+/// A remark beside the answer, on stderr, so that the answer stays clean.
+pub(super) fn remark(text: impl std::fmt::Display) -> std::io::Result<()> {
+    writeln!(anstream::stderr(), "{WARN}note:{WARN:#} {text}")
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// `COLUMNS` where it is set, so that a script can choose; else the terminal's own width.
+fn width_of_process() -> Option<usize> {
+    let given = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let terminal = || {
+        let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+        Some(usize::from(size.ws_col))
+    };
+    given.or_else(terminal).filter(|columns| *columns >= 20)
+}
+
+/// Columns that a terminal needs for the text.
+fn columns_of(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
+
+/// The text, or as much of it as fits with a `…` behind.
+fn cut(text: &str, width: usize) -> String {
+    if columns_of(text) <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for letter in text.chars() {
+        let columns = unicode_width::UnicodeWidthChar::width(letter).unwrap_or(0);
+        if used + columns + 1 > width {
+            break;
+        }
+        kept.push(letter);
+        used += columns;
+    }
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;

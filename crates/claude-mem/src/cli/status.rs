@@ -1,0 +1,282 @@
+//! `claude-mem status`: is it working, what does it hold, what needs a hand.
+
+mod problems;
+mod sizes;
+
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use super::app::App;
+use super::screen::{BAD, GOOD, QUIET, Screen, TITLE, WARN};
+use super::words;
+use crate::clock::Millis;
+use crate::config::{Loaded, Provider};
+use crate::pause::{self, Pause};
+use crate::store::{Counts, SCHEMA_VERSION, SpendReport, Store, StoreError};
+use problems::Problem;
+use sizes::Sizes;
+
+/// Show whether it works, what it holds and what needs you
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude-mem status
+  claude-mem status --json | jq .queue.waiting")]
+pub(super) struct Args {}
+
+#[derive(Serialize)]
+struct Status {
+    version: &'static str,
+    schema: u32,
+    data_dir: String,
+    state: State,
+    paused: Option<Paused>,
+    queue: Queue,
+    rows: Rows,
+    bytes: Sizes,
+    provider: &'static str,
+    spend: Spend,
+    warnings: Vec<String>,
+    problems: Vec<Problem>,
+}
+
+/// The one word that answers "is it working".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// Nothing was ever remembered here.
+    New,
+    Ok,
+    Paused,
+    /// Something needs the user; `problems` says what.
+    Attention,
+}
+
+/// A pause as JSON shows it; `null` means none.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Paused {
+    since: Option<Millis>,
+    until: Option<Millis>,
+}
+
+impl Paused {
+    pub(super) fn of(pause: Option<Pause>) -> serde_json::Value {
+        serde_json::json!({ "paused": pause.map(Self::from) })
+    }
+}
+
+impl From<Pause> for Paused {
+    fn from(pause: Pause) -> Self {
+        let Pause { since, until } = pause;
+        Self { since, until }
+    }
+}
+
+#[derive(Default, Serialize)]
+struct Queue {
+    waiting: u64,
+    leased: u64,
+    done: u64,
+    dead: u64,
+    /// Files that no database could take yet.
+    spooled: u64,
+}
+
+#[derive(Default, Serialize)]
+struct Rows {
+    projects: u64,
+    sessions: u64,
+    prompts: u64,
+    observations: u64,
+    summaries: u64,
+    final_messages: u64,
+    vector_backlog: u64,
+}
+
+#[derive(Default, Serialize)]
+struct Spend {
+    today: SpendReport,
+    in_all: SpendReport,
+    budget_tokens_per_day: u64,
+}
+
+pub(super) fn run(_args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let status = look(app);
+    screen.show(&status, |screen, status| print(screen, status, app.now))
+}
+
+/// Never fails: a store that cannot be opened is a problem to be shown, not a reason to show
+/// nothing.
+fn look(app: &App) -> Status {
+    let loaded = app.settings();
+    let bytes = Sizes::of(&app.data);
+    let paused = pause::in_force(&app.data.paused(), app.now);
+    let mut problems = problems::of_directory(&app.data, &loaded);
+    let (counts, today, in_all, is_new) = match held(app) {
+        Ok(Some(held)) => (held.counts, held.today, held.in_all, false),
+        Ok(None) => (Counts::default(), SpendReport::default(), SpendReport::default(), true),
+        Err(error) => {
+            problems.push(problems::of_store(&error, &app.data));
+            (Counts::default(), SpendReport::default(), SpendReport::default(), false)
+        }
+    };
+    problems.extend(problems::of_queue(&counts.queue, bytes.spooled_files));
+    Status {
+        version: env!("CARGO_PKG_VERSION"),
+        schema: SCHEMA_VERSION,
+        data_dir: app.data.root().display().to_string(),
+        state: match (&problems[..], paused) {
+            ([_, ..], _) => State::Attention,
+            ([], Some(_)) => State::Paused,
+            ([], None) if is_new => State::New,
+            ([], None) => State::Ok,
+        },
+        paused: paused.map(Paused::from),
+        queue: queue(&counts, bytes.spooled_files),
+        rows: rows(&counts),
+        provider: loaded.settings.provider.as_str(),
+        spend: Spend {
+            today,
+            in_all,
+            budget_tokens_per_day: loaded.settings.budget_tokens_per_day,
+        },
+        warnings: warnings(&loaded),
+        bytes,
+        problems,
+    }
+}
+
+struct Held {
+    counts: Counts,
+    today: SpendReport,
+    in_all: SpendReport,
+}
+
+fn held(app: &App) -> Result<Option<Held>, StoreError> {
+    let Some(store) = app.store_if_any()? else {
+        return Ok(None);
+    };
+    Held::of(&store, app.now).map(Some)
+}
+
+impl Held {
+    fn of(store: &Store, now: Millis) -> Result<Self, StoreError> {
+        let read = store.read();
+        Ok(Self {
+            counts: read.counts()?,
+            today: read.spend_on(&words::local_day(now))?,
+            in_all: read.spend_in_all()?,
+        })
+    }
+}
+
+fn queue(counts: &Counts, spooled: u64) -> Queue {
+    Queue {
+        waiting: counts.queue.waiting,
+        leased: counts.queue.leased,
+        done: counts.queue.done,
+        dead: counts.queue.dead,
+        spooled,
+    }
+}
+
+fn rows(counts: &Counts) -> Rows {
+    Rows {
+        projects: counts.projects,
+        sessions: counts.sessions,
+        prompts: counts.prompts,
+        observations: counts.observations,
+        summaries: counts.summaries,
+        final_messages: counts.final_messages,
+        vector_backlog: counts.vector_backlog,
+    }
+}
+
+fn warnings(loaded: &Loaded) -> Vec<String> {
+    loaded.warnings.iter().map(ToString::to_string).collect()
+}
+
+fn print(screen: &mut Screen, status: &Status, now: Millis) -> std::io::Result<()> {
+    let (style, word) = match status.state {
+        State::New => (QUIET, "nothing remembered yet"),
+        State::Ok => (GOOD, "working"),
+        State::Paused => (WARN, "paused"),
+        State::Attention => (BAD, "needs you"),
+    };
+    writeln!(
+        screen,
+        "{TITLE}claude-mem {}{TITLE:#}  {style}{word}{style:#}",
+        status.version
+    )?;
+    writeln!(screen)?;
+    for (name, text) in facts(status, now) {
+        writeln!(screen, "{QUIET}{name:9}{QUIET:#}{text}")?;
+    }
+    for problem in &status.problems {
+        writeln!(screen, "\n{BAD}problem{BAD:#}  {}", problem.what)?;
+        writeln!(screen, "         {}", problem.fix)?;
+    }
+    for warning in &status.warnings {
+        writeln!(screen, "\n{WARN}warning{WARN:#}  {warning}")?;
+    }
+    Ok(())
+}
+
+fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
+    use words::{count, size};
+    let Status { rows, queue, .. } = status;
+    let mut facts = vec![(
+        "memory",
+        format!(
+            "{}, {} and {} of {} in {}",
+            count(rows.observations, "observation"),
+            count(rows.summaries, "summary"),
+            count(rows.prompts, "prompt"),
+            count(rows.sessions, "session"),
+            count(rows.projects, "project"),
+        ),
+    )];
+    let mut parts = vec![format!("{} waiting", words::grouped(queue.waiting))];
+    for (n, what) in [
+        (queue.leased, "being worked on"),
+        (queue.spooled, "spooled"),
+        (queue.dead, "dead"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {what}", words::grouped(n)));
+        }
+    }
+    facts.push(("queue", parts.join(", ")));
+    if let Some(pause) = status.paused {
+        facts.push(("paused", paused_text(pause, now)));
+    }
+    facts.push(("provider", provider_text(status)));
+    facts.push((
+        "disk",
+        format!("{} in {}", size(status.bytes.total), status.data_dir),
+    ));
+    facts
+}
+
+fn paused_text(pause: Paused, now: Millis) -> String {
+    let since = pause.since.map_or_else(String::new, |since| format!("{}, ", words::ago(since, now)));
+    match pause.until {
+        Some(until) => format!("{since}until {}", words::local(until)),
+        None => format!("{since}until `claude-mem resume`"),
+    }
+}
+
+fn provider_text(status: &Status) -> String {
+    let spent = status.spend.in_all.tokens;
+    if status.provider == Provider::Local.as_str() || spent == 0 {
+        return format!("{}; no tokens spent", status.provider);
+    }
+    format!(
+        "{}; {} of {} tokens today, {} in all",
+        status.provider,
+        words::grouped(status.spend.today.tokens),
+        words::grouped(status.spend.budget_tokens_per_day),
+        words::grouped(spent),
+    )
+}

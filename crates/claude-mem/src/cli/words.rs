@@ -1,0 +1,99 @@
+//! Numbers, sizes and times as people say them.
+
+use crate::clock::Millis;
+
+/// `1 event`, `1,204 events`.
+pub(super) fn count(n: u64, noun: &str) -> String {
+    let plural = match noun {
+        _ if n == 1 => noun.to_owned(),
+        _ if noun.ends_with("ry") => format!("{}ies", &noun[..noun.len() - 1]),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {plural}", grouped(n))
+}
+
+/// `1,204,000`.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `512 B`, `3.2 MB`: in thousands, as disks are sold.
+pub(super) fn size(bytes: u64) -> String {
+    let mut amount = bytes as f64;
+    let mut unit = "B";
+    for larger in ["kB", "MB", "GB", "TB"] {
+        if amount < 1_000.0 {
+            break;
+        }
+        amount /= 1_000.0;
+        unit = larger;
+    }
+    if unit == "B" {
+        format!("{bytes} B")
+    } else {
+        format!("{amount:.1} {unit}")
+    }
+}
+
+/// `just now`, `3 min ago`, `2 h ago`, `5 days ago`.
+pub(super) fn ago(then: Millis, now: Millis) -> String {
+    let seconds = (now - then) / 1_000;
+    match seconds {
+        ..60 => "just now".to_owned(),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+/// Local time, to the minute: `2026-01-31 10:00`.
+pub(super) fn local(at: Millis) -> String {
+    zoned(at).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// The person's day, which budgets are counted by.
+pub(super) fn local_day(at: Millis) -> String {
+    zoned(at).strftime("%Y-%m-%d").to_string()
+}
+
+fn zoned(at: Millis) -> jiff::Zoned {
+    jiff::Timestamp::from_millisecond(at.0)
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+        .to_zoned(jiff::tz::TimeZone::system())
+}
+
+/// Reads `90s`, `30m`, `2h`, `1d`, or several together as `1h30m`. In seconds.
+pub(super) fn duration_seconds(text: &str) -> Result<i64, String> {
+    let wrong = || format!("{text:?} is not a duration; say 30m, 2h or 1d");
+    let mut total: i64 = 0;
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let amount: i64 = rest[..digits].parse().map_err(|_| wrong())?;
+        let unit = match rest[digits..].chars().next() {
+            Some('s') => 1,
+            Some('m') => 60,
+            Some('h') => 3_600,
+            Some('d') => 86_400,
+            _ => return Err(wrong()),
+        };
+        total = amount
+            .checked_mul(unit)
+            .and_then(|seconds| total.checked_add(seconds))
+            .ok_or_else(wrong)?;
+        rest = &rest[digits + 1..];
+    }
+    if total > 0 { Ok(total) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+#[path = "words_tests.rs"]
+mod tests;

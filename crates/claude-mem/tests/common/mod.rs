@@ -1,0 +1,36 @@
+//! What every test of the whole program starts from.
+
+use std::path::PathBuf;
+
+use rig::{Output, Sandbox};
+
+/// 2026-01-31 10:00:00 UTC, in milliseconds: the time in every sandbox.
+pub const NOW: i64 = 1_769_853_600_000;
+
+/// The executable under test: the one that cargo built beside the tests, or the one that
+/// `CLAUDE_MEM_TEST_EXE` names.
+pub fn exe() -> PathBuf {
+    std::env::var_os("CLAUDE_MEM_TEST_EXE")
+        .map_or_else(|| env!("CARGO_BIN_EXE_claude-mem").into(), PathBuf::from)
+}
+
+/// A machine on which nothing was ever remembered, at a fixed time, where no worker starts by
+/// itself.
+pub fn sandbox() -> Sandbox {
+    Sandbox::new()
+        .with_exe(exe())
+        .with_env("CLAUDE_MEM_NOW", NOW.to_string())
+        .with_env("CLAUDE_MEM_WORKER", "manual")
+        .with_env("TZ", "UTC")
+}
+
+/// A whole output for a snapshot, with the sandbox's own paths and the size of the database
+/// replaced.
+pub fn shown(home: &Sandbox, output: &Output) -> String {
+    let text = home.tidy(&output.to_string());
+    let lines = text.lines().map(|line| match line.split_once(" in ") {
+        Some((disk, place)) if disk.starts_with("disk ") => format!("disk     [SIZE] in {place}"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

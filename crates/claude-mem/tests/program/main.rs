@@ -1,0 +1,12 @@
+//! The real executable in a sandboxed HOME, its whole output as the client or a person sees it.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod config;
+mod help;
+mod install;
+mod pause;
+mod project;
+mod queue;
+mod status;

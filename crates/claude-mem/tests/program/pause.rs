@@ -1,0 +1,63 @@
+use insta::assert_snapshot;
+
+use crate::common::{NOW, sandbox, shown};
+
+#[test]
+fn a_pause_is_begun_seen_and_ended() {
+    let home = sandbox();
+    assert_snapshot!(shown(&home, &home.mem(&["resume"])), @"
+    it was not paused
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["pause", "1h30m"])), @"
+    paused until 2026-01-31 11:30
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
+    claude-mem 0.1.0  paused
+
+    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    queue    0 waiting
+    paused   just now, until 2026-01-31 11:30
+    provider auto; no tokens spent
+    disk     [SIZE] in [HOME]/.claude-mem
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["resume"])), @"
+    resumed
+    [exit 0]
+    ");
+    let status = home.mem(&["status", "--json"]).ok().json();
+    assert_eq!(status["paused"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_pause_without_an_end_is_ended_by_hand_only() {
+    let mut home = sandbox();
+    assert_snapshot!(shown(&home, &home.mem(&["pause", "--json"])), @r#"
+    {
+      "paused": {
+        "since": 1769853600000,
+        "until": null
+      }
+    }
+    [exit 0]
+    "#);
+    let next_year = NOW + 365 * 86_400_000;
+    home.set_env("CLAUDE_MEM_NOW", next_year.to_string());
+    assert_eq!(
+        home.mem(&["status", "--json"]).ok().json()["state"],
+        "paused"
+    );
+}
+
+#[test]
+fn a_pause_that_ran_out_is_over() {
+    let mut home = sandbox();
+    home.mem(&["pause", "1h"]).ok();
+    home.set_env("CLAUDE_MEM_NOW", (NOW + 3_600_000).to_string());
+    assert_eq!(
+        home.mem(&["status", "--json"]).ok().json()["paused"],
+        serde_json::Value::Null
+    );
+}

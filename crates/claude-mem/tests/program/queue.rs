@@ -1,0 +1,149 @@
+use claude_mem::clock::Millis;
+use claude_mem::hook::event::{Body, Event, EventKey};
+use claude_mem::ids::ClientSessionId;
+use claude_mem::limits::ATTEMPTS_MAX;
+use claude_mem::queue::LeaseId;
+use claude_mem::store::Store;
+use insta::assert_snapshot;
+use rig::Sandbox;
+
+use crate::common::{NOW, sandbox, shown};
+
+/// A store in which this many events wait, of which the first `dead` have failed for good.
+fn with_events(events: u8, dead: usize) -> Sandbox {
+    let home = sandbox();
+    home.mem(&["install"]).ok();
+    let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
+    let now = Millis(NOW);
+    for number in 0..events {
+        let event = Event {
+            client: "claude-code".to_owned(),
+            // A failed event holds up its session, so each has one of its own.
+            session: ClientSessionId(format!("0000000{number}-0000-7000-8000-000000000000")),
+            at: now.micros(),
+            project: None,
+            prompt_id: None,
+            agent_id: None,
+            agent_type: None,
+            transcript_path: None,
+            cut: false,
+            body: Body::Prompt {
+                text: "words that no list shows".to_owned(),
+                private: false,
+            },
+        };
+        store
+            .write(|writes| writes.accept(EventKey([number; 16]), &event, now))
+            .expect("accepted");
+    }
+    for ready in store
+        .read()
+        .sessions_with_work()
+        .expect("read")
+        .iter()
+        .take(dead)
+    {
+        for attempt in 0..ATTEMPTS_MAX {
+            let later = now.plus_seconds(i64::from(attempt) * 86_400);
+            let lease = store
+                .write(|writes| {
+                    writes.lease_session(&ready.client, &ready.session, 1, LeaseId(7), later)
+                })
+                .expect("leased")
+                .expect("it may be taken");
+            let ids: Vec<_> = lease.events.iter().map(|event| event.id).collect();
+            store
+                .write(|writes| writes.fail(lease.id, &ids, "the model said no", later))
+                .expect("failed");
+        }
+    }
+    home
+}
+
+#[test]
+fn an_empty_queue_is_said_so() {
+    let home = sandbox();
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "list"])), @"
+    the queue is empty
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "list", "--json"])), @r#"
+    {
+      "items": [],
+      "hasMore": false
+    }
+    [exit 0]
+    "#);
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "retry", "1"])), @"
+    [stderr]
+    error: nothing is remembered yet in [HOME]/.claude-mem
+    [exit 1]
+    ");
+}
+
+#[test]
+fn dead_events_are_listed_retried_and_dropped() {
+    let home = with_events(3, 2);
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "list"])), @"
+    id  state    kind    came      session   tries  why
+    3   waiting  prompt  just now  00000002  0
+    2   dead     prompt  just now  00000001  3      the model said no
+    1   dead     prompt  just now  00000000  3      the model said no
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
+    claude-mem 0.1.0  needs you
+
+    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    queue    1 waiting, 2 dead
+    provider auto; no tokens spent
+    disk     [SIZE] in [HOME]/.claude-mem
+
+    problem  2 events could not be worked on
+             claude-mem queue list --state dead
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "retry", "3"])), @"
+    [stderr]
+    error: 3 is not a dead event; `claude-mem queue list --state dead` lists them
+    [exit 64]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "drop", "1", "--dry-run"])), @"
+    1 event would be dropped
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "drop", "1"])), @"
+    1 event dropped
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "retry", "--all", "--json"])), @r#"
+    {
+      "action": "retried",
+      "dry_run": false,
+      "ids": [
+        2
+      ]
+    }
+    [exit 0]
+    "#);
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "list", "--state", "dead"])), @"
+    no dead events
+    [exit 0]
+    ");
+    assert_eq!(
+        home.mem(&["status", "--json"]).ok().json()["queue"]["waiting"],
+        2
+    );
+}
+
+#[test]
+fn a_long_queue_is_shown_page_by_page() {
+    let home = with_events(5, 0);
+    assert_snapshot!(shown(&home, &home.mem(&["queue", "list", "--limit", "2", "--offset", "1"])), @"
+    id  state    kind    came      session   tries  why
+    4   waiting  prompt  just now  00000003  0
+    3   waiting  prompt  just now  00000002  0
+    more with --offset 3
+    [exit 0]
+    ");
+}

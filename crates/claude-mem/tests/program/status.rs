@@ -1,0 +1,107 @@
+use std::os::unix::fs::PermissionsExt as _;
+
+use insta::assert_snapshot;
+
+use crate::common::{sandbox, shown};
+
+#[test]
+fn looking_creates_nothing() {
+    let home = sandbox();
+    assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
+    claude-mem 0.1.0  nothing remembered yet
+
+    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    queue    0 waiting
+    provider auto; no tokens spent
+    disk     [SIZE] in [HOME]/.claude-mem
+    [exit 0]
+    ");
+    assert!(!home.data_dir().exists());
+}
+
+#[test]
+fn json_says_the_same_to_a_program() {
+    let home = sandbox();
+    assert_snapshot!(shown(&home, &home.mem(&["status", "--json"])), @r#"
+    {
+      "version": "0.1.0",
+      "schema": 1,
+      "data_dir": "[HOME]/.claude-mem",
+      "state": "new",
+      "paused": null,
+      "queue": {
+        "waiting": 0,
+        "leased": 0,
+        "done": 0,
+        "dead": 0,
+        "spooled": 0
+      },
+      "rows": {
+        "projects": 0,
+        "sessions": 0,
+        "prompts": 0,
+        "observations": 0,
+        "summaries": 0,
+        "final_messages": 0,
+        "vector_backlog": 0
+      },
+      "bytes": {
+        "database": 0,
+        "log_ahead": 0,
+        "vectors": 0,
+        "spool": 0,
+        "backups": 0,
+        "logs": 0,
+        "total": 0
+      },
+      "provider": "auto",
+      "spend": {
+        "today": {
+          "tokens": 0,
+          "calls": 0
+        },
+        "in_all": {
+          "tokens": 0,
+          "calls": 0
+        },
+        "budget_tokens_per_day": 1000000
+      },
+      "warnings": [],
+      "problems": []
+    }
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn each_problem_comes_with_its_remedy() {
+    let home = sandbox();
+    home.mem(&["install"]).ok();
+    home.write(home.data_dir().join("settings.json"), "{");
+    home.write(
+        home.data_dir().join("claude-mem.db"),
+        "not a database at all",
+    );
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(home.data_dir(), open).expect("changed");
+    assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
+    claude-mem 0.1.0  needs you
+
+    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    queue    0 waiting
+    provider auto; no tokens spent
+    disk     [SIZE] in [HOME]/.claude-mem
+
+    problem  [HOME]/.claude-mem can be read by others (mode 755)
+             chmod 700 [HOME]/.claude-mem
+
+    problem  settings.json cannot be read, so none of its settings hold
+             mend [HOME]/.claude-mem/settings.json
+
+    problem  the database file is damaged
+             move [HOME]/.claude-mem/claude-mem.db away; events that come in are spooled meanwhile
+
+    warning  settings.json: is not JSON (Unterminated object on line 1 column 1); the defaults hold
+    [exit 0]
+    ");
+}
