@@ -90,23 +90,22 @@ impl Screen {
 
     /// Wraps a paragraph to the width, each line after `indent`.
     pub(super) fn paragraph(&mut self, indent: &str, text: &str) -> std::io::Result<()> {
-        let room = self
-            .width
-            .unwrap_or(100)
-            .min(100)
-            .saturating_sub(columns_of(indent));
-        let mut line = String::new();
-        for word in text.split_whitespace() {
-            if !line.is_empty() && columns_of(&line) + 1 + columns_of(word) > room {
-                writeln!(self.out, "{indent}{line}")?;
-                line.clear();
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
+        let room = self.width.unwrap_or(100).min(100) - columns_of(indent);
+        for line in wrapped(text, room) {
+            writeln!(self.out, "{indent}{line}")?;
         }
-        writeln!(self.out, "{indent}{line}")
+        Ok(())
+    }
+
+    /// A word in the margin and what there is to say about it beside it.
+    pub(super) fn fact(&mut self, style: Style, label: &str, text: &str) -> std::io::Result<()> {
+        const MARGIN: usize = 9;
+        let room = self.width.map_or(usize::MAX, |width| width - MARGIN);
+        for (at, line) in wrapped(text, room).iter().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            writeln!(self.out, "{style}{label:MARGIN$}{style:#}{line}")?;
+        }
+        Ok(())
     }
 
     pub(super) fn flush(&mut self) -> std::io::Result<()> {
@@ -153,6 +152,22 @@ fn width_of_process() -> Option<usize> {
         Some(usize::from(size.ws_col))
     };
     given.or_else(terminal).filter(|columns| *columns >= 20)
+}
+
+/// Lines of at most `room` columns, broken between words; a word that is longer stands alone.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut line = lines.pop().unwrap_or_default();
+        if !line.is_empty() && columns_of(&line) + 1 + columns_of(word) > room {
+            lines.push(std::mem::take(&mut line));
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        lines.push(line);
+    }
+    lines
 }
 
 /// Columns that a terminal needs for the text.

@@ -62,11 +62,32 @@ fn a_line_never_passes_the_edge_of_a_narrow_terminal() {
             screen
                 .paragraph("  ", &"words and ".repeat(30))
                 .expect("printed");
+            screen
+                .fact(QUIET, "label", "words beside it that go on and on")
+                .expect("printed");
         });
         for line in text.lines() {
             assert!(columns_of(line) <= width, "{width}: {line:?}");
         }
     }
+}
+
+#[test]
+fn a_fact_goes_on_beside_its_label() {
+    let text = printed(Some(30), |screen| {
+        screen
+            .fact(
+                QUIET,
+                "disk",
+                "262 kB in /home/someone/.claude-mem and more",
+            )
+            .expect("printed");
+    });
+    insta::assert_snapshot!(text, @"
+    disk     262 kB in
+             /home/someone/.claude-mem
+             and more
+    ");
 }
 
 #[test]

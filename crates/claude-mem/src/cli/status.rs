@@ -211,14 +211,16 @@ fn print(screen: &mut Screen, status: &Status, now: Millis) -> std::io::Result<(
     )?;
     writeln!(screen)?;
     for (name, text) in facts(status, now) {
-        writeln!(screen, "{QUIET}{name:9}{QUIET:#}{text}")?;
+        screen.fact(QUIET, name, &text)?;
     }
     for problem in &status.problems {
-        writeln!(screen, "\n{BAD}problem{BAD:#}  {}", problem.what)?;
-        writeln!(screen, "         {}", problem.fix)?;
+        writeln!(screen)?;
+        screen.fact(BAD, "problem", &problem.what)?;
+        screen.fact(QUIET, "", &problem.fix)?;
     }
     for warning in &status.warnings {
-        writeln!(screen, "\n{WARN}warning{WARN:#}  {warning}")?;
+        writeln!(screen)?;
+        screen.fact(WARN, "warning", warning)?;
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ settings! {
         model: String = "", Kind::Text("a model's name");
         /// Where the provider's API is. Empty takes its public address; for Ollama it is
         /// `http://127.0.0.1:11434/v1`.
-        base_url: String = "", Kind::Text("an http or https address");
+        base_url: String = "", Kind::Address;
         /// The provider's key. Empty takes the provider's own variable, as ANTHROPIC_API_KEY,
         /// OPENAI_API_KEY or GEMINI_API_KEY.
         api_key: Secret = "", Kind::Secret("a key");

@@ -17,6 +17,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Any text; the word says what stands there.
     Text(&'static str),
+    /// Empty, or where a web service is.
+    Address,
     /// Like `Text`, and never shown, logged or returned.
     Secret(&'static str),
     /// Several texts: a JSON array, or one text with commas.
@@ -90,6 +92,9 @@ impl Kind {
                 .iter()
                 .find(|name| name.eq_ignore_ascii_case(text.trim()))
                 .map(|name| Value::Text((*name).to_owned())),
+            (Self::Address, Raw::Text(text)) => {
+                is_address(text.trim()).then(|| Value::Text(text.trim().to_owned()))
+            }
             (Self::Text(_), Raw::Text(text)) => Some(Value::Text(text.trim().to_owned())),
             (Self::Secret(_), Raw::Text(text)) => Some(Value::Secret(Secret::new(text.trim()))),
         }
@@ -102,6 +107,7 @@ impl Kind {
             Self::Number { min, max, unit } => format!("{min} to {max} {unit}"),
             Self::Choice(names) => format!("one of {}", names.join(", ")),
             Self::Text(what) | Self::Secret(what) => what.to_owned(),
+            Self::Address => "an address that begins with http:// or https://".to_owned(),
             Self::List(what) => format!("{what}, separated by commas"),
         }
     }
@@ -149,6 +155,14 @@ fn switch(text: &str) -> Option<bool> {
         "off" | "false" | "no" | "0" => Some(false),
         _ => None,
     }
+}
+
+fn is_address(text: &str) -> bool {
+    let host = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    text.is_empty()
+        || host.is_some_and(|host| !host.is_empty() && !host.contains(char::is_whitespace))
 }
 
 /// Digits, which may be grouped by `_`; bytes may also be given as `500K`, `64M` or `2G`.

@@ -93,6 +93,19 @@ fn a_choice_is_read_in_any_case_and_kept_in_ours() {
 }
 
 #[test]
+fn an_address_names_its_scheme() {
+    for good in ["", "http://127.0.0.1:11434/v1", " https://api.example.com "] {
+        assert_eq!(
+            Kind::Address.read(&text(good)),
+            Ok(Value::Text(good.trim().to_owned()))
+        );
+    }
+    for bad in ["localhost:11434", "https://", "ftp://x", "https://a b"] {
+        assert!(Kind::Address.read(&text(bad)).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn what_is_shown_can_be_typed_back() {
     for (kind, value) in [
         (Kind::Switch, Value::Switch(true)),

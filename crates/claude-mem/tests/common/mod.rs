@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use rig::{Output, Sandbox};
 
 /// 2026-01-31 10:00:00 UTC, in milliseconds: the time in every sandbox.
-pub const NOW: i64 = 1_769_853_600_000;
+pub(crate) const NOW: i64 = 1_769_853_600_000;
 
 /// The executable under test: the one that cargo built beside the tests, or the one that
 /// `CLAUDE_MEM_TEST_EXE` names.
-pub fn exe() -> PathBuf {
+pub(crate) fn exe() -> PathBuf {
     std::env::var_os("CLAUDE_MEM_TEST_EXE")
         .map_or_else(|| env!("CARGO_BIN_EXE_claude-mem").into(), PathBuf::from)
 }
 
 /// A machine on which nothing was ever remembered, at a fixed time, where no worker starts by
 /// itself.
-pub fn sandbox() -> Sandbox {
+pub(crate) fn sandbox() -> Sandbox {
     Sandbox::new()
         .with_exe(exe())
         .with_env("CLAUDE_MEM_NOW", NOW.to_string())
@@ -26,7 +26,7 @@ pub fn sandbox() -> Sandbox {
 
 /// A whole output for a snapshot, with the sandbox's own paths and the size of the database
 /// replaced.
-pub fn shown(home: &Sandbox, output: &Output) -> String {
+pub(crate) fn shown(home: &Sandbox, output: &Output) -> String {
     let text = home.tidy(&output.to_string());
     let lines = text.lines().map(|line| match line.split_once(" in ") {
         Some((disk, place)) if disk.starts_with("disk ") => format!("disk     [SIZE] in {place}"),

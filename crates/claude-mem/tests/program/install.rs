@@ -27,7 +27,7 @@ fn everything_is_private_whatever_the_umask() {
     );
     let mut command = home.command("/bin/sh");
     command.args(["-c", &install]);
-    rig::process::run(command, b"", std::time::Duration::from_secs(60)).ok();
+    rig::process::run(command, b"", std::time::Duration::from_mins(1)).ok();
     for entry in std::fs::read_dir(home.data_dir()).expect("listed") {
         let entry = entry.expect("entry");
         let meta = entry.metadata().expect("there");

@@ -1,5 +1,11 @@
 //! The real executable in a sandboxed HOME, its whole output as the client or a person sees it.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot set its stage stops and says where"
+)]
+
 #[path = "../common/mod.rs"]
 mod common;
 
