@@ -15,6 +15,7 @@ pub mod memory;
 pub mod store;
 pub mod search;
 pub mod context;
+pub mod serve;
 
 pub mod cli;
 

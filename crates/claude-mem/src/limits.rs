@@ -64,6 +64,28 @@ pub const CRASHES_MAX: u32 = 20;
 /// The longest that a failed event waits for its next try.
 pub const BACKOFF_SECONDS_MAX: i64 = 300;
 
+/// Events of one episode. A longer turn is told in several.
+pub const EPISODE_EVENTS_MAX: usize = 60;
+/// What one episode's events take in the queue.
+pub const EPISODE_BYTES_MAX: u64 = 512 << 10;
+/// How long the first event of an open turn waits for its end.
+pub const EPISODE_SECONDS_MAX: i64 = 600;
+/// How long the end of a turn waits for stragglers: hooks that were started before it, and the
+/// last lines of the transcript.
+pub const STOP_GRACE_MS: i64 = 500;
+
+/// The worker looks for work at least so often, should a wake-up get lost.
+pub const POLL_SECONDS: u64 = 30;
+/// A moment: before a busy store is asked again.
+pub const BUSY_PAUSE_MS: u64 = 100;
+/// How long the worker waits for writers to end before it replaces a damaged store.
+pub const GATE_SECONDS: u64 = 10;
+
+/// Memories of a session that a new one of it is compared with.
+pub const SIMILAR_ROWS_MAX: u32 = 100;
+/// Decisions of a project that a new one may take the place of.
+pub const REPLACEABLE_ROWS_MAX: u32 = 300;
+
 /// Hooks leave the write-ahead log alone below this size; the worker checkpoints it.
 pub const WAL_LEFT_BYTES_MAX: u64 = 512 << 10;
 /// How long a hook waits for another writer before it spools.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::open::create_private_file;
-use super::{Store, StoreError};
+use super::open::{self, create_private_file};
+use super::{Store, StoreError, migrate};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
@@ -18,6 +18,48 @@ impl Store {
     /// Copies the database to `to`, checks the copy, and only then gives it its name.
     pub fn back_up(&self, to: &Path) -> Result<BackupReport, StoreError> {
         copy_verified(&self.conn, to)
+    }
+
+    /// Puts a backup where a database was. It is checked first, and the place must be free.
+    pub fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
+        let unfinished = to.with_extension(format!("db.new-{}", std::process::id()));
+        remove_if_there(&unfinished)?;
+        let restored = copy_file(backup, &unfinished)
+            .and_then(|()| verify(&unfinished))
+            .and_then(|()| open::keep_a_log(&unfinished))
+            .and_then(|()| open::link_into_place(&unfinished, to));
+        remove_if_there(&unfinished)?;
+        restored
+    }
+}
+
+fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let io = |error| StoreError::io(from.display(), error);
+    let mut source = std::fs::File::open(from).map_err(io)?;
+    let mut copy = create_private_file(to).map_err(io)?;
+    std::io::copy(&mut source, &mut copy).map_err(io)?;
+    copy.sync_all().map_err(io)
+}
+
+/// Ours, sound, and of a version that we can read.
+fn verify(database: &Path) -> Result<(), StoreError> {
+    let conn = open::reader(database)?;
+    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(StoreError::Damaged);
+    }
+    match migrate::check(&conn) {
+        Err(StoreError::Older { .. }) => Ok(()),
+        other => other,
+    }
+}
+
+fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::io(path.display(), e))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{StoreError, migrate, open};
+use super::{StoreError, Writes, gate, migrate, open};
 use crate::clock::Millis;
 use crate::hook::event::{Event, EventKey};
 use crate::ids::{ClientSessionId, PublicId};
@@ -16,6 +16,8 @@ use crate::limits::WAL_LEFT_BYTES_MAX;
 pub struct Inbox {
     conn: Connection,
     path: PathBuf,
+    /// Given back after the connection is closed.
+    pass: gate::Pass,
 }
 
 /// Both are success: a hook that was killed after its commit may be run again.
@@ -28,11 +30,13 @@ pub enum Accepted {
 impl Inbox {
     /// Creates a missing database. Never migrates: an old one is an error, and the hook spools.
     pub fn open(database: &Path) -> Result<Self, StoreError> {
+        let pass = gate::Pass::enter(database)?;
         let conn = open::hook(database)?;
         migrate::check(&conn)?;
         Ok(Self {
             conn,
             path: database.to_owned(),
+            pass,
         })
     }
 
@@ -64,19 +68,15 @@ impl Inbox {
     }
 
     /// Notes that this session is not to be remembered, so that no later reader of its
-    /// transcript takes it for an unseen one. Its id is all that is kept.
+    /// transcript takes it for an unseen one. Its id is all that is kept. What is known of it
+    /// from before stays, but its transcript is not read any more.
     pub fn ignore_session(
         &mut self,
         client: &str,
         session: &ClientSessionId,
         now: Millis,
     ) -> Result<(), StoreError> {
-        self.conn.execute(
-            "INSERT INTO sdk_sessions (uid, client, content_session_id, status, created_at_epoch, last_activity_epoch)
-             VALUES (?1, ?2, ?3, 'ignored', ?4, ?4) ON CONFLICT DO NOTHING",
-            params![PublicId::new(), client, session.0, now],
-        )?;
-        Ok(())
+        ignore_session(&self.conn, client, session, now)
     }
 
     /// The same connection for the questions that recall asks.
@@ -92,7 +92,9 @@ impl Inbox {
         let small = std::fs::metadata(log).map_or(true, |meta| meta.len() < WAL_LEFT_BYTES_MAX);
         self.conn
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, small)?;
-        self.conn.close().map_err(|(_, e)| e.into())
+        let closed = self.conn.close().map_err(|(_, e)| e.into());
+        drop(self.pass);
+        closed
     }
 }
 
@@ -123,4 +125,33 @@ pub(super) fn insert(
         now
     ])?;
     Ok(Accepted::New)
+}
+
+impl Writes<'_> {
+    /// See [`Inbox::ignore_session`].
+    pub fn ignore_session(
+        &self,
+        client: &str,
+        session: &ClientSessionId,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        ignore_session(self.tx, client, session, now)
+    }
+}
+
+fn ignore_session(
+    conn: &Connection,
+    client: &str,
+    session: &ClientSessionId,
+    now: Millis,
+) -> Result<(), StoreError> {
+    conn.execute(
+        "INSERT INTO sdk_sessions (uid, client, content_session_id, status, transcript_closed,
+           created_at_epoch, last_activity_epoch)
+         VALUES (?1, ?2, ?3, 'ignored', 1, ?4, ?4)
+         ON CONFLICT (client, content_session_id) DO UPDATE SET transcript_closed = 1
+         WHERE transcript_closed = 0",
+        params![PublicId::new(), client, session.0, now],
+    )?;
+    Ok(())
 }

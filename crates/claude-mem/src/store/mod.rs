@@ -16,6 +16,7 @@ mod feedback;
 mod files;
 mod filter;
 mod forget;
+mod gate;
 mod imports;
 mod index_rows;
 mod inbox;
@@ -28,6 +29,7 @@ mod passages;
 mod projects;
 mod prompts;
 mod queue;
+mod salvage;
 mod sessions;
 mod spend;
 mod split;
@@ -46,6 +48,7 @@ pub use feedback::{Feedback, FeedbackRow, Signal};
 pub use files::FileRef;
 pub use filter::{Filter, Page, Paged};
 pub use forget::{Forgotten, tombstone_for};
+pub use gate::Gate;
 pub use imports::ImportRun;
 pub use inbox::{Accepted, Inbox};
 pub use index_rows::IndexRow;
@@ -56,7 +59,8 @@ pub use open::{APPLICATION_ID, create_private_file};
 pub use passages::{Passage, RowKind};
 pub use projects::Project;
 pub use prompts::{NewPrompt, PromptRow};
-pub use queue::{Lease, LeasedEvent, Pending, ReadySession};
+pub use queue::{Head, Lease, LeasedEvent, Pending, ReadySession};
+pub use salvage::Salvage;
 pub use sessions::{NewSession, Session, SessionStatus};
 pub use spend::{SpendReport, SpendRow};
 pub use split::split_identifiers;
@@ -69,17 +73,21 @@ pub use words::{Column, Document, Expr, Grain, WordHit, WordScope};
 pub struct Store {
     conn: Connection,
     path: PathBuf,
+    /// Of one that writes. Given back after the connection is closed.
+    _pass: Option<gate::Pass>,
 }
 
 impl Store {
     /// Opens for reading and writing; makes a fresh database where there is none and brings an
     /// older one up to date, after a backup.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let pass = gate::Pass::enter(path)?;
         let mut conn = open::writer(path)?;
         migrate::up(&mut conn, path)?;
         Ok(Self {
             conn,
             path: path.to_owned(),
+            _pass: Some(pass),
         })
     }
 
@@ -90,6 +98,7 @@ impl Store {
         Ok(Self {
             conn,
             path: path.to_owned(),
+            _pass: None,
         })
     }
 

@@ -45,6 +45,13 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
+/// A backup has no write-ahead log; a database has.
+pub(super) fn keep_a_log(path: &Path) -> Result<(), StoreError> {
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)?;
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    conn.close().map_err(|(_, e)| e.into())
+}
+
 #[allow(
     clippy::disallowed_methods,
     reason = "this is the door that everyone else goes through"
@@ -97,7 +104,8 @@ fn build(path: &Path) -> Result<(), StoreError> {
         .map_err(|e| StoreError::io(path.display(), e))
 }
 
-fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> {
+/// Gives `from` the name `to` as well, unless something stands there already.
+pub(super) fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> {
     match std::fs::hard_link(from, to) {
         Ok(()) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),

@@ -67,6 +67,18 @@ impl Reads<'_> {
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))
     }
 
+    /// The last thing that the person said in this session, unless that was private.
+    pub fn newest_prompt(&self, session: SessionId) -> Result<Option<PromptRow>, StoreError> {
+        let sql =
+            format!("{COLUMNS} WHERE session_id = ?1 ORDER BY prompt_number DESC, id DESC LIMIT 1");
+        let newest = self
+            .0
+            .prepare_cached(&sql)?
+            .query_row([session], prompt)
+            .optional()?;
+        Ok(newest.filter(|prompt| !prompt.private))
+    }
+
     /// Whether the turn that the client calls `prompt_id` was private.
     pub fn prompt_is_private(
         &self,

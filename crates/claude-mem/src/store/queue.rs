@@ -36,6 +36,16 @@ pub struct ReadySession {
     pub newest_at: Micros,
 }
 
+/// What is known of an unsettled event before it is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub kind: String,
+    pub at: Micros,
+    pub bytes: u64,
+    /// It cannot be taken before: it failed, or somebody works on it.
+    pub not_before: Millis,
+}
+
 /// A row of the queue as `queue list` shows it: never its content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pending {
@@ -118,6 +128,66 @@ impl Reads<'_> {
                 })
             })?
             .collect::<Result<_, _>>()?)
+    }
+
+    /// The front of a session's queue, in order.
+    pub fn heads(
+        &self,
+        client: &str,
+        session: &ClientSessionId,
+        max: usize,
+    ) -> Result<Vec<Head>, StoreError> {
+        // `octet_length` reads a long body's size, not the body.
+        let mut rows = self.0.prepare_cached(
+            "SELECT kind, at, octet_length(body), max(not_before_epoch, lease_until_epoch) FROM pending_messages
+             WHERE client = ?1 AND session = ?2 AND state IN ('waiting', 'leased') ORDER BY at, id LIMIT ?3",
+        )?;
+        Ok(rows
+            .query_map(params![client, session.0, max], |row| {
+                Ok(Head {
+                    kind: row.get(0)?,
+                    at: row.get(1)?,
+                    bytes: row.get(2)?,
+                    not_before: row.get(3)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// The event that was accepted last, settled or not.
+    pub fn newest_pending(&self) -> Result<Option<PendingId>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT max(id) FROM pending_messages")?
+            .query_row([], |row| row.get(0))?)
+    }
+
+    /// Whether any event up to this one is still to be settled.
+    pub fn is_unsettled_up_to(&self, newest: PendingId) -> Result<bool, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM pending_messages INDEXED BY pending_messages_in_order
+                 WHERE state IN ('waiting', 'leased') AND id <= ?1)",
+            )?
+            .query_row([newest], |row| row.get(0))?)
+    }
+
+    /// The newest transcript that an unsettled event of the session names.
+    pub fn queued_transcript(
+        &self,
+        client: &str,
+        session: &ClientSessionId,
+    ) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT json_extract(body, '$.transcript_path') FROM pending_messages
+                 WHERE client = ?1 AND session = ?2 AND state IN ('waiting', 'leased') ORDER BY at DESC, id DESC LIMIT 1",
+            )?
+            .query_row(params![client, session.0], |row| row.get(0))
+            .optional()?
+            .flatten())
     }
 
     /// The queue, or one state of it, newest first.
@@ -238,6 +308,15 @@ impl Writes<'_> {
             self.save_entry(id, after, Some(why))?;
         }
         Ok(())
+    }
+
+    /// Holds on to a lease for another term. The number of events still held.
+    pub fn renew(&self, lease: LeaseId, now: Millis) -> Result<usize, StoreError> {
+        let until = now.plus_seconds(crate::limits::LEASE_SECONDS);
+        Ok(self.tx.execute(
+            "UPDATE pending_messages SET lease_until_epoch = ?2 WHERE state = 'leased' AND lease = ?1",
+            params![lease.0, until],
+        )?)
     }
 
     /// Gives a lease back untouched: the events may be taken again at once.

@@ -36,6 +36,8 @@ CREATE TABLE sdk_sessions (
   project_id INTEGER REFERENCES projects(id),
   branch TEXT,
   transcript_path TEXT,
+  -- Part of it was not to be remembered: only what hooks deliver may be kept.
+  transcript_closed INTEGER NOT NULL DEFAULT 0,
   user_prompt TEXT,
   status TEXT NOT NULL DEFAULT 'active'
     CHECK (status IN ('active', 'completed', 'failed', 'interrupted', 'ignored')),
@@ -265,7 +267,10 @@ CREATE TABLE pending_messages (
   error TEXT,
   accepted_at_epoch INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX pending_messages_in_order ON pending_messages(client, session, at, id);
+-- Of what is unsettled only, so that it stays small however much has gone through.
+CREATE INDEX pending_messages_in_order ON pending_messages(client, session, at, id)
+  WHERE state IN ('waiting', 'leased');
+CREATE INDEX pending_messages_done ON pending_messages(accepted_at_epoch) WHERE state = 'done';
 
 -- The keys of every event ever accepted. They outlive the queue's rows: that is what makes a
 -- second report of the same event harmless for ever.
