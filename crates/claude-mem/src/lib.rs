@@ -16,6 +16,7 @@ pub mod store;
 pub mod search;
 pub mod context;
 pub mod serve;
+pub mod mcp;
 
 pub mod cli;
 
@@ -29,5 +30,6 @@ pub mod log;
 pub mod paths;
 pub mod pause;
 pub mod project;
+pub mod remember;
 pub mod tokens;
 pub mod vocabulary;

@@ -96,6 +96,9 @@ pub const BUSY_MS: u64 = 5_000;
 /// `settings.json`. A longer file is not one that a person wrote.
 pub const SETTINGS_BYTES_MAX: usize = 1 << 20;
 
+/// One message of an MCP client.
+pub const MCP_LINE_BYTES_MAX: usize = 8 << 20;
+
 /// Identical content within this window is the same observation.
 pub const DEDUP_WINDOW_SECONDS: i64 = 30;
 /// Rows of one page, whatever the caller asks for.

@@ -42,6 +42,10 @@ pub struct Ask<'a> {
 
 /// Which parts are wanted.
 #[derive(Clone, Copy, Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent switches of the settings"
+)]
 pub struct Parts {
     pub summary: bool,
     pub index: bool,

@@ -1,0 +1,135 @@
+use std::io::Cursor;
+
+use serde_json::json;
+
+use super::*;
+use crate::tokens;
+
+/// Says what it was asked.
+struct Echo;
+
+impl Toolbox for Echo {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::Said, String> {
+        match tool {
+            "forget" => Err("there is no such memory".to_owned()),
+            _ => Ok(tools::Said::with(
+                format!("{tool} {arguments}"),
+                json!({ "asked": tool }),
+            )),
+        }
+    }
+}
+
+fn talk(lines: &[&str]) -> Vec<Value> {
+    let mut output = Vec::new();
+    serve(Cursor::new(lines.join("\n")), &mut output, &mut Echo).unwrap();
+    String::from_utf8(output)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_client_is_greeted_in_its_own_version_of_the_protocol() {
+    for (asked, want) in [
+        ("2025-11-25", "2025-11-25"),
+        ("2024-11-05", "2024-11-05"),
+        ("2031-01-01", "2025-11-25"),
+    ] {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": asked } });
+        let answers = talk(&[
+            &hello.to_string(),
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ]);
+        assert_eq!(answers.len(), 1);
+        assert_eq!(answers[0]["result"]["protocolVersion"], want);
+        assert_eq!(answers[0]["result"]["instructions"], schema::INSTRUCTIONS);
+    }
+}
+
+#[test]
+fn an_unknown_method_is_refused_at_once() {
+    let answers = talk(&[r#"{"jsonrpc":"2.0","id":"probe","method":"server/discover"}"#]);
+    assert_eq!(answers[0]["error"]["code"], protocol::NO_SUCH_METHOD);
+    assert_eq!(answers[0]["id"], "probe");
+}
+
+#[test]
+fn a_tool_is_called_and_its_failure_is_a_text_for_the_agent() {
+    let answers = talk(&[
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"x"}}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"forget"}}"#,
+        r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"launch_missiles"}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"search","arguments":[1]}}"#,
+    ]);
+    assert_eq!(
+        answers[0]["result"]["content"][0]["text"],
+        r#"search {"query":"x"}"#
+    );
+    assert_eq!(answers[0]["result"]["structuredContent"]["asked"], "search");
+    assert_eq!(answers[1]["result"]["isError"], true);
+    assert_eq!(answers[2]["error"]["code"], protocol::BAD_PARAMS);
+    assert_eq!(answers[3]["error"]["code"], protocol::BAD_PARAMS);
+}
+
+#[test]
+fn rubbish_is_answered_and_survived() {
+    let answers = talk(&[
+        "not json",
+        "[1,2]",
+        "",
+        "{}",
+        r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
+    ]);
+    let codes: Vec<i64> = answers
+        .iter()
+        .filter_map(|answer| answer["error"]["code"].as_i64())
+        .collect();
+    assert_eq!(codes, [protocol::PARSE_ERROR, protocol::PARSE_ERROR]);
+    assert_eq!(answers.last().unwrap()["id"], 7);
+}
+
+#[test]
+fn a_line_beyond_the_bound_is_refused_and_the_next_one_answered() {
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":"{}"}}"#,
+        "x".repeat(MCP_LINE_BYTES_MAX)
+    );
+    let answers = talk(&[&long, r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#]);
+    assert_eq!(answers[0]["error"]["code"], protocol::PARSE_ERROR);
+    assert_eq!(answers[1]["id"], 2);
+}
+
+#[test]
+fn a_request_that_is_cancelled_while_it_waits_is_not_begun() {
+    let mut waiting = VecDeque::new();
+    let line = |text: &str| Ok(text.as_bytes().to_vec());
+    arrive(
+        &line(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#),
+        &mut waiting,
+    );
+    arrive(
+        &line(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#),
+        &mut waiting,
+    );
+    arrive(
+        &line(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#),
+        &mut waiting,
+    );
+    assert_eq!(waiting.len(), 1);
+    assert!(matches!(&waiting[0], Incoming::Request { method, .. } if method == "ping"));
+}
+
+#[test]
+fn the_schemas_of_all_tools_cost_less_than_seven_hundred_tokens() {
+    let cost = tokens::estimate(&schema::tools().to_string());
+    assert!(cost <= 700, "{cost}");
+    let names: Vec<Value> = schema::tools()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].clone())
+        .collect();
+    assert_eq!(names, schema::NAMES);
+}

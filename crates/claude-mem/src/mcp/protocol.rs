@@ -1,0 +1,88 @@
+//! JSON-RPC as MCP uses it over stdio: one message per line.
+
+use serde_json::{Value, json};
+
+pub const PARSE_ERROR: i64 = -32_700;
+pub const NO_SUCH_METHOD: i64 = -32_601;
+pub const BAD_PARAMS: i64 = -32_602;
+
+/// Versions of the protocol whose tools look the same to us, newest first.
+const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// One message from the client.
+#[derive(Debug, PartialEq)]
+pub enum Incoming {
+    Request {
+        id: Value,
+        method: String,
+        params: Value,
+    },
+    Cancel {
+        id: Value,
+    },
+    /// Needs no answer and changes nothing.
+    Notification,
+    Unreadable(String),
+}
+
+pub fn read(line: &[u8]) -> Incoming {
+    let message: Value = match serde_json::from_slice(line) {
+        Ok(message) => message,
+        Err(e) => return Incoming::Unreadable(format!("not JSON: {e}")),
+    };
+    let Some(method) = message.get("method").and_then(Value::as_str) else {
+        // An answer to something that we never asked.
+        return if message.is_object() {
+            Incoming::Notification
+        } else {
+            Incoming::Unreadable("not a message".to_owned())
+        };
+    };
+    let params = message.get("params").cloned().unwrap_or(Value::Null);
+    match message.get("id") {
+        Some(id) if !id.is_null() => Incoming::Request {
+            id: id.clone(),
+            method: method.to_owned(),
+            params,
+        },
+        _ if method == "notifications/cancelled" => Incoming::Cancel {
+            id: params.get("requestId").cloned().unwrap_or(Value::Null),
+        },
+        _ => Incoming::Notification,
+    }
+}
+
+/// The answer to `initialize`: the client's version of the protocol if we know it, else our newest.
+pub fn initialized(params: &Value, instructions: &str) -> Value {
+    let asked = params.get("protocolVersion").and_then(Value::as_str);
+    let version = VERSIONS
+        .into_iter()
+        .find(|version| Some(*version) == asked)
+        .unwrap_or(VERSIONS[0]);
+    json!({
+        "protocolVersion": version,
+        "capabilities": { "tools": { "listChanged": false } },
+        "serverInfo": { "name": "claude-mem", "version": env!("CARGO_PKG_VERSION") },
+        "instructions": instructions,
+    })
+}
+
+/// One message to the client, printed as one line.
+#[derive(Debug, PartialEq)]
+pub struct Reply(Value);
+
+impl Reply {
+    pub fn result(id: Value, result: Value) -> Self {
+        Self(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+    }
+
+    pub fn error(id: Value, code: i64, message: &str) -> Self {
+        Self(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+    }
+}
+
+impl std::fmt::Display for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,154 @@
+//! What a person or an agent does to memory by hand: save, forget, mark.
+//!
+//! The CLI, MCP and HTTP all come through here, so that redaction, limits and the ledger are the
+//! same whichever door was used.
+
+use crate::clock::Millis;
+use crate::context::quote;
+use crate::ids::{ObservationId, ProjectId};
+use crate::limits::{MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
+use crate::memory::{NewObservation, ObservationType, Origin};
+use crate::redact::{self, Cut};
+use crate::store::{Feedback, Level, ObservationEdit, RowKind, Signal, Store, StoreError, Stored};
+use crate::tokens;
+
+/// Something to be kept, as it was typed.
+#[derive(Clone, Debug, Default)]
+pub struct Note<'a> {
+    pub text: &'a str,
+    pub title: Option<&'a str>,
+    pub kind: Option<&'a str>,
+    /// `None` only at user level.
+    pub project: Option<ProjectId>,
+    pub global: bool,
+    /// Who saves: the person's own words, or the agent's.
+    pub by_agent: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CannotSave {
+    #[error("there is nothing to save")]
+    Empty,
+    #[error("all of it is private, so nothing was kept")]
+    Private,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Keeps a note, redacted like everything else. It can be found at once.
+pub fn save(store: &mut Store, note: &Note<'_>, now: Millis) -> Result<ObservationId, CannotSave> {
+    let text = redact::text(note.text, Cut::of(MESSAGE_BYTES_MAX));
+    if text.fully_private {
+        return Err(CannotSave::Private);
+    }
+    let body = text.text.trim();
+    let title = note.title.map(|title| {
+        redact::text(title, Cut::of(MESSAGE_BYTES_MAX))
+            .text
+            .trim()
+            .to_owned()
+    });
+    let title = title
+        .filter(|title| !title.is_empty())
+        .unwrap_or_else(|| first_sentence(body));
+    if title.is_empty() {
+        return Err(CannotSave::Empty);
+    }
+    let narrative = if body == title {
+        String::new()
+    } else {
+        body.to_owned()
+    };
+    let place = Stored {
+        project: if note.global { None } else { note.project },
+        level: if note.global {
+            Level::User
+        } else {
+            Level::Project
+        },
+        made_by: "hand",
+        read_tokens: tokens::estimate(&title) + tokens::estimate(&narrative),
+        ..Stored::default()
+    };
+    let new = NewObservation {
+        kind: note
+            .kind
+            .map_or(ObservationType::DISCOVERY, ObservationType::named),
+        title,
+        subtitle: String::new(),
+        narrative,
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        origin: if note.by_agent {
+            Origin::Agent
+        } else {
+            Origin::Manual
+        },
+        created_at: now,
+        discovery_tokens: 0,
+    };
+    Ok(store.write(|tx| tx.create_observation(&new, &place))?)
+}
+
+fn first_sentence(text: &str) -> String {
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
+    let end = line.find(". ").map_or(line.len(), |at| at + 1);
+    quote::line(&line[..end], TITLE_CHARS_MAX)
+}
+
+/// Says what a memory was worth. Wrong is more than a mark: it is never offered again.
+pub fn mark(
+    store: &mut Store,
+    kind: RowKind,
+    row_id: i64,
+    signal: Signal,
+    from: &From<'_>,
+    now: Millis,
+) -> Result<(), StoreError> {
+    store.write(|tx| {
+        tx.document(kind, row_id)?.ok_or(StoreError::NoSuchRow {
+            what: kind.as_str(),
+            id: row_id,
+        })?;
+        if signal == Signal::Wrong && kind == RowKind::Observation {
+            let wrong = ObservationEdit {
+                wrong: Some(true),
+                ..ObservationEdit::default()
+            };
+            tx.edit_observation(ObservationId(row_id), &wrong, now)?;
+        }
+        tx.record_feedback(&Feedback {
+            kind,
+            row_id,
+            client: from.client,
+            session: from.session,
+            agent_id: "",
+            signal,
+            place: from.place,
+            score: None,
+            rank: None,
+            tokens: 0,
+            reason: "",
+            at: now,
+        })
+    })
+}
+
+/// Which door somebody came through, for the ledger.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct From<'a> {
+    pub client: &'a str,
+    pub session: &'a str,
+    /// `mcp`, `cli`, `viewer`.
+    pub place: &'a str,
+}
+
+#[cfg(test)]
+#[path = "remember_tests.rs"]
+mod tests;

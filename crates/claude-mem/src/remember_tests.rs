@@ -1,0 +1,131 @@
+use super::*;
+use crate::hook::event::ProjectHint;
+
+fn store() -> (tempfile::TempDir, Store, ProjectId) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+    let hint = ProjectHint {
+        name: "shop".into(),
+        keys: vec!["path:/shop".into()],
+        ..ProjectHint::default()
+    };
+    let project = store
+        .write(|tx| tx.ensure_project(&hint, Millis(1)))
+        .unwrap();
+    (dir, store, project)
+}
+
+#[test]
+fn a_note_is_titled_by_its_first_sentence_and_kept_whole() {
+    let (_dir, mut store, project) = store();
+    let note = Note {
+        text: "Money is in cents. Never in floats.\nSee docs.",
+        project: Some(project),
+        ..Note::default()
+    };
+    let id = save(&mut store, &note, Millis(5)).unwrap();
+    let row = store.read().observation(id).unwrap();
+    assert_eq!(row.title, "Money is in cents.");
+    assert_eq!(
+        row.narrative,
+        "Money is in cents. Never in floats.\nSee docs."
+    );
+    assert_eq!((row.origin, row.level), (Origin::Manual, Level::Project));
+}
+
+#[test]
+fn private_text_is_not_kept_and_secrets_are_masked() {
+    let (_dir, mut store, project) = store();
+    let private = Note {
+        text: "<private>the door code is 1234</private>",
+        project: Some(project),
+        ..Note::default()
+    };
+    assert!(matches!(
+        save(&mut store, &private, Millis(5)),
+        Err(CannotSave::Private)
+    ));
+    let secret = format!("The key is {}{}", "ghp_", "a1B2".repeat(9));
+    let note = Note {
+        text: &secret,
+        project: Some(project),
+        ..Note::default()
+    };
+    let id = save(&mut store, &note, Millis(5)).unwrap();
+    assert!(
+        !store
+            .read()
+            .observation(id)
+            .unwrap()
+            .title
+            .contains("a1B2a1B2")
+    );
+    assert!(matches!(
+        save(&mut store, &Note::default(), Millis(5)),
+        Err(CannotSave::Empty)
+    ));
+}
+
+#[test]
+fn a_global_note_belongs_to_no_project() {
+    let (_dir, mut store, project) = store();
+    let note = Note {
+        text: "Always run the formatter",
+        project: Some(project),
+        global: true,
+        ..Note::default()
+    };
+    save(&mut store, &note, Millis(5)).unwrap();
+    assert_eq!(
+        store.read().observations_at(Level::User).unwrap()[0].project,
+        None
+    );
+}
+
+#[test]
+fn what_is_marked_wrong_is_wrong_from_then_on_and_the_ledger_knows() {
+    let (_dir, mut store, project) = store();
+    let id = save(
+        &mut store,
+        &Note {
+            text: "The moon is cheese",
+            project: Some(project),
+            ..Note::default()
+        },
+        Millis(5),
+    )
+    .unwrap();
+    let from = From {
+        place: "cli",
+        ..From::default()
+    };
+    mark(
+        &mut store,
+        RowKind::Observation,
+        id.0,
+        Signal::Wrong,
+        &from,
+        Millis(6),
+    )
+    .unwrap();
+    assert!(store.read().observation(id).unwrap().wrong);
+    assert_eq!(
+        store
+            .read()
+            .feedback_of(RowKind::Observation, id.0)
+            .unwrap()[0]
+            .signal,
+        Signal::Wrong
+    );
+    assert!(
+        mark(
+            &mut store,
+            RowKind::Observation,
+            99,
+            Signal::Wrong,
+            &from,
+            Millis(6)
+        )
+        .is_err()
+    );
+}
