@@ -105,3 +105,7 @@ fn end(child: Identity) -> bool {
     let group = kill_process_group(pid, Signal::KILL);
     pidfd_send_signal(&handle, Signal::KILL).is_ok() || group.is_ok()
 }
+
+#[cfg(test)]
+#[path = "register_tests.rs"]
+mod tests;

@@ -21,6 +21,8 @@ pub enum Fault {
     ContentType(String),
     /// This text instead of the body, under the right content type.
     Body(String),
+    /// This status with this text as the body, under the right content type.
+    Answer(u16, String),
     /// Status 200 and a body of no bytes.
     Empty,
     /// A body that never ends; it is sent as fast as it is read.
@@ -44,6 +46,10 @@ pub(crate) fn send(
         None | Some(Fault::Status(_)) => {}
         Some(Fault::ContentType(wrong)) => reply.content_type.clone_from(wrong),
         Some(Fault::Body(text)) => reply.set_body(text.clone().into_bytes()),
+        Some(Fault::Answer(status, text)) => {
+            reply.status = *status;
+            reply.set_body(text.clone().into_bytes());
+        }
         Some(Fault::Empty) => reply.set_body(Vec::new()),
         Some(Fault::Hold(gate)) => {
             wait(gate);

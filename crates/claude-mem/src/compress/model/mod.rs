@@ -88,3 +88,6 @@ pub trait Model: Send {
     /// Lets go of what an unused model holds. The next ask takes it up again.
     fn rest(&mut self) {}
 }
+
+#[cfg(test)]
+mod wire_tests;

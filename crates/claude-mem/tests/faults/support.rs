@@ -1,0 +1,47 @@
+//! What several of these tests need.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use claude_mem::child::{Identity, Order, Register, Spawner};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// For things that happen at once unless they are broken.
+pub(crate) const LONG: Duration = Duration::from_mins(1);
+
+/// The executable under test.
+pub(crate) fn executable() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_claude-mem"))
+}
+
+pub(crate) fn spawner(directory: &Path) -> Spawner {
+    let register = Register::open(&directory.join("children")).unwrap();
+    Spawner::start(executable(), register).unwrap()
+}
+
+pub(crate) fn order(program: &str, args: &[&str]) -> Order {
+    Order {
+        program: program.into(),
+        args: args.iter().map(OsString::from).collect(),
+        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        directory: "/".into(),
+    }
+}
+
+/// Waits for the end of a process that is not our child.
+pub(crate) fn is_gone_in_time(process: Identity) -> bool {
+    let pid = Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
+    let until = Instant::now() + LONG;
+    while process.is_alive() {
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
+            continue;
+        };
+        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).unwrap();
+        if poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&left)).unwrap() == 0 {
+            return false;
+        }
+    }
+    true
+}
