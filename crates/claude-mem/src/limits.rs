@@ -209,6 +209,8 @@ pub const DISTIL_TEXT_BYTES_MAX: usize = 64 << 10;
 pub const DISTIL_SENTENCES_MAX: usize = 400;
 /// Observations of one episode. More than this in one turn is a log, not memory.
 pub const DISTIL_OBSERVATIONS_MAX: usize = 24;
+/// Places of one change to a file.
+pub const DISTIL_HUNKS_MAX: usize = 64;
 /// Decisions of one turn.
 pub const DISTIL_DECISIONS_MAX: usize = 4;
 
@@ -217,6 +219,8 @@ pub const CARRY_TEXT_CHARS_MAX: usize = 500;
 pub const CARRY_RULES_MAX: usize = 16;
 pub const CARRY_RULE_CHARS_MAX: usize = 300;
 pub const CARRY_FAILURES_MAX: usize = 6;
+pub const CARRY_FILES_MAX: usize = 12;
+pub const CARRY_EFFECTS_MAX: usize = 6;
 pub const CARRY_TITLES_MAX: usize = 48;
 
 const _: () = assert!(DISTIL_NARRATIVE_CHARS_MAX < OBSERVATION_NARRATIVE_CHARS_MAX);

@@ -8,11 +8,14 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::text::{clip, content_words, overlap};
+use super::cues::Cue;
+use super::speech::{Speech, Statement};
+use super::text::{clip, content_words, one_line, overlap, subject};
 use crate::limits::{
     CARRY_FAILURES_MAX, CARRY_RULE_CHARS_MAX, CARRY_RULES_MAX, CARRY_TEXT_CHARS_MAX,
     CARRY_TITLES_MAX,
 };
+use crate::memory::NewObservation;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -23,6 +26,9 @@ pub struct Carry {
     pub(super) request: String,
     /// The prompt of the last episode, so that the pieces of one long turn are known as one.
     pub(super) prompt: Option<u32>,
+    /// This episode goes on with the turn of the one before.
+    #[serde(skip)]
+    pub(super) same_turn: bool,
     pub(super) last_words: LastWords,
     /// The name from code that the session turns around: the first one it mentioned.
     pub(super) subject: String,
@@ -63,6 +69,52 @@ pub(super) struct OpenFailure {
 }
 
 impl Carry {
+    /// Takes in what the user said. The later pieces of one long turn repeat its prompt.
+    pub(super) fn open_turn(
+        &mut self,
+        prompt: Option<u32>,
+        said: &Speech,
+        answered: &Speech,
+        words: &str,
+    ) {
+        self.same_turn = prompt.is_some() && prompt == self.prompt;
+        self.prompt = prompt;
+        if self.first_request.is_empty() {
+            let spoken = said.own().chain(answered.own());
+            self.subject = spoken
+                .map(|s| subject(&s.text))
+                .find_map(|name| name)
+                .unwrap_or_default();
+        }
+        if !said.is_bare() && !self.same_turn {
+            self.remember_request(&one_line(words));
+        }
+    }
+
+    /// Takes in how the agent ended its turn.
+    pub(super) fn close_turn(&mut self, answered: &Speech, decided: &[NewObservation]) {
+        if answered.statements.is_empty() {
+            return;
+        }
+        let clipped = |s: &Statement| clip(&s.text, CARRY_TEXT_CHARS_MAX);
+        let asks = |s: &&Statement| s.question;
+        let offers = |s: &&Statement| s.marks.has(Cue::Propose) && !s.question;
+        self.last_words = LastWords {
+            spoke: true,
+            question: answered
+                .own()
+                .filter(asks)
+                .last()
+                .map(clipped)
+                .unwrap_or_default(),
+            proposal: answered.own().find(offers).map(clipped).unwrap_or_default(),
+            settled: decided
+                .first()
+                .map(|made| clip(&made.narrative, CARRY_TEXT_CHARS_MAX))
+                .unwrap_or_default(),
+        };
+    }
+
     pub(super) fn remember_request(&mut self, request: &str) {
         let request = clip(request, CARRY_TEXT_CHARS_MAX);
         if self.first_request.is_empty() {

@@ -83,12 +83,13 @@ pub(super) fn tail(text: &str, bytes_max: usize) -> &str {
     &text[start..]
 }
 
-/// With a capital first letter, unless the first word is a name that has its own spelling.
+/// With a capital first letter, unless the first word is a name that has its own spelling, or a
+/// scope (`store: …`).
 pub(super) fn capitalised(text: &str) -> String {
     let first_word = text.split_whitespace().next().unwrap_or_default();
     let mut chars = text.chars();
     match chars.next() {
-        Some(c) if c.is_lowercase() && !is_name(first_word) => {
+        Some(c) if c.is_lowercase() && !is_name(first_word) && !first_word.ends_with(':') => {
             c.to_uppercase().chain(chars).collect()
         }
         _ => text.to_owned(),

@@ -39,6 +39,8 @@ pub(super) struct Turn<'a> {
     pub said: &'a Speech,
     pub answered: &'a Speech,
     pub at: Millis,
+    /// Files were changed in it: what the agent says is about its work.
+    pub working: bool,
 }
 
 /// What was settled in this turn, and what the user laid down in it for later turns to build on.
@@ -56,7 +58,9 @@ pub(super) fn decide(turn: &Turn<'_>, carry: &mut Carry) -> Vec<NewObservation> 
         recap_chars > WHOLE_CHARS && (said_chars > SHORT_ANSWER_CHARS || reply == Reply::Confirms);
 
     let mut made = Vec::new();
-    if reply == Reply::Confirms {
+    if carry.same_turn {
+        // The prompt was heard with the first piece of this turn.
+    } else if reply == Reply::Confirms {
         made.extend(compose::accepted(turn, carry));
     } else {
         for (index, topic) in topics(turn.said).iter().enumerate() {
