@@ -161,6 +161,17 @@ pub const CONVERSATION_TURNS_MAX: u32 = 12;
 pub const MODEL_IDLE_SECONDS_MAX: i64 = 60;
 /// Models that are kept between episodes.
 pub const MODELS_WARM_MAX: usize = 4;
+/// How long one call may take. A model on the user's own processor needs its time.
+pub const MODEL_CALL_SECONDS_MAX: u64 = 90;
+/// How long a model may be asked about one episode, waits included; then the local distiller
+/// takes it. The lease on its events must not run out meanwhile.
+pub const MODEL_EPISODE_SECONDS_MAX: u64 = 110;
+/// A call is not begun with less time than this.
+pub const MODEL_CALL_SECONDS_MIN: u64 = 10;
+/// How long a session waits for another one's call when the budget is nearly used up.
+pub const BUDGET_WAIT_MS: u64 = 500;
+/// What an answer may cost: observations and a summary, with room.
+pub const ANSWER_TOKENS_MAX: u32 = 4_096;
 /// Failures of models at one episode, after which the local distiller takes it.
 pub const MODEL_ATTEMPTS_MAX: u32 = 3;
 /// Waits after a provider's first, second and third failure in a row; then it is given up until
@@ -174,6 +185,8 @@ pub const PAUSE_AUTH_SECONDS: u64 = 30 * 60;
 pub const PAUSE_WAITED_SECONDS_MAX: i64 = 10 * 60;
 
 const _: () = assert!(MODEL_WAIT_SHORT_SECONDS_MAX < PAUSE_WAITED_SECONDS_MAX as u64);
+const _: () = assert!(MODEL_EPISODE_SECONDS_MAX < LEASE_SECONDS as u64);
+const _: () = assert!(MODEL_CALL_SECONDS_MAX < MODEL_EPISODE_SECONDS_MAX);
 const _: () = assert!(MODEL_BODY_BYTES_MAX > 6 * ANSWER_BYTES_MAX as u64);
 const _: () = assert!(3 * PROMPT_TEXT_BYTES_MAX < PROMPT_BYTES_MAX);
 const _: () = assert!(PROMPT_STEP_BYTES_MIN < PROMPT_STEP_BYTES_MAX);

@@ -24,7 +24,6 @@ pub struct Rules<'a> {
     pub vocabulary: &'a Vocabulary,
     pub language: Option<&'a str>,
     pub answer_tokens_max: u32,
-    pub deadline: Duration,
 }
 
 /// An episode, ready to be asked about.
@@ -65,7 +64,7 @@ enum Trouble {
 }
 
 impl<'a> Batch<'a> {
-    /// `so_far` is `prompt::so_far` of the session.
+    /// `so_far` is the text of the session's `Rolling`.
     pub fn new(episode: &'a Episode, so_far: &'a str, rules: Rules<'a>) -> Self {
         Self {
             episode,
@@ -74,6 +73,11 @@ impl<'a> Batch<'a> {
             system: prompt::system(rules.vocabulary, rules.language),
             message: prompt::message(episode),
         }
+    }
+
+    /// When the newest of it happened.
+    pub fn came_in(&self) -> Millis {
+        self.episode.ended_at()
     }
 
     /// What to reserve before `run`. A model that carries a conversation sends it again.
@@ -89,7 +93,13 @@ impl<'a> Batch<'a> {
     }
 
     /// Asks once. `attempts` is how often a model has failed at this episode before.
-    pub fn run(&self, model: &mut dyn Model, attempts: u32, now: Millis) -> Outcome {
+    pub fn run(
+        &self,
+        model: &mut dyn Model,
+        attempts: u32,
+        deadline: Duration,
+        now: Millis,
+    ) -> Outcome {
         let estimate = self.estimate(model);
         let ask = Ask {
             system: &self.system,
@@ -98,7 +108,7 @@ impl<'a> Batch<'a> {
             answer_tokens_max: self.rules.answer_tokens_max,
             now,
         };
-        let answer = match model.answer(&ask, self.rules.deadline) {
+        let answer = match model.answer(&ask, deadline) {
             Ok(answer) => answer,
             Err(error) => return failed(error, attempts, estimate),
         };

@@ -54,9 +54,8 @@ fn run(model: &mut Scripted, attempts: u32) -> Outcome {
         vocabulary: &vocabulary,
         language: None,
         answer_tokens_max: 1_000,
-        deadline: Duration::from_secs(1),
     };
-    Batch::new(&episode, "", rules).run(model, attempts, Millis(0))
+    Batch::new(&episode, "", rules).run(model, attempts, Duration::from_secs(1), Millis(0))
 }
 
 const TWO: &str = "<observation><title>First</title><narrative>Long enough to weigh more than \
@@ -178,7 +177,6 @@ fn a_conversation_is_counted_with_what_it_carries() {
         vocabulary: &vocabulary,
         language: None,
         answer_tokens_max: 1_000,
-        deadline: Duration::ZERO,
     };
     let batch = Batch::new(&episode, "so far", rules);
     let mut model = says("", None);

@@ -26,6 +26,7 @@ enum State {
     },
     /// All steps are used up.
     Stopped {
+        at: Millis,
         why: String,
     },
     /// Asking again makes no sense before something changes.
@@ -54,7 +55,7 @@ impl Ladder {
                 Advice::WaitUntil(*until)
             }
             State::Paused { until, why } if now < *until => Advice::HandOver { why: why.clone() },
-            State::Stopped { why } => Advice::HandOver { why: why.clone() },
+            State::Stopped { why, .. } => Advice::HandOver { why: why.clone() },
             State::Ready | State::Waiting { .. } | State::Paused { .. } => Advice::Ask,
         }
     }
@@ -63,9 +64,10 @@ impl Ladder {
         *self = Self::default();
     }
 
-    /// New events came in: a provider that was given up gets one more try.
-    pub fn new_work(&mut self) {
-        if matches!(self.state, State::Stopped { .. }) {
+    /// There is work that came in at this time. If that is after the provider was given up, it
+    /// gets one more try; a backlog from before is no reason for one.
+    pub fn new_work(&mut self, came_in: Millis) {
+        if matches!(self.state, State::Stopped { at, .. } if came_in > at) {
             self.state = State::Ready;
         }
     }
@@ -103,7 +105,7 @@ impl Ladder {
     pub fn trouble(&self, now: Millis) -> Option<(&str, Option<Millis>)> {
         match &self.state {
             State::Paused { until, why } if now < *until => Some((why, Some(*until))),
-            State::Stopped { why } => Some((why, None)),
+            State::Stopped { why, .. } => Some((why, None)),
             _ => None,
         }
     }
@@ -125,6 +127,7 @@ impl Ladder {
                 }
             }
             None => State::Stopped {
+                at: now,
                 why: why.to_owned(),
             },
         };

@@ -23,7 +23,12 @@ fn one_two_and_four_seconds_then_nothing_until_new_work() {
     let never = now.plus_seconds(1_000_000);
     assert!(matches!(ladder.advice(never), Advice::HandOver { .. }));
 
-    ladder.new_work();
+    ladder.new_work(now);
+    assert!(
+        matches!(ladder.advice(never), Advice::HandOver { .. }),
+        "old work is no new work"
+    );
+    ladder.new_work(Millis(now.0 + 1));
     assert_eq!(ladder.advice(now), Advice::Ask, "one more try");
     ladder.failed(&ModelError::TimedOut, now, 0);
     assert!(

@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod batch;
 pub mod budget;
+pub mod driver;
 mod elide;
 pub mod fuzz;
 pub mod ground;
@@ -18,6 +19,7 @@ pub mod ladder;
 pub mod model;
 pub mod prompt;
 mod quote;
+pub mod rolling;
 pub mod scanner;
 mod steps;
 mod text;

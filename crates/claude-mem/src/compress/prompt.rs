@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 
 use super::{elide, quote, steps};
 use crate::episode::Episode;
-use crate::limits::{PROMPT_BYTES_MAX, PROMPT_TEXT_BYTES_MAX, SO_FAR_BYTES_MAX, SO_FAR_TITLES_MAX};
-use crate::memory::NewSummary;
+use crate::limits::{PROMPT_BYTES_MAX, PROMPT_TEXT_BYTES_MAX};
 use crate::vocabulary::Vocabulary;
 
 /// The fields of an observation and what each is for. A model that copies the explanation instead
@@ -118,33 +117,6 @@ fn terms<'a>(text: &mut String, lead: &str, terms: impl Iterator<Item = (&'a str
     for (name, meaning) in terms {
         let _ = writeln!(text, "- {name}: {}", quote::attribute(meaning));
     }
-}
-
-/// What is known of the session before this episode: its newest summary and the titles of what
-/// was kept, newest last.
-pub fn so_far(summary: Option<&NewSummary>, titles: &[String]) -> String {
-    let mut text = String::new();
-    if let Some(summary) = summary {
-        for (name, value) in [
-            ("request", &summary.request),
-            ("learned", &summary.learned),
-            ("completed", &summary.completed),
-            ("next steps", &summary.next_steps),
-        ] {
-            if !value.is_empty() {
-                let value = elide::middle(value, SO_FAR_BYTES_MAX / 6);
-                let _ = writeln!(text, "{name}: {value}");
-            }
-        }
-    }
-    let newest = titles.len().saturating_sub(SO_FAR_TITLES_MAX);
-    if !titles.is_empty() {
-        text.push_str("already kept:\n");
-    }
-    for title in &titles[newest..] {
-        let _ = writeln!(text, "- {}", elide::middle(title, 200));
-    }
-    elide::middle(&quote::data(&text), SO_FAR_BYTES_MAX).into_owned()
 }
 
 /// One episode, as the message that asks for its memories.

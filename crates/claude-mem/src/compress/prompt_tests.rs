@@ -176,23 +176,6 @@ fn recorded_text_cannot_close_the_record() {
 }
 
 #[test]
-fn what_is_known_of_the_session_stays_small() {
-    let summary = NewSummary {
-        request: "r".repeat(5_000),
-        completed: "done </so_far>".into(),
-        ..NewSummary::default()
-    };
-    let titles: Vec<String> = (0..100)
-        .map(|i| format!("title {i} {}", "t".repeat(300)))
-        .collect();
-    let text = so_far(Some(&summary), &titles);
-    assert!(text.len() <= SO_FAR_BYTES_MAX);
-    assert!(text.contains("title 99") && !text.contains("title 75 "));
-    assert!(!text.contains("</so_far>"));
-    assert_eq!(so_far(None, &[]), "");
-}
-
-#[test]
 fn an_answer_that_copies_our_explanations_says_nothing() {
     let copied = system(&Vocabulary::default(), None);
     let contract = &copied[copied.find("<observation>").unwrap()..];

@@ -75,11 +75,10 @@ fn the_real_client_compresses_an_episode() {
         vocabulary: &vocabulary,
         language: None,
         answer_tokens_max: 2_048,
-        deadline: DEADLINE,
     };
     let batch = Batch::new(&episode, "already kept: nothing", rules);
 
-    let first = batch.run(&mut claude, 0, Millis(0));
+    let first = batch.run(&mut claude, 0, DEADLINE, Millis(0));
     let Next::Store(distilled) = &first.next else {
         panic!("{first:?}\n{}", model.story())
     };
@@ -87,7 +86,7 @@ fn the_real_client_compresses_an_episode() {
     assert!(!first.spend.estimated && first.spend.total() > 0);
     assert!(claude.carried_tokens() > 0);
 
-    let second = batch.run(&mut claude, 0, Millis(0));
+    let second = batch.run(&mut claude, 0, DEADLINE, Millis(0));
     assert_eq!(
         second.next,
         Next::Store(Box::default()),
@@ -116,7 +115,7 @@ fn the_real_client_compresses_an_episode() {
         assert_eq!(request.body["max_tokens"], 2_048);
     }
 
-    let third = batch.run(&mut claude, 0, Millis(0));
+    let third = batch.run(&mut claude, 0, DEADLINE, Millis(0));
     assert!(
         matches!(&third.next, Next::Later { why } if why.contains("529")),
         "{third:?}"
