@@ -7,10 +7,12 @@
     reason = "the child registry is the product's; tools wait for what they start"
 )]
 
+mod bench;
 mod cargo;
 mod install;
 mod model;
 mod test;
+mod unicode;
 
 use clap::{Parser, Subcommand};
 
@@ -25,14 +27,21 @@ struct Cli {
 enum Command {
     Install(install::Args),
     Test(test::Args),
+    /// Measure a part of the program
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Make the weights file of crates/embed from the published model
     Model(model::Args),
+    /// Make the table of characters that the tokenizer of crates/embed reads
+    Unicode(unicode::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Install(args) => install::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Bench(bench) => bench::run(&bench),
         Command::Model(args) => model::run(&args),
+        Command::Unicode(args) => unicode::run(&args),
     }
 }

@@ -1,0 +1,161 @@
+//! What each token of a text takes from the others.
+//!
+//! Eight queries are worked on at once, one per lane of a register: their scores stand
+//! side by side, so that maximum, exponential and sum need no look across lanes. Keys come
+//! in eights too, which is how many sums the processor can keep going. Like all
+//! of [`crate::kernels`], this is safe code that is inlined into either path.
+
+#![allow(
+    clippy::inline_always,
+    reason = "a call would lose the caller's instructions"
+)]
+
+use crate::kernels::{exp, larger, multiply_add};
+
+/// One number for each of the queries that are worked on together.
+pub(crate) type Lanes = [f32; LANES];
+pub(crate) const LANES: usize = 8;
+
+/// The queries, keys and values of one text, side by side in each row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attention<'a> {
+    pub(crate) rows: &'a [f32],
+    pub(crate) width: usize,
+    pub(crate) heads: usize,
+}
+
+/// Buffers for one head of one text.
+#[derive(Debug)]
+pub(crate) struct HeadScratch {
+    queries: Vec<Lanes>,
+    keys: Vec<Lanes>,
+    values: Vec<f32>,
+    scores: Vec<Lanes>,
+}
+
+impl HeadScratch {
+    pub(crate) fn new(tokens_max: usize, head_width: usize) -> HeadScratch {
+        HeadScratch {
+            queries: vec![[0.0; LANES]; head_width],
+            keys: vec![[0.0; LANES]; tokens_max.div_ceil(LANES) * head_width],
+            values: vec![0.0; tokens_max * head_width],
+            scores: vec![[0.0; LANES]; tokens_max.next_multiple_of(LANES)],
+        }
+    }
+}
+
+/// Writes one row of `width` numbers per token to `out`.
+#[inline(always)]
+pub(crate) fn attend<const FMA: bool>(
+    input: Attention<'_>,
+    scratch: &mut HeadScratch,
+    out: &mut [f32],
+) {
+    let Attention { rows, width, heads } = input;
+    let (stride, head_width) = (width * 3, width / heads);
+    let tokens = rows.len() / stride;
+    let keys = &mut scratch.keys[..tokens.div_ceil(LANES) * head_width];
+    let values = &mut scratch.values[..tokens * head_width];
+    for at in (0..width).step_by(head_width) {
+        for (rows, keys) in rows
+            .chunks(stride * LANES)
+            .zip(keys.chunks_exact_mut(head_width))
+        {
+            turn(rows, stride, width + at, keys);
+        }
+        gather(rows, stride, width * 2 + at, head_width, values);
+        for (rows, out) in rows
+            .chunks(stride * LANES)
+            .zip(out.chunks_mut(width * LANES))
+        {
+            turn(rows, stride, at, &mut scratch.queries);
+            score::<FMA>(&scratch.queries, keys, &mut scratch.scores);
+            let scores = &mut scratch.scores[..tokens];
+            let totals = soften::<FMA>(scores);
+            for part in (0..head_width).step_by(LANES) {
+                let sums = weigh::<FMA>(scores, &values[part..], head_width);
+                for (lane, out) in out.chunks_exact_mut(width).enumerate() {
+                    for (out, sum) in out[at + part..].iter_mut().zip(&sums) {
+                        *out = sum[lane] / totals[lane];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One head's part of every row, end to end.
+#[inline(always)]
+fn gather(rows: &[f32], stride: usize, at: usize, count: usize, to: &mut [f32]) {
+    for (row, to) in rows.chunks_exact(stride).zip(to.chunks_exact_mut(count)) {
+        to.copy_from_slice(&row[at..at + count]);
+    }
+}
+
+/// One head's part of up to eight rows, with a lane per row. Lanes without a row hold
+/// what they held before: nobody reads what becomes of them.
+#[inline(always)]
+fn turn(rows: &[f32], stride: usize, at: usize, to: &mut [Lanes]) {
+    for (lane, row) in rows.chunks_exact(stride).enumerate().take(LANES) {
+        for (to, value) in to.iter_mut().zip(&row[at..]) {
+            to[lane] = *value;
+        }
+    }
+}
+
+/// The score of every query against every key: a row per key, a lane per query.
+#[inline(always)]
+fn score<const FMA: bool>(queries: &[Lanes], keys: &[Lanes], scores: &mut [Lanes]) {
+    let blocks = scores.as_chunks_mut::<LANES>().0;
+    for (scores, keys) in blocks.iter_mut().zip(keys.chunks_exact(queries.len())) {
+        // Local until they are whole: in memory they would be written back at every step.
+        let mut sums = [[0.0; LANES]; LANES];
+        for (query, keys) in queries.iter().zip(keys) {
+            for (sums, key) in sums.iter_mut().zip(keys) {
+                add_scaled::<FMA>(sums, *key, query);
+            }
+        }
+        *scores = sums;
+    }
+}
+
+/// Scores to weights, which still have to be divided by their sum: that is returned.
+#[inline(always)]
+fn soften<const FMA: bool>(scores: &mut [Lanes]) -> Lanes {
+    let mut largest = [f32::MIN; LANES];
+    for scores in &*scores {
+        for (largest, score) in largest.iter_mut().zip(scores) {
+            *largest = larger(*score, *largest);
+        }
+    }
+    let mut totals = [0.0; LANES];
+    for scores in scores {
+        for ((score, largest), total) in scores.iter_mut().zip(largest).zip(&mut totals) {
+            *score = exp::<FMA>(*score - largest);
+            *total += *score;
+        }
+    }
+    totals
+}
+
+/// The weighted sum of `LANES` columns of the values: a row per column, a lane per query.
+#[inline(always)]
+fn weigh<const FMA: bool>(weights: &[Lanes], values: &[f32], stride: usize) -> [Lanes; LANES] {
+    let mut sums = [[0.0; LANES]; LANES];
+    for (weights, values) in weights.iter().zip(values.chunks(stride)) {
+        let Some(values) = values.first_chunk::<LANES>() else {
+            break;
+        };
+        for (sums, value) in sums.iter_mut().zip(values) {
+            add_scaled::<FMA>(sums, *value, weights);
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn add_scaled<const FMA: bool>(sums: &mut Lanes, by: f32, values: &Lanes) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum = multiply_add::<FMA>(by, *value, *sum);
+    }
+}

@@ -1,0 +1,343 @@
+//! Which instructions the encoder may use, and the two loops for which the compiler does
+//! not find the best ones by itself.
+//!
+//! This is the only file with `unsafe` in it. A block either calls a function for AVX2 on
+//! the strength of an [`Avx2`], which only detection can make, or takes the bytes of an
+//! array for those of a register of the same size, or bytes for signed bytes.
+
+use crate::attention::{self, Attention, HeadScratch};
+use crate::kernels::{self, Matrix, Norm, Rows};
+use crate::vector::portable;
+
+/// The instructions that are used: the same for the whole of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Path {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+}
+
+/// Calls a kernel on the path's instructions.
+macro_rules! on_path {
+    ($path:expr, $portable:expr, $avx2:expr) => {
+        match $path {
+            Path::Portable => $portable,
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only where the processor was seen to have AVX2,
+            // FMA and POPCNT, and that is all the functions of `avx2` require.
+            #[allow(unsafe_code)]
+            Path::Avx2(_) => unsafe { $avx2 },
+        }
+    };
+}
+
+impl Path {
+    /// The fastest path that this processor has.
+    pub(crate) fn best() -> Path {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = avx2::Avx2::detect() {
+            return Path::Avx2(avx2);
+        }
+        Path::Portable
+    }
+
+    pub(crate) fn product(self, rows: Rows<'_>, matrix: &Matrix<'_>, out: &mut [f32]) {
+        on_path!(
+            self,
+            kernels::product(rows, matrix, out),
+            avx2::product(rows, matrix, out)
+        );
+    }
+
+    pub(crate) fn quantize_rows(
+        self,
+        rows: &[f32],
+        inputs: usize,
+        pairs: &mut [u32],
+        scales: &mut [f32],
+    ) {
+        on_path!(
+            self,
+            kernels::quantize_rows(rows, inputs, pairs, scales),
+            avx2::quantize_rows(rows, inputs, pairs, scales)
+        );
+    }
+
+    pub(crate) fn add_and_norm(self, rows: &mut [f32], more: &[f32], norm: Norm<'_>) {
+        on_path!(
+            self,
+            kernels::add_and_norm(rows, more, norm),
+            avx2::add_and_norm(rows, more, norm)
+        );
+    }
+
+    pub(crate) fn gelu(self, values: &mut [f32]) {
+        on_path!(self, kernels::gelu::<false>(values), avx2::gelu(values));
+    }
+
+    pub(crate) fn attend(self, input: Attention<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
+        on_path!(
+            self,
+            attention::attend::<false>(input, scratch, out),
+            avx2::attend(input, scratch, out)
+        );
+    }
+
+    pub(crate) fn dot(self, a: &[i8], b: &[i8]) -> i32 {
+        on_path!(self, portable::dot(a, b), avx2::dot(a, b))
+    }
+
+    pub(crate) fn dots(self, query: &[i8], rows: &[i8], out: &mut Vec<i32>) {
+        let rows = rows.chunks_exact(query.len().max(1));
+        on_path!(
+            self,
+            out.extend(rows.map(|row| portable::dot(query, row))),
+            avx2::dots(query, rows, out)
+        );
+    }
+
+    pub(crate) fn sign_distances(self, query: &[u64], rows: &[u64], out: &mut Vec<u32>) {
+        on_path!(
+            self,
+            portable::sign_distances(query, rows, out),
+            avx2::sign_distances(query, rows, out)
+        );
+    }
+}
+
+pub(crate) fn as_i8(bytes: &[u8]) -> &[i8] {
+    // SAFETY: `u8` and `i8` have the same size and alignment, and every value of one is a
+    // value of the other; length and lifetime stay those of `bytes`.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len())
+    }
+}
+
+pub(crate) fn as_bytes(values: &[i8]) -> &[u8] {
+    // SAFETY: as in `as_i8`, the other way round.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts(values.as_ptr().cast(), values.len())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::{
+        __m128i, __m256, __m256i, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps,
+        _mm256_fmadd_ps, _mm256_madd_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps,
+        _mm256_setzero_si256,
+    };
+    use std::mem::transmute;
+    use std::slice::ChunksExact;
+
+    use crate::attention::{self, Attention, HeadScratch};
+    use crate::format::{GROUP, PANEL};
+    use crate::kernels::{self, Matrix, Norm, Pair, Panel, Rows};
+    use crate::vector::portable;
+
+    use super::as_bytes;
+
+    /// Rows whose sums fit into the registers beside one panel.
+    const ROWS_MAX: usize = 6;
+
+    /// Says that this processor has AVX2, FMA and POPCNT.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Avx2(());
+
+    impl Avx2 {
+        pub(super) fn detect() -> Option<Avx2> {
+            let has = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("popcnt");
+            has.then_some(Avx2(()))
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn quantize_rows(
+        rows: &[f32],
+        inputs: usize,
+        pairs: &mut [u32],
+        scales: &mut [f32],
+    ) {
+        kernels::quantize_rows(rows, inputs, pairs, scales);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn add_and_norm(rows: &mut [f32], more: &[f32], norm: Norm<'_>) {
+        kernels::add_and_norm(rows, more, norm);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn gelu(values: &mut [f32]) {
+        kernels::gelu::<true>(values);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn attend(input: Attention<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
+        attention::attend::<true>(input, scratch, out);
+    }
+
+    /// Like [`kernels::product`], with a few rows at a time so that a weight is widened
+    /// once for all of them.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn product(rows: Rows<'_>, matrix: &Matrix<'_>, out: &mut [f32]) {
+        let count = rows.scales.len();
+        // Blocks of nearly equal size: one row alone would widen weights only for itself.
+        let blocks = count.div_ceil(ROWS_MAX);
+        for (at, panel) in Panel::of(matrix).enumerate() {
+            for block in 0..blocks {
+                let (first, end) = (count * block / blocks, count * (block + 1) / blocks);
+                let tile = Tile {
+                    rows,
+                    matrix,
+                    panel,
+                    first,
+                    column: at * PANEL,
+                };
+                match end - first {
+                    1 => tile.fill::<1>(out),
+                    2 => tile.fill::<2>(out),
+                    3 => tile.fill::<3>(out),
+                    4 => tile.fill::<4>(out),
+                    5 => tile.fill::<5>(out),
+                    _ => tile.fill::<ROWS_MAX>(out),
+                }
+            }
+        }
+    }
+
+    /// A few rows times one panel.
+    struct Tile<'a, 'm> {
+        rows: Rows<'a>,
+        matrix: &'a Matrix<'m>,
+        panel: Panel<'m>,
+        first: usize,
+        column: usize,
+    }
+
+    impl Tile<'_, '_> {
+        #[target_feature(enable = "avx2,fma")]
+        #[inline]
+        fn fill<const ROWS: usize>(&self, out: &mut [f32]) {
+            let half = self.matrix.inputs / 2;
+            let mut rows = [[].as_slice(); ROWS];
+            for (at, row) in rows.iter_mut().enumerate() {
+                *row = self.rows.pairs[(self.first + at) * half..][..half]
+                    .as_chunks()
+                    .0;
+            }
+            let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
+            let groups = self.panel.weights.iter().zip(self.panel.scales);
+            for (group, (weights, scales)) in groups.enumerate() {
+                let mut pairs = [&[0; GROUP / 2]; ROWS];
+                for (pairs, row) in pairs.iter_mut().zip(rows) {
+                    *pairs = &row[group];
+                }
+                let exact = group_sums(pairs, weights);
+                let scales = [load(&scales[0]), load(&scales[1])];
+                for (sums, exact) in sums.iter_mut().zip(exact) {
+                    for half in 0..2 {
+                        let exact = _mm256_cvtepi32_ps(exact[half]);
+                        sums[half] = _mm256_fmadd_ps(exact, scales[half], sums[half]);
+                    }
+                }
+            }
+            let bias = [load(&self.panel.bias[0]), load(&self.panel.bias[1])];
+            for (row, sums) in sums.into_iter().enumerate() {
+                let row = self.first + row;
+                let scale = _mm256_set1_ps(self.rows.scales[row]);
+                let out = &mut out[row * self.matrix.outputs + self.column..][..PANEL];
+                for half in 0..2 {
+                    let out = out.as_chunks_mut::<8>().0;
+                    store(
+                        &mut out[half],
+                        _mm256_fmadd_ps(sums[half], scale, bias[half]),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Sums over one group of inputs, exact as in the portable path.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn group_sums<const ROWS: usize>(
+        rows: [&[u32; GROUP / 2]; ROWS],
+        weights: &[Pair; GROUP / 2],
+    ) -> [[__m256i; 2]; ROWS] {
+        let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
+        for (pair, weights) in weights.iter().enumerate() {
+            let [low, high] = weights;
+            let weights = [widened(low), widened(high)];
+            for (sums, row) in sums.iter_mut().zip(rows) {
+                let values = _mm256_set1_epi32(row[pair].cast_signed());
+                for half in 0..2 {
+                    let products = _mm256_madd_epi16(values, weights[half]);
+                    sums[half] = _mm256_add_epi32(sums[half], products);
+                }
+            }
+        }
+        sums
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn dots(query: &[i8], rows: ChunksExact<'_, i8>, out: &mut Vec<i32>) {
+        for row in rows {
+            out.push(dot(query, row));
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    pub(super) fn dot(a: &[i8], b: &[i8]) -> i32 {
+        let a_chunks = as_bytes(a).as_chunks::<16>().0;
+        let b_chunks = as_bytes(b).as_chunks::<16>().0;
+        let mut sums = _mm256_setzero_si256();
+        for (a, b) in a_chunks.iter().zip(b_chunks) {
+            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(widened(a), widened(b)));
+        }
+        // SAFETY: both types are 32 bytes for which every value is valid.
+        #[allow(unsafe_code)]
+        let sums = unsafe { transmute::<__m256i, [i32; 8]>(sums) };
+        let shorter = a_chunks.len().min(b_chunks.len()) * 16;
+        let rest = portable::dot(&a[shorter..], &b[shorter..]);
+        sums.into_iter().fold(rest, i32::wrapping_add)
+    }
+
+    #[target_feature(enable = "avx2,fma,popcnt")]
+    pub(super) fn sign_distances(query: &[u64], rows: &[u64], out: &mut Vec<u32>) {
+        portable::sign_distances(query, rows, out);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn widened(bytes: &[u8; 16]) -> __m256i {
+        // SAFETY: both types are sixteen bytes for which every value is valid.
+        #[allow(unsafe_code)]
+        let bytes = unsafe { transmute::<[u8; 16], __m128i>(*bytes) };
+        _mm256_cvtepi8_epi16(bytes)
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn load(floats: &[[u8; 4]; 8]) -> __m256 {
+        // SAFETY: both types are 32 bytes for which every value is valid, and this
+        // processor keeps floats as the file does, lowest byte first.
+        #[allow(unsafe_code)]
+        unsafe {
+            transmute::<[[u8; 4]; 8], __m256>(*floats)
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn store(to: &mut [f32; 8], values: __m256) {
+        // SAFETY: both types are eight floats.
+        #[allow(unsafe_code)]
+        let values = unsafe { transmute::<__m256, [f32; 8]>(values) };
+        *to = values;
+    }
+}
