@@ -9,7 +9,6 @@ use claude_mem::clock::Millis;
 use claude_mem::hook::event::ProjectHint;
 use claude_mem::ids::{ClientSessionId, ProjectId, SessionId};
 use claude_mem::memory::{NewObservation, ObservationType, Origin};
-use claude_mem::search::rank::Similarities;
 use claude_mem::search::{Query, Ranking, rank};
 use claude_mem::store::{NewSession, RowKind, Store, Stored, WordScope};
 use serde::Deserialize;
@@ -100,9 +99,16 @@ fn measure(args: &Args, set: &str) -> Result<()> {
             ..WordScope::default()
         };
         let query = Query::parse(&question.query);
-        let similar = Similarities::new();
-        let hits = rank(&store.read(), &query, &scope, &similar, &Ranking::default())?;
-        let ranked: Vec<String> = hits
+        let ranked = rank(
+            &store.read(),
+            &query,
+            &scope,
+            None,
+            None,
+            &Ranking::default(),
+        )?;
+        let ranked: Vec<String> = ranked
+            .hits
             .iter()
             .flat_map(|hit| loaded.docs[&hit.row_id].iter().cloned())
             .take(100)

@@ -105,6 +105,14 @@ pub const DEDUP_WINDOW_SECONDS: i64 = 30;
 pub const PAGE_ROWS_MAX: u32 = 500;
 /// A passage is what one vector and one full-text row speak for.
 pub const PASSAGE_WORDS_MAX: usize = 90;
+/// Vectors of one row besides that of its whole text. A longer text is told by its beginning.
+pub const VECTOR_PARTS_MAX: usize = 24;
+/// What of a query is encoded: time is proportional.
+pub const VECTOR_QUERY_CHARS_MAX: usize = 400;
+/// Rows whose vectors are compared in full after their signs have been.
+pub const VECTOR_RESCORED_ROWS: usize = 800;
+/// Rows that are embedded between two commits.
+pub const INDEX_BATCH_ROWS: usize = 16;
 
 /// A vocabulary file.
 pub const VOCABULARY_BYTES_MAX: usize = 64 << 10;

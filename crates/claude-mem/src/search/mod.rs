@@ -7,10 +7,22 @@
 //! returned without saying so. Absent on purpose: SQL (`store::words`, `store::vectors`),
 //! rendering, the clock.
 
+pub mod candidates;
+pub mod coverage;
+pub mod encoder;
+pub mod index;
+pub mod packed;
 pub mod query;
 pub mod rank;
 pub mod stem;
+pub mod subdocuments;
 pub mod terms;
+pub mod vectors;
 
+pub use encoder::Encoder;
 pub use query::Query;
-pub use rank::{Hit, Parts, Ranking, rank};
+pub use rank::{Hit, Parts, Ranked, Ranking, RowKey, rank};
+pub use vectors::{Shelves, VectorLeg};
+
+#[cfg(test)]
+mod testing;

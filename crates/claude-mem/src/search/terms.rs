@@ -15,7 +15,7 @@ pub fn stems(text: &str) -> std::collections::HashSet<String> {
 }
 
 /// Lower case, without the accents that Latin letters commonly carry.
-fn fold(word: &str) -> String {
+pub fn fold(word: &str) -> String {
     if word.is_ascii() {
         return word.to_ascii_lowercase();
     }

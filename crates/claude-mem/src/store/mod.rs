@@ -9,6 +9,7 @@
 //! Reads hang on [`Reads`], writes on [`Writes`], one file per noun; [`Inbox`] is the narrow,
 //! fast door for hooks.
 
+mod backlog;
 mod backup;
 mod counts;
 mod error;
@@ -35,12 +36,14 @@ mod spend;
 mod split;
 mod summaries;
 mod transcripts;
+mod vectors;
 mod words;
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use backlog::{Owed, OwedText};
 pub use backup::BackupReport;
 pub use counts::{Counts, ProjectCounts, QueueCounts};
 pub use error::StoreError;
@@ -56,7 +59,7 @@ pub use messages::{FinalMessageRow, NewFinalMessage};
 pub use migrate::SCHEMA_VERSION;
 pub use observations::{Level, Observation, ObservationEdit, Stored};
 pub use open::{APPLICATION_ID, create_private_file};
-pub use passages::{Passage, RowKind};
+pub use passages::{Passage, RowKind, pieces};
 pub use projects::Project;
 pub use prompts::{NewPrompt, PromptRow};
 pub use queue::{Head, Lease, LeasedEvent, Pending, ReadySession};
@@ -66,7 +69,8 @@ pub use spend::{SpendReport, SpendRow};
 pub use split::split_identifiers;
 pub use summaries::Summary;
 pub use transcripts::TranscriptPosition;
-pub use words::{Column, Document, Expr, Grain, WordHit, WordScope};
+pub use vectors::{MadeFrom, RowVectors, Signature, VectorStore};
+pub use words::{Column, Document, Expr, WordHit, WordScope};
 
 /// The database as the worker and the commands see it.
 #[derive(Debug)]
@@ -108,6 +112,17 @@ impl Store {
 
     pub fn read(&self) -> Reads<'_> {
         Reads(&self.conn)
+    }
+
+    /// Everything that `look` reads is of one moment.
+    pub fn view<T>(
+        &self,
+        look: impl FnOnce(&Reads<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let tx = self.conn.unchecked_transaction()?;
+        let seen = look(&Reads(&tx))?;
+        tx.commit()?;
+        Ok(seen)
     }
 
     /// Runs `change` as one transaction: all of it happens, or nothing.

@@ -23,7 +23,7 @@ const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// For a hook: creates a missing database, never migrates an old one.
 pub(super) fn hook(path: &Path) -> Result<Connection, StoreError> {
-    create_if_missing(path)?;
+    create_if_missing(path, APPLICATION_ID, migrate::create)?;
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, HOOK_BUSY_MS)?;
     // The worker empties the log; a hook that did would pay for all hooks before it.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -31,7 +31,7 @@ pub(super) fn hook(path: &Path) -> Result<Connection, StoreError> {
 }
 
 pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
-    create_if_missing(path)?;
+    create_if_missing(path, APPLICATION_ID, migrate::create)?;
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.set_prepared_statement_cache_capacity(64);
@@ -39,7 +39,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
 }
 
 pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
-    refuse_foreign(path)?;
+    refuse_other_than(path, APPLICATION_ID)?;
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY_MS)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
@@ -50,6 +50,16 @@ pub(super) fn keep_a_log(path: &Path) -> Result<(), StoreError> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)?;
     conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     conn.close().map_err(|(_, e)| e.into())
+}
+
+/// For a file that can be made again.
+pub(super) fn rebuildable(path: &Path, writable: bool) -> Result<Connection, StoreError> {
+    let flags = if writable {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    };
+    connect(path, flags, BUSY_MS)
 }
 
 #[allow(
@@ -67,13 +77,18 @@ fn connect(path: &Path, flags: OpenFlags, busy_ms: u64) -> Result<Connection, St
 
 /// Makes sure that there is a database of ours at `path`. Whoever comes second finds the
 /// first one's: the file is built under another name and linked into place.
-fn create_if_missing(path: &Path) -> Result<(), StoreError> {
-    match refuse_foreign(path) {
+pub(super) fn create_if_missing(
+    path: &Path,
+    application_id: i32,
+    fill: fn(&mut Connection) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    match refuse_other_than(path, application_id) {
         Err(StoreError::Missing) => {}
         other => return other,
     }
     let unfinished = path.with_extension(format!("db.new-{}", std::process::id()));
-    let built = build(&unfinished).and_then(|()| link_into_place(&unfinished, path));
+    let built =
+        build(&unfinished, application_id, fill).and_then(|()| link_into_place(&unfinished, path));
     // The link keeps the data; only the working name goes. It may not exist if building failed.
     match std::fs::remove_file(&unfinished) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(
@@ -88,7 +103,11 @@ fn create_if_missing(path: &Path) -> Result<(), StoreError> {
     clippy::disallowed_methods,
     reason = "the one place that makes a database"
 )]
-fn build(path: &Path) -> Result<(), StoreError> {
+fn build(
+    path: &Path,
+    application_id: i32,
+    fill: fn(&mut Connection) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let file = create_private_file(path).map_err(|e| StoreError::io(path.display(), e))?;
     let mut conn = Connection::open_with_flags(
         path,
@@ -96,8 +115,8 @@ fn build(path: &Path) -> Result<(), StoreError> {
     )?;
     // Nobody else knows this name yet: one flush at the end is enough.
     conn.pragma_update(None, "synchronous", "OFF")?;
-    conn.pragma_update(None, "application_id", APPLICATION_ID)?;
-    migrate::create(&mut conn)?;
+    fill(&mut conn)?;
+    conn.pragma_update(None, "application_id", application_id)?;
     conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     conn.close().map_err(|(_, e)| e)?;
     file.sync_all()
@@ -122,7 +141,7 @@ pub(super) fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> 
 }
 
 /// Looks at the header alone, so that a foreign database is not even opened.
-fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+pub(super) fn refuse_other_than(path: &Path, application_id: i32) -> Result<(), StoreError> {
     let mut header = Vec::with_capacity(100);
     let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
     match read {
@@ -134,7 +153,7 @@ fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
         return Err(StoreError::Damaged);
     }
     let id = i32::from_be_bytes([header[68], header[69], header[70], header[71]]);
-    if id == APPLICATION_ID {
+    if id == application_id {
         Ok(())
     } else {
         Err(StoreError::Foreign)

@@ -2,6 +2,7 @@
 
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{Reads, StoreError, Writes, split_identifiers};
 use crate::clock::Millis;
@@ -116,30 +117,35 @@ impl Writes<'_> {
             .execute(params![kind, row_id])?;
         let mut insert = self.tx.prepare_cached(
             "INSERT INTO passages (kind, row_id, part, project_id, session_id, created_at_epoch, title, body, tags,
-               split, scope) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+               split, scope, text_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?;
         let scope = scope(text);
         let split = split_identifiers(&format!("{title} {body} {tags}"));
         insert.execute(params![
-            kind, row_id, 0, project, session, at, title, body, tags, split, scope
+            kind,
+            row_id,
+            0,
+            project,
+            session,
+            at,
+            title,
+            body,
+            tags,
+            split,
+            scope,
+            text_hash(title, body)
         ])?;
         let pieces = pieces(body);
         if pieces.len() > 1 {
-            let part_scope = format!("{scope} {PART_TOKEN}");
             for (place, piece) in pieces.iter().enumerate() {
                 let split = split_identifiers(piece);
                 let part = place + 1;
                 insert.execute(params![
-                    kind, row_id, part, project, session, at, "", piece, "", split, part_scope
+                    kind, row_id, part, project, session, at, "", piece, "", split, scope, 0
                 ])?;
             }
         }
-        self.tx
-            .prepare_cached(
-                "INSERT INTO vector_backlog (kind, row_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![kind, row_id])?;
-        Ok(())
+        self.owe_vectors(kind, row_id, at)
     }
 
     /// Passages carry their project in the scope column; a merge has to rewrite it.
@@ -148,8 +154,18 @@ impl Writes<'_> {
             "UPDATE passages SET project_id = ?2, scope = replace(scope, ?3, ?4) WHERE project_id = ?1",
             params![from, into, project_token(Some(from)), project_token(Some(into))],
         )?;
-        Ok(())
+        self.owe_vectors_of(into)
     }
+}
+
+/// Names a text: a vector made from another one has another name.
+fn text_hash(title: &str, body: &str) -> i64 {
+    let mut hash = Sha256::new();
+    hash.update((title.len() as u64).to_le_bytes());
+    hash.update(title);
+    hash.update(body);
+    let digest = hash.finalize();
+    i64::from_le_bytes(std::array::from_fn(|at| digest[at]))
 }
 
 /// What `index_text` needs to know of a row.
@@ -178,9 +194,6 @@ fn scope(text: &IndexedText<'_>) -> String {
     scope
 }
 
-/// Marks the passages of a long row, so that its whole text is told from its parts.
-pub(super) const PART_TOKEN: &str = "xpartx";
-
 pub(super) fn project_token(project: Option<ProjectId>) -> String {
     project.map_or_else(|| "xuserx".to_owned(), |id| format!("xproj{}x", id.0))
 }
@@ -198,7 +211,7 @@ pub(super) fn type_token(observation_type: &str) -> String {
 }
 
 /// Runs of at most a passage's words, cut at a sentence's end where one is near.
-pub(super) fn pieces(body: &str) -> Vec<&str> {
+pub fn pieces(body: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut start, mut words, mut last_stop) = (0, 0, None);
     let mut in_word = false;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::passages::{PART_TOKEN, kind_token, project_token, type_token};
+use super::passages::{kind_token, project_token, type_token};
 use super::{Reads, RowKind, StoreError};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
@@ -129,6 +129,8 @@ impl WordScope {
 pub struct WordHit {
     pub kind: RowKind,
     pub row_id: i64,
+    /// Of a passage of a long row, not of the whole.
+    pub is_part: bool,
     pub score: f64,
 }
 
@@ -140,13 +142,25 @@ pub struct Document {
     pub project: Option<ProjectId>,
     pub session: Option<SessionId>,
     pub created_at: Millis,
+    /// Which text this is; a vector of another text has another.
+    pub text_hash: i64,
     pub title: String,
     pub body: String,
     pub tags: String,
     pub split: String,
+    scope: String,
 }
 
-const DOCUMENT: &str = "SELECT kind, row_id, project_id, session_id, created_at_epoch, title, body, tags, split FROM passages";
+impl Document {
+    pub fn is_of_type(&self, types: &[ObservationType]) -> bool {
+        let mut tokens = self.scope.split(' ');
+        tokens.any(|token| types.iter().any(|ty| type_token(ty.as_str()) == token))
+    }
+}
+
+const DOCUMENT: &str =
+    "SELECT kind, row_id, project_id, session_id, created_at_epoch, title, body, tags, split,
+    text_hash, scope FROM passages";
 
 fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document {
@@ -159,43 +173,33 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
         body: row.get(6)?,
         tags: row.get(7)?,
         split: row.get(8)?,
+        text_hash: row.get(9)?,
+        scope: row.get(10)?,
     })
 }
 
-/// Whether whole rows are matched, or the passages of long ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grain {
-    Rows,
-    Parts,
-}
-
 impl Reads<'_> {
-    /// The best `limit` rows (or passages) for `what` within `scope`.
+    /// The best `limit` rows and passages for `what` within `scope`.
     pub fn match_words(
         &self,
         what: &Expr,
         scope: &WordScope,
-        grain: Grain,
         weights: [f64; 4],
         limit: usize,
     ) -> Result<Vec<WordHit>, StoreError> {
         let mut query = String::from("{title body tags split} : ");
         what.render(&mut query);
         scope.render(&mut query);
-        match grain {
-            Grain::Rows => query = format!("({query}) NOT scope : {PART_TOKEN}"),
-            Grain::Parts => query.push_str(&format!(" AND scope : {PART_TOKEN}")),
-        }
         let [title, body, tags, split] = weights;
         // Times are not in the index: with them, every match has to be looked up.
         let timed = scope.since.is_some() || scope.until.is_some();
         let sql = if timed {
-            "SELECT p.kind, p.row_id, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score
+            "SELECT p.kind, p.row_id, p.part > 0, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score
              FROM passages_fts JOIN passages AS p ON p.id = passages_fts.rowid
              WHERE passages_fts MATCH ?1 AND p.created_at_epoch >= ?7 AND p.created_at_epoch < ?8
              ORDER BY score DESC LIMIT ?6"
         } else {
-            "SELECT p.kind, p.row_id, m.score FROM
+            "SELECT p.kind, p.row_id, p.part > 0, m.score FROM
                (SELECT rowid AS id, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score FROM passages_fts
                 WHERE passages_fts MATCH ?1 AND ?7 IS NOT NULL AND ?8 IS NOT NULL ORDER BY score DESC LIMIT ?6) AS m
              JOIN passages AS p ON p.id = m.id ORDER BY m.score DESC"
@@ -209,7 +213,8 @@ impl Reads<'_> {
                 Ok(WordHit {
                     kind: row.get(0)?,
                     row_id: row.get(1)?,
-                    score: row.get(2)?,
+                    is_part: row.get(2)?,
+                    score: row.get(3)?,
                 })
             },
         )?;

@@ -192,6 +192,8 @@ CREATE TABLE passages (
   project_id INTEGER,
   session_id INTEGER,
   created_at_epoch INTEGER NOT NULL,
+  -- Of a whole row's title and body: which text a vector was made from. 0 for parts.
+  text_hash INTEGER NOT NULL,
   title TEXT NOT NULL,
   body TEXT NOT NULL,
   tags TEXT NOT NULL,
@@ -200,7 +202,9 @@ CREATE TABLE passages (
 ) STRICT;
 CREATE UNIQUE INDEX passages_by_row ON passages(kind, row_id, part);
 -- A row's neighbours: what was said and done just before and after it.
-CREATE INDEX passages_in_session ON passages(session_id, created_at_epoch) WHERE part = 0;
+CREATE INDEX passages_in_session ON passages(session_id, created_at_epoch, kind, row_id) WHERE part = 0;
+-- What the vectors are held against, without reading any text.
+CREATE INDEX passages_to_embed ON passages(kind, row_id, text_hash, project_id, created_at_epoch) WHERE part = 0;
 
 CREATE VIRTUAL TABLE passages_fts USING fts5(
   title, body, tags, split, scope,
@@ -227,28 +231,35 @@ END;
 CREATE TRIGGER observations_deleted AFTER DELETE ON observations BEGIN
   DELETE FROM passages WHERE kind = 'observation' AND row_id = old.id;
   DELETE FROM file_refs WHERE kind = 'observation' AND row_id = old.id;
-  INSERT INTO vector_backlog(kind, row_id) VALUES ('observation', old.id) ON CONFLICT DO NOTHING;
+  INSERT INTO vector_backlog(kind, row_id, at) VALUES ('observation', old.id, 9223372036854775807)
+    ON CONFLICT DO UPDATE SET at = excluded.at;
 END;
 CREATE TRIGGER session_summaries_deleted AFTER DELETE ON session_summaries BEGIN
   DELETE FROM passages WHERE kind = 'summary' AND row_id = old.id;
   DELETE FROM file_refs WHERE kind = 'summary' AND row_id = old.id;
-  INSERT INTO vector_backlog(kind, row_id) VALUES ('summary', old.id) ON CONFLICT DO NOTHING;
+  INSERT INTO vector_backlog(kind, row_id, at) VALUES ('summary', old.id, 9223372036854775807)
+    ON CONFLICT DO UPDATE SET at = excluded.at;
 END;
 CREATE TRIGGER user_prompts_deleted AFTER DELETE ON user_prompts BEGIN
   DELETE FROM passages WHERE kind = 'prompt' AND row_id = old.id;
-  INSERT INTO vector_backlog(kind, row_id) VALUES ('prompt', old.id) ON CONFLICT DO NOTHING;
+  INSERT INTO vector_backlog(kind, row_id, at) VALUES ('prompt', old.id, 9223372036854775807)
+    ON CONFLICT DO UPDATE SET at = excluded.at;
 END;
 CREATE TRIGGER final_messages_deleted AFTER DELETE ON final_messages BEGIN
   DELETE FROM passages WHERE kind = 'message' AND row_id = old.id;
-  INSERT INTO vector_backlog(kind, row_id) VALUES ('message', old.id) ON CONFLICT DO NOTHING;
+  INSERT INTO vector_backlog(kind, row_id, at) VALUES ('message', old.id, 9223372036854775807)
+    ON CONFLICT DO UPDATE SET at = excluded.at;
 END;
 
 -- Rows whose vectors are missing, stale or to be removed. Durable: a killed worker goes on here.
+-- Newest first by `at`, the row's own time; what is to be removed goes before everything.
 CREATE TABLE vector_backlog (
   kind TEXT NOT NULL,
   row_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
   PRIMARY KEY (kind, row_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX vector_backlog_newest ON vector_backlog(at DESC);
 
 CREATE TABLE pending_messages (
   id INTEGER PRIMARY KEY,

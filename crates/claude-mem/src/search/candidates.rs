@@ -1,0 +1,271 @@
+//! What both legs bring, and what ranking needs to know of each row.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Query;
+use super::coverage::{Coverage, Wanted};
+use super::packed::Probe;
+use super::rank::{Ranking, RowKey};
+use super::stem::stem;
+use super::vectors::{Similarities, VectorLeg};
+use crate::store::{Document, Expr, Reads, StoreError, WordScope};
+
+/// One row that may be an answer.
+#[derive(Debug)]
+pub struct Candidate {
+    pub document: Document,
+    /// BM25 of the whole row, and of its best passage; a row of one passage is its own best.
+    pub row_words: f64,
+    pub part_words: f64,
+    /// Nearness by vectors of the very text that stands there now.
+    pub near: Option<f64>,
+    pub coverage: Coverage,
+    /// Words in its title and body.
+    pub length: usize,
+    /// What was said and done just before and after, nearest first.
+    pub neighbours: Vec<RowKey>,
+}
+
+#[derive(Debug, Default)]
+pub struct Candidates {
+    pub rows: HashMap<RowKey, Candidate>,
+    pub terms: Vec<String>,
+    /// Why there are no vectors in it, where there should be.
+    pub without_vectors: Option<StoreError>,
+}
+
+/// Both legs at once, each on its own file.
+pub fn gather(
+    reads: &Reads<'_>,
+    query: &Query,
+    scope: &WordScope,
+    allowed: Option<&HashSet<RowKey>>,
+    leg: Option<&mut VectorLeg<'_>>,
+    ranking: &Ranking,
+) -> Result<Candidates, StoreError> {
+    let text = query.plain.as_str();
+    let leg = leg.filter(|_| !text.trim().is_empty());
+    std::thread::scope(|threads| {
+        let vectors = leg.map(|leg| {
+            threads.spawn(move || {
+                let probe = leg.probe(text);
+                let near = leg.nearest(&probe, scope, allowed);
+                (leg, probe, near)
+            })
+        });
+        let terms = Terms::choose(reads, query, ranking)?;
+        let words = word_scores(reads, query, &terms, scope, allowed, ranking)?;
+        let (mut near, mut without_vectors, mut later) = (Similarities::new(), None, None);
+        if let Some(Ok((leg, probe, found))) = vectors.map(std::thread::ScopedJoinHandle::join) {
+            match found {
+                Ok(found) => {
+                    near = found;
+                    later = Some((&*leg, probe));
+                }
+                Err(e) => without_vectors = Some(e),
+            }
+        }
+        let mut gathering = Gathering {
+            reads,
+            scope,
+            allowed,
+            wanted: Wanted::new(terms.stems),
+            words,
+            near,
+            leg: later,
+            demanding: query.demand.is_some(),
+            rows: HashMap::new(),
+        };
+        gathering.take_best(ranking)?;
+        let wanted = gathering.wanted.stems().iter();
+        Ok(Candidates {
+            terms: wanted.map(|(stem, _)| stem.clone()).collect(),
+            rows: gathering.rows,
+            without_vectors,
+        })
+    })
+}
+
+struct Gathering<'a> {
+    reads: &'a Reads<'a>,
+    scope: &'a WordScope,
+    allowed: Option<&'a HashSet<RowKey>>,
+    wanted: Wanted,
+    words: HashMap<RowKey, (f64, f64)>,
+    near: Similarities,
+    leg: Option<(&'a VectorLeg<'a>, Probe)>,
+    /// Operators or quotes said what must hold, and only words can tell.
+    demanding: bool,
+    rows: HashMap<RowKey, Candidate>,
+}
+
+impl Gathering<'_> {
+    /// The best of each leg, then what stands beside the best of them.
+    fn take_best(&mut self, ranking: &Ranking) -> Result<(), StoreError> {
+        if self.demanding {
+            let keys = self.words.keys().copied().collect();
+            return self.add(keys);
+        }
+        let mut by_nearness: Vec<(RowKey, f64)> = self
+            .near
+            .iter()
+            .map(|(key, near)| (*key, near.score))
+            .collect();
+        by_nearness.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        by_nearness.truncate(ranking.candidates);
+        let keys: HashSet<RowKey> = self
+            .words
+            .keys()
+            .copied()
+            .chain(by_nearness.into_iter().map(|(key, _)| key))
+            .collect();
+        self.add(keys)?;
+        let company: HashSet<RowKey> = super::rank::leaders(&self.rows, ranking)
+            .into_iter()
+            .flat_map(|key| self.rows[&key].neighbours.clone())
+            .filter(|key| !self.rows.contains_key(key))
+            .collect();
+        self.add(company)
+    }
+
+    fn add(&mut self, keys: HashSet<RowKey>) -> Result<(), StoreError> {
+        if let Some((leg, probe)) = &self.leg {
+            let unknown = keys
+                .iter()
+                .copied()
+                .filter(|key| !self.near.contains_key(key));
+            let found = leg.nearness_of(probe, unknown)?;
+            self.near.extend(found);
+        }
+        for key in keys {
+            if let Some(document) = self.reads.document(key.0, key.1)?
+                && self.is_in_scope(&document)
+            {
+                let candidate = self.candidate(key, document)?;
+                self.rows.insert(key, candidate);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever led here, only rows of the scope come out.
+    fn is_in_scope(&self, document: &Document) -> bool {
+        let WordScope {
+            project,
+            kinds,
+            types,
+            since,
+            until,
+        } = self.scope;
+        let key = (document.kind, document.row_id);
+        (project.is_none() || document.project == *project)
+            && (kinds.is_empty() || kinds.contains(&document.kind))
+            && (types.is_empty() || document.is_of_type(types))
+            && since.is_none_or(|since| document.created_at >= since)
+            && until.is_none_or(|until| document.created_at < until)
+            && self.allowed.is_none_or(|rows| rows.contains(&key))
+    }
+
+    fn candidate(&self, key: RowKey, document: Document) -> Result<Candidate, StoreError> {
+        let (row_words, part_words) = self.words.get(&key).copied().unwrap_or_default();
+        let near = self.near.get(&key);
+        let near = near.filter(|near| near.text_hash == document.text_hash);
+        let Document {
+            title,
+            body,
+            tags,
+            split,
+            ..
+        } = &document;
+        let coverage =
+            self.wanted
+                .covered_by([title.as_str(), body.as_str(), tags.as_str(), split.as_str()]);
+        let length = title.split_whitespace().count() + body.split_whitespace().count();
+        let neighbours = match document.session {
+            Some(session) => self.reads.neighbours(session, document.created_at, 2)?,
+            None => Vec::new(),
+        };
+        Ok(Candidate {
+            row_words,
+            part_words,
+            near: near.map(|near| near.score),
+            coverage,
+            length,
+            neighbours: neighbours.into_iter().filter(|near| *near != key).collect(),
+            document,
+        })
+    }
+}
+
+/// The query's terms with how telling each is.
+struct Terms {
+    words: Vec<String>,
+    stems: Vec<(String, f64)>,
+}
+
+impl Terms {
+    fn choose(reads: &Reads<'_>, query: &Query, ranking: &Ranking) -> Result<Self, StoreError> {
+        let stems: Vec<String> = query.words.iter().map(|word| stem(word)).collect();
+        let (counts, all) = reads.document_counts(&stems)?;
+        let idf = |count: u64| ((all as f64 + 1.0) / (count as f64 + 0.5)).ln().max(0.05);
+        let mut chosen: Vec<(String, String, f64)> = query
+            .words
+            .iter()
+            .zip(stems)
+            .zip(counts)
+            .map(|((word, stem), count)| (word.clone(), stem, idf(count)))
+            .collect();
+        if chosen.len() > ranking.terms_max {
+            chosen.sort_by(|a, b| b.2.total_cmp(&a.2));
+            chosen.truncate(ranking.terms_max);
+        }
+        let mut seen = HashSet::new();
+        let words = chosen.iter().map(|(word, _, _)| word.clone()).collect();
+        let stems = chosen
+            .into_iter()
+            .filter(|(_, stem, _)| seen.insert(stem.clone()))
+            .map(|(_, stem, idf)| (stem, idf))
+            .collect();
+        Ok(Self { words, stems })
+    }
+
+    fn expr(&self, query: &Query) -> Option<Expr> {
+        let any = (!self.words.is_empty())
+            .then(|| Expr::Or(self.words.iter().cloned().map(Expr::Term).collect()));
+        match (&query.demand, any) {
+            (Some(demand), Some(any)) => Some(Expr::And(vec![demand.clone(), any])),
+            (Some(demand), None) => Some(demand.clone()),
+            (None, any) => any,
+        }
+    }
+}
+
+/// BM25 of each row and of its best passage.
+fn word_scores(
+    reads: &Reads<'_>,
+    query: &Query,
+    terms: &Terms,
+    scope: &WordScope,
+    allowed: Option<&HashSet<RowKey>>,
+    ranking: &Ranking,
+) -> Result<HashMap<RowKey, (f64, f64)>, StoreError> {
+    let Some(what) = terms.expr(query) else {
+        return Ok(HashMap::new());
+    };
+    // Rows that are not allowed must not crowd out those that are.
+    let most = if allowed.is_some() { 20 } else { 4 } * ranking.candidates;
+    let mut scores: HashMap<RowKey, (f64, f64)> = HashMap::new();
+    for hit in reads.match_words(&what, scope, ranking.columns, most)? {
+        let key = (hit.kind, hit.row_id);
+        if allowed.is_some_and(|rows| !rows.contains(&key)) {
+            continue;
+        }
+        let (row, part) = scores.entry(key).or_default();
+        if hit.is_part {
+            *part = part.max(hit.score);
+        } else {
+            *row = hit.score;
+        }
+    }
+    Ok(scores)
+}

@@ -1,0 +1,136 @@
+//! Which of a query's terms a text contains, and how close together.
+//!
+//! Texts are long and queries short, so a word is stemmed only if it begins like one of the
+//! query's stems.
+
+use super::stem::stem;
+use super::terms;
+
+/// Stems agree with their words on this many first bytes at least, unless they are shorter.
+const SAME_START_BYTES: usize = 3;
+
+/// The query's stems, each with how telling it is, in the order they were typed.
+#[derive(Debug)]
+pub struct Wanted {
+    stems: Vec<(String, f64)>,
+    /// Of each first byte, whether any stem begins with it.
+    starts: [bool; 256],
+    ascii_only: bool,
+}
+
+/// What one text has of a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coverage {
+    /// Which of the stems, by their place in the query.
+    pub present: Vec<usize>,
+    /// Share of the query's telling terms that the text contains, 0 to 1.
+    pub share: f64,
+    /// Share of the query's neighbouring pairs that stand close together in the text, 0 to 1.
+    pub closeness: f64,
+}
+
+impl Wanted {
+    pub fn new(stems: Vec<(String, f64)>) -> Self {
+        let mut starts = [false; 256];
+        for (stem, _) in &stems {
+            if let Some(&first) = stem.as_bytes().first() {
+                starts[usize::from(first)] = true;
+            }
+        }
+        let ascii_only = stems.iter().all(|(stem, _)| stem.is_ascii());
+        Self {
+            stems,
+            starts,
+            ascii_only,
+        }
+    }
+
+    pub fn stems(&self) -> &[(String, f64)] {
+        &self.stems
+    }
+
+    /// Looks through the texts as if they stood one after another.
+    pub fn covered_by<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Coverage {
+        let mut places: Vec<Vec<u32>> = vec![Vec::new(); self.stems.len()];
+        let mut place = 0;
+        for text in texts {
+            self.scan(text, &mut place, &mut places);
+            // Words of different fields do not stand close together.
+            place += 100;
+        }
+        let all: f64 = self.stems.iter().map(|(_, weight)| weight).sum();
+        let present: Vec<usize> = (0..places.len())
+            .filter(|&at| !places[at].is_empty())
+            .collect();
+        let covered: f64 = present.iter().map(|&at| self.stems[at].1).sum();
+        Coverage {
+            share: if all > 0.0 { covered / all } else { 0.0 },
+            closeness: self.closeness(&places),
+            present,
+        }
+    }
+
+    fn scan(&self, text: &str, place: &mut u32, places: &mut [Vec<u32>]) {
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            if word.is_empty() {
+                continue;
+            }
+            *place += 1;
+            if let Some(at) = self.find(word) {
+                places[at].push(*place);
+            }
+        }
+    }
+
+    fn find(&self, word: &str) -> Option<usize> {
+        let bytes = word.as_bytes();
+        if word.is_ascii() {
+            if !self.starts[usize::from(bytes[0].to_ascii_lowercase())] {
+                return None;
+            }
+            let alike = |stem: &[u8]| {
+                let same = stem.len().saturating_sub(1).min(SAME_START_BYTES);
+                bytes.len() >= same && bytes[..same].eq_ignore_ascii_case(&stem[..same])
+            };
+            if !self.stems.iter().any(|(stem, _)| alike(stem.as_bytes())) {
+                return None;
+            }
+        } else if self.ascii_only && !word.chars().any(|c| c.is_ascii_alphabetic()) {
+            return None;
+        }
+        let stemmed = stem(&terms::fold(word));
+        self.stems.iter().position(|(stem, _)| *stem == stemmed)
+    }
+
+    /// Pairs that follow each other in the query, weighed by the rarer of the two.
+    fn closeness(&self, places: &[Vec<u32>]) -> f64 {
+        let (mut close, mut all) = (0.0, 0.0);
+        for at in 1..self.stems.len() {
+            let weight = self.stems[at - 1].1.min(self.stems[at].1);
+            all += weight;
+            if nearest(&places[at - 1], &places[at]).is_some_and(|distance| distance <= 3) {
+                close += weight;
+            }
+        }
+        if all > 0.0 { close / all } else { 0.0 }
+    }
+}
+
+/// The least distance between two sorted lists of places.
+fn nearest(a: &[u32], b: &[u32]) -> Option<u32> {
+    let (mut i, mut j, mut best) = (0, 0, None::<u32>);
+    while i < a.len() && j < b.len() {
+        let distance = a[i].abs_diff(b[j]);
+        best = Some(best.map_or(distance, |best| best.min(distance)));
+        if a[i] < b[j] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+#[path = "coverage_tests.rs"]
+mod tests;

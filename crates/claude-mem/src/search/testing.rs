@@ -1,0 +1,110 @@
+//! An encoder and a furnished store for the tests of this folder.
+
+use std::path::Path;
+
+use super::encoder::Encoder;
+use crate::clock::Millis;
+use crate::hook::event::ProjectHint;
+use crate::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
+use crate::memory::{NewObservation, ObservationType, Origin};
+use crate::store::{NewSession, Store, StoreError, Stored, Writes};
+
+/// Texts that share words are near: each word pushes a few numbers up or down.
+pub(super) struct WordBag;
+
+impl Encoder for WordBag {
+    fn id(&self) -> &'static str {
+        "word-bag"
+    }
+
+    fn width(&self) -> usize {
+        64
+    }
+
+    fn query(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0_f32; 64];
+        for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
+            let mut seed = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+            for number in &mut vector {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                *number += (seed >> 40) as f32 / (1 << 23) as f32 - 1.0;
+            }
+        }
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-9);
+        vector.iter().map(|x| x / length).collect()
+    }
+
+    fn texts(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        texts.iter().map(|text| self.query(text)).collect()
+    }
+}
+
+pub(super) fn project(tx: &Writes<'_>, name: &str) -> Result<ProjectId, StoreError> {
+    let hint = ProjectHint {
+        name: name.into(),
+        keys: vec![format!("path:/src/{name}")],
+        root: format!("/src/{name}"),
+        branch: None,
+    };
+    tx.ensure_project(&hint, Millis(1))
+}
+
+pub(super) fn session(
+    tx: &Writes<'_>,
+    project: ProjectId,
+    name: &str,
+) -> Result<SessionId, StoreError> {
+    tx.ensure_session(&NewSession {
+        client: "claude-code",
+        client_session: &ClientSessionId(name.into()),
+        project: Some(project),
+        branch: None,
+        transcript_path: None,
+        origin: Origin::Agent,
+        import_run: None,
+        at: Millis(1),
+    })
+}
+
+pub(super) fn observation(title: &str, narrative: &str, at: i64) -> NewObservation {
+    NewObservation {
+        kind: ObservationType::BUGFIX,
+        title: title.into(),
+        subtitle: String::new(),
+        narrative: narrative.into(),
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        origin: Origin::Agent,
+        created_at: Millis(at),
+        discovery_tokens: 0,
+    }
+}
+
+/// A store with these titles as observations of one project, a second apart.
+pub(super) fn furnished(dir: &Path, titles: &[&str]) -> (Store, ProjectId, Vec<ObservationId>) {
+    let mut store = Store::open(&dir.join("claude-mem.db")).unwrap();
+    let (project, ids) = store
+        .write(|tx| {
+            let project = project(tx, "shop")?;
+            let place = Stored {
+                project: Some(project),
+                made_by: "test",
+                ..Stored::default()
+            };
+            let ids = titles
+                .iter()
+                .enumerate()
+                .map(|(at, title)| {
+                    let new = observation(title, "", 1_000 * at as i64);
+                    tx.create_observation(&new, &place)
+                })
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok((project, ids))
+        })
+        .unwrap();
+    (store, project, ids)
+}

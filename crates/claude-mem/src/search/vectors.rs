@@ -1,0 +1,240 @@
+//! The second leg: rows by what they mean.
+//!
+//! Signs first, over everything in scope; then the vectors of the best. What is said here of a
+//! row holds for the text whose hash comes with it: the caller compares.
+
+use std::collections::{HashMap, HashSet};
+
+use super::encoder::Encoder;
+use super::packed::Probe;
+use super::rank::RowKey;
+use crate::clock::Millis;
+use crate::ids::ProjectId;
+use crate::limits::{VECTOR_QUERY_CHARS_MAX, VECTOR_RESCORED_ROWS};
+use crate::store::{RowKind, Signature, StoreError, VectorStore, WordScope};
+
+/// How near a row is, by vectors of the text of this hash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    pub score: f64,
+    pub text_hash: i64,
+}
+
+pub type Similarities = HashMap<RowKey, Near>;
+
+/// The vectors file and the encoder it was filled by, with signatures in memory where somebody
+/// asks often.
+#[derive(Debug)]
+pub struct VectorLeg<'a> {
+    store: &'a mut VectorStore,
+    shelves: Option<&'a mut Shelves>,
+    encoder: EncoderRef<'a>,
+}
+
+struct EncoderRef<'a>(&'a dyn Encoder);
+
+impl std::fmt::Debug for EncoderRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.id())
+    }
+}
+
+impl<'a> VectorLeg<'a> {
+    /// Reads signatures from the file for every query.
+    pub fn cold(store: &'a mut VectorStore, encoder: &'a dyn Encoder) -> Self {
+        Self {
+            store,
+            shelves: None,
+            encoder: EncoderRef(encoder),
+        }
+    }
+
+    /// Keeps signatures in memory from query to query.
+    pub fn warm(
+        store: &'a mut VectorStore,
+        shelves: &'a mut Shelves,
+        encoder: &'a dyn Encoder,
+    ) -> Self {
+        Self {
+            store,
+            shelves: Some(shelves),
+            encoder: EncoderRef(encoder),
+        }
+    }
+
+    pub fn probe(&self, text: &str) -> Probe {
+        let cut: String = text.chars().take(VECTOR_QUERY_CHARS_MAX).collect();
+        Probe::new(&self.encoder.0.query(&cut))
+    }
+
+    /// The nearest rows within `scope`; of them alone that are `allowed`, where that is said.
+    pub fn nearest(
+        &mut self,
+        probe: &Probe,
+        scope: &WordScope,
+        allowed: Option<&HashSet<RowKey>>,
+    ) -> Result<Similarities, StoreError> {
+        let mut best = Best::default();
+        let mut look = |seen: &Seen, bits: &[u8]| {
+            let inside = seen.is_within(scope)
+                && allowed.is_none_or(|rows| rows.contains(&(seen.kind, seen.row_id)));
+            if let Some(score) = inside.then(|| probe.nearness_by_signs(bits)).flatten() {
+                best.0.push((score, *seen));
+            }
+        };
+        match &mut self.shelves {
+            Some(shelves) => {
+                shelves.refresh(self.store)?;
+                shelves.each(scope.project, look);
+            }
+            None => self.store.signatures(scope.project, 0, |found| {
+                look(&Seen::of(&found), found.bits)
+            })?,
+        }
+        self.rescore(probe, &best.take(VECTOR_RESCORED_ROWS))
+    }
+
+    /// How near these rows are, for those that have vectors.
+    pub fn nearness_of(
+        &self,
+        probe: &Probe,
+        keys: impl Iterator<Item = RowKey>,
+    ) -> Result<Similarities, StoreError> {
+        let mut near = Similarities::new();
+        for (kind, row_id) in keys {
+            self.store.vectors_of(kind, row_id, |text_hash, parts| {
+                if let Some(score) = probe.nearness(parts) {
+                    let score = f64::from(score);
+                    near.insert((kind, row_id), Near { score, text_hash });
+                }
+            })?;
+        }
+        Ok(near)
+    }
+
+    fn rescore(&self, probe: &Probe, rows: &[Seen]) -> Result<Similarities, StoreError> {
+        let by_id: HashMap<i64, RowKey> = rows
+            .iter()
+            .map(|seen| (seen.id, (seen.kind, seen.row_id)))
+            .collect();
+        let mut ids: Vec<i64> = by_id.keys().copied().collect();
+        // In the file's order: a page is read once.
+        ids.sort_unstable();
+        let mut near = Similarities::with_capacity(ids.len());
+        self.store.vectors(&ids, |id, text_hash, parts| {
+            if let Some(score) = probe.nearness(parts) {
+                let score = f64::from(score);
+                near.insert(by_id[&id], Near { score, text_hash });
+            }
+        })?;
+        Ok(near)
+    }
+}
+
+#[derive(Default)]
+struct Best(Vec<(f32, Seen)>);
+
+impl Best {
+    fn take(mut self, count: usize) -> Vec<Seen> {
+        if self.0.len() > count {
+            self.0.select_nth_unstable_by(count, |a, b| {
+                b.0.total_cmp(&a.0).then(b.1.id.cmp(&a.1.id))
+            });
+            self.0.truncate(count);
+        }
+        self.0.into_iter().map(|(_, seen)| seen).collect()
+    }
+}
+
+/// A row as its signature shows it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    id: i64,
+    kind: RowKind,
+    row_id: i64,
+    created_at: Millis,
+}
+
+impl Seen {
+    fn of(found: &Signature<'_>) -> Self {
+        Self {
+            id: found.id,
+            kind: found.kind,
+            row_id: found.row_id,
+            created_at: found.created_at,
+        }
+    }
+
+    /// Its project was looked for; types are told by the caller's list of rows.
+    fn is_within(&self, scope: &WordScope) -> bool {
+        (scope.kinds.is_empty() || scope.kinds.contains(&self.kind))
+            && scope.since.is_none_or(|since| self.created_at >= since)
+            && scope.until.is_none_or(|until| self.created_at < until)
+    }
+}
+
+/// Signatures in memory, a shelf per project. Made for a process that lives; may be dropped at
+/// any time.
+#[derive(Debug, Default)]
+pub struct Shelves {
+    by_project: HashMap<Option<ProjectId>, Shelf>,
+    newest: i64,
+    file: String,
+    entries: u64,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    rows: Vec<(Seen, usize)>,
+    bits: Vec<u8>,
+}
+
+impl Shelves {
+    /// Bytes that dropping this gives back, roughly.
+    pub fn bytes(&self) -> usize {
+        let of = |shelf: &Shelf| {
+            shelf.bits.capacity() + shelf.rows.capacity() * size_of::<(Seen, usize)>()
+        };
+        self.by_project.values().map(of).sum()
+    }
+
+    /// Takes in what came since last time. Entries of rows that have gone or changed stay until
+    /// there are too many of them: their vectors are no longer found, and that is enough.
+    fn refresh(&mut self, store: &VectorStore) -> Result<(), StoreError> {
+        let newest = store.newest()?;
+        let file = store.uid()?;
+        if newest == self.newest && file == self.file {
+            return Ok(());
+        }
+        if file != self.file || self.entries > 2 * store.count()? + 1_000 {
+            *self = Self {
+                file,
+                ..Self::default()
+            };
+        }
+        let after = self.newest;
+        store.signatures(None, after, |found| {
+            let shelf = self.by_project.entry(found.project).or_default();
+            shelf.bits.extend(found.bits);
+            shelf.rows.push((Seen::of(&found), shelf.bits.len()));
+            self.entries += 1;
+            self.newest = self.newest.max(found.id);
+        })?;
+        self.newest = self.newest.max(newest);
+        Ok(())
+    }
+
+    fn each(&self, project: Option<ProjectId>, mut look: impl FnMut(&Seen, &[u8])) {
+        let shelves = self
+            .by_project
+            .iter()
+            .filter(|(of, _)| project.is_none() || **of == project);
+        for (_, shelf) in shelves {
+            let mut start = 0;
+            for (seen, end) in &shelf.rows {
+                look(seen, &shelf.bits[start..*end]);
+                start = *end;
+            }
+        }
+    }
+}
