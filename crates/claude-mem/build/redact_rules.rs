@@ -17,7 +17,7 @@ struct Rule {
     digit: bool,
     floor_tenths: u32,
     before: Option<String>,
-    after: Vec<String>,
+    after: Vec<Piece>,
     anchors: Vec<Anchor>,
 }
 
@@ -26,6 +26,27 @@ struct Anchor {
     /// The scanner that looks at the place, as a variant of `Scanner`.
     scanner: String,
     any_case: bool,
+}
+
+enum Piece {
+    Text(String),
+    /// As Rust.
+    Run(String),
+}
+
+/// All texts of all rules in one, so that the tables hold no pointers: a pointer in a table is
+/// work for the loader at every start.
+#[derive(Default)]
+struct Texts(String);
+
+impl Texts {
+    fn add(&mut self, text: &str) -> String {
+        let start = self.0.find(text).unwrap_or_else(|| {
+            self.0.push_str(text);
+            self.0.len() - text.len()
+        });
+        format!("Text {{ start: {start}, length: {} }}", text.len())
+    }
 }
 
 pub(super) fn tables(source: &str) -> Result<String, String> {
@@ -65,14 +86,14 @@ impl Rule {
         self.edge = pieces.next_if_eq(&"^").is_some();
         self.before = pieces.next_if(|p| run(p).is_some()).and_then(run);
         let anchors = pieces.next().ok_or("no anchor")?;
-        self.after = pieces.map(piece).collect();
+        self.after = pieces.flat_map(piece).collect();
         self.anchor(anchors, "Shape", false)
     }
 
     /// `word|word piece…`: a value of this shape, assigned to a name with this word in it.
     fn named(&mut self, rest: &str) -> Result<(), String> {
         let (words, shape) = rest.split_once(' ').ok_or("no shape")?;
-        self.after = shape.split(' ').map(piece).collect();
+        self.after = shape.split(' ').flat_map(piece).collect();
         self.anchor(words, "Named", true)
     }
 
@@ -81,8 +102,8 @@ impl Rule {
         let (scanner, anchors) = rest.split_once(' ').unwrap_or((rest, ""));
         anchors
             .split(' ')
-            .filter(|a| !a.is_empty())
-            .try_for_each(|a| self.anchor(a, scanner, true))
+            .filter(|word| !word.is_empty())
+            .try_for_each(|word| self.anchor(&word.replace('~', " "), scanner, true))
     }
 
     fn anchor(&mut self, alternatives: &str, scanner: &str, any_case: bool) -> Result<(), String> {
@@ -143,11 +164,14 @@ fn run(text: &str) -> Option<String> {
     ))
 }
 
-fn piece(text: &str) -> String {
-    run(text).map_or_else(
-        || format!("Piece::Text({text:?})"),
-        |run| format!("Piece::Run({run})"),
-    )
+fn piece(text: &str) -> Vec<Piece> {
+    if text == "uuid" {
+        return "xhex:8 - xhex:4 - xhex:4 - xhex:4 - xhex:12"
+            .split(' ')
+            .flat_map(piece)
+            .collect();
+    }
+    vec![run(text).map_or_else(|| Piece::Text(text.to_owned()), Piece::Run)]
 }
 
 fn tenths(text: &str) -> Option<u32> {
@@ -175,42 +199,82 @@ fn print(rules: &[Rule]) -> String {
         let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
         filter[bit as usize / 64] |= 1 << (bit % 64);
     }
+    let mut texts = Texts::default();
+    let mut pieces: Vec<String> = Vec::new();
+    let rules: Vec<String> = rules
+        .iter()
+        .map(|rule| rule.print(&mut texts, &mut pieces))
+        .collect();
+    let anchors: Vec<String> = anchors
+        .iter()
+        .map(|(key, rule, a)| a.print(*key, *rule, &mut texts))
+        .collect();
     let mut out = String::new();
-    let mut line = |text: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "{text}");
-    };
-    line(format!(
-        "pub(super) static RULES: [Rule; {}] = [",
-        rules.len()
-    ));
-    for rule in rules {
-        line(format!(
-            "Rule {{ name: {:?}, edge: {}, digit: {}, floor_tenths: {}, before: {}, after: &[{}] }},",
-            rule.name,
-            rule.edge,
-            rule.digit,
-            rule.floor_tenths,
-            rule.before
+    table(&mut out, "RULES", "Rule", &rules);
+    table(&mut out, "PIECES", "Piece", &pieces);
+    table(&mut out, "ANCHORS", "Anchor", &anchors);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "pub(in super::super) static TEXTS: &str = {:?};",
+        texts.0
+    );
+    let _ = writeln!(
+        out,
+        "pub(in super::super) static FILTER: [u64; {}] = {filter:?};",
+        filter.len()
+    );
+    let _ = writeln!(
+        out,
+        "pub(in super::super) const FILTER_BITS_LOG2: u32 = {FILTER_BITS_LOG2};"
+    );
+    let _ = writeln!(
+        out,
+        "pub(in super::super) const FILTER_FACTOR: u32 = {FILTER_FACTOR};"
+    );
+    out
+}
+
+fn table(out: &mut String, name: &str, kind: &str, rows: &[String]) {
+    let _ = writeln!(
+        out,
+        "pub(in super::super) static {name}: [{kind}; {}] = [",
+        rows.len()
+    );
+    for row in rows {
+        let _ = writeln!(out, "    {row},");
+    }
+    let _ = writeln!(out, "];");
+}
+
+impl Rule {
+    fn print(&self, texts: &mut Texts, pieces: &mut Vec<String>) -> String {
+        let first = pieces.len();
+        pieces.extend(self.after.iter().map(|piece| match piece {
+            Piece::Text(text) => format!("Piece::Text({})", texts.add(text)),
+            Piece::Run(run) => format!("Piece::Run({run})"),
+        }));
+        format!(
+            "Rule {{ name: {}, edge: {}, digit: {}, floor_tenths: {}, before: {}, first: {first}, pieces: {} }}",
+            texts.add(&self.name),
+            self.edge,
+            self.digit,
+            self.floor_tenths,
+            self.before
                 .as_ref()
                 .map_or_else(|| "None".to_owned(), |run| format!("Some({run})")),
-            rule.after.join(", "),
-        ));
+            self.after.len(),
+        )
     }
-    line("];".to_owned());
-    line(format!("static ANCHORS: [Anchor; {}] = [", anchors.len()));
-    for (key, rule, anchor) in &anchors {
-        line(format!(
-            "Anchor {{ key: {key}, text: {:?}, scanner: Scanner::{}, any_case: {}, rule: RuleId({rule}) }},",
-            anchor.text, anchor.scanner, anchor.any_case,
-        ));
+}
+
+impl Anchor {
+    fn print(&self, key: u32, rule: usize, texts: &mut Texts) -> String {
+        format!(
+            "Anchor {{ key: {key}, text: {}, scanner: Scanner::{}, any_case: {}, rule: RuleId({rule}) }}",
+            texts.add(&self.text),
+            self.scanner,
+            self.any_case,
+        )
     }
-    line("];".to_owned());
-    line(format!(
-        "static FILTER: [u64; {}] = {filter:?};",
-        filter.len()
-    ));
-    line(format!("const FILTER_BITS_LOG2: u32 = {FILTER_BITS_LOG2};"));
-    line(format!("const FILTER_FACTOR: u32 = {FILTER_FACTOR};"));
-    out
 }

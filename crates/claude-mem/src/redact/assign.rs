@@ -8,6 +8,7 @@ use super::class;
 use super::names::{self, Promise};
 use super::place::{self, Place, Value};
 use super::rules::{Anchor, RuleId, Scanner};
+use super::scheme;
 use super::shape;
 use super::value::{self, Weight};
 
@@ -74,18 +75,31 @@ pub(super) fn judge(promise: Promise, place: Place, value: &[u8]) -> Option<Rule
     }
     let secret = match (promise, place) {
         (_, Place::Code) => false,
+        (Promise::Weak, Place::Query) => weight == Weight::Random && value.len() >= 16,
         (Promise::Weak, _) => {
-            weight == Weight::Random && value.len() >= 20 && !value::is_hex(value) && varied(value)
+            place == Place::Quoted && scheme::is_user_and_password(value)
+                || weight == Weight::Random
+                    && value.len() >= 20
+                    && !value::is_hex(value)
+                    && varied(value)
         }
         (_, Place::Environment | Place::Query) => true,
-        (Promise::Password, Place::Quoted | Place::Line) => {
-            weight >= Weight::Mixed || !value::is_common(value)
+        (Promise::Password, Place::Quoted) => weight >= Weight::Mixed || !value::is_common(value),
+        // `settings.password` is where it is kept, `true/false` what it may be.
+        (Promise::Password, Place::Line) => {
+            let plain = class::run(value, class::URL, value.len()) == value.len();
+            weight >= Weight::Mixed || (plain && !value::is_common(value))
         }
-        (Promise::Password, Place::Loose) => weight >= Weight::Mixed && value.len() >= 4,
+        (Promise::Password, Place::Loose) => {
+            weight >= Weight::Mixed && value.len() >= 4 && !value.iter().all(u8::is_ascii_digit)
+        }
         (Promise::Token, Place::Quoted | Place::Line) => {
             weight >= Weight::Mixed && value.len() >= 8 && value::is_token(value)
         }
-        (Promise::Token, Place::Loose) => weight == Weight::Random && value.len() >= 16,
+        // A name of letters only is a type or a function, however its capitals jump.
+        (Promise::Token, Place::Loose) => {
+            weight == Weight::Random && value.len() >= 16 && value.iter().any(u8::is_ascii_digit)
+        }
     };
     let rule = match promise {
         Promise::Password => PASSWORD,

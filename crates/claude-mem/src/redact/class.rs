@@ -1,7 +1,7 @@
 //! Alphabets of tokens, as one bit each in a table by byte.
 
 /// A set of alphabets.
-pub(super) type Class = u16;
+pub(super) type Class = u32;
 
 pub(super) const DIGIT: Class = 1 << 0;
 /// `0-9a-f`
@@ -30,6 +30,13 @@ pub(super) const DOTTED: Class = 1 << 11;
 pub(super) const TILDE: Class = 1 << 12;
 /// The part of a URL after its host: no blanks, quotes, brackets or commas.
 pub(super) const PATH: Class = 1 << 13;
+
+/// `a-zA-Z0-9./`: hashes as `crypt` writes them.
+pub(super) const CRYPT: Class = 1 << 14;
+/// `a-zA-Z0-9+/=$,-`: what follows the name of an Argon2 hash.
+pub(super) const ARGON: Class = 1 << 15;
+/// `a-zA-Z0-9%_.~+/=-`: base64 of any kind, escaped or not.
+pub(super) const PCT: Class = 1 << 16;
 
 static TABLE: [Class; 256] = {
     let mut table = [0; 256];
@@ -81,6 +88,17 @@ const fn classes_of(b: u8) -> Class {
     }
     if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'~') {
         set |= TILDE;
+    }
+    if b.is_ascii_alphanumeric() || matches!(b, b'.' | b'/') {
+        set |= CRYPT;
+    }
+    if b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'$' | b',' | b'-') {
+        set |= ARGON;
+    }
+    if b.is_ascii_alphanumeric()
+        || matches!(b, b'%' | b'_' | b'.' | b'~' | b'+' | b'/' | b'=' | b'-')
+    {
+        set |= PCT;
     }
     if b.is_ascii_graphic()
         && !matches!(

@@ -15,17 +15,25 @@ use std::borrow::Cow;
 
 mod assign;
 mod class;
+mod code;
+mod command;
+mod cookie;
 mod cut;
 mod json;
+mod literal;
+mod manifest;
 mod names;
 mod path;
 mod pem;
 mod place;
 mod private;
+mod query;
 mod rules;
+mod samples;
 mod scheme;
 mod secrets;
 mod shape;
+mod share;
 mod tag;
 mod url;
 mod value;
@@ -34,6 +42,8 @@ pub use cut::Cut;
 pub use json::json;
 pub use path::path;
 pub use private::{Stripped, strip as private};
+#[doc(hidden)]
+pub use samples::{Sample, rules};
 
 /// A text that may be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,4 +83,16 @@ fn is_clean(text: &str) -> bool {
 }
 
 #[cfg(test)]
+mod assign_tests;
+#[cfg(test)]
+mod cut_tests;
+#[cfg(test)]
+mod json_tests;
+#[cfg(test)]
+mod path_tests;
+#[cfg(test)]
 mod private_tests;
+#[cfg(test)]
+mod properties_tests;
+#[cfg(test)]
+mod rules_tests;

@@ -59,11 +59,13 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
     }
     match last {
         "pass" if owner.is_empty() => Some(Promise::Weak),
-        "pass" | "mnemonic" => Some(Promise::Password),
-        "dbpass" | "userpass" | "rootpass" | "seedphrase" => Some(Promise::Password),
+        "pass" | "dbpass" | "userpass" | "rootpass" | "mnemonic" | "seedphrase" => {
+            Some(Promise::Password)
+        }
         "jwt" | "pat" | "cred" if !owner.is_empty() => Some(Promise::Token),
         "phrase" if owner.eq_ignore_ascii_case(b"seed") => Some(Promise::Password),
-        "auth" | "authorization" | "cookie" | "jwt" | "bearer" | "secrets" => Some(Promise::Weak),
+        "sig" | "signature" | "auth" | "authorization" | "cookie" | "jwt" | "bearer"
+        | "secrets" => Some(Promise::Weak),
         _ => None,
     }
 }
@@ -84,6 +86,7 @@ fn is_qualifier(word: &[u8]) -> bool {
                 | "plaintext"
                 | "string"
                 | "str"
+                | "base"
                 | "base64"
                 | "b64"
                 | "hex"

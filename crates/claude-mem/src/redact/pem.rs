@@ -16,6 +16,9 @@ const KEY_LINE_BYTES_MIN: usize = 32;
 
 /// The block whose marker's word (`--BEGIN` or `--END`) stands at `at`.
 pub(super) fn at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
+    if bytes[at..].starts_with(PUTTY_START) {
+        return putty(bytes, at);
+    }
     let (start, marker_end, begins) = marker(bytes, at)?;
     if begins {
         if !holds_a_key(&bytes[marker_end..]) {
@@ -25,7 +28,17 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
         return Some((start, end, PRIVATE_KEY));
     }
     let first = key_lines_before(bytes, start);
-    (first < start).then_some((first, marker_end, PRIVATE_KEY))
+    (start - first >= KEY_LINE_BYTES_MIN).then_some((first, marker_end, PRIVATE_KEY))
+}
+
+const PUTTY_START: &[u8] = b"Private-Lines:";
+const PUTTY_END: &[u8] = b"Private-MAC:";
+
+/// PuTTY writes a key as so many lines between two headers.
+fn putty(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
+    let end = memmem::find(&bytes[at..], PUTTY_END).map_or(bytes.len(), |i| at + i);
+    let start = at + bytes[at..end].iter().position(|b| *b == b'\n')? + 1;
+    (start < end).then_some((start, end, PRIVATE_KEY))
 }
 
 /// Whether `text` ends inside a private key block.
@@ -102,7 +115,8 @@ fn key_lines_before(bytes: &[u8], end: usize) -> usize {
         let before = bytes[..first].trim_ascii_end();
         let before = before.strip_suffix(b"\\n").unwrap_or(before);
         let length = class::run_back(before, class::B64, usize::MAX);
-        let start = before.len() - length;
+        let mut start = before.len() - length;
+        start += usize::from(start > 0 && before[start - 1] == b'\\' && length > 0);
         let whole_line = start == 0 || !class::has(class::WORD, before[start - 1]);
         let last_line = first == end && length > 0;
         if !whole_line || !(length >= KEY_LINE_BYTES_MIN || last_line || (start == 0 && length > 0))

@@ -9,7 +9,7 @@ pub(super) struct RuleId(pub u16);
 /// A kind of secret and its shape: the anchor, what stands before it, what follows.
 #[derive(Debug)]
 pub(super) struct Rule {
-    pub name: &'static str,
+    name: Text,
     /// A word must begin at the anchor: `task-…` is not `sk-…`.
     pub edge: bool,
     /// What follows the anchor must have a digit in it.
@@ -17,12 +17,20 @@ pub(super) struct Rule {
     /// Bits of entropy per byte that what follows must have, times ten.
     pub floor_tenths: u8,
     pub before: Option<Run>,
-    pub after: &'static [Piece],
+    first: u16,
+    pieces: u8,
+}
+
+/// A part of `TEXTS`. The tables hold no pointers, so that the loader has nothing to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text {
+    start: u16,
+    length: u8,
 }
 
 #[derive(Debug)]
 pub(super) enum Piece {
-    Text(&'static str),
+    Text(Text),
     Run(Run),
 }
 
@@ -47,20 +55,34 @@ pub(super) enum Scanner {
     Url,
     /// `-----`
     Pem,
-    /// `Bearer`, `Basic`
+    /// `Bearer`, `Basic`, `Authorization`
     Scheme,
+    /// `Cookie`
+    Cookie,
+    /// `kind: Secret`
+    Manifest,
+    /// Programs that take a password in an option without a telling name.
+    Command,
 }
 
 #[derive(Debug)]
 pub(super) struct Anchor {
     key: u32,
-    text: &'static str,
+    text: Text,
     pub scanner: Scanner,
     any_case: bool,
     pub rule: RuleId,
 }
 
-include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
+#[allow(clippy::unreadable_literal, reason = "generated")]
+mod tables {
+    use super::{Anchor, Piece, Rule, RuleId, Run, Scanner, Text, class};
+
+    include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
+}
+
+pub(super) use tables::RULES;
+use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, TEXTS};
 
 impl RuleId {
     pub(super) fn rule(self) -> &'static Rule {
@@ -68,14 +90,14 @@ impl RuleId {
     }
 
     pub(super) fn name(self) -> &'static str {
-        self.rule().name
+        self.rule().name()
     }
 
     /// The rule of this name. For scanners written by hand, when the crate is compiled.
     pub(super) const fn named(name: &str) -> Self {
         let mut i = 0;
         while i < RULES.len() {
-            if same(RULES[i].name, name) {
+            if RULES[i].name.is(name.as_bytes()) {
                 return Self(i as u16);
             }
             i += 1;
@@ -84,19 +106,29 @@ impl RuleId {
     }
 }
 
-const fn same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
+impl Rule {
+    pub(super) fn name(&self) -> &'static str {
+        self.name.get()
     }
-    let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
+
+    /// What follows the anchor.
+    pub(super) fn after(&self) -> &'static [Piece] {
+        &PIECES[usize::from(self.first)..][..usize::from(self.pieces)]
+    }
+}
+
+impl Text {
+    pub(super) fn get(self) -> &'static str {
+        &TEXTS[usize::from(self.start)..][..usize::from(self.length)]
+    }
+
+    const fn is(self, text: &[u8]) -> bool {
+        let mut i = 0;
+        while i < text.len() && TEXTS.as_bytes()[self.start as usize + i] == text[i] {
+            i += 1;
         }
-        i += 1;
+        i == text.len() && i == self.length as usize
     }
-    true
 }
 
 /// Three bytes of a text, one after the other, in either case.
@@ -127,16 +159,18 @@ impl Key {
 
 impl Anchor {
     pub(super) const fn len(&self) -> usize {
-        self.text.len()
+        self.text.length as usize
     }
 
     fn stands_at(&self, bytes: &[u8]) -> bool {
-        bytes.get(..self.text.len()).is_some_and(|start| {
-            if self.any_case {
-                start.eq_ignore_ascii_case(self.text.as_bytes())
-            } else {
-                start == self.text.as_bytes()
-            }
-        })
+        bytes
+            .get(..usize::from(self.text.length))
+            .is_some_and(|start| {
+                if self.any_case {
+                    start.eq_ignore_ascii_case(self.text.get().as_bytes())
+                } else {
+                    start == self.text.get().as_bytes()
+                }
+            })
     }
 }

@@ -13,6 +13,9 @@ pub(super) fn at(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usize
     if !word_begins(bytes, at) {
         return None;
     }
+    if bytes[at..at + length].eq_ignore_ascii_case(b"authorization") {
+        return header(bytes, at + length);
+    }
     let rest = &bytes[at + length..];
     let blanks = rest
         .iter()
@@ -31,12 +34,45 @@ pub(super) fn at(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usize
     (blanks > 0 && secret).then_some((start, start + credentials.len(), rule))
 }
 
+/// `Authorization: scheme credentials`, with a scheme that has no name of its own here, or none.
+fn header(bytes: &[u8], name_end: usize) -> Option<(usize, usize, RuleId)> {
+    let joint = |b: &&u8| {
+        matches!(
+            **b,
+            b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b',' | b'`'
+        )
+    };
+    let mut start = name_end + bytes[name_end..].iter().take(8).take_while(joint).count();
+    if start == name_end {
+        return None;
+    }
+    for _ in 0..2 {
+        let length = class::run(&bytes[start..], CREDENTIALS, usize::MAX);
+        let word = &bytes[start..start + length];
+        if is_token(word) && value::weigh(word) == Weight::Random {
+            let rule = shape::of_whole(word).unwrap_or(AUTHORIZATION);
+            return Some((start, start + length, rule));
+        }
+        start += length;
+        if bytes.get(start) != Some(&b' ') {
+            return None;
+        }
+        start += 1;
+    }
+    None
+}
+
+/// A challenge names its parameters in the same place: `Bearer realm="…"`.
 fn is_token(credentials: &[u8]) -> bool {
-    credentials.len() >= 8 && value::weigh(credentials) >= Weight::Mixed
+    let padding = credentials.iter().rev().take_while(|b| **b == b'=').count();
+    let credentials = &credentials[..credentials.len() - padding];
+    credentials.len() >= 8
+        && !credentials.contains(&b'=')
+        && value::weigh(credentials) >= Weight::Mixed
 }
 
 /// Base64 of `user:password`.
-fn is_user_and_password(credentials: &[u8]) -> bool {
+pub(super) fn is_user_and_password(credentials: &[u8]) -> bool {
     let (mut bits, mut held) = (0_u32, 0);
     let mut colon = false;
     for &b in credentials.iter().take_while(|b| **b != b'=') {
@@ -54,10 +90,10 @@ fn is_user_and_password(credentials: &[u8]) -> bool {
             held -= 8;
             let byte = (bits >> held) as u8;
             colon |= byte == b':';
-            if byte.is_ascii_control() {
+            if byte.is_ascii_control() || !byte.is_ascii() {
                 return false;
             }
         }
     }
-    colon && credentials.len() >= 6
+    colon && credentials.len() >= 8 && credentials.len().is_multiple_of(4)
 }

@@ -5,7 +5,7 @@
 //! memory.
 
 use super::rules::{Anchor, Key, RuleId, Scanner};
-use super::{assign, pem, scheme, shape, url};
+use super::{assign, command, cookie, manifest, pem, query, scheme, shape, url};
 
 /// A secret: `text[start..end]`, by a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,28 +36,42 @@ const ROUNDS_MAX: usize = 8;
 pub(super) fn find(text: &str) -> Vec<Span> {
     let bytes = text.as_bytes();
     let mut spans: Vec<Span> = Vec::new();
+    // The next secret that is known already: nothing is looked for inside it.
+    let mut ahead: Option<Span> = None;
     let mut key = Key::default();
     let mut here = 0;
     while here < bytes.len() {
         key = key.next(bytes[here]);
         here += 1;
+        if let Some(span) = ahead.filter(|span| span.start < here) {
+            (here, key, ahead) = (here.max(span.end), Key::default(), None);
+            continue;
+        }
         if !key.may_anchor() || here < 3 {
             continue;
         }
         let Some(span) = look(text, here - 3, key) else {
             continue;
         };
-        // A key's end reaches back over what was taken for something else.
-        while spans.last().is_some_and(|last| last.start >= span.start) {
-            spans.pop();
-        }
-        let start = spans.last().map_or(0, |last| last.end).max(span.start);
-        if start < span.end {
-            spans.push(Span { start, ..span });
-            here = here.max(span.end);
-            key = Key::default();
+        spans.push(span);
+        if ahead.is_none_or(|other| span.start < other.start) {
+            ahead = Some(span);
         }
     }
+    merged(spans)
+}
+
+/// In order, and one where several overlap: an end of a key may reach back over what was taken
+/// for something else.
+fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    spans.dedup_by(|later, earlier| {
+        let overlap = later.start < earlier.end;
+        if overlap {
+            earlier.end = earlier.end.max(later.end);
+        }
+        overlap
+    });
     spans
 }
 
@@ -80,7 +94,7 @@ pub(super) fn mask(text: &str) -> Option<(String, u32)> {
     Some((out, masked))
 }
 
-fn replace(text: &str, spans: &[Span]) -> String {
+pub(super) fn replace(text: &str, spans: &[Span]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for span in spans {
@@ -110,8 +124,11 @@ fn ask(bytes: &[u8], at: usize, anchor: &Anchor) -> Option<(usize, usize, RuleId
             shape::at(bytes, at, anchor).map(|(start, end)| (start, end, anchor.rule))
         }
         Scanner::Name | Scanner::Named => assign::at(bytes, at, anchor),
-        Scanner::Url => url::at(bytes, at),
+        Scanner::Url => url::at(bytes, at).or_else(|| query::at(bytes, at)),
         Scanner::Pem => pem::at(bytes, at),
         Scanner::Scheme => scheme::at(bytes, at, anchor.len()),
+        Scanner::Cookie => cookie::at(bytes, at + anchor.len()),
+        Scanner::Manifest => manifest::at(bytes, at, anchor.len()),
+        Scanner::Command => command::at(bytes, at),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn at(bytes: &[u8], start: usize, anchor: &Anchor) -> Option<(usize, 
         None => start,
     };
     let tail = start + anchor.len();
-    let end = tail + follow(rule.after, &bytes[tail..])?;
+    let end = tail + follow(rule.after(), &bytes[tail..])?;
     is_rich_enough(rule, &bytes[tail..end]).then_some((from, end))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn of_whole(value: &[u8]) -> Option<RuleId> {
 
 /// Whether the whole of `value` is what a rule for named values asks for.
 pub(super) fn is_whole(rule: &Rule, value: &[u8]) -> bool {
-    follow(rule.after, value) == Some(value.len()) && is_rich_enough(rule, value)
+    follow(rule.after(), value) == Some(value.len()) && is_rich_enough(rule, value)
 }
 
 fn before(bytes: &[u8], run: Run) -> Option<usize> {
@@ -48,7 +48,10 @@ fn follow(pieces: &[Piece], bytes: &[u8]) -> Option<usize> {
     for (i, piece) in pieces.iter().enumerate() {
         let rest = &bytes[here..];
         here += match piece {
-            Piece::Text(text) => rest.starts_with(text.as_bytes()).then_some(text.len())?,
+            Piece::Text(text) => {
+                let text = text.get().as_bytes();
+                rest.starts_with(text).then_some(text.len())?
+            }
             Piece::Run(run) => length(*run, rest, i + 1 == pieces.len())?,
         };
     }
@@ -92,9 +95,8 @@ pub(super) fn entropy(bytes: &[u8]) -> f32 {
 pub(super) fn word_begins(bytes: &[u8], at: usize) -> bool {
     let before = &bytes[..at];
     match before {
-        [] => true,
         [.., b] if !class::has(class::WORD, *b) => true,
-        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
+        [] | [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
         [.., b'%', a, b] => a.is_ascii_hexdigit() && b.is_ascii_hexdigit(),
         [.., b'm'] => ends_a_colour(before),
         _ => false,

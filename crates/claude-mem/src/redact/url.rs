@@ -19,17 +19,13 @@ pub(super) fn at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
         Some(colon) => (&info[..colon], Some(&info[colon + 1..])),
         None => (info, None),
     };
-    match password {
-        Some(password) if !is_reference(password) => {
-            let from = start + user.len() + 1;
-            Some((from, from + password.len(), URL_PASSWORD))
-        }
-        // `https://token@host`
-        Some(_) | None => {
-            let secret = value::weigh(user) == Weight::Random && user.len() >= 16;
-            secret.then_some((start, start + user.len(), URL_TOKEN))
-        }
+    // `https://token@host`, `https://token:x-oauth-basic@host`
+    if value::weigh(user) == Weight::Random && user.len() >= 16 {
+        return Some((start, start + info.len(), URL_TOKEN));
     }
+    let password = password.filter(|password| !is_reference(password))?;
+    let from = start + info.len() - password.len();
+    Some((from, start + info.len(), URL_PASSWORD))
 }
 
 /// What stands before the `@` of the authority. A password should have its slashes escaped;

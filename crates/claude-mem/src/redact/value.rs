@@ -38,7 +38,7 @@ fn is_blank(value: &[u8]) -> bool {
     let filler = |b: &u8| {
         matches!(
             b,
-            b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'#' | b'?' | b' '
+            b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'#' | b'?' | b' ' | b':'
         )
     };
     value.len() < 2
@@ -55,28 +55,37 @@ fn is_reference(value: &[u8]) -> bool {
     match value {
         // A bcrypt or crypt hash also begins with a dollar, but a digit follows.
         [b'$', b'0'..=b'9', ..] => false,
-        [b'$', b'{' | b'(' | b'[' | b'$', ..] => true,
-        [b'$', name @ ..] => class::run(name, class::WORD, usize::MAX) == name.len(),
-        [b'{', .., b'}'] | [b'<', .., b'>'] | [b'%', .., b'%'] | [b'@', .., b'@'] => true,
-        [b'{', b'{', ..] | [b'<', b'%' | b'?', ..] | [b'#', b'{', ..] => true,
-        [b'%', b's' | b'v' | b'd' | b'q' | b'@' | b'('] | [b'%', b'(', ..] => true,
-        [b':', name @ ..] => class::run(name, class::WORD, usize::MAX) == name.len(),
+        // `${NAME}`, `$(command)`, `{name}`, `<name>`, `<%= name %>`, `#{name}`, `%(name)s`
+        [b'$', b'{' | b'(' | b'[' | b'$', ..]
+        | [
+            b'<' | b'{',
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'{' | b'%' | b'?',
+            ..,
+        ]
+        | [b'#', b'{', ..]
+        | [b'%', b'(', ..]
+        | [b'%', b's' | b'v' | b'd' | b'q' | b'@']
+        | [b'{', .., b'}']
+        | [b'<', .., b'>']
+        | [b'%', .., b'%']
+        | [b'@', .., b'@'] => true,
+        // `$NAME`, `:name`
+        [b'$' | b':', name @ ..] => class::run(name, class::WORD, usize::MAX) == name.len(),
         [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..] => is_path(value),
         _ => {
-            contains(value, b"://")
-                || value.starts_with(b"arn:")
+            value.starts_with(b"arn:")
                 || value.starts_with(b"data:")
-                || contains(value, b"${")
-                || contains(value, b"{{")
+                || REFERRING.iter().any(|part| contains(value, part))
         }
     }
 }
 
+const REFERRING: [&[u8]; 4] = [b"://", b"${", b"{{", b"%s"];
+
 fn is_path(value: &[u8]) -> bool {
-    value.iter().filter(|b| **b == b'/').count() >= 2 && is_wordlike(value)
-        || value.starts_with(b"./")
-        || value.starts_with(b"../")
-        || value.starts_with(b"~/")
+    let relative = [b"./".as_slice(), b"../", b"~/"];
+    let parts = value.split(|b| *b == b'/').count();
+    relative.iter().any(|start| value.starts_with(start)) || (parts > 2 && is_wordlike(value))
 }
 
 /// Values that every language has a word for.
@@ -101,6 +110,37 @@ fn is_literal(value: &[u8]) -> bool {
         .iter()
         .any(|literal| value.eq_ignore_ascii_case(literal.as_bytes()))
         || (value.len() < 4 && value.iter().all(u8::is_ascii_digit))
+        || is_number(value)
+        || is_sized_type(value)
+}
+
+/// `0x80`, `5i32`, `0x8000_u32`: numbers as only code writes them.
+fn is_number(value: &[u8]) -> bool {
+    let hex = value.strip_prefix(b"0x");
+    let digits = hex.unwrap_or(value);
+    let of_number = |b: &u8| match hex {
+        Some(_) => b.is_ascii_hexdigit() || *b == b'_',
+        None => b.is_ascii_digit() || *b == b'_',
+    };
+    let length = digits.iter().take_while(|b| of_number(b)).count();
+    let rest = &digits[length..];
+    length > 0
+        && length <= 10
+        && (rest.is_empty() && hex.is_some()
+            || matches!(rest, [b'u' | b'i', ..]) && is_sized_type(rest))
+}
+
+/// `u32`, `__u64`, `uint8_t`, `char16`
+fn is_sized_type(value: &[u8]) -> bool {
+    let name = value
+        .strip_suffix(b"_t")
+        .unwrap_or(value)
+        .trim_ascii_start();
+    let letters = name
+        .iter()
+        .take_while(|b| b.is_ascii_lowercase() || **b == b'_')
+        .count();
+    letters <= 6 && matches!(&name[letters..], b"8" | b"16" | b"32" | b"64" | b"128")
 }
 
 /// Several words. A sentence is a label; a row of small words may be a passphrase.

@@ -1,0 +1,354 @@
+use super::names::{Promise, promise};
+use super::samples::fill;
+use super::secrets;
+
+/// Masks each example and says what is wrong: the secret is still there, or more than the secret
+/// is gone. `kept` is what must be left of the text around it.
+fn masked(examples: &[&str]) {
+    let mut wrong = Vec::new();
+    for example in examples {
+        let (text, random) = fill(example);
+        // The secret stands between `«` and `»` where it is not what was filled in.
+        let marked = text.split_once('«').and_then(|(before, rest)| {
+            let (secret, after) = rest.split_once('»')?;
+            Some((before.to_owned(), secret.to_owned(), after.to_owned()))
+        });
+        let (before, secret, after) = marked.unwrap_or_else(|| {
+            let (before, after) = text.split_once(&random).unwrap();
+            (before.to_owned(), random, after.to_owned())
+        });
+        let text = format!("{before}{secret}{after}");
+        let out = secrets(&text);
+        let mask = out
+            .strip_prefix(before.as_str())
+            .and_then(|rest| rest.strip_suffix(after.as_str()));
+        if !mask.is_some_and(|mask| mask.starts_with("[redacted:") && mask.ends_with(']')) {
+            wrong.push(format!("{text}\n   -> {out}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn untouched(examples: &[&str]) {
+    let mut wrong = Vec::new();
+    for example in examples {
+        let (text, _) = fill(example);
+        let out = secrets(&text);
+        if out != text {
+            wrong.push(format!("{text}\n   -> {out}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn environment_lines_are_masked_whatever_their_value() {
+    masked(&[
+        "DB_PASSWORD=«hunter2»",
+        "DB_PASSWORD=«letmein»\nDB_HOST=localhost",
+        "DB_PASSWORD=«password»",
+        "DB_PASS=«correct-horse»",
+        "export API_KEY={alnum:20}",
+        "PGPASSWORD=«swordfish» psql -h db",
+        "docker run -e SECRET_KEY={alnum:30} image",
+        "ENV STRIPE_SECRET={alnum:22}",
+        "MY_TOKEN=\"{alnum:10}\"",
+        "MY_TOKEN='«some-words»'",
+        "SESSION_SECRET=«keyboardcat»",
+        "JWT_SECRET=«a!b@c#d$e%f»",
+        "AWS_SECRET_ACCESS_KEY={b64:40}",
+        "+DB_PASSWORD=«hunter2»",
+        "     3→DB_PASSWORD=«hunter2»",
+        ".env:3:DB_PASSWORD=«hunter2»",
+        "\u{1b}[32mDB_PASSWORD\u{1b}[0m=x DB_PASSWORD=«hunter2»",
+        "a\\nDB_PASSWORD=«hunter2»\\nb",
+    ]);
+}
+
+#[test]
+fn references_to_secrets_are_not_secrets() {
+    untouched(&[
+        "DB_PASSWORD=",
+        "DB_PASSWORD=$PASSWORD",
+        "DB_PASSWORD=${PASSWORD:-}",
+        "DB_PASSWORD=$(cat /run/secrets/db)",
+        "DB_PASSWORD=`cat /run/secrets/db`",
+        "DB_PASSWORD={{ .Values.password }}",
+        "DB_PASSWORD=<your password>",
+        "DB_PASSWORD=%DB_PASSWORD%",
+        "DB_PASSWORD=********",
+        "DB_PASSWORD=xxxx",
+        "DB_PASSWORD=null",
+        "DB_PASSWORD_FILE=/run/secrets/db_password",
+        "password: ${{ secrets.DB_PASSWORD }}",
+        "password = var.db_password",
+        "password: \"{{ lookup('env', 'PW') }}\"",
+        "api_key: !vault |",
+        "secret: arn:aws:secretsmanager:eu-west-1:1:secret:db",
+        "token: op://vault/item/field",
+        "PWD=/home/me/project",
+        "OLDPWD=/tmp/x",
+        "TOKEN=make_token(1)",
+    ]);
+}
+
+#[test]
+fn configuration_files_are_masked() {
+    masked(&[
+        "password: «hunter2»",
+        "  password: «hunter2» # the old one",
+        "password = «hunter2»",
+        "password=«hunter2»",
+        "password: «letmein»",
+        "password: '«letmein»'",
+        "passphrase: \"«correct horse battery staple»\"",
+        "aws_secret_access_key = {b64:40}",
+        "secret_key_base: {hex:64}",
+        "//host.example/:_authToken={alnum:36}",
+        "_auth = «{alnum:28}»",
+        "PrivateKey = «{b64:43}=»",
+        "api.key={alnum:24}",
+        "spring.datasource.password=«hunter2»",
+        "client_secret: {alnum:32}",
+        "client-secret: {alnum:32}",
+        "password: |\n  «hunter2»",
+        "- name: DB_PASSWORD\n  value: «hunter2»",
+        "- name: DB_PASSWORD\n  value: \"«hunter2»\"",
+        "{\"name\": \"API_TOKEN\", \"value\": \"{alnum:20}\"}",
+        "<add key=\"Password\" value=\"«hunter2»\" />",
+        "<password>«hunter2»</password>",
+        "machine host login me password «hunter2»",
+        "Server=db;User Id=sa;Password=«hunter2»;Encrypt=true",
+        "AccountName=a;AccountKey=«{alnum:86}==»;EndpointSuffix=x",
+        "password = \"\"\"«hunter2»\"\"\"",
+        "| Password: «hunter2!» |",
+    ]);
+}
+
+#[test]
+fn json_is_masked_also_where_it_is_escaped() {
+    masked(&[
+        "{\"password\": \"«hunter2»\"}",
+        "{\"password\":\"«hunter2»\",\"user\":\"me\"}",
+        "{\"apiKey\": \"{alnum:24}\"}",
+        "{\\\"api_key\\\": \\\"{alnum:24}\\\"}",
+        "\"{\\\\\\\"token\\\\\\\":\\\\\\\"{alnum:24}\\\\\\\"}\"",
+        "&quot;password&quot;: &quot;«hunter2»&quot;",
+        "{'secret': '{alnum:24}'}",
+        "\"access_token\" : \"{url:40}\",",
+        "{\"auth\": \"«YWxpY2U6aHVudGVyMjI=»\"}",
+    ]);
+}
+
+#[test]
+fn literals_in_source_code_are_masked() {
+    masked(&[
+        "const apiKey = \"{alnum:24}\";",
+        "const apiKey: string = '{alnum:24}';",
+        "let token: &'static str = \"{alnum:24}\";",
+        "static TOKEN: &str = \"{alnum:24}\";",
+        "api_key: str = \"{alnum:24}\"",
+        "String password = \"«hunter2»\";",
+        "password := \"«hunter2»\"",
+        "$password = '«hunter2»';",
+        "define('DB_PASSWORD', '«letmein»');",
+        "os.environ[\"API_KEY\"] = \"{alnum:24}\"",
+        "os.getenv(\"X\") or api_key == \"{alnum:24}\"",
+        "const apiKey = process.env.API_KEY || \"{alnum:24}\";",
+        "token = os.environ.get('TOKEN', '{alnum:24}')",
+        "let key = Secret::new(\"{alnum:40}\");",
+        "const clientSecret =\n  \"{alnum:40}\";",
+        ".header(\"X-Api-Key\", \"{alnum:24}\")",
+        "headers: { 'X-Auth-Token': '{alnum:24}' }",
+        "client = Client(api_key=\"{alnum:24}\")",
+        "CREATE USER app WITH PASSWORD '«hunter2»';",
+        "IDENTIFIED BY '«hunter2»'",
+        "# password is «hunter2»",
+        "// old token: {alnum:32}",
+        "if (password === \"«hunter2»\") {",
+        "password ||= \"«hunter2»\"",
+        "token=b\"{alnum:24}\"",
+    ]);
+}
+
+#[test]
+fn ordinary_source_code_stays_as_it_is() {
+    untouched(&[
+        "token = parser.next_token()",
+        "let key = map.key();",
+        "password: string",
+        "password: string;",
+        "password?: string | null",
+        "password: Option<String>,",
+        "pub token: Token,",
+        "pub log_passwd: __u32,",
+        "api_key = os.environ[\"X\"]",
+        "api_key = os.environ[\"PROD_API_KEY_V2\"]",
+        "const token = await getToken(user1, \"read\");",
+        "this.password = password;",
+        "foo(token=token, password=password)",
+        "Client(api_key=settings.API_KEY)",
+        "token = tokens[i + 1]",
+        "if token == \"identifier\" {",
+        "match token { Token::Word => 1 }",
+        "for (key, value) in map {",
+        "key = \"user.profile.name\"",
+        "<input type=\"password\" name=\"password\">",
+        "\"password\": \"Password\"",
+        "\"password\": \"Enter your password\"",
+        "\"passwordHint\": \"At least 8 characters\"",
+        "max_tokens: 4096",
+        "\"tokens\": 1234",
+        "token_count = 12345678901234567890",
+        "\"key\": \"{hex:40}\"",
+        "cache_key: {alnum:40}",
+        "public_key = \"{b64:64}\"",
+        "nextPageToken: \"{alnum:40}\"",
+        "primary key (id)",
+        "keyboard: \"qwerty\"",
+        "monkey = \"{alnum:30}\"",
+        "headers.set(\"Authorization\", `Bearer ${token}`)",
+        "Authorization: Bearer <token>",
+        "WWW-Authenticate: Bearer realm=\"api\"",
+        "TOKEN = r\"[a-z0-9]+\"",
+        "const TOKEN_TYPE = \"access_token\";",
+        "grant_type: \"refresh_token\"",
+        "credentials: \"same-origin\"",
+        "let secret = compute_secret(&seed)?;",
+        "password = input(\"Password: \")",
+        "scrypt('password', 'salt', 64)",
+        "['text', 'password', 'checkbox']",
+        "my $mnemonic = $self->{opcode};",
+        "proxy_pass http://backend;",
+        "#define TOKEN_MAX 10",
+        "TOKEN_STRING = 0x04,",
+        "--token TOKEN  The token to use",
+        "--password string   password for login",
+        "see --api-key and --secret-key",
+        "Password is required",
+        "the token is invalid",
+    ]);
+}
+
+#[test]
+fn checksums_and_ids_stay_as_they_are() {
+    untouched(&[
+        "commit {hex:40}",
+        "sha256: {hex:64}",
+        "checksum = \"{hex:64}\"",
+        "\"integrity\": \"sha512-{b64:86}==\"",
+        "session_id: {uuid}",
+        "\"id\": \"{uuid}\"",
+        "digest = sha256:{hex:64}",
+        "ETag: \"{hex:32}\"",
+        "data:image/png;base64,{b64:400}",
+        "ssh-rsa {b64:372} me@host",
+        "at 0x{hex:16} in main",
+        "h1:{b64:43}=",
+        "index {hex:7}..{hex:7} 100644",
+    ]);
+}
+
+#[test]
+fn arguments_of_commands_are_masked() {
+    masked(&[
+        "tool --password «hunter2»",
+        "tool --password=«hunter2» --verbose",
+        "tool --password '«hunter2 x!»'",
+        "tool --api-key {alnum:24} run",
+        "tool --token={alnum:24}",
+        "tool -password «hunter2»",
+        "curl -u me:«hunter2» host",
+        "curl --user 'me:«hunter2»' host",
+        "sshpass -p «hunter2» ssh host",
+        "sshpass -p'«hunter2»' ssh host",
+        "mysql -uroot -p«hunter2» db",
+        "mysqldump -u root -p«hunter2» db",
+        "redis-cli -h x -a «hunter2» ping",
+        "docker login -u me -p «hunter2» host",
+        "openssl rsa -passin pass:«hunter2» -in k",
+        "curl -H 'X-Api-Key: {alnum:24}' host",
+        "curl -H 'Authorization: token {alnum:40}' host",
+        "curl -H 'Authorization: {alnum:40}' host",
+        "curl -d 'password=«hunter2»' host",
+        "curl -d 'user=me&password=«hunter2»&x=1' host",
+    ]);
+}
+
+#[test]
+fn urls_lose_their_passwords_and_nothing_else() {
+    masked(&[
+        "postgres://app:«hunter2»@db/app",
+        "postgres://app:«p»@db/app",
+        "mongodb+srv://me:«p@ss»@cluster.example/db",
+        "postgres://app:«p/ss»@db/app",
+        "amqp://guest:«guest»@localhost:5672/",
+        "https://host.example/cb?token=«abc»&x=1",
+        "https://host.example/cb?x=1&access_token={url:20}#top",
+        "https://host.example/cb#access_token={url:20}&x=1",
+        "https://host.example/f?X-Amz-Signature={hex:64}",
+        "https://host.example/f?sv=1&sig=«{alnum:43}%3D»",
+        "jdbc:postgresql://db/app?user=me&password=«hunter2»",
+    ]);
+    untouched(&[
+        "https://host.example:8443/a@b",
+        "https://host.example/?page=2&sort=key",
+        "http://[::1]:8080/",
+        "postgres://${USER}:${PASS}@db/app",
+        "postgres://{user}:{password}@db/app",
+        "https://unpkg.example/react@18/index.js",
+        "https://host.example/?token=${token}",
+        "https://host.example/?token=<token>",
+        "file:///etc/passwd",
+    ]);
+}
+
+#[test]
+fn a_name_promises_by_its_last_noun() {
+    for (name, want) in [
+        ("password", Some(Promise::Password)),
+        ("dbPassword", Some(Promise::Password)),
+        ("PGPASSWORD", Some(Promise::Password)),
+        ("PASSWORD_PROD", Some(Promise::Password)),
+        ("password2", Some(Promise::Password)),
+        ("smtp_pass", Some(Promise::Password)),
+        ("apiKey", Some(Promise::Token)),
+        ("APIKey", Some(Promise::Token)),
+        ("x-api-key", Some(Promise::Token)),
+        ("accessToken", Some(Promise::Token)),
+        ("client_secret", Some(Promise::Token)),
+        ("tokenBase64", Some(Promise::Token)),
+        ("AWS_SECRET_ACCESS_KEY", Some(Promise::Token)),
+        ("key", Some(Promise::Weak)),
+        ("auth", Some(Promise::Weak)),
+        ("pass", Some(Promise::Weak)),
+        ("token_count", None),
+        ("tokens", None),
+        ("max_token", None),
+        ("next_token", None),
+        ("nextPageToken", None),
+        ("key_id", None),
+        ("public_key", None),
+        ("primaryKey", None),
+        ("monkey", None),
+        ("passenger", None),
+        ("compass", None),
+        ("secretary", None),
+        ("old_string", None),
+        ("", None),
+        ("___", None),
+        ("123", None),
+    ] {
+        assert_eq!(promise(name.as_bytes()), want, "name {name:?}");
+    }
+}

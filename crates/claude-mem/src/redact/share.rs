@@ -1,0 +1,94 @@
+//! Fits a JSON value into so many bytes: fewer items, then shorter texts.
+
+use serde_json::Value;
+
+use super::cut::Cut;
+use super::json::is_lines;
+use crate::limits::ELISION_BYTES_MAX;
+
+/// A value of JSON costs at least this much of what may be kept.
+const NODE_BYTES: usize = 32;
+
+/// Drops items from the ends of arrays and objects until there are few enough.
+pub(super) fn prune(value: &mut Value, keep: Cut) {
+    let mut left = keep.bytes_max() / NODE_BYTES;
+    prune_to(value, &mut left);
+}
+
+fn prune_to(value: &mut Value, left: &mut usize) {
+    *left = left.saturating_sub(1);
+    match value {
+        // Lines are one text, whatever their number.
+        Value::Array(items) if is_lines(items) => {}
+        Value::Array(items) => {
+            let fit = items
+                .iter_mut()
+                .map_while(|item| visit(item, left).then_some(()))
+                .count();
+            let dropped = items.len() - fit;
+            items.truncate(fit);
+            if dropped > 0 {
+                items.push(Value::String(format!("[… {dropped} items elided …]")));
+            }
+        }
+        Value::Object(fields) => {
+            let before = fields.len();
+            fields.retain(|_, field| visit(field, left));
+            let dropped = before - fields.len();
+            if dropped > 0 {
+                fields.insert(
+                    "…".to_owned(),
+                    Value::String(format!("[… {dropped} fields elided …]")),
+                );
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn visit(value: &mut Value, left: &mut usize) -> bool {
+    let fits = *left > 0;
+    if fits {
+        prune_to(value, left);
+    }
+    fits
+}
+
+/// How much of each text can be kept so that all together fit into `keep`.
+pub(super) fn share(value: &Value, keep: Cut) -> Cut {
+    let mut sizes = Vec::new();
+    measure(value, &mut sizes);
+    let total: usize = sizes.iter().sum();
+    if total <= keep.bytes_max() {
+        return keep;
+    }
+    sizes.sort_unstable();
+    let (mut left, mut texts) = (keep.bytes_max(), sizes.len());
+    for size in sizes {
+        if size > left / texts {
+            break;
+        }
+        left -= size;
+        texts -= 1;
+    }
+    Cut::of((left / texts.max(1)).saturating_sub(ELISION_BYTES_MAX))
+}
+
+/// The sizes of all texts, keys included with their values.
+fn measure(value: &Value, sizes: &mut Vec<usize>) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => sizes.push(text.len()),
+        Value::Array(items) if is_lines(items) => {
+            let lines = items.iter().filter_map(Value::as_str);
+            sizes.push(lines.map(|line| line.len() + 1).sum());
+        }
+        Value::Array(items) => items.iter().for_each(|item| measure(item, sizes)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                sizes.push(key.len());
+                measure(field, sizes);
+            }
+        }
+    }
+}
