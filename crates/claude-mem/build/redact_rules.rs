@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 /// Bits of the bitmap, as a power of two. Must agree with `redact/rules.rs`.
 const FILTER_BITS_LOG2: u32 = 14;
 const FILTER_FACTOR: u32 = 0x9E37_79B1;
+/// Slots of the hash table behind the bitmap, as a power of two.
+const SLOTS_LOG2: u32 = 10;
 
 #[derive(Default)]
 struct Rule {
@@ -199,6 +201,7 @@ fn print(rules: &[Rule]) -> String {
         let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
         filter[bit as usize / 64] |= 1 << (bit % 64);
     }
+    let slots = slots(anchors.iter().map(|(key, ..)| *key));
     let mut texts = Texts::default();
     let mut pieces: Vec<String> = Vec::new();
     let rules: Vec<String> = rules
@@ -221,6 +224,15 @@ fn print(rules: &[Rule]) -> String {
     );
     let _ = writeln!(
         out,
+        "pub(in super::super) static SLOTS: [u16; {}] = {slots:?};",
+        slots.len()
+    );
+    let _ = writeln!(
+        out,
+        "pub(in super::super) const SLOTS_LOG2: u32 = {SLOTS_LOG2};"
+    );
+    let _ = writeln!(
+        out,
         "pub(in super::super) static FILTER: [u64; {}] = {filter:?};",
         filter.len()
     );
@@ -233,6 +245,24 @@ fn print(rules: &[Rule]) -> String {
         "pub(in super::super) const FILTER_FACTOR: u32 = {FILTER_FACTOR};"
     );
     out
+}
+
+/// An open hash table: for each key one more than the index of its first anchor, in the first
+/// free slot from its hash on.
+fn slots(keys: impl Iterator<Item = u32>) -> Vec<u16> {
+    let mut slots = vec![0; 1 << SLOTS_LOG2];
+    let mut last = None;
+    for (i, key) in keys.enumerate() {
+        if last.replace(key) == Some(key) {
+            continue;
+        }
+        let mut slot = (key.wrapping_mul(FILTER_FACTOR) >> (32 - SLOTS_LOG2)) as usize;
+        while slots[slot] != 0 {
+            slot = (slot + 1) % slots.len();
+        }
+        slots[slot] = u16::try_from(i + 1).unwrap_or_else(|_| panic!("too many anchors"));
+    }
+    slots
 }
 
 fn table(out: &mut String, name: &str, kind: &str, rows: &[String]) {

@@ -1,53 +1,73 @@
 //! Values assigned to names that promise a secret: `.env` lines, YAML, JSON, code, options of a
-//! command, parts of a query, XML.
+//! command, parts of a query, XML, and what people write to their agents.
 //!
-//! The name says how likely a secret is, the place how likely the value is meant literally, the
-//! value how much it looks like one. `judge` puts the three together; the rest finds them.
+//! The name says how likely a secret is (`names`), the place how literally its value is meant
+//! (`place`), the value how much it looks like one (`value`); `judge` puts them together.
 
 use super::class;
+use super::code;
+use super::judge::judge;
 use super::names::{self, Promise};
 use super::place::{self, Place, Value};
 use super::rules::{Anchor, RuleId, Scanner};
-use super::scheme;
 use super::shape;
 use super::value::{self, Weight};
 
-const PASSWORD: RuleId = RuleId::named("password");
-const SECRET: RuleId = RuleId::named("secret");
-const HIGH_ENTROPY: RuleId = RuleId::named("high-entropy");
-
 const NAME_BYTES_MAX: usize = 80;
 
-/// The secret assigned to the name that has `anchor` at `at`, and where that name ends.
-pub(super) fn at(bytes: &[u8], at: usize, anchor: &Anchor) -> Option<(usize, usize, RuleId)> {
-    let (start, end) = name(bytes, at, anchor.len())?;
-    if anchor.scanner == Scanner::Named {
-        let value = place::value(bytes, start, end)?;
-        let rule = anchor.rule;
-        return shape::is_whole(rule.rule(), value.of(bytes)).then_some((
-            value.start,
-            value.end,
-            rule,
-        ));
+/// A secret: where it starts and ends, and its rule.
+type Found = (usize, usize, RuleId);
+
+/// The secret assigned to the name that has `anchor` at `at`.
+pub(super) fn at(bytes: &[u8], at: usize, anchor: &Anchor) -> Option<Found> {
+    let (start, end) = match anchor.scanner {
+        // Words of other languages have no parts that we could read.
+        Scanner::Word => (at, at + anchor.len()),
+        _ => name(bytes, at, anchor.len())?,
+    };
+    if !place::may_follow(bytes, end) {
+        return None;
     }
+    match anchor.scanner {
+        Scanner::Named => {
+            let value = place::value(bytes, start, end)?;
+            let whole = shape::is_whole(anchor.rule.rule(), value.of(bytes));
+            whole.then_some((value.start, value.end, anchor.rule))
+        }
+        Scanner::Word => of_promise(bytes, start, end, Promise::Maybe),
+        _ => of_promise(bytes, start, end, promise(bytes, start, end)?),
+    }
+}
+
+/// What the name promises; for a plain `key`, together with the word before it.
+fn promise(bytes: &[u8], start: usize, end: usize) -> Option<Promise> {
     let promise = names::promise(&bytes[start..end])?;
+    if promise != Promise::Weak || start == 0 || bytes[start - 1] != b' ' {
+        return Some(promise);
+    }
+    let owner = class::run_back(&bytes[..start - 1], class::ALPHA, NAME_BYTES_MAX);
+    names::promise(&bytes[start - 1 - owner..end])
+}
+
+fn of_promise(bytes: &[u8], start: usize, end: usize, promise: Promise) -> Option<Found> {
     let value = place::value(bytes, start, end)?;
     if value.place == Place::Code {
-        return literal_in(bytes, value, promise);
+        return literal_in(bytes, value, promise)
+            .or_else(|| pair_in(bytes, value, &bytes[start..end]));
     }
-    judge(promise, value.place, value.of(bytes)).map(|rule| {
-        (
-            value.start,
-            value.end,
-            shape::of_whole(value.of(bytes)).unwrap_or(rule),
-        )
-    })
+    let whole = match value.place {
+        Place::Line | Place::Loose | Place::Bare => code::whole(bytes, value),
+        _ => value,
+    };
+    let rule = judge(promise, value.place, value.of(bytes))
+        .or_else(|| judge(promise, value.place, whole.of(bytes)))?;
+    let rule = shape::of_whole(whole.of(bytes)).unwrap_or(rule);
+    Some((whole.start, whole.end, rule))
 }
 
 /// Where the name around an anchor begins and ends.
-pub(super) fn name(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usize)> {
-    let is_name = class::URL | class::DOTTED;
-    let mut start = at - class::run_back(&bytes[..at], is_name, NAME_BYTES_MAX);
+fn name(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usize)> {
+    let mut start = at - class::run_back(&bytes[..at], class::TILDE, NAME_BYTES_MAX);
     // `\npassword` and a terminal's colour put a letter before the name that is none of it.
     while start < at && !shape::word_begins(bytes, start) {
         start += 1;
@@ -56,7 +76,7 @@ pub(super) fn name(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usi
         start += 1;
     }
     let mut end = at + length;
-    end += class::run(&bytes[end..], class::URL | class::WORD, NAME_BYTES_MAX);
+    end += class::run(&bytes[end..], class::URL, NAME_BYTES_MAX);
     while bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphabetic) {
         end += 1;
         end += class::run(&bytes[end..], class::URL, NAME_BYTES_MAX);
@@ -67,57 +87,8 @@ pub(super) fn name(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usi
     (end - start <= NAME_BYTES_MAX).then_some((start, end))
 }
 
-/// Whether a value in a place is a secret, and by which rule.
-pub(super) fn judge(promise: Promise, place: Place, value: &[u8]) -> Option<RuleId> {
-    let weight = value::weigh(value);
-    if weight == Weight::Nothing {
-        return None;
-    }
-    let secret = match (promise, place) {
-        (_, Place::Code) => false,
-        (Promise::Weak, Place::Query) => weight == Weight::Random && value.len() >= 16,
-        (Promise::Weak, _) => {
-            place == Place::Quoted && scheme::is_user_and_password(value)
-                || weight == Weight::Random
-                    && value.len() >= 20
-                    && !value::is_hex(value)
-                    && varied(value)
-        }
-        (_, Place::Environment | Place::Query) => true,
-        (Promise::Password, Place::Quoted) => weight >= Weight::Mixed || !value::is_common(value),
-        // `settings.password` is where it is kept, `true/false` what it may be.
-        (Promise::Password, Place::Line) => {
-            let plain = class::run(value, class::URL, value.len()) == value.len();
-            weight >= Weight::Mixed || (plain && !value::is_common(value))
-        }
-        (Promise::Password, Place::Loose) => {
-            weight >= Weight::Mixed && value.len() >= 4 && !value.iter().all(u8::is_ascii_digit)
-        }
-        (Promise::Token, Place::Quoted | Place::Line) => {
-            weight >= Weight::Mixed && value.len() >= 8 && value::is_token(value)
-        }
-        // A name of letters only is a type or a function, however its capitals jump.
-        (Promise::Token, Place::Loose) => {
-            weight == Weight::Random && value.len() >= 16 && value.iter().any(u8::is_ascii_digit)
-        }
-    };
-    let rule = match promise {
-        Promise::Password => PASSWORD,
-        Promise::Token => SECRET,
-        Promise::Weak => HIGH_ENTROPY,
-    };
-    secret.then_some(rule)
-}
-
-/// Lower case, upper case and digits.
-fn varied(value: &[u8]) -> bool {
-    value.iter().any(u8::is_ascii_lowercase)
-        && value.iter().any(u8::is_ascii_uppercase)
-        && value.iter().any(u8::is_ascii_digit)
-}
-
 /// An expression may have the secret in it as a literal: a default, an argument.
-fn literal_in(bytes: &[u8], code: Value, promise: Promise) -> Option<(usize, usize, RuleId)> {
+fn literal_in(bytes: &[u8], code: Value, promise: Promise) -> Option<Found> {
     let mut from = code.start;
     while let Some(literal) = place::next_literal(bytes, from, code.end) {
         let value = literal.of(bytes);
@@ -129,4 +100,17 @@ fn literal_in(bytes: &[u8], code: Value, promise: Promise) -> Option<(usize, usi
         from = literal.end + 1;
     }
     None
+}
+
+/// `auth=("user", "password")`, `auth = HTTPBasicAuth("user", "password")`
+fn pair_in(bytes: &[u8], code: Value, name: &[u8]) -> Option<Found> {
+    let expression = code.of(bytes);
+    let pair = expression.starts_with(b"(") || value::contains(expression, b"BasicAuth(");
+    if !pair || !name.to_ascii_lowercase().ends_with(b"auth") {
+        return None;
+    }
+    let user = place::next_literal(bytes, code.start, code.end)?;
+    let password = place::next_literal(bytes, user.end + 1, code.end)?;
+    let rule = judge(Promise::Password, Place::Quoted, password.of(bytes))?;
+    Some((password.start, password.end, rule))
 }

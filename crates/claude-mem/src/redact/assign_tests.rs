@@ -132,6 +132,9 @@ fn configuration_files_are_masked() {
         "AccountName=a;AccountKey=«{alnum:86}==»;EndpointSuffix=x",
         "password = \"\"\"«hunter2»\"\"\"",
         "| Password: «hunter2!» |",
+        "password: «aB3,xY9!z»};",
+        "password: «aB3;xY9» # old",
+        "{password:«hunter2,user:me»}",
     ]);
 }
 
@@ -178,6 +181,8 @@ fn literals_in_source_code_are_masked() {
         "if (password === \"«hunter2»\") {",
         "password ||= \"«hunter2»\"",
         "token=b\"{alnum:24}\"",
+        "requests.get(url, auth=(\"me\", \"«hunter2»\"))",
+        "requests.get(url, auth=HTTPBasicAuth('me', '«hunter2»'))",
     ]);
 }
 
@@ -237,6 +242,12 @@ fn ordinary_source_code_stays_as_it_is() {
         "see --api-key and --secret-key",
         "Password is required",
         "the token is invalid",
+        "The password is correct.",
+        "puts(&quot;Password is correct.&quot;);",
+        "$password = prompt(\"Password:\");",
+        "const E_PASSWORD: i32 = -2141913079i32;",
+        "foo(key1, token2, password3)",
+        "password: String, token: String",
     ]);
 }
 
@@ -314,6 +325,40 @@ fn urls_lose_their_passwords_and_nothing_else() {
 }
 
 #[test]
+fn what_people_tell_their_agents_is_masked() {
+    masked(&[
+        "my api key is {lower:24}, use it",
+        "the password for admin: «hunter2»",
+        "password for the database is «hunter2»",
+        "use token {hex:24} to call it",
+        "aws configure set aws_secret_access_key {b64:40}",
+        "git config user.password «hunter2»",
+        "pass: «hunter2»",
+        "contraseña: «secreto99»",
+        "密码：«hunter2abc»",
+        "Пароль: «qwerty99»",
+        "mot de passe: «azerty12»",
+        "docker run --env=DB_PASSWORD=«letmein» image",
+        "SECRET_KEY = '«x-{alnum:24}$!#^*(»'",
+    ]);
+    untouched(&[
+        "pass: 12, fail: 3",
+        "# pass 12",
+        "PASS src/app.test.ts",
+        "password for admin: required",
+        "the key to success",
+        "token refresh failed",
+        "password varchar(255) not null",
+        "primary key: {alnum:30}",
+        "token, value = get_domain(value[1:])",
+        "you can pass `spec=True1` here",
+        "columns identified by \"colUsed2\"",
+        "SAFE_TOKEN = \"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\"",
+        "TOKEN_RE = \"^[a-z0-9_]{16,40}$\"",
+    ]);
+}
+
+#[test]
 fn a_name_promises_by_its_last_noun() {
     for (name, want) in [
         ("password", Some(Promise::Password)),
@@ -331,7 +376,7 @@ fn a_name_promises_by_its_last_noun() {
         ("AWS_SECRET_ACCESS_KEY", Some(Promise::Token)),
         ("key", Some(Promise::Weak)),
         ("auth", Some(Promise::Weak)),
-        ("pass", Some(Promise::Weak)),
+        ("pass", Some(Promise::Maybe)),
         ("token_count", None),
         ("tokens", None),
         ("max_token", None),

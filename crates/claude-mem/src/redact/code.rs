@@ -5,19 +5,19 @@ use super::place::{Place, Value};
 
 /// Types longer than this are not looked behind.
 const TYPE_BYTES_MAX: usize = 60;
-const LINE_BYTES_MAX: usize = 400;
+const LINE_BYTES_MAX: usize = 200;
 
 /// A value without quotes and without a place that says what it is: look at it and around it.
 pub(super) fn judge(bytes: &[u8], name_start: usize, value: Value) -> Value {
     let line_end = line_end(bytes, value.end);
-    let after = bytes[value.end..line_end].trim_ascii();
-    if is_expression(value.of(bytes), after) {
+    if is_expression(value.of(bytes), bytes[value.end..line_end].trim_ascii()) {
         return Value {
             place: Place::Code,
             start: value.start,
             end: line_end,
         };
     }
+    let after = bytes[whole(bytes, value).end..line_end].trim_ascii();
     let alone = after.is_empty() || after.starts_with(b"#") || after.starts_with(b"//");
     let place = if alone && begins_line(bytes, name_start) {
         Place::Line
@@ -25,6 +25,23 @@ pub(super) fn judge(bytes: &[u8], name_start: usize, value: Value) -> Value {
         value.place
     };
     Value { place, ..value }
+}
+
+/// A value without quotes up to where it really ends. A password may have a comma or a bracket in it:
+/// what goes on behind one without a blank is taken along, what ends a sentence or a list not.
+pub(super) fn whole(bytes: &[u8], value: Value) -> Value {
+    let rest = &bytes[value.end..line_end(bytes, value.end)];
+    let goes_on = |b: &&u8| !b.is_ascii_whitespace() && !b"\"'`<>([{\\&".contains(b);
+    let more = rest.iter().take_while(goes_on).count();
+    let trailing = rest[..more]
+        .iter()
+        .rev()
+        .take_while(|b| b",;)}].:!?".contains(b))
+        .count();
+    Value {
+        end: value.end + more - trailing,
+        ..value
+    }
 }
 
 /// `TOKEN=make_token()` is no line of an environment.

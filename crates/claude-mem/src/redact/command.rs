@@ -1,22 +1,20 @@
 //! Secrets behind words that are no names of secrets: options of programs that take a password,
 //! and SQL.
 
+use memchr::memmem;
+
 use super::class;
 use super::literal::{self, opening};
 use super::place::blanks;
 use super::rules::RuleId;
 use super::value::{self, Weight};
 
-const ARGUMENT: RuleId = RuleId::named("command-password");
-const COMMAND_BYTES_MAX: usize = 400;
+const COMMAND_PASSWORD: RuleId = RuleId::named("command-password");
+/// How far behind the program's name its option may stand.
+const COMMAND_BYTES_MAX: usize = 300;
 
 /// How a program takes a password.
-struct Program {
-    name: &'static str,
-    option: &'static str,
-    form: Form,
-}
-
+#[derive(Clone, Copy)]
 enum Form {
     /// `-p secret`
     Next,
@@ -28,141 +26,84 @@ enum Form {
     Quoted,
 }
 
-const PROGRAMS: [Program; 14] = [
-    Program {
-        name: "curl",
-        option: "-u",
-        form: Form::User,
-    },
-    Program {
-        name: "curl",
-        option: "--user",
-        form: Form::User,
-    },
-    Program {
-        name: "wget",
-        option: "--user",
-        form: Form::User,
-    },
-    Program {
-        name: "sshpass",
-        option: "-p",
-        form: Form::Next,
-    },
-    Program {
-        name: "sshpass",
-        option: "-p",
-        form: Form::Glued,
-    },
-    Program {
-        name: "mysql",
-        option: "-p",
-        form: Form::Glued,
-    },
-    Program {
-        name: "mariadb",
-        option: "-p",
-        form: Form::Glued,
-    },
-    Program {
-        name: "redis-cli",
-        option: "-a",
-        form: Form::Next,
-    },
-    Program {
-        name: "docker login",
-        option: "-p",
-        form: Form::Next,
-    },
-    Program {
-        name: "podman login",
-        option: "-p",
-        form: Form::Next,
-    },
-    Program {
-        name: "unzip",
-        option: "-P",
-        form: Form::Next,
-    },
-    Program {
-        name: "openssl",
-        option: "pass:",
-        form: Form::Glued,
-    },
-    Program {
-        name: "htpasswd",
-        option: "-b",
-        form: Form::Next,
-    },
-    Program {
-        name: "identified by",
-        option: "",
-        form: Form::Quoted,
-    },
+/// A program, the option that takes a password, and how.
+const PROGRAMS: [(&str, &str, Form); 13] = [
+    ("curl", "-u", Form::User),
+    ("curl", "--user", Form::User),
+    ("wget", "--user", Form::User),
+    ("sshpass", "-p", Form::Next),
+    ("sshpass", "-p", Form::Glued),
+    ("mysql", "-p", Form::Glued),
+    ("mariadb", "-p", Form::Glued),
+    ("redis-cli", "-a", Form::Next),
+    ("docker login", "-p", Form::Next),
+    ("podman login", "-p", Form::Next),
+    ("unzip", "-P", Form::Next),
+    ("openssl", "pass:", Form::Glued),
+    ("identified by", "", Form::Quoted),
 ];
 
 /// The secret among the arguments of the program whose name stands at `at`.
 pub(super) fn at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
-    let limit = bytes.len().min(at + COMMAND_BYTES_MAX);
-    let command = &bytes[at..limit];
-    let line = command
-        .iter()
-        .position(|b| matches!(b, b'\n' | b'|' | b';'))
-        .unwrap_or(command.len());
-    let end = at + line;
-    PROGRAMS.iter().find_map(|program| {
-        let name = command.get(..program.name.len())?;
-        let stands = name.eq_ignore_ascii_case(program.name.as_bytes());
-        stands
-            .then(|| program.secret(bytes, at + program.name.len(), end))
-            .flatten()
-    })
-}
-
-impl Program {
-    fn secret(&self, bytes: &[u8], from: usize, end: usize) -> Option<(usize, usize, RuleId)> {
-        let mut here = from;
-        while let Some(option) = next_option(bytes, here, end, self.option.as_bytes()) {
-            if let Some((start, stop)) = self.value(bytes, option, end) {
-                return Some((start, stop, ARGUMENT));
-            }
-            if self.option.is_empty() {
-                return None;
-            }
-            here = option;
+    let mut end = None;
+    for (name, option, form) in PROGRAMS {
+        let start = bytes[at..].get(..name.len());
+        if !start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes())) {
+            continue;
         }
-        None
+        let end = *end.get_or_insert_with(|| command_end(bytes, at));
+        if let Some((start, stop)) = argument(bytes, at + name.len(), end, option, form) {
+            return Some((start, stop, COMMAND_PASSWORD));
+        }
     }
-
-    /// The secret behind an option that ends at `at`.
-    fn value(&self, bytes: &[u8], at: usize, end: usize) -> Option<(usize, usize)> {
-        let spaces = blanks(bytes, at) + usize::from(bytes.get(at) == Some(&b'='));
-        let (start, stop) = match (&self.form, spaces) {
-            (Form::Glued, 0) => word(bytes, at, end),
-            (Form::Quoted, 1..) if bytes.get(at + spaces) != Some(&b'\'') => return None,
-            (Form::Next | Form::User | Form::Quoted, 1..) => word(bytes, at + spaces, end),
-            _ => return None,
-        };
-        let start = match self.form {
-            Form::User => start + 1 + bytes[start..stop].iter().position(|b| *b == b':')?,
-            Form::Next | Form::Glued | Form::Quoted => start,
-        };
-        let secret = &bytes[start..stop];
-        let counts =
-            secret.len() >= 3 && secret[0] != b'-' && value::weigh(secret) > Weight::Nothing;
-        counts.then_some((start, stop))
-    }
+    None
 }
 
-/// Behind the next `option` that begins a word.
-fn next_option(bytes: &[u8], from: usize, end: usize, option: &[u8]) -> Option<usize> {
+/// Where the command that begins at `at` ends; a backslash takes it on to the next line.
+fn command_end(bytes: &[u8], at: usize) -> usize {
+    let limit = bytes.len().min(at + COMMAND_BYTES_MAX);
+    let ends = |i: &usize| match bytes[*i] {
+        b'\n' => bytes[*i - 1] != b'\\',
+        b'|' | b';' => true,
+        _ => false,
+    };
+    (at + 1..limit).find(ends).unwrap_or(limit)
+}
+
+/// The secret behind the first `option` in `bytes[from..end]` that has one.
+fn argument(
+    bytes: &[u8],
+    from: usize,
+    end: usize,
+    option: &str,
+    form: Form,
+) -> Option<(usize, usize)> {
     if option.is_empty() {
-        return Some(from);
+        return value(bytes, from, end, form);
     }
-    (from..end).find_map(|i| {
-        let begins = bytes[i - 1].is_ascii_whitespace();
-        (begins && bytes[i..end].starts_with(option)).then_some(i + option.len())
-    })
+    memmem::find_iter(bytes.get(from..end)?, option)
+        .map(|found| from + found)
+        .filter(|&start| bytes[start - 1].is_ascii_whitespace())
+        .find_map(|start| value(bytes, start + option.len(), end, form))
+}
+
+/// The secret behind an option that ends at `at`.
+fn value(bytes: &[u8], at: usize, end: usize, form: Form) -> Option<(usize, usize)> {
+    let apart = blanks(bytes, at) + usize::from(bytes.get(at) == Some(&b'='));
+    let quoted = bytes.get(at + apart) == Some(&b'\'');
+    let (start, stop) = match (form, apart) {
+        (Form::Glued, 0) => word(bytes, at, end),
+        (Form::Next | Form::User, 1..) => word(bytes, at + apart, end),
+        (Form::Quoted, 1..) if quoted => word(bytes, at + apart, end),
+        _ => return None,
+    };
+    let start = match form {
+        Form::User => start + 1 + bytes[start..stop].iter().position(|b| *b == b':')?,
+        Form::Next | Form::Glued | Form::Quoted => start,
+    };
+    let secret = &bytes[start..stop];
+    let counts = secret.len() >= 3 && secret[0] != b'-' && value::weigh(secret) > Weight::Nothing;
+    counts.then_some((start, stop))
 }
 
 /// One argument, without its quotes.
@@ -170,6 +111,6 @@ fn word(bytes: &[u8], at: usize, end: usize) -> (usize, usize) {
     if let Some(open) = opening(bytes, at) {
         return (open.end, literal::end(bytes, open));
     }
-    let length = class::run(&bytes[at..end.max(at)], class::PATH, usize::MAX);
-    (at, at + length)
+    let rest = bytes.get(at..end).unwrap_or_default();
+    (at, at + class::run(rest, class::PATH, rest.len()))
 }

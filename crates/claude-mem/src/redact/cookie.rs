@@ -7,6 +7,8 @@ use super::value::{self, Weight};
 
 const COOKIE: RuleId = RuleId::named("cookie");
 const HEADER_BYTES_MAX: usize = 4096;
+/// A header whose first cookies are harmless is taken to be harmless.
+const LOOK_BYTES_MAX: usize = 1024;
 
 /// The cookies behind the header's name that ends at `end`: all of them, if one is a secret.
 pub(super) fn at(bytes: &[u8], end: usize) -> Option<(usize, usize, RuleId)> {
@@ -16,21 +18,26 @@ pub(super) fn at(bytes: &[u8], end: usize) -> Option<(usize, usize, RuleId)> {
     let sign = matches!(bytes.get(here), Some(b':' | b'=' | b','));
     here += usize::from(sign);
     here += blanks(bytes, here);
-    let (start, stop) = match quote(bytes, here) {
-        Some(open) => (open.end, literal::end(bytes, open)),
-        None if sign => {
-            let limit = bytes.len().min(here + HEADER_BYTES_MAX);
-            let line = bytes[here..limit]
-                .iter()
-                .take_while(|b| !b"\r\n\"'`\\".contains(b))
-                .count();
-            (here, here + line)
-        }
-        None => return None,
-    };
-    let pairs = &bytes[start..stop];
-    let secret = pairs.split(|b| *b == b';').any(is_secret);
-    (secret && (sign || spaces > 0)).then_some((start, stop, COOKIE))
+    let open = quote(bytes, here);
+    if !sign && (open.is_none() || spaces == 0) {
+        return None;
+    }
+    let start = open.map_or(here, |open| open.end);
+    let looked = &bytes[start..header_end(bytes, start, LOOK_BYTES_MAX)];
+    if !looked.split(|b| *b == b';').any(is_secret) {
+        return None;
+    }
+    let stop = open.map_or_else(
+        || header_end(bytes, start, HEADER_BYTES_MAX),
+        |open| literal::end(bytes, open),
+    );
+    Some((start, stop, COOKIE))
+}
+
+fn header_end(bytes: &[u8], from: usize, bytes_max: usize) -> usize {
+    let header = &bytes[from..bytes.len().min(from + bytes_max)];
+    let ends = |b: &u8| matches!(b, b'\r' | b'\n' | b'"' | b'\'' | b'`' | b'\\');
+    from + header.iter().position(ends).unwrap_or(header.len())
 }
 
 fn is_secret(pair: &[u8]) -> bool {

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::assign;
 use super::cut::Cut;
+use super::judge::judge;
 use super::names::{self, Promise};
 use super::place::Place;
 use super::share::{prune, share};
@@ -50,10 +50,10 @@ impl Walk {
     fn string(&mut self, text: &mut String, promise: Option<Promise>) {
         let secret = promise.and_then(|promise| {
             let place = match promise {
-                Promise::Weak => Place::Quoted,
+                Promise::Weak | Promise::Maybe => Place::Quoted,
                 Promise::Token | Promise::Password => Place::Environment,
             };
-            assign::judge(promise, place, text.as_bytes())
+            judge(promise, place, text.as_bytes())
         });
         if let Some(rule) = secret {
             *text = mask(rule.name());

@@ -16,6 +16,7 @@ pub(super) fn at(bytes: &[u8], at: usize, length: usize) -> Option<(usize, usize
     // One file may hold many manifests.
     let start = memchr::memmem::rfind(&bytes[from..at], b"\n---").map_or(from, |i| from + i);
     let end = memchr::memmem::find(&bytes[at..until], b"\n---").map_or(until, |i| at + i);
+    memchr::memmem::find(&bytes[start..end], b"ata")?;
     let (start, end) = block(bytes, start, end)?;
     Some((start, end, KUBERNETES_SECRET))
 }

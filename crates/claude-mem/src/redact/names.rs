@@ -8,6 +8,8 @@
 pub(super) enum Promise {
     /// `key`, `auth`: anything may stand there.
     Weak,
+    /// `pass`: a password, or a test that passed.
+    Maybe,
     /// `api_key`, `access_token`: made by a machine, long and without sense.
     Token,
     /// `password`: made by people, any word may be one.
@@ -58,7 +60,7 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
         return key(owner, owner_part);
     }
     match last {
-        "pass" if owner.is_empty() => Some(Promise::Weak),
+        "pass" if owner.is_empty() => Some(Promise::Maybe),
         "pass" | "dbpass" | "userpass" | "rootpass" | "mnemonic" | "seedphrase" => {
             Some(Promise::Password)
         }

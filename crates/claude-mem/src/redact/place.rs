@@ -2,7 +2,8 @@
 
 use super::class;
 use super::code;
-use super::literal::{self, VALUE_BYTES_MAX, opening, quote};
+use super::joint;
+use super::literal::{self, Quote, VALUE_BYTES_MAX, opening, quote};
 
 /// What surrounds a value, and so how literally it is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,10 @@ pub(super) enum Place {
     Quoted,
     /// Alone on its line behind its name: a configuration file.
     Line,
-    /// Anywhere else: prose, arguments, code.
+    /// Behind an operator, anywhere else: prose, arguments, code.
     Loose,
+    /// Behind its name with nothing but a blank between.
+    Bare,
     /// An expression: the value is computed, but may have literals in it.
     Code,
 }
@@ -45,67 +48,79 @@ pub(super) fn value(bytes: &[u8], start: usize, end: usize) -> Option<Value> {
         return element(bytes, here + 1);
     }
     here += usize::from(bytes.get(here) == Some(&b']'));
-    if let Some(value) = follow_on(bytes, here) {
+    if let Some(value) = joint::follow_on(bytes, here) {
         return Some(value);
     }
     let spaces = blanks(bytes, here);
     here += spaces;
-    let Some(operator) = operator(bytes, here, quoted_name.is_some()) else {
-        return argument(bytes, start, end, spaces);
-    };
-    let sign = bytes[here];
-    here += operator;
-    let tight = operator == 1 && sign == b'=' && spaces == 0;
-    let after = value_start(bytes, here, sign)?;
-    let name = &bytes[start..end];
-    let environment = is_environment_name(name);
-    if let Some(open) = opening(bytes, after) {
-        let computed = bytes[open.start] == b'`' && tight;
+    match joint::operator(bytes, here, quoted_name.is_some()) {
+        Some((sign, after)) => {
+            let tight = spaces == 0 && sign == b'=' && after == here + 1;
+            assigned(bytes, start..end, Operator { sign, tight, after })
+        }
+        None => joint::argument(bytes, start, end, spaces),
+    }
+}
+
+/// The sign between a name and its value.
+#[derive(Clone, Copy)]
+struct Operator {
+    sign: u8,
+    /// Directly behind the name, and no part of a longer sign.
+    tight: bool,
+    /// Where it ends.
+    after: usize,
+}
+
+fn assigned(bytes: &[u8], name: std::ops::Range<usize>, operator: Operator) -> Option<Value> {
+    let Operator { sign, tight, after } = operator;
+    let here = value_start(bytes, after, sign)?;
+    let environment = is_environment_name(&bytes[name.clone()]);
+    if let Some(open) = opening(bytes, here) {
         let place = match sign {
-            _ if computed => Place::Code,
+            // A shell runs what stands there.
+            b'=' if tight && bytes[open.start] == b'`' => Place::Code,
             b'=' if tight && environment => Place::Environment,
-            b',' if !environment || !is_first_argument(bytes, start) => Place::Loose,
+            b',' if !environment || !is_first_argument(bytes, name.start) => Place::Loose,
             _ => Place::Quoted,
         };
-        return Some(Value {
-            place,
-            start: open.end,
-            end: literal::end(bytes, open),
-        });
+        return Some(quoted(bytes, open, place));
     }
-    if tight && after == here {
-        if let Some(place) = parameter(bytes, start, here) {
+    if sign == b',' {
+        return None;
+    }
+    if tight && here == after {
+        if let Some(place) = joint::parameter(bytes, name.start, here) {
             return Some(Value {
                 place,
                 ..unquoted(bytes, here, Place::Query)
             });
         }
         if environment {
-            return Some(code::unless_called(
-                bytes,
-                unquoted(bytes, here, Place::Environment),
-            ));
+            let value = unquoted(bytes, here, Place::Environment);
+            return Some(code::unless_called(bytes, value));
         }
-    }
-    if sign == b',' {
-        return None;
     }
     Some(code::judge(
         bytes,
-        start,
-        unquoted(bytes, after, Place::Loose),
+        name.start,
+        unquoted(bytes, here, Place::Loose),
     ))
+}
+
+/// Whether a value may follow a name that ends at `end`: a quick look that spares a thorough one.
+pub(super) fn may_follow(bytes: &[u8], end: usize) -> bool {
+    let next = bytes.get(end + blanks(bytes, end));
+    !matches!(
+        next,
+        None | Some(b'(' | b')' | b';' | b'.' | b'/' | b'}' | b'*' | b'<' | b'~')
+    )
 }
 
 /// The next quoted string that begins in `bytes[from..until]`.
 pub(super) fn next_literal(bytes: &[u8], from: usize, until: usize) -> Option<Value> {
     let at = (from..until).find(|&i| matches!(bytes[i], b'"' | b'\'' | b'`'))?;
-    let open = quote(bytes, at)?;
-    Some(Value {
-        place: Place::Quoted,
-        start: open.end,
-        end: literal::end(bytes, open),
-    })
+    Some(quoted(bytes, quote(bytes, at)?, Place::Quoted))
 }
 
 /// Where the value begins after an operator that ends at `at`: behind blanks, on the next line
@@ -135,88 +150,12 @@ fn value_start(bytes: &[u8], at: usize, sign: u8) -> Option<usize> {
 /// `<name>value</…`
 fn element(bytes: &[u8], start: usize) -> Option<Value> {
     let limit = bytes.len().min(start + VALUE_BYTES_MAX);
-    let end = start + bytes[start..limit].iter().position(|b| *b == b'<')?;
+    let length = bytes[start..limit].iter().position(|b| *b == b'<')?;
     Some(Value {
         place: Place::Quoted,
         start,
-        end,
+        end: start + length,
     })
-}
-
-/// How long the operator at `at` is, if one is there.
-fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<usize> {
-    let rest = &bytes[at.min(bytes.len())..];
-    match rest {
-        [b':', b':', ..] | [b'=', b'~', ..] => None,
-        [b'=' | b'!', b'=', b'=', ..]
-        | [b'?', b'?', b'=', ..]
-        | [b'|', b'|', b'=', ..]
-        | [b'%', b'3', b'D', ..] => Some(3),
-        [b':' | b'=' | b'!' | b'+' | b'?', b'=', ..]
-        | [b'=', b'>', ..]
-        | [b'i', b's', b' ', _, ..] => Some(2),
-        [b'=' | b':', ..] => Some(1),
-        [b',', ..] if quoted_name => Some(1),
-        _ => None,
-    }
-}
-
-/// `name: DB_PASSWORD`, then `value: …`: how containers and old configuration files are told.
-fn follow_on(bytes: &[u8], at: usize) -> Option<Value> {
-    let rest = &bytes[at.min(bytes.len())..];
-    let joint = |b: &&u8| {
-        matches!(
-            **b,
-            b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'' | b'\\'
-        )
-    };
-    let skipped = rest.iter().take(BLANKS_MAX).take_while(joint).count();
-    let word = rest.get(skipped..skipped + 5)?;
-    if skipped == 0 || !word.eq_ignore_ascii_case(b"value") {
-        return None;
-    }
-    let mut here = at + skipped + 5;
-    here = quote(bytes, here).map_or(here, |quote| quote.end);
-    here += blanks(bytes, here);
-    if !matches!(bytes.get(here), Some(b':' | b'=')) {
-        return None;
-    }
-    here += 1;
-    here += blanks(bytes, here);
-    Some(match opening(bytes, here) {
-        Some(open) => Value {
-            place: Place::Quoted,
-            start: open.end,
-            end: literal::end(bytes, open),
-        },
-        None => unquoted(bytes, here, Place::Line),
-    })
-}
-
-/// A value behind a blank alone: `--password value`, `login me password value`, and SQL's
-/// `PASSWORD 'value'`.
-fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) -> Option<Value> {
-    let here = end + spaces;
-    if spaces == 0 || matches!(bytes.get(here), None | Some(b'-' | b'\n' | b'\r')) {
-        return None;
-    }
-    if let Some(open) = opening(bytes, here) {
-        let place = if bytes[start] == b'-' {
-            Place::Quoted
-        } else {
-            Place::Loose
-        };
-        return Some(Value {
-            place,
-            start: open.end,
-            end: literal::end(bytes, open),
-        });
-    }
-    let option = bytes[start] == b'-';
-    let login = bytes[start.saturating_sub(80)..start]
-        .windows(6)
-        .any(|w| w == b"login ");
-    (option || login).then(|| unquoted(bytes, here, Place::Loose))
 }
 
 /// `("NAME", …`
@@ -224,31 +163,24 @@ fn is_first_argument(bytes: &[u8], start: usize) -> bool {
     bytes[..start].iter().rev().nth(1) == Some(&b'(')
 }
 
-/// Whether `name=` at `start` is a part of a query or of a connection string, or alone in
-/// quotes, and not code.
-fn parameter(bytes: &[u8], start: usize, value: usize) -> Option<Place> {
-    let before = bytes[..start].last();
-    if matches!(before, Some(b'?' | b'&' | b';' | b'#')) {
-        return Some(Place::Query);
-    }
-    match bytes.get(unquoted(bytes, value, Place::Query).end) {
-        Some(b'&') => Some(Place::Query),
-        Some(b'"' | b'\'') if matches!(before, Some(b'"' | b'\'')) => Some(Place::Quoted),
-        _ => None,
+fn is_environment_name(name: &[u8]) -> bool {
+    let of_name = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
+    name.len() >= 3 && name.iter().all(of_name)
+}
+
+pub(super) fn quoted(bytes: &[u8], open: Quote, place: Place) -> Value {
+    Value {
+        place,
+        start: open.end,
+        end: literal::end(bytes, open),
     }
 }
 
-pub(super) fn is_environment_name(name: &[u8]) -> bool {
-    name.len() >= 3
-        && name
-            .iter()
-            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
-}
+/// What ends a value in HTML, behind the `&`.
+const ESCAPED: [&[u8]; 4] = [b"quot;", b"lt;", b"gt;", b"#"];
 
 /// Up to a blank, or what ends a value in its place.
-fn unquoted(bytes: &[u8], start: usize, place: Place) -> Value {
-    let escape =
-        |i: usize| bytes[i] == b'\\' && matches!(bytes.get(i + 1), Some(b'n' | b'r' | b't' | b'"'));
+pub(super) fn unquoted(bytes: &[u8], start: usize, place: Place) -> Value {
     let ends = |b: u8| match place {
         Place::Query => {
             !class::has(class::PATH, b) || matches!(b, b'&' | b'#' | b';' | b'{' | b'}')
@@ -256,12 +188,16 @@ fn unquoted(bytes: &[u8], start: usize, place: Place) -> Value {
         Place::Environment => b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`'),
         _ => b.is_ascii_whitespace() || b"\"'`,;)}]<>\\".contains(&b),
     };
+    let escape = |i: usize| match &bytes[i..] {
+        [b'\\', b'n' | b'r' | b't' | b'"', ..] => true,
+        [b'&', rest @ ..] => ESCAPED.iter().any(|escaped| rest.starts_with(escaped)),
+        _ => false,
+    };
     let limit = bytes.len().min(start + VALUE_BYTES_MAX);
-    let value = &bytes[start.min(limit)..limit];
     let length = (start..limit)
         .take_while(|&i| !ends(bytes[i]) && !escape(i))
         .count();
-    let value = &value[..length];
+    let value = bytes.get(start..start + length).unwrap_or_default();
     let trailing = value
         .iter()
         .rev()
@@ -270,12 +206,12 @@ fn unquoted(bytes: &[u8], start: usize, place: Place) -> Value {
     Value {
         place,
         start,
-        end: start + value.len() - trailing,
+        end: start + length - trailing,
     }
 }
 
 pub(super) fn blanks(bytes: &[u8], at: usize) -> usize {
-    let rest = &bytes[at.min(bytes.len())..];
+    let rest = bytes.get(at..).unwrap_or_default();
     rest.iter()
         .take(BLANKS_MAX)
         .take_while(|b| matches!(b, b' ' | b'\t'))

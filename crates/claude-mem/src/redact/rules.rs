@@ -51,6 +51,8 @@ pub(super) enum Scanner {
     Named,
     /// A word that names of secrets have in them.
     Name,
+    /// The word for a password in another language.
+    Word,
     /// `://`
     Url,
     /// `-----`
@@ -82,7 +84,7 @@ mod tables {
 }
 
 pub(super) use tables::RULES;
-use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, TEXTS};
+use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
 
 impl RuleId {
     pub(super) fn rule(self) -> &'static Rule {
@@ -136,6 +138,12 @@ impl Text {
 pub(super) struct Key(u32);
 
 impl Key {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        bytes
+            .iter()
+            .fold(Self::default(), |key, &byte| key.next(byte))
+    }
+
     /// The key one byte further on.
     pub(super) const fn next(self, byte: u8) -> Self {
         Self((self.0 << 8 | (byte | 0x20) as u32) & 0x00FF_FFFF)
@@ -149,11 +157,24 @@ impl Key {
 
     /// The anchors that begin with these bytes and stand at the start of `bytes`, longest first.
     pub(super) fn anchors(self, bytes: &[u8]) -> impl Iterator<Item = &'static Anchor> {
-        let first = ANCHORS.partition_point(|anchor| anchor.key < self.0);
-        ANCHORS[first..]
+        ANCHORS[self.first()..]
             .iter()
             .take_while(move |anchor| anchor.key == self.0)
             .filter(move |anchor| anchor.stands_at(bytes))
+    }
+
+    /// The index of the first anchor with this key; behind all of them if there is none.
+    fn first(self) -> usize {
+        let mut slot = (self.0.wrapping_mul(FILTER_FACTOR) >> (32 - SLOTS_LOG2)) as usize;
+        loop {
+            match SLOTS[slot] {
+                0 => return ANCHORS.len(),
+                found if ANCHORS[usize::from(found) - 1].key == self.0 => {
+                    return usize::from(found) - 1;
+                }
+                _ => slot = (slot + 1) % SLOTS.len(),
+            }
+        }
     }
 }
 
@@ -163,14 +184,18 @@ impl Anchor {
     }
 
     fn stands_at(&self, bytes: &[u8]) -> bool {
-        bytes
-            .get(..usize::from(self.text.length))
-            .is_some_and(|start| {
-                if self.any_case {
-                    start.eq_ignore_ascii_case(self.text.get().as_bytes())
-                } else {
-                    start == self.text.get().as_bytes()
-                }
-            })
+        let text = self.text.get().as_bytes();
+        // Three bytes are known to agree; the fourth tells most words apart.
+        let fourth = |text: &[u8]| text.get(3).map(|b| b | 0x20);
+        if text.len() > 3 && fourth(bytes) != fourth(text) {
+            return false;
+        }
+        bytes.get(..text.len()).is_some_and(|start| {
+            if self.any_case {
+                start.eq_ignore_ascii_case(text)
+            } else {
+                start == text
+            }
+        })
     }
 }

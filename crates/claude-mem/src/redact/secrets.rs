@@ -34,31 +34,43 @@ const ROUNDS_MAX: usize = 8;
 
 /// All secrets of `text` in order, none overlapping another.
 pub(super) fn find(text: &str) -> Vec<Span> {
-    let bytes = text.as_bytes();
     let mut spans: Vec<Span> = Vec::new();
+    let mut from = 0;
     // The next secret that is known already: nothing is looked for inside it.
     let mut ahead: Option<Span> = None;
-    let mut key = Key::default();
-    let mut here = 0;
-    while here < bytes.len() {
-        key = key.next(bytes[here]);
-        here += 1;
-        if let Some(span) = ahead.filter(|span| span.start < here) {
-            (here, key, ahead) = (here.max(span.end), Key::default(), None);
-            continue;
-        }
-        if !key.may_anchor() || here < 3 {
-            continue;
-        }
-        let Some(span) = look(text, here - 3, key) else {
-            continue;
-        };
-        spans.push(span);
-        if ahead.is_none_or(|other| span.start < other.start) {
-            ahead = Some(span);
+    loop {
+        let until = ahead.map_or(text.len(), |span| span.start);
+        if let Some((span, after)) = next(text, from, until) {
+            spans.push(span);
+            from = after;
+            if ahead.is_none_or(|other| span.start < other.start) {
+                ahead = Some(span);
+            }
+        } else if let Some(span) = ahead.take() {
+            from = from.max(span.end);
+        } else {
+            return merged(spans);
         }
     }
-    merged(spans)
+}
+
+/// The first secret whose anchor ends in `text[from..until]`, and where to look on.
+fn next(text: &str, from: usize, until: usize) -> Option<(Span, usize)> {
+    let bytes = text.as_bytes();
+    // The anchor may have begun before.
+    let mut key = Key::of(&bytes[from.saturating_sub(2)..from]);
+    let mut here = from;
+    for &byte in bytes.get(from..until)? {
+        key = key.next(byte);
+        here += 1;
+        if key.may_anchor()
+            && here >= 3
+            && let Some(span) = look(text, here - 3, key)
+        {
+            return Some((span, here));
+        }
+    }
+    None
 }
 
 /// In order, and one where several overlap: an end of a key may reach back over what was taken
@@ -123,7 +135,7 @@ fn ask(bytes: &[u8], at: usize, anchor: &Anchor) -> Option<(usize, usize, RuleId
         Scanner::Shape => {
             shape::at(bytes, at, anchor).map(|(start, end)| (start, end, anchor.rule))
         }
-        Scanner::Name | Scanner::Named => assign::at(bytes, at, anchor),
+        Scanner::Name | Scanner::Named | Scanner::Word => assign::at(bytes, at, anchor),
         Scanner::Url => url::at(bytes, at).or_else(|| query::at(bytes, at)),
         Scanner::Pem => pem::at(bytes, at),
         Scanner::Scheme => scheme::at(bytes, at, anchor.len()),

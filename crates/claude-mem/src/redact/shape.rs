@@ -22,10 +22,7 @@ pub(super) fn at(bytes: &[u8], start: usize, anchor: &Anchor) -> Option<(usize, 
 
 /// The rule whose shape the whole of `value` has.
 pub(super) fn of_whole(value: &[u8]) -> Option<RuleId> {
-    let key = value
-        .get(..3)?
-        .iter()
-        .fold(Key::default(), |key, &b| key.next(b));
+    let key = Key::of(value.get(..3)?);
     key.anchors(value)
         .filter(|anchor| anchor.scanner == Scanner::Shape)
         .find(|anchor| at(value, 0, anchor).is_some_and(|(_, end)| end == value.len()))

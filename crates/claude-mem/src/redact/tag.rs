@@ -66,14 +66,35 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = Tag> {
     std::iter::from_fn(move || {
         loop {
             let rest = text.as_bytes().get(from..)?;
-            let start = from + rest.iter().position(|&b| OPENS[usize::from(b)])?;
+            let offset = rest.iter().position(|&b| OPENS[usize::from(b)])?;
+            let start = from + offset;
             from = start + 1;
+            if !may_begin(&rest[offset..]) {
+                continue;
+            }
             if let Some(tag) = at(text, start) {
                 from = tag.end;
                 return Some(tag);
             }
         }
     })
+}
+
+/// The two first bytes rule out nearly everything that is no tag of ours.
+fn may_begin(bytes: &[u8]) -> bool {
+    match *bytes {
+        [b'<', next, ..] => {
+            matches!(next | 0x20, b'p' | b'c' | b'h' | b's')
+                || matches!(next, b'/' | b'&' | b'\\' | b'%' | b'\t'..=b'\r')
+                || !next.is_ascii()
+                || next == b' '
+        }
+        [b'&', next, ..] => matches!(next, b'l' | b'L' | b'#'),
+        [b'\\', next, ..] => matches!(next | 0x20, b'u' | b'x'),
+        [b'%', next, ..] => next == b'3',
+        [0xEF, next, ..] => matches!(next, 0xBC | 0xB9),
+        _ => false,
+    }
 }
 
 /// The tag that begins at `start`, if one of ours does.

@@ -42,13 +42,20 @@ fn is_blank(value: &[u8]) -> bool {
         )
     };
     value.len() < 2
+        || !value
+            .iter()
+            .any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
         || value.iter().all(filler)
         || value.iter().all(|b| *b == value[0])
         || value.starts_with("•".as_bytes())
         || value.starts_with("…".as_bytes())
+        || ALPHABETS.iter().any(|row| contains(value, row))
         || contains(value, b"[redacted")
         || contains(value, "[… ".as_bytes())
 }
+
+/// Rows of an alphabet: examples, and tables of characters.
+const ALPHABETS: [&[u8]; 3] = [b"abcdefghij", b"ABCDEFGHIJ", b"0123456789"];
 
 /// A value that says where the secret is, not what it is.
 fn is_reference(value: &[u8]) -> bool {
@@ -116,6 +123,7 @@ fn is_literal(value: &[u8]) -> bool {
 
 /// `0x80`, `5i32`, `0x8000_u32`: numbers as only code writes them.
 fn is_number(value: &[u8]) -> bool {
+    let value = value.strip_prefix(b"-").unwrap_or(value);
     let hex = value.strip_prefix(b"0x");
     let digits = hex.unwrap_or(value);
     let of_number = |b: &u8| match hex {
@@ -209,6 +217,14 @@ pub(super) fn is_token(value: &[u8]) -> bool {
     value
         .iter()
         .all(|&b| b.is_ascii_alphanumeric() || b"_-+/=.~:%!@|".contains(&b))
+}
+
+/// A regular expression or a format, not a value.
+pub(super) fn is_pattern(value: &[u8]) -> bool {
+    const SIGNS: [&[u8]; 12] = [
+        b"\\d", b"\\w", b"\\s", b"\\b", b".*", b".+", b"[^", b"]+", b"]*", b"(?", b"[a-", b"[0-",
+    ];
+    SIGNS.iter().any(|sign| contains(value, sign))
 }
 
 /// Hexadecimal digits and dashes only: checksums, commits, UUIDs.
