@@ -81,6 +81,38 @@ pub const BUSY_PAUSE_MS: u64 = 100;
 /// How long the worker waits for writers to end before it replaces a damaged store.
 pub const GATE_SECONDS: u64 = 10;
 
+/// One request to the worker over its socket,
+pub const REQUEST_BYTES_MAX: u64 = 64 << 10;
+/// how long it may take to say it,
+pub const REQUEST_SECONDS_MAX: u64 = 5;
+/// and how many are answered at once.
+pub const REQUESTS_AT_ONCE_MAX: usize = 64;
+/// How long each step of an orderly end may take, and all of it before it is forced.
+pub const END_STEP_SECONDS: u64 = 4;
+pub const END_SECONDS: u64 = 12;
+/// How long whoever starts a worker waits for it to be ready.
+pub const READY_SECONDS: u64 = 20;
+
+/// Rounds of the worker's upkeep,
+pub const UPKEEP_SECONDS: u64 = 60;
+/// of which some do more: ending children that lost their worker,
+pub const REAP_SECONDS: u64 = 300;
+/// looking at every page of the store,
+pub const CHECK_SECONDS: u64 = 86_400;
+/// a backup, if something changed.
+pub const BACKUP_SECONDS: i64 = 3_600;
+/// How long settled events stay in the queue, for those who look.
+pub const DONE_SECONDS_MAX: i64 = 3_600;
+/// A session that was not heard of for so long, and did not end, was interrupted.
+pub const SESSION_SILENT_SECONDS_MAX: i64 = 86_400;
+/// How long what was forgotten can be brought back.
+pub const FORGOTTEN_DAYS_MAX: i64 = 30;
+/// How long nobody must have come before the store is rewritten to be smaller,
+pub const VACUUM_IDLE_SECONDS: u64 = 600;
+/// and how much of it must be unused.
+pub const VACUUM_BYTES_MIN: u64 = 16 << 20;
+pub const VACUUM_PERCENT_MIN: u64 = 25;
+
 /// Memories of a session that a new one of it is compared with.
 pub const SIMILAR_ROWS_MAX: u32 = 100;
 /// Decisions of a project that a new one may take the place of.

@@ -91,6 +91,11 @@ impl DataDir {
         self.root.join("worker.pid")
     }
 
+    /// One file per child that the worker started.
+    pub fn children(&self) -> PathBuf {
+        self.root.join("children")
+    }
+
     /// Held by the one worker of this directory for as long as it lives.
     pub fn worker_lock(&self) -> PathBuf {
         self.root.join("worker.lock")
@@ -120,6 +125,13 @@ impl DataDir {
         }
         Ok(())
     }
+}
+
+/// A directory with a short path that is private to its owner, or at least to be trusted not to
+/// lose files. For `DataDir::worker_sock`.
+pub fn short_dir(env: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    let dir = env("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
+    dir.unwrap_or_else(|| OsString::from("/tmp")).into()
 }
 
 /// Makes a directory, and the ones above it, that only its owner can enter. One that stands

@@ -40,7 +40,7 @@ use wire::Head;
 use crate::clock::Micros;
 use crate::ids::ClientSessionId;
 use crate::limits::STDIN_MAYBE_MS;
-use crate::paths::DataDir;
+use crate::paths::{self, DataDir};
 use crate::{pause, project};
 
 /// A developer's way to see that a panic is survived.
@@ -309,7 +309,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let key = key::of(&taken.event, taken.message_id.as_deref());
         let now = self.around.started.millis();
         self.report(deliver::event(dir, key, &taken.event, now))?;
-        deliver::wake(&dir.worker_sock(&self.short_dir()));
+        deliver::wake(&dir.worker_sock(&paths::short_dir(&self.around.env)));
         Ok(())
     }
 
@@ -333,11 +333,6 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let dir = dir.or_else(|| head.cwd.clone().map(OsString::from))?;
         let dir = Path::new(&dir);
         dir.is_absolute().then(|| project::identify(dir))
-    }
-
-    fn short_dir(&self) -> std::path::PathBuf {
-        let dir = (self.around.env)("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
-        dir.unwrap_or_else(|| OsString::from("/tmp")).into()
     }
 
     fn dir_name(&self) -> String {

@@ -126,6 +126,11 @@ pub fn take_in(
     Ok(report)
 }
 
+/// Whether nothing waits.
+pub fn is_empty(dir: &DataDir) -> io::Result<bool> {
+    Ok(waiting(&dir.spool())?.is_empty())
+}
+
 /// The files that wait, oldest first; of a very full spool, some.
 fn waiting(spool: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(spool) {

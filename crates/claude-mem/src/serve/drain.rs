@@ -28,6 +28,11 @@ pub trait Compressor: Send + Sync + std::fmt::Debug {
 
     /// No further call is made, and the one under way ends soon.
     fn stop(&self) {}
+
+    /// Why memories are not made as they should be, for `status`.
+    fn trouble(&self, _now: Millis) -> Option<String> {
+        None
+    }
 }
 
 /// What became of an episode at the compressor.
@@ -52,7 +57,7 @@ pub trait Watcher: Send + Sync + std::fmt::Debug {
 #[derive(Debug)]
 pub struct Drain {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
@@ -99,7 +104,10 @@ impl Drain {
                     .spawn(move || shared.work())
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { shared, threads })
+        Ok(Self {
+            shared,
+            threads: Mutex::new(threads),
+        })
     }
 
     /// Something was queued.
@@ -131,12 +139,13 @@ impl Drain {
     }
 
     /// Lets each thread finish its episode, for so long; what is left is given back.
-    pub fn stop(self, within: Duration) {
+    pub fn stop(&self, within: Duration) {
         self.shared.board().stopping = true;
         self.shared.compressor.stop();
         self.shared.bell.notify_all();
         let until = Instant::now() + within;
-        for thread in self.threads {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
             while !thread.is_finished() && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(5));
             }

@@ -14,16 +14,26 @@
 //! outlives it. Everything here can be missing: hooks write and commands read without it.
 
 pub mod backups;
+pub mod client;
 pub mod drain;
 pub mod episodes;
+pub mod executable;
+pub mod index;
+pub mod lifecycle;
 pub mod local;
 pub mod lock;
 pub mod pidfile;
+pub mod presence;
 pub mod recover;
 pub mod replace;
 pub mod shared;
 pub mod similar;
+pub mod socket;
+pub mod spawn;
+pub mod spool;
+pub mod upkeep;
 pub mod work;
+pub mod worker;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -49,9 +49,10 @@ fn probed(store: Store) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-fn recover(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
+/// Replaces a store that is known to be damaged. It must not be open in this process.
+pub fn recover(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
     let gate = Gate::close(&dir.db(), Duration::from_secs(GATE_SECONDS))?;
-    let damaged = set_aside(dir, now)?;
+    let damaged = set_aside(dir, "damaged", now)?;
     let backup_from = restore_newest(dir)?;
     drop(gate);
     let mut store = Store::open(&dir.db())?;
@@ -67,21 +68,32 @@ fn recover(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Moves the database and its log out of the way, the log last: whoever finds a log without a
-/// database makes nothing of it, the other way round it would lose what is in the log.
-fn set_aside(dir: &DataDir, now: Millis) -> Result<PathBuf, StoreError> {
+/// Moves the database and its log out of the way, the log first: a log that was left behind
+/// would be taken for the next database's.
+fn set_aside(dir: &DataDir, word: &str, now: Millis) -> Result<PathBuf, StoreError> {
     let io = |error| StoreError::Io("setting the damaged database aside".to_owned(), error);
     crate::paths::create_dir(&dir.backups()).map_err(io)?;
-    let damaged = dir
-        .backups()
-        .join(format!("damaged-{}.db", backups::stamp(now)));
-    for ending in ["", "-wal", "-shm"] {
+    let damaged = free_name(dir, word, now);
+    for ending in ["-wal", "-shm", ""] {
         match std::fs::rename(beside(&dir.db(), ending), beside(&damaged, ending)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io(e)),
             _ => {}
         }
     }
     Ok(damaged)
+}
+
+/// Twice in a second is two names.
+fn free_name(dir: &DataDir, word: &str, now: Millis) -> PathBuf {
+    let stamp = backups::stamp(now);
+    let name = |number: u32| match number {
+        0 => dir.backups().join(format!("{word}-{stamp}.db")),
+        number => dir.backups().join(format!("{word}-{stamp}-{number}.db")),
+    };
+    (0..u32::MAX)
+        .map(name)
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| name(0))
 }
 
 fn beside(database: &Path, ending: &str) -> PathBuf {
@@ -101,6 +113,23 @@ fn restore_newest(dir: &DataDir) -> Result<Option<Millis>, StoreError> {
         }
     }
     Ok(None)
+}
+
+/// Puts a chosen backup in place. Returns where what was there before lies now.
+pub fn replace(
+    dir: &DataDir,
+    backup: &Path,
+    now: Millis,
+    within: Duration,
+) -> Result<Option<PathBuf>, StoreError> {
+    let _gate = Gate::close(&dir.db(), within)?;
+    let set_aside = if dir.db().exists() {
+        Some(set_aside(dir, "replaced", now)?)
+    } else {
+        None
+    };
+    Store::restore(backup, &dir.db())?;
+    Ok(set_aside)
 }
 
 /// Queues again what the damaged database still tells of its queue, and remembers which sessions

@@ -15,8 +15,16 @@ use crate::store::{Store, StoreError};
 #[derive(Debug)]
 pub struct SharedStore {
     dir: DataDir,
-    /// `None` while it could not be opened.
-    store: Mutex<Option<Store>>,
+    store: Mutex<Slot>,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Open(Box<Store>),
+    /// It was damaged and could not be recovered yet: the next one tries again.
+    Lost,
+    /// The worker has ended.
+    Closed,
 }
 
 impl SharedStore {
@@ -26,7 +34,7 @@ impl SharedStore {
         let store = recover::open(dir, now)?;
         Ok(Self {
             dir: dir.clone(),
-            store: Mutex::new(Some(store)),
+            store: Mutex::new(Slot::Open(Box::new(store))),
         })
     }
 
@@ -41,24 +49,31 @@ impl SharedStore {
     ) -> Result<T, StoreError> {
         // A panic cannot leave half a change behind: the transaction went with it.
         let mut slot = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = match slot.take() {
-            Some(store) => slot.insert(store),
-            None => slot.insert(recover::open(&self.dir, clock::now().millis())?),
+        if matches!(*slot, Slot::Lost) {
+            *slot = self.recovered()?;
+        }
+        let Slot::Open(store) = &mut *slot else {
+            return Err(StoreError::Busy);
         };
         let done = act(store);
         if matches!(done, Err(StoreError::Damaged)) {
-            *slot = None;
-            *slot = Some(recover::open(&self.dir, clock::now().millis())?);
+            *slot = Slot::Lost;
+            *slot = self.recovered()?;
         }
         done
     }
 
-    /// Empties the write-ahead log and closes. Whoever comes later finds it closed for good.
+    fn recovered(&self) -> Result<Slot, StoreError> {
+        let store = recover::recover(&self.dir, clock::now().millis())?;
+        Ok(Slot::Open(Box::new(store)))
+    }
+
+    /// Empties the write-ahead log and closes, for good: whoever comes later is told `Busy`.
     pub fn close(&self) -> Result<(), StoreError> {
         let mut slot = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        match slot.take() {
-            Some(store) => store.checkpoint(),
-            None => Ok(()),
+        match std::mem::replace(&mut *slot, Slot::Closed) {
+            Slot::Open(store) => store.checkpoint(),
+            Slot::Lost | Slot::Closed => Ok(()),
         }
     }
 }

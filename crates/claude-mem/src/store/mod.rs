@@ -43,6 +43,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::limits::{VACUUM_BYTES_MIN, VACUUM_PERCENT_MIN};
+
 pub use backlog::{Owed, OwedText};
 pub use backup::BackupReport;
 pub use counts::{Counts, ProjectCounts, QueueCounts};
@@ -156,6 +158,29 @@ impl Store {
         let found = check.query_map([], |row| row.get::<_, String>(0))?;
         let found = found.collect::<Result<Vec<_>, _>>()?;
         Ok(found.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// A faster look at every page that does not compare indexes with tables. `Damaged`: it
+    /// found something.
+    pub fn quick_check(&self) -> Result<(), StoreError> {
+        let verdict: String = self
+            .conn
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        match verdict.as_str() {
+            "ok" => Ok(()),
+            _ => Err(StoreError::Damaged),
+        }
+    }
+
+    /// Whether enough of the file is unused that rewriting it pays.
+    pub fn is_worth_a_vacuum(&self) -> Result<bool, StoreError> {
+        let number = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, u64>(0));
+        let (free, pages) = (
+            number("PRAGMA freelist_count")?,
+            number("PRAGMA page_count")?,
+        );
+        let bytes = free * number("PRAGMA page_size")?;
+        Ok(bytes >= VACUUM_BYTES_MIN && free * 100 >= pages * VACUUM_PERCENT_MIN)
     }
 
     /// Gives unused pages back to the file system.

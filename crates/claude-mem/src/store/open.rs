@@ -2,8 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -91,12 +92,16 @@ pub(super) fn create_if_missing(
         build(&unfinished, application_id, fill).and_then(|()| link_into_place(&unfinished, path));
     // The link keeps the data; only the working name goes. It may not exist if building failed.
     match std::fs::remove_file(&unfinished) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(
-            format!("removing {}", unfinished.display()),
-            e,
-        )),
-        _ => built,
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            return Err(StoreError::io(
+                format!("removing {}", unfinished.display()),
+                e,
+            ));
+        }
+        _ => {}
     }
+    // Whoever was first, what stands there now is looked at before it is connected to.
+    built.and_then(|()| refuse_other_than(path, application_id))
 }
 
 #[allow(
@@ -141,7 +146,27 @@ pub(super) fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> 
 }
 
 /// Looks at the header alone, so that a foreign database is not even opened.
+///
+/// Once per file and process: closing any descriptor of a file takes away all locks that the
+/// process holds on it, also those that SQLite relies on. The first look at a file comes before
+/// its first connection, and there is no second.
 pub(super) fn refuse_other_than(path: &Path, application_id: i32) -> Result<(), StoreError> {
+    static KNOWN: Mutex<Vec<(u64, u64, i32)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = match std::fs::metadata(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing),
+        Err(e) => return Err(StoreError::io(path.display(), e)),
+        Ok(meta) => (meta.dev(), meta.ino(), application_id),
+    };
+    if known.contains(&file) {
+        return Ok(());
+    }
+    read_header(path, application_id)?;
+    known.push(file);
+    Ok(())
+}
+
+fn read_header(path: &Path, application_id: i32) -> Result<(), StoreError> {
     let mut header = Vec::with_capacity(100);
     let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
     match read {

@@ -628,3 +628,23 @@ fn an_import_run_can_be_undone_as_a_whole() {
         ["mine"]
     );
 }
+
+#[test]
+fn a_second_connection_does_not_take_the_locks_of_the_first_with_it() {
+    use std::os::unix::fs::MetadataExt;
+    let scratch = scratch();
+    let mut store = Store::open(&scratch.path).unwrap();
+    store.write(|tx| tx.set_meta("a", "b")).unwrap();
+    let held = || {
+        let inode = std::fs::metadata(&scratch.path).unwrap().ino();
+        let (pid, file) = (format!(" {} ", std::process::id()), format!(":{inode} "));
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        let is_ours = |line: &&str| line.contains(&pid) && line.contains(&file);
+        locks.lines().filter(is_ours).count()
+    };
+    let before = held();
+    assert!(before > 0);
+    drop(Store::open_read_only(&scratch.path).unwrap());
+    Inbox::open(&scratch.path).unwrap().close().unwrap();
+    assert_eq!(held(), before);
+}

@@ -1,0 +1,298 @@
+//! `claude-mem worker`: start, stop and watch the process that makes memories.
+
+mod logs;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use super::app::App;
+use super::screen::Screen;
+use super::words;
+use crate::clock::Millis;
+use crate::limits::{END_SECONDS, READY_SECONDS};
+use crate::log::{Author, Log};
+use crate::paths;
+use crate::serve::lifecycle::{self, Ended, NotRun, Plan};
+use crate::serve::local::Local;
+use crate::serve::pidfile::WorkerFile;
+use crate::serve::spawn::{self, Started};
+use crate::serve::{client, lock, socket};
+
+/// Start, stop or watch the process that makes memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude-mem worker start
+  claude-mem worker status
+  claude-mem worker logs -f              what it does, as it does it
+  claude-mem worker run --until-drained  make memories of all that waits, then end (for cron)
+
+Hooks start the worker when there is work, and it ends by itself when nobody needs it;
+`claude-mem config set worker manual` leaves both to you.")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Start it in the background; returns when it is ready
+    Start,
+    /// End it in order; what it works on stays queued
+    Stop,
+    /// Stop and start
+    Restart,
+    /// Show whether it runs, and how it is
+    Status,
+    /// Run it here, in the foreground
+    Run {
+        /// End when the queue is empty; if a worker runs, wait for that one instead
+        #[arg(long)]
+        until_drained: bool,
+        /// As `start` calls it
+        #[arg(long, hide = true)]
+        detached: bool,
+    },
+    /// Show its log
+    Logs(logs::Args),
+}
+
+pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    match &args.action {
+        Action::Start => start(app, screen),
+        Action::Stop => stop(app, screen),
+        Action::Restart => {
+            end(app)?;
+            start(app, screen)
+        }
+        Action::Status => status(app, screen),
+        Action::Run {
+            until_drained: true,
+            ..
+        } => drain(app, screen),
+        Action::Run { detached: true, .. } => detached(app),
+        Action::Run { .. } => foreground(app, screen),
+        Action::Logs(args) => logs::run(args, app, screen),
+    }
+}
+
+/// What the actions report.
+#[derive(Serialize)]
+struct Report {
+    running: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<String>,
+}
+
+impl Report {
+    const NOT_RUNNING: Self = Self {
+        running: false,
+        pid: None,
+        version: None,
+        since: None,
+        trouble: None,
+    };
+}
+
+fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let executable = std::env::current_exe().context("this executable has no path")?;
+    app.data.create()?;
+    let within = Duration::from_secs(READY_SECONDS);
+    let started = spawn::start(&executable, &app.data, within)?;
+    let word = match started {
+        Started::Ready => "started",
+        Started::Running => "running already",
+        Started::Failed(why) => bail!("the worker did not start: {why}"),
+    };
+    let report = look(app)?;
+    screen.show(&report, |screen, report| match report.pid {
+        Some(pid) => writeln!(screen, "worker {word} (pid {pid})"),
+        None => writeln!(screen, "worker {word}"),
+    })
+}
+
+fn stop(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let was_running = end(app)?;
+    screen.show(&Report::NOT_RUNNING, |screen, _| {
+        let word = if was_running { "stopped" } else { "was not running" };
+        writeln!(screen, "worker {word}")
+    })
+}
+
+/// Asks it to end, then makes it. False if there was none.
+fn end(app: &App) -> anyhow::Result<bool> {
+    if is_free(app, Duration::ZERO)? {
+        return Ok(false);
+    }
+    let patience = Duration::from_secs(END_SECONDS);
+    // A worker that does not answer is ended by a signal below.
+    let asked = client::ask(&socket_of(app), "stop", Some(Duration::from_secs(2)));
+    if !matches!(asked, Ok(Some(_))) {
+        signal(app, rustix::process::Signal::TERM)?;
+    }
+    if is_free(app, patience)? {
+        return Ok(true);
+    }
+    signal(app, rustix::process::Signal::KILL)?;
+    if is_free(app, patience)? {
+        return Ok(true);
+    }
+    bail!("the worker does not end");
+}
+
+/// Signals the worker of the pid file, if it is still that process.
+fn signal(app: &App, signal: rustix::process::Signal) -> anyhow::Result<()> {
+    let file = WorkerFile::read(&app.data.worker_pid())?.filter(WorkerFile::is_alive);
+    if let Some(pid) = file.and_then(|file| file.process()) {
+        rustix::process::kill_process(pid, signal).context("the worker cannot be signalled")?;
+    }
+    Ok(())
+}
+
+/// Whether there is no worker, now or within this time.
+fn is_free(app: &App, within: Duration) -> anyhow::Result<bool> {
+    if !app.data.root().is_dir() {
+        return Ok(true);
+    }
+    let until = Instant::now() + within;
+    loop {
+        if lock::acquire(&app.data.worker_lock())?.is_some() {
+            return Ok(true);
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let report = look(app)?;
+    screen.show(&report, |screen, report| {
+        let (Some(pid), Some(since)) = (report.pid, report.since) else {
+            let word = if report.running { "is starting" } else { "is not running" };
+            return writeln!(screen, "worker {word}");
+        };
+        let since = words::ago(since, app.now);
+        writeln!(screen, "worker runs (pid {pid}, started {since})")?;
+        match &report.trouble {
+            Some(trouble) => writeln!(screen, "{trouble}"),
+            None => Ok(()),
+        }
+    })
+}
+
+fn look(app: &App) -> anyhow::Result<Report> {
+    if is_free(app, Duration::ZERO)? {
+        return Ok(Report::NOT_RUNNING);
+    }
+    let asked = client::ask(&socket_of(app), "status", Some(Duration::from_secs(2)));
+    let told: Option<socket::Report> = asked
+        .ok()
+        .flatten()
+        .and_then(|text| serde_json::from_str(&text).ok());
+    if let Some(told) = told {
+        return Ok(Report {
+            running: true,
+            pid: Some(told.pid),
+            version: Some(told.version),
+            since: Some(told.since),
+            trouble: told.trouble,
+        });
+    }
+    let file = WorkerFile::read(&app.data.worker_pid())?.filter(WorkerFile::is_alive);
+    Ok(Report {
+        running: true,
+        pid: file.as_ref().map(|file| file.pid),
+        version: file.as_ref().map(|file| file.version.clone()),
+        since: file.as_ref().map(|file| file.since),
+        trouble: Some("it does not answer".to_owned()),
+    })
+}
+
+fn socket_of(app: &App) -> PathBuf {
+    let short = paths::short_dir(|name| std::env::var_os(name));
+    app.data.worker_sock(&short)
+}
+
+fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
+    let settings = app.settings().settings;
+    Ok(Plan {
+        dir: app.data.clone(),
+        socket: socket_of(app),
+        executable: std::env::current_exe().context("this executable has no path")?,
+        until_drained,
+        log: Log::new(app.data.logs(), Author::Worker, (&settings).into()),
+        settings,
+    })
+}
+
+fn foreground(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let plan = plan(app, false)?;
+    let ended = lifecycle::run(plan, Arc::new(Local::default()), |file| {
+        // If nobody reads it, the worker still runs.
+        let _ = writeln!(screen, "worker runs (pid {}); Ctrl-C ends it", file.pid)
+            .and_then(|()| screen.flush());
+    })?;
+    hand_over(app, ended)
+}
+
+/// As `spawn::start` calls it: says how it went, then nothing more.
+fn detached(app: &App) -> anyhow::Result<()> {
+    spawn::detach(&app.data);
+    let plan = plan(app, false)?;
+    let mut told = Ok(());
+    let ended = lifecycle::run(plan, Arc::new(Local::default()), |_| {
+        told = spawn::tell(&Started::Ready);
+    });
+    match ended {
+        Ok(ended) => hand_over(app, ended),
+        Err(NotRun::Running) => Ok(spawn::tell(&Started::Running)?),
+        Err(error) => Ok(spawn::tell(&Started::Failed(error.to_string()))?),
+    }
+}
+
+/// A replaced executable takes over from here.
+fn hand_over(app: &App, ended: Ended) -> anyhow::Result<()> {
+    if ended == Ended::Replaced {
+        let executable = plan(app, false)?.executable;
+        spawn::launch(&executable, &app.data)?;
+    }
+    Ok(())
+}
+
+/// How often a worker may end under us before we give up.
+const DRAIN_TRIES: usize = 20;
+
+fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    for _ in 0..DRAIN_TRIES {
+        match lifecycle::run(plan(app, true)?, Arc::new(Local::default()), |_| {}) {
+            Ok(Ended::Drained) => return drained(screen),
+            Ok(_) => bail!("the worker was ended before the queue was empty"),
+            Err(NotRun::Running) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match client::ask(&socket_of(app), "drain", None) {
+            Ok(Some(reply)) if reply == "drained" => return drained(screen),
+            // It is about to end or about to be ready: whoever comes next does the work.
+            Ok(_) | Err(_) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    bail!("the queue could not be drained; `claude-mem worker logs` may say why")
+}
+
+fn drained(screen: &mut Screen) -> anyhow::Result<()> {
+    let value = serde_json::json!({ "drained": true });
+    screen.show(&value, |screen, _| writeln!(screen, "the queue is empty"))
+}

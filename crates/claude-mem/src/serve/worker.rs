@@ -1,0 +1,148 @@
+//! What the parts of a running worker share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::broadcast;
+
+use super::drain::{Compressor, Drain, Watcher};
+use super::pidfile::WorkerFile;
+use super::presence::Presence;
+use super::shared::SharedStore;
+use super::socket::Report;
+use super::work::{Left, Work};
+use super::{index, spool};
+use crate::clock;
+use crate::config::Settings;
+use crate::log::{Level, Log};
+use crate::store::{ReadySession, StoreError};
+
+/// A running worker.
+#[derive(Debug)]
+pub struct Worker {
+    pub store: Arc<SharedStore>,
+    pub drain: Drain,
+    pub presence: Arc<Presence>,
+    pub settings: Settings,
+    /// Rows as they are stored, for those who look on.
+    pub changes: broadcast::Sender<Left>,
+    pub file: Mutex<WorkerFile>,
+    pub log: Log,
+    compressor: Arc<dyn Compressor>,
+}
+
+/// Changes that a slow viewer may fall behind before it has to look for itself.
+const CHANGES_MAX: usize = 256;
+
+impl Worker {
+    pub fn start(
+        store: Arc<SharedStore>,
+        compressor: Arc<dyn Compressor>,
+        settings: Settings,
+        file: WorkerFile,
+        log: Log,
+    ) -> std::io::Result<Arc<Self>> {
+        let presence = Arc::new(Presence::new(Instant::now()));
+        let (changes, _) = broadcast::channel(CHANGES_MAX);
+        let watcher = Arc::new(Noted {
+            presence: Arc::clone(&presence),
+            changes: changes.clone(),
+            log: log.clone(),
+        });
+        let drain = Drain::start(
+            Arc::clone(&store),
+            Arc::clone(&compressor),
+            watcher,
+            settings.parallel_sessions as usize,
+        )?;
+        Ok(Arc::new(Self {
+            store,
+            drain,
+            presence,
+            settings,
+            changes,
+            file: Mutex::new(file),
+            log,
+            compressor,
+        }))
+    }
+
+    /// Everything that waits, also in the spool, becomes memories, and those are indexed. False
+    /// if nobody waited for it any more.
+    pub fn drain_all(&self, is_over: impl Fn() -> bool) -> Result<bool, StoreError> {
+        self.take_in_spool();
+        Ok(self.drain.flush(&is_over)? && index::catch_up(&self.store, &is_over)?)
+    }
+
+    /// Spooled events go where they were meant to go. What cannot be taken in stays.
+    pub fn take_in_spool(&self) {
+        match spool::take_in(self.store.dir(), clock::now().millis()) {
+            Ok(0) => {}
+            Ok(stored) => {
+                self.say(
+                    Level::Info,
+                    "spooled events taken in",
+                    &[("events", &stored)],
+                );
+                self.drain.ring();
+            }
+            Err(error) => self.trouble("the spool could not be taken in", &error),
+        }
+    }
+
+    pub fn report(&self) -> Report {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        Report {
+            pid: file.pid,
+            version: file.version.clone(),
+            since: file.since,
+            trouble: self.compressor.trouble(clock::now().millis()),
+        }
+    }
+
+    pub fn trouble(&self, what: &'static str, error: &dyn std::fmt::Display) {
+        self.say(Level::Warn, what, &[("error", error)]);
+    }
+
+    pub fn say(
+        &self,
+        level: Level,
+        what: &'static str,
+        values: &[(&'static str, &dyn std::fmt::Display)],
+    ) {
+        self.log.line(clock::now().millis(), level, what, values);
+    }
+}
+
+/// Passes on what the drain does.
+#[derive(Debug)]
+struct Noted {
+    presence: Arc<Presence>,
+    changes: broadcast::Sender<Left>,
+    log: Log,
+}
+
+impl Watcher for Noted {
+    fn stored(&self, work: &Work, left: &Left) {
+        self.presence.touch(Instant::now());
+        // Nobody may be looking on.
+        let _ = self.changes.send(left.clone());
+        self.log.line(
+            clock::now().millis(),
+            Level::Info,
+            "episode stored",
+            &[
+                ("session", &work.session),
+                ("events", &left.events),
+                ("observations", &left.observations.len()),
+            ],
+        );
+    }
+
+    fn trouble(&self, what: &'static str, error: &dyn std::fmt::Display) {
+        let now = clock::now().millis();
+        self.log.line(now, Level::Warn, what, &[("error", error)]);
+    }
+
+    fn turn_ends(&self, _ready: &ReadySession) {}
+}
