@@ -85,3 +85,19 @@ pub fn now() -> Micros {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     Micros(since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX)))
 }
+
+/// The person's day, which budgets are counted by: `2001-02-03` where they live.
+pub fn local_day(at: Millis) -> String {
+    zoned(at).strftime("%Y-%m-%d").to_string()
+}
+
+/// The person's time of day: `17:04`.
+pub fn local_time(at: Millis) -> String {
+    zoned(at).strftime("%H:%M").to_string()
+}
+
+fn zoned(at: Millis) -> jiff::Zoned {
+    jiff::Timestamp::from_millisecond(at.0)
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+        .to_zoned(jiff::tz::TimeZone::system())
+}

@@ -76,6 +76,11 @@ impl DataDir {
         self.root.join("settings.json")
     }
 
+    /// An empty directory for a client that compresses: there it finds nobody's instructions.
+    pub fn compressor(&self) -> PathBuf {
+        self.root.join("compressor")
+    }
+
     /// Stands while capture is paused.
     pub fn paused(&self) -> PathBuf {
         self.root.join("paused")

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::app::App;
 use super::screen::{BAD, GOOD, QUIET, Screen, TITLE, WARN};
 use super::words;
-use crate::clock::Millis;
+use crate::clock::{self, Millis};
 use crate::config::{Loaded, Provider};
 use crate::pause::{self, Pause};
 use crate::store::{Counts, SCHEMA_VERSION, SpendReport, Store, StoreError};
@@ -165,7 +165,7 @@ impl Held {
         let read = store.read();
         Ok(Self {
             counts: read.counts()?,
-            today: read.spend_on(&words::local_day(now))?,
+            today: read.spend_on(&clock::local_day(now))?,
             in_all: read.spend_in_all()?,
         })
     }

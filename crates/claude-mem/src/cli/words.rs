@@ -59,11 +59,6 @@ pub(super) fn local(at: Millis) -> String {
     zoned(at).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// The person's day, which budgets are counted by.
-pub(super) fn local_day(at: Millis) -> String {
-    zoned(at).strftime("%Y-%m-%d").to_string()
-}
-
 fn zoned(at: Millis) -> jiff::Zoned {
     jiff::Timestamp::from_millisecond(at.0)
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)

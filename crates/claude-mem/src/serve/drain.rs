@@ -26,6 +26,9 @@ pub trait Compressor: Send + Sync + std::fmt::Debug {
     /// Blocks for as long as it takes, which has an upper bound.
     fn make(&self, work: &Work) -> Verdict;
 
+    /// There is nothing to do just now: what is only kept for the next call may go.
+    fn rest(&self, _now: Millis) {}
+
     /// No further call is made, and the one under way ends soon.
     fn stop(&self) {}
 
@@ -204,7 +207,10 @@ impl Shared {
                     // Whoever waits for an empty queue looks again, and so does an idle thread.
                     self.bell.notify_all();
                 }
-                Task::Sleep(pause) => self.sleep(rings, pause),
+                Task::Sleep(pause) => {
+                    self.compressor.rest(clock::now().millis());
+                    self.sleep(rings, pause);
+                }
             }
             if self.board().stopping {
                 return;

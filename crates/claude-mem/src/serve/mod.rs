@@ -22,6 +22,7 @@ pub mod index;
 pub mod lifecycle;
 pub mod local;
 pub mod lock;
+pub mod modelled;
 pub mod pidfile;
 pub mod presence;
 pub mod recover;

@@ -27,6 +27,9 @@ pub struct SpendRow {
 pub struct SpendReport {
     pub tokens: u64,
     pub calls: u64,
+    /// What of the tokens is only reserved, by calls that are under way.
+    #[serde(skip)]
+    pub open_tokens: u64,
 }
 
 fn spend_row(row: &Row<'_>) -> rusqlite::Result<SpendRow> {
@@ -47,12 +50,14 @@ fn spend_row(row: &Row<'_>) -> rusqlite::Result<SpendRow> {
 
 /// A call that is under way counts as what it reserved.
 const TOKENS: &str = "SELECT coalesce(sum(CASE WHEN outcome = 'reserved' THEN reserved_tokens
-    ELSE input_tokens + output_tokens END), 0), count(*) FROM spend";
+    ELSE input_tokens + output_tokens END), 0), count(*),
+    coalesce(sum(reserved_tokens) FILTER (WHERE outcome = 'reserved'), 0) FROM spend";
 
 fn report(row: &Row<'_>) -> rusqlite::Result<SpendReport> {
     Ok(SpendReport {
         tokens: row.get(0)?,
         calls: row.get(1)?,
+        open_tokens: row.get(2)?,
     })
 }
 

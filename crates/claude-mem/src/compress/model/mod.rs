@@ -7,6 +7,7 @@
 //! is one attempt: whether to try again is the ladder's decision, not a model's.
 
 mod anthropic;
+mod choice;
 mod claude;
 mod claude_faults;
 mod conversation;
@@ -21,6 +22,7 @@ mod pool;
 use std::time::Duration;
 
 pub use anthropic::Anthropic;
+pub use choice::{Choice, Edge};
 pub use claude::{Claude, Launch, MARKER, environment};
 pub use endpoint::Endpoint;
 pub use error::{ModelError, Spent};
