@@ -10,6 +10,7 @@
 
 pub mod choose;
 pub mod quote;
+pub mod recall;
 pub mod render;
 pub mod session_start;
 

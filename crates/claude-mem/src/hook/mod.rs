@@ -235,17 +235,28 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         if marks.is_ignored() {
             return Ok(Answer::Neutral);
         }
-        let question = recall::Question {
+        let settings = HookSettings::load(dir, |name| self.around.text(name));
+        let home = self.around.text("HOME").unwrap_or_default();
+        let project = self.project(call.head);
+        if let Some(project) = &project
+            && is_ignored_project(&settings, project, &home)
+        {
+            return Ok(Answer::Neutral);
+        }
+        let mut question = recall::Question {
             agent: call.agent,
             kind: call.kind,
             head: call.head,
             dir,
+            project: project.as_ref(),
+            prompt: None,
+            settings: &settings,
+            now: call.at.millis(),
         };
         let paused = pause::in_force(&dir.paused(), call.at.millis()).is_some();
         if paused || call.kind == Kind::BeforeTool {
             return Ok(recall::answer(&question));
         }
-        let settings = HookSettings::load(dir, |name| self.around.text(name));
         if settings.ignore_everything {
             self.log("settings.json cannot be read and speaks of what to ignore: nothing is kept");
             return Ok(Answer::Neutral);
@@ -254,17 +265,16 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         if is_tool(call.kind) && (agents::is_our_tool(tool) || settings.skips(tool)) {
             return Ok(recall::answer(&question));
         }
-        let home = self.around.text("HOME").unwrap_or_default();
-        let project = self.project(call.head);
-        if let Some(project) = &project
-            && is_ignored_project(&settings, project, &home)
-        {
-            return Ok(Answer::Neutral);
-        }
-        if let Some(taken) = call.take(silence, project)
+        let taken = call.take(silence, project.clone());
+        if let Some(taken) = &taken
             && !touches_ignored_path(&settings, &taken.event, call.head, &home)
         {
-            self.deliver(dir, &taken)?;
+            self.deliver(dir, taken)?;
+        }
+        if let Some(event::Body::Prompt { text, .. }) =
+            taken.as_ref().map(|taken| &taken.event.body)
+        {
+            question.prompt = Some(text);
         }
         Ok(recall::answer(&question))
     }

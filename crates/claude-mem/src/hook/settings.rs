@@ -3,6 +3,7 @@
 //! Without a settings file and without variables, the usual case, nothing is parsed. Otherwise
 //! `config` reads everything, so that a setting means the same here as everywhere.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 
 use crate::config::{self, Settings, WorkerStart};
@@ -19,11 +20,18 @@ pub struct HookSettings {
 }
 
 /// The settings that a hook asks for, by the names of their variables.
-const VARIABLES: [&str; 4] = [
+const VARIABLES: [&str; 11] = [
     "CLAUDE_MEM_SKIP_TOOLS",
     "CLAUDE_MEM_IGNORE_PROJECTS",
     "CLAUDE_MEM_EXCLUDED_PROJECTS",
     "CLAUDE_MEM_IGNORE_PATHS",
+    "CLAUDE_MEM_WORKER",
+    "CLAUDE_MEM_CONTEXT",
+    "CLAUDE_MEM_CONTEXT_TOKENS",
+    "CLAUDE_MEM_RECALL_PROMPT",
+    "CLAUDE_MEM_RECALL_PROMPT_TOKENS",
+    "CLAUDE_MEM_RECALL_FILE",
+    "CLAUDE_MEM_RECALL_FAILURE",
 ];
 
 impl HookSettings {
@@ -48,6 +56,14 @@ impl HookSettings {
         Self {
             given: Some(loaded.settings),
             ignore_everything: false,
+        }
+    }
+
+    /// Every setting, for the hooks that have something to tell the agent.
+    pub fn all(&self) -> Cow<'_, Settings> {
+        match &self.given {
+            Some(settings) => Cow::Borrowed(settings),
+            None => Cow::Owned(config::from_text(None, |_| None).settings),
         }
     }
 

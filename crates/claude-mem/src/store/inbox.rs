@@ -79,6 +79,22 @@ impl Inbox {
         ignore_session(&self.conn, client, session, now)
     }
 
+    /// Notes what an agent was shown.
+    pub fn record_feedback(&mut self, entries: &[super::Feedback<'_>]) -> Result<(), StoreError> {
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let writes = super::Writes {
+            reads: super::Reads(&tx),
+            tx: &tx,
+        };
+        for entry in entries {
+            writes.record_feedback(entry)?;
+        }
+        tx.commit()?;
+        Ok(())
+    }
+
     /// The same connection for the questions that recall asks.
     pub fn read(&self) -> super::Reads<'_> {
         super::Reads(&self.conn)
