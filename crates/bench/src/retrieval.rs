@@ -17,10 +17,10 @@ use crate::metrics::Measures;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Directory with <set>.docs.jsonl and <set>.queries.jsonl
+    /// Directory with `SET.docs.jsonl` and `SET.queries.jsonl`
     #[arg(long)]
     data: PathBuf,
-    /// Where the runs go, as <set>.run.json
+    /// Where the runs go, as `SET.run.json`
     #[arg(long)]
     out: Option<PathBuf>,
     #[arg(long)]
