@@ -9,6 +9,8 @@
 //! bytes. Absent on purpose: the clock, the worker, writing.
 
 pub mod choose;
+pub mod failure;
+pub mod file;
 pub mod quote;
 pub mod recall;
 pub mod render;

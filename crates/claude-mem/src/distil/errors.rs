@@ -121,7 +121,7 @@ pub(super) fn says_failed(output: &str) -> bool {
 }
 
 /// The most telling lines, in the order they stand, each cleaned and clipped.
-pub(super) fn telling(output: &str) -> Vec<String> {
+pub fn telling(output: &str) -> Vec<String> {
     let lines: Vec<String> = output.lines().take(SCANNED_MAX).map(one_line).collect();
     let mut ranked: Vec<(usize, u8)> = lines
         .iter()

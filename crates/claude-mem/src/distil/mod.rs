@@ -39,6 +39,7 @@ mod values;
 mod work;
 
 pub use carry::Carry;
+pub use errors::telling as telling_error_lines;
 
 use self::account::Account;
 use self::speech::Speech;

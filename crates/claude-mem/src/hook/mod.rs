@@ -249,7 +249,9 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             head: call.head,
             dir,
             project: project.as_ref(),
-            prompt: None,
+            about: call
+                .wire
+                .map_or(recall::About::Nothing, recall::About::before_tool),
             settings: &settings,
             now: call.at.millis(),
         };
@@ -271,10 +273,8 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         {
             self.deliver(dir, taken)?;
         }
-        if let Some(event::Body::Prompt { text, .. }) =
-            taken.as_ref().map(|taken| &taken.event.body)
-        {
-            question.prompt = Some(text);
+        if let Some(taken) = &taken {
+            question.about = recall::About::event(&taken.event.body);
         }
         Ok(recall::answer(&question))
     }

@@ -95,6 +95,25 @@ impl Inbox {
         Ok(())
     }
 
+    /// Notes that an agent's context was compacted: what it was shown before, it has forgotten.
+    pub fn note_compaction(
+        &mut self,
+        client: &str,
+        session: &str,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let writes = super::Writes {
+            reads: super::Reads(&tx),
+            tx: &tx,
+        };
+        writes.set_meta(&compaction_key(client, session), &now.0.to_string())?;
+        tx.commit()?;
+        Ok(())
+    }
+
     /// The same connection for the questions that recall asks.
     pub fn read(&self) -> super::Reads<'_> {
         super::Reads(&self.conn)
@@ -111,6 +130,20 @@ impl Inbox {
         let closed = self.conn.close().map_err(|(_, e)| e.into());
         drop(self.pass);
         closed
+    }
+}
+
+fn compaction_key(client: &str, session: &str) -> String {
+    format!("compacted:{client}:{session}")
+}
+
+impl super::Reads<'_> {
+    /// When the session's context was last compacted; the beginning of time if never.
+    pub fn last_compaction(&self, client: &str, session: &str) -> Result<Millis, StoreError> {
+        let noted = self.meta(&compaction_key(client, session))?;
+        Ok(Millis(
+            noted.and_then(|text| text.parse().ok()).unwrap_or(0),
+        ))
     }
 }
 

@@ -1,0 +1,114 @@
+//! What is known of a file, at the moment it is read or edited.
+
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+
+use super::recall::{Brought, Recalled, frame};
+use super::{quote, render};
+use crate::ids::{ObservationId, ProjectId, SessionId};
+use crate::search::RowKey;
+use crate::store::{Observation, Reads, RowKind, StoreError};
+use crate::tokens;
+
+/// Rows looked at; older ones have little to say about a file that has changed since.
+const LOOKED_AT: usize = 24;
+/// Lines that one file may bring.
+const LINES_MAX: usize = 5;
+/// A smaller file is read sooner than what is known of it.
+pub const FILE_BYTES_MIN: u64 = 512;
+
+#[derive(Debug)]
+pub struct Ask<'a> {
+    pub project: ProjectId,
+    pub own: Option<SessionId>,
+    /// Relative to the project's root, or the end of a path.
+    pub path: &'a str,
+    pub shown: &'a HashSet<RowKey>,
+    pub budget_tokens: u32,
+    pub zone: &'a TimeZone,
+}
+
+/// Decisions, gotchas and fixes first, then the last changes; nothing for a file that memory
+/// does not know.
+pub fn file(reads: &Reads<'_>, ask: &Ask<'_>) -> Result<Recalled, StoreError> {
+    let mut known = Vec::new();
+    for found in reads
+        .refs_of_file(ask.project, ask.path)?
+        .into_iter()
+        .take(LOOKED_AT)
+    {
+        if found.kind != RowKind::Observation || ask.shown.contains(&(found.kind, found.row_id)) {
+            continue;
+        }
+        let row = reads.observation(ObservationId(found.row_id))?;
+        let own = row.session.is_some() && row.session == ask.own;
+        // That somebody read it once says nothing about it.
+        if !own && !row.wrong && row.replaced_by.is_none() && (found.modified || speaks(&row)) {
+            known.push(row);
+        }
+    }
+    known.sort_by(|a, b| {
+        worth(b)
+            .cmp(&worth(a))
+            .then(b.created_at.cmp(&a.created_at))
+    });
+    known.truncate(LINES_MAX);
+    Ok(render_known(ask, known))
+}
+
+/// Worth saying of a file that was only read.
+fn speaks(row: &Observation) -> bool {
+    worth(row) > 0
+}
+
+fn worth(row: &Observation) -> u8 {
+    let gotcha = row.concepts.iter().any(|concept| concept == "gotcha");
+    match row.kind.as_str() {
+        _ if row.pinned => 4,
+        "decision" => 3,
+        "bugfix" => 2,
+        _ if gotcha => 2,
+        "discovery" => 1,
+        _ => 0,
+    }
+}
+
+fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
+    let head = format!("Known of {}:\n", quote::line(ask.path, 120));
+    let mut left = ask
+        .budget_tokens
+        .saturating_sub(tokens::estimate(&frame(&head)));
+    let (mut body, mut items) = (head, Vec::new());
+    for row in known {
+        let worth = worth(&row);
+        let line = format!(
+            "- {} {} {} {}\n",
+            render::handle(RowKind::Observation, row.id.0),
+            render::day(row.created_at, ask.zone),
+            row.kind,
+            quote::line(&row.title, 160)
+        );
+        let cost = tokens::estimate(&line);
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        body.push_str(&line);
+        items.push(Brought {
+            kind: RowKind::Observation,
+            row_id: row.id.0,
+            title: row.title,
+            score: f64::from(worth),
+            tokens: cost,
+            matched: vec![ask.path.to_owned()],
+        });
+    }
+    if items.is_empty() {
+        return Recalled::default();
+    }
+    Recalled {
+        text: frame(&body),
+        items,
+    }
+}
