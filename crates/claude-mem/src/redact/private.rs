@@ -21,9 +21,10 @@ pub struct Stripped<'a> {
 }
 
 impl Stripped<'_> {
-    /// There was something private, and there was nothing else.
+    /// There was something private, and nothing else that says anything: a full stop or a space
+    /// of no width beside it is no reason to keep what it leads to.
     pub fn is_fully_private(&self) -> bool {
-        self.private && self.text.trim().is_empty()
+        self.private && !self.text.contains(char::is_alphanumeric)
     }
 }
 
