@@ -25,9 +25,9 @@ pub const TOOL_STRING_BYTES_MAX: usize = 16 << 10;
 /// A short field of a payload: an id, a name, a path. A longer one is none.
 pub const FIELD_BYTES_MAX: usize = 4 << 10;
 /// How long a hook waits for the next byte of its input,
-pub const STDIN_IDLE_MS: u64 = 1_000;
+pub const STDIN_IDLE_MS: u64 = 2_000;
 /// for all of it,
-pub const STDIN_MS: u64 = 3_000;
+pub const STDIN_MS: u64 = 5_000;
 /// for the first byte where a person may have meant the everyday command of that name,
 pub const STDIN_MAYBE_MS: u64 = 300;
 /// and for a client that does not take its answer.
@@ -36,10 +36,10 @@ pub const STDOUT_MS: u64 = 1_000;
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 << 10;
 /// One spooled event.
 pub const SPOOL_FILE_BYTES_MAX: u64 = 4 << 20;
-/// Spooled events that one hook takes in besides its own,
-pub const SPOOL_PER_HOOK_MAX: usize = 4;
-/// and how long it may go on with that.
-pub const SPOOL_PER_HOOK_MS: u64 = 2;
+/// Spooled events that go into the queue in one transaction,
+pub const SPOOL_BATCH_MAX: usize = 64;
+/// and how long a hook may go on with that.
+pub const SPOOL_PER_HOOK_MS: u64 = 20;
 /// Spooled events that are sorted at once.
 pub const SPOOL_LIST_MAX: usize = 1_024;
 /// Directories above the working one in which a repository is looked for.

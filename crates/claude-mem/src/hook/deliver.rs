@@ -1,43 +1,34 @@
-//! Out of the hook: into the queue, or into the spool where the database cannot take it.
+//! Out of the hook, and on into the queue.
 //!
 //! Invariant: when `event` returns `Ok`, the event is on the disk, and stays there whatever
-//! becomes of this process.
+//! becomes of this process. From the spool it goes into the queue in one transaction with its
+//! neighbours, and only then is its file removed; dying in between repeats, and never loses.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::event::{Event, EventKey};
-use super::key;
-use super::spool::{self, Spooled, Taken};
+use super::spool::{self, Letter, Opened};
 use crate::clock::{Micros, Millis};
 use crate::ids::ClientSessionId;
-use crate::limits::{SPOOL_PER_HOOK_MAX, SPOOL_PER_HOOK_MS};
+use crate::limits::{SPOOL_BATCH_MAX, SPOOL_PER_HOOK_MS};
 use crate::paths::DataDir;
-use crate::store::{Inbox, StoreError};
+use crate::store::{Inbox, Store, StoreError};
 
-/// Where an event came to lie.
-#[derive(Debug)]
-pub enum Delivered {
-    Stored,
-    /// In the spool, because of this.
-    Spooled(StoreError),
-}
-
-/// Neither could take it.
+/// Neither the spool nor the database could take it.
 #[derive(Debug, thiserror::Error)]
-#[error("the event is lost: {database}; the spool: {spool}")]
+#[error("an event is lost: the spool: {spool}; the database: {database}")]
 pub struct Lost {
-    pub database: StoreError,
     pub spool: io::Error,
+    pub database: StoreError,
 }
 
-/// Delivers one event, and takes a few along that had to wait.
-pub fn event(dir: &DataDir, key: EventKey, event: &Event, now: Millis) -> Result<Delivered, Lost> {
-    let stored = in_inbox(dir, now, |inbox| {
-        inbox.accept(key, event, now).map(|_known_or_new| ())
-    });
-    or_spool(dir, event.at, &Spooled::event(key, event), stored)
+/// Delivers one event.
+pub fn event(dir: &DataDir, key: EventKey, event: &Event) -> Result<(), Lost> {
+    let letter = Letter::Event(key, Cow::Borrowed(event));
+    put(dir, event.at, &letter)
 }
 
 /// Notes a session that is not to be remembered.
@@ -46,87 +37,118 @@ pub fn ignore_session(
     client: &str,
     session: &ClientSessionId,
     at: Micros,
-) -> Result<Delivered, Lost> {
-    let now = at.millis();
-    let stored = in_inbox(dir, now, |inbox| inbox.ignore_session(client, session, now));
-    let spooled = Spooled::Ignore {
-        client: client.to_owned(),
-        session: session.clone(),
-    };
-    or_spool(dir, at, &spooled, stored)
+) -> Result<(), Lost> {
+    let letter = Letter::Ignore(client.to_owned(), session.clone());
+    put(dir, at, &letter)
 }
 
-fn in_inbox(
-    dir: &DataDir,
+/// Into the spool; where no file can be made, into the database, which may have room left in its
+/// own.
+fn put(dir: &DataDir, at: Micros, letter: &Letter<'_>) -> Result<(), Lost> {
+    let Err(spool) = spool::put(dir, at, letter) else {
+        return Ok(());
+    };
+    let taken = Inbox::open(&dir.db()).and_then(|mut inbox| {
+        inbox.take(&[letter], at.millis())?;
+        inbox.close()
+    });
+    taken.map_err(|database| Lost { spool, database })
+}
+
+/// Where letters go: the whole store, or a hook's narrow view of it.
+pub trait Queue {
+    /// All of them, or none.
+    fn take(&mut self, letters: &[&Letter<'_>], now: Millis) -> Result<(), StoreError>;
+}
+
+impl Queue for Inbox {
+    fn take(&mut self, letters: &[&Letter<'_>], now: Millis) -> Result<(), StoreError> {
+        self.write(|w| store(w, letters, now))
+    }
+}
+
+impl Queue for Store {
+    fn take(&mut self, letters: &[&Letter<'_>], now: Millis) -> Result<(), StoreError> {
+        self.write(|w| store(w, letters, now))
+    }
+}
+
+fn store(
+    w: &crate::store::Writes<'_>,
+    letters: &[&Letter<'_>],
     now: Millis,
-    own: impl FnOnce(&mut Inbox) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let mut inbox = open(dir)?;
-    own(&mut inbox)?;
-    let until = Instant::now() + Duration::from_millis(SPOOL_PER_HOOK_MS);
-    // Our own event is safe; what waits in the spool waits for the next process if need be.
-    let _ = spool::take_in(
-        dir,
-        SPOOL_PER_HOOK_MAX,
-        || Instant::now() < until,
-        |spooled| take(&mut inbox, spooled, now),
-    );
-    // The event is committed: how the connection ends cannot change that.
-    let _ = inbox.close();
+    for letter in letters {
+        match letter {
+            Letter::Event(key, event) => {
+                w.accept(*key, event, now)?;
+            }
+            Letter::Ignore(client, session) => w.ignore_session(client, session, now)?,
+        }
+    }
     Ok(())
 }
 
-fn open(dir: &DataDir) -> Result<Inbox, StoreError> {
-    let database = dir.db();
-    match Inbox::open(&database) {
-        Err(StoreError::Io(..) | StoreError::Missing) if !dir.root().is_dir() => {
-            let place = dir.root().display();
-            dir.create()
-                .map_err(|e| StoreError::Io(place.to_string(), e))?;
-            Inbox::open(&database)
+/// Takes in everything that waits, and says how many letters that were. Whoever works on the queue
+/// does this first: a turn's tool uses may still lie in the spool when its end does not.
+pub fn take_in(dir: &DataDir, queue: &mut impl Queue, now: Millis) -> Result<usize, StoreError> {
+    let mut taken = 0;
+    loop {
+        match take_batch(dir, queue, now)? {
+            0 => return Ok(taken),
+            more => taken += more,
         }
-        opened => opened,
     }
 }
 
-fn or_spool(
-    dir: &DataDir,
-    at: Micros,
-    spooled: &Spooled<'_>,
-    stored: Result<(), StoreError>,
-) -> Result<Delivered, Lost> {
-    let Err(database) = stored else {
-        return Ok(Delivered::Stored);
-    };
-    match spool::put(dir, at, spooled) {
-        Ok(()) => Ok(Delivered::Spooled(database)),
-        Err(spool) => Err(Lost { database, spool }),
-    }
+/// What a hook at a turn's boundary does where no worker runs: as much as it has time for.
+pub fn take_in_some(dir: &DataDir, now: Millis) -> Result<(), StoreError> {
+    let mut inbox = Inbox::open(&dir.db())?;
+    let until = Instant::now() + Duration::from_millis(SPOOL_PER_HOOK_MS);
+    while take_batch(dir, &mut inbox, now)? > 0 && Instant::now() < until {}
+    inbox.close()
 }
 
-/// Puts one spooled file's content into the database. For `spool::take_in`.
-pub fn take(inbox: &mut Inbox, spooled: &Spooled<'_>, now: Millis) -> Taken {
-    let stored = match spooled {
-        Spooled::Event { key, event } => match key::from_hex(key) {
-            Some(key) => inbox
-                .accept(EventKey(key), event, now)
-                .map(|_known_or_new| ()),
-            None => return Taken::Refused,
-        },
-        Spooled::Ignore { client, session } => inbox.ignore_session(client, session, now),
-    };
-    match stored {
-        Ok(()) => Taken::Stored,
-        // Something about this very event; the others may fare better.
-        Err(StoreError::Json(_) | StoreError::Other(_)) => Taken::Refused,
-        Err(_) => Taken::Unable,
+fn take_batch(dir: &DataDir, queue: &mut impl Queue, now: Millis) -> Result<usize, StoreError> {
+    let io = |e| StoreError::Io("the spool".to_owned(), e);
+    let opened = spool::open(dir, SPOOL_BATCH_MAX).map_err(io)?;
+    let letters: Vec<_> = opened.iter().map(|opened| &opened.letter).collect();
+    if letters.is_empty() {
+        return Ok(0);
     }
+    match queue.take(&letters, now) {
+        Ok(()) => opened.iter().try_for_each(Opened::done).map_err(io)?,
+        Err(e) if is_about_one(&e) => take_one_by_one(&opened, queue, now)?,
+        Err(e) => return Err(e),
+    }
+    Ok(opened.len())
 }
 
-/// Tells a running worker that there is work. If there is none, its next one will see.
-pub fn wake(socket: &Path) {
-    // Nobody listens, or the worker has so many calls waiting that it is awake.
-    let _ = try_wake(socket);
+/// One of them spoils the batch: it is found, and set aside.
+fn take_one_by_one(
+    opened: &[Opened],
+    queue: &mut impl Queue,
+    now: Millis,
+) -> Result<(), StoreError> {
+    let io = |e| StoreError::Io("the spool".to_owned(), e);
+    for one in opened {
+        match queue.take(&[&one.letter], now) {
+            Ok(()) => one.done().map_err(io)?,
+            Err(e) if is_about_one(&e) => one.refuse().map_err(io)?,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// Errors that lie in what is stored, not in where.
+const fn is_about_one(error: &StoreError) -> bool {
+    matches!(error, StoreError::Json(_) | StoreError::Other(_))
+}
+
+/// Tells a running worker that there is work. True if there is one to tell.
+pub fn wake(socket: &Path) -> bool {
+    try_wake(socket).is_ok()
 }
 
 fn try_wake(socket: &Path) -> io::Result<()> {

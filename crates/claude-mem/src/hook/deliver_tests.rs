@@ -2,8 +2,9 @@ use std::fs;
 
 use super::*;
 use crate::hook::event::Body;
+use crate::hook::key;
 
-fn event(at: i64) -> Event {
+fn prompt(at: i64) -> Event {
     Event {
         client: "claude-code".into(),
         session: ClientSessionId("s".into()),
@@ -27,59 +28,112 @@ fn sandbox() -> (tempfile::TempDir, DataDir) {
     (temp, dir)
 }
 
-fn deliver(dir: &DataDir, at: i64) -> Result<Delivered, Lost> {
-    let own = event(at);
-    super::event(dir, key::of(&own, None), &own, Millis(1))
+fn deliver(dir: &DataDir, at: i64) {
+    let own = prompt(at);
+    event(dir, key::of(&own, None), &own).unwrap();
 }
 
 fn spooled(dir: &DataDir) -> usize {
     fs::read_dir(dir.spool()).map_or(0, Iterator::count)
 }
 
-fn waiting(dir: &DataDir) -> usize {
-    let store = crate::store::Store::open(&dir.db()).unwrap();
-    store.read().counts().unwrap().queue.waiting as usize
+fn waiting(dir: &DataDir) -> u64 {
+    let store = Store::open(&dir.db()).unwrap();
+    store.read().counts().unwrap().queue.waiting
 }
 
 #[test]
-fn the_first_event_makes_the_directory_and_the_database() {
+fn an_event_is_on_the_disk_before_any_database_is() {
     let (_temp, dir) = sandbox();
-    assert!(matches!(deliver(&dir, 1), Ok(Delivered::Stored)));
-    assert!(matches!(deliver(&dir, 1), Ok(Delivered::Stored)));
-    assert_eq!(waiting(&dir), 1);
-    assert_eq!(spooled(&dir), 0);
+    deliver(&dir, 1);
+    assert_eq!(spooled(&dir), 1);
+    assert!(!dir.db().exists());
+    take_in_some(&dir, Millis(1)).unwrap();
+    assert_eq!((spooled(&dir), waiting(&dir)), (0, 1));
+}
+
+#[test]
+fn an_event_that_comes_again_after_it_was_taken_in_is_still_one() {
+    let (_temp, dir) = sandbox();
+    for _ in 0..3 {
+        deliver(&dir, 1);
+        take_in_some(&dir, Millis(1)).unwrap();
+    }
+    assert_eq!((spooled(&dir), waiting(&dir)), (0, 1));
 }
 
 #[test]
 fn what_a_damaged_database_cannot_take_waits_for_a_sound_one() {
     let (_temp, dir) = sandbox();
-    dir.create().unwrap();
+    deliver(&dir, 1);
     fs::write(dir.db(), "this is not a database").unwrap();
     assert!(matches!(
-        deliver(&dir, 1),
-        Ok(Delivered::Spooled(StoreError::Damaged))
+        take_in_some(&dir, Millis(1)),
+        Err(StoreError::Damaged)
     ));
-    assert!(matches!(deliver(&dir, 2), Ok(Delivered::Spooled(_))));
+    deliver(&dir, 2);
     assert_eq!(spooled(&dir), 2);
     assert_eq!(fs::read(dir.db()).unwrap(), b"this is not a database");
 
     fs::remove_file(dir.db()).unwrap();
-    assert!(matches!(deliver(&dir, 3), Ok(Delivered::Stored)));
-    assert_eq!(spooled(&dir), 0);
-    assert_eq!(waiting(&dir), 3);
+    take_in_some(&dir, Millis(1)).unwrap();
+    assert_eq!((spooled(&dir), waiting(&dir)), (0, 2));
 }
 
 #[test]
-fn an_ignored_session_waits_in_the_spool_like_an_event() {
+fn a_full_letterbox_is_emptied_in_batches() {
     let (_temp, dir) = sandbox();
-    dir.create().unwrap();
-    fs::write(dir.db(), "damaged").unwrap();
+    let many = 2 * SPOOL_BATCH_MAX + 3;
+    for at in 0..many {
+        deliver(&dir, at as i64);
+    }
+    let mut store = Store::open(&dir.db()).unwrap();
+    assert_eq!(take_in(&dir, &mut store, Millis(1)).unwrap(), many);
+    assert_eq!(take_in(&dir, &mut store, Millis(1)).unwrap(), 0);
+    assert_eq!((spooled(&dir), waiting(&dir)), (0, many as u64));
+}
+
+/// A queue that refuses one session for good.
+struct Picky(Vec<i64>);
+
+impl Queue for Picky {
+    fn take(&mut self, letters: &[&Letter<'_>], _now: Millis) -> Result<(), StoreError> {
+        let at = |letter: &&Letter<'_>| match letter {
+            Letter::Event(_, event) => event.at.0,
+            Letter::Ignore(..) => 0,
+        };
+        if letters.iter().any(|letter| at(letter) == 2) {
+            return Err(StoreError::Other(rusqlite::Error::InvalidQuery));
+        }
+        self.0.extend(letters.iter().map(at));
+        Ok(())
+    }
+}
+
+#[test]
+fn one_event_that_cannot_be_stored_does_not_hold_up_the_others() {
+    let (_temp, dir) = sandbox();
+    for at in 1..=3 {
+        deliver(&dir, at);
+    }
+    let mut queue = Picky(Vec::new());
+    take_in(&dir, &mut queue, Millis(1)).unwrap();
+    assert_eq!(queue.0, [1, 3]);
+    let left: Vec<_> = fs::read_dir(dir.spool()).unwrap().collect();
+    assert_eq!(left.len(), 1);
+    let left = left[0].as_ref().unwrap().path();
+    assert_eq!(left.extension().unwrap(), "bad");
+}
+
+#[test]
+fn an_ignored_session_goes_the_same_way() {
+    let (_temp, dir) = sandbox();
     let session = ClientSessionId("s".into());
-    let ignored = ignore_session(&dir, "claude-code", &session, Micros(1));
-    assert!(matches!(ignored, Ok(Delivered::Spooled(_))));
-    fs::remove_file(dir.db()).unwrap();
-    assert!(matches!(deliver(&dir, 2), Ok(Delivered::Stored)));
-    assert_eq!(spooled(&dir), 0);
+    ignore_session(&dir, "claude-code", &session, Micros(1)).unwrap();
+    take_in_some(&dir, Millis(1)).unwrap();
+    let store = Store::open(&dir.db()).unwrap();
+    let found = store.read().session_of_client("claude-code", &session);
+    assert!(found.unwrap().is_some());
 }
 
 #[test]
@@ -87,18 +141,21 @@ fn where_nothing_can_be_written_the_loss_is_said() {
     let (temp, _) = sandbox();
     fs::write(temp.path().join("file"), "").unwrap();
     let dir = DataDir::new(temp.path().join("file"));
-    assert!(deliver(&dir, 1).is_err());
+    let own = prompt(1);
+    assert!(event(&dir, key::of(&own, None), &own).is_err());
 }
 
 #[test]
-fn nobody_listening_is_no_error() {
+fn a_worker_is_told_and_none_is_noticed() {
     let (temp, _) = sandbox();
-    wake(&temp.path().join("none.sock"));
     let path = temp.path().join("worker.sock");
+    assert!(!wake(&path));
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    wake(&path);
+    assert!(wake(&path));
     let (mut call, _) = listener.accept().unwrap();
     let mut said = String::new();
     io::Read::read_to_string(&mut call, &mut said).unwrap();
     assert_eq!(said, "wake\n");
+    drop(listener);
+    assert!(!wake(&path), "a socket that a dead worker left");
 }

@@ -1,6 +1,7 @@
 //! One call of a client's hook, from its bytes to an event on the disk.
 //!
-//! In: JSON on stdin. Out: an event in the queue or the spool, and one JSON object on stdout.
+//! In: JSON on stdin. Out: an event in the spool, on its way into the queue, and one JSON object
+//! on stdout.
 //!
 //! Invariant: the client is never in doubt and never held up. Whatever goes wrong, it gets the
 //! neutral answer and exit code 0; there is a limit to every wait and to every size. An event is
@@ -31,7 +32,6 @@ use std::time::Duration;
 
 use agents::{Agent, Kind};
 use answer::Answer;
-use deliver::Delivered;
 use mute::Marks;
 use settings::HookSettings;
 use take::{Call, Privacy, Silence};
@@ -41,6 +41,7 @@ use crate::clock::Micros;
 use crate::ids::ClientSessionId;
 use crate::limits::STDIN_MAYBE_MS;
 use crate::paths::{self, DataDir};
+use crate::store::StoreError;
 use crate::{pause, project};
 
 /// A developer's way to see that a panic is survived.
@@ -206,7 +207,9 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let Some(kind) = agent.kind_of(event) else {
             return Ok(Answer::Neutral);
         };
-        let Some(session) = head.session.as_deref() else {
+        // Half a payload may have lost its session; newer clients say it twice.
+        let in_env = || self.around.text("CLAUDE_CODE_SESSION_ID");
+        let Some(session) = head.session.clone().or_else(in_env) else {
             if decoded.is_some() {
                 self.log(&format!("{event}: no session is named"));
             }
@@ -218,7 +221,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let call = Call {
             agent,
             kind,
-            session,
+            session: &session,
             head: &head,
             wire: decoded.as_ref(),
             at: self.around.started,
@@ -271,7 +274,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         if let Some(taken) = &taken
             && !touches_ignored_path(&settings, &taken.event, call.head, &home)
         {
-            self.deliver(dir, taken)?;
+            self.deliver(dir, call.kind, taken)?;
         }
         if let Some(taken) = &taken {
             question.about = recall::About::event(&taken.event.body);
@@ -306,8 +309,9 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             return Ok(Answer::Neutral);
         }
         let session = ClientSessionId(call.session.to_owned());
-        let delivered = deliver::ignore_session(dir, call.agent.name, &session, call.at);
-        self.report(delivered)?;
+        deliver::ignore_session(dir, call.agent.name, &session, call.at)
+            .map_err(|lost| self.logged(&lost))?;
+        self.pass_on(dir, call.kind);
         // Last, so that a hook that dies before it is made up for by the next.
         marks
             .ignore()
@@ -315,26 +319,30 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         Ok(Answer::Neutral)
     }
 
-    fn deliver(&self, dir: &DataDir, taken: &take::Taken) -> Result<(), String> {
+    fn deliver(&self, dir: &DataDir, kind: Kind, taken: &take::Taken) -> Result<(), String> {
         let key = key::of(&taken.event, taken.message_id.as_deref());
-        let now = self.around.started.millis();
-        self.report(deliver::event(dir, key, &taken.event, now))?;
-        deliver::wake(&dir.worker_sock(&paths::short_dir(&self.around.env)));
+        deliver::event(dir, key, &taken.event).map_err(|lost| self.logged(&lost))?;
+        self.pass_on(dir, kind);
         Ok(())
     }
 
-    fn report(&self, delivered: Result<Delivered, deliver::Lost>) -> Result<(), String> {
-        match delivered {
-            Ok(Delivered::Stored) => Ok(()),
-            Ok(Delivered::Spooled(why)) => {
-                self.log(&format!("spooled: {why}"));
-                Ok(())
-            }
-            Err(lost) => {
-                self.log(&lost.to_string());
-                Err(lost.to_string())
-            }
+    /// A running worker takes it from here. Without one, what waits goes into the queue at the
+    /// boundaries of a turn, where a few milliseconds are nothing; a tool's hook stays quick.
+    fn pass_on(&self, dir: &DataDir, kind: Kind) {
+        if deliver::wake(&dir.worker_sock(&paths::short_dir(&self.around.env))) || is_tool(kind) {
+            return;
         }
+        match deliver::take_in_some(dir, self.around.started.millis()) {
+            // Somebody else has the database just now, and will see what waits.
+            Ok(()) | Err(StoreError::Busy) => {}
+            Err(e) => self.log(&format!("events wait in the spool: {e}")),
+        }
+    }
+
+    fn logged(&self, problem: &impl std::fmt::Display) -> String {
+        let problem = problem.to_string();
+        self.log(&problem);
+        problem
     }
 
     /// Where the session began, if the client says; the working directory follows the agent.

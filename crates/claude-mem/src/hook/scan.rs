@@ -57,10 +57,10 @@ fn string_end(payload: &[u8], mut from: usize) -> Option<usize> {
 }
 
 fn short_text(literal: &[u8]) -> Option<Cow<'_, str>> {
-    if literal.len() > FIELD_BYTES_MAX {
+    let inside = &literal[1..literal.len() - 1];
+    if literal.len() > FIELD_BYTES_MAX || inside.iter().any(u8::is_ascii_control) {
         return None;
     }
-    let inside = &literal[1..literal.len() - 1];
     if !inside.contains(&b'\\') {
         return Some(String::from_utf8_lossy(inside));
     }

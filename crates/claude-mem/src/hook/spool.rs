@@ -1,9 +1,14 @@
-//! The waiting room for events that no database could take: one file each.
+//! The letterbox: one file per event, put in by hooks, taken out by whoever has the database open.
 //!
-//! In: an event with its key, redacted like everything that leaves the hook. Out: the same event,
-//! handed to a database by the next process that has one. A file is written under another name
-//! and renamed, because a killed process leaves half of what it appends; it is removed only after
-//! its event was committed, and an event that is taken in twice is one event, by its key.
+//! In: an event with its key, redacted like everything that leaves a hook. Out: the same event,
+//! for the queue. A file is written under another name and renamed, because a killed process
+//! leaves half of what it appends; it is removed only after its event was committed, and an event
+//! that is taken out twice is one event, by its key.
+//!
+//! Why files, and not rows at once: opening the database makes SQLite parse the whole schema,
+//! which is two thirds of all that a hook would do, and hooks that run at once would wait for each
+//! other's lock. A file needs neither, and no damaged, locked, foreign or newer database can
+//! refuse it.
 
 use std::borrow::Cow;
 use std::fs::{self, DirEntry};
@@ -19,51 +24,48 @@ use crate::ids::ClientSessionId;
 use crate::limits::{SPOOL_FILE_BYTES_MAX, SPOOL_LIST_MAX};
 use crate::paths::{self, DataDir};
 
-/// What a spool file holds. Read by later versions: fields are only ever added.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// What one file says.
+#[derive(Clone, Debug, PartialEq)]
 #[allow(
     clippy::large_enum_variant,
     reason = "one at a time, and nearly always the large one"
 )]
-pub enum Spooled<'a> {
+pub enum Letter<'a> {
+    /// The key is computed once: a later version may not arrive at the same one.
+    Event(EventKey, Cow<'a, Event>),
+    /// A session that asked not to be remembered.
+    Ignore(String, ClientSessionId),
+}
+
+/// The same as JSON. Read by later versions: fields are only ever added.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "as above")]
+enum Written<'a> {
     Event {
-        /// Computed once: a later version may not arrive at the same one.
         key: String,
         event: Cow<'a, Event>,
     },
-    /// A session that asked not to be remembered.
     Ignore {
         client: String,
         session: ClientSessionId,
     },
 }
 
-/// What became of one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// Committed: the file can go.
-    Stored,
-    /// This one can never be stored: it is set aside.
-    Refused,
-    /// Not now, and no other either.
-    Unable,
+/// A letter that was taken out, and still lies in its place.
+#[derive(Debug)]
+pub struct Opened {
+    path: PathBuf,
+    pub letter: Letter<'static>,
 }
 
-/// How a round through the spool went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    pub stored: usize,
-    pub set_aside: usize,
-}
-
-/// Writes one file. When this returns, a killed process can no longer lose it.
-pub fn put(dir: &DataDir, at: Micros, spooled: &Spooled<'_>) -> io::Result<()> {
-    let name = name_of(at, spooled);
-    let bytes = serde_json::to_vec(spooled)?;
+/// Puts one letter in. When this returns, a killed process can no longer lose it.
+pub fn put(dir: &DataDir, at: Micros, letter: &Letter<'_>) -> io::Result<()> {
+    let name = letter.file_name(at);
+    let bytes = letter.to_json()?;
     let spool = dir.spool();
     let unfinished = spool.join(format!(".{name}.{}", std::process::id()));
-    let mut file = create(&spool, &unfinished)?;
+    let mut file = create(dir, &unfinished)?;
     let written = file
         .write_all(&bytes)
         .and_then(|()| fs::rename(&unfinished, spool.join(name)));
@@ -74,9 +76,9 @@ pub fn put(dir: &DataDir, at: Micros, spooled: &Spooled<'_>) -> io::Result<()> {
     written
 }
 
-fn create(spool: &Path, unfinished: &Path) -> io::Result<fs::File> {
+fn create(dir: &DataDir, unfinished: &Path) -> io::Result<fs::File> {
     match paths::create_file(unfinished) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => paths::create_dir(spool)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => dir.create()?,
         // A process of our number died over it.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove(unfinished)?,
         made => return made,
@@ -84,46 +86,31 @@ fn create(spool: &Path, unfinished: &Path) -> io::Result<fs::File> {
     paths::create_file(unfinished)
 }
 
-/// Sorted by time. The same event spooled twice is one file.
-fn name_of(at: Micros, spooled: &Spooled<'_>) -> String {
-    let name = match spooled {
-        Spooled::Event { key, .. } => key.clone(),
-        Spooled::Ignore { client, session } => key::hex(&key::session(client, &session.0)),
-    };
-    format!("{:020}-{name}.json", at.0.max(0))
-}
-
-/// Hands the oldest files to `store`, at most `files_max`, while `go_on` says so.
-pub fn take_in(
-    dir: &DataDir,
-    files_max: usize,
-    mut go_on: impl FnMut() -> bool,
-    mut store: impl FnMut(&Spooled<'_>) -> Taken,
-) -> io::Result<Report> {
-    let mut report = Report::default();
-    for path in waiting(&dir.spool())?.into_iter().take(files_max) {
-        if !go_on() {
-            break;
-        }
-        let taken = match read(&path) {
-            Ok(Some(spooled)) => store(&spooled),
+/// Opens the oldest letters, at most so many. What cannot be read is set aside, so that nobody
+/// tries it for ever.
+pub fn open(dir: &DataDir, letters_max: usize) -> io::Result<Vec<Opened>> {
+    let mut opened = Vec::new();
+    for path in waiting(&dir.spool())?.into_iter().take(letters_max) {
+        match read(&path) {
+            Ok(Some(letter)) => opened.push(Opened { path, letter }),
             // Another process was faster.
-            Ok(None) => continue,
-            Err(_) => Taken::Refused,
-        };
-        match taken {
-            Taken::Stored => {
-                remove(&path)?;
-                report.stored += 1;
-            }
-            Taken::Refused => {
-                set_aside(&path)?;
-                report.set_aside += 1;
-            }
-            Taken::Unable => break,
+            Ok(None) => {}
+            Err(_) => set_aside(&path)?,
         }
     }
-    Ok(report)
+    Ok(opened)
+}
+
+impl Opened {
+    /// It is committed: the file can go.
+    pub fn done(&self) -> io::Result<()> {
+        remove(&self.path)
+    }
+
+    /// The database will never take this one.
+    pub fn refuse(&self) -> io::Result<()> {
+        set_aside(&self.path)
+    }
 }
 
 /// Whether nothing waits.
@@ -153,7 +140,7 @@ fn waiting(spool: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// `None`: it is gone.
-fn read(path: &Path) -> io::Result<Option<Spooled<'static>>> {
+fn read(path: &Path) -> io::Result<Option<Letter<'static>>> {
     let file = match fs::File::open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
@@ -164,7 +151,7 @@ fn read(path: &Path) -> io::Result<Option<Spooled<'static>>> {
     if bytes.len() as u64 > SPOOL_FILE_BYTES_MAX {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    Ok(Some(serde_json::from_slice(&bytes)?))
+    Letter::from_json(&bytes).map(Some)
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -182,11 +169,39 @@ fn set_aside(path: &Path) -> io::Result<()> {
     }
 }
 
-impl<'a> Spooled<'a> {
-    pub fn event(key: EventKey, event: &'a Event) -> Self {
-        Self::Event {
-            key: key::hex(&key.0),
-            event: Cow::Borrowed(event),
+impl Letter<'_> {
+    /// Sorted by time. The same event put in twice is one file.
+    fn file_name(&self, at: Micros) -> String {
+        let name = match self {
+            Self::Event(key, _) => key.0,
+            Self::Ignore(client, session) => key::session(client, &session.0),
+        };
+        format!("{:020}-{}.json", at.0.max(0), key::hex(&name))
+    }
+
+    fn to_json(&self) -> io::Result<Vec<u8>> {
+        let written = match self {
+            Self::Event(key, event) => Written::Event {
+                key: key::hex(&key.0),
+                event: Cow::Borrowed(event.as_ref()),
+            },
+            Self::Ignore(client, session) => Written::Ignore {
+                client: client.clone(),
+                session: session.clone(),
+            },
+        };
+        Ok(serde_json::to_vec(&written)?)
+    }
+}
+
+impl Letter<'static> {
+    fn from_json(bytes: &[u8]) -> io::Result<Self> {
+        match serde_json::from_slice(bytes)? {
+            Written::Event { key, event } => {
+                let key = key::from_hex(&key).ok_or(io::ErrorKind::InvalidData)?;
+                Ok(Self::Event(EventKey(key), Cow::Owned(event.into_owned())))
+            }
+            Written::Ignore { client, session } => Ok(Self::Ignore(client, session)),
         }
     }
 }

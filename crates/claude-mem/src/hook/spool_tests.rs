@@ -27,55 +27,54 @@ fn sandbox() -> (tempfile::TempDir, DataDir) {
 
 fn put_event(dir: &DataDir, session: &str, at: i64) {
     let event = event(session, at);
-    put(
-        dir,
-        event.at,
-        &Spooled::event(key::of(&event, None), &event),
-    )
-    .unwrap();
+    let key = key::of(&event, None);
+    put(dir, event.at, &Letter::Event(key, Cow::Borrowed(&event))).unwrap();
 }
 
 fn names(dir: &DataDir) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(dir.spool())
-        .unwrap()
+    let entries = fs::read_dir(dir.spool()).unwrap();
+    let mut names: Vec<_> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
     names
 }
 
-fn sessions_taken(dir: &DataDir, files_max: usize, taken: Taken) -> (Vec<String>, Report) {
-    let mut sessions = Vec::new();
-    let report = take_in(
-        dir,
-        files_max,
-        || true,
-        |spooled| {
-            match spooled {
-                Spooled::Event { event, .. } => sessions.push(event.session.0.clone()),
-                Spooled::Ignore { session, .. } => sessions.push(format!("-{session}")),
-            }
-            taken
-        },
-    );
-    (sessions, report.unwrap())
+fn sessions(opened: &[Opened]) -> Vec<&str> {
+    let session = |opened: &Opened| match &opened.letter {
+        Letter::Event(_, event) => event.session.0.clone(),
+        Letter::Ignore(_, session) => format!("-{session}"),
+    };
+    let names: Vec<String> = opened.iter().map(session).collect();
+    names.into_iter().map(|name| &*name.leak()).collect()
 }
 
 #[test]
-fn what_was_put_comes_out_oldest_first_and_once() {
+fn what_was_put_in_comes_out_oldest_first() {
     let (_temp, dir) = sandbox();
     put_event(&dir, "b", 2_000_000);
     put_event(&dir, "a", 999);
-    let ignore = Spooled::Ignore {
-        client: "claude-code".into(),
-        session: ClientSessionId("c".into()),
-    };
+    let ignore = Letter::Ignore("claude-code".into(), ClientSessionId("c".into()));
     put(&dir, Micros(3_000_000), &ignore).unwrap();
-    let (sessions, report) = sessions_taken(&dir, 10, Taken::Stored);
-    assert_eq!(sessions, ["a", "b", "-c"]);
-    assert_eq!(report.stored, 3);
+    let opened = open(&dir, 10).unwrap();
+    assert_eq!(sessions(&opened), ["a", "b", "-c"]);
+    let Letter::Event(key, kept) = &opened[0].letter else {
+        panic!("not an event");
+    };
+    assert_eq!(**kept, event("a", 999));
+    assert_eq!(*key, key::of(kept, None));
+}
+
+#[test]
+fn a_letter_lies_there_until_it_is_done() {
+    let (_temp, dir) = sandbox();
+    put_event(&dir, "a", 1);
+    let (mine, others) = (open(&dir, 10).unwrap(), open(&dir, 10).unwrap());
+    assert_eq!(sessions(&mine), sessions(&others));
+    mine[0].done().unwrap();
+    others[0].done().unwrap();
     assert_eq!(names(&dir), [] as [&str; 0]);
-    assert_eq!(sessions_taken(&dir, 10, Taken::Stored).0, [] as [&str; 0]);
+    assert!(open(&dir, 10).unwrap().is_empty());
 }
 
 #[test]
@@ -87,57 +86,41 @@ fn the_same_event_waits_once() {
 }
 
 #[test]
-fn a_database_that_cannot_take_it_leaves_the_file() {
-    let (_temp, dir) = sandbox();
-    put_event(&dir, "a", 1);
-    put_event(&dir, "b", 2);
-    let (sessions, report) = sessions_taken(&dir, 10, Taken::Unable);
-    assert_eq!((sessions.len(), report), (1, Report::default()));
-    assert_eq!(names(&dir).len(), 2);
-}
-
-#[test]
 fn what_cannot_be_read_or_stored_is_set_aside_and_never_tried_again() {
     let (_temp, dir) = sandbox();
     put_event(&dir, "a", 5);
-    fs::write(
-        dir.spool().join("00000000000000000001-x.json"),
-        "{\"event\":",
-    )
-    .unwrap();
+    let broken = [
+        ("00000000000000000001-x.json", r#"{"event":"#),
+        (
+            "00000000000000000002-x.json",
+            r#"{"event":{"key":"short","event":{}}}"#,
+        ),
+        ("00000000000000000003-x.json", r#"{"unknown":{}}"#),
+    ];
+    for (name, text) in broken {
+        fs::write(dir.spool().join(name), text).unwrap();
+    }
     fs::write(dir.spool().join(".00000000000000000001-y.json.77"), "{").unwrap();
-    let (sessions, report) = sessions_taken(&dir, 10, Taken::Refused);
-    assert_eq!((sessions.len(), report.set_aside), (1, 2));
-    let ending = |wanted: &str| {
-        let names = names(&dir);
-        let ends = names.iter().filter_map(|name| Path::new(name).extension());
-        ends.filter(|ending| *ending == wanted).count()
-    };
-    assert_eq!((ending("json"), ending("bad")), (0, 2));
+    let opened = open(&dir, 10).unwrap();
+    assert_eq!(sessions(&opened), ["a"]);
+    opened[0].refuse().unwrap();
+    assert!(open(&dir, 10).unwrap().is_empty());
+    let names = names(&dir);
+    let bad = names.iter().filter_map(|name| Path::new(name).extension());
+    assert_eq!(bad.filter(|ending| *ending == "bad").count(), 4);
 }
 
 #[test]
-fn a_round_is_bounded_by_number_and_by_the_caller() {
+fn no_more_are_opened_than_were_asked_for() {
     let (_temp, dir) = sandbox();
     for at in 0..5 {
         put_event(&dir, "a", at);
     }
-    assert_eq!(sessions_taken(&dir, 2, Taken::Stored).0.len(), 2);
-    let mut calls = 0;
-    let report = take_in(
-        &dir,
-        10,
-        || {
-            calls += 1;
-            calls <= 1
-        },
-        |_| Taken::Stored,
-    );
-    assert_eq!(report.unwrap().stored, 1);
+    assert_eq!(open(&dir, 2).unwrap().len(), 2);
 }
 
 #[test]
 fn no_spool_is_an_empty_spool() {
     let (_temp, dir) = sandbox();
-    assert_eq!(sessions_taken(&dir, 10, Taken::Stored).0, [] as [&str; 0]);
+    assert!(open(&dir, 10).unwrap().is_empty());
 }

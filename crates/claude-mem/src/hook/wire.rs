@@ -165,7 +165,9 @@ pub fn text<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
 fn field(raw: Raw<'_>) -> Option<String> {
     let raw = raw.filter(|raw| raw.get().len() <= FIELD_BYTES_MAX)?;
     let text = text(raw)?;
-    (!text.is_empty()).then(|| text.into_owned())
+    // No id, name or path has them, and a log line or a key must not.
+    let plain = !text.is_empty() && !text.contains(char::is_control);
+    plain.then(|| text.into_owned())
 }
 
 fn milliseconds(raw: &RawValue) -> Option<u64> {

@@ -16,6 +16,7 @@ use super::episodes::{self, Cut};
 use super::shared::SharedStore;
 use super::work::{self, Left, Made, Work};
 use crate::clock::{self, Millis};
+use crate::hook::deliver;
 use crate::ids::PendingId;
 use crate::limits::{BUSY_PAUSE_MS, EPISODE_EVENTS_MAX, POLL_SECONDS};
 use crate::queue::LeaseId;
@@ -234,6 +235,11 @@ impl Shared {
         let flush = board.flushing > 0;
         let mut pause = Duration::from_secs(POLL_SECONDS);
         let ready = self.store.with(|store| {
+            // A turn's tool uses may still lie in the letterbox when its end is queued.
+            match deliver::take_in(self.store.dir(), store, now) {
+                Err(error @ StoreError::Io(..)) => self.watcher.trouble("the spool", &error),
+                taken => drop(taken?),
+            }
             let reads = store.read();
             for ready in reads.sessions_with_work()? {
                 if board.busy.contains(&name_of(&ready)) {

@@ -31,7 +31,6 @@ pub mod shared;
 pub mod similar;
 pub mod socket;
 pub mod spawn;
-pub mod spool;
 pub mod upkeep;
 pub mod work;
 pub mod worker;

@@ -6,14 +6,15 @@ use std::time::Instant;
 use tokio::sync::broadcast;
 
 use super::drain::{Compressor, Drain, Watcher};
+use super::index;
 use super::pidfile::WorkerFile;
 use super::presence::Presence;
 use super::shared::SharedStore;
 use super::socket::Report;
 use super::work::{Left, Work};
-use super::{index, spool};
 use crate::clock;
 use crate::config::Settings;
+use crate::hook::deliver;
 use crate::log::{Level, Log};
 use crate::store::{ReadySession, StoreError};
 
@@ -76,7 +77,9 @@ impl Worker {
 
     /// Spooled events go where they were meant to go. What cannot be taken in stays.
     pub fn take_in_spool(&self) {
-        match spool::take_in(self.store.dir(), clock::now().millis()) {
+        let now = clock::now().millis();
+        let dir = self.store.dir();
+        match self.store.with(|store| deliver::take_in(dir, store, now)) {
             Ok(0) => {}
             Ok(stored) => {
                 self.say(

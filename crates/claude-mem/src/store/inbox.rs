@@ -81,18 +81,11 @@ impl Inbox {
 
     /// Notes what an agent was shown.
     pub fn record_feedback(&mut self, entries: &[super::Feedback<'_>]) -> Result<(), StoreError> {
-        let tx = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let writes = super::Writes {
-            reads: super::Reads(&tx),
-            tx: &tx,
-        };
-        for entry in entries {
-            writes.record_feedback(entry)?;
-        }
-        tx.commit()?;
-        Ok(())
+        self.write(|w| {
+            entries
+                .iter()
+                .try_for_each(|entry| w.record_feedback(entry))
+        })
     }
 
     /// Notes that an agent's context was compacted: what it was shown before, it has forgotten.
@@ -102,16 +95,15 @@ impl Inbox {
         session: &str,
         now: Millis,
     ) -> Result<(), StoreError> {
-        let tx = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let writes = super::Writes {
-            reads: super::Reads(&tx),
-            tx: &tx,
-        };
-        writes.set_meta(&compaction_key(client, session), &now.0.to_string())?;
-        tx.commit()?;
-        Ok(())
+        self.write(|w| w.set_meta(&compaction_key(client, session), &now.0.to_string()))
+    }
+
+    /// Runs `change` as one transaction: all of it happens, or nothing.
+    pub fn write<T>(
+        &mut self,
+        change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        super::write(&mut self.conn, change)
     }
 
     /// The same connection for the questions that recall asks.

@@ -132,16 +132,7 @@ impl Store {
         &mut self,
         change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let tx = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let writes = Writes {
-            reads: Reads(&tx),
-            tx: &tx,
-        };
-        let value = change(&writes)?;
-        tx.commit()?;
-        Ok(value)
+        write(&mut self.conn, change)
     }
 
     /// Moves the write-ahead log into the database and empties it, if no reader stands in the
@@ -187,6 +178,20 @@ impl Store {
     pub fn vacuum(&self) -> Result<(), StoreError> {
         Ok(self.conn.execute_batch("VACUUM")?)
     }
+}
+
+fn write<T>(
+    conn: &mut Connection,
+    change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let writes = Writes {
+        reads: Reads(&tx),
+        tx: &tx,
+    };
+    let value = change(&writes)?;
+    tx.commit()?;
+    Ok(value)
 }
 
 /// Everything that can be asked. Borrowed from a [`Store`], or from a running change.
