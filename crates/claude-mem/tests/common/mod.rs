@@ -1,5 +1,9 @@
 //! What every test of the whole program starts from.
 
+#![allow(dead_code, reason = "each test binary takes what it needs")]
+
+pub(crate) mod hooks;
+
 use std::path::PathBuf;
 
 use rig::{Output, Sandbox};

@@ -9,10 +9,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod broken_input;
 mod config;
+mod first_names;
 mod help;
+mod hooks;
 mod install;
+mod off;
 mod pause;
 mod project;
+mod projects;
 mod queue;
 mod status;

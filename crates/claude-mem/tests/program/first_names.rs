@@ -1,0 +1,81 @@
+//! `context`, `new`, `save` and `summary`: hooks when a payload stands on stdin, commands else.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::common::hooks::{NEUTRAL, kept, lines, payload};
+use crate::common::sandbox;
+
+#[test]
+fn with_a_payload_they_are_hooks() {
+    let home = sandbox();
+    for (name, input) in [
+        (
+            "context",
+            payload("SessionStart", &json!({"source": "startup"})),
+        ),
+        (
+            "new",
+            payload("UserPromptSubmit", &json!({"prompt": "hello"})),
+        ),
+        (
+            "save",
+            payload(
+                "PostToolUse",
+                &json!({"tool_name": "Bash", "tool_response": "x"}),
+            ),
+        ),
+        (
+            "summary",
+            payload("Stop", &json!({"last_assistant_message": "Done."})),
+        ),
+    ] {
+        let output = home.mem_with(&[name], input).ok();
+        assert_eq!(output.stdout, NEUTRAL, "{name}");
+    }
+    let mut kept: Vec<_> = lines(&kept(&home)).lines().map(str::to_owned).collect();
+    kept.sort();
+    assert_eq!(
+        kept,
+        [
+            "prompt: hello",
+            "session_start: startup",
+            "stop: Done.",
+            "tool_use: Bash"
+        ]
+    );
+}
+
+#[test]
+fn an_old_payload_without_an_event_s_name_is_known_by_the_command() {
+    let home = sandbox();
+    home.mem_with(&["new"], r#"{"session_id":"s","prompt":"hello"}"#)
+        .ok();
+    assert_eq!(lines(&kept(&home)), "prompt: hello");
+}
+
+#[test]
+fn without_a_payload_they_are_not_hooks() {
+    let home = sandbox();
+    for name in ["context", "save", "new", "summary"] {
+        for (what, output) in [
+            ("an empty pipe", home.mem(&[name])),
+            ("some text", home.mem_with(&[name], "remember the milk")),
+            (
+                "an argument",
+                home.mem_with(&[name, "--json"], payload("Stop", &json!({}))),
+            ),
+        ] {
+            assert_ne!(output.stdout, NEUTRAL, "{name}, {what}: {output}");
+            assert_ne!(output.code, Some(2), "{name}, {what}: {output}");
+        }
+        let null = home
+            .mem_command(&[name])
+            .stdin(Stdio::null())
+            .output()
+            .expect("it runs");
+        assert_ne!(null.stdout, NEUTRAL.as_bytes(), "{name}");
+    }
+    assert_eq!(kept(&home), []);
+}

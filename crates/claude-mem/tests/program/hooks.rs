@@ -1,0 +1,177 @@
+//! What clients send, and what becomes of it.
+
+use insta::assert_snapshot;
+use rig::fixtures;
+use serde_json::json;
+
+use crate::common::hooks::{self as common, NEUTRAL, kept, lines, payload};
+use crate::common::sandbox;
+
+#[test]
+fn every_recorded_call_is_answered_in_exactly_these_bytes() {
+    for client in fixtures::CLIENTS {
+        let home = sandbox();
+        for call in fixtures::hooks(client) {
+            let output = home.replay(&call).ok();
+            assert_eq!(output.stdout, NEUTRAL, "{}", call.name);
+            assert_eq!(output.stderr, "", "{}", call.name);
+            assert!(!output.held_open, "{}", call.name);
+        }
+        assert_eq!(common::log(&home), "", "{client}");
+    }
+}
+
+#[test]
+fn a_session_of_a_new_client_is_kept_in_its_order() {
+    let mut home = sandbox();
+    let calls = [
+        "SessionStart.startup",
+        "UserPromptSubmit",
+        "PreToolUse.Write",
+        "PostToolUse.Write",
+        "PostToolUse.Read",
+        "PostToolUse.Edit",
+        "PostToolUse.Bash",
+        "PostToolUseFailure.Bash",
+        "PostToolUse.mcp__mem__search",
+        "Stop",
+        "SessionEnd.other",
+    ];
+    for (second, call) in calls.iter().enumerate() {
+        let call = fixtures::hook(&format!("claude-code-2.1.325/hooks/{call}.json"));
+        home.set_env("CLAUDE_MEM_NOW", format!("17698536{second:02}000"));
+        home.replay(&call).ok();
+    }
+    let session = "d1efab98-51b2-499f-9566-248bab100034";
+    let of_session: Vec<_> = kept(&home)
+        .into_iter()
+        .filter(|event| event.session.0 == session)
+        .collect();
+    assert_snapshot!(lines(&of_session), @"
+    session_start: startup
+    prompt: Write hello.txt, read it, count it, fail once, search memory, ask a subagent.
+    tool_use: Write
+    tool_use: Read
+    tool_use: Edit
+    tool_use: Bash
+    tool_use: Bash, failed
+    tool_use: mcp__mem__search
+    stop: All done.
+    session_end: other
+    ");
+}
+
+#[test]
+fn compaction_and_subagents_are_kept_too() {
+    let home = sandbox();
+    for call in [
+        "PreCompact.manual",
+        "PostCompact.manual",
+        "SubagentStop",
+        "PostToolUse.Read.in-subagent",
+    ] {
+        let call = fixtures::hook(&format!("claude-code-2.1.325/hooks/{call}.json"));
+        home.replay(&call).ok();
+    }
+    let mut all: Vec<_> = kept(&home).iter().map(common::line).collect();
+    all.sort();
+    assert_snapshot!(all.join("\n"), @"
+    post_compact: <summary>SUMMARY-TEXT</summary>
+    pre_compact: manual
+    subagent_stop: SUBAGENT-ANSWER (subagent)
+    tool_use: Read (subagent)
+    ");
+}
+
+#[test]
+fn an_old_client_s_last_words_are_read_from_its_transcript() {
+    for client in ["claude-code-1.0.127", "claude-code-2.0.77"] {
+        let home = sandbox();
+        home.lay_transcript(&format!("{client}/transcripts/session.jsonl"));
+        let mut stop = fixtures::hook(&format!("{client}/hooks/Stop.json"));
+        let laid = std::fs::read_dir(home.home().join(".claude/projects/-home-user-project"));
+        let transcripts = laid
+            .expect("a laid transcript")
+            .flatten()
+            .map(|entry| entry.path());
+        let mut transcripts =
+            transcripts.filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
+        let transcript = transcripts.next().expect("a laid transcript");
+        stop.stdin["transcript_path"] = json!(transcript);
+        home.replay(&stop).ok();
+        let kept = lines(&kept(&home));
+        assert!(
+            kept.starts_with("stop: ") && kept != "stop: -",
+            "{client}: {kept}"
+        );
+    }
+}
+
+#[test]
+fn the_same_call_twice_is_one_event() {
+    let home = sandbox();
+    for _ in 0..3 {
+        let call = fixtures::hook("claude-code-2.1.325/hooks/PostToolUse.Bash.json");
+        home.replay(&call).ok();
+    }
+    assert_eq!(kept(&home).len(), 1);
+}
+
+#[test]
+fn a_long_output_is_kept_in_part_and_a_longer_payload_in_name() {
+    let home = sandbox();
+    let long = "line of output\n".repeat(1 << 17);
+    let tool = |id: &str, text: &str| {
+        let more = json!({"tool_name": "Bash", "tool_use_id": id,
+            "tool_input": {"command": "make"}, "tool_response": {"stdout": text}});
+        payload("PostToolUse", &more)
+    };
+    home.hook("PostToolUse", tool("a", &long)).ok();
+    home.hook("PostToolUse", tool("b", &long.repeat(10))).ok();
+    let kept = kept(&home);
+    assert_snapshot!(lines(&kept), @"
+    tool_use: Bash (cut)
+    tool_use: Bash (cut)
+    ");
+    for event in &kept {
+        let stored = serde_json::to_string(event).expect("an event is JSON");
+        assert!(stored.len() < 32 << 10, "{} bytes", stored.len());
+    }
+    assert_snapshot!(common::log(&home), @r#"2026-01-31T10:00:00.000Z warn  hook said="PostToolUse: the payload was cut""#);
+}
+
+#[test]
+fn files_are_private_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = sandbox();
+    let script = "umask 000; exec \"$0\" hook claude-code UserPromptSubmit";
+    let mut command = home.command("/bin/sh");
+    command.arg("-c").arg(script).arg(crate::common::exe());
+    let input = payload(
+        "UserPromptSubmit",
+        &json!({"prompt": "<private>x</private>"}),
+    );
+    let limit = std::time::Duration::from_mins(1);
+    rig::process::run(command, input.as_bytes(), limit).ok();
+    home.hook("PostToolUse", "not json").ok();
+    let modes = common::bytes_on_disk(&home).into_iter().map(|(path, _)| {
+        let mode = std::fs::metadata(&path)
+            .expect("a file")
+            .permissions()
+            .mode()
+            & 0o777;
+        let folder = path.parent().expect("a folder");
+        let folder = std::fs::metadata(folder)
+            .expect("a folder")
+            .permissions()
+            .mode()
+            & 0o777;
+        (mode, folder, path)
+    });
+    let mut seen = 0;
+    for (mode, folder, path) in modes {
+        assert_eq!((mode, folder), (0o600, 0o700), "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 5, "database, log, write-ahead log, marks: {seen}");
+}
