@@ -1,7 +1,15 @@
 //! Measures, and says with what. Each subcommand is one table of the documentation.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the child registry is the product's; a measurement waits for what it starts"
+)]
+
+mod corpus;
+mod hooks;
 mod metrics;
 mod retrieval;
+mod spawn;
 
 use clap::{Parser, Subcommand};
 
@@ -16,10 +24,13 @@ struct Args {
 enum What {
     /// Retrieval quality on data sets in the shape of our rows
     Retrieval(retrieval::Args),
+    /// What a hook costs, against /bin/true
+    Hooks(hooks::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().what {
         What::Retrieval(args) => retrieval::run(&args),
+        What::Hooks(args) => hooks::run(&args),
     }
 }

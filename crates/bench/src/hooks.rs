@@ -1,0 +1,396 @@
+//! What a hook costs its client, against the cheapest program there is.
+//!
+//! The cases take turns, so that a busy moment of the machine falls on all of them, and each is
+//! set in relation to `/bin/true` of the same run.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::corpus;
+use crate::spawn::{Program, Shot, Summary};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The executable to measure
+    #[arg(long)]
+    exe: PathBuf,
+    /// Starts per case
+    #[arg(long, default_value_t = 300)]
+    starts: usize,
+    /// Database sizes, in observations
+    #[arg(long, value_delimiter = ',', default_value = "0,1000,100000")]
+    sizes: Vec<usize>,
+    /// Where made-up databases are kept between runs
+    #[arg(long, default_value = "target/bench")]
+    cache: PathBuf,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Four kilobytes of program text that speaks of keys and tokens, as real payloads do.
+const SOURCE: &str = include_str!("../../claude-mem/src/config/keys.rs");
+const SOURCE_BYTES: usize = 4096;
+const LONG_BYTES: usize = 10 << 20;
+const AT_ONCE: usize = 32;
+const AT_ONCE_EACH: usize = 20;
+const IN_A_ROW: usize = 2_000;
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+struct Line {
+    case: String,
+    observations: usize,
+    #[serde(flatten)]
+    summary: Summary,
+    wall_ratio: f64,
+    cpu_ratio: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    lines: Vec<Line>,
+    in_a_row: InARow,
+    at_once: AtOnce,
+    long: Long,
+}
+
+/// Many hooks and never a worker.
+#[derive(Debug, Serialize)]
+struct InARow {
+    hooks: usize,
+    first_100: Summary,
+    last_100: Summary,
+    ratio: f64,
+    log_bytes_max: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct AtOnce {
+    processes: usize,
+    hooks_per_second: f64,
+    true_per_second: f64,
+    ratio: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Long {
+    payload_bytes: usize,
+    wall_ms: f64,
+    peak_bytes: u64,
+    memory_ratio: f64,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let home = tempfile::tempdir()?;
+    let mut lines = Vec::new();
+    for &size in &args.sizes {
+        let bench = Bench::new(args, home.path(), size)?;
+        lines.extend(bench.take_turns(args.starts)?);
+    }
+    let empty = Bench::new(args, home.path(), 0)?;
+    let report = Report {
+        lines,
+        in_a_row: empty.in_a_row()?,
+        at_once: empty.at_once()?,
+        long: empty.long()?,
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        report.print();
+    }
+    Ok(())
+}
+
+/// One database and the programs that are started on it.
+struct Bench {
+    exe: PathBuf,
+    data: PathBuf,
+    home: PathBuf,
+    observations: usize,
+    truth: Program,
+}
+
+/// A hook in a certain situation.
+struct Case {
+    name: &'static str,
+    event: &'static str,
+    variable: Option<&'static str>,
+    worker: bool,
+}
+
+const CASES: [Case; 9] = [
+    case(
+        "disabled",
+        "PostToolUse",
+        Some("CLAUDE_MEM_DISABLED"),
+        false,
+    ),
+    case("PostToolUse", "PostToolUse", None, false),
+    case("PostToolUse, worker", "PostToolUse", None, true),
+    case("PreToolUse", "PreToolUse", None, false),
+    case("UserPromptSubmit", "UserPromptSubmit", None, false),
+    case("SessionStart", "SessionStart", None, false),
+    case("Stop", "Stop", None, false),
+    case("SubagentStop", "SubagentStop", None, false),
+    case("SessionEnd", "SessionEnd", None, false),
+];
+
+const fn case(
+    name: &'static str,
+    event: &'static str,
+    variable: Option<&'static str>,
+    worker: bool,
+) -> Case {
+    Case {
+        name,
+        event,
+        variable,
+        worker,
+    }
+}
+
+impl Bench {
+    fn new(args: &Args, home: &Path, observations: usize) -> anyhow::Result<Self> {
+        let name = format!("data-{observations}-{}", std::fs::read_dir(home)?.count());
+        let data = home.join(name);
+        std::fs::create_dir(&data)?;
+        if observations > 0 {
+            let made = corpus::database(&args.cache, observations)?;
+            std::fs::copy(made, data.join("claude-mem.db"))?;
+        }
+        let truth = ["/bin/true", "/usr/bin/true"].map(PathBuf::from);
+        let truth = truth.into_iter().find(|path| path.exists());
+        let bench = Self {
+            exe: args.exe.canonicalize().context("no such executable")?,
+            data,
+            home: home.to_owned(),
+            observations,
+            truth: Program {
+                exe: truth.context("there is no /bin/true")?,
+                args: Vec::new(),
+                env: Vec::new(),
+            },
+        };
+        // The first hook makes the database; that is not what is measured.
+        bench
+            .hook(&CASES[1])
+            .shoot(&payload("PostToolUse", "warm-up"))?;
+        Ok(bench)
+    }
+
+    fn hook(&self, case: &Case) -> Program {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut env = vec![
+            ("HOME".to_owned(), text(&self.home)),
+            ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
+            ("CLAUDE_MEM_DATA_DIR".to_owned(), text(&self.data)),
+            ("CLAUDE_PROJECT_DIR".to_owned(), text(&self.home)),
+        ];
+        env.extend(case.variable.map(|name| (name.to_owned(), "1".to_owned())));
+        Program {
+            exe: self.exe.clone(),
+            args: ["hook", "claude-code", case.event]
+                .map(str::to_owned)
+                .to_vec(),
+            env,
+        }
+    }
+
+    fn take_turns(&self, starts: usize) -> anyhow::Result<Vec<Line>> {
+        let programs: Vec<_> = CASES.iter().map(|case| (case, self.hook(case))).collect();
+        let mut shots = vec![Vec::with_capacity(starts); CASES.len() + 1];
+        for round in 0..starts {
+            shots[0].push(self.truth.shoot(b"")?);
+            for (index, (case, program)) in programs.iter().enumerate() {
+                let input = payload(case.event, &format!("{}-{round}", case.name));
+                let worker = case.worker.then(|| self.hold_open()).transpose()?;
+                shots[index + 1].push(program.shoot(&input)?);
+                drop(worker);
+            }
+        }
+        let truth = Summary::of(&shots[0]);
+        let names = std::iter::once("/bin/true").chain(CASES.iter().map(|case| case.name));
+        let line = |(name, shots): (&str, &Vec<Shot>)| {
+            let summary = Summary::of(shots);
+            Line {
+                case: name.to_owned(),
+                observations: self.observations,
+                wall_ratio: summary.wall_p50_us / truth.wall_p50_us,
+                cpu_ratio: summary.cpu_p50_us / truth.cpu_p50_us,
+                summary,
+            }
+        };
+        Ok(names.zip(&shots).map(line).collect())
+    }
+
+    /// What a worker does for a hook by being there: the database stays open, its log mapped.
+    fn hold_open(&self) -> anyhow::Result<claude_mem::store::Store> {
+        let store = claude_mem::store::Store::open(&self.data.join("claude-mem.db"))?;
+        store.read().counts()?;
+        Ok(store)
+    }
+
+    fn in_a_row(&self) -> anyhow::Result<InARow> {
+        let program = self.hook(&CASES[1]);
+        let mut shots = Vec::with_capacity(IN_A_ROW);
+        let mut log_bytes_max = 0;
+        for n in 0..IN_A_ROW {
+            shots.push(program.shoot(&payload("PostToolUse", &format!("row-{n}")))?);
+            let log = std::fs::metadata(self.data.join("claude-mem.db-wal"));
+            log_bytes_max = log_bytes_max.max(log.map_or(0, |log| log.len()));
+        }
+        let first_100 = Summary::of(&shots[..100]);
+        let last_100 = Summary::of(&shots[IN_A_ROW - 100..]);
+        Ok(InARow {
+            hooks: IN_A_ROW,
+            ratio: last_100.wall_p50_us / first_100.wall_p50_us,
+            first_100,
+            last_100,
+            log_bytes_max,
+        })
+    }
+
+    fn at_once(&self) -> anyhow::Result<AtOnce> {
+        let hook = self.hook(&CASES[1]);
+        let hooks = rate(&hook, |n| payload("PostToolUse", &format!("once-{n}")))?;
+        let truths = rate(&self.truth, |_| Vec::new())?;
+        Ok(AtOnce {
+            processes: AT_ONCE,
+            hooks_per_second: hooks,
+            true_per_second: truths,
+            ratio: hooks / truths,
+        })
+    }
+
+    fn long(&self) -> anyhow::Result<Long> {
+        let text = SOURCE.repeat(LONG_BYTES / SOURCE.len());
+        let input = json!({
+            "session_id": "bench", "hook_event_name": "PostToolUse", "tool_name": "Read",
+            "tool_use_id": "long", "tool_input": {"file_path": "/x"},
+            "tool_response": {"file": {"content": text}},
+        });
+        let input = input.to_string().into_bytes();
+        let program = self.hook(&CASES[1]);
+        let mut shots = (0..5)
+            .map(|_| program.shoot_long(&input))
+            .collect::<Result<Vec<_>, _>>()?;
+        shots.sort_unstable_by_key(|shot| shot.wall);
+        let peak_bytes = shots
+            .iter()
+            .map(|shot| shot.peak_bytes)
+            .max()
+            .unwrap_or_default();
+        Ok(Long {
+            payload_bytes: input.len(),
+            wall_ms: shots[2].wall.as_secs_f64() * 1e3,
+            peak_bytes,
+            memory_ratio: peak_bytes as f64 / input.len() as f64,
+        })
+    }
+}
+
+/// Starts per second when many processes are started at the same time.
+fn rate(program: &Program, input: impl Fn(usize) -> Vec<u8> + Sync) -> anyhow::Result<f64> {
+    let start = Instant::now();
+    let failed = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE)
+            .map(|thread| {
+                let input = &input;
+                scope.spawn(move || {
+                    (0..AT_ONCE_EACH)
+                        .filter(|n| program.shoot(&input(thread * AT_ONCE_EACH + n)).is_err())
+                        .count()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or(AT_ONCE_EACH))
+            .sum::<usize>()
+    });
+    ensure!(
+        failed == 0,
+        "{failed} of {} starts failed",
+        AT_ONCE * AT_ONCE_EACH
+    );
+    let took = start.elapsed().max(Duration::from_micros(1));
+    Ok((AT_ONCE * AT_ONCE_EACH) as f64 / took.as_secs_f64())
+}
+
+/// What the client would send, different each time, so that nothing is a repetition.
+fn payload(event: &str, id: &str) -> Vec<u8> {
+    let text = &SOURCE[..SOURCE.floor_char_boundary(SOURCE_BYTES)];
+    // A disabled session stays disabled: it must not be the one that the others use.
+    let session = if id.starts_with(CASES[0].name) {
+        "off"
+    } else {
+        "on"
+    };
+    let mut payload = json!({
+        "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": "/tmp",
+        "hook_event_name": event, "prompt_id": id,
+    });
+    let more = match event {
+        "PostToolUse" | "PreToolUse" => json!({
+            "tool_name": "Read", "tool_use_id": id, "tool_input": {"file_path": "/tmp/keys.rs"},
+            "tool_response": {"type": "text", "file": {"filePath": "/tmp/keys.rs", "content": text}},
+        }),
+        "UserPromptSubmit" => json!({"prompt": "why does the token check fail for an api key?"}),
+        "Stop" | "SubagentStop" => json!({"last_assistant_message": "All done.", "agent_id": id}),
+        "SessionStart" => json!({"source": "startup"}),
+        _ => json!({"reason": "other"}),
+    };
+    if let (Some(payload), Some(more)) = (payload.as_object_mut(), more.as_object()) {
+        payload.extend(more.clone());
+    }
+    payload.to_string().into_bytes()
+}
+
+impl Report {
+    fn print(&self) {
+        println!(
+            "{:>12}  {:<22} {:>9} {:>9} {:>9} {:>7} {:>9} {:>7}",
+            "observations", "", "wall p50", "p99", "min", "×true", "CPU p50", "×true"
+        );
+        for line in &self.lines {
+            let summary = line.summary;
+            println!(
+                "{:>12}  {:<22} {:>6.0} µs {:>6.0} µs {:>6.0} µs {:>7.2} {:>6.0} µs {:>7.2}",
+                line.observations,
+                line.case,
+                summary.wall_p50_us,
+                summary.wall_p99_us,
+                summary.wall_min_us,
+                line.wall_ratio,
+                summary.cpu_p50_us,
+                line.cpu_ratio
+            );
+        }
+        let row = &self.in_a_row;
+        println!(
+            "{} hooks without a worker: the last 100 take {:.2} × the first 100; log at most {} KB",
+            row.hooks,
+            row.ratio,
+            row.log_bytes_max >> 10
+        );
+        let once = &self.at_once;
+        println!(
+            "{} at once: {:.0} hooks/s, {:.0} /bin/true/s, {:.2}",
+            once.processes, once.hooks_per_second, once.true_per_second, once.ratio
+        );
+        let long = &self.long;
+        println!(
+            "{} MB payload: {:.0} ms, {} MB, {:.1} × the payload",
+            long.payload_bytes >> 20,
+            long.wall_ms,
+            long.peak_bytes >> 20,
+            long.memory_ratio
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Starts a program many times and says what each start cost.
+//!
+//! Wall time includes everything that a client waits for: the start, the work, the end. CPU time
+//! is the kernel's account of the process and is steadier on a busy machine.
+
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+/// What a pipe takes before somebody must read it.
+const PIPE_BYTES: usize = 60 << 10;
+
+/// A program and what it is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub exe: PathBuf,
+    pub args: Vec<String>,
+    /// All of its environment.
+    pub env: Vec<(String, String)>,
+}
+
+/// One start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shot {
+    pub wall: Duration,
+    pub cpu: Duration,
+    /// Largest resident size, where it was asked for.
+    pub peak_bytes: u64,
+}
+
+impl Program {
+    fn start(&self, stdin: OwnedFd) -> anyhow::Result<Child> {
+        Command::new(&self.exe)
+            .args(&self.args)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::from(stdin))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.exe.display()))
+    }
+
+    /// Starts it with a short text waiting on its stdin, and waits for its end.
+    pub(crate) fn shoot(&self, input: &[u8]) -> anyhow::Result<Shot> {
+        ensure!(input.len() <= PIPE_BYTES, "too long to wait in a pipe");
+        let (from, mut to) = std::io::pipe()?;
+        to.write_all(input)?;
+        drop(to);
+        let start = Instant::now();
+        let child = self.start(from.into())?;
+        finish(child, start)
+    }
+
+    /// The same with a long text that is written while the program reads, and its memory watched.
+    pub(crate) fn shoot_long(&self, input: &[u8]) -> anyhow::Result<Shot> {
+        let (from, mut to) = std::io::pipe()?;
+        let start = Instant::now();
+        let child = self.start(from.into())?;
+        let id = child.id();
+        std::thread::scope(|scope| {
+            scope.spawn(move || to.write_all(input));
+            let watch = scope.spawn(move || watch_memory(id));
+            let mut shot = finish(child, start)?;
+            shot.peak_bytes = watch.join().unwrap_or_default();
+            Ok(shot)
+        })
+    }
+}
+
+fn finish(mut child: Child, start: Instant) -> anyhow::Result<Shot> {
+    let id = Pid::from_child(&child);
+    // Not reaped yet: its account can still be read.
+    waitid(
+        WaitId::Pid(id),
+        WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+    )?;
+    let wall = start.elapsed();
+    let cpu = cpu_of(child.id()).unwrap_or_default();
+    let status = child.wait()?;
+    ensure!(status.success(), "it ended with {status}");
+    Ok(Shot {
+        wall,
+        cpu,
+        peak_bytes: 0,
+    })
+}
+
+/// Nanoseconds on a processor, as the scheduler counts them.
+fn cpu_of(id: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/schedstat")).ok()?;
+    let nanos = stat.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
+}
+
+/// The high-water mark, as last seen before the process ended.
+fn watch_memory(id: u32) -> u64 {
+    let mut peak = 0;
+    while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
+        let mark = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let Some(mark) = mark else { break };
+        let kilobytes = mark.trim().trim_end_matches(" kB").parse::<u64>();
+        peak = peak.max(kilobytes.unwrap_or_default() << 10);
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    peak
+}
+
+/// What many starts had in common.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub(crate) struct Summary {
+    pub starts: usize,
+    pub wall_p50_us: f64,
+    pub wall_p99_us: f64,
+    pub wall_min_us: f64,
+    pub cpu_p50_us: f64,
+}
+
+impl Summary {
+    pub(crate) fn of(shots: &[Shot]) -> Self {
+        let wall = sorted(shots.iter().map(|shot| shot.wall));
+        let cpu = sorted(shots.iter().map(|shot| shot.cpu));
+        Self {
+            starts: shots.len(),
+            wall_p50_us: quantile(&wall, 0.5),
+            wall_p99_us: quantile(&wall, 0.99),
+            wall_min_us: quantile(&wall, 0.0),
+            cpu_p50_us: quantile(&cpu, 0.5),
+        }
+    }
+}
+
+fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
+    let mut times: Vec<_> = times.collect();
+    times.sort_unstable();
+    times
+}
+
+fn quantile(sorted: &[Duration], share: f64) -> f64 {
+    let index = (sorted.len().saturating_sub(1) as f64 * share).round() as usize;
+    sorted
+        .get(index)
+        .map_or(0.0, |time| time.as_secs_f64() * 1e6)
+}
