@@ -38,16 +38,30 @@ pub(crate) fn answers(command: &mut Command) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
+/// How the shipped executable is linked. On Linux with glibc everything is linked in, at fixed
+/// addresses: a hook is a fresh process each time, and resolving symbols was half of what an empty
+/// one cost (1.64 × `/bin/true`, against 0.87 × without; position-independent 0.96 ×). Names are
+/// resolved by glibc's own `files` and `dns`, which are part of it since 2.34.
+const LINKED_IN: &[&str] = if cfg!(all(target_os = "linux", target_env = "gnu")) {
+    &["-Ctarget-feature=+crt-static", "-Crelocation-model=static"]
+} else {
+    &[]
+};
+
 /// Builds what users get and says where it is.
 pub(crate) fn build_dist() -> anyhow::Result<PathBuf> {
-    run(cargo().args([
-        "build",
+    let build = [
+        "rustc",
         "--locked",
         "--profile",
         "dist",
         "--package",
         "claude-mem",
-    ]))?;
+        "--bin",
+        "claude-mem",
+        "--",
+    ];
+    run(cargo().args(build).args(LINKED_IN))?;
     let exe = target_dir()?
         .join("dist")
         .join(format!("claude-mem{}", std::env::consts::EXE_SUFFIX));

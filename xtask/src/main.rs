@@ -9,6 +9,7 @@
 
 mod bench;
 mod cargo;
+mod faults;
 mod install;
 mod model;
 mod test;
@@ -30,6 +31,7 @@ enum Command {
     /// Measure a part of the program
     #[command(subcommand)]
     Bench(bench::Bench),
+    Faults(faults::Args),
     /// Make the weights file of crates/embed from the published model
     Model(model::Args),
     /// Make the table of characters that the tokenizer of crates/embed reads
@@ -41,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         Command::Install(args) => install::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Faults(args) => faults::run(&args),
         Command::Model(args) => model::run(&args),
         Command::Unicode(args) => unicode::run(&args),
     }
