@@ -51,6 +51,65 @@ fn a_secret_is_masked_wherever_it_stands() {
     }
 }
 
+/// The places that a hook takes text from, one after the other.
+fn hook_with(n: usize, text: &str) -> (&'static str, serde_json::Value) {
+    match n % 6 {
+        0 => (
+            "UserPromptSubmit",
+            json!({"prompt": text, "prompt_id": n.to_string()}),
+        ),
+        1 => (
+            "PostToolUse",
+            json!({"tool_name": "Bash", "tool_use_id": n.to_string(),
+                "tool_input": {"command": text}, "tool_response": {"stdout": "fine"}}),
+        ),
+        2 => (
+            "PostToolUse",
+            json!({"tool_name": "Bash", "tool_use_id": n.to_string(),
+                "tool_input": {"command": "x"}, "tool_response": {"stdout": text}}),
+        ),
+        3 => (
+            "PostToolUseFailure",
+            json!({"tool_name": "Bash", "tool_use_id": n.to_string(), "error": text}),
+        ),
+        4 => (
+            "Stop",
+            json!({"prompt_id": n.to_string(), "last_assistant_message": text}),
+        ),
+        _ => ("PostCompact", json!({ "compact_summary": text })),
+    }
+}
+
+#[test]
+fn no_rule_s_secret_is_found_by_a_search_through_every_byte() {
+    let home = crate::common::hooks::home_in_time();
+    let samples = claude_mem::redact::rules();
+    let secrets: Vec<_> = samples.iter().filter(|sample| sample.is_secret()).collect();
+    assert!(secrets.len() >= 200);
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let (home, secrets) = (&home, &secrets);
+            scope.spawn(move || {
+                for (n, sample) in secrets.iter().enumerate().filter(|(n, _)| n % 4 == part) {
+                    let (event, more) = hook_with(n, &sample.text);
+                    let output = home.hook(event, payload(event, &more)).ok();
+                    assert_eq!(output.stdout, NEUTRAL, "{}", sample.rule);
+                }
+            });
+        }
+    });
+    let spooled = common::bytes_on_disk(&home);
+    assert!(kept(&home).len() > secrets.len() / 2);
+    let queued = common::bytes_on_disk(&home);
+    for sample in secrets {
+        let finder = memchr::memmem::Finder::new(&sample.secret);
+        for (path, bytes) in spooled.iter().chain(&queued) {
+            let found = finder.find(bytes).is_some();
+            assert!(!found, "{} in {}", sample.rule, path.display());
+        }
+    }
+}
+
 #[test]
 fn a_secret_across_the_cut_leaves_no_half_behind() {
     let secret = SECRETS[0];
