@@ -141,7 +141,7 @@ fn hostile_repetition_is_read_in_one_pass() {
         "<observation><summary>",
         "\u{202e}",
     ] {
-        let text = piece.repeat((ANSWER_BYTES_MAX - 100) / piece.len());
+        let text = piece.repeat(ANSWER_BYTES_MAX / 4 / piece.len());
         drop(parse(&text));
         drop(parse(&format!(
             "<observation><title>A</title><narrative>{text}"

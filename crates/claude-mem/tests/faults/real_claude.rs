@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use claude_mem::clock::Millis;
 use claude_mem::compress::batch::{Batch, Next, Rules};
-use claude_mem::compress::model::{Claude, Launch, Model, environment};
+use claude_mem::compress::model::{Ask, Claude, Launch, Model, environment};
 use claude_mem::episode::{Episode, Prompt};
 use claude_mem::vocabulary::Vocabulary;
 use rig::client;
@@ -135,4 +135,42 @@ fn the_real_client_compresses_an_episode() {
         !home.path().join(".claude/projects").exists(),
         "no transcript was written"
     );
+}
+
+/// Older clients warm up on the side; what that costs is a cost all the same.
+#[test]
+fn every_version_of_the_client_compresses_and_tells_its_price() {
+    for version in client::VERSIONS {
+        let Some(client) = client::or_skip(version) else {
+            continue;
+        };
+        let model = ScriptedModel::start(Script::new().otherwise(Turn::text("<skip/>")));
+        let home = TempDir::new().unwrap();
+        let mut claude = claude(&home, client.executable(), &model);
+        let ask = Ask {
+            system: "You keep the memory.",
+            so_far: "",
+            message: "<episode></episode>",
+            answer_tokens_max: 512,
+            now: Millis(0),
+        };
+        for turn in 1..=2 {
+            let answer = claude
+                .answer(&ask, DEADLINE)
+                .unwrap_or_else(|e| panic!("{version}: {e}"));
+            assert_eq!(answer.text, "<skip/>", "{version}");
+            // The scripted model bills 100 for each request that it gets.
+            let input = answer.usage.unwrap().input;
+            assert!(
+                input >= 100 && input % 100 == 0,
+                "{version}, turn {turn}: {input}"
+            );
+        }
+        let bound = |request: &rig::model::Request| request.body["max_tokens"] == 512;
+        assert!(
+            model.messages().iter().all(bound),
+            "{version}:\n{}",
+            model.story()
+        );
+    }
 }

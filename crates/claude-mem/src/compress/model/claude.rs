@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Ended};
-use super::{Answer, Ask, Model, ModelError, anthropic, claude_faults};
+use super::{Answer, Ask, Model, ModelError, Usage, anthropic, claude_faults};
 use crate::child::{Order, Spawner};
 use crate::limits::{CONVERSATION_TOKENS_MAX, CONVERSATION_TURNS_MAX};
 use crate::tokens;
@@ -105,16 +105,19 @@ impl Model for Claude {
         let (mut conversation, message) = self.conversation(ask)?;
         let line = json!({"type": "user", "message": {"role": "user", "content": message}});
         conversation.say(&line);
-        let answer = match listen(&mut conversation, until) {
-            Ok(result) => read(&result, ask)?,
+        let result = match listen(&mut conversation, until) {
+            Ok(result) => result,
             Err(ended) => return Err(claude_faults::of_end(ended, conversation)),
         };
-        let estimate = tokens::estimate(&message) + tokens::estimate(&answer.text);
+        let text = read(&result, ask)?;
+        let of_turn = anthropic::usage(&result["usage"]);
+        let estimate = tokens::estimate(&message) + tokens::estimate(&text);
         let grown = conversation.carried_tokens + u64::from(estimate);
-        conversation.carried_tokens = answer.usage.map_or(grown, super::Usage::total);
+        conversation.carried_tokens = of_turn.map_or(grown, Usage::total);
         conversation.turns += 1;
+        let usage = conversation.bill(of_turn, in_all(&result));
         self.running = Some(conversation);
-        Ok(answer)
+        Ok(Answer { text, usage })
     }
 
     fn carried_tokens(&self) -> u64 {
@@ -148,21 +151,40 @@ fn listen(conversation: &mut Conversation, until: Instant) -> Result<Value, Ende
 }
 
 /// Errors come as `"subtype": "success"`: `is_error` alone tells.
-fn read(result: &Value, ask: &Ask<'_>) -> Result<Answer, ModelError> {
-    let usage = anthropic::usage(&result["usage"]);
+fn read(result: &Value, ask: &Ask<'_>) -> Result<String, ModelError> {
     if result["is_error"] != false {
         return Err(claude_faults::of_result(result, ask.now));
     }
     if result["stop_reason"] == "refusal" {
-        return Err(ModelError::Refused { usage });
+        return Err(ModelError::Refused {
+            usage: anthropic::usage(&result["usage"]),
+        });
     }
-    match result["result"].as_str() {
-        Some(text) => Ok(Answer {
-            text: text.to_owned(),
-            usage,
-        }),
-        None => Err(ModelError::garbled("the result has no text")),
-    }
+    let text = result["result"].as_str().map(str::to_owned);
+    text.ok_or_else(|| ModelError::garbled("the result has no text"))
+}
+
+/// What the client has used since it was started, side requests included.
+fn in_all(result: &Value) -> Option<Usage> {
+    let models = result["modelUsage"]
+        .as_object()
+        .filter(|models| !models.is_empty())?;
+    let sum = |fields: &[&str]| {
+        let counts = models
+            .values()
+            .flat_map(|model| fields.iter().map(|field| &model[*field]));
+        counts
+            .filter_map(Value::as_u64)
+            .fold(0, u64::saturating_add)
+    };
+    Some(Usage {
+        input: sum(&[
+            "inputTokens",
+            "cacheReadInputTokens",
+            "cacheCreationInputTokens",
+        ]),
+        output: sum(&["outputTokens"]),
+    })
 }
 
 /// The environment of a compressor: the user's, without what the client told its hooks, and with

@@ -72,3 +72,20 @@ fn there_is_no_compressor_inside_a_compressor() {
         Err(ModelError::Misconfigured { .. })
     ));
 }
+
+#[test]
+fn what_a_client_uses_on_the_side_is_counted() {
+    let result = json!({"modelUsage": {
+        "claude-haiku-4-5": {"inputTokens": 100, "outputTokens": 7, "cacheReadInputTokens": 20, "costUSD": 0.1},
+        "claude-sonnet-4-5": {"inputTokens": 3_000, "outputTokens": 1, "cacheCreationInputTokens": 5},
+    }});
+    assert_eq!(
+        in_all(&result),
+        Some(Usage {
+            input: 3_125,
+            output: 8
+        })
+    );
+    assert_eq!(in_all(&json!({"modelUsage": {}})), None);
+    assert_eq!(in_all(&json!({})), None);
+}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::ModelError;
+use super::{ModelError, Usage};
 use crate::child::Child;
 use crate::limits::{MODEL_BODY_BYTES_MAX, MODEL_CHILD_GRACE_MS, MODEL_STDERR_BYTES_MAX};
 
@@ -36,6 +36,8 @@ pub(super) struct Conversation {
     /// Tokens that each further turn sends again.
     pub(super) carried_tokens: u64,
     pub(super) turns: u32,
+    /// What it has been charged for.
+    billed: Usage,
 }
 
 impl Conversation {
@@ -60,6 +62,7 @@ impl Conversation {
             system: system.to_owned(),
             carried_tokens: 0,
             turns: 0,
+            billed: Usage::default(),
         })
     }
 
@@ -77,6 +80,23 @@ impl Conversation {
         })?;
         self.has_spoken = true;
         line
+    }
+
+    /// What to charge for a turn: what it says of itself, or more if the client has used more
+    /// since the last one, for requests that it made on the side.
+    pub(super) fn bill(&mut self, of_turn: Option<Usage>, in_all: Option<Usage>) -> Option<Usage> {
+        let since = in_all.map(|in_all| Usage {
+            input: in_all.input.saturating_sub(self.billed.input),
+            output: in_all.output.saturating_sub(self.billed.output),
+        });
+        self.billed = in_all.unwrap_or(self.billed);
+        match (of_turn, since) {
+            (Some(turn), Some(since)) => Some(Usage {
+                input: turn.input.max(since.input),
+                output: turn.output.max(since.output),
+            }),
+            (one, other) => one.or(other),
+        }
     }
 
     /// How a child that closed its output ended, and what it complained of.

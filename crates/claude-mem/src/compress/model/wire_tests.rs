@@ -430,3 +430,14 @@ fn roots_of_ones_own_are_looked_at_only_for_https() {
         Err(ModelError::Misconfigured { .. })
     ));
 }
+
+/// A server without TLS, asked for it: the certificates are loaded and nothing is sent in the clear.
+#[test]
+fn https_means_tls_or_nothing() {
+    let server = ScriptedModel::start(Script::new());
+    let endpoint = Endpoint::new(&server.url().replace("http:", "https:"), false).unwrap();
+    let network = Network::default();
+    let mut model = OpenAi::new(&endpoint, "m", Secret::new(KEY), &network).unwrap();
+    assert!(model.answer(&ASK, LONG).is_err());
+    assert!(server.requests().is_empty());
+}
