@@ -65,7 +65,8 @@ struct InARow {
     hooks: usize,
     first_100: Summary,
     last_100: Summary,
-    ratio: f64,
+    wall_ratio: f64,
+    cpu_ratio: f64,
     log_bytes_max: u64,
 }
 
@@ -249,7 +250,8 @@ impl Bench {
         let last_100 = Summary::of(&shots[IN_A_ROW - 100..]);
         Ok(InARow {
             hooks: IN_A_ROW,
-            ratio: last_100.wall_p50_us / first_100.wall_p50_us,
+            wall_ratio: last_100.wall_p50_us / first_100.wall_p50_us,
+            cpu_ratio: last_100.cpu_p50_us / first_100.cpu_p50_us,
             first_100,
             last_100,
             log_bytes_max,
@@ -374,9 +376,11 @@ impl Report {
         }
         let row = &self.in_a_row;
         println!(
-            "{} hooks without a worker: the last 100 take {:.2} × the first 100; log at most {} KB",
+            "{} hooks without a worker: the last 100 take {:.2} × the first 100, {:.2} × their CPU; \
+             log at most {} KB",
             row.hooks,
-            row.ratio,
+            row.wall_ratio,
+            row.cpu_ratio,
             row.log_bytes_max >> 10
         );
         let once = &self.at_once;
