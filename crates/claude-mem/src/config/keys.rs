@@ -85,7 +85,7 @@ const fn number(min: u64, max: u64, unit: &'static str) -> Kind {
 settings! {
     "What is remembered" {
         /// Tools whose calls leave nothing. `*` stands for any letters.
-        skip_tools: Vec<String> = "Glob,Grep,LS,ListMcpResourcesTool,SlashCommand,Skill,TaskCreate,TaskGet,TaskList,TaskUpdate,TodoRead,TodoWrite,ToolSearch,mcp__claude-mem__*,mcp__plugin_claude-mem_*", Kind::List("tool names");
+        skip_tools: Vec<String> = "EnterPlanMode,EnterWorktree,ExitWorktree,Glob,Grep,KillBash,KillShell,LS,ListMcpResourcesTool,SlashCommand,Skill,TaskCreate,TaskGet,TaskList,TaskStop,TaskUpdate,TodoRead,TodoWrite,ToolSearch,mcp__claude-mem__*,mcp__plugin_claude-mem_*", Kind::List("tool names");
         /// Projects that are never remembered, by name or by path. `*` stands for any letters
         /// but `/`, `**` for any at all.
         ignore_projects: Vec<String> = "", Kind::List("names or paths"), older "EXCLUDED_PROJECTS";
