@@ -27,7 +27,7 @@ pub(crate) struct Layer<'m> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Embeddings<'m> {
     pub(crate) word_scales: &'m [[u8; 4]],
-    pub(crate) words: &'m [u8],
+    pub(crate) words: &'m [i8],
     pub(crate) positions: &'m [[u8; 4]],
     pub(crate) norm: Norm<'m>,
 }
@@ -103,7 +103,7 @@ fn embed(embeddings: &Embeddings<'_>, ids: &[u32], rows: &mut [f32]) {
         let scale = float(&embeddings.word_scales[id]);
         let word = &embeddings.words[id * width..][..width];
         for ((value, weight), position) in row.iter_mut().zip(word).zip(position) {
-            *value = f32::from(*weight as i8) * scale + float(position);
+            *value = f32::from(*weight) * scale + float(position);
         }
         crate::kernels::norm_row(row, embeddings.norm);
     }

@@ -16,9 +16,9 @@ pub const PANEL: usize = 16;
 /// Header fields after the magic, four bytes each.
 pub const FIELDS: usize = 20;
 /// How far a piece may sit from the slot its hash names.
-pub const PROBES_MAX: usize = 64;
+pub(crate) const PROBES_MAX: usize = 64;
 /// A slot of the vocabulary's hash table that holds no piece.
-pub const EMPTY: u32 = u32::MAX;
+pub(crate) const EMPTY: u32 = u32::MAX;
 /// Widest head the attention has room for.
 pub const HEAD_WIDTH_MAX: usize = 128;
 
@@ -185,17 +185,29 @@ pub fn behind_the_header(file: &[u8]) -> &[u8] {
     file.get(HEADER_BYTES..).unwrap_or_default()
 }
 
-/// The first half of a piece's place in the hash table; see [`hash_step`].
-pub const HASH_START: u32 = 0x811c_9dc5;
+/// The hash of no bytes at all.
+pub(crate) const HASH_START: u32 = 0x811c_9dc5;
 
 /// FNV-1a, one byte at a time, so that every prefix of a word is hashed on the way.
-pub const fn hash_step(hash: u32, byte: u8) -> u32 {
+pub(crate) const fn hash_step(hash: u32, byte: u8) -> u32 {
     (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
 /// The slot to look at first. The high bits are mixed in because FNV's low bits are weak.
-pub const fn first_slot(hash: u32, slots: usize) -> usize {
+pub(crate) const fn first_slot(hash: u32, slots: usize) -> usize {
     ((hash ^ hash >> 15) as usize) & (slots - 1)
+}
+
+/// The hash table over pieces in the order of their ids, or nothing if it is too full.
+pub fn hash_table<'p>(pieces: impl Iterator<Item = &'p str>, slots: usize) -> Option<Vec<u32>> {
+    let mut table = vec![EMPTY; slots];
+    for (id, piece) in pieces.enumerate() {
+        let first = first_slot(piece.bytes().fold(HASH_START, hash_step), slots);
+        let mut probes = (first..first + PROBES_MAX).map(|slot| slot & (slots - 1));
+        let free = probes.find(|slot| table[*slot] == EMPTY)?;
+        table[free] = id as u32;
+    }
+    Some(table)
 }
 
 const fn in_range(value: usize, least: usize, most: usize) -> bool {

@@ -24,7 +24,7 @@ pub(crate) struct Matrix<'m> {
     pub(crate) outputs: usize,
     pub(crate) bias: &'m [[u8; 4]],
     pub(crate) scales: &'m [[u8; 4]],
-    pub(crate) weights: &'m [u8],
+    pub(crate) weights: &'m [i8],
 }
 
 /// Rows of activations as 16-bit integers. Two neighbours share one word, the first in
@@ -142,8 +142,8 @@ fn apart(weights: &[Pair; GROUP / 2]) -> Apart {
     let mut apart = [[[0; PANEL]; 2]; GROUP / 2];
     for (apart, pair) in apart.iter_mut().zip(weights) {
         for (channel, two) in pair.as_flattened().as_chunks::<2>().0.iter().enumerate() {
-            apart[0][channel] = i16::from(two[0] as i8);
-            apart[1][channel] = i16::from(two[1] as i8);
+            apart[0][channel] = i16::from(two[0]);
+            apart[1][channel] = i16::from(two[1]);
         }
     }
     apart
@@ -168,7 +168,7 @@ fn group_sums(pairs: &[u32; GROUP / 2], weights: &Apart, out: &mut [i32; PANEL])
 /// Half a panel: the channels that share one register.
 const HALF: usize = PANEL / 2;
 /// Weights of one pair of inputs for all channels of a panel.
-pub(crate) type Pair = [[u8; HALF * 2]; 2];
+pub(crate) type Pair = [[i8; HALF * 2]; 2];
 /// One number per channel of a panel.
 type Channels = [[[u8; 4]; HALF]; 2];
 

@@ -8,6 +8,7 @@ use crate::kernels::{Matrix, Norm};
 use crate::layout::{Layout, MatrixAt};
 use crate::simd::Path;
 use crate::tokenizer::Tokenizer;
+use crate::vector::as_i8;
 use crate::vocab::Vocab;
 
 /// Tokens that are encoded together in a batch. More would not be faster, only larger.
@@ -52,8 +53,16 @@ impl Model {
         if format::checksum(format::behind_the_header(&bytes)) != header.checksum {
             return Err(BadModel::Checksum);
         }
-        if str::from_utf8(&bytes[layout.id..layout.slots]).is_err() {
-            return Err(BadModel::Shape);
+        let names = [layout.id, layout.query_prefix, layout.passage_prefix];
+        let counts = [
+            header.id_bytes,
+            header.query_prefix_bytes,
+            header.passage_prefix_bytes,
+        ];
+        for (start, count) in names.into_iter().zip(counts) {
+            if str::from_utf8(&bytes[start..][..count]).is_err() {
+                return Err(BadModel::Shape);
+            }
         }
         Ok(Model {
             header,
@@ -198,7 +207,7 @@ impl Model {
         } = self.header;
         Embeddings {
             word_scales: self.words_at(self.layout.word_scales, vocab),
-            words: &self.bytes[self.layout.words..][..vocab * width],
+            words: as_i8(&self.bytes[self.layout.words..][..vocab * width]),
             positions: self.words_at(self.layout.positions, tokens_max * width),
             norm: self.norm(self.layout.norm),
         }
@@ -226,7 +235,7 @@ impl Model {
             outputs,
             bias: self.words_at(start + at.bias, outputs),
             scales: self.words_at(start + at.scales, outputs * (inputs / format::GROUP)),
-            weights: &self.bytes[start + at.weights..][..inputs * outputs],
+            weights: as_i8(&self.bytes[start + at.weights..][..inputs * outputs]),
         }
     }
 
@@ -274,3 +283,7 @@ const fn judge(bytes: &[u8]) -> Result<(Header, Layout), BadModel> {
 #[cfg(test)]
 #[path = "model_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "model_shape_tests.rs"]
+mod shape_tests;

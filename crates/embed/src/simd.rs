@@ -137,8 +137,6 @@ mod avx2 {
     use crate::kernels::{self, Matrix, Norm, Pair, Panel, Rows};
     use crate::vector::portable;
 
-    use super::as_bytes;
-
     /// Rows whose sums fit into the registers beside one panel.
     const ROWS_MAX: usize = 6;
 
@@ -283,28 +281,42 @@ mod avx2 {
         sums
     }
 
+    /// The query is widened once for all rows.
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn dots(query: &[i8], rows: ChunksExact<'_, i8>, out: &mut Vec<i32>) {
+        let (chunks, rest) = query.as_chunks();
+        let mut wide = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            wide.push(widened(chunk));
+        }
         for row in rows {
-            out.push(dot(query, row));
+            let (chunks, row_rest) = row.as_chunks();
+            let mut sums = _mm256_setzero_si256();
+            for (query, row) in wide.iter().zip(chunks) {
+                sums = _mm256_add_epi32(sums, _mm256_madd_epi16(*query, widened(row)));
+            }
+            out.push(total(sums).wrapping_add(portable::dot(rest, row_rest)));
         }
     }
 
     #[target_feature(enable = "avx2,fma")]
-    #[inline]
     pub(super) fn dot(a: &[i8], b: &[i8]) -> i32 {
-        let a_chunks = as_bytes(a).as_chunks::<16>().0;
-        let b_chunks = as_bytes(b).as_chunks::<16>().0;
         let mut sums = _mm256_setzero_si256();
+        let (a_chunks, b_chunks) = (a.as_chunks().0, b.as_chunks().0);
         for (a, b) in a_chunks.iter().zip(b_chunks) {
             sums = _mm256_add_epi32(sums, _mm256_madd_epi16(widened(a), widened(b)));
         }
+        let done = a_chunks.len().min(b_chunks.len()) * 16;
+        total(sums).wrapping_add(portable::dot(&a[done..], &b[done..]))
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn total(sums: __m256i) -> i32 {
         // SAFETY: both types are 32 bytes for which every value is valid.
         #[allow(unsafe_code)]
         let sums = unsafe { transmute::<__m256i, [i32; 8]>(sums) };
-        let shorter = a_chunks.len().min(b_chunks.len()) * 16;
-        let rest = portable::dot(&a[shorter..], &b[shorter..]);
-        sums.into_iter().fold(rest, i32::wrapping_add)
+        sums.into_iter().fold(0, i32::wrapping_add)
     }
 
     #[target_feature(enable = "avx2,fma,popcnt")]
@@ -314,11 +326,11 @@ mod avx2 {
 
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn widened(bytes: &[u8; 16]) -> __m256i {
+    fn widened(numbers: &[i8; 16]) -> __m256i {
         // SAFETY: both types are sixteen bytes for which every value is valid.
         #[allow(unsafe_code)]
-        let bytes = unsafe { transmute::<[u8; 16], __m128i>(*bytes) };
-        _mm256_cvtepi8_epi16(bytes)
+        let numbers = unsafe { transmute::<[i8; 16], __m128i>(*numbers) };
+        _mm256_cvtepi8_epi16(numbers)
     }
 
     #[target_feature(enable = "avx2,fma")]

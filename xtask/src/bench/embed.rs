@@ -53,6 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     print_batch(&model);
     let (resident, private) = resident_mb()?;
     println!("resident, this process {resident:.1} MB at most, {private:.1} MB private");
+    print_scan(&model);
     args.data
         .as_deref()
         .map_or(Ok(()), |path| print_distance(&model, path))
@@ -127,6 +128,38 @@ fn print_batch(model: &Model) {
         let (mean, median) = (tokens / texts.len(), median(rates));
         println!("batch, {mean:3} tokens each  {median:.0} tokens per CPU second (best {best:.0})");
     }
+}
+
+/// Vectors that are scanned, all in memory: 38 MB, more than the caches hold.
+const SCANNED: usize = 100_000;
+
+fn print_scan(model: &Model) {
+    let query = embed::quantize(&model.encode_query(QUERY)).values;
+    let signs = embed::signs(&query);
+    let rows: Vec<i8> = query
+        .iter()
+        .copied()
+        .cycle()
+        .take(query.len() * SCANNED)
+        .collect();
+    let sign_rows: Vec<u64> = signs
+        .iter()
+        .copied()
+        .cycle()
+        .take(signs.len() * SCANNED)
+        .collect();
+    let mut dots = Vec::with_capacity(SCANNED);
+    let mut distances = Vec::with_capacity(SCANNED);
+    let products = (0..15).map(|_| {
+        dots.clear();
+        cpu_ms(|| embed::dots_i8(&query, &rows, &mut dots))
+    });
+    println!("100 k products, 8 bits {:.2} ms CPU", median(products));
+    let differences = (0..15).map(|_| {
+        distances.clear();
+        cpu_ms(|| embed::sign_distances(&signs, &sign_rows, &mut distances))
+    });
+    println!("100 k distances, 1 bit {:.2} ms CPU", median(differences));
 }
 
 fn passage(at: usize, words: usize) -> String {

@@ -5,9 +5,7 @@
 //! their precision, and the shortest texts strayed to a cosine of .996.
 
 use anyhow::{Context as _, ensure};
-use embed::format::{
-    self, EMPTY, GROUP, HASH_START, Header, PROBES_MAX, Pooling, first_slot, hash_step,
-};
+use embed::format::{self, GROUP, Header, Pooling};
 use embed::layout::{Layout, MatrixAt};
 
 use super::checkpoint::{Checkpoint, Tensor};
@@ -105,19 +103,18 @@ fn put_vocab(
     layout: &Layout,
     vocab: &[String],
 ) -> anyhow::Result<()> {
-    let mut slots = vec![EMPTY; header.slots];
     let mut end = 0;
     for (id, piece) in vocab.iter().enumerate() {
         file.put(layout.pieces + end, piece.as_bytes());
         end += piece.len();
         file.put(layout.piece_ends + id * 4, &(end as u32).to_le_bytes());
-        let hash = piece.bytes().fold(HASH_START, hash_step);
-        let mut probes = (0..PROBES_MAX)
-            .map(|step| (first_slot(hash, header.slots) + step) & (header.slots - 1));
-        let free = probes.find(|slot| slots[*slot] == EMPTY);
-        slots[free.context("the hash table is too full")?] = id as u32;
     }
-    for (index, slot) in slots.iter().enumerate() {
+    let table = format::hash_table(vocab.iter().map(String::as_str), header.slots);
+    for (index, slot) in table
+        .context("the hash table is too full")?
+        .iter()
+        .enumerate()
+    {
         file.put(layout.slots + index * 4, &slot.to_le_bytes());
     }
     Ok(())
