@@ -6,10 +6,12 @@
 )]
 
 mod corpus;
+mod embedding;
 mod hooks;
 mod metrics;
 mod retrieval;
 mod spawn;
+mod usage;
 
 use clap::{Parser, Subcommand};
 
@@ -26,11 +28,14 @@ enum What {
     Retrieval(retrieval::Args),
     /// What a hook costs, against /bin/true
     Hooks(hooks::Args),
+    /// The encoder: time per query, tokens per second, memory, distance to a reference
+    Embed(embedding::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().what {
         What::Retrieval(args) => retrieval::run(&args),
         What::Hooks(args) => hooks::run(&args),
+        What::Embed(args) => embedding::run(&args),
     }
 }

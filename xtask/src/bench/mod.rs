@@ -1,45 +1,55 @@
-//! Measurements. One file per thing measured; all of them prefer CPU time to the clock
-//! on the wall, because a developer's machine does other things too.
+//! The measurements of `crates/bench`, built as optimised as what users run. Each has its
+//! own help: `cargo xtask bench hooks --help`.
 
-mod embed;
-mod usage;
+use std::ffi::OsString;
 
 use crate::cargo;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Bench {
     /// The encoder: time per query, tokens per second, memory, distance to a reference
-    Embed(embed::Args),
-    /// Hooks: what they cost a client, against /bin/true (see `--help` of the measurement)
+    Embed(Measured),
+    /// Hooks: what they cost a client, against /bin/true
     Hooks(Measured),
+    /// Retrieval quality on data sets in the shape of our rows
+    Retrieval(Measured),
 }
 
 /// A measurement of crates/bench.
 #[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
 pub(crate) struct Measured {
     /// Arguments for the measurement
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    rest: Vec<String>,
+    rest: Vec<OsString>,
 }
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
     match bench {
-        Bench::Embed(args) => embed::run(args),
+        Bench::Embed(args) => measure("embed", &args.rest),
         Bench::Hooks(args) => hooks(&args.rest),
+        Bench::Retrieval(args) => measure("retrieval", &args.rest),
     }
 }
 
-/// Measures the executable as it ships.
-fn hooks(args: &[String]) -> anyhow::Result<()> {
-    let exe = cargo::build_dist()?;
-    let bench = [
+fn measure(what: &str, args: &[OsString]) -> anyhow::Result<()> {
+    let mut command = cargo::cargo();
+    command.args([
         "run",
         "--quiet",
         "--release",
         "--package",
         "claude-mem-bench",
         "--",
-        "hooks",
-    ];
-    cargo::run(cargo::cargo().args(bench).arg("--exe").arg(exe).args(args))
+    ]);
+    cargo::run(command.arg(what).args(args))
+}
+
+/// Measures the executable as it ships.
+fn hooks(args: &[OsString]) -> anyhow::Result<()> {
+    if args.iter().any(|arg| arg == "--help") {
+        return measure("hooks", args);
+    }
+    let exe = cargo::build_dist()?;
+    measure("hooks", &[&["--exe".into(), exe.into()], args].concat())
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 use embed::Model;
 use serde::Deserialize;
 
-use super::usage::{cpu_ms, resident_mb};
+use crate::usage::{cpu_ms, resident_mb};
 
 /// Twenty tokens with the two that mark its ends.
 const QUERY: &str =
@@ -18,7 +18,7 @@ const PASSAGE: &str = "The login loop came from a cookie that outlived its sessi
     Expired cookies are now cleared where the session is looked up, and a test drives the whole \
     round trip with a clock that stands still. See src/auth/session.rs and tests/login.rs.";
 
-/// What `cargo xtask bench embed` can be told.
+/// What `bench embed` can be told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Compare with vectors of a reference: JSON lines with "text" and "vector"
@@ -77,7 +77,7 @@ fn print_cold(args: &Args) -> anyhow::Result<()> {
     let mut runs = Vec::new();
     for _ in 0..9 {
         let mut child = Command::new(std::env::current_exe()?);
-        child.args(["bench", "embed", "--cold"]);
+        child.args(["embed", "--cold"]);
         child.args(args.portable.then_some("--portable"));
         child.args(
             args.model
