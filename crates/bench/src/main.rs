@@ -7,6 +7,7 @@
 
 mod corpus;
 mod embedding;
+mod encoder;
 mod hooks;
 mod metrics;
 mod retrieval;

@@ -9,10 +9,14 @@ use claude_mem::clock::Millis;
 use claude_mem::hook::event::ProjectHint;
 use claude_mem::ids::{ClientSessionId, ProjectId, SessionId};
 use claude_mem::memory::{NewObservation, ObservationType, Origin};
-use claude_mem::search::{Query, Ranking, rank};
-use claude_mem::store::{NewSession, RowKind, Store, Stored, WordScope};
+use claude_mem::search::candidates::{Candidates, gather};
+use claude_mem::search::index::catch_up;
+use claude_mem::search::rank::order;
+use claude_mem::search::{Encoder as _, Query, Ranking, Shelves, VectorLeg};
+use claude_mem::store::{NewSession, RowKind, Store, Stored, VectorStore, WordScope};
 use serde::Deserialize;
 
+use crate::encoder::CachingEncoder;
 use crate::metrics::Measures;
 
 #[derive(clap::Args)]
@@ -23,8 +27,16 @@ pub(crate) struct Args {
     /// Where the runs go, as `SET.run.json`
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Words only
     #[arg(long)]
     no_vectors: bool,
+    /// Where vectors are kept from run to run, keyed by text, for those who tune. By default
+    /// every text is really encoded
+    #[arg(long)]
+    vector_cache: Option<PathBuf>,
+    /// Where each query's candidates go, with all that ranking knows of them
+    #[arg(long)]
+    features: Option<PathBuf>,
     /// Only these sets
     #[arg(long)]
     set: Vec<String>,
@@ -86,6 +98,20 @@ fn measure(args: &Args, set: &str) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let mut store = Store::open(&dir.path().join("claude-mem.db"))?;
     let loaded = load(&mut store, &docs)?;
+    let encoder = CachingEncoder::open(args.vector_cache.as_deref())?;
+    let mut vectors = VectorStore::open(&dir.path().join("vectors.db"), encoder.id())?;
+    if !args.no_vectors {
+        catch_up(&mut store, &mut vectors, &encoder, |_| false)?;
+    }
+    let mut shelves = Shelves::default();
+    let mut features = match &args.features {
+        Some(path) => {
+            std::fs::create_dir_all(path)?;
+            let file = std::fs::File::create(path.join(format!("{set}.features.jsonl")))?;
+            Some(std::io::BufWriter::new(file))
+        }
+        None => None,
+    };
     let started = std::time::Instant::now();
     let mut runs = BTreeMap::new();
     let mut by_category: BTreeMap<&str, Vec<Measures>> = BTreeMap::new();
@@ -99,16 +125,15 @@ fn measure(args: &Args, set: &str) -> Result<()> {
             ..WordScope::default()
         };
         let query = Query::parse(&question.query);
-        let ranked = rank(
-            &store.read(),
-            &query,
-            &scope,
-            None,
-            None,
-            &Ranking::default(),
-        )?;
-        let ranked: Vec<String> = ranked
-            .hits
+        let mut leg = VectorLeg::warm(&mut vectors, &mut shelves, &encoder);
+        let leg = (!args.no_vectors).then_some(&mut leg);
+        let ranking = Ranking::default();
+        let gathered = gather(&store.read(), &query, &scope, None, leg, &ranking)?;
+        if let Some(out) = &mut features {
+            dump(out, question, &gathered, &loaded)?;
+        }
+        let hits = order(&gathered.rows, &gathered.terms, &ranking);
+        let ranked: Vec<String> = hits
             .iter()
             .flat_map(|hit| loaded.docs[&hit.row_id].iter().cloned())
             .take(100)
@@ -148,6 +173,36 @@ fn line(name: &str, measures: &[Measures], ms: Option<f64>) {
         mean.recall_at_10,
         mean.ndcg_at_10
     );
+}
+
+/// One line per query: what every candidate brings.
+fn dump(
+    out: &mut impl std::io::Write,
+    question: &Question,
+    gathered: &Candidates,
+    loaded: &Loaded,
+) -> Result<()> {
+    let rows: Vec<_> = gathered
+        .rows
+        .iter()
+        .map(|(key, row)| {
+            serde_json::json!({
+                "docs": loaded.docs[&key.1], "id": key.1,
+                "row": row.row_words, "part": row.part_words, "near": row.near,
+                "share": row.coverage.share, "close": row.coverage.closeness,
+                "n": row.coverage.present.len(), "length": row.length,
+                "session": row.document.session.map(|id| id.0), "at": row.document.created_at.0,
+                "neighbours": row.neighbours.iter().map(|near| near.1).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let line = serde_json::json!({
+        "id": question.id, "corpus": question.corpus, "category": question.category,
+        "relevant": question.relevant, "terms": gathered.terms.len(), "rows": rows,
+    });
+    serde_json::to_writer(&mut *out, &line)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 struct Loaded {

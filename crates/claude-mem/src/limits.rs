@@ -140,7 +140,9 @@ pub const PASSAGE_WORDS_MAX: usize = 90;
 /// Vectors of one row besides that of its whole text. A longer text is told by its beginning.
 pub const VECTOR_PARTS_MAX: usize = 24;
 /// What of a query is encoded: time is proportional.
-pub const VECTOR_QUERY_CHARS_MAX: usize = 400;
+pub const VECTOR_QUERY_TOKENS_MAX: usize = 64;
+/// and what is looked at to find them.
+pub const VECTOR_QUERY_CHARS_MAX: usize = 2_000;
 /// Rows whose vectors are compared in full after their signs have been.
 pub const VECTOR_RESCORED_ROWS: usize = 800;
 /// Rows that are embedded between two commits.

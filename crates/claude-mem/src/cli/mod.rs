@@ -8,6 +8,7 @@
 //! `run`. To add one, write the file and add a line to `verbs!`.
 
 mod app;
+mod looking;
 mod screen;
 mod words;
 
@@ -40,6 +41,10 @@ macro_rules! verbs {
 }
 
 verbs! {
+    Search => search,
+    Recent => recent,
+    Show => show,
+    Timeline => timeline,
     Status => status,
     Pause => pause,
     Resume => resume,
@@ -48,6 +53,8 @@ verbs! {
     Worker => worker,
     Backup => backup,
     Restore => restore,
+    Index => index,
+    Embed => embed,
     Config => config,
     Install => install,
     Completions => completions,
@@ -65,6 +72,7 @@ verbs! {
     disable_help_subcommand = true,
     after_help = "\
 Examples:
+  claude-mem search login loops     what was remembered, best first
   claude-mem status                 is it working, and what does it hold
   claude-mem pause 1h               look away for an hour
   claude-mem config set worker manual

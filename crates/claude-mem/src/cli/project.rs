@@ -209,7 +209,7 @@ fn rename(app: &App, screen: &mut Screen, named: &str, name: &str) -> anyhow::Re
 }
 
 /// Finds a project by its id, its name or a directory of it.
-fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
+pub(super) fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
     if let Ok(id) = named.parse() {
         return Ok(read.project(ProjectId(id))?);
     }

@@ -7,21 +7,32 @@
 //! returned without saying so. Absent on purpose: SQL (`store::words`, `store::vectors`),
 //! rendering, the clock.
 
+pub mod ask;
 pub mod candidates;
 pub mod coverage;
+pub mod dates;
 pub mod encoder;
+pub mod engine;
+pub mod handle;
 pub mod index;
+mod items;
 pub mod packed;
 pub mod query;
 pub mod rank;
+pub mod searcher;
 pub mod stem;
 pub mod subdocuments;
 pub mod terms;
+pub mod timeline;
 pub mod vectors;
 
+pub use ask::{Ask, Fit, Found, Item, Scope, Whose};
 pub use encoder::Encoder;
+pub use engine::Engine;
+pub use handle::Handle;
 pub use query::Query;
 pub use rank::{Hit, Parts, Ranked, Ranking, RowKey, rank};
+pub use searcher::{Searcher, items};
 pub use vectors::{Shelves, VectorLeg};
 
 #[cfg(test)]

@@ -64,6 +64,9 @@ pub struct Parts {
     pub coverage: f64,
     pub neighbours: f64,
     pub recency: f64,
+    /// How near its vectors are, as measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f64>,
     /// The query's stems that the row contains.
     pub matched: Vec<String>,
 }
@@ -73,6 +76,7 @@ pub struct Hit {
     pub kind: RowKind,
     pub row_id: i64,
     pub project: Option<ProjectId>,
+    pub session: Option<SessionId>,
     pub score: f64,
     pub parts: Parts,
     pub created_at: Millis,
@@ -128,6 +132,7 @@ pub fn order(rows: &HashMap<RowKey, Candidate>, terms: &[String], ranking: &Rank
                 neighbours: company.get(&key).copied().unwrap_or(0.0),
                 // Between equals the newer one goes first; never more than that.
                 recency: ranking.recency * age,
+                cosine: row.near,
                 matched: matched.filter_map(|&at| terms.get(at).cloned()).collect(),
                 ..parts
             };
@@ -135,6 +140,7 @@ pub fn order(rows: &HashMap<RowKey, Candidate>, terms: &[String], ranking: &Rank
                 kind: key.0,
                 row_id: key.1,
                 project: row.document.project,
+                session: row.document.session,
                 score: parts.own() + parts.neighbours + parts.recency,
                 parts,
                 created_at: row.document.created_at,

@@ -18,12 +18,14 @@ impl Encoder for WordBag {
     }
 
     fn width(&self) -> usize {
-        64
+        256
     }
 
     fn query(&self, text: &str) -> Vec<f32> {
-        let mut vector = vec![0.0_f32; 64];
-        for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
+        let mut vector = vec![0.0_f32; 256];
+        let text = text.to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        for word in words.filter(|word| !word.is_empty()) {
             let mut seed = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
             });

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 
 use super::drain::Compressor;
 use super::executable::Executable;
+use super::index::Indexer;
 use super::lock::{self, Lock};
 use super::pidfile::WorkerFile;
 use super::shared::SharedStore;
@@ -142,6 +143,7 @@ impl Running {
         .map_err(at("the drain"))?;
         let upkeep =
             Upkeep::start(Arc::clone(&worker), self.was_killed).map_err(at("the upkeep"))?;
+        let indexer = Indexer::start(Arc::clone(&worker)).map_err(at("the index"))?;
         worker.say(Level::Info, "worker started", &[("pid", &file.pid)]);
         let ended = runtime.block_on(async {
             let listener = socket::bind(&plan.socket).map_err(at("the socket"))?;
@@ -156,12 +158,12 @@ impl Running {
             Ok(ended) => ended.as_str().to_owned(),
             Err(error) => error.to_string(),
         };
-        self.end(&worker, upkeep, &why);
+        self.end(&worker, upkeep, indexer, &why);
         ended
     }
 
     /// The orderly end. What fails here is only told: there is nothing left to save.
-    fn end(self, worker: &Worker, upkeep: Upkeep, why: &str) {
+    fn end(self, worker: &Worker, upkeep: Upkeep, indexer: Indexer, why: &str) {
         let _forced = Forced::after(Duration::from_secs(END_SECONDS));
         let step = Duration::from_secs(END_STEP_SECONDS);
         let plan = &self.plan;
@@ -170,6 +172,7 @@ impl Running {
         }
         worker.drain.stop(step);
         upkeep.stop(step);
+        indexer.stop(step);
         if let Err(error) = self.store.close() {
             worker.trouble("the database was not closed", &error);
         }

@@ -24,6 +24,8 @@ pub struct Worker {
     pub store: Arc<SharedStore>,
     pub drain: Drain,
     pub presence: Arc<Presence>,
+    /// Rung when there are rows to make vectors of.
+    pub index: Arc<index::Bell>,
     pub settings: Settings,
     /// Rows as they are stored, for those who look on.
     pub changes: broadcast::Sender<Left>,
@@ -45,8 +47,10 @@ impl Worker {
     ) -> std::io::Result<Arc<Self>> {
         let presence = Arc::new(Presence::new(Instant::now()));
         let (changes, _) = broadcast::channel(CHANGES_MAX);
+        let index = Arc::new(index::Bell::default());
         let watcher = Arc::new(Noted {
             presence: Arc::clone(&presence),
+            index: Arc::clone(&index),
             changes: changes.clone(),
             log: log.clone(),
         });
@@ -60,6 +64,7 @@ impl Worker {
             store,
             drain,
             presence,
+            index,
             settings,
             changes,
             file: Mutex::new(file),
@@ -72,7 +77,10 @@ impl Worker {
     /// if nobody waited for it any more.
     pub fn drain_all(&self, is_over: impl Fn() -> bool) -> Result<bool, StoreError> {
         self.take_in_spool();
-        Ok(self.drain.flush(&is_over)? && index::catch_up(&self.store, &is_over)?)
+        if !self.drain.flush(&is_over)? {
+            return Ok(false);
+        }
+        Ok(!self.settings.vectors || index::catch_up(&self.store, &self.index, &is_over)?)
     }
 
     /// Spooled events go where they were meant to go. What cannot be taken in stays.
@@ -121,6 +129,7 @@ impl Worker {
 #[derive(Debug)]
 struct Noted {
     presence: Arc<Presence>,
+    index: Arc<index::Bell>,
     changes: broadcast::Sender<Left>,
     log: Log,
 }
@@ -128,6 +137,7 @@ struct Noted {
 impl Watcher for Noted {
     fn stored(&self, work: &Work, left: &Left) {
         self.presence.touch(Instant::now());
+        self.index.ring();
         // Nobody may be looking on.
         let _ = self.changes.send(left.clone());
         self.log.line(

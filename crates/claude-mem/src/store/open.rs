@@ -151,12 +151,14 @@ pub(super) fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> 
 /// process holds on it, also those that SQLite relies on. The first look at a file comes before
 /// its first connection, and there is no second.
 pub(super) fn refuse_other_than(path: &Path, application_id: i32) -> Result<(), StoreError> {
-    static KNOWN: Mutex<Vec<(u64, u64, i32)>> = Mutex::new(Vec::new());
+    // A deleted file's number is given away again; its birth is not.
+    type Known = (u64, u64, Option<std::time::SystemTime>, i32);
+    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let file = match std::fs::metadata(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing),
         Err(e) => return Err(StoreError::io(path.display(), e)),
-        Ok(meta) => (meta.dev(), meta.ino(), application_id),
+        Ok(meta) => (meta.dev(), meta.ino(), meta.created().ok(), application_id),
     };
     if known.contains(&file) {
         return Ok(());

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::passages::{kind_token, project_token, type_token};
@@ -273,44 +272,5 @@ impl Reads<'_> {
             .prepare_cached("SELECT coalesce(max(id), 0) FROM passages")?
             .query_row([], |row| row.get(0))?;
         Ok((counts, all))
-    }
-
-    /// The newest rows of a scope, for when nothing matched.
-    pub fn newest_rows(
-        &self,
-        scope: &WordScope,
-        limit: usize,
-    ) -> Result<Vec<(RowKind, i64)>, StoreError> {
-        let mut clause = super::filter::Where::default();
-        clause.and("part = 0", []);
-        if let Some(project) = scope.project {
-            clause.and("project_id = ?", [Value::Integer(project.0)]);
-        }
-        if !scope.kinds.is_empty() {
-            clause.and_in(
-                "kind",
-                scope
-                    .kinds
-                    .iter()
-                    .map(|kind| Value::Text(kind.as_str().into()))
-                    .collect(),
-            );
-        }
-        if let Some(since) = scope.since {
-            clause.and("created_at_epoch >= ?", [Value::Integer(since.0)]);
-        }
-        if let Some(until) = scope.until {
-            clause.and("created_at_epoch < ?", [Value::Integer(until.0)]);
-        }
-        clause.page(super::Page::first(limit as u32));
-        let sql = format!(
-            "SELECT kind, row_id FROM passages{} ORDER BY created_at_epoch DESC LIMIT ? OFFSET ?",
-            clause.sql()
-        );
-        let mut rows = self.0.prepare(&sql)?;
-        let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -20,4 +20,5 @@ mod pause;
 mod project;
 mod projects;
 mod queue;
+mod search;
 mod status;

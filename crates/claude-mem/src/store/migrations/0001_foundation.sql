@@ -95,6 +95,7 @@ CREATE TABLE final_messages (
 ) STRICT;
 CREATE INDEX final_messages_by_session ON final_messages(session_id, prompt_number);
 CREATE INDEX final_messages_by_project ON final_messages(project_id, created_at_epoch DESC);
+CREATE INDEX final_messages_by_time ON final_messages(created_at_epoch DESC);
 
 CREATE TABLE observations (
   id INTEGER PRIMARY KEY,

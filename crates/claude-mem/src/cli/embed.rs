@@ -1,0 +1,37 @@
+//! `claude-mem embed`: texts to vectors, for programs.
+
+use std::io::{BufRead as _, Write as _};
+
+use anyhow::Context as _;
+use serde::Deserialize;
+
+use super::app::App;
+use super::screen::Screen;
+
+/// Turn texts into vectors: lines of {"text": …} in, lines of {"vector": […]} out
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  echo '{\"text\": \"login loops\"}' | claude-mem embed")]
+pub(super) struct Args {}
+
+#[derive(Deserialize)]
+struct Line {
+    text: String,
+}
+
+pub(super) fn run(_: &Args, _: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let model = embed::Model::built_in();
+    for (at, line) in std::io::stdin().lock().lines().enumerate() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let read: Line = serde_json::from_str(&line)
+            .with_context(|| format!("line {} is not {{\"text\": …}}", at + 1))?;
+        let answer = serde_json::json!({ "vector": model.encode(&read.text) });
+        writeln!(screen, "{answer}")?;
+        screen.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `claude-mem search`: what was remembered, best first.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use super::app::App;
+use super::looking::{self, Which};
+use super::screen::{self, QUIET, Screen};
+use crate::search::{Item, Scope};
+use crate::store::RowKind;
+
+/// Find memories by words and by meaning
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Plain words are enough. \"exact words\", AND, OR, NOT, title:word and pre* are understood, and so are
+the filters type: concept: file: project: before: after:
+
+Examples:
+  claude-mem search login loops after refresh
+  claude-mem search type:bugfix file:session.rs after:2w cookie
+  claude-mem search --all-projects --explain \"rate limit\"
+
+`claude-mem show ID` shows one in full, `claude-mem timeline ID` what happened around it.")]
+pub(super) struct Args {
+    /// What to look for
+    #[arg(value_name = "TEXT", required = true)]
+    text: Vec<String>,
+    #[command(flatten)]
+    which: Which,
+    /// Only these: observation, summary, prompt, message
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Vec<RowKind>,
+    /// Also what was marked as wrong
+    #[arg(long)]
+    wrong: bool,
+    /// Show each part of every score
+    #[arg(long)]
+    explain: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    scope: Option<Scope>,
+    results: Vec<Item>,
+    #[serde(rename = "hasMore")]
+    has_more: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let text = args.text.join(" ");
+    let mut answer = Answer {
+        query: &text,
+        scope: None,
+        results: Vec::new(),
+        has_more: false,
+    };
+    if let Some(mut engine) = looking::engine(app)? {
+        let mut ask = args.which.ask(&text, app, &engine.reads())?;
+        ask.kinds.clone_from(&args.kind);
+        ask.with_wrong = args.wrong;
+        let found = engine.search(&ask)?;
+        if let Some(why) = found.without_vectors {
+            screen::remark(format!("searched by words alone: {why}"))?;
+        }
+        answer.scope = Some(found.scope);
+        answer.results = found.results;
+        answer.has_more = found.has_more;
+    }
+    screen.show(&answer, |screen, answer| {
+        if let Some(scope) = &answer.scope {
+            looking::say_scope(screen, scope)?;
+        }
+        if answer.results.is_empty() {
+            return writeln!(screen, "nothing found");
+        }
+        let mixed = answer.results.iter().any(|item| item.project != answer.results[0].project);
+        looking::say_items(screen, &answer.results, mixed)?;
+        if args.explain {
+            explain(screen, &answer.results)?;
+        }
+        if answer.has_more {
+            writeln!(screen, "{QUIET}there is more: --limit, --offset{QUIET:#}")?;
+        }
+        Ok(())
+    })
+}
+
+fn explain(screen: &mut Screen, items: &[Item]) -> std::io::Result<()> {
+    writeln!(screen)?;
+    for item in items {
+        let why = &item.why;
+        let cosine = why.cosine.map(|cosine| format!(" (cosine {cosine:.2})")).unwrap_or_default();
+        writeln!(
+            screen,
+            "{:>6}  {:.3} = words {:.3} + vectors {:.3}{cosine} + coverage {:.3} + company {:.3} + recency {:.3}; {}",
+            item.id, item.score, why.words, why.vectors, why.coverage, why.neighbours, why.recency,
+            if why.matched.is_empty() { "no word".to_owned() } else { why.matched.join(", ") },
+        )?;
+    }
+    Ok(())
+}
+
+fn kind(name: &str) -> Result<RowKind, String> {
+    RowKind::from_name(name).ok_or_else(|| "observation, summary, prompt or message".to_owned())
+}

@@ -1,0 +1,99 @@
+//! Times as people type them: a day, a moment, or so long ago.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::clock::Millis;
+
+/// `2026-01-31` (its beginning, where the person lives), RFC 3339, `today`, `yesterday`, or `3d`,
+/// `12h`, `2w`, `6mo`, `1y` before `now`. `None` if it is none of these.
+pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
+    let text = text.trim();
+    ago(text, now)
+        .or_else(|| named_day(text, now, zone))
+        .or_else(|| {
+            let stamp: Timestamp = text.parse().ok()?;
+            Some(Millis(stamp.as_millisecond()))
+        })
+        .or_else(|| {
+            let day: Date = text.parse().ok()?;
+            start_of(day, zone)
+        })
+}
+
+fn ago(text: &str, now: Millis) -> Option<Millis> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let amount: i64 = text[..digits].parse().ok()?;
+    let hours = match text[digits..].to_ascii_lowercase().as_str() {
+        "h" => 1,
+        "d" => 24,
+        "w" => 24 * 7,
+        "mo" => 24 * 30,
+        "y" => 24 * 365,
+        _ => return None,
+    };
+    let span = amount.checked_mul(hours)?.checked_mul(3_600_000)?;
+    Some(Millis(now.0.saturating_sub(span)))
+}
+
+fn named_day(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
+    let today = zoned(now, zone)?.date();
+    match text.to_ascii_lowercase().as_str() {
+        "today" => start_of(today, zone),
+        "yesterday" => start_of(today.yesterday().ok()?, zone),
+        _ => None,
+    }
+}
+
+fn start_of(day: Date, zone: &TimeZone) -> Option<Millis> {
+    let start = day.to_zoned(zone.clone()).ok()?;
+    Some(Millis(start.timestamp().as_millisecond()))
+}
+
+fn zoned(at: Millis, zone: &TimeZone) -> Option<Zoned> {
+    let stamp = Timestamp::from_millisecond(at.0).ok()?;
+    Some(stamp.to_zoned(zone.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_moments_and_spans_are_understood() {
+        // 2026-01-31T12:00:00Z
+        let now = Millis(1_769_860_800_000);
+        let day = 86_400_000;
+        for (typed, want) in [
+            ("2026-01-31", now.0 - day / 2),
+            ("2026-01-30T00:00:00Z", now.0 - 3 * day / 2),
+            ("2026-01-31T13:00:00+01:00", now.0),
+            ("today", now.0 - day / 2),
+            ("Yesterday", now.0 - 3 * day / 2),
+            ("3d", now.0 - 3 * day),
+            ("2w", now.0 - 14 * day),
+            ("12h", now.0 - day / 2),
+        ] {
+            assert_eq!(
+                moment(typed, now, &TimeZone::UTC),
+                Some(Millis(want)),
+                "typed {typed}"
+            );
+        }
+        for typed in [
+            "",
+            "3",
+            "d",
+            "soon",
+            "2026-13-01",
+            "99999999999999999999d",
+            "-3d",
+            "3dd",
+            "日",
+        ] {
+            assert_eq!(moment(typed, now, &TimeZone::UTC), None, "typed {typed:?}");
+        }
+        assert!(moment("9000000000000000h", now, &TimeZone::UTC).is_none());
+    }
+}

@@ -1,0 +1,84 @@
+//! The files of a data directory, opened for looking: what commands, MCP and the worker ask.
+
+use std::path::Path;
+
+use super::ask::{Ask, Found};
+use super::encoder::Encoder;
+use super::searcher::Searcher;
+use super::vectors::{Shelves, VectorLeg};
+use crate::store::{Reads, Store, StoreError, VectorStore};
+
+/// A store and, where there are any, its vectors.
+pub struct Engine {
+    store: Store,
+    vectors: Option<VectorStore>,
+    without_vectors: Option<StoreError>,
+    shelves: Option<Shelves>,
+    encoder: &'static dyn Encoder,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine")
+            .field("store", &self.store)
+            .field("vectors", &self.vectors)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Words alone.
+    pub fn of_words(store: Store, encoder: &'static dyn Encoder) -> Self {
+        Self {
+            store,
+            vectors: None,
+            without_vectors: None,
+            shelves: None,
+            encoder,
+        }
+    }
+
+    /// With the vectors beside it, as far as there are any. That they are missing or damaged is
+    /// told with every answer, and costs nothing else.
+    pub fn open(store: Store, vectors: &Path, encoder: &'static dyn Encoder) -> Self {
+        let mut engine = Self::of_words(store, encoder);
+        match VectorStore::open_read_only(vectors, encoder.id()) {
+            Ok(opened) => engine.vectors = Some(opened),
+            // None have been made yet; that is no fault.
+            Err(StoreError::Missing) => {}
+            Err(e) => engine.without_vectors = Some(e),
+        }
+        engine
+    }
+
+    /// For a process that is asked more than once: signatures stay in memory.
+    #[must_use]
+    pub fn staying(mut self) -> Self {
+        self.shelves = Some(Shelves::default());
+        self
+    }
+
+    /// Gives back what was kept in memory; the next question takes it in again.
+    pub fn rest(&mut self) {
+        if let Some(shelves) = &mut self.shelves {
+            *shelves = Shelves::default();
+        }
+    }
+
+    pub fn reads(&self) -> Reads<'_> {
+        self.store.read()
+    }
+
+    pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {
+        let leg = match (&mut self.vectors, &mut self.shelves) {
+            (Some(vectors), Some(shelves)) => Some(VectorLeg::warm(vectors, shelves, self.encoder)),
+            (Some(vectors), None) => Some(VectorLeg::cold(vectors, self.encoder)),
+            (None, _) => None,
+        };
+        let mut found = Searcher::new(self.store.read(), leg).search(ask)?;
+        if found.without_vectors.is_none() {
+            found.without_vectors = self.without_vectors.take();
+        }
+        Ok(found)
+    }
+}

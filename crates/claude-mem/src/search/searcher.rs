@@ -1,0 +1,398 @@
+//! One question, answered: filters resolved, both legs asked, and where nothing is found, a
+//! wider net, said as such.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ask::{Ask, Fit, Found, From, Item, Scope, Whose};
+use super::dates;
+use super::handle::Handle;
+use super::items::Items;
+use super::query::{FilterWord, Query};
+use super::rank::{Hit, Parts, Ranking, RowKey, rank};
+use super::vectors::VectorLeg;
+use crate::ids::{ObservationId, ProjectId};
+use crate::memory::ObservationType;
+use crate::store::{Filter, Reads, RowKind, StoreError, WordScope};
+
+/// Rows that are looked at to fill one page of a filtered list.
+const LISTED_ROWS_MAX: usize = 20_000;
+
+/// The calls of search, over one view of the store.
+#[derive(Debug)]
+pub struct Searcher<'a> {
+    reads: Reads<'a>,
+    leg: Option<VectorLeg<'a>>,
+    ranking: Ranking,
+}
+
+impl<'a> Searcher<'a> {
+    /// Without a leg it works on words alone.
+    pub fn new(reads: Reads<'a>, leg: Option<VectorLeg<'a>>) -> Self {
+        Self {
+            reads,
+            leg,
+            ranking: Ranking::default(),
+        }
+    }
+
+    /// Never fails for what was typed, only for what became of the file.
+    pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {
+        let mut asked = Asked::resolve(&self.reads, ask)?;
+        if asked.query.is_empty() {
+            return self.list(&asked, Fit::Listed);
+        }
+        let mut nets = vec![(asked.from, asked.whose, Fit::Asked)];
+        if asked.query.demand.is_some() {
+            nets.push((asked.from, asked.whose, Fit::Broader));
+        }
+        if asked.may_widen {
+            nets.push((From::OtherProjects, Whose::All, Fit::Asked));
+            if asked.query.demand.is_some() {
+                nets.push((From::OtherProjects, Whose::All, Fit::Broader));
+            }
+        }
+        let mut failed = None;
+        for (from, whose, fit) in nets {
+            if fit == Fit::Broader {
+                asked.query.demand = None;
+            }
+            let (hits, without_vectors) = self.ranked(&asked, whose)?;
+            failed = without_vectors.or(failed);
+            if !hits.is_empty() {
+                let scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+                return self.page(&asked, scope, &hits, failed);
+            }
+            asked.query.demand = asked.demand.clone();
+        }
+        if ask.fall_back {
+            let mut found = self.list(&asked, Fit::Recent)?;
+            found.without_vectors = failed;
+            return Ok(found);
+        }
+        let scope = asked.scope(
+            asked.from,
+            Fit::Asked,
+            self.leg.is_some() && failed.is_none(),
+        );
+        self.page(&asked, scope, &[], failed)
+    }
+
+    fn ranked(
+        &mut self,
+        asked: &Asked<'_>,
+        whose: Whose,
+    ) -> Result<(Vec<Hit>, Option<StoreError>), StoreError> {
+        let Some(scope) = asked.word_scope(whose) else {
+            return Ok((Vec::new(), None));
+        };
+        let allowed = asked.allowed(&self.reads, whose)?;
+        let ranked = rank(
+            &self.reads,
+            &asked.query,
+            &scope,
+            allowed.as_ref(),
+            self.leg.as_mut(),
+            &self.ranking,
+        )?;
+        let mut hits = ranked.hits;
+        if hits.iter().any(Hit::is_match) {
+            hits.retain(|hit| hit.is_match() || hit.parts.neighbours > 0.0);
+        } else {
+            hits.clear();
+        }
+        Ok((self.judged(asked, hits)?, ranked.without_vectors))
+    }
+
+    /// What was marked as wrong goes, and what was replaced stands below its replacement.
+    fn judged(&self, asked: &Asked<'_>, hits: Vec<Hit>) -> Result<Vec<Hit>, StoreError> {
+        let ids: Vec<ObservationId> = hits
+            .iter()
+            .filter(|hit| hit.kind == RowKind::Observation)
+            .map(|hit| ObservationId(hit.row_id))
+            .collect();
+        let verdicts = self.reads.verdicts(&ids)?;
+        let scores: HashMap<i64, f64> = hits
+            .iter()
+            .filter(|hit| hit.kind == RowKind::Observation)
+            .map(|hit| (hit.row_id, hit.score))
+            .collect();
+        let mut kept = Vec::with_capacity(hits.len());
+        for mut hit in hits {
+            let verdict = match hit.kind {
+                RowKind::Observation => verdicts.get(&ObservationId(hit.row_id)),
+                _ => None,
+            };
+            if let Some(verdict) = verdict {
+                if verdict.wrong && !asked.ask.with_wrong {
+                    continue;
+                }
+                if let Some(newer) = verdict.replaced_by {
+                    let below = scores.get(&newer.0).copied().unwrap_or(hit.score);
+                    hit.score = hit.score.min(below) * 0.7;
+                }
+            }
+            kept.push(hit);
+        }
+        kept.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(kept)
+    }
+
+    fn page(
+        &self,
+        asked: &Asked<'_>,
+        scope: Scope,
+        hits: &[Hit],
+        without_vectors: Option<StoreError>,
+    ) -> Result<Found, StoreError> {
+        let (offset, limit) = (
+            asked.ask.page.offset as usize,
+            asked.ask.page.rows() as usize,
+        );
+        let mut items = Items::new(&self.reads);
+        let mut results = Vec::with_capacity(limit);
+        let mut wanted = hits
+            .iter()
+            .filter(|hit| !asked.leaves_out(hit))
+            .skip(offset);
+        for hit in wanted.by_ref().take(limit) {
+            results.extend(items.item((hit.kind, hit.row_id), hit.score, hit.parts.clone())?);
+        }
+        Ok(Found {
+            scope,
+            results,
+            has_more: wanted.next().is_some(),
+            without_vectors,
+        })
+    }
+
+    /// Newest first, where there are no words to rank by or none that match.
+    fn list(&self, asked: &Asked<'_>, fit: Fit) -> Result<Found, StoreError> {
+        let scope = asked.scope(asked.from, fit, false);
+        let mut keys = Vec::new();
+        if let Some(words) = asked.word_scope(asked.whose) {
+            keys = match asked.allowed(&self.reads, asked.whose)? {
+                // A few rows are named by the filter: they are sorted, not looked for.
+                Some(allowed) => self.reads.newest_of(&allowed, &words)?,
+                None => {
+                    let page = asked.ask.page;
+                    let most = page.offset as usize + page.rows() as usize + 200;
+                    self.reads
+                        .rows_in_time(&words, false, most.min(LISTED_ROWS_MAX))?
+                }
+            };
+        }
+        let ids: Vec<ObservationId> = keys
+            .iter()
+            .filter(|key| key.0 == RowKind::Observation)
+            .map(|key| ObservationId(key.1))
+            .collect();
+        let verdicts = self.reads.verdicts(&ids)?;
+        keys.retain(|key| {
+            let wrong = key.0 == RowKind::Observation
+                && verdicts
+                    .get(&ObservationId(key.1))
+                    .is_some_and(|verdict| verdict.wrong);
+            asked.ask.with_wrong || !wrong
+        });
+        let hits: Vec<Hit> = keys.into_iter().map(Hit::listed).collect();
+        self.page(asked, scope, &hits, None)
+    }
+}
+
+/// A question with its filters read and its names looked up.
+struct Asked<'q> {
+    ask: &'q Ask,
+    query: Query,
+    demand: Option<crate::store::Expr>,
+    from: From,
+    whose: Whose,
+    may_widen: bool,
+    project: Option<String>,
+    types: Vec<ObservationType>,
+    concepts: Vec<String>,
+    files: Vec<String>,
+    since: Option<crate::clock::Millis>,
+    until: Option<crate::clock::Millis>,
+    notes: Vec<String>,
+}
+
+impl<'q> Asked<'q> {
+    fn resolve(reads: &Reads<'_>, ask: &'q Ask) -> Result<Self, StoreError> {
+        let query = Query::parse(&ask.text);
+        let mut asked = Self {
+            demand: query.demand.clone(),
+            query,
+            from: From::AllProjects,
+            whose: ask.whose,
+            may_widen: false,
+            project: None,
+            types: ask.types.clone(),
+            concepts: ask.concepts.clone(),
+            files: ask.files.clone(),
+            since: ask.since,
+            until: ask.until,
+            notes: Vec::new(),
+            ask,
+        };
+        for filter in std::mem::take(&mut asked.query.filters) {
+            asked.apply(reads, filter)?;
+        }
+        match asked.whose {
+            Whose::ProjectFirst(id) | Whose::ProjectOnly(id) => {
+                asked.from = From::Project;
+                asked.may_widen = matches!(asked.whose, Whose::ProjectFirst(_));
+                asked.project = reads.project_name(id)?;
+            }
+            Whose::Nobody => {
+                asked.from = From::Project;
+                asked.may_widen = true;
+            }
+            Whose::All => {}
+        }
+        Ok(asked)
+    }
+
+    fn apply(&mut self, reads: &Reads<'_>, filter: FilterWord) -> Result<(), StoreError> {
+        match filter {
+            FilterWord::Type(name) => {
+                let name = name.to_lowercase();
+                self.types
+                    .extend(name.split(',').map(ObservationType::named));
+            }
+            FilterWord::Concept(name) => self.concepts.push(name),
+            FilterWord::File(path) => self.files.push(path),
+            FilterWord::Project(name) => match project_called(reads, &name)? {
+                Some(id) => self.whose = Whose::ProjectOnly(id),
+                None => self.notes.push(format!("there is no project {name:?}")),
+            },
+            FilterWord::Before(text) => match self.moment(&text) {
+                Some(at) => self.until = Some(self.until.map_or(at, |until| until.min(at))),
+                None => self.put_back("before", &text),
+            },
+            FilterWord::After(text) => match self.moment(&text) {
+                Some(at) => self.since = Some(self.since.map_or(at, |since| since.max(at))),
+                None => self.put_back("after", &text),
+            },
+        }
+        Ok(())
+    }
+
+    fn moment(&self, text: &str) -> Option<crate::clock::Millis> {
+        dates::moment(text, self.ask.now, &self.ask.zone)
+    }
+
+    /// What is not a date was meant as words.
+    fn put_back(&mut self, name: &str, text: &str) {
+        self.notes.push(format!("{name}:{text} is not a date"));
+        let words = Query::parse(&text.replace(':', " "));
+        self.query.words.extend(words.words);
+        if !self.query.plain.is_empty() {
+            self.query.plain.push(' ');
+        }
+        self.query.plain.push_str(&words.plain);
+    }
+
+    fn scope(&self, from: From, fit: Fit, vectors: bool) -> Scope {
+        Scope {
+            from,
+            project: self.project.clone(),
+            fit,
+            vectors,
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// `None`: nobody's rows.
+    fn word_scope(&self, whose: Whose) -> Option<WordScope> {
+        let project = match whose {
+            Whose::All => None,
+            Whose::ProjectFirst(id) | Whose::ProjectOnly(id) => Some(id),
+            Whose::Nobody => return None,
+        };
+        let mut kinds = self.ask.kinds.clone();
+        if !self.types.is_empty() || !self.concepts.is_empty() {
+            kinds = vec![RowKind::Observation];
+        }
+        Some(WordScope {
+            project,
+            kinds,
+            types: self.types.clone(),
+            since: self.since,
+            until: self.until,
+        })
+    }
+
+    /// The rows that filters name one by one.
+    fn allowed(
+        &self,
+        reads: &Reads<'_>,
+        whose: Whose,
+    ) -> Result<Option<HashSet<RowKey>>, StoreError> {
+        if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() {
+            return Ok(None);
+        }
+        let Some(WordScope { project, .. }) = self.word_scope(whose) else {
+            return Ok(Some(HashSet::new()));
+        };
+        let filter = Filter {
+            project,
+            types: self.types.clone(),
+            concepts: self.concepts.clone(),
+            files: self.files.clone(),
+            since: self.since,
+            until: self.until,
+            ..Filter::default()
+        };
+        Ok(Some(reads.rows_passing(&filter)?.into_iter().collect()))
+    }
+
+    fn leaves_out(&self, hit: &Hit) -> bool {
+        self.ask.not_of.is_some() && hit.session == self.ask.not_of
+    }
+}
+
+/// By its number, or its name where only one is called so.
+fn project_called(reads: &Reads<'_>, name: &str) -> Result<Option<ProjectId>, StoreError> {
+    if let Some(found) = reads.projects_named(name)?.first() {
+        return Ok(Some(found.id));
+    }
+    let by_number = name.parse().ok().map(ProjectId);
+    match by_number {
+        Some(id) => Ok(reads.project_name(id)?.map(|_| id)),
+        None => Ok(None),
+    }
+}
+
+impl Hit {
+    /// By words or by meaning; the nearest of all is not always near.
+    fn is_match(&self) -> bool {
+        const NEAR: f64 = 0.3;
+        !self.parts.matched.is_empty() || self.parts.cosine.is_some_and(|cosine| cosine >= NEAR)
+    }
+
+    fn listed((kind, row_id): RowKey) -> Self {
+        Self {
+            kind,
+            row_id,
+            project: None,
+            session: None,
+            score: 0.0,
+            parts: Parts::default(),
+            created_at: crate::clock::Millis(0),
+        }
+    }
+}
+
+/// Rows by what they are called, in the order asked for; those that are gone are left out.
+pub fn items(reads: &Reads<'_>, handles: &[Handle]) -> Result<Vec<Item>, StoreError> {
+    let mut items = Items::new(reads);
+    let mut found = Vec::with_capacity(handles.len());
+    for handle in handles {
+        found.extend(items.item(handle.key(), 0.0, Parts::default())?);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+#[path = "searcher_tests.rs"]
+mod tests;

@@ -1,0 +1,333 @@
+use super::*;
+use crate::clock::Millis;
+use crate::memory::NewObservation;
+use crate::search::index::catch_up;
+use crate::search::testing::{WordBag, observation, project, session};
+use crate::search::{Encoder as _, Shelves};
+use crate::store::{ObservationEdit, Page, Store, Stored, VectorStore};
+
+/// Two projects: a shop with a story of a login, and a bakery.
+struct Town {
+    _dir: tempfile::TempDir,
+    store: Store,
+    vectors: VectorStore,
+    shop: ProjectId,
+    bakery: ProjectId,
+}
+
+fn town() -> Town {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+    let mut vectors = VectorStore::open(&dir.path().join("vectors.db"), WordBag.id()).unwrap();
+    let (shop, bakery) = store
+        .write(|tx| {
+            let (shop, bakery) = (project(tx, "shop")?, project(tx, "bakery")?);
+            let story = session(tx, shop, "story")?;
+            let stored = |project| Stored {
+                project: Some(project),
+                made_by: "test",
+                ..Stored::default()
+            };
+            let login = NewObservation {
+                files_modified: vec!["src/auth/session.rs".into()],
+                concepts: vec!["gotcha".into()],
+                ..observation(
+                    "Login loops on an expired cookie",
+                    "The session was never renewed.",
+                    1_000,
+                )
+            };
+            let place = Stored {
+                session: Some(story),
+                ..stored(shop)
+            };
+            tx.create_observation(&login, &place)?;
+            let chosen = NewObservation {
+                kind: ObservationType::DECISION,
+                ..observation(
+                    "Sessions live in Redis",
+                    "Postgres was too slow for this.",
+                    2_000,
+                )
+            };
+            tx.create_observation(&chosen, &place)?;
+            tx.create_observation(
+                &observation("Cart shows old prices", "", 3_000),
+                &stored(shop),
+            )?;
+            tx.create_observation(
+                &observation("Oven burns bread", "Too hot.", 4_000),
+                &stored(bakery),
+            )?;
+            Ok((shop, bakery))
+        })
+        .unwrap();
+    catch_up(&mut store, &mut vectors, &WordBag, |_| false).unwrap();
+    Town {
+        _dir: dir,
+        store,
+        vectors,
+        shop,
+        bakery,
+    }
+}
+
+impl Town {
+    fn search(&mut self, ask: &Ask) -> Found {
+        let leg = VectorLeg::cold(&mut self.vectors, &WordBag);
+        Searcher::new(self.store.read(), Some(leg))
+            .search(ask)
+            .unwrap()
+    }
+
+    fn titles(&mut self, ask: &Ask) -> Vec<String> {
+        let found = self.search(ask);
+        found.results.into_iter().map(|item| item.title).collect()
+    }
+
+    fn ask(&self, text: &str) -> Ask {
+        Ask::new(text, Millis(10_000)).of(Whose::ProjectFirst(self.shop))
+    }
+}
+
+#[test]
+fn the_best_answer_comes_first_and_says_why() {
+    let mut town = town();
+    let ask = town.ask("expired cookies");
+    let found = town.search(&ask);
+    assert_eq!(found.scope.from, From::Project);
+    assert_eq!(found.scope.fit, Fit::Asked);
+    assert!(found.scope.vectors);
+    let best = &found.results[0];
+    assert_eq!(best.title, "Login loops on an expired cookie");
+    assert_eq!(best.why.matched, ["expir", "cooki"]);
+    assert_eq!(best.session.as_ref().unwrap().0, "story");
+    assert_eq!(best.files, ["src/auth/session.rs"]);
+    assert!(best.why.words > 0.0 && best.why.cosine.is_some());
+}
+
+#[test]
+fn other_projects_answer_only_when_this_one_has_nothing_and_that_is_said() {
+    let mut town = town();
+    let ask = town.ask("burns bread");
+    let found = town.search(&ask);
+    assert_eq!(found.scope.from, From::OtherProjects);
+    assert_eq!(found.results[0].title, "Oven burns bread");
+    let only = Whose::ProjectOnly(town.shop);
+    let found = town.search(&Ask {
+        fall_back: false,
+        ..town.ask("bread").of(only)
+    });
+    assert!(
+        found
+            .results
+            .iter()
+            .all(|item| item.project.as_deref() == Some("shop"))
+    );
+    let nobody = town.ask("login").of(Whose::Nobody);
+    assert_eq!(town.search(&nobody).scope.from, From::OtherProjects);
+}
+
+#[test]
+fn a_demand_that_nothing_meets_is_loosened_and_that_is_said() {
+    let mut town = town();
+    let ask = town.ask("\"cookie expired twice\"");
+    let found = town.search(&ask);
+    assert_eq!(found.scope.fit, Fit::Broader);
+    assert_eq!(found.results[0].title, "Login loops on an expired cookie");
+    let ask = town.ask("cookie NOT login");
+    assert!(
+        !town
+            .titles(&ask)
+            .contains(&"Login loops on an expired cookie".to_owned())
+            || town.search(&ask).scope.fit != Fit::Asked
+    );
+}
+
+#[test]
+fn where_nothing_matches_the_latest_are_shown_as_such() {
+    let mut town = town();
+    let ask = town.ask("zzzzqqq");
+    let found = town.search(&ask);
+    assert_eq!(found.scope.fit, Fit::Recent);
+    assert_eq!(found.results[0].title, "Cart shows old prices");
+    let quiet = Ask {
+        fall_back: false,
+        ..ask
+    };
+    assert!(town.search(&quiet).results.is_empty());
+}
+
+#[test]
+fn filters_narrow_whatever_ranks() {
+    let mut town = town();
+    for (typed, want) in [
+        ("type:decision", vec!["Sessions live in Redis"]),
+        ("session type:decision", vec!["Sessions live in Redis"]),
+        ("concept:gotcha", vec!["Login loops on an expired cookie"]),
+        ("file:session.rs", vec!["Login loops on an expired cookie"]),
+        (
+            "cookie file:src/auth/",
+            vec!["Login loops on an expired cookie"],
+        ),
+        ("project:bakery", vec!["Oven burns bread"]),
+        ("after:1970-01-01T00:00:03Z", vec!["Cart shows old prices"]),
+        (
+            "session before:1970-01-01T00:00:02Z",
+            vec!["Login loops on an expired cookie"],
+        ),
+    ] {
+        let ask = town.ask(typed);
+        assert_eq!(town.titles(&ask), want, "typed {typed}");
+    }
+    let ask = town.ask("login before:soon");
+    let found = town.search(&ask);
+    assert_eq!(found.scope.notes, ["before:soon is not a date"]);
+    assert_eq!(found.results[0].title, "Login loops on an expired cookie");
+}
+
+#[test]
+fn the_methods_of_old_have_their_calls() {
+    let mut town = town();
+    let (now, shop) = (Millis(10_000), Whose::ProjectOnly(town.shop));
+    assert_eq!(
+        town.titles(&Ask::by_concept("gotcha", now).of(shop)).len(),
+        1
+    );
+    assert_eq!(
+        town.titles(&Ask::by_file("src/auth", now).of(shop)).len(),
+        1
+    );
+    assert_eq!(
+        town.titles(&Ask::by_type(ObservationType::BUGFIX, now).of(shop))
+            .len(),
+        2
+    );
+    assert_eq!(
+        town.titles(&Ask::recent(shop, now))[0],
+        "Cart shows old prices"
+    );
+    let all = Ask::new("login", now).kinds(&[RowKind::Summary]);
+    assert!(
+        town.search(&Ask {
+            fall_back: false,
+            ..all
+        })
+        .results
+        .is_empty()
+    );
+}
+
+#[test]
+fn pages_follow_one_another_without_gap_or_repeat() {
+    let mut town = town();
+    let whole = Ask::new("session login prices bread", Millis(10_000));
+    let all = town.titles(&whole);
+    let mut paged = Vec::new();
+    for offset in 0..10 {
+        let found = town.search(&whole.clone().page(Page { offset, limit: 1 }));
+        paged.extend(found.results.into_iter().map(|item| item.title));
+        if !found.has_more {
+            break;
+        }
+    }
+    assert_eq!(paged, all);
+    assert!(all.len() >= 3);
+}
+
+#[test]
+fn what_is_wrong_is_not_offered_and_what_is_replaced_stands_below() {
+    let mut town = town();
+    let place = Stored {
+        project: Some(town.shop),
+        made_by: "test",
+        ..Stored::default()
+    };
+    let (old, new) = town
+        .store
+        .write(|tx| {
+            let old = tx.create_observation(
+                &observation("Timeout is 30 seconds", "timeout", 5_000),
+                &place,
+            )?;
+            let new = tx.create_observation(
+                &observation("The timeout has become 60 seconds now", "", 6_000),
+                &place,
+            )?;
+            tx.replace_observation(old, new)?;
+            Ok((old, new))
+        })
+        .unwrap();
+    let ask = town.ask("timeout seconds 30");
+    let found = town.search(&ask);
+    let ids: Vec<i64> = found.results.iter().map(|item| item.id.row_id).collect();
+    assert_eq!(ids[..2], [new.0, old.0]);
+    let wrong = ObservationEdit {
+        wrong: Some(true),
+        ..ObservationEdit::default()
+    };
+    town.store
+        .write(|tx| tx.edit_observation(old, &wrong, Millis(7_000)))
+        .unwrap();
+    assert!(
+        town.search(&ask)
+            .results
+            .iter()
+            .all(|item| item.id.row_id != old.0)
+    );
+    let asked = Ask {
+        with_wrong: true,
+        ..ask
+    };
+    assert!(
+        town.search(&asked)
+            .results
+            .iter()
+            .any(|item| item.id.row_id == old.0)
+    );
+}
+
+#[test]
+fn a_stale_vector_has_no_say() {
+    let mut town = town();
+    let edit = ObservationEdit {
+        title: Some("Cart shows new prices".into()),
+        ..ObservationEdit::default()
+    };
+    let ask = town.ask("prices");
+    let id = ObservationId(town.search(&ask).results[0].id.row_id);
+    town.store
+        .write(|tx| tx.edit_observation(id, &edit, Millis(9)))
+        .unwrap();
+    assert_eq!(town.search(&ask).results[0].why.cosine, None);
+}
+
+#[test]
+fn signatures_in_memory_follow_the_file() {
+    let mut town = town();
+    let mut shelves = Shelves::default();
+    let near = |town: &mut Town, shelves: &mut Shelves| {
+        let mut leg = VectorLeg::warm(&mut town.vectors, shelves, &WordBag);
+        let probe = leg.probe("prices");
+        let scope = WordScope::default();
+        leg.nearest(&probe, &scope, None).unwrap().len()
+    };
+    assert_eq!(near(&mut town, &mut shelves), 4);
+    let place = Stored {
+        project: Some(town.bakery),
+        made_by: "test",
+        ..Stored::default()
+    };
+    let id = town
+        .store
+        .write(|tx| tx.create_observation(&observation("New prices", "", 9_000), &place))
+        .unwrap();
+    catch_up(&mut town.store, &mut town.vectors, &WordBag, |_| false).unwrap();
+    assert_eq!(near(&mut town, &mut shelves), 5);
+    town.store
+        .write(|tx| tx.forget(RowKind::Observation, id.0, Millis(9)))
+        .unwrap();
+    catch_up(&mut town.store, &mut town.vectors, &WordBag, |_| false).unwrap();
+    assert_eq!(near(&mut town, &mut shelves), 4);
+    assert!(shelves.bytes() > 0);
+}

@@ -1,0 +1,102 @@
+//! Rows of all kinds in the order of time: each kind from its own index, then merged.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params_from_iter};
+
+use super::filter::Where;
+use super::{Reads, RowKind, StoreError, WordScope};
+use crate::clock::Millis;
+use crate::ids::ProjectId;
+
+impl Reads<'_> {
+    /// Newest first, or oldest first.
+    pub fn rows_in_time(
+        &self,
+        scope: &WordScope,
+        oldest_first: bool,
+        limit: usize,
+    ) -> Result<Vec<(RowKind, i64)>, StoreError> {
+        let mut timed = Vec::new();
+        for kind in RowKind::ALL {
+            let wanted = (scope.kinds.is_empty() || scope.kinds.contains(&kind))
+                && (scope.types.is_empty() || kind == RowKind::Observation);
+            if wanted {
+                self.of_kind(kind, scope, oldest_first, limit, &mut timed)?;
+            }
+        }
+        timed.sort_by(|a, b| if oldest_first { a.cmp(b) } else { b.cmp(a) });
+        timed.truncate(limit);
+        Ok(timed
+            .into_iter()
+            .map(|(_, kind, row_id)| (kind, row_id))
+            .collect())
+    }
+
+    fn of_kind(
+        &self,
+        kind: RowKind,
+        scope: &WordScope,
+        oldest_first: bool,
+        limit: usize,
+        into: &mut Vec<(Millis, RowKind, i64)>,
+    ) -> Result<(), StoreError> {
+        let mut clause = Where::default();
+        if let Some(project) = scope.project {
+            clause.and("project_id = ?", [Value::Integer(project.0)]);
+        }
+        if let Some(since) = scope.since {
+            clause.and("created_at_epoch >= ?", [Value::Integer(since.0)]);
+        }
+        if let Some(until) = scope.until {
+            clause.and("created_at_epoch < ?", [Value::Integer(until.0)]);
+        }
+        if !scope.types.is_empty() {
+            let types = scope.types.iter();
+            let types = types
+                .map(|ty| Value::Text(ty.as_str().to_owned()))
+                .collect();
+            clause.and_in("type", types);
+        }
+        let table = match kind {
+            RowKind::Observation => "observations",
+            RowKind::Summary => "session_summaries",
+            RowKind::Prompt => {
+                clause.and("private = 0", []);
+                "user_prompts"
+            }
+            RowKind::Message => "final_messages",
+        };
+        let way = if oldest_first { "ASC" } else { "DESC" };
+        let sql = format!(
+            "SELECT created_at_epoch, id FROM {table}{} ORDER BY created_at_epoch {way}, id {way} LIMIT {limit}",
+            clause.sql()
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        let mut rows = rows.query(params_from_iter(clause.values()))?;
+        while let Some(row) = rows.next()? {
+            into.push((row.get(0)?, kind, row.get(1)?));
+        }
+        Ok(())
+    }
+
+    /// Where and when a row belongs; `None` if it is gone.
+    pub fn place_of(
+        &self,
+        kind: RowKind,
+        row_id: i64,
+    ) -> Result<Option<(Option<ProjectId>, Millis)>, StoreError> {
+        let table = match kind {
+            RowKind::Observation => "observations",
+            RowKind::Summary => "session_summaries",
+            RowKind::Prompt => "user_prompts",
+            RowKind::Message => "final_messages",
+        };
+        Ok(self
+            .0
+            .prepare_cached(&format!(
+                "SELECT project_id, created_at_epoch FROM {table} WHERE id = ?1"
+            ))?
+            .query_row([row_id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?)
+    }
+}

@@ -1,0 +1,127 @@
+use claude_mem::clock::Millis;
+use claude_mem::ids::ClientSessionId;
+use claude_mem::memory::{NewObservation, ObservationType, Origin};
+use claude_mem::project;
+use claude_mem::store::{NewSession, Store, Stored};
+use insta::assert_snapshot;
+use rig::Sandbox;
+
+use crate::common::{NOW, sandbox, shown};
+
+/// Remembers a login and two decisions of the sandbox's project, and one thing of another.
+fn with_memories() -> Sandbox {
+    let home = sandbox();
+    home.mem(&["install"]).ok();
+    let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
+    let other = home.home().join("bakery");
+    std::fs::create_dir_all(&other).expect("made");
+    let rows = [
+        (
+            home.project(),
+            "bugfix",
+            "Login no longer loops on an expired cookie",
+            50,
+        ),
+        (
+            home.project(),
+            "decision",
+            "Sessions are kept in Redis, not in Postgres",
+            40,
+        ),
+        (
+            home.project(),
+            "feature",
+            "The cart remembers what was in it",
+            30,
+        ),
+        (other.as_path(), "change", "Ovens are preheated at five", 20),
+    ];
+    store
+        .write(|tx| {
+            for (dir, kind, title, minutes) in rows {
+                let at = Millis(NOW).plus_seconds(-60 * minutes);
+                let project = tx.ensure_project(&project::identify(dir), at)?;
+                let session = tx.ensure_session(&NewSession {
+                    client: "claude-code",
+                    client_session: &ClientSessionId(format!("session-of-{minutes}")),
+                    project: Some(project),
+                    branch: None,
+                    transcript_path: None,
+                    origin: Origin::Agent,
+                    import_run: None,
+                    at,
+                })?;
+                let new = NewObservation {
+                    kind: ObservationType::named(kind),
+                    title: title.into(),
+                    subtitle: String::new(),
+                    narrative: "It was told at length.".into(),
+                    facts: vec!["One fact".into()],
+                    concepts: vec!["gotcha".into()],
+                    files_read: Vec::new(),
+                    files_modified: vec!["src/auth/session.rs".into()],
+                    origin: Origin::Agent,
+                    created_at: at,
+                    discovery_tokens: 0,
+                };
+                let place = Stored {
+                    session: Some(session),
+                    project: Some(project),
+                    made_by: "local",
+                    ..Stored::default()
+                };
+                tx.create_observation(&new, &place)?;
+            }
+            Ok(())
+        })
+        .expect("stored");
+    home
+}
+
+#[test]
+fn what_was_remembered_is_found() {
+    let home = with_memories();
+    assert_snapshot!(shown(&home, &home.mem(&["search", "expired", "cookies"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "\"redis in postgres\""])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "type:feature", "--all-projects"])), @"");
+}
+
+#[test]
+fn a_search_for_programs_says_everything() {
+    let home = with_memories();
+    let found = home.mem(&["search", "--json", "--limit", "1", "--", "expired cookies"]);
+    assert_snapshot!(shown(&home, &found), @"");
+}
+
+#[test]
+fn memories_are_shown_in_full_and_in_their_time() {
+    let home = with_memories();
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["timeline", "#2", "--before", "1", "--after", "1"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["recent", "--limit", "2"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])), @"");
+}
+
+#[test]
+fn vectors_are_made_and_counted() {
+    let home = with_memories();
+    let waiting = home.mem(&["index", "status", "--json"]).ok();
+    let waiting: serde_json::Value = serde_json::from_str(&waiting.stdout).expect("JSON");
+    assert_eq!(
+        (&waiting["indexed"], &waiting["waiting"]),
+        (&0.into(), &4.into())
+    );
+    assert_snapshot!(shown(&home, &home.mem(&["index", "build"])), @"");
+    let done = home.mem(&["index", "status", "--json"]).ok();
+    let done: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    assert_eq!((&done["indexed"], &done["waiting"]), (&4.into(), &0.into()));
+    // By meaning alone: no word of it stands there.
+    let found = home
+        .mem(&["search", "--json", "--", "authentication bug"])
+        .ok();
+    let found: serde_json::Value = serde_json::from_str(&found.stdout).expect("JSON");
+    assert_eq!(found["scope"]["vectors"], true);
+    assert_eq!(found["results"][0]["id"], "#1");
+}
