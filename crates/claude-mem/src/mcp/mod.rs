@@ -7,6 +7,8 @@
 //! cancelled; whatever goes wrong inside a tool is a helpful text, not a broken connection.
 //! Works without the worker: it reads and writes the database itself.
 
+pub mod details;
+pub mod memory;
 pub mod protocol;
 pub mod schema;
 pub mod tools;

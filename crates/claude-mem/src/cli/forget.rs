@@ -1,0 +1,72 @@
+//! `claude-mem forget`: remove a memory, or bring it back.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use super::Usage;
+use super::app::App;
+use super::screen::Screen;
+use crate::context::quote;
+use crate::search::Handle;
+
+/// Remove memories; for a while they can be brought back
+///
+/// What is forgotten is gone from search and from every session at once, and no import brings it
+/// back. `--undo` does, until the worker clears it away.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude-mem forget --dry-run '#12' S3     see what would go
+  claude-mem forget '#12' S3
+  claude-mem forget --undo '#12'")]
+pub(super) struct Args {
+    /// Ids as `search` prints them: #12, S3, P7, M9
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<Handle>,
+    /// Bring them back
+    #[arg(long)]
+    undo: bool,
+    /// Only say what would go
+    #[arg(long, conflicts_with = "undo")]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Done {
+    done: &'static str,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: Handle,
+    title: String,
+}
+
+pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let mut store = app.store_to_change()?;
+    let mut rows = Vec::new();
+    for &id in &args.ids {
+        if args.undo {
+            if !store.write(|tx| tx.undo_forget(id.kind, id.row_id))? {
+                return Err(Usage::error(format!("{id} cannot be brought back: it was not forgotten, or too long ago")));
+            }
+        }
+        let row = store.read().document(id.kind, id.row_id)?;
+        let row = row.ok_or_else(|| Usage::error(format!("there is no {id}")))?;
+        let title = if row.title.is_empty() { &row.body } else { &row.title };
+        rows.push(Row { id, title: quote::line(title, 100) });
+    }
+    let done = match (args.undo, args.dry_run) {
+        (true, _) => "brought back",
+        (_, true) => "would forget",
+        _ => {
+            store.write(|tx| args.ids.iter().try_for_each(|id| tx.forget(id.kind, id.row_id, app.now)))?;
+            "forgot"
+        }
+    };
+    screen.show(&Done { done, rows }, |screen, done| {
+        done.rows.iter().try_for_each(|row| writeln!(screen, "{} {}  {}", done.done, row.id, row.title))
+    })
+}
