@@ -3,9 +3,11 @@
 //! The last message is already a good account of the turn. The work is to leave out what says
 //! nothing: greetings, plans, "all tests pass", offers.
 
+use std::collections::BTreeSet;
+
 use super::cues::Cue;
 use super::speech::{Speech, Statement};
-use super::text::is_name;
+use super::text::{is_name, shared};
 
 /// What a sentence of the last message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +114,45 @@ pub(super) fn weight(statement: &Statement, names: &[&str]) -> f32 {
     weight
 }
 
+/// The sentence of these that makes the best title: it names what was worked on and says what
+/// became of it. Agents put it first.
+pub(super) fn titling<'a>(
+    sentences: &[&'a Statement],
+    names: &[&str],
+    asked: &Speech,
+) -> Option<&'a Statement> {
+    let words: BTreeSet<String> = asked.own().flat_map(|s| s.words.iter().cloned()).collect();
+    let score = |index: usize, s: &Statement| {
+        let mut score = weight(s, names) + 0.2 * shared(&s.words, &words).min(4) as f32;
+        for (holds, adds) in [
+            (index == 0, 1.0),
+            (s.marks.has(Cue::Done), 0.75),
+            (s.text.chars().count() > 160, -0.5),
+            (s.marks.has(Cue::Reason) && !s.marks.has(Cue::Done), -0.75),
+        ] {
+            if holds {
+                score += adds;
+            }
+        }
+        score
+    };
+    let fits = |s: &Statement| is_specific(s) && !s.marks.opens(Cue::Pronoun);
+    let ranked = sentences.iter().enumerate().filter(|(_, s)| fits(s));
+    let scored = ranked
+        .map(|(index, s)| (score(index, s), *s))
+        .filter(|(score, _)| *score >= 1.25);
+    // The first of equals.
+    scored
+        .fold(
+            None,
+            |best: Option<(f32, &'a Statement)>, next| match best {
+                Some(best) if best.0 >= next.0 => Some(best),
+                _ => Some(next),
+            },
+        )
+        .map(|(_, s)| s)
+}
+
 fn use_of(statement: &Statement, answered: &Speech) -> Use {
     let marks = &statement.marks;
     let under = |cue: Cue| {
@@ -122,6 +163,9 @@ fn use_of(statement: &Statement, answered: &Speech) -> Use {
     if statement.is_bare() || intro {
         return Use::Nothing;
     }
+    if marks.has(Cue::Propose) && !marks.has(Cue::Done) {
+        return Use::Next;
+    }
     if statement.question
         || statement.block == super::sentences::Block::Todo
         || under(Cue::Next)
@@ -129,9 +173,7 @@ fn use_of(statement: &Statement, answered: &Speech) -> Use {
     {
         return Use::Next;
     }
-    if marks.has(Cue::Fruitless)
-        && (marks.has(Cue::Tried) || marks.has(Cue::Reason) || marks.has(Cue::Cause))
-    {
+    if marks.has(Cue::Fruitless) && marks.has(Cue::Tried) {
         return Use::DeadEnd;
     }
     if marks.has(Cue::Next) && !marks.opens(Cue::Done) {
@@ -146,7 +188,8 @@ fn use_of(statement: &Statement, answered: &Speech) -> Use {
     if marks.has(Cue::Caveat) || under(Cue::Caveat) {
         return Use::Caveat;
     }
-    if marks.has(Cue::Done) {
+    // "It would have to be replaced" is not done.
+    if marks.has(Cue::Done) && !statement.text.contains(" would ") {
         return Use::Done;
     }
     let concrete = statement.values > 0 && statement.words.len() >= 4;

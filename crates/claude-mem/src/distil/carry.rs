@@ -136,21 +136,26 @@ impl Carry {
         push_bounded(&mut self.failures, failure, CARRY_FAILURES_MAX);
     }
 
+    /// Whether this title, or nearly this title, has been given in this session.
+    pub(super) fn knows(&self, title: &str) -> bool {
+        self.titles.iter().any(|earlier| are_alike(earlier, title))
+    }
+
     /// Whether this title, or nearly this title, has been given in this session; if not, it is
     /// from now on.
     pub(super) fn is_told(&mut self, title: &str) -> bool {
-        let words = content_words(title);
-        let told = self.titles.iter().any(|earlier| {
-            let earlier = content_words(earlier);
-            same_numbers(&words, &earlier)
-                && overlap(&words, &earlier) >= 0.85
-                && words.len().abs_diff(earlier.len()) <= 2
-        });
+        let told = self.knows(title);
         if !told {
             push_bounded(&mut self.titles, title.to_owned(), CARRY_TITLES_MAX);
         }
         told
     }
+}
+
+/// Whether two titles say the same.
+pub(super) fn are_alike(a: &str, b: &str) -> bool {
+    let (a, b) = (content_words(a), content_words(b));
+    same_numbers(&a, &b) && overlap(&a, &b) >= 0.85 && a.len().abs_diff(b.len()) <= 2
 }
 
 /// A rule that differs in a number is another rule.

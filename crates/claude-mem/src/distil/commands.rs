@@ -37,6 +37,8 @@ pub(super) struct Run {
     pub command: String,
     /// What makes it the same command again, whatever it is piped into.
     pub key: String,
+    /// The same of every command in the line: if the line passes, all of them do.
+    pub keys: Vec<String>,
     pub results: Option<Results>,
     /// The lines that say what went wrong.
     pub errors: Vec<String>,
@@ -72,6 +74,11 @@ impl Run {
             outcome,
             command: telling.map(Simple::line).unwrap_or_default(),
             key: telling.map(key).unwrap_or_default(),
+            keys: simples
+                .iter()
+                .filter(|simple| purpose_of(simple) != Purpose::Routine)
+                .map(key)
+                .collect(),
             results,
             errors,
             simples,
@@ -110,7 +117,9 @@ fn telling(simples: &[Simple]) -> (Purpose, Option<&Simple>) {
         Purpose::Run => 1,
         Purpose::Routine => 0,
     };
-    let purposes = simples.iter().map(|simple| (purpose(simple), Some(simple)));
+    let purposes = simples
+        .iter()
+        .map(|simple| (purpose_of(simple), Some(simple)));
     purposes
         .max_by_key(|(purpose, _)| rank(*purpose))
         .unwrap_or((Purpose::Routine, None))
@@ -212,7 +221,7 @@ const ROUTINE: &[&str] = &[
     "od",
 ];
 
-fn purpose(simple: &Simple) -> Purpose {
+fn purpose_of(simple: &Simple) -> Purpose {
     let (first, second) = (simple.argument(1), simple.argument(2));
     match simple.program() {
         "git" | "jj" | "hg" => Purpose::Git,
@@ -326,12 +335,13 @@ fn key(simple: &Simple) -> String {
     super::text::clip(&one_line(&joined[from..]), 160)
 }
 
-/// Whether one command covers the other: the whole suite passing means that its part passes.
-pub(super) fn covers(passed: &str, failed: &str) -> bool {
-    passed == failed
-        || failed
-            .strip_prefix(passed)
-            .is_some_and(|rest| rest.starts_with(' '))
+/// Whether a run that passes means that a failed command would: the same one, or the whole of
+/// which it is a part.
+pub(super) fn covers(passed: &Run, failed: &str) -> bool {
+    passed.keys.iter().any(|key| {
+        let part = failed.strip_prefix(key.as_str());
+        !key.is_empty() && part.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    })
 }
 
 #[cfg(test)]

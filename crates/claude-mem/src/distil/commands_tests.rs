@@ -98,10 +98,15 @@ fn the_same_command_is_known_again() {
         key("pytest -q tests/a.py"),
         key("cd x && python -m pytest -vv tests/a.py | tail")
     );
+    let run = |line: &str| Run::read(line, "", false, false);
     assert!(covers(
-        &key("cargo test"),
+        &run("cargo test"),
         &key("cargo test -p store lease")
     ));
-    assert!(!covers(&key("cargo test -p a"), &key("cargo test -p b")));
-    assert!(!covers(&key("cargo build"), &key("cargo test")));
+    assert!(covers(
+        &run("cargo build && cargo test"),
+        &key("cargo build")
+    ));
+    assert!(!covers(&run("cargo test -p a"), &key("cargo test -p b")));
+    assert!(!covers(&run("cargo build"), &key("cargo test")));
 }

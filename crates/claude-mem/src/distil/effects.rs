@@ -8,7 +8,7 @@ use super::values::{assignment, comment_words, difference, is_comment};
 
 /// Names told of one kind of effect; the rest is a number.
 const NAMES_MAX: usize = 5;
-const LINE_CHARS_MAX: usize = 70;
+const LINE_CHARS_MAX: usize = 90;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
@@ -50,11 +50,17 @@ pub(super) enum Effect {
         before: String,
         after: String,
     },
+    /// A line where there was none.
+    Inserted {
+        line: String,
+    },
     Body {
         within: String,
     },
     /// A comment that says why.
     Reason(String),
+    /// Code changed, and nothing simple can be said of it.
+    Touched,
 }
 
 impl Effect {
@@ -62,16 +68,15 @@ impl Effect {
     pub(super) const fn weight(&self) -> u8 {
         match self {
             Self::Value { .. } | Self::Renamed { .. } => 5,
-            Self::NewFile { .. } | Self::Deleted => 4,
+            Self::NewFile { .. } | Self::Deleted | Self::Signature { .. } => 4,
             Self::Added { kind, .. } | Self::Removed { kind, .. } => match kind {
                 Kind::Test => 1,
                 Kind::Function | Kind::Type => 4,
                 Kind::Constant | Kind::Section => 3,
             },
-            Self::Signature { .. } => 4,
             Self::Guard { .. } => 3,
-            Self::Line { .. } => 2,
-            Self::Body { .. } => 2,
+            Self::Line { .. } | Self::Inserted { .. } | Self::Body { .. } => 2,
+            Self::Touched => 1,
             Self::Reason(_) => 0,
         }
     }
@@ -86,7 +91,11 @@ impl Effect {
             Self::Body { within } => Some(within),
             Self::Guard { within, .. } | Self::Line { within, .. } => within.as_deref(),
             Self::Signature { after, .. } => after.split(['(', ' ']).next(),
-            Self::NewFile { .. } | Self::Deleted | Self::Reason(_) => None,
+            Self::NewFile { .. }
+            | Self::Deleted
+            | Self::Inserted { .. }
+            | Self::Reason(_)
+            | Self::Touched => None,
         }
     }
 
@@ -97,8 +106,8 @@ impl Effect {
                 .map_or(String::new(), |name| format!("`{name}` "))
         };
         match self {
-            Self::NewFile { about } if about.is_empty() => "new file".into(),
-            Self::NewFile { about } => format!("new file: {about}"),
+            Self::NewFile { about } => about.clone(),
+            Self::Touched => String::new(),
             Self::Deleted => "deleted".into(),
             Self::Added { kind, name } => format!("adds {}", called(*kind, name)),
             Self::Removed { kind, name } => format!("removes {}", called(*kind, name)),
@@ -131,6 +140,7 @@ impl Effect {
                 Some(name) => format!("in `{name}`, `{before}` becomes `{after}`"),
                 None => format!("`{before}` becomes `{after}`"),
             },
+            Self::Inserted { line } => format!("adds `{line}`"),
             Self::Body { within } => format!("reworks `{within}`"),
             Self::Reason(text) => text.clone(),
         }
@@ -214,12 +224,19 @@ fn defined(change: &Change, syntax: Syntax) -> Vec<Effect> {
         false
     });
     // A new function's own parts are not news beside it, nor are the headings of a new text.
-    let headings = |d: &Definition| d.kind == Kind::Section && change.created;
-    let new = added.into_iter().filter(|d| !headings(d) && d.indent <= 4);
-    effects.extend(new.map(|d| Effect::Added {
-        kind: d.kind,
-        name: d.name,
-    }));
+    let headings =
+        |d: &Definition| d.kind == Kind::Section && change.created && syntax == Syntax::Markdown;
+    let mut inside: Option<usize> = None;
+    for new in added.into_iter().filter(|d| !headings(d)) {
+        if inside.is_some_and(|indent| new.indent > indent) {
+            continue;
+        }
+        inside = matches!(new.kind, Kind::Function | Kind::Test).then_some(new.indent);
+        effects.push(Effect::Added {
+            kind: new.kind,
+            name: new.name,
+        });
+    }
     effects.extend(removed.into_iter().map(|d| Effect::Removed {
         kind: d.kind,
         name: d.name,
@@ -238,7 +255,7 @@ fn short_signature(definition: &Definition) -> String {
 
 /// What one place does beyond definitions: values, checks, single lines, reasons.
 fn in_place(hunk: &Hunk, syntax: Syntax, created: bool, named: &[String]) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = reasons(hunk);
+    let mut effects: Vec<Effect> = reasons(hunk, created);
     if created {
         return effects;
     }
@@ -272,9 +289,25 @@ fn in_place(hunk: &Hunk, syntax: Syntax, created: bool, named: &[String]) -> Vec
     if defines(&added) || defines(&removed) {
         return effects;
     }
-    if let ([before], [after]) = (removed.as_slice(), added.as_slice()) {
-        effects.extend(one_line_change(before, after, within));
-        return effects;
+    // Without functions, a line or two is all there is to tell.
+    let flat =
+        matches!(syntax, Syntax::Other | Syntax::Data) && added.len() <= 2 && removed.len() <= 1;
+    match (removed.as_slice(), added.as_slice()) {
+        ([before], [after]) => {
+            effects.extend(one_line_change(before, after, within));
+            return effects;
+        }
+        ([before], [after, ..]) if flat => {
+            effects.extend(one_line_change(before, after, within));
+            return effects;
+        }
+        ([], [line, ..]) if flat => {
+            effects.push(Effect::Inserted {
+                line: clip(&one_line(line), LINE_CHARS_MAX),
+            });
+            return effects;
+        }
+        _ => {}
     }
     if removed.len() <= 1
         && let Some(guard) = guard(&added, within.clone())
@@ -282,9 +315,10 @@ fn in_place(hunk: &Hunk, syntax: Syntax, created: bool, named: &[String]) -> Vec
         effects.push(guard);
         return effects;
     }
-    if let Some(within) = within.filter(|name| !named.contains(name)) {
-        effects.push(Effect::Body { within });
-    }
+    effects.push(match within.filter(|name| !named.contains(name)) {
+        Some(within) => Effect::Body { within },
+        None => Effect::Touched,
+    });
     effects
 }
 
@@ -303,7 +337,7 @@ fn new_values(removed: &[String], added: &[String], syntax: Syntax) -> Vec<Effec
         else {
             continue;
         };
-        if let Some((before, after)) = difference(before, after) {
+        if let Some((before, after)) = difference(before, after, syntax) {
             values.push(Effect::Value {
                 name: name.to_owned(),
                 before,
@@ -320,15 +354,15 @@ fn one_line_change(before: &str, after: &str, within: Option<String>) -> Option<
         return None;
     }
     let short = |line: &str| line.chars().count() <= LINE_CHARS_MAX;
-    match (short(&before) && short(&after), within) {
-        (true, within) => Some(Effect::Line {
+    Some(match (short(&before) && short(&after), within) {
+        (true, within) => Effect::Line {
             within,
             before,
             after,
-        }),
-        (false, Some(within)) => Some(Effect::Body { within }),
-        (false, None) => None,
-    }
+        },
+        (false, Some(within)) => Effect::Body { within },
+        (false, None) => Effect::Touched,
+    })
 }
 
 /// A new condition at the head of what was put in, and what it raises.
@@ -385,10 +419,19 @@ fn is_import(text: &str) -> bool {
 }
 
 /// New comments that give a reason or a rule.
-fn reasons(hunk: &Hunk) -> Vec<Effect> {
+fn reasons(hunk: &Hunk, created: bool) -> Vec<Effect> {
     let mut whole = String::new();
     let mut found = Vec::new();
-    for line in hunk.added.iter().map(String::as_str).chain([""]) {
+    // What a new file says of itself at its head is told with the file.
+    let head = if created {
+        hunk.added
+            .iter()
+            .take_while(|line| comment_words(line).is_some())
+            .count()
+    } else {
+        0
+    };
+    for line in hunk.added.iter().skip(head).map(String::as_str).chain([""]) {
         match comment_words(line) {
             Some(words) => {
                 whole.push_str(&words);
@@ -452,52 +495,65 @@ fn about(change: &Change, syntax: Syntax) -> String {
     clip(first.trim_end_matches('.'), 140)
 }
 
-/// The effects of one file as one statement: `path: adds `a()` and `b()`; `X` 10 → 7`.
-pub(super) fn statement(effects: &[Effect], parts_max: usize) -> String {
+/// What was done to one file, as one statement: `path: adds `a()` and `b()`; `X` 10 → 7`. Nothing
+/// where nothing can be said.
+pub(super) fn told(path: &str, effects: &[Effect], parts_max: usize) -> String {
+    let parts = parts(effects, parts_max);
+    let new = effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::NewFile { .. }));
+    match (new, parts.is_empty()) {
+        (true, true) => format!("{path} (new)"),
+        (true, false) => format!("{path} (new): {}", parts.join("; ")),
+        (false, true) => String::new(),
+        (false, false) => format!("{path}: {}", parts.join("; ")),
+    }
+}
+
+/// Each thing that was done, names of one kind together, tests as a number.
+fn parts(effects: &[Effect], parts_max: usize) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
-    for (kind, verb) in [(true, "adds"), (false, "removes")] {
-        let names: Vec<String> = effects
-            .iter()
-            .filter_map(|effect| match effect {
-                Effect::Added { kind: k, name } if kind && *k != Kind::Test => {
-                    Some(called(*k, name))
-                }
-                Effect::Removed { kind: k, name } if !kind && *k != Kind::Test => {
-                    Some(called(*k, name))
-                }
-                _ => None,
-            })
-            .collect();
+    let about = effects.iter().find_map(|effect| match effect {
+        Effect::NewFile { about } if !about.is_empty() => Some(about.clone()),
+        _ => None,
+    });
+    parts.extend(about);
+    let names =
+        |of: &dyn Fn(&Effect) -> Option<String>| effects.iter().filter_map(of).collect::<Vec<_>>();
+    let added = names(&|effect| match effect {
+        Effect::Added { kind, name } if *kind != Kind::Test => Some(called(*kind, name)),
+        _ => None,
+    });
+    let removed = names(&|effect| match effect {
+        Effect::Removed { kind, name } if *kind != Kind::Test => Some(called(*kind, name)),
+        _ => None,
+    });
+    for (verb, names) in [("adds", added), ("removes", removed)] {
         if !names.is_empty() {
             parts.push(format!("{verb} {}", listed(&names)));
         }
     }
-    let tests: Vec<&Effect> = effects
-        .iter()
-        .filter(|e| {
-            matches!(
-                e,
-                Effect::Added {
-                    kind: Kind::Test,
-                    ..
-                }
-            )
-        })
-        .collect();
-    for effect in effects {
-        match effect {
-            Effect::Added { .. } | Effect::Reason(_) | Effect::Removed { .. } => {}
-            Effect::NewFile { about } if about.is_empty() && effects.len() > 1 => {}
-            effect => parts.push(effect.in_words()),
-        }
-    }
+    parts.extend(names(&|effect| match effect {
+        Effect::Added { .. }
+        | Effect::Removed { .. }
+        | Effect::NewFile { .. }
+        | Effect::Reason(_)
+        | Effect::Touched => None,
+        effect => Some(effect.in_words()),
+    }));
+    let tests = names(&|effect| match effect {
+        Effect::Added {
+            kind: Kind::Test, ..
+        } => Some(effect.in_words()),
+        _ => None,
+    });
     match tests.as_slice() {
         [] => {}
-        [only] => parts.push(only.in_words()),
+        [only] => parts.push(only.clone()),
         many => parts.push(format!("adds {} tests", many.len())),
     }
     parts.truncate(parts_max);
-    parts.join("; ")
+    parts
 }
 
 /// `a`, `b` and `c`; beyond a few, the number of the rest.

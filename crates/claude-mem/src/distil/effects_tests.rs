@@ -91,9 +91,9 @@ fn a_place_inside_a_function_is_told_with_its_name() {
 #[test]
 fn a_comment_that_says_why_is_kept() {
     let new = "x = 1\n# The window resets after 13 s, so an eighth\n# attempt would always be refused.\ny = 2";
-    let told = words("a.py", "x = 1\ny = 2", new, None);
+    let said = words("a.py", "x = 1\ny = 2", new, None);
     assert_eq!(
-        told,
+        said,
         ["The window resets after 13 s, so an eighth attempt would always be refused."]
     );
 }
@@ -106,8 +106,8 @@ fn a_new_file_says_what_it_is_for() {
     );
     let effects = of(&change);
     assert_eq!(
-        statement(&effects, 4),
-        "adds `Event` and `take()`; new file: The durable inbox"
+        told("q.rs", &effects, 4),
+        "q.rs (new): The durable inbox; adds `Event` and `take()`"
     );
 }
 

@@ -2,6 +2,10 @@
 //!
 //! What comes out is a quotation of a tool's output: data, to be shown in quotes and never obeyed.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::text::{clip, one_line};
 
 /// Lines kept of one failure.
@@ -27,11 +31,9 @@ const SIGNS: &[(Sign, u8)] = &[
     (Starts("error: test failed"), 1),
     (Starts("error: process didn't exit"), 2),
     (Starts("error: "), 8),
-    (Holds("' panicked at "), 6),
+    (Holds("' panicked at "), 9),
     (Starts("assertion `left"), 9),
     (Starts("assertion failed"), 9),
-    (Starts("left: "), 5),
-    (Starts("right: "), 5),
     // Python
     (Starts("FAILED "), 8),
     (Starts("ERROR "), 7),
@@ -71,7 +73,7 @@ const SIGNS: &[(Sign, u8)] = &[
     (Holds("undefined reference to"), 9),
     // Build tools and everything else
     (Starts("make: *** "), 3),
-    (Starts("ERROR: failed to solve"), 8),
+    (Starts("ERROR: failed to solve"), 3),
     (Starts("ERROR: "), 7),
     (Starts("fatal: "), 8),
     (Starts("Fatal: "), 8),
@@ -130,15 +132,19 @@ pub fn telling(output: &str) -> Vec<String> {
         .filter(|(_, weight)| *weight > 0)
         .collect();
     ranked.sort_by_key(|(index, weight)| (std::cmp::Reverse(*weight), *index));
+    // Beside a line that says what is wrong, one that says only that something is wrong is noise.
+    let most = ranked.first().map_or(0, |(_, weight)| *weight);
+    ranked.retain(|(_, weight)| *weight * 2 > most);
     let mut kept: Vec<usize> = Vec::new();
     for (index, _) in ranked {
-        let fresh = !kept.iter().any(|other| same(&lines[*other], &lines[index]));
+        let known = |other: &usize| same(&lines[*other], &lines[index]);
+        let fresh = !continues(&lines, index) && !kept.iter().any(known);
         if fresh && kept.len() < LINES_MAX {
             kept.push(index);
         }
     }
     kept.sort_unstable();
-    if kept.is_empty() {
+    if kept.is_empty() && !lines.iter().any(|line| is_bait(line)) {
         kept.extend(last_words(&lines));
     }
     kept.into_iter()
@@ -150,30 +156,62 @@ fn weight(line: &str) -> u8 {
     if line.len() < 4 || line.starts_with("at ") || line.starts_with("warning: ") {
         return 0;
     }
+    // `12:5 error 'x' is not defined no-undef`, as linters print below a file's name.
+    let linted = line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" error ");
+    let weight = if linted { 7 } else { heaviest_sign(line) };
     // The count of a test run is told elsewhere.
     let counts = |words: &str| {
         let before = line.split_once(words).map_or("", |(before, _)| before);
         before.ends_with(|c: char| c.is_ascii_digit())
     };
-    if counts(" failed") || counts(" passed") {
-        return 0;
-    }
-    // `12:5 error 'x' is not defined no-undef`, as linters print below a file's name.
-    if line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" error ") {
-        return 7;
-    }
-    let fits = |sign: &Sign| match sign {
-        Starts(text) => line.starts_with(text),
-        Holds(text) => line.contains(text),
-    };
-    SIGNS
-        .iter()
-        .find(|(sign, _)| fits(sign))
-        .map_or(0, |(_, weight)| *weight)
+    let spoilt = || is_bait(line) || counts(" failed") || counts(" passed");
+    if weight == 0 || spoilt() { 0 } else { weight }
 }
 
-/// Two lines that differ in their numbers alone are one error in two places.
+/// The signs of all lines as one automaton: an output has thousands of lines, most without any.
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let text = |sign: &Sign| match sign {
+        Starts(text) | Holds(text) => *text,
+    };
+    AhoCorasick::new(SIGNS.iter().map(|(sign, _)| text(sign))).ok()
+});
+
+fn heaviest_sign(line: &str) -> u8 {
+    let Some(finder) = FINDER.as_ref() else {
+        return 0;
+    };
+    let fits = |hit: &aho_corasick::Match| match SIGNS[hit.pattern().as_usize()].0 {
+        Starts(_) => hit.start() == 0,
+        Holds(_) => true,
+    };
+    let hits = finder.find_overlapping_iter(line).filter(fits);
+    // The table is in order: the first sign that fits decides.
+    let first = hits.map(|hit| hit.pattern().as_usize()).min();
+    first.map_or(0, |index| SIGNS[index].1)
+}
+
+/// Text that speaks to an agent rather than about an error.
+fn is_bait(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    BAITS.iter().any(|bait| lower.contains(bait))
+}
+
+const BAITS: &[&str] = &[
+    "ignore previous",
+    "ignore all previous",
+    "ignore all prior",
+    "disregard",
+    "system prompt",
+    "you must always",
+    "as an ai",
+];
+
+/// Two lines that differ in their numbers alone are one error in two places; one that holds the
+/// other says it already.
 fn same(a: &str, b: &str) -> bool {
+    if a.contains(b.trim_start_matches("E ")) || b.contains(a.trim_start_matches("E ")) {
+        return true;
+    }
     let letters = |line: &str| {
         line.chars()
             .filter(|c| !c.is_ascii_digit())
@@ -184,21 +222,37 @@ fn same(a: &str, b: &str) -> bool {
 
 /// Nothing looked like an error: the last line is what the program said before it gave up.
 fn last_words(lines: &[String]) -> Option<usize> {
+    let speaks = |line: &String| line.chars().any(char::is_alphabetic);
     lines
         .iter()
-        .rposition(|line| line.chars().any(char::is_alphabetic) && !line.starts_with("Exit code"))
+        .rposition(|line| speaks(line) && !line.starts_with("Exit code"))
 }
 
-/// The line with the place that a compiler prints below it.
+/// Whether the line above is a panic, which is told together with this one.
+fn continues(lines: &[String], index: usize) -> bool {
+    let above = index.checked_sub(1).and_then(|above| lines.get(above));
+    above.is_some_and(|above| above.contains("' panicked at ") && above.ends_with(':'))
+}
+
+/// The line with what belongs to it: the place that a compiler prints below it, the message of a
+/// panic, the two sides of an assertion.
 fn placed(lines: &[String], index: usize) -> String {
     let line = clip(lines[index].trim_start_matches("E "), LINE_CHARS_MAX);
-    let below = lines.get(index + 1).map_or("", String::as_str);
-    match below.strip_prefix("--> ") {
-        Some(place) => format!("{line} ({})", clip(place, 80)),
-        None if line.ends_with(':') && line.contains(" panicked at ") => {
-            format!("{line} {}", clip(below, LINE_CHARS_MAX))
+    let below = |offset: usize| lines.get(index + offset).map_or("", String::as_str);
+    if let Some(place) = below(1).strip_prefix("--> ") {
+        return format!("{line} ({})", clip(place, 80));
+    }
+    if line.ends_with(':') && line.contains("' panicked at ") {
+        return format!("{line} {}", placed(&lines[index + 1..], 0));
+    }
+    match (
+        below(1).strip_prefix("left: "),
+        below(2).strip_prefix("right: "),
+    ) {
+        (Some(left), Some(right)) => {
+            format!("{line}: {} instead of {}", clip(left, 80), clip(right, 80))
         }
-        None => line,
+        _ => line,
     }
 }
 

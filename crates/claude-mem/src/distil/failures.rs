@@ -56,7 +56,7 @@ fn close(run: &Run, carry: &mut Carry) -> Vec<Overcome> {
     let (over, open): (Vec<_>, Vec<_>) = carry
         .failures
         .drain(..)
-        .partition(|failure| covers(&run.key, &failure.key));
+        .partition(|failure| covers(run, &failure.key));
     carry.failures = open.into();
     let passed = match run.results {
         Some(results) if results.passed > 0 => format!("`{}`: {}", run.command, results.in_words()),

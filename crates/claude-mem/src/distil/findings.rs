@@ -1,18 +1,18 @@
 //! What was found out: conclusions of the agent, dead ends, cures that were no edit, and what
 //! still fails.
 
-use super::account::{Account, Use, is_specific, weight, without_speaker};
+use super::account::{Account, Use, titling, without_speaker};
 use super::acts::{Act, Done};
 use super::cues::{Cue, Language};
 use super::draft::{concepts, observation};
 use super::effects;
 use super::failures::Overcome;
-use super::speech::{Speech, Statement};
-use super::text::{capitalised, clip};
+use super::speech::Speech;
+use super::text::{capitalised, clip, content_words, run_on, shared};
 use super::titles::headline;
 use super::work::{FileWork, Works};
 use crate::clock::Millis;
-use crate::limits::DISTIL_NARRATIVE_CHARS_MAX;
+use crate::limits::{DISTIL_NARRATIVE_CHARS_MAX, OBSERVATION_TITLE_CHARS_MAX};
 use crate::memory::{NewObservation, ObservationType, Origin};
 
 /// Dead ends of one turn that are kept.
@@ -36,25 +36,23 @@ pub(super) fn conclusion(
         DISTIL_NARRATIVE_CHARS_MAX - 60,
         6,
     );
-    let concluded = |s: &&Statement| is_specific(s) && !s.marks.opens(Cue::Pronoun);
-    let title = kept
-        .iter()
-        .copied()
-        .filter(concluded)
-        .max_by(|a, b| weight(a, &[]).total_cmp(&weight(b, &[])))?;
+    let title = titling(&kept, &[], said)?;
     let caused = kept.iter().any(|s| s.marks.has(Cue::Cause));
     let concrete: usize = kept.iter().map(|s| s.values).sum();
+    // Where the agent ends with a question or an offer, what it describes may change at once.
+    let open = account
+        .sentences
+        .iter()
+        .any(|(_, s)| s.question || s.marks.has(Cue::Propose));
     // An explanation of the world at large is not a memory of this project.
-    if !(looked && (caused || asked) && concrete > 0) && !(asked && caused && concrete >= 2) {
+    let of_project = looked && concrete > 0 && (caused || (asked && !open));
+    let of_talk = asked && caused && concrete >= 2 && !open;
+    if !of_project && !of_talk {
         return None;
     }
     let line = headline(&capitalised(without_speaker(&title.text)), language);
     let mut made = observation(ObservationType::DISCOVERY, line, at);
-    made.narrative = kept
-        .iter()
-        .map(|s| s.text.as_str())
-        .collect::<Vec<_>>()
-        .join(" ");
+    made.narrative = run_on(kept.iter().map(|s| s.text.as_str()));
     made.facts = kept
         .iter()
         .filter(|s| s.values > 0)
@@ -90,6 +88,7 @@ fn trimmed(text: &str) -> String {
 pub(super) fn dead_ends(
     account: &Account<'_>,
     works: &Works,
+    done: &[Done],
     language: Language,
     at: Millis,
 ) -> Vec<NewObservation> {
@@ -99,6 +98,7 @@ pub(super) fn dead_ends(
         let title = headline(&capitalised(without_speaker(&statement.text)), language);
         let mut end = observation(ObservationType::DISCOVERY, title, at);
         end.narrative.clone_from(&statement.text);
+        end.origin = origin(done);
         end.concepts = concepts(&["gotcha"]);
         made.push(end);
     }
@@ -113,21 +113,17 @@ fn undone(files: &[FileWork], account: &Account<'_>, at: Millis) -> Option<NewOb
     let file = files
         .iter()
         .find(|file| file.effects.iter().any(|effect| effect.weight() >= 2))?;
-    let told = effects::statement(&file.effects, 2);
+    let told = effects::told(&file.path, &file.effects, 2);
     let why = account.best(&[Use::Found, Use::Caveat], &[], 400, 2);
     if told.is_empty() || why.is_empty() {
         return None;
     }
     let title = clip(
-        &format!("Tried and taken back in {}: {told}", file.path),
-        120,
+        &format!("Tried and taken back: {told}"),
+        OBSERVATION_TITLE_CHARS_MAX,
     );
     let mut end = observation(ObservationType::DISCOVERY, title, at);
-    end.narrative = why
-        .iter()
-        .map(|s| s.text.as_str())
-        .collect::<Vec<_>>()
-        .join(" ");
+    end.narrative = run_on(why.iter().map(|s| s.text.as_str()));
     end.concepts = concepts(&["gotcha"]);
     Some(end)
 }
@@ -157,9 +153,25 @@ pub(super) fn remedy(over: &Overcome, at: Millis) -> Option<NewObservation> {
 }
 
 /// What fails at the end of a turn. The words are a tool's: quoted, and marked as such.
-pub(super) fn still_failing(works: &Works, at: Millis) -> Option<NewObservation> {
+pub(super) fn still_failing(
+    works: &Works,
+    told: &[NewObservation],
+    at: Millis,
+) -> Option<NewObservation> {
     let run = works.still_failing.as_ref()?;
     let error = run.errors.first()?;
+    // The agent's own account of the same failure says more.
+    let words = content_words(&run.errors.join(" "));
+    let same = |made: &NewObservation| {
+        let theirs = content_words(&made.narrative);
+        let rare = words
+            .intersection(&theirs)
+            .any(|word| word.chars().count() >= 9);
+        rare || shared(&theirs, &words) >= words.len().min(3)
+    };
+    if told.iter().any(same) {
+        return None;
+    }
     let counted = run.results.filter(|results| results.failed > 0);
     let how = counted.map_or(String::from("fails"), |results| {
         format!("fails ({})", results.in_words())

@@ -44,7 +44,7 @@ pub use errors::telling as telling_error_lines;
 use self::account::Account;
 use self::speech::Speech;
 use crate::episode::Episode;
-use crate::limits::DISTIL_OBSERVATIONS_MAX;
+use crate::limits::{DISTIL_OBSERVATIONS_MAX, OBSERVATION_FACT_CHARS_MAX, OBSERVATION_FACTS_MAX};
 use crate::memory::{Distilled, NewObservation};
 use crate::vocabulary::Vocabulary;
 
@@ -65,14 +65,16 @@ pub fn distil(episode: &Episode, carry: &mut Carry, vocabulary: &Vocabulary) -> 
         &prompt,
     );
 
+    let asked = carry.last_words.question.clone();
     let account = Account::read(&answered);
     let done = acts::read(episode);
     let works = work::gather(&done, carry);
+    let files: Vec<String> = works.pieces.iter().flat_map(work::Work::paths).collect();
     let turn = decisions::Turn {
         said: &said,
         answered: &answered,
         at: episode.ended_at(),
-        working: !works.pieces.is_empty(),
+        files: &files,
     };
     let decided = decisions::decide(&turn, carry);
     carry.close_turn(&answered, &decided);
@@ -85,10 +87,12 @@ pub fn distil(episode: &Episode, carry: &mut Carry, vocabulary: &Vocabulary) -> 
         summary::of(&summary::Material {
             episode,
             said: &said,
+            language: answered.language,
             account: &account,
             done: &done,
             works: &works,
             made: &kept,
+            asked: &asked,
             carry,
         })
     });
@@ -125,7 +129,13 @@ fn told_of_work(
             .iter()
             .filter_map(|over| findings::remedy(over, at)),
     );
-    made.extend(findings::dead_ends(account, works, answered.language, at));
+    made.extend(findings::dead_ends(
+        account,
+        works,
+        done,
+        answered.language,
+        at,
+    ));
     if works.pieces.is_empty() {
         made.extend(findings::conclusion(
             account,
@@ -136,7 +146,7 @@ fn told_of_work(
         ));
     }
     if episode.finished {
-        made.extend(findings::still_failing(works, at));
+        made.extend(findings::still_failing(works, &made, at));
     }
     made
 }
@@ -155,8 +165,17 @@ fn keep(
             _ => None,
         })
         .collect();
-    let mut kept = Vec::new();
+    let mut kept: Vec<NewObservation> = Vec::new();
     for mut observation in made {
+        if merge(&mut kept, &observation) {
+            continue;
+        }
+        if carry.knows(&observation.title) && !observation.files_modified.is_empty() {
+            // The agent says the same of two turns; what was done differs.
+            if let Some(fact) = observation.facts.first() {
+                observation.title.clone_from(fact);
+            }
+        }
         if carry.is_told(&observation.title) {
             continue;
         }
@@ -166,3 +185,32 @@ fn keep(
     kept.truncate(DISTIL_OBSERVATIONS_MAX);
     kept
 }
+
+/// Two observations of one turn that would carry the same title are one: its words and what was
+/// done about it.
+fn merge(kept: &mut [NewObservation], new: &NewObservation) -> bool {
+    let same = |known: &&mut NewObservation| carry::are_alike(&known.title, &new.title);
+    let Some(known) = kept.iter_mut().find(same) else {
+        return false;
+    };
+    known.facts.extend(new.facts.iter().cloned());
+    known.facts = draft::bounded(
+        std::mem::take(&mut known.facts),
+        OBSERVATION_FACTS_MAX,
+        OBSERVATION_FACT_CHARS_MAX,
+    );
+    for file in &new.files_modified {
+        if !known.files_modified.contains(file) {
+            known.files_modified.push(file.clone());
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+#[path = "golden_tests.rs"]
+mod golden_tests;
+
+#[cfg(test)]
+#[path = "distil_tests.rs"]
+mod tests;

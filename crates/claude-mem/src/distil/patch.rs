@@ -116,15 +116,13 @@ pub(super) fn of_edit(path: &str, input: &Value, output: &Value) -> Change {
         return change;
     }
     let content = field(input, &["content", "new_source", "file_text"]).unwrap_or_default();
-    match original {
-        Some(old) => Change::replaced(path, old, content, None),
-        None => {
-            let updates = field(output, &["type"]) == Some("update");
-            Change {
-                created: !updates,
-                ..Change::written(path, content)
-            }
-        }
+    if let Some(old) = original {
+        return Change::replaced(path, old, content, None);
+    }
+    let updates = field(output, &["type"]) == Some("update");
+    Change {
+        created: !updates,
+        ..Change::written(path, content)
     }
 }
 

@@ -1,18 +1,21 @@
 //! A piece of work as an observation: titled by its commit, by the agent's own account, or by
 //! what its edits do.
 
-use super::account::{Account, Use, is_specific, weight, without_speaker};
+use super::account::{Account, Use, titling, without_speaker};
 use super::commits;
-use super::cues::{Cue, Language};
+use super::cues::Cue;
 use super::draft::{concepts, observation};
 use super::effects::{self, Effect};
+use super::failures::Overcome;
 use super::kinds;
 use super::speech::{Speech, Statement};
 use super::symbols::Kind;
-use super::text::{capitalised, clip};
-use super::titles::headline;
+use super::text::{capitalised, clip, run_on};
+use super::titles::{headline, shorten};
 use super::work::{FileWork, Work};
-use crate::limits::{DISTIL_NARRATIVE_CHARS_MAX, OBSERVATION_NARRATIVE_CHARS_MAX};
+use crate::limits::{
+    DISTIL_NARRATIVE_CHARS_MAX, OBSERVATION_NARRATIVE_CHARS_MAX, OBSERVATION_TITLE_CHARS_MAX,
+};
 use crate::memory::{NewObservation, ObservationType};
 
 /// The agent's account may take this much of a narrative.
@@ -37,7 +40,7 @@ pub(super) fn of(work: &Work, context: &Context<'_>) -> Option<NewObservation> {
     if !committed && !work.has_effect() && work.overcome.is_empty() {
         return None;
     }
-    let title = title(work, &sentences, &names, context.answered.language)?;
+    let title = title(work, &sentences, &names, context)?;
     let mut made = observation(kind(work, &sentences, context), title, work.at);
     made.narrative = narrative(work, &sentences);
     made.facts = facts(work);
@@ -70,32 +73,38 @@ fn title(
     work: &Work,
     sentences: &[&Statement],
     names: &[&str],
-    language: Language,
+    context: &Context<'_>,
 ) -> Option<String> {
     if let Some(commit) = &work.commit {
         return Some(commit.title.clone());
     }
-    let fit =
-        |s: &&&Statement| is_specific(s) && !s.marks.opens(Cue::Pronoun) && weight(s, names) >= 1.5;
-    let best = sentences.iter().filter(fit).max_by(|a, b| {
-        let score = |s: &Statement| {
-            let done = if s.marks.has(Cue::Done) { 0.75 } else { 0.0 };
-            let long = if s.text.chars().count() > 140 {
-                0.75
-            } else {
-                0.0
-            };
-            weight(s, names) + done - long
-        };
-        score(a).total_cmp(&score(b))
-    });
-    if let Some(best) = best {
-        return Some(headline(
-            &capitalised(without_speaker(&best.text)),
-            language,
-        ));
+    if let Some(best) = titling(sentences, names, context.said) {
+        let text = capitalised(without_speaker(&best.text));
+        return Some(headline(&text, context.answered.language));
     }
-    from_effects(&work.files).or_else(|| from_failure(work))
+    let told = from_effects(&work.files);
+    match (told, work.overcome.first()) {
+        (Some(told), Some(over)) => Some(with_error(told, over)),
+        (Some(told), None) => Some(told),
+        (None, Some(over)) => {
+            let error = over.failure.errors.first()?;
+            Some(format!(
+                "`{}` passes again after “{}”",
+                over.failure.command,
+                clip(error, 70)
+            ))
+        }
+        (None, None) => None,
+    }
+}
+
+/// What was done, with the error it ends, as far as there is room.
+fn with_error(told: String, over: &Overcome) -> String {
+    let room = OBSERVATION_TITLE_CHARS_MAX.saturating_sub(told.chars().count() + 12);
+    match over.failure.errors.first() {
+        Some(error) if room >= 24 => format!("{told} — fixes “{}”", clip(error, room)),
+        _ => told,
+    }
 }
 
 /// `retry.py: `MAX_ATTEMPTS` 10 → 7`; over many files, the weightiest first.
@@ -104,27 +113,15 @@ fn from_effects(files: &[FileWork]) -> Option<String> {
     let mut ranked: Vec<&FileWork> = files.iter().filter(|file| weigh(file) >= 2).collect();
     ranked.sort_by_key(|file| std::cmp::Reverse(weigh(file)));
     let first = ranked.first()?;
-    let told = effects::statement(&first.effects, 2);
-    let others = match ranked.len() - 1 {
-        0 => String::new(),
-        1 => format!(" (and {})", ranked[1].path),
-        more => format!(" (and {more} more files)"),
+    let mut rest = files.iter().filter(|file| file.path != first.path);
+    let others = match (rest.next(), rest.count()) {
+        (None, _) => String::new(),
+        (Some(other), 0) => format!(" (and {})", clip(&other.path, 50)),
+        (Some(_), more) => format!(" (and {} more files)", more + 1),
     };
-    let room = crate::limits::OBSERVATION_TITLE_CHARS_MAX.saturating_sub(others.chars().count());
-    Some(format!(
-        "{}{others}",
-        clip(&format!("{}: {told}", first.path), room)
-    ))
-}
-
-fn from_failure(work: &Work) -> Option<String> {
-    let over = work.overcome.first()?;
-    let error = over.failure.errors.first()?;
-    Some(format!(
-        "`{}` passes again after “{}”",
-        over.failure.command,
-        clip(error, 70)
-    ))
+    let room = OBSERVATION_TITLE_CHARS_MAX.saturating_sub(others.chars().count());
+    let told = shorten(&effects::told(&first.path, &first.effects, 2), room);
+    Some(format!("{told}{others}"))
 }
 
 fn kind(work: &Work, sentences: &[&Statement], context: &Context<'_>) -> ObservationType {
@@ -192,11 +189,11 @@ fn narrative(work: &Work, sentences: &[&Statement]) -> String {
             errors.join(" and ")
         ));
     }
-    let account: Vec<&str> = sentences.iter().map(|s| s.text.as_str()).collect();
+    let account = run_on(sentences.iter().map(|s| s.text.as_str()));
     let told = if account.is_empty() {
         what_changed(work)
     } else {
-        account.join(" ")
+        account
     };
     match (told.is_empty(), work.overcome.is_empty()) {
         (true, _) => {}
@@ -216,13 +213,14 @@ fn narrative(work: &Work, sentences: &[&Statement]) -> String {
 
 /// The edits as a sentence, for work that nobody described.
 fn what_changed(work: &Work) -> String {
-    let told: Vec<String> = work
+    let told = work
         .files
         .iter()
-        .map(|file| (file, effects::statement(&file.effects, 3)))
-        .filter(|(_, told)| !told.is_empty())
+        .map(|file| effects::told(&file.path, &file.effects, 3));
+    let told: Vec<String> = told
+        .filter(|told| !told.is_empty())
         .take(4)
-        .map(|(file, told)| format!("{}: {told}.", file.path))
+        .map(|told| format!("{told}."))
         .collect();
     told.join(" ")
 }
@@ -233,9 +231,9 @@ fn facts(work: &Work) -> Vec<String> {
         facts.extend(commits::statements(&commit.body));
     }
     for file in &work.files {
-        let told = effects::statement(&file.effects, 4);
+        let told = effects::told(&file.path, &file.effects, 4);
         if !told.is_empty() {
-            facts.push(format!("{}: {told}", file.path));
+            facts.push(told);
         }
         facts.extend(file.effects.iter().filter_map(|effect| match effect {
             Effect::Reason(why) => Some(format!("{}: “{why}”", file.path)),

@@ -1,5 +1,9 @@
 //! How many tests passed and failed, read from whatever ran them.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// The count of one test run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Results {
@@ -11,7 +15,7 @@ pub(super) struct Results {
 /// of several lines that each count everything, the last one stands.
 pub(super) fn read(output: &str) -> Option<Results> {
     let mut total: Option<Results> = None;
-    for line in output.lines() {
+    for line in output.lines().filter(|line| may_count(line)) {
         let Some((found, partial)) = counts(line) else {
             continue;
         };
@@ -24,6 +28,19 @@ pub(super) fn read(output: &str) -> Option<Results> {
         });
     }
     total
+}
+
+/// The words that a count cannot do without, found at once: most lines have none of them.
+static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = ["pass", "fail", "examples", "error", "tests run"];
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(words)
+        .ok()
+});
+
+fn may_count(line: &str) -> bool {
+    WORDS.as_ref().is_some_and(|words| words.is_match(line))
 }
 
 /// The counts of one line, and whether it speaks of a part of the run only.
@@ -46,7 +63,7 @@ fn counts(line: &str) -> Option<(Results, bool)> {
             continue;
         };
         match pair[1] {
-            "passed" | "passing" | "pass" => (found.passed, seen) = (number, true),
+            "passed" | "passing" | "pass" | "examples" => (found.passed, seen) = (number, true),
             "failed" | "failing" | "fail" | "failures" | "failure" => {
                 (found.failed, seen) = (found.failed.saturating_add(number), true);
             }
@@ -54,7 +71,6 @@ fn counts(line: &str) -> Option<(Results, bool)> {
                 found.failed = found.failed.saturating_add(number);
                 seen = true;
             }
-            "examples" => (found.passed, seen) = (number, true),
             _ => {}
         }
     }

@@ -274,15 +274,18 @@ pub(super) fn unmark(text: &str) -> String {
     out
 }
 
+const LINK_BYTES_MAX: usize = 600;
+
 /// `[text](target)` → `text`.
 fn links_off(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('[') {
-        let link = rest[open..].find("](").and_then(|middle| {
-            let target = open + middle + 2;
-            let close = rest[target..].find(')')?;
-            Some((&rest[open + 1..open + middle], target + close + 1))
+        // A link that is longer than this is text with brackets in it.
+        let window = head(&rest[open..], LINK_BYTES_MAX);
+        let link = window.find("](").and_then(|middle| {
+            let close = window[middle + 2..].find(')')?;
+            Some((&window[1..middle], open + middle + 2 + close + 1))
         });
         match link {
             Some((label, end)) if !label.contains('[') => {
@@ -391,41 +394,15 @@ fn is_abbreviation(before: &str) -> bool {
         .rsplit(char::is_whitespace)
         .next()
         .unwrap_or_default();
-    let word = word
-        .trim_start_matches(['(', '"', '\'', '„', '“'])
-        .to_lowercase();
-    let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic) && word != "i";
-    initial
-        || matches!(
-            word.as_str(),
-            "e.g"
-                | "i.e"
-                | "eg"
-                | "ie"
-                | "vs"
-                | "etc"
-                | "cf"
-                | "ca"
-                | "approx"
-                | "no"
-                | "nr"
-                | "fig"
-                | "z.b"
-                | "d.h"
-                | "bzw"
-                | "usw"
-                | "evtl"
-                | "ggf"
-                | "u.a"
-                | "p.ej"
-                | "p. ej"
-                | "c.-à-d"
-                | "mr"
-                | "ms"
-                | "dr"
-                | "st"
-        ) && !(word == "no" && before.trim().len() <= 4)
+    let word = word.trim_start_matches(['(', '"', '\'', '„', '“']);
+    let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
+    initial || ABBREVIATIONS.contains(&word.to_lowercase().as_str())
 }
+
+const ABBREVIATIONS: &[&str] = &[
+    "e.g", "i.e", "eg", "ie", "vs", "etc", "cf", "ca", "approx", "nr", "fig", "z.b", "d.h", "bzw",
+    "usw", "evtl", "ggf", "u.a", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",
+];
 
 /// Someone who starts no sentence with a capital means a new one after each full stop.
 fn is_informal(text: &str) -> bool {

@@ -3,6 +3,7 @@
 //! Not a shell: nothing is expanded or executed. Quotes, heredocs and the operators between
 //! commands are understood; whatever else a line holds passes through as plain words.
 
+use super::text::{clip, head, one_line};
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 
 /// One command of a line, its words unquoted.
@@ -23,7 +24,7 @@ const WORDS_MAX: usize = 400;
 
 pub(super) fn parse(line: &str) -> Vec<Simple> {
     let mut parser = Parser {
-        rest: super::text::head(line, DISTIL_TEXT_BYTES_MAX),
+        rest: head(line, DISTIL_TEXT_BYTES_MAX),
         ..Parser::default()
     };
     while parser.step() {}
@@ -43,7 +44,7 @@ struct Parser<'a> {
     redirects: bool,
 }
 
-impl<'a> Parser<'a> {
+impl Parser<'_> {
     fn step(&mut self) -> bool {
         let Some(c) = self.rest.chars().next() else {
             return false;
@@ -75,10 +76,9 @@ impl<'a> Parser<'a> {
                 self.read_heredocs();
                 self.end_command(false);
             }
-            ';' => self.operator(1, false),
             '&' if self.rest.starts_with("&&") => self.operator(2, false),
             '&' if self.rest.starts_with("&>") => self.redirect(2),
-            '&' => self.operator(1, false),
+            '&' | ';' => self.operator(1, false),
             '|' if self.rest.starts_with("||") => self.operator(2, false),
             '|' => self.operator(1, true),
             '<' if self.rest.starts_with("<<<") => self.skip(3),
@@ -297,15 +297,15 @@ impl Simple {
 
     /// As one would say it: the words, clipped, without the variables before them.
     pub(super) fn line(&self) -> String {
-        let shown = |word: &String| match word.contains([' ', '\n', '\'']) || word.is_empty() {
-            true => format!(
-                "\"{}\"",
-                super::text::clip(&super::text::one_line(word), 40)
-            ),
-            false => word.clone(),
+        let shown = |word: &String| {
+            if word.contains([' ', '\n', '\'']) || word.is_empty() {
+                format!("\"{}\"", clip(&one_line(word), 40))
+            } else {
+                word.clone()
+            }
         };
         let words: Vec<String> = self.bare().iter().take(24).map(shown).collect();
-        super::text::clip(&words.join(" "), 90)
+        clip(&words.join(" "), 90)
     }
 }
 

@@ -85,11 +85,12 @@ impl Statement {
             n => first + more * f32::from(n.min(4) - 1),
         };
         let mut weight = counted(Cue::Rule, 2.0, 0.5)
+            + counted(Cue::Limit, 1.75, 0.5)
             + counted(Cue::Should, 0.75, 0.25)
             + counted(Cue::Choice, 1.0, 0.25)
             + counted(Cue::Reason, 0.75, 0.0)
             + counted(Cue::Measure, 1.0, 0.0)
-            + counted(Cue::Amend, 1.0, 0.0)
+            + counted(Cue::Amend, 1.5, 0.0)
             - counted(Cue::Hedge, 1.0, 0.5)
             - counted(Cue::Filler, 1.5, 0.5)
             - counted(Cue::Plan, 1.5, 0.0)
@@ -98,7 +99,10 @@ impl Statement {
         if self.question {
             weight -= 5.0;
         }
-        if self.marks.opens(Cue::Request) && !self.marks.has(Cue::Rule) {
+        if self.marks.opens(Cue::Request)
+            && !self.marks.has(Cue::Rule)
+            && !self.marks.has(Cue::Limit)
+        {
             weight -= 1.5;
         }
         match self.block {

@@ -3,37 +3,47 @@
 use super::account::{Account, Use, without_speaker};
 use super::acts::{Act, Done};
 use super::carry::Carry;
-use super::sentences::{Block, Document};
-use super::speech::{Speech, Statement};
-use super::text::{capitalised, clip, one_line};
+use super::cues::{self, Cue, Language};
+use super::sentences::{Document, split};
+use super::speech::Speech;
+use super::text::{capitalised, clip, content_words, full_stop, head, one_line, overlap, run_on};
+use super::titles::without_lead_in;
 use super::work::Works;
 use crate::episode::Episode;
-use crate::limits::{OBSERVATION_FILES_MAX, SUMMARY_FIELD_CHARS_MAX};
+use crate::limits::{DISTIL_TEXT_BYTES_MAX, OBSERVATION_FILES_MAX, SUMMARY_FIELD_CHARS_MAX};
 use crate::memory::{NewObservation, NewSummary, ObservationType};
 
 /// Things of one kind that are named in "investigated".
 const NAMED_MAX: usize = 6;
+const REQUEST_CHARS_MAX: usize = 400;
+const SHORT_ANSWER_CHARS: usize = 80;
 
 /// Everything that a turn's summary is made of.
 pub(super) struct Material<'a> {
     pub episode: &'a Episode,
     pub said: &'a Speech,
+    /// The agent's.
+    pub language: Language,
     pub account: &'a Account<'a>,
     pub done: &'a [Done],
     pub works: &'a Works,
     pub made: &'a [NewObservation],
+    /// What the agent had asked at the end of its last turn.
+    pub asked: &'a str,
     pub carry: &'a Carry,
 }
 
 /// The summary of a turn, or none where nothing happened: "ok", "thanks".
 pub(super) fn of(turn: &Material<'_>) -> Option<NewSummary> {
+    let completed = completed(turn);
+    let learned = learned(turn, &completed);
     let mut summary = NewSummary {
         request: request(turn),
         investigated: investigated(turn.done),
-        learned: learned(turn),
-        completed: completed(turn),
-        next_steps: next_steps(turn.account),
-        notes: notes(turn),
+        next_steps: next_steps(turn),
+        notes: notes(turn, &[&completed, &learned]),
+        learned,
+        completed,
         files_read: files(turn.done, |act| match act {
             Act::Read(path) => Some(path),
             _ => None,
@@ -69,8 +79,16 @@ fn request(turn: &Material<'_>) -> String {
     if turn.said.is_bare() {
         return clip(&turn.carry.request, SUMMARY_FIELD_CHARS_MAX);
     }
-    let prose: Vec<&str> = turn.said.own().map(|s| s.text.as_str()).collect();
-    clip(&prose.join(" "), 400)
+    let words = clip(
+        &run_on(turn.said.own().map(|s| s.text.as_str())),
+        REQUEST_CHARS_MAX,
+    );
+    let short = words.chars().count() < SHORT_ANSWER_CHARS;
+    if !short || turn.asked.is_empty() {
+        return words;
+    }
+    // "Four." says nothing without what it answers.
+    format!("{words} (asked: “{}”)", clip(turn.asked, 200))
 }
 
 fn investigated(done: &[Done]) -> String {
@@ -129,88 +147,101 @@ fn investigated(done: &[Done]) -> String {
     clip(&capitalised(&parts.join("; ")), SUMMARY_FIELD_CHARS_MAX)
 }
 
-fn learned(turn: &Material<'_>) -> String {
-    let mut lines: Vec<String> = turn
+fn learned(turn: &Material<'_>, completed: &str) -> String {
+    let known = [ObservationType::DECISION, ObservationType::DISCOVERY];
+    let titles = turn
         .made
         .iter()
-        .filter(|made| made.kind == ObservationType::DECISION)
-        .map(|made| sentence(&made.title))
-        .collect();
+        .filter(|made| known.contains(&made.kind))
+        .map(|made| made.title.clone());
     let found = turn.account.best(&[Use::Found], &[], 420, 3);
-    lines.extend(found.iter().map(|s| sentence(&s.text)));
-    lines.dedup();
-    clip(&lines.join(" "), SUMMARY_FIELD_CHARS_MAX)
+    let found = found
+        .iter()
+        .map(|s| without_lead_in(&s.text, turn.language).to_owned());
+    distinct(titles.chain(found), &[completed])
+}
+
+/// Lines that say something new beside what is told already, as running text.
+fn distinct(lines: impl Iterator<Item = String>, told: &[&str]) -> String {
+    let mut known: Vec<String> = told
+        .iter()
+        .flat_map(|text| split(text))
+        .map(str::to_owned)
+        .collect();
+    let mut kept = Vec::new();
+    for line in lines {
+        let words = content_words(&line);
+        let said = known
+            .iter()
+            .any(|known| overlap(&content_words(known), &words) >= 0.7);
+        if !said {
+            known.push(line.clone());
+            kept.push(full_stop(&line));
+        }
+    }
+    clip(
+        &run_on(kept.iter().map(String::as_str)),
+        SUMMARY_FIELD_CHARS_MAX,
+    )
 }
 
 fn completed(turn: &Material<'_>) -> String {
-    let names: Vec<&str> = turn
-        .works
-        .pieces
-        .iter()
-        .flat_map(super::work::Work::names)
-        .collect();
+    let pieces = &turn.works.pieces;
+    let names: Vec<&str> = pieces.iter().flat_map(super::work::Work::names).collect();
     let mut lines: Vec<String> = Vec::new();
     if !turn.done.is_empty() {
         let told = turn.account.best(&[Use::Done], &names, 400, 4);
-        lines.extend(told.iter().map(|s| sentence(without_speaker(&s.text))));
+        lines.extend(
+            told.iter()
+                .map(|s| without_lead_in(without_speaker(&s.text), turn.language).to_owned()),
+        );
     }
-    let commits: Vec<&str> = turn
-        .works
-        .pieces
+    let commits: Vec<&str> = pieces
         .iter()
         .filter_map(|w| w.commit.as_ref())
         .map(|c| c.title.as_str())
         .collect();
     if !commits.is_empty() {
-        lines.push(format!("Committed: {}.", commits.join("; ")));
+        lines.push(format!("Committed: {}", commits.join("; ")));
     }
     if lines.is_empty() {
-        let work = |made: &&NewObservation| !made.files_modified.is_empty();
-        lines.extend(
-            turn.made
-                .iter()
-                .filter(work)
-                .map(|made| sentence(&made.title)),
-        );
+        let work = |made: &&NewObservation| {
+            !made.files_modified.is_empty() && made.kind != ObservationType::DECISION
+        };
+        lines.extend(turn.made.iter().filter(work).map(|made| made.title.clone()));
     }
-    let checks = turn.works.pieces.last().and_then(|work| work.checks.last());
-    if let Some(check) = checks.filter(|_| !lines.is_empty()) {
-        lines.push(format!("Checked: {check}."));
+    if let Some(check) = &turn.works.checked {
+        lines.push(format!("Checked: {check}"));
     }
-    clip(&lines.join(" "), SUMMARY_FIELD_CHARS_MAX)
+    distinct(lines.into_iter(), &[])
 }
 
-fn next_steps(account: &Account<'_>) -> String {
-    let worth = |s: &&Statement| s.words.len() >= 2;
-    let lines: Vec<String> = account
-        .of(Use::Next)
-        .filter(worth)
-        .take(6)
-        .map(|s| sentence(&s.text))
-        .collect();
-    clip(&lines.join(" "), SUMMARY_FIELD_CHARS_MAX)
+fn next_steps(turn: &Material<'_>) -> String {
+    let worth = turn.account.of(Use::Next).filter(|s| s.words.len() >= 2);
+    let bare = worth.take(6).map(|s| {
+        // "Next step: change the field" → "change the field".
+        let after = cues::after_opening(&s.text, turn.language, &[Cue::Next]);
+        let after = after.and_then(|rest| rest.strip_prefix([':', '：']));
+        after.unwrap_or(&s.text).trim().to_owned()
+    });
+    distinct(bare, &[])
 }
 
-fn notes(turn: &Material<'_>) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    if let Some(run) = &turn.works.still_failing {
+fn notes(turn: &Material<'_>, told_already: &[&str]) -> String {
+    let failing = turn.works.still_failing.as_ref().map(|run| {
         let error = run
             .errors
             .first()
             .map_or(String::new(), |error| format!(": “{}”", clip(error, 160)));
-        lines.push(format!("`{}` still fails{error}.", run.command));
-    }
+        format!("`{}` still fails{error}", run.command)
+    });
     let told = turn.account.best(&[Use::Caveat, Use::DeadEnd], &[], 400, 3);
-    lines.extend(told.iter().map(|s| sentence(&s.text)));
-    clip(&lines.join(" "), SUMMARY_FIELD_CHARS_MAX)
-}
-
-fn sentence(text: &str) -> String {
-    let text = capitalised(text.trim());
-    match text.ends_with(['.', '!', '?', '…', '。', '！', '？', ':']) {
-        true => text,
-        false => format!("{text}."),
-    }
+    distinct(
+        failing
+            .into_iter()
+            .chain(told.iter().map(|s| s.text.clone())),
+        told_already,
+    )
 }
 
 fn files<'a>(done: &'a [Done], of: impl Fn(&'a Act) -> Option<&'a String>) -> Vec<String> {
@@ -223,68 +254,71 @@ fn files<'a>(done: &'a [Done], of: impl Fn(&'a Act) -> Option<&'a String>) -> Ve
     files
 }
 
-/// Sections of a client's account of a compacted conversation, and where they belong.
-const SECTIONS: &[(&[&str], fn(&mut NewSummary) -> &mut String)] = &[
-    (
-        &["primary request", "request", "intent", "goal", "task"],
-        |s| &mut s.request,
-    ),
-    (
-        &["pending", "next step", "todo", "remaining", "next"],
-        |s| &mut s.next_steps,
-    ),
-    (
-        &[
-            "error", "problem", "fix", "learn", "finding", "concept", "decision",
-        ],
-        |s| &mut s.learned,
-    ),
-    (
-        &[
-            "current work",
-            "completed",
-            "done",
-            "progress",
-            "files and code",
-            "changes",
-        ],
-        |s| &mut s.completed,
-    ),
-];
+/// The field of a summary that a section of a compacted conversation's account belongs to.
+fn field_of<'a>(summary: &'a mut NewSummary, title: &str) -> Option<&'a mut String> {
+    let named = |names: &[&str]| names.iter().any(|name| title.contains(name));
+    if named(&["pending", "next step", "todo", "remaining"]) {
+        Some(&mut summary.next_steps)
+    } else if named(&["request", "intent", "goal"]) {
+        Some(&mut summary.request)
+    } else if named(&[
+        "error", "problem", "learn", "finding", "concept", "decision",
+    ]) {
+        Some(&mut summary.learned)
+    } else if named(&["current work", "completed", "progress", "changes"]) {
+        Some(&mut summary.completed)
+    } else {
+        None
+    }
+}
 
-/// A compacted conversation's account fills what the turn itself leaves empty; its request is the
-/// one that counts, for it speaks of all that came before.
+/// The title of a section: `## Pending tasks`, `7. Pending Tasks:`, `**Pending**`.
+fn section_title(line: &str) -> Option<(String, &str)> {
+    let text = line.trim().trim_start_matches(['#', '*', ' ']);
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let numbered = text[digits..].strip_prefix(". ").filter(|_| digits > 0);
+    let marked = numbered.is_some() || line.trim().starts_with(['#', '*']);
+    let text = numbered.unwrap_or(text);
+    let (title, rest) = text.split_once(':').unwrap_or((text, ""));
+    let fits = marked && !line.starts_with([' ', '\t']) && title.chars().count() <= 50;
+    fits.then(|| {
+        (
+            title.trim_matches('*').to_lowercase(),
+            rest.trim_matches(['*', ' ']),
+        )
+    })
+}
+
+/// A compacted conversation's account fills what the turn itself leaves empty.
 fn fill_from_compact(summary: &mut NewSummary, account: &str) {
-    let account = account
+    let account = head(account, DISTIL_TEXT_BYTES_MAX)
         .replace("<summary>", "\n")
         .replace("</summary>", "\n");
-    let mut sections: Vec<(String, Vec<String>)> = Vec::new();
-    for sentence in Document::read(&account).sentences {
-        let numbered = sentence.block == Block::Item && sentence.text.ends_with(':');
-        if sentence.block == Block::Heading
-            || numbered
-            || (sentence.text.ends_with(':') && sentence.text.len() < 60)
-        {
-            sections.push((sentence.text.to_lowercase(), Vec::new()));
-        } else if let Some((_, lines)) = sections.last_mut() {
-            lines.push(sentence.text);
+    let mut sections: Vec<(String, String)> = Vec::new();
+    for line in account.lines() {
+        match section_title(line) {
+            Some((title, rest)) => sections.push((title, rest.to_owned())),
+            None => {
+                if let Some((_, body)) = sections.last_mut() {
+                    body.push('\n');
+                    body.push_str(line);
+                }
+            }
         }
     }
-    for (names, field) in SECTIONS {
-        let named = |title: &str| names.iter().any(|name| title.contains(name));
-        let Some((_, lines)) = sections
-            .iter()
-            .find(|(title, lines)| named(title) && !lines.is_empty())
-        else {
-            continue;
-        };
-        let text = clip(&lines.join(" "), SUMMARY_FIELD_CHARS_MAX);
-        let target = field(summary);
-        if target.is_empty() || names.contains(&"intent") {
-            *target = text;
+    let whole = |body: &str| {
+        let document = Document::read(body);
+        clip(
+            &run_on(document.sentences.iter().map(|s| s.text.as_str())),
+            SUMMARY_FIELD_CHARS_MAX,
+        )
+    };
+    for (title, body) in &sections {
+        if let Some(field) = field_of(summary, title).filter(|field| field.is_empty()) {
+            *field = whole(body);
         }
     }
     if sections.is_empty() && summary.notes.is_empty() {
-        summary.notes = clip(&one_line(&account), SUMMARY_FIELD_CHARS_MAX);
+        summary.notes = whole(&account);
     }
 }

@@ -340,7 +340,11 @@ fn method(text: &str) -> Option<(Kind, &str)> {
         "if", "for", "while", "switch", "catch", "return", "function", "await", "new", "else",
         "do", "try", "with", "super", "throw",
     ];
+    // `describe('x', () => {` is a call.
+    let called = after.starts_with("('") || after.starts_with("(\"") || after.starts_with("(`");
     let fits = after.starts_with('(')
+        && !called
+        && !after.contains("=>")
         && text.ends_with('{')
         && after.contains(')')
         && !keywords.contains(&name)
@@ -352,10 +356,7 @@ fn method(text: &str) -> Option<(Kind, &str)> {
 fn quoted_test(text: &str) -> Option<(Kind, &str)> {
     let name = identifier(text)?;
     let head = name.split('.').next().unwrap_or(name);
-    if !matches!(
-        head,
-        "it" | "test" | "describe" | "context" | "scenario" | "specify"
-    ) {
+    if !matches!(head, "it" | "test" | "scenario" | "specify") {
         return None;
     }
     let after = text[name.len()..].trim_start().trim_start_matches('(');
@@ -466,9 +467,13 @@ fn shell(text: &str) -> Option<(Kind, &str)> {
 
 fn sql(text: &str) -> Option<(Kind, &str)> {
     let lower = text.to_ascii_lowercase();
-    let mut rest = lower
-        .strip_prefix("create ")
-        .or_else(|| lower.strip_prefix("alter "))?;
+    // `ALTER TABLE orders ADD COLUMN slot`: the column is what is new.
+    if lower.starts_with("alter table") {
+        let at = lower.find(" add column ")? + " add column ".len();
+        return identifier(text[at..].trim_start_matches(['"', '`', '[']))
+            .map(|name| (Kind::Section, name));
+    }
+    let mut rest = lower.strip_prefix("create ")?;
     for word in [
         "or replace ",
         "unique ",
@@ -479,7 +484,7 @@ fn sql(text: &str) -> Option<(Kind, &str)> {
     ] {
         rest = rest.strip_prefix(word).unwrap_or(rest);
     }
-    let rest = [
+    let words = [
         "table ",
         "index ",
         "view ",
@@ -488,9 +493,8 @@ fn sql(text: &str) -> Option<(Kind, &str)> {
         "procedure ",
         "type ",
         "policy ",
-    ]
-    .iter()
-    .find_map(|word| rest.strip_prefix(word))?;
+    ];
+    let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
     let rest = rest.strip_prefix("if not exists ").unwrap_or(rest);
     let at = text.len() - rest.len();
     let name = identifier(text[at..].trim_start_matches(['"', '`', '[']))?;
@@ -506,9 +510,10 @@ fn markdown(text: &str) -> Option<(Kind, &str)> {
 /// The definitions around a place: the nearest one above it, and what that one stands in.
 pub(super) fn enclosing(above: &[String], first_changed: &str, syntax: Syntax) -> Option<String> {
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let mut limit = match first_changed.trim().is_empty() {
-        true => usize::MAX,
-        false => indent(first_changed),
+    let mut limit = if first_changed.trim().is_empty() {
+        usize::MAX
+    } else {
+        indent(first_changed)
     };
     let mut found: Vec<Definition> = Vec::new();
     for line in above.iter().rev().take(4_000) {

@@ -148,8 +148,10 @@ pub(super) fn subject(text: &str) -> Option<String> {
             continue;
         }
         let around = |c: char| !c.is_alphanumeric() && !"_()".contains(c);
+        // What stands in quotes is a value, not what the talk is about.
         let words = part
             .split_whitespace()
+            .filter(|word| !word.starts_with(['\'', '"', '“', '‘']))
             .map(|word| word.trim_matches(around));
         let mut symbols = words.filter(|word| is_symbol(word) && is_name(word));
         if let Some(word) = symbols.next() {
@@ -216,6 +218,29 @@ fn stem(word: &str) -> String {
         }
     }
     word.to_owned()
+}
+
+/// Sentences as running text; scripts that write no spaces get none.
+pub(super) fn run_on<'a>(sentences: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let unspaced = text.ends_with(['。', '！', '？', '」', '）']);
+        if !text.is_empty() && !unspaced {
+            text.push(' ');
+        }
+        text.push_str(sentence);
+    }
+    text
+}
+
+/// With a full stop of its script, unless it ends already.
+pub(super) fn full_stop(text: &str) -> String {
+    let text = capitalised(text.trim());
+    match text.chars().next_back() {
+        Some('.' | '!' | '?' | '…' | '。' | '！' | '？' | ':' | '：') | None => text,
+        Some(last) if is_ideograph(last) => format!("{text}。"),
+        Some(_) => format!("{text}."),
+    }
 }
 
 /// How many words two sets share.

@@ -1,12 +1,15 @@
 //! Sentences as headlines: the lead-in off, one clause, short enough for an index line.
 
 use super::cues::{self, Cue, Language};
-use super::text::{capitalised, clip};
+use super::text::{capitalised, clip, content_words};
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 
 const SEPARATORS: &[char] = &[
     ' ', ',', '.', ':', ';', '-', '–', '—', '!', '，', '。', '：', '！', '、',
 ];
+
+/// What may stand before a colon without being part of the rule.
+const PREFACE_CHARS_MAX: usize = 45;
 
 /// The sentence without what only leads into it: "Got it - ", "No, ", "And ".
 pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
@@ -15,11 +18,16 @@ pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
         let answer = [Cue::Ack, Cue::Agree, Cue::Disagree, Cue::Topic];
         let punctuated = cues::after_opening(rest, language, &answer)
             .filter(|after| after.trim_start().starts_with(&SEPARATORS[1..]));
+        // "Fixed: …": what was done says so itself.
+        let announced = || {
+            cues::after_opening(rest, language, &[Cue::Done])
+                .filter(|after| after.trim_start().starts_with([':', '-', '–', '—', '：']))
+        };
         let connected = || {
             cues::after_opening(rest, language, &[Cue::Connective])
                 .filter(|after| after.starts_with(SEPARATORS))
         };
-        let Some(after) = punctuated.or_else(connected) else {
+        let Some(after) = punctuated.or_else(announced).or_else(connected) else {
             break;
         };
         let after = after.trim_start_matches(SEPARATORS);
@@ -41,9 +49,61 @@ pub(super) fn answer_alone(text: &str, language: Language) -> &str {
     after.unwrap_or(text)
 }
 
+/// "Two things for all our work: always run …" → from the rule on, where only the part after the
+/// colon binds.
+pub(super) fn without_preface(text: &str, language: Language) -> &str {
+    let Some((head, rest)) = text.split_once(": ") else {
+        return text;
+    };
+    let binds = |part: &str| {
+        let marks = cues::mark(part, language);
+        marks.has(Cue::Rule) || marks.has(Cue::Limit) || marks.has(Cue::Choice)
+    };
+    let short = head.chars().count() <= PREFACE_CHARS_MAX;
+    let enough = content_words(rest).len() >= 3;
+    if short && enough && !head.contains('`') && !binds(head) && binds(rest) {
+        rest
+    } else {
+        text
+    }
+}
+
+/// "I'd move them to the store" → "move them to the store".
+pub(super) fn without_offer(text: &str) -> &str {
+    OFFERS
+        .iter()
+        .find_map(|offer| text.strip_prefix(offer))
+        .unwrap_or(text)
+}
+
+const OFFERS: &[&str] = &[
+    "I'd go with ",
+    "I'd ",
+    "I would ",
+    "I propose to ",
+    "I propose ",
+    "I suggest to ",
+    "I suggest ",
+    "I recommend to ",
+    "I recommend ",
+    "My plan is to ",
+    "My plan: ",
+    "My proposal: ",
+    "We could ",
+    "I could ",
+    "I'll ",
+    "Ich würde ",
+    "Ich schlage vor, ",
+    "Mein Vorschlag: ",
+    "Je propose de ",
+    "Je propose d'",
+    "Propongo ",
+    "我建议",
+];
+
 /// Fewer than three words (or eight characters of a script without spaces) say nothing.
 fn too_little(text: &str) -> bool {
-    let ascii = text.chars().filter(|c| c.is_ascii_alphanumeric()).count();
+    let ascii = text.chars().filter(char::is_ascii_alphanumeric).count();
     let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
     if letters > ascii * 2 {
         letters < 5
@@ -61,6 +121,11 @@ pub(super) fn headline(text: &str, language: Language) -> String {
 
 /// Cuts a long sentence where a clause ends, else between words.
 pub(super) fn shorten(text: &str, chars_max: usize) -> String {
+    shorten_to(text, chars_max, chars_max / 5)
+}
+
+/// The same, with at least `chars_min` left.
+pub(super) fn shorten_to(text: &str, chars_max: usize, chars_min: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();
     }
@@ -69,7 +134,7 @@ pub(super) fn shorten(text: &str, chars_max: usize) -> String {
             .nth(chars)
             .map_or(text.len(), |(at, _)| at)
     };
-    let (head, enough) = (&text[..bytes_at(chars_max)], bytes_at(chars_max / 5));
+    let (head, enough) = (&text[..bytes_at(chars_max)], bytes_at(chars_min));
     for marks in [
         &["; ", " — ", " – ", " - ", "；"][..],
         &[", ", ": ", "，"][..],

@@ -25,8 +25,7 @@ pub(super) fn assignment(line: &str, syntax: Syntax) -> Option<(&str, &str)> {
             Syntax::Data | Syntax::Script | Syntax::Ruby | Syntax::Python
         ) =>
         {
-            text.split_once(": ")
-                .or_else(|| text.split_once("\":").map(|(l, r)| (l, r)))?
+            text.split_once(": ").or_else(|| text.split_once("\":"))?
         }
         None => return None,
     };
@@ -73,7 +72,7 @@ fn bare_value(value: &str) -> &str {
 }
 
 /// How a value changed: both values if they are short, else the one part in which they differ.
-pub(super) fn difference(before: &str, after: &str) -> Option<(String, String)> {
+pub(super) fn difference(before: &str, after: &str, syntax: Syntax) -> Option<(String, String)> {
     if before == after {
         return None;
     }
@@ -82,18 +81,18 @@ pub(super) fn difference(before: &str, after: &str) -> Option<(String, String)> 
     if a.len() == b.len() {
         let differing: Vec<usize> = (0..a.len()).filter(|i| a[*i] != b[*i]).collect();
         if let [only] = differing[..]
-            && is_literal(a[only])
-            && is_literal(b[only])
+            && is_literal(a[only], syntax)
+            && is_literal(b[only], syntax)
         {
             return Some((a[only].to_owned(), b[only].to_owned()));
         }
     }
-    let literal = is_literal(before) || is_literal(after);
+    let literal = is_literal(before, syntax) && is_literal(after, syntax);
     (short(before) && short(after) && literal).then(|| (before.to_owned(), after.to_owned()))
 }
 
 /// Numbers, strings, booleans and constants: values that mean something by themselves.
-fn is_literal(text: &str) -> bool {
+fn is_literal(text: &str, syntax: Syntax) -> bool {
     let text = text.trim();
     let first = text.chars().next().unwrap_or(' ');
     let number = first.is_ascii_digit() || (first == '-' && text.len() > 1);
@@ -110,7 +109,9 @@ fn is_literal(text: &str) -> bool {
         .chars()
         .all(|c| c.is_alphanumeric() || "._-".contains(c))
         && !text.contains('(');
-    number || quoted || word || constant || (plain && !text.is_empty())
+    // In configuration a bare word is a value; in code it is another name.
+    let bare = plain && !text.is_empty() && syntax == Syntax::Data;
+    number || quoted || word || constant || bare
 }
 
 /// Words, numbers and quoted strings, each as one.

@@ -42,9 +42,14 @@ fn a_long_value_is_told_by_what_differs() {
             "compute(the, whole, thing, anew, with, more, arguments)",
             None,
         ),
+        ("map[string]Item{}", "map[string]int{}", None),
         ("7", "7", None),
     ] {
         let want = want.map(|(a, b)| (a.to_owned(), b.to_owned()));
-        assert_eq!(difference(before, after), want, "{before} → {after}");
+        assert_eq!(
+            difference(before, after, Syntax::Python),
+            want,
+            "{before} → {after}"
+        );
     }
 }

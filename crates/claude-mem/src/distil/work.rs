@@ -1,6 +1,8 @@
 //! The pieces of work of an episode: edits with what they do, the failures they end, the commit
 //! that closes them.
 
+use std::collections::HashSet;
+
 use super::acts::{Act, Done};
 use super::carry::Carry;
 use super::commands::{Outcome, Run};
@@ -23,10 +25,12 @@ pub(super) struct Work {
 }
 
 /// What was done to one file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FileWork {
     pub path: String,
     pub effects: Vec<Effect>,
+    /// Lines that this very piece of work put in: changing them again is part of writing them.
+    fresh: HashSet<String>,
 }
 
 /// Everything an episode did.
@@ -39,6 +43,8 @@ pub(super) struct Works {
     pub undone: Vec<FileWork>,
     /// The last run that failed and was not overcome.
     pub still_failing: Option<Run>,
+    /// The last check that passed.
+    pub checked: Option<String>,
 }
 
 pub(super) fn gather(done: &[Done], carry: &mut Carry) -> Works {
@@ -67,48 +73,54 @@ pub(super) fn gather(done: &[Done], carry: &mut Carry) -> Works {
     if !now.files.is_empty() || !now.overcome.is_empty() {
         works.pieces.push(now);
     }
+    works.pieces.iter_mut().for_each(Work::forget_call_sites);
     works
 }
 
 fn edit(change: &Change, now: &mut Work, works: &mut Works, carry: &mut Carry) {
     let effects = effects::of(change);
-    let told = effects::statement(&effects, 3);
-    let statement = if told.is_empty() {
-        String::new()
-    } else {
-        format!("{}: {told}", change.path)
-    };
-    failures::note_edit(&change.path, &statement, carry);
-    let file = match now.files.iter_mut().find(|file| file.path == change.path) {
-        Some(file) => file,
-        None => {
+    failures::note_edit(
+        &change.path,
+        &effects::told(&change.path, &effects, 3),
+        carry,
+    );
+    let index = now
+        .files
+        .iter()
+        .position(|file| file.path == change.path)
+        .unwrap_or_else(|| {
             now.files.push(FileWork {
                 path: change.path.clone(),
-                effects: Vec::new(),
+                ..FileWork::default()
             });
-            let Some(file) = now.files.last_mut() else {
-                return;
-            };
-            file
-        }
+            now.files.len() - 1
+        });
+    let Some(file) = now.files.get_mut(index) else {
+        return;
     };
     for effect in effects {
+        let rewritten =
+            matches!(&effect, Effect::Line { before, .. } if file.fresh.contains(before));
+        if rewritten {
+            continue;
+        }
         if let Some(undone) = add(&mut file.effects, effect) {
             works.undone.push(FileWork {
                 path: change.path.clone(),
                 effects: vec![undone],
+                ..FileWork::default()
             });
         }
     }
+    file.fresh
+        .extend(change.added().map(|line| line.trim().to_owned()));
 }
 
 /// Adds an effect to what was done to a file already. Returns the earlier one if this undoes it.
 fn add(effects: &mut Vec<Effect>, new: Effect) -> Option<Effect> {
     let reversed = |old: &Effect| match (old, &new) {
-        (Effect::Added { name: a, kind: k }, Effect::Removed { name: b, kind: l }) => {
-            a == b && k == l
-        }
-        (Effect::Removed { name: a, kind: k }, Effect::Added { name: b, kind: l }) => {
+        (Effect::Added { name: a, kind: k }, Effect::Removed { name: b, kind: l })
+        | (Effect::Removed { name: a, kind: k }, Effect::Added { name: b, kind: l }) => {
             a == b && k == l
         }
         (
@@ -187,7 +199,7 @@ fn ran(run: &Run, now: &mut Work, works: &mut Works, carry: &mut Carry) {
             if works
                 .still_failing
                 .as_ref()
-                .is_some_and(|failing| super::commands::covers(&run.key, &failing.key))
+                .is_some_and(|failing| super::commands::covers(run, &failing.key))
             {
                 works.still_failing = None;
             }
@@ -200,6 +212,7 @@ fn ran(run: &Run, now: &mut Work, works: &mut Works, carry: &mut Carry) {
             if !matches!(run.purpose, super::commands::Purpose::Run) {
                 now.checks
                     .retain(|check| check.split('`').nth(1) != Some(run.command.as_str()));
+                works.checked = Some(told.clone());
                 now.checks.push(told);
             }
         }
@@ -258,6 +271,28 @@ impl Work {
             names.extend(file.effects.iter().filter_map(Effect::name).map(last_part));
         }
         names
+    }
+
+    /// Lines that only follow a rename are not told beside it.
+    fn forget_call_sites(&mut self) {
+        let renames: Vec<(String, String)> = self
+            .files
+            .iter()
+            .flat_map(|file| &file.effects)
+            .filter_map(|effect| match effect {
+                Effect::Renamed { from, to } => Some((from.clone(), to.clone())),
+                _ => None,
+            })
+            .collect();
+        let follows = |effect: &Effect| match effect {
+            Effect::Line { before, after, .. } => renames
+                .iter()
+                .any(|(from, to)| before.replace(from.as_str(), to) == *after),
+            _ => false,
+        };
+        for file in &mut self.files {
+            file.effects.retain(|effect| !follows(effect));
+        }
     }
 
     pub(super) fn paths(&self) -> Vec<String> {

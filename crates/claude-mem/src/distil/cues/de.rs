@@ -12,12 +12,15 @@ pub(super) const TABLE: Table = Table {
     ],
     phrases: &[
         (Cue::Rule, &[
-            "muss", "müssen", "darf nicht", "dürfen nicht", "darf", "nie", "niemals", "immer",
-            "nur", "ausschließlich", "genau", "höchstens", "mindestens", "maximal",
-            "auf keinen fall", "in jedem fall", "zwingend", "verpflichtend", "verboten",
-            "vorgeschrieben", "grundsätzlich", "ausnahmslos", "außer", "es sei denn", "ausnahme",
-            "unter keinen umständen", "regel", "vorgabe", "bewusst", "absichtlich", "mit absicht",
-            "kein", "keine", "keinen", "nicht mehr", "egal", "unabhängig davon", "punkt",
+            "muss", "müssen", "darf nicht", "dürfen nicht", "nie", "niemals", "immer", "höchstens",
+            "mindestens", "auf keinen fall", "in jedem fall", "zwingend", "verpflichtend",
+            "verboten", "vorgeschrieben", "ausnahmslos", "unter keinen umständen", "sondern",
+            "ab jetzt", "ab sofort",
+        ]),
+        (Cue::Limit, &[
+            "nur", "ausschließlich", "genau", "außer", "es sei denn", "ausnahme", "egal",
+            "unabhängig davon", "punkt", "bewusst", "absichtlich", "mit absicht", "grundsätzlich",
+            "maximal", "darf", "regel", "vorgabe", "kein", "keine", "keinen",
         ]),
         (Cue::Should, &[
             "soll", "sollen", "sollte", "sollten", "braucht", "brauchen", "gilt", "gelten",
@@ -39,8 +42,8 @@ pub(super) const TABLE: Table = Table {
             "p99", "p95",
         ]),
         (Cue::Amend, &[
-            "ab jetzt", "ab sofort", "nicht mehr", "ersetzt", "korrektur", "änderung",
-            "neue regel", "hinfällig", "überholt", "revidiert", "stattdessen gilt", "doch nicht",
+            "ab jetzt", "ab sofort", "ersetzt", "korrektur", "änderung", "neue regel", "hinfällig",
+            "überholt", "revidiert", "stattdessen gilt", "doch nicht",
         ]),
         (Cue::Plan, &[
             "ich werde", "ich schaue", "ich sehe mir", "ich beginne", "lass mich", "ich prüfe",
@@ -70,9 +73,9 @@ pub(super) const TABLE: Table = Table {
             "eingebaut", "umgesetzt", "gesenkt", "erhöht",
         ]),
         (Cue::Next, &[
-            "nächste schritte", "nächster schritt", "als nächstes", "offen", "noch zu tun",
-            "fehlt noch", "soll ich", "später", "todo", "steht noch aus", "ausstehend",
-            "möchtest du", "offene frage*",
+            "nächste schritte", "nächster schritt", "als nächstes", "noch zu tun", "fehlt noch",
+            "soll ich", "todo", "steht noch aus", "ausstehend", "möchtest du", "offene frage*",
+            "noch offen",
         ]),
         (Cue::Caveat, &[
             "achtung", "hinweis", "vorsicht", "beachte", "einschränkung", "nicht getestet",
@@ -83,10 +86,9 @@ pub(super) const TABLE: Table = Table {
             "versucht", "probiert", "ausprobiert", "versuch", "zuerst", "anfangs",
         ]),
         (Cue::Fruitless, &[
-            "hat nicht funktioniert", "funktioniert nicht", "funktionierte nicht",
-            "hat nichts gebracht", "ohne erfolg", "half nicht", "hilft nicht", "sackgasse",
-            "verworfen", "zurückgenommen", "ging nicht", "geht nicht", "scheiterte", "wirkungslos",
-            "nicht möglich", "brachte nichts",
+            "hat nicht funktioniert", "funktionierte nicht", "hat nichts gebracht", "ohne erfolg",
+            "half nicht", "hilft nicht", "sackgasse", "verworfen", "zurückgenommen", "ging nicht",
+            "scheiterte", "wirkungslos", "brachte nichts",
         ]),
         (Cue::General, &[
             "immer", "nie", "niemals", "ab jetzt", "ab sofort", "künftig", "in zukunft",

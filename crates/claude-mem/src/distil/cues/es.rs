@@ -13,15 +13,17 @@ pub(super) const TABLE: Table = Table {
     phrases: &[
         (Cue::Rule, &[
             "debe", "deben", "debes", "tiene que", "tienen que", "hay que", "nunca", "jamás",
-            "siempre", "solo", "sólo", "solamente", "únicamente", "exactamente", "como máximo",
-            "como mínimo", "al menos", "obligatori*", "prohibido", "excepto", "salvo",
-            "a menos que", "la excepción", "bajo ningún concepto", "en ningún caso",
-            "sin excepciones", "la regla", "la política", "a propósito", "deliberad*", "ya no",
-            "no se puede", "no más de",
+            "siempre", "como máximo", "como mínimo", "al menos", "obligatori*", "prohibido",
+            "bajo ningún concepto", "en ningún caso", "sin excepciones", "no se puede",
+            "a partir de ahora",
+        ]),
+        (Cue::Limit, &[
+            "solo", "sólo", "solamente", "únicamente", "exactamente", "excepto", "salvo",
+            "a menos que", "la excepción", "a propósito", "deliberad*", "no más de",
         ]),
         (Cue::Should, &[
             "debería", "deberían", "necesita", "necesitamos", "queremos", "gana", "se queda",
-            "cuenta como", "vale", "no es", "por defecto",
+            "cuenta como", "vale", "no es", "por defecto", "la regla", "la política", "ya no",
         ]),
         (Cue::Choice, &[
             "en lugar de", "en vez de", "usa", "usar", "usemos", "usamos", "prefiero",
@@ -37,8 +39,8 @@ pub(super) const TABLE: Table = Table {
             "p95",
         ]),
         (Cue::Amend, &[
-            "a partir de ahora", "ya no", "reemplaza", "sustituye", "corrección",
-            "cambio de planes", "nueva regla", "enmienda",
+            "a partir de ahora", "reemplaza", "sustituye", "corrección", "cambio de planes",
+            "nueva regla", "enmienda",
         ]),
         (Cue::Plan, &[
             "voy a", "vamos a ver", "déjame", "empezaré", "revisaré", "comenzaré",
@@ -65,7 +67,7 @@ pub(super) const TABLE: Table = Table {
         ]),
         (Cue::Next, &[
             "próximos pasos", "siguiente paso", "siguientes pasos", "pendiente", "pendientes",
-            "falta", "quieres que", "más adelante", "queda por", "por hacer",
+            "quieres que", "queda por", "por hacer",
         ]),
         (Cue::Caveat, &[
             "ten en cuenta", "nota:", "cuidado", "advertencia", "no pude", "limitación",
@@ -75,8 +77,8 @@ pub(super) const TABLE: Table = Table {
             "intenté", "intentamos", "probé", "probamos", "al principio", "primero intenté",
         ]),
         (Cue::Fruitless, &[
-            "no funcionó", "no funciona", "sin éxito", "no sirvió", "no ayudó", "descartado",
-            "descarté", "callejón sin salida", "no es posible", "revertí", "no soporta",
+            "no funcionó", "sin éxito", "no sirvió", "no ayudó", "descartado", "descarté",
+            "callejón sin salida", "revertí",
         ]),
         (Cue::General, &[
             "siempre", "nunca", "a partir de ahora", "de ahora en adelante", "en general",

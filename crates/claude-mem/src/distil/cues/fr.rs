@@ -12,15 +12,17 @@ pub(super) const TABLE: Table = Table {
     ],
     phrases: &[
         (Cue::Rule, &[
-            "doit", "doivent", "il faut", "faut", "jamais", "toujours", "seulement", "uniquement",
-            "exactement", "au plus", "au maximum", "au moins", "obligatoire*", "interdit*", "sauf",
-            "à moins que", "l'exception", "en aucun cas", "sans exception", "la règle",
-            "la politique", "volontaire*", "exprès", "ne plus", "surtout pas", "impérati*",
-            "strictement",
+            "doit", "doivent", "il faut", "faut", "jamais", "toujours", "au plus", "au maximum",
+            "au moins", "obligatoire*", "interdit*", "en aucun cas", "sans exception",
+            "surtout pas", "impérati*", "désormais", "pas de",
+        ]),
+        (Cue::Limit, &[
+            "seulement", "uniquement", "exactement", "sauf", "à moins que", "l'exception",
+            "volontaire*", "exprès", "strictement",
         ]),
         (Cue::Should, &[
             "devrait", "devraient", "besoin", "on veut", "l'emporte", "reste", "compte comme",
-            "par défaut", "n'est pas", "ne pas",
+            "par défaut", "n'est pas", "ne pas", "la règle", "la politique", "ne plus",
         ]),
         (Cue::Choice, &[
             "au lieu de", "plutôt que", "plutôt", "utilise", "utiliser", "utilisons", "préfère",
@@ -36,7 +38,7 @@ pub(super) const TABLE: Table = Table {
             "p95",
         ]),
         (Cue::Amend, &[
-            "désormais", "dorénavant", "ne plus", "remplace", "correction", "changement de plan",
+            "désormais", "dorénavant", "remplace", "correction", "changement de plan",
             "nouvelle règle", "à partir de maintenant",
         ]),
         (Cue::Plan, &[
@@ -64,7 +66,7 @@ pub(super) const TABLE: Table = Table {
         ]),
         (Cue::Next, &[
             "prochaines étapes", "prochaine étape", "reste à", "à faire", "veux-tu que",
-            "voulez-vous que", "plus tard", "en attente", "il reste",
+            "voulez-vous que", "en attente", "il reste",
         ]),
         (Cue::Caveat, &[
             "attention", "à noter", "note que", "notez que", "limitation", "pas testé",
@@ -74,9 +76,8 @@ pub(super) const TABLE: Table = Table {
             "essayé", "tenté", "au début", "d'abord", "tentative",
         ]),
         (Cue::Fruitless, &[
-            "n'a pas marché", "ne marche pas", "n'a pas fonctionné", "ne fonctionne pas",
-            "sans succès", "sans effet", "impasse", "abandonné", "n'aide pas", "pas possible",
-            "annulé",
+            "n'a pas marché", "n'a pas fonctionné", "sans succès", "sans effet", "impasse",
+            "abandonné", "n'aide pas", "annulé",
         ]),
         (Cue::General, &[
             "toujours", "jamais", "désormais", "dorénavant", "en général", "à chaque fois",

@@ -21,6 +21,8 @@ use aho_corasick::AhoCorasick;
 pub(super) enum Cue {
     /// It binds: must, never, always, exactly.
     Rule,
+    /// It narrows: only, exactly, unless.
+    Limit,
     /// It leans: should, wants, counts as.
     Should,
     /// One thing over another: use, keep, instead of.

@@ -6,11 +6,13 @@ use super::restated::Restated;
 use super::words::{echo, facts, join, length, of_agent, of_user, room_after};
 use super::{SHORT_ANSWER_CHARS, Turn, title};
 use crate::distil::carry::Carry;
-use crate::distil::cues::{Cue, Language};
+use crate::distil::cues::{self, Cue, Language};
 use crate::distil::draft::{concepts, observation};
-use crate::distil::speech::Statement;
-use crate::distil::text::clip;
-use crate::distil::titles::headline;
+use crate::distil::effects::{self, Effect};
+use crate::distil::patch;
+use crate::distil::speech::{Speech, Statement};
+use crate::distil::text::{capitalised, clip};
+use crate::distil::titles::{headline, without_lead_in, without_offer, without_preface};
 use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::vocabulary::{AMENDMENT, PREFERENCE};
 
@@ -36,9 +38,13 @@ pub(super) fn decision(subject: &Subject<'_>) -> Option<NewObservation> {
     let title = title::of(subject)?;
     let mut made = observation(ObservationType::DECISION, title, subject.turn.at);
     made.narrative = narrative(subject, &users, &agents);
-    made.facts = facts(&agents, subject.turn.answered.language, FACT_WEIGHT);
+    let recap = subject.restated.iter().any(|r| r.recap);
+    let least = if recap { f32::MIN } else { FACT_WEIGHT };
+    made.facts = facts(&agents, subject.turn.answered.language, least);
     made.facts
         .extend(facts(&users, subject.turn.said.language, FACT_WEIGHT));
+    made.facts.extend(values_in_code(subject.turn.answered));
+    made.files_modified = subject.turn.files.to_vec();
     made.origin = Origin::User;
     made.subtitle = about(subject.carry, subject.topic);
     made.concepts = nature(&[users, agents].concat(), subject.reply);
@@ -76,10 +82,13 @@ pub(super) fn whole(
 pub(super) fn accepted(turn: &Turn<'_>, carry: &Carry) -> Option<NewObservation> {
     let last = &carry.last_words;
     let agrees = turn.said.own().next()?.marks.opens(Cue::Agree);
-    if last.proposal.is_empty() || !last.settled.is_empty() || !agrees {
+    // Where the work followed at once, the work tells it.
+    let done = !turn.files.is_empty();
+    if last.proposal.is_empty() || !last.settled.is_empty() || !agrees || done {
         return None;
     }
-    let title = headline(&last.proposal, Language::of(&last.proposal));
+    let language = Language::of(&last.proposal);
+    let title = headline(&capitalised(without_offer(&last.proposal)), language);
     let mut made = observation(ObservationType::DECISION, title, turn.at);
     let yes: Vec<&Statement> = turn.said.own().collect();
     made.narrative = format!(
@@ -88,23 +97,35 @@ pub(super) fn accepted(turn: &Turn<'_>, carry: &Carry) -> Option<NewObservation>
         clip(&join(&yes), 200)
     );
     made.subtitle = about(carry, &[]);
-    made.concepts = concepts(&["pattern"]);
+    made.concepts = nature(
+        &[&Statement::clause(&last.proposal, language)],
+        Reply::Extends,
+    );
     Some(made)
 }
 
 /// A way of working that may hold in every project.
-pub(super) fn preference(subject: &Subject<'_>, stated: &Statement) -> Option<NewObservation> {
-    let mut made = decision(subject)?;
-    made.title = headline(&stated.text, subject.turn.said.language);
-    made.concepts.insert(0, PREFERENCE.to_owned());
-    Some(made)
+pub(super) fn preference(turn: &Turn<'_>, stated: &Statement) -> NewObservation {
+    let language = turn.said.language;
+    let wish = without_preface(without_lead_in(&stated.text, language), language);
+    let mut made = observation(ObservationType::DECISION, headline(wish, language), turn.at);
+    made.narrative = format!("User: “{}”", stated.text);
+    made.origin = Origin::User;
+    made.concepts = concepts(&[PREFERENCE]);
+    made
 }
 
 /// The user warned of something: "that test has been flaky all week".
 pub(super) fn warning(subject: &Subject<'_>) -> Option<NewObservation> {
     let warns = |s: &&&Statement| s.marks.has(Cue::Caveat) && !s.question && s.words.len() >= 4;
     let warning = subject.topic.iter().find(warns)?;
-    let title = headline(&warning.text, subject.turn.said.language);
+    let language = subject.turn.said.language;
+    // "Unrelated heads-up if you run the suite: the exporter test is flaky".
+    let text = match warning.text.split_once(": ") {
+        Some((head, rest)) if cues::mark(head, language).has(Cue::Topic) => rest,
+        _ => warning.text.as_str(),
+    };
+    let title = headline(text, language);
     let mut made = observation(ObservationType::DISCOVERY, title, subject.turn.at);
     made.narrative = format!("User: “{}”", join(&of_user(subject.topic, USER_CHARS)));
     made.origin = Origin::User;
@@ -132,6 +153,26 @@ fn narrative(subject: &Subject<'_>, users: &[&Statement], agents: &[&Statement])
         voices.push(format!("Agent: “{}”", join(agents)));
     }
     voices.join(" ")
+}
+
+/// Values that the agent shows as a patch in its answer: `MAX_ATTEMPTS` 5 → 7. Nobody may have
+/// applied it, so it is a fact of the decision, not a change of a file.
+fn values_in_code(answered: &Speech) -> Vec<String> {
+    let patches = answered
+        .fences
+        .iter()
+        .filter(|fence| fence.info.starts_with("diff") || fence.body.contains("\n+++ "));
+    let changes = patches.flat_map(|fence| patch::of_text(&fence.body));
+    let told = changes.flat_map(|change| {
+        let values = effects::of(&change)
+            .into_iter()
+            .filter(|e| matches!(e, Effect::Value { .. }));
+        let path = change.path.clone();
+        values
+            .map(move |value| format!("{} ({path})", value.in_words()))
+            .collect::<Vec<_>>()
+    });
+    told.take(4).collect()
 }
 
 /// What kind of knowledge it is.

@@ -29,6 +29,8 @@ use crate::memory::NewObservation;
 const RULE_WEIGHT: f32 = 2.25;
 /// An opening prompt describes a problem in much the same words; it needs more to be a rule.
 const OPENING_RULE_WEIGHT: f32 = 3.25;
+/// What a complaint takes from a sentence of an opening prompt.
+const COMPLAINT_WEIGHT: f32 = 2.5;
 /// From here on a restatement is the account of the whole conversation, not of one answer.
 const WHOLE_CHARS: usize = 320;
 /// An answer shorter than this means little without its question.
@@ -39,8 +41,8 @@ pub(super) struct Turn<'a> {
     pub said: &'a Speech,
     pub answered: &'a Speech,
     pub at: Millis,
-    /// Files were changed in it: what the agent says is about its work.
-    pub working: bool,
+    /// The files that were changed in it: what was decided holds for them.
+    pub files: &'a [String],
 }
 
 /// What was settled in this turn, and what the user laid down in it for later turns to build on.
@@ -70,7 +72,12 @@ pub(super) fn decide(turn: &Turn<'_>, carry: &mut Carry) -> Vec<NewObservation> 
             } else {
                 &[]
             };
-            made.extend(on_topic(turn, topic, reply, restated, carry));
+            let (wishes, rest): (Vec<_>, Vec<_>) = topic
+                .iter()
+                .copied()
+                .partition(|s| preferences::is_preference(s));
+            made.extend(wishes.iter().map(|wish| compose::preference(turn, wish)));
+            made.extend(on_topic(turn, &rest, reply, restated, carry));
         }
     }
     let said_again = restated.iter().any(|r| r.recap);
@@ -96,9 +103,6 @@ fn on_topic(
         restated,
         carry,
     };
-    if let Some(preference) = preferences::find(topic) {
-        return compose::preference(&subject, preference);
-    }
     if settles(topic, reply) {
         return compose::decision(&subject);
     }
@@ -130,16 +134,21 @@ fn topics(said: &Speech) -> Vec<Vec<&Statement>> {
 
 /// Whether something was settled here.
 fn settles(topic: &[&Statement], reply: Reply) -> bool {
-    let binds = |s: &Statement| match reply {
-        Reply::Opens => {
-            let complaint = if s.marks.has(Cue::Problem) { 2.5 } else { 0.0 };
-            s.rule_weight() - complaint >= OPENING_RULE_WEIGHT
+    let binds = |s: &Statement| {
+        if reply == Reply::Opens {
+            let complains = s.marks.has(Cue::Problem);
+            let weight = s.rule_weight() - if complains { COMPLAINT_WEIGHT } else { 0.0 };
+            let plain = s.marks.has(Cue::Rule) && !complains;
+            return weight
+                >= if plain {
+                    RULE_WEIGHT
+                } else {
+                    OPENING_RULE_WEIGHT
+                };
         }
-        _ => {
-            // "That's the policy" agrees with a rule; it does not make one.
-            let agrees = if s.marks.opens(Cue::Agree) { 1.0 } else { 0.0 };
-            s.rule_weight() + reply.bonus() - agrees >= RULE_WEIGHT
-        }
+        // "That's the policy" agrees with a rule; it does not make one.
+        let agrees = if s.marks.opens(Cue::Agree) { 1.0 } else { 0.0 };
+        s.rule_weight() + reply.bonus() - agrees >= RULE_WEIGHT
     };
     let answers = |s: &Statement| {
         reply == Reply::Answers && !s.question && !s.is_bare() && !s.marks.opens(Cue::Request)

@@ -3,13 +3,9 @@
 use crate::distil::cues::Cue;
 use crate::distil::speech::Statement;
 
-/// The sentence that states a preference: general, about working rather than about the product,
+/// Whether a sentence states a preference: general, about working rather than about the product,
 /// and addressed to whoever does the work.
-pub(super) fn find<'a>(topic: &[&'a Statement]) -> Option<&'a Statement> {
-    topic.iter().copied().find(|s| is_preference(s))
-}
-
-fn is_preference(statement: &Statement) -> bool {
+pub(super) fn is_preference(statement: &Statement) -> bool {
     let marks = &statement.marks;
     let addressed = marks.has(Cue::Personal)
         || marks.opens(Cue::General)

@@ -84,7 +84,9 @@ pub(super) fn find<'a>(turn: &Turn<'a>, reply: Reply) -> Vec<Restated<'a>> {
         .any(|r| r.recap && r.statement.rule_weight() >= 1.0);
     let heard = reply != Reply::Confirms && reply != Reply::Opens;
     if !(formal || (binding && heard)) {
-        found.iter_mut().for_each(|r| r.recap = false);
+        for restated in &mut found {
+            restated.recap = false;
+        }
     }
     found
 }

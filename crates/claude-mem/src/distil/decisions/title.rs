@@ -6,12 +6,17 @@ use std::collections::BTreeSet;
 use super::compose::Subject;
 use super::reply::Reply;
 use super::words::without_head;
-use crate::distil::cues::{Cue, Language};
+use crate::distil::cues::{self, Cue, Language};
 use crate::distil::speech::Statement;
-use crate::distil::text::{capitalised, content_words, shared};
-use crate::distil::titles::{answer_alone, clauses, headline, without_lead_in};
+use crate::distil::text::{capitalised, content_words, is_name, shared};
+use crate::distil::titles::{
+    answer_alone, clauses, headline, shorten_to, without_lead_in, without_preface,
+};
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 
+/// A recap that says what it is about titles itself.
+const WHOLE_RECAP_WEIGHT: f32 = 100.0;
+const HEAD_CHARS_MAX: usize = 90;
 /// A title with fewer words that mean something needs its question.
 const THIN_WORDS: usize = 4;
 
@@ -30,60 +35,112 @@ pub(super) fn of(subject: &Subject<'_>) -> Option<String> {
         .collect();
     let mut best = Best::default();
     let language = turn.answered.language;
-    for restated in subject.restated {
-        let bonus = if restated.recap { 2.5 } else { 1.0 };
-        for clause in clauses(without_head(restated.statement, language)) {
-            best.offer(clause, bonus + weight(clause, language, &theirs), language);
+    for (order, restated) in subject.restated.iter().enumerate() {
+        if let Some(line) = whole_recap(restated.statement, language) {
+            best.lines.push((WHOLE_RECAP_WEIGHT, line));
+        }
+        let first = if order == 0 { 0.5 } else { 0.0 };
+        let bonus = first + if restated.recap { 2.5 } else { 0.25 };
+        let parts = clauses(without_head(restated.statement, language));
+        for (index, clause) in parts.into_iter().enumerate() {
+            // What is said first of a recap is what it is about.
+            let place = 0.3 * index.min(6) as f32;
+            best.offer(
+                clause,
+                bonus - place + weight(clause, language, &theirs),
+                language,
+            );
         }
     }
     let language = turn.said.language;
+    let mut before = "";
     for statement in subject.topic.iter().filter(|s| !s.question) {
-        let objects = statement.marks.opens(Cue::Disagree) && subject.reply.bonus() > 1.0;
-        let bonus = subject.reply.bonus() * 0.5 + if objects { 0.5 } else { 0.0 };
+        let objects = statement.marks.opens(Cue::Disagree)
+            && subject.reply.bonus() > 1.0
+            && before.is_empty();
+        // An answer starts with what it answers.
+        let answers = subject.reply == Reply::Answers && before.is_empty();
+        let front = if objects || answers { 0.75 } else { 0.0 };
+        let bonus = subject.reply.bonus() * 0.5 + front;
         for clause in clauses(&statement.text) {
             best.offer(clause, bonus + weight(clause, language, &theirs), language);
         }
+        // "It must stay below 10 seconds" is read with what stands before it.
+        let whole = format!("{} {}", before, statement.text);
+        let dangling =
+            cues::mark(without_lead_in(&statement.text, language), language).opens(Cue::Pronoun);
+        if dangling && !before.is_empty() && whole.chars().count() <= OBSERVATION_TITLE_CHARS_MAX {
+            let own = weight(&statement.text, language, &theirs);
+            best.offer(whole.trim(), bonus + own + 1.75, language);
+        }
+        before = statement.text.as_str();
     }
-    let line = with_question(best.line?, subject);
-    Some(with_subject(line, &subject.carry.subject))
+    // A recap repeats what single answers were titled with; it gets a title of its own.
+    best.lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let finished = best.lines.iter().map(|(_, line)| {
+        let line = with_question(line.clone(), subject);
+        with_subject(line, &subject.carry.subject)
+    });
+    finished.into_iter().find(|line| !subject.carry.knows(line))
 }
 
+/// "Recap of the retention rules: invoices are kept …" → "The retention rules: invoices are …":
+/// what it is about, and as much of it as fits.
+fn whole_recap(statement: &Statement, language: Language) -> Option<String> {
+    let after = cues::after_opening(&statement.text, language, &[Cue::Recap])?;
+    let (head, rest) = after.split_once([':', '：'])?;
+    let words = [
+        " of ", " about ", " for ", " zu ", " zur ", " de ", " du ", " des ",
+    ];
+    let about = words.iter().find_map(|word| head.strip_prefix(word))?;
+    if head.chars().count() > HEAD_CHARS_MAX {
+        return None;
+    }
+    let line = format!("{}: {}", capitalised(about.trim()), rest.trim());
+    let most = OBSERVATION_TITLE_CHARS_MAX;
+    Some(shorten_to(line.trim_end_matches('.'), most, most * 2 / 3))
+}
+
+/// What could be the title, each with how well it would do.
 #[derive(Default)]
 struct Best {
-    weight: f32,
-    line: Option<String>,
+    lines: Vec<(f32, String)>,
 }
 
 impl Best {
     fn offer(&mut self, text: &str, weight: f32, language: Language) {
-        let line = headline(text, language);
-        let weight = weight - unfitness(&line, text, language);
-        if !line.is_empty() && (self.line.is_none() || weight > self.weight) {
-            *self = Self {
-                weight,
-                line: Some(line),
-            };
+        let line = headline(without_preface(text, language), language);
+        let named = if text.split_whitespace().any(is_name) {
+            0.5
+        } else {
+            0.0
+        };
+        let weight = weight + named - unfitness(&line, text, language);
+        if !line.is_empty() {
+            self.lines.push((weight, line));
         }
     }
 }
 
-/// A clause's own weight, with a bonus for taking up what the user said.
+/// A clause's own weight, with a bonus for taking up what the user said. A reason, a rejected
+/// option and a bare "it" are worth keeping, but they are not the rule.
 fn weight(clause: &str, language: Language, theirs: &BTreeSet<String>) -> f32 {
     let statement = Statement::clause(without_lead_in(clause, language), language);
-    let pronoun = if statement.marks.opens(Cue::Pronoun) {
-        1.5
-    } else {
-        0.0
-    };
-    // What was given up is worth keeping, but it is not the rule.
-    let rejected = if statement.marks.has(Cue::Fruitless) {
-        1.5
-    } else {
-        0.0
-    };
-    statement.rule_weight() + 0.25 * shared(&statement.words, theirs).min(6) as f32
-        - pronoun
-        - rejected
+    let mut weight = statement.rule_weight() + 0.2 * shared(&statement.words, theirs).min(6) as f32;
+    let marks = &statement.marks;
+    let binding = [Cue::Rule, Cue::Limit, Cue::Choice, Cue::Should];
+    let binds = binding.into_iter().any(|cue| marks.has(cue));
+    for (poor, takes) in [
+        (marks.opens(Cue::Pronoun), 2.0),
+        (!binds, 1.0),
+        (marks.has(Cue::Fruitless), 1.5),
+        (marks.has(Cue::Reason) && !marks.has(Cue::Choice), 1.25),
+    ] {
+        if poor {
+            weight -= takes;
+        }
+    }
+    weight
 }
 
 /// What makes a line a poor title: too little in it, or its end cut off.

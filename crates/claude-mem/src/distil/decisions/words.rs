@@ -4,7 +4,7 @@ use super::RULE_WEIGHT;
 use super::restated::Restated;
 use crate::distil::cues::{Cue, Language};
 use crate::distil::speech::Statement;
-use crate::distil::text::{capitalised, content_words, overlap, shared};
+use crate::distil::text::{capitalised, content_words, overlap, run_on, shared};
 use crate::distil::titles::{clauses, without_lead_in};
 use crate::limits::DISTIL_NARRATIVE_CHARS_MAX;
 
@@ -22,29 +22,35 @@ pub(super) fn length(statements: &[&Statement]) -> usize {
 }
 
 pub(super) fn join(statements: &[&Statement]) -> String {
-    let texts: Vec<&str> = statements.iter().map(|s| s.text.as_str()).collect();
-    texts.join(" ")
+    run_on(statements.iter().map(|s| s.text.as_str()))
 }
 
 /// The user's own words on a subject. Questions and requests are not part of what was decided.
 pub(super) fn of_user<'a>(topic: &[&'a Statement], room: usize) -> Vec<&'a Statement> {
-    let asks = |s: &Statement| s.question || s.marks.opens(Cue::Request);
+    // "Move the retries out. It must stay below 10 s.": the request says what "it" is.
+    let referred = |s: &Statement| {
+        let after = topic
+            .iter()
+            .skip_while(|other| !std::ptr::eq(**other, s))
+            .nth(1);
+        !s.question && after.is_some_and(|next| next.marks.opens(Cue::Pronoun))
+    };
+    let asks = |s: &Statement| s.question || (s.marks.opens(Cue::Request) && !referred(s));
     let worth = topic
         .iter()
         .copied()
         .filter(|s| !asks(s) || s.rule_weight() > RULE_WEIGHT);
-    fitting(worth.map(|s| (s, s.rule_weight())).collect(), room)
+    let weighed: Vec<_> = worth.map(|s| (s, s.rule_weight())).collect();
+    fitting(&weighed, room)
 }
 
 /// The agent's restatement.
 pub(super) fn of_agent<'a>(restated: &[&Restated<'a>], room: usize) -> Vec<&'a Statement> {
-    fitting(
-        restated.iter().map(|r| (r.statement, r.weight)).collect(),
-        room,
-    )
+    let weighed: Vec<_> = restated.iter().map(|r| (r.statement, r.weight)).collect();
+    fitting(&weighed, room)
 }
 
-fn fitting<'a>(weighed: Vec<(&'a Statement, f32)>, room: usize) -> Vec<&'a Statement> {
+fn fitting<'a>(weighed: &[(&'a Statement, f32)], room: usize) -> Vec<&'a Statement> {
     let mut ranked: Vec<usize> = (0..weighed.len()).collect();
     ranked.sort_by(|a, b| weighed[*b].1.total_cmp(&weighed[*a].1));
     let (mut taken, mut left) = (Vec::new(), room);
