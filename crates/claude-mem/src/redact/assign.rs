@@ -111,6 +111,6 @@ fn pair_in(bytes: &[u8], code: Value, name: &[u8]) -> Option<Found> {
     }
     let user = place::next_literal(bytes, code.start, code.end)?;
     let password = place::next_literal(bytes, user.end + 1, code.end)?;
-    let rule = judge(Promise::Password, Place::Quoted, password.of(bytes))?;
+    let rule = judge(Promise::Password, Place::Loose, password.of(bytes))?;
     Some((password.start, password.end, rule))
 }

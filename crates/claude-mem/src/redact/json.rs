@@ -68,6 +68,7 @@ impl Walk {
     }
 
     fn lines(&mut self, items: &mut Vec<Value>) {
+        self.pairs(items);
         let lines: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
         let whole = lines.join("\n");
         let redacted = super::text(&whole, self.keep);
@@ -80,6 +81,22 @@ impl Walk {
         }
     }
 
+    /// `["--token", "…"]`, `["X-Api-Key", "…"]`: options and headers in a row.
+    fn pairs(&mut self, items: &mut [Value]) {
+        let header = items.len() == 2;
+        for i in 1..items.len() {
+            let name = items[i - 1].as_str().unwrap_or_default();
+            let promise =
+                names::promise(name.as_bytes()).filter(|_| header || name.starts_with('-'));
+            let value = items[i].as_str().unwrap_or_default();
+            let rule = promise.and_then(|promise| judge(promise, Place::Quoted, value.as_bytes()));
+            if let Some(rule) = rule.filter(|_| !value.starts_with('-')) {
+                items[i] = Value::String(mask(rule.name()));
+                self.masked += 1;
+            }
+        }
+    }
+
     fn object(&mut self, fields: &mut Map<String, Value>) {
         if fields.keys().any(|key| !super::is_clean(key)) {
             *fields = std::mem::take(fields)
@@ -87,10 +104,27 @@ impl Walk {
                 .map(|(key, value)| (super::text(&key, self.keep).text.into_owned(), value))
                 .collect();
         }
+        let named = promise_of_name(fields);
         for (key, value) in fields.iter_mut() {
-            self.value(value, names::promise(key.as_bytes()));
+            let promise = if key.eq_ignore_ascii_case("value") {
+                named
+            } else {
+                None
+            };
+            self.value(value, promise.or_else(|| names::promise(key.as_bytes())));
         }
     }
+}
+
+/// `{"name": "DB_PASSWORD", "value": "…"}`: what the name promises.
+fn promise_of_name(fields: &Map<String, Value>) -> Option<Promise> {
+    let is_name = |key: &str| {
+        ["name", "key"]
+            .iter()
+            .any(|name| key.eq_ignore_ascii_case(name))
+    };
+    let name = fields.iter().find(|(key, _)| is_name(key))?.1.as_str()?;
+    names::promise(name.as_bytes())
 }
 
 /// Several strings and nothing else.

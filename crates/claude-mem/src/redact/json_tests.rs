@@ -53,6 +53,14 @@ fn what_stands_under_a_secret_name_is_masked_whole() {
         ),
         (json!({"password": ""}), json!({"password": ""})),
         (
+            json!({"name": "DB_PASSWORD", "value": "letmein"}),
+            json!({"name": "DB_PASSWORD", "value": "[redacted:password]"}),
+        ),
+        (
+            json!({"Key": "theme", "Value": "dark"}),
+            json!({"Key": "theme", "Value": "dark"}),
+        ),
+        (
             json!({"password": null, "token": true}),
             json!({"password": null, "token": true}),
         ),
@@ -82,6 +90,31 @@ fn lines_of_a_patch_are_read_as_one_text() {
         redact(patch),
         json!({"lines": ["+[redacted:private-key]", " b"]})
     );
+}
+
+#[test]
+fn options_and_headers_in_a_row_are_masked() {
+    let (token, _) = fill("{alnum:24}");
+    for (value, want) in [
+        (
+            json!(["tool", "--password", "letmein", "-v"]),
+            json!(["tool", "--password", "[redacted:password]", "-v"]),
+        ),
+        (
+            json!(["X-Api-Key", token]),
+            json!(["X-Api-Key", "[redacted:secret]"]),
+        ),
+        (
+            json!(["--password", "--token", "x"]),
+            json!(["--password", "--token", "x"]),
+        ),
+        (
+            json!(["password", "token", "key"]),
+            json!(["password", "token", "key"]),
+        ),
+    ] {
+        assert_eq!(redact(value.clone()), want, "value {value}");
+    }
 }
 
 #[test]

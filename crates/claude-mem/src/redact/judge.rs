@@ -48,7 +48,9 @@ fn is_chosen(value: &[u8], weight: Weight) -> bool {
     weight >= Weight::Mixed
         && value.len() >= 6
         && value.iter().any(u8::is_ascii_alphabetic)
-        && value.iter().any(|b| !b.is_ascii_alphabetic())
+        && value
+            .iter()
+            .any(|b| b.is_ascii_digit() || b"!@#$%^&*+=".contains(b))
         && !value::is_pattern(value)
 }
 

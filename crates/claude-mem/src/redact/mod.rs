@@ -30,6 +30,7 @@ mod pem;
 mod place;
 mod private;
 mod query;
+mod reference;
 mod rules;
 mod samples;
 mod scheme;

@@ -60,6 +60,7 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
         return key(owner, owner_part);
     }
     match last {
+        "pass" if is_pass_of_many(owner) => None,
         "pass" if owner.is_empty() => Some(Promise::Maybe),
         "pass" | "dbpass" | "userpass" | "rootpass" | "mnemonic" | "seedphrase" => {
             Some(Promise::Password)
@@ -70,6 +71,16 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
         | "secrets" => Some(Promise::Weak),
         _ => None,
     }
+}
+
+/// A `two-pass` compiler asks for no password.
+fn is_pass_of_many(owner: &[u8]) -> bool {
+    let mut folded = [0; WORD_BYTES_MAX];
+    let owner = fold(owner, &mut folded).unwrap_or_default();
+    matches!(
+        owner,
+        "one" | "two" | "single" | "multi" | "first" | "second" | "double" | "proxy"
+    )
 }
 
 /// Words after the noun that change whose or how, not what: `PASSWORD_PROD`, `tokenBase64`.

@@ -18,6 +18,8 @@ pub struct Stripped<'a> {
     pub text: Cow<'a, str>,
     /// Something private was taken out.
     pub private: bool,
+    /// The last private block was not closed: what follows the text is private too.
+    pub open: bool,
 }
 
 impl Stripped<'_> {
@@ -33,36 +35,46 @@ pub fn strip(text: &str) -> Stripped<'_> {
     let mut stripped = Stripped {
         text: Cow::Borrowed(text),
         private: false,
+        open: false,
     };
     for _ in 0..ROUNDS_MAX {
-        let Some((text, private)) = strip_once(&stripped.text) else {
+        let Some(pass) = strip_once(&stripped.text) else {
             return stripped;
         };
         stripped = Stripped {
-            text: Cow::Owned(text),
-            private: stripped.private | private,
+            text: Cow::Owned(pass.text),
+            private: stripped.private | pass.private,
+            open: stripped.open | pass.open,
         };
     }
     Stripped {
         text: Cow::Borrowed(""),
         private: true,
+        open: true,
     }
 }
 
+/// What one pass leaves.
+struct Pass {
+    text: String,
+    private: bool,
+    open: bool,
+}
+
 /// One pass. `None`: there is nothing to remove.
-fn strip_once(text: &str) -> Option<(String, bool)> {
+fn strip_once(text: &str) -> Option<Pass> {
     let mut tags: Vec<Tag> = tag::all(text).collect();
-    let closed_until = tags
+    let last_closer = tags
         .iter()
         .rfind(|tag| tag.closing && tag.name == Name::Private);
-    let closed_until = closed_until.map_or(0, |tag| tag.start);
+    let closed_until = last_closer.map_or(0, |tag| tag.start);
     tags.retain(|tag| !tag.maybe_type || tag.start < closed_until);
     if tags.is_empty() {
         return None;
     }
     let closers = closers(&tags);
     let mut out = String::with_capacity(text.len());
-    let mut private = false;
+    let (mut private, mut open) = (false, false);
     let mut kept_from = 0;
     // Where the text began that a private block, opened inside a context block, may yet claim.
     let mut claimed_from = None;
@@ -73,6 +85,7 @@ fn strip_once(text: &str) -> Option<(String, bool)> {
         kept_from = match (tag.name, tag.closing) {
             (Name::Private, false) => {
                 private = true;
+                open = closer.is_none();
                 closer.map_or(text.len(), |c| tags[c].end)
             }
             (Name::Private, true) => {
@@ -99,7 +112,11 @@ fn strip_once(text: &str) -> Option<(String, bool)> {
         }
     }
     out.push_str(&text[kept_from..]);
-    Some((out, private))
+    Some(Pass {
+        text: out,
+        private,
+        open,
+    })
 }
 
 /// For each opening tag the index of the tag that closes it; nested blocks of one name pair up

@@ -75,6 +75,21 @@ fn an_unclosed_private_block_hides_everything_to_the_end() {
 }
 
 #[test]
+fn a_text_says_whether_what_follows_it_is_private() {
+    for (text, want) in [
+        ("a", false),
+        ("<private>a</private>", false),
+        ("<private>a", true),
+        ("<private>a</private> b <private> c", true),
+        ("<private>a<private>b</private>", true),
+        ("<system-reminder>a", false),
+        ("</private>", false),
+    ] {
+        assert_eq!(private(text).open, want, "text {text:?}");
+    }
+}
+
+#[test]
 fn stray_closing_tags_go_and_the_text_around_them_stays() {
     for (text, want) in [
         ("a </private> b", "a  b"),

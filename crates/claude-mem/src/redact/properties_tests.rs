@@ -43,8 +43,18 @@ fn leaks(text: &str, secret: &str) -> bool {
         .any(|w| super::value::contains(text.as_bytes(), w))
 }
 
+/// More cases where the environment asks for more.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig {
+        cases: default.cases.max(1000),
+        failure_persistence: None,
+        ..default
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn redacting_twice_is_redacting_once(input in fragments(), total in 60_usize..4000) {
@@ -109,8 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clean_text_is_returned_as_it_was(input in "([a-zA-Z]{1,10}[ ,.\n]){0,80}") {
-        prop_assume!(!input.to_ascii_lowercase().contains("bearer"));
+    fn a_clean_text_is_returned_as_it_was(input in "([A-Z]?[a-z]{1,10}[ ,.\n]){0,80}") {
         let out = text(&input, Cut::of(4096));
         prop_assert!(matches!(out.text, Cow::Borrowed(_)));
         prop_assert_eq!(out.masked, 0);
