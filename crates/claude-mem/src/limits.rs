@@ -93,6 +93,8 @@ pub const END_SECONDS: u64 = 12;
 /// How long whoever starts a worker waits for it to be ready.
 pub const READY_SECONDS: u64 = 20;
 
+/// How long hooks wait before one starts a worker again.
+pub const START_AGAIN_SECONDS: u64 = 10;
 /// Rounds of the worker's upkeep,
 pub const UPKEEP_SECONDS: u64 = 60;
 /// of which some do more: ending children that lost their worker,

@@ -96,6 +96,11 @@ impl DataDir {
         self.root.join("worker.pid")
     }
 
+    /// When a hook last started a worker.
+    pub fn worker_started(&self) -> PathBuf {
+        self.root.join("worker.started")
+    }
+
     /// One file per child that the worker started.
     pub fn children(&self) -> PathBuf {
         self.root.join("children")

@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::app::App;
 use super::screen::{BAD, GOOD, QUIET, Screen, TITLE, WARN};
-use super::words;
+use super::{words, worker};
 use crate::clock::{self, Millis};
-use crate::config::{Loaded, Provider};
+use crate::config::{Loaded, Provider, WorkerStart};
 use crate::pause::{self, Pause};
-use crate::store::{Counts, SCHEMA_VERSION, SpendReport, Store, StoreError};
+use crate::serve::recover::NOTICE;
+use crate::store::{Counts, MadeSince, SCHEMA_VERSION, SpendReport, Store, StoreError};
 use problems::Problem;
 use sizes::Sizes;
 
@@ -32,8 +33,13 @@ struct Status {
     data_dir: String,
     state: State,
     paused: Option<Paused>,
+    worker: worker::Report,
+    /// Hooks leave starting the worker to the person.
+    #[serde(skip)]
+    by_hand: bool,
     queue: Queue,
     rows: Rows,
+    today: MadeSince,
     bytes: Sizes,
     provider: &'static str,
     spend: Spend,
@@ -113,14 +119,21 @@ fn look(app: &App) -> Status {
     let bytes = Sizes::of(&app.data);
     let paused = pause::in_force(&app.data.paused(), app.now);
     let mut problems = problems::of_directory(&app.data, &loaded);
-    let (counts, today, in_all, is_new) = match held(app) {
-        Ok(Some(held)) => (held.counts, held.today, held.in_all, false),
-        Ok(None) => (Counts::default(), SpendReport::default(), SpendReport::default(), true),
+    let (held, is_new) = match held(app) {
+        Ok(Some(held)) => (held, false),
+        Ok(None) => (Held::default(), true),
         Err(error) => {
             problems.push(problems::of_store(&error, &app.data));
-            (Counts::default(), SpendReport::default(), SpendReport::default(), false)
+            (Held::default(), false)
         }
     };
+    let notice = held.notice.as_deref();
+    problems.extend(notice.and_then(|text| problems::of_notice(text, app.now)));
+    let Held { counts, today, in_all, made_today, .. } = held;
+    let worker = worker::look(app).unwrap_or(worker::Report::NOT_RUNNING);
+    if let Some(trouble) = &worker.trouble {
+        problems.push(problems::of_worker(trouble));
+    }
     problems.extend(problems::of_queue(&counts.queue, bytes.spooled_files));
     Status {
         version: env!("CARGO_PKG_VERSION"),
@@ -133,8 +146,11 @@ fn look(app: &App) -> Status {
             ([], None) => State::Ok,
         },
         paused: paused.map(Paused::from),
+        worker,
+        by_hand: loaded.settings.worker == WorkerStart::Manual,
         queue: queue(&counts, bytes.spooled_files),
         rows: rows(&counts),
+        today: made_today,
         provider: loaded.settings.provider.as_str(),
         spend: Spend {
             today,
@@ -147,10 +163,13 @@ fn look(app: &App) -> Status {
     }
 }
 
+#[derive(Default)]
 struct Held {
     counts: Counts,
     today: SpendReport,
     in_all: SpendReport,
+    made_today: MadeSince,
+    notice: Option<String>,
 }
 
 fn held(app: &App) -> Result<Option<Held>, StoreError> {
@@ -167,6 +186,8 @@ impl Held {
             counts: read.counts()?,
             today: read.spend_on(&clock::local_day(now))?,
             in_all: read.spend_in_all()?,
+            made_today: read.made_since(words::local_midnight(now))?,
+            notice: read.meta(NOTICE)?,
         })
     }
 }
@@ -239,6 +260,8 @@ fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
             count(rows.projects, "project"),
         ),
     )];
+    facts.push(("today", today_text(status.today)));
+    facts.push(("worker", worker_text(status, now)));
     let mut parts = vec![format!("{} waiting", words::grouped(queue.waiting))];
     for (n, what) in [
         (queue.leased, "being worked on"),
@@ -259,6 +282,27 @@ fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
         format!("{} in {}", size(status.bytes.total), status.data_dir),
     ));
     facts
+}
+
+fn today_text(today: MadeSince) -> String {
+    if today == MadeSince::default() {
+        return "nothing yet".to_owned();
+    }
+    format!(
+        "{} and {} from {}",
+        words::count(today.observations, "observation"),
+        words::count(today.summaries, "summary"),
+        words::count(today.sessions, "session"),
+    )
+}
+
+fn worker_text(status: &Status, now: Millis) -> String {
+    match status.worker.since {
+        Some(since) => format!("running, started {}", words::ago(since, now)),
+        None if status.worker.running => "starting".to_owned(),
+        None if status.by_hand => "not running; `claude-mem worker start`".to_owned(),
+        None => "not running; hooks start it when there is work".to_owned(),
+    }
 }
 
 fn paused_text(pause: Paused, now: Millis) -> String {

@@ -59,6 +59,12 @@ pub(super) fn local(at: Millis) -> String {
     zoned(at).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
+/// When that day began.
+pub(super) fn local_midnight(at: Millis) -> Millis {
+    let midnight = zoned(at).start_of_day();
+    midnight.map_or(at, |midnight| Millis(midnight.timestamp().as_millisecond()))
+}
+
 fn zoned(at: Millis) -> jiff::Zoned {
     jiff::Timestamp::from_millisecond(at.0)
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)

@@ -3,7 +3,7 @@
 mod logs;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,20 +83,20 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 /// What the actions report.
 #[derive(Serialize)]
-struct Report {
-    running: bool,
+pub(super) struct Report {
+    pub(super) running: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    since: Option<Millis>,
+    pub(super) since: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    trouble: Option<String>,
+    pub(super) trouble: Option<String>,
 }
 
 impl Report {
-    const NOT_RUNNING: Self = Self {
+    pub(super) const NOT_RUNNING: Self = Self {
         running: false,
         pid: None,
         version: None,
@@ -193,7 +193,8 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     })
 }
 
-fn look(app: &App) -> anyhow::Result<Report> {
+/// Whether it runs, without waiting long for one that does not answer.
+pub(super) fn look(app: &App) -> anyhow::Result<Report> {
     if is_free(app, Duration::ZERO)? {
         return Ok(Report::NOT_RUNNING);
     }
@@ -240,34 +241,36 @@ fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
 
 fn foreground(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let plan = plan(app, false)?;
+    let executable = plan.executable.clone();
     let ended = lifecycle::run(plan, Arc::new(Local::default()), |file| {
         // If nobody reads it, the worker still runs.
         let _ = writeln!(screen, "worker runs (pid {}); Ctrl-C ends it", file.pid)
             .and_then(|()| screen.flush());
     })?;
-    hand_over(app, ended)
+    hand_over(app, &executable, ended)
 }
 
 /// As `spawn::start` calls it: says how it went, then nothing more.
 fn detached(app: &App) -> anyhow::Result<()> {
     spawn::detach(&app.data);
     let plan = plan(app, false)?;
+    let executable = plan.executable.clone();
     let mut told = Ok(());
     let ended = lifecycle::run(plan, Arc::new(Local::default()), |_| {
         told = spawn::tell(&Started::Ready);
     });
     match ended {
-        Ok(ended) => hand_over(app, ended),
+        Ok(ended) => hand_over(app, &executable, ended),
         Err(NotRun::Running) => Ok(spawn::tell(&Started::Running)?),
         Err(error) => Ok(spawn::tell(&Started::Failed(error.to_string()))?),
     }
 }
 
-/// A replaced executable takes over from here.
-fn hand_over(app: &App, ended: Ended) -> anyhow::Result<()> {
+/// A replaced executable takes over from here. Its path was taken when this process started:
+/// now the kernel calls ours deleted.
+fn hand_over(app: &App, executable: &Path, ended: Ended) -> anyhow::Result<()> {
     if ended == Ended::Replaced {
-        let executable = plan(app, false)?.executable;
-        spawn::launch(&executable, &app.data)?;
+        spawn::launch(executable, &app.data)?;
     }
     Ok(())
 }

@@ -146,9 +146,16 @@ const fn is_about_one(error: &StoreError) -> bool {
     matches!(error, StoreError::Json(_) | StoreError::Other(_))
 }
 
-/// Tells a running worker that there is work. True if there is one to tell.
+/// Tells a running worker that there is work. False if there is none.
 pub fn wake(socket: &Path) -> bool {
-    try_wake(socket).is_ok()
+    match try_wake(socket) {
+        Err(e) => !matches!(
+            e.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+        ),
+        // One that has so many calls waiting that it takes no more is awake.
+        Ok(()) => true,
+    }
 }
 
 fn try_wake(socket: &Path) -> io::Result<()> {

@@ -21,6 +21,7 @@ pub mod recall;
 mod scan;
 pub mod settings;
 pub mod spool;
+mod start;
 pub mod stdin;
 pub mod tail;
 pub mod take;
@@ -242,8 +243,9 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let home = self.around.text("HOME").unwrap_or_default();
         let project = self.project(call.head);
         if let Some(project) = &project
-            && is_ignored_project(&settings, project, &home)
+            && settings.ignores(project, &home)
         {
+            self.close_transcript(&marks)?;
             return Ok(Answer::Neutral);
         }
         let mut question = recall::Question {
@@ -258,9 +260,15 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             settings: &settings,
             now: call.at.millis(),
         };
-        let paused = pause::in_force(&dir.paused(), call.at.millis()).is_some();
-        if paused || call.kind == Kind::BeforeTool {
+        if pause::in_force(&dir.paused(), call.at.millis()).is_some() {
+            self.close_transcript(&marks)?;
             return Ok(recall::answer(&question));
+        }
+        if call.kind == Kind::BeforeTool {
+            return Ok(recall::answer(&question));
+        }
+        if settings.own_rules || settings.ignore_everything {
+            self.close_transcript(&marks)?;
         }
         if settings.ignore_everything {
             self.log("settings.json cannot be read and speaks of what to ignore: nothing is kept");
@@ -272,9 +280,9 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         }
         let taken = call.take(silence, project.clone());
         if let Some(taken) = &taken
-            && !touches_ignored_path(&settings, &taken.event, call.head, &home)
+            && !settings.touches_ignored_path(&taken.event, call.head.cwd.as_deref(), &home)
         {
-            self.deliver(dir, call.kind, taken)?;
+            self.deliver(dir, call.kind, taken, &settings)?;
         }
         if let Some(taken) = &taken {
             question.about = recall::About::event(&taken.event.body);
@@ -311,7 +319,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let session = ClientSessionId(call.session.to_owned());
         deliver::ignore_session(dir, call.agent.name, &session, call.at)
             .map_err(|lost| self.logged(&lost))?;
-        self.pass_on(dir, call.kind);
+        self.pass_on(dir, call.kind, None);
         // Last, so that a hook that dies before it is made up for by the next.
         marks
             .ignore()
@@ -319,17 +327,33 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         Ok(Answer::Neutral)
     }
 
-    fn deliver(&self, dir: &DataDir, kind: Kind, taken: &take::Taken) -> Result<(), String> {
+    fn deliver(
+        &self,
+        dir: &DataDir,
+        kind: Kind,
+        taken: &take::Taken,
+        settings: &HookSettings,
+    ) -> Result<(), String> {
         let key = key::of(&taken.event, taken.message_id.as_deref());
         deliver::event(dir, key, &taken.event).map_err(|lost| self.logged(&lost))?;
-        self.pass_on(dir, kind);
+        self.pass_on(dir, kind, Some(settings));
         Ok(())
     }
 
-    /// A running worker takes it from here. Without one, what waits goes into the queue at the
-    /// boundaries of a turn, where a few milliseconds are nothing; a tool's hook stays quick.
-    fn pass_on(&self, dir: &DataDir, kind: Kind) {
+    /// What may not be kept now must not be kept later, from the transcript.
+    fn close_transcript(&self, marks: &Marks<'_>) -> Result<(), String> {
+        let closed = marks.close_transcript();
+        closed.map_err(|e| format!("{}: {e}", self.dir_name()))
+    }
+
+    /// A running worker takes it from here. Without one, one is started at the boundaries of a
+    /// turn, or what waits goes into the queue, since a few milliseconds are nothing there; a
+    /// tool's hook stays quick.
+    fn pass_on(&self, dir: &DataDir, kind: Kind, settings: Option<&HookSettings>) {
         if deliver::wake(&dir.worker_sock(&paths::short_dir(&self.around.env))) || is_tool(kind) {
+            return;
+        }
+        if settings.is_some_and(HookSettings::starts_worker) && start::worker(dir) {
             return;
         }
         match deliver::take_in_some(dir, self.around.started.millis()) {
@@ -367,29 +391,6 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
 
 fn is_tool(kind: Kind) -> bool {
     matches!(kind, Kind::ToolUse | Kind::ToolFailure)
-}
-
-fn is_ignored_project(settings: &HookSettings, project: &event::ProjectHint, home: &str) -> bool {
-    let keys = project.keys.iter().filter_map(|key| key.split_once(':'));
-    let mut names: Vec<&str> = keys.map(|(_, name)| name).collect();
-    names.push(&project.name);
-    settings.ignores_project(&names, &project.root, home)
-}
-
-fn touches_ignored_path(
-    settings: &HookSettings,
-    event: &event::Event,
-    head: &Head,
-    home: &str,
-) -> bool {
-    if !settings.has_ignored_paths() {
-        return false;
-    }
-    let cwd = head.cwd.as_deref().unwrap_or("/");
-    take::paths_of(&event.body).iter().any(|path| {
-        let full = Path::new(cwd).join(path);
-        settings.ignores_path(path, home) || settings.ignores_path(&full.to_string_lossy(), home)
-    })
 }
 
 #[cfg(test)]

@@ -75,6 +75,20 @@ impl<'a> Marks<'a> {
         stands(self.ignored())
     }
 
+    /// Some of what happens in this session is not to be kept, for a reason that its transcript
+    /// does not tell: a pause, a setting of its own. Only what hooks deliver may be kept of it.
+    pub fn close_transcript(&self) -> io::Result<()> {
+        if stands(self.closed()) {
+            return Ok(());
+        }
+        self.set(&self.closed())
+    }
+
+    /// True if the session's transcript must not be read.
+    pub fn is_transcript_closed(&self) -> bool {
+        stands(self.closed()) || self.is_ignored()
+    }
+
     fn set(&self, mark: &PathBuf) -> io::Result<()> {
         let make = || {
             OpenOptions::new()
@@ -100,6 +114,10 @@ impl<'a> Marks<'a> {
 
     fn past(&self) -> PathBuf {
         self.mark(&key::session(self.client, self.session), ".past")
+    }
+
+    fn closed(&self) -> PathBuf {
+        self.mark(&key::session(self.client, self.session), ".closed")
     }
 
     fn ignored(&self) -> PathBuf {

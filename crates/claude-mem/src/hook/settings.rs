@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
+use std::path::Path;
 
+use super::event::{Event, ProjectHint};
+use super::take;
 use crate::config::{self, Settings, WorkerStart};
 use crate::glob;
 use crate::paths::DataDir;
@@ -17,6 +20,8 @@ pub struct HookSettings {
     given: Option<Settings>,
     /// The file cannot be read and speaks of what to ignore: nothing may be kept until it can.
     pub ignore_everything: bool,
+    /// A rule of this session alone, which nobody else knows of.
+    pub own_rules: bool,
 }
 
 /// The settings that a hook asks for, by the names of their variables.
@@ -33,6 +38,8 @@ const VARIABLES: [&str; 11] = [
     "CLAUDE_MEM_RECALL_FILE",
     "CLAUDE_MEM_RECALL_FAILURE",
 ];
+/// How many of them decide what is kept.
+const RULES: usize = 4;
 
 impl HookSettings {
     pub fn load(dir: &DataDir, env: impl Fn(&str) -> Option<String>) -> Self {
@@ -45,17 +52,22 @@ impl HookSettings {
         if text.is_none() && VARIABLES.iter().all(|name| env(name).is_none()) {
             return Self::default();
         }
+        let own_rules = VARIABLES[..RULES].iter().any(|name| env(name).is_some());
         let loaded = config::from_text(text.as_deref(), env);
-        if loaded.file_unreadable {
-            let speaks_of_it = text.is_some_and(|text| mentions_ignoring(&text));
-            return Self {
-                given: Some(loaded.settings),
-                ..Self::unreadable(speaks_of_it)
-            };
-        }
+        let speaks_of_it = text.is_some_and(|text| mentions_ignoring(&text));
         Self {
             given: Some(loaded.settings),
-            ignore_everything: false,
+            ignore_everything: loaded.file_unreadable && speaks_of_it,
+            own_rules,
+        }
+    }
+
+    /// Those of a process that is no hook.
+    pub const fn of(settings: Settings, ignore_everything: bool) -> Self {
+        Self {
+            given: Some(settings),
+            ignore_everything,
+            own_rules: false,
         }
     }
 
@@ -100,9 +112,24 @@ impl HookSettings {
         })
     }
 
-    pub fn has_ignored_paths(&self) -> bool {
+    /// True if nothing of this project is kept, by any of its names.
+    pub fn ignores(&self, project: &ProjectHint, home: &str) -> bool {
+        let keys = project.keys.iter().filter_map(|key| key.split_once(':'));
+        let mut names: Vec<&str> = keys.map(|(_, name)| name).collect();
+        names.push(&project.name);
+        self.ignores_project(&names, &project.root, home)
+    }
+
+    /// True if the event is about a file of which nothing is kept.
+    pub fn touches_ignored_path(&self, event: &Event, cwd: Option<&str>, home: &str) -> bool {
         let given = self.given.as_ref();
-        given.is_some_and(|settings| !settings.ignore_paths.is_empty())
+        if given.is_none_or(|settings| settings.ignore_paths.is_empty()) {
+            return false;
+        }
+        take::paths_of(&event.body).iter().any(|path| {
+            let full = Path::new(cwd.unwrap_or("/")).join(path);
+            self.ignores_path(path, home) || self.ignores_path(&full.to_string_lossy(), home)
+        })
     }
 
     /// True if a hook may start the worker.
@@ -115,6 +142,7 @@ impl HookSettings {
         Self {
             given: None,
             ignore_everything,
+            own_rules: false,
         }
     }
 }

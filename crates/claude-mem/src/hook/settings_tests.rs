@@ -61,7 +61,6 @@ fn a_project_is_ignored_by_name_by_remote_or_by_place() {
 #[test]
 fn a_path_is_ignored_wherever_it_lies() {
     let settings = with(Some(r#"{"ignore_paths": "*.pem,secrets"}"#), &[]);
-    assert!(settings.has_ignored_paths());
     assert!(settings.ignores_path("/x/a.pem", ""));
     assert!(settings.ignores_path("/x/secrets/a", ""));
     assert!(settings.ignores_project(&["x"], "/x/secrets", ""));
@@ -75,4 +74,12 @@ fn a_broken_file_ignores_everything_only_if_it_meant_to_ignore_something() {
     let broken = with(Some(r#"{"port": "#), &[]);
     assert!(!broken.ignore_everything);
     assert!(broken.skips("TodoWrite"));
+}
+
+#[test]
+fn rules_in_the_environment_are_known_to_this_session_alone() {
+    assert!(with(None, &[("CLAUDE_MEM_IGNORE_PATHS", "*.pem")]).own_rules);
+    assert!(!with(Some(r#"{"ignore_paths": "*.pem"}"#), &[]).own_rules);
+    let manual = with(None, &[("CLAUDE_MEM_WORKER", "manual")]);
+    assert!(!manual.own_rules && !manual.starts_worker());
 }

@@ -128,6 +128,7 @@ impl Drain {
     /// Waits until everything that is queued now is settled or dead, with open turns taken as
     /// they stand. `is_over` is asked now and then whether anybody still waits. True if drained.
     pub fn flush(&self, is_over: impl Fn() -> bool) -> Result<bool, StoreError> {
+        self.shared.take_in()?;
         let newest = self
             .shared
             .store
@@ -228,18 +229,26 @@ impl Shared {
             .unwrap_or_else(PoisonError::into_inner);
     }
 
+    /// What hooks have put into the spool goes into the queue. Before anything is taken from it:
+    /// a turn's tool uses may still lie there when its end does not.
+    fn take_in(&self) -> Result<(), StoreError> {
+        let (dir, now) = (self.store.dir(), clock::now().millis());
+        match self.store.with(|store| deliver::take_in(dir, store, now)) {
+            // The queue itself can still be worked on.
+            Err(error @ StoreError::Io(..)) => self.watcher.trouble("the spool", &error),
+            taken => drop(taken?),
+        }
+        Ok(())
+    }
+
     /// The session that has waited longest and has a whole episode.
     fn choose(&self) -> Result<Task, StoreError> {
+        self.take_in()?;
         let now = clock::now().millis();
         let mut board = self.board();
         let flush = board.flushing > 0;
         let mut pause = Duration::from_secs(POLL_SECONDS);
         let ready = self.store.with(|store| {
-            // A turn's tool uses may still lie in the letterbox when its end is queued.
-            match deliver::take_in(self.store.dir(), store, now) {
-                Err(error @ StoreError::Io(..)) => self.watcher.trouble("the spool", &error),
-                taken => drop(taken?),
-            }
             let reads = store.read();
             for ready in reads.sessions_with_work()? {
                 if board.busy.contains(&name_of(&ready)) {

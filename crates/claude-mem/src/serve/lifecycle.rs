@@ -208,6 +208,7 @@ async fn until_end(
             _ = interrupt.recv() => return Ok(Ended::Asked),
             _ = hang_up.recv() => return Ok(Ended::Asked),
             _ = tick.tick() => {}
+            () = worker.nudge.notified() => {}
         }
         if plan.until_drained {
             continue;

@@ -76,6 +76,7 @@ async fn answer(
         return Ok(());
     }
     worker.presence.touch(Instant::now());
+    worker.nudge.notify_one();
     let (read, mut write) = stream.into_split();
     let mut request = String::new();
     let mut lines = BufReader::new(read.take(REQUEST_BYTES_MAX));

@@ -79,11 +79,10 @@ fn rounds(worker: &Worker, stopping: &(Mutex<bool>, Condvar), was_killed: bool) 
     if !was_killed {
         check.last = Some(Instant::now());
     }
-    worker.take_in_spool();
     let mut vacuumed = false;
     while !rests(stopping) {
         let now = Instant::now();
-        worker.take_in_spool();
+        worker.drain.ring();
         once(worker);
         if reap.is_now(now) {
             told(

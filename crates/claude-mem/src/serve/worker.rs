@@ -14,7 +14,6 @@ use super::socket::Report;
 use super::work::{Left, Work};
 use crate::clock;
 use crate::config::Settings;
-use crate::hook::deliver;
 use crate::log::{Level, Log};
 use crate::store::{ReadySession, StoreError};
 
@@ -31,6 +30,8 @@ pub struct Worker {
     pub changes: broadcast::Sender<Left>,
     pub file: Mutex<WorkerFile>,
     pub log: Log,
+    /// Rung by every request: time to look whether the worker should go on.
+    pub nudge: tokio::sync::Notify,
     compressor: Arc<dyn Compressor>,
 }
 
@@ -69,6 +70,7 @@ impl Worker {
             changes,
             file: Mutex::new(file),
             log,
+            nudge: tokio::sync::Notify::new(),
             compressor,
         }))
     }
@@ -76,29 +78,10 @@ impl Worker {
     /// Everything that waits, also in the spool, becomes memories, and those are indexed. False
     /// if nobody waited for it any more.
     pub fn drain_all(&self, is_over: impl Fn() -> bool) -> Result<bool, StoreError> {
-        self.take_in_spool();
         if !self.drain.flush(&is_over)? {
             return Ok(false);
         }
         Ok(!self.settings.vectors || index::catch_up(&self.store, &self.index, &is_over)?)
-    }
-
-    /// Spooled events go where they were meant to go. What cannot be taken in stays.
-    pub fn take_in_spool(&self) {
-        let now = clock::now().millis();
-        let dir = self.store.dir();
-        match self.store.with(|store| deliver::take_in(dir, store, now)) {
-            Ok(0) => {}
-            Ok(stored) => {
-                self.say(
-                    Level::Info,
-                    "spooled events taken in",
-                    &[("events", &stored)],
-                );
-                self.drain.ring();
-            }
-            Err(error) => self.trouble("the spool could not be taken in", &error),
-        }
     }
 
     pub fn report(&self) -> Report {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Reads, StoreError};
+use crate::clock::Millis;
 use crate::ids::ProjectId;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -34,7 +35,30 @@ pub struct ProjectCounts {
     pub observations: u64,
 }
 
+/// What came to be since a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MadeSince {
+    pub sessions: u64,
+    pub observations: u64,
+    pub summaries: u64,
+}
+
 impl Reads<'_> {
+    pub fn made_since(&self, at: Millis) -> Result<MadeSince, StoreError> {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table} WHERE created_at_epoch >= ?1");
+            self.0
+                .prepare_cached(&sql)?
+                .query_row([at], |row| row.get::<_, u64>(0))
+        };
+        let sessions = "(SELECT created_at_epoch FROM sdk_sessions WHERE status <> 'ignored')";
+        Ok(MadeSince {
+            sessions: count(sessions)?,
+            observations: count("observations")?,
+            summaries: count("session_summaries")?,
+        })
+    }
+
     pub fn counts(&self) -> Result<Counts, StoreError> {
         let count = |sql: &str| {
             self.0

@@ -49,7 +49,7 @@ use crate::limits::{VACUUM_BYTES_MIN, VACUUM_PERCENT_MIN};
 
 pub use backlog::{Owed, OwedText};
 pub use backup::BackupReport;
-pub use counts::{Counts, ProjectCounts, QueueCounts};
+pub use counts::{Counts, MadeSince, ProjectCounts, QueueCounts};
 pub use error::StoreError;
 pub use feedback::{Feedback, FeedbackRow, Signal};
 pub use files::FileRef;

@@ -22,3 +22,4 @@ mod projects;
 mod queue;
 mod search;
 mod status;
+mod worker;

@@ -17,6 +17,8 @@ fn a_pause_is_begun_seen_and_ended() {
     claude-mem 0.1.0  paused
 
     memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    today    nothing yet
+    worker   not running; `claude-mem worker start`
     queue    0 waiting
     paused   just now, until 2026-01-31 11:30
     provider auto; no tokens spent

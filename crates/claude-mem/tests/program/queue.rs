@@ -95,6 +95,8 @@ fn dead_events_are_listed_retried_and_dropped() {
     claude-mem 0.1.0  needs you
 
     memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    today    nothing yet
+    worker   not running; `claude-mem worker start`
     queue    1 waiting, 2 dead
     provider auto; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem

@@ -11,6 +11,8 @@ fn looking_creates_nothing() {
     claude-mem 0.1.0  nothing remembered yet
 
     memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    today    nothing yet
+    worker   not running; `claude-mem worker start`
     queue    0 waiting
     provider auto; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem
@@ -29,6 +31,9 @@ fn json_says_the_same_to_a_program() {
       "data_dir": "[HOME]/.claude-mem",
       "state": "new",
       "paused": null,
+      "worker": {
+        "running": false
+      },
       "queue": {
         "waiting": 0,
         "leased": 0,
@@ -44,6 +49,11 @@ fn json_says_the_same_to_a_program() {
         "summaries": 0,
         "final_messages": 0,
         "vector_backlog": 0
+      },
+      "today": {
+        "sessions": 0,
+        "observations": 0,
+        "summaries": 0
       },
       "bytes": {
         "database": 0,
@@ -88,6 +98,8 @@ fn each_problem_comes_with_its_remedy() {
     claude-mem 0.1.0  needs you
 
     memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    today    nothing yet
+    worker   not running; `claude-mem worker start`
     queue    0 waiting
     provider auto; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem

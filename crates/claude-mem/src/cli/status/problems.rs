@@ -5,8 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde::Serialize;
 
 use super::words;
+use crate::clock::Millis;
 use crate::config::Loaded;
 use crate::paths::DataDir;
+use crate::serve::recover::Recovered;
 use crate::store::{QueueCounts, StoreError};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,6 +62,27 @@ pub(super) fn of_store(error: &StoreError, data: &DataDir) -> Problem {
     Problem::new(error.to_string(), fix)
 }
 
+pub(super) fn of_worker(trouble: &str) -> Problem {
+    Problem::new(format!("the worker: {trouble}"), "claude-mem worker logs")
+}
+
+/// What happened to the store, for as long as it is news.
+pub(super) fn of_notice(text: &str, now: Millis) -> Option<Problem> {
+    let recovered: Recovered = serde_json::from_str(text).ok()?;
+    if now > recovered.at.plus_seconds(NEWS_SECONDS) {
+        return None;
+    }
+    let what = match recovered.backup_from {
+        Some(from) => format!(
+            "the database was damaged; a backup of {} took its place",
+            words::local(from)
+        ),
+        None => "the database was damaged and there was no backup: memory began anew".to_owned(),
+    };
+    let kept = recovered.damaged.display();
+    Some(Problem::new(what, format!("the damaged one is kept: {kept}")))
+}
+
 pub(super) fn of_queue(queue: &QueueCounts, spooled: u64) -> Vec<Problem> {
     let mut found = Vec::new();
     if queue.dead > 0 {
@@ -77,5 +100,8 @@ pub(super) fn of_queue(queue: &QueueCounts, spooled: u64) -> Vec<Problem> {
     }
     found
 }
+
+/// How long a recovery is told of.
+const NEWS_SECONDS: i64 = 7 * 86_400;
 
 const SPOOLED_USUAL_MAX: u64 = 100;
