@@ -15,6 +15,7 @@
 
 pub mod backups;
 pub mod client;
+pub mod compressor;
 pub mod drain;
 pub mod episodes;
 pub mod executable;

@@ -40,6 +40,8 @@ pub struct Modelled {
     store: Arc<SharedStore>,
     plan: Plan,
     edge: Edge,
+    /// Something in the settings that has no effect.
+    notice: Option<String>,
     ladder: Mutex<Ladder>,
     pool: Mutex<Pool>,
     stopping: Mutex<bool>,
@@ -55,11 +57,12 @@ impl std::fmt::Debug for Modelled {
 }
 
 impl Modelled {
-    pub fn new(store: Arc<SharedStore>, plan: Plan, edge: Edge) -> Self {
+    pub fn new(store: Arc<SharedStore>, plan: Plan, edge: Edge, notice: Option<String>) -> Self {
         Self {
             store,
             plan,
             edge,
+            notice,
             ladder: Mutex::default(),
             pool: Mutex::default(),
             stopping: Mutex::new(false),
@@ -136,7 +139,9 @@ impl Compressor for Modelled {
 
     fn trouble(&self, now: Millis) -> Option<String> {
         let ladder = lock(&self.ladder);
-        let (why, until) = ladder.trouble(now)?;
+        let Some((why, until)) = ladder.trouble(now) else {
+            return self.notice.clone();
+        };
         Some(match until {
             Some(until) => format!("{why}; asked again at {}", clock::local_time(until)),
             None => format!("{why}; asked again when there is new work"),

@@ -1,5 +1,3 @@
-use std::ffi::OsString;
-
 use rig::model::{Script, ScriptedModel, Stop, Turn};
 
 use super::*;
@@ -47,14 +45,9 @@ impl Stage {
         let edge = Edge {
             network: Network::default(),
             spawner: Spawner::start("/proc/self/exe".into(), register).unwrap(),
-            launch: Launch {
-                program: OsString::new(),
-                model: String::new(),
-                env: Vec::new(),
-                directory: scratch.dir.root().to_owned(),
-            },
+            launch: Launch::none(),
         };
-        let modelled = Arc::new(Modelled::new(Arc::clone(&store), plan, edge));
+        let modelled = Arc::new(Modelled::new(Arc::clone(&store), plan, edge, None));
         Self {
             _scratch: scratch,
             store,

@@ -162,7 +162,7 @@ fn every_version_of_the_client_compresses_and_tells_its_price() {
             // The scripted model bills 100 for each request that it gets.
             let input = answer.usage.unwrap().input;
             assert!(
-                input >= 100 && input % 100 == 0,
+                input >= 100 && input.is_multiple_of(100),
                 "{version}, turn {turn}: {input}"
             );
         }

@@ -138,6 +138,16 @@ fn same_host(a: &str, b: &str) -> bool {
 }
 
 impl Launch {
+    /// For providers that start no client.
+    pub const fn none() -> Self {
+        Self {
+            program: std::ffi::OsString::new(),
+            model: String::new(),
+            env: Vec::new(),
+            directory: PathBuf::new(),
+        }
+    }
+
     /// Finds the user's client and the way it logs in. `env` is the whole environment, `is_file`
     /// looks at the disk.
     pub fn find(
