@@ -7,6 +7,7 @@ use anyhow::Context as _;
 
 use crate::clock::{self, Millis};
 use crate::config::{self, Loaded};
+use crate::hook::{deliver, spool};
 use crate::paths::DataDir;
 use crate::store::{Store, StoreError};
 
@@ -28,6 +29,15 @@ impl App {
             data,
             now: clock::now().millis(),
         })
+    }
+
+    /// What hooks left in the letterbox goes into the queue, before somebody looks at that. What
+    /// cannot go there stays, and is counted as spooled.
+    pub(super) fn take_in_spool(&self) {
+        if !spool::is_empty(&self.data).unwrap_or(true) {
+            // Why it cannot, the store says itself when it is opened.
+            let _ = deliver::take_in_some(&self.data, self.now);
+        }
     }
 
     pub(super) fn settings(&self) -> Loaded {

@@ -115,6 +115,7 @@ pub(super) fn run(_args: &Args, app: &App, screen: &mut Screen) -> anyhow::Resul
 /// Never fails: a store that cannot be opened is a problem to be shown, not a reason to show
 /// nothing.
 fn look(app: &App) -> Status {
+    app.take_in_spool();
     let loaded = app.settings();
     let bytes = Sizes::of(&app.data);
     let paused = pause::in_force(&app.data.paused(), app.now);

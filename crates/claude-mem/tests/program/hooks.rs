@@ -175,3 +175,15 @@ fn files_are_private_whatever_the_umask() {
     }
     assert!(seen >= 5, "database, log, write-ahead log, marks: {seen}");
 }
+
+#[test]
+fn whoever_looks_at_the_queue_sees_what_hooks_have_just_left() {
+    let home = sandbox();
+    let tool = json!({"tool_name": "Bash", "tool_use_id": "t", "tool_response": "x"});
+    home.hook("PostToolUse", payload("PostToolUse", &tool)).ok();
+    let status = home.mem(&["status", "--json"]).ok().json();
+    assert_eq!(
+        (&status["queue"]["waiting"], &status["queue"]["spooled"]),
+        (&json!(1), &json!(0))
+    );
+}
