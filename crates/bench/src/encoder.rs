@@ -7,7 +7,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::Result;
 use claude_mem::search::Encoder;
 
 pub(crate) struct CachingEncoder {
@@ -16,7 +15,7 @@ pub(crate) struct CachingEncoder {
 }
 
 impl CachingEncoder {
-    pub(crate) fn open(file: Option<&Path>) -> Result<Self> {
+    pub(crate) fn open(file: Option<&Path>) -> Self {
         let mut known = HashMap::new();
         if let Some(bytes) = file.and_then(|file| std::fs::read(file).ok()) {
             let width = embed::Model::built_in().width();
@@ -27,10 +26,10 @@ impl CachingEncoder {
                 known.insert(hash, vector.collect());
             }
         }
-        Ok(Self {
+        Self {
             file: file.map(Path::to_owned),
             known: Mutex::new(known),
-        })
+        }
     }
 
     /// Appended as they are made, so that a run that is broken off has not worked for nothing.

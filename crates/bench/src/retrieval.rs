@@ -98,7 +98,7 @@ fn measure(args: &Args, set: &str) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let mut store = Store::open(&dir.path().join("claude-mem.db"))?;
     let loaded = load(&mut store, &docs)?;
-    let encoder = CachingEncoder::open(args.vector_cache.as_deref())?;
+    let encoder = CachingEncoder::open(args.vector_cache.as_deref());
     let mut vectors = VectorStore::open(&dir.path().join("vectors.db"), encoder.id())?;
     if !args.no_vectors {
         catch_up(&mut store, &mut vectors, &encoder, |_| false)?;

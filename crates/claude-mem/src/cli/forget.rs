@@ -48,10 +48,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let mut store = app.store_to_change()?;
     let mut rows = Vec::new();
     for &id in &args.ids {
-        if args.undo {
-            if !store.write(|tx| tx.undo_forget(id.kind, id.row_id))? {
-                return Err(Usage::error(format!("{id} cannot be brought back: it was not forgotten, or too long ago")));
-            }
+        if args.undo && !store.write(|tx| tx.undo_forget(id.kind, id.row_id))? {
+            return Err(Usage::error(format!(
+                "{id} cannot be brought back: it was not forgotten, or too long ago"
+            )));
         }
         let row = store.read().document(id.kind, id.row_id)?;
         let row = row.ok_or_else(|| Usage::error(format!("there is no {id}")))?;

@@ -191,7 +191,7 @@ fn session_start(question: &Question<'_>) -> Result<Option<String>, StoreError> 
             },
         )
     });
-    record(question, "session_start", shown.collect())?;
+    record(question, "session_start", &shown.collect::<Vec<_>>())?;
     Ok((!block.text.is_empty()).then_some(block.text))
 }
 
@@ -339,7 +339,7 @@ fn tell(
             },
         )
     });
-    record(question, place, items.collect())?;
+    record(question, place, &items.collect::<Vec<_>>())?;
     Ok((!recalled.text.is_empty()).then_some(recalled.text))
 }
 
@@ -355,7 +355,7 @@ struct Shown {
 fn record(
     question: &Question<'_>,
     place: &str,
-    shown: Vec<(RowKind, i64, Shown)>,
+    shown: &[(RowKind, i64, Shown)],
 ) -> Result<(), StoreError> {
     if shown.is_empty() {
         return Ok(());

@@ -278,16 +278,11 @@ impl Memory {
         let items = timeline(&store.read(), &around)
             .map_err(trouble)?
             .ok_or(format!("There is no {anchor}."))?;
-        let text = items
-            .iter()
-            .map(|item| {
-                format!(
-                    "{}{}",
-                    if item.id == anchor { "> " } else { "  " },
-                    self.line(item)
-                )
-            })
-            .collect();
+        let mut text = String::new();
+        for item in &items {
+            text.push_str(if item.id == anchor { "> " } else { "  " });
+            text.push_str(&self.line(item));
+        }
         Ok(Said::with(
             text,
             json!({ "anchor": anchor, "items": items }),

@@ -19,6 +19,11 @@ pub(super) fn is_blank(value: &[u8]) -> bool {
 }
 
 /// A value that says where the secret is, not what it is.
+#[allow(
+    clippy::match_same_arms,
+    clippy::unnested_or_patterns,
+    reason = "one line for each way of writing it"
+)]
 pub(super) fn is_reference(value: &[u8]) -> bool {
     match value {
         // A bcrypt or crypt hash also begins with a dollar, but a digit follows.

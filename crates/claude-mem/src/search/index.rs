@@ -64,6 +64,10 @@ pub fn sweep(store: &mut Store, vectors: &mut VectorStore) -> Result<u64, StoreE
 
 /// Forgets every vector and owes them all.
 pub fn rebuild(store: &mut Store, vectors: &mut VectorStore) -> Result<(), StoreError> {
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself is of one lifetime"
+    )]
     store.write(|tx| tx.owe_all_vectors())?;
     vectors.clear()
 }

@@ -46,7 +46,9 @@ fn the_best_part_counts_six_tenths_and_the_whole_four() {
         .nearness(&row(&[b.clone(), a.clone(), b.clone()]).0)
         .unwrap();
     assert!((got - (0.6 * one(&a) + 0.4 * one(&b))).abs() < 1e-6);
-    let by_signs = probe.nearness_by_signs(&row(&[a.clone()]).1).unwrap();
+    let by_signs = probe
+        .nearness_by_signs(&row(std::slice::from_ref(&a)).1)
+        .unwrap();
     assert!((by_signs - 1.0).abs() < 1e-6);
 }
 

@@ -259,9 +259,9 @@ fn demand(tokens: &[Token]) -> Option<Expr> {
                     ruled_out = true;
                 } else if let Some(expr) = expr(token) {
                     if std::mem::take(&mut ruled_out) {
-                        unwanted.push(expr)
+                        unwanted.push(expr);
                     } else {
-                        any.push(expr)
+                        any.push(expr);
                     }
                 }
             }

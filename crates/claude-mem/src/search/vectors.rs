@@ -88,7 +88,7 @@ impl<'a> VectorLeg<'a> {
                 shelves.each(scope.project, look);
             }
             None => self.store.signatures(scope.project, 0, |found| {
-                look(&Seen::of(&found), found.bits)
+                look(&Seen::of(&found), found.bits);
             })?,
         }
         self.rescore(probe, &best.take(VECTOR_RESCORED_ROWS))

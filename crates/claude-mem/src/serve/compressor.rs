@@ -102,8 +102,12 @@ fn edge(store: &SharedStore, settings: &Settings, around: &Surroundings) -> Resu
     let spawner = Spawner::start(around.executable.clone(), register).map_err(said)?;
     let launch = if settings.provider == Provider::Claude {
         paths::create_dir(&dir.compressor()).map_err(said)?;
-        Launch::find(around.env.clone(), dir.compressor(), |path| path.is_file())
-            .map_err(|error| error.to_string())?
+        Launch::find(
+            around.env.clone(),
+            dir.compressor(),
+            std::path::Path::is_file,
+        )
+        .map_err(|error| error.to_string())?
     } else {
         Launch::none()
     };
