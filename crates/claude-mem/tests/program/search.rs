@@ -81,27 +81,36 @@ fn with_memories() -> Sandbox {
 #[test]
 fn what_was_remembered_is_found() {
     let home = with_memories();
-    assert_snapshot!(shown(&home, &home.mem(&["search", "expired", "cookies"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["search", "\"redis in postgres\""])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["search", "type:feature", "--all-projects"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "expired", "cookies"])));
+    assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])));
+    assert_snapshot!(shown(
+        &home,
+        &home.mem(&["search", "\"redis in postgres\""])
+    ));
+    assert_snapshot!(shown(
+        &home,
+        &home.mem(&["search", "type:feature", "--all-projects"])
+    ));
 }
 
 #[test]
 fn a_search_for_programs_says_everything() {
     let home = with_memories();
     let found = home.mem(&["search", "--json", "--limit", "1", "--", "expired cookies"]);
-    assert_snapshot!(shown(&home, &found), @"");
+    assert_snapshot!(shown(&home, &found));
 }
 
 #[test]
 fn memories_are_shown_in_full_and_in_their_time() {
     let home = with_memories();
-    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["timeline", "#2", "--before", "1", "--after", "1"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["recent", "--limit", "2"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])));
+    assert_snapshot!(shown(
+        &home,
+        &home.mem(&["timeline", "#2", "--before", "1", "--after", "1"])
+    ));
+    assert_snapshot!(shown(&home, &home.mem(&["recent", "--limit", "2"])));
+    assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])));
+    assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])));
 }
 
 #[test]
@@ -113,7 +122,7 @@ fn vectors_are_made_and_counted() {
         (&waiting["indexed"], &waiting["waiting"]),
         (&0.into(), &4.into())
     );
-    assert_snapshot!(shown(&home, &home.mem(&["index", "build"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["index", "build"])));
     let done = home.mem(&["index", "status", "--json"]).ok();
     let done: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
     assert_eq!((&done["indexed"], &done["waiting"]), (&4.into(), &0.into()));
