@@ -1,7 +1,5 @@
 //! `claude-mem timeline`: what happened around a memory.
 
-use std::io::Write as _;
-
 use serde::Serialize;
 
 use super::app::App;
@@ -66,8 +64,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
                 ]
             })
             .collect();
-        screen.table(["  id", "type", "when", "title"], &rows)?;
-        writeln!(screen)
+        screen.table(["  id", "type", "when", "title"], &rows)
     })
 }
 

@@ -81,36 +81,121 @@ fn with_memories() -> Sandbox {
 #[test]
 fn what_was_remembered_is_found() {
     let home = with_memories();
-    assert_snapshot!(shown(&home, &home.mem(&["search", "expired", "cookies"])));
-    assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])));
-    assert_snapshot!(shown(
-        &home,
-        &home.mem(&["search", "\"redis in postgres\""])
-    ));
-    assert_snapshot!(shown(
-        &home,
-        &home.mem(&["search", "type:feature", "--all-projects"])
-    ));
+    assert_snapshot!(shown(&home, &home.mem(&["search", "expired", "cookies"])), @"
+    id  type    when              title
+    #1  bugfix  2026-01-31 09:10  Login no longer loops on an expired cookie
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])), @"
+    nothing in project; from other projects:
+    id  type    when              title
+    #4  change  2026-01-31 09:40  Ovens are preheated at five
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "\"redis in postgres\""])), @"
+    nothing has all of it; these come close
+    id  type      when              title
+    #2  decision  2026-01-31 09:20  Sessions are kept in Redis, not in Postgres
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "type:feature", "--all-projects"])), @"
+    id  type     when              title
+    #3  feature  2026-01-31 09:30  The cart remembers what was in it
+    [exit 0]
+    ");
 }
 
 #[test]
 fn a_search_for_programs_says_everything() {
     let home = with_memories();
     let found = home.mem(&["search", "--json", "--limit", "1", "--", "expired cookies"]);
-    assert_snapshot!(shown(&home, &found));
+    assert_snapshot!(shown(&home, &found), @r##"
+    {
+      "query": "expired cookies",
+      "scope": {
+        "from": "project",
+        "project": "project",
+        "match": "asked",
+        "vectors": false
+      },
+      "results": [
+        {
+          "id": "#1",
+          "kind": "observation",
+          "type": "bugfix",
+          "title": "Login no longer loops on an expired cookie",
+          "subtitle": "",
+          "session": "session-of-50",
+          "project": "project",
+          "files": [
+            "src/auth/session.rs"
+          ],
+          "created_at": 1769850600000,
+          "score": 1.25,
+          "why": {
+            "words": 0.6,
+            "vectors": 0.0,
+            "coverage": 0.6,
+            "neighbours": 0.03,
+            "recency": 0.02,
+            "matched": [
+              "expir",
+              "cooki"
+            ]
+          },
+          "read_tokens": 0
+        }
+      ],
+      "hasMore": false
+    }
+    [exit 0]
+    "##);
 }
 
 #[test]
 fn memories_are_shown_in_full_and_in_their_time() {
     let home = with_memories();
-    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])));
-    assert_snapshot!(shown(
-        &home,
-        &home.mem(&["timeline", "#2", "--before", "1", "--after", "1"])
-    ));
-    assert_snapshot!(shown(&home, &home.mem(&["recent", "--limit", "2"])));
-    assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])));
-    assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])));
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"
+    #1 Login no longer loops on an expired cookie
+    bugfix · 2026-01-31 09:10 · project · session session-of-50
+
+      It was told at length.
+
+    facts
+      - One fact
+
+    concepts
+      gotcha
+
+    changed
+      src/auth/session.rs
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["timeline", "#2", "--before", "1", "--after", "1"])), @"
+      id  type      when              title
+      #1  bugfix    2026-01-31 09:10  Login no longer loops on an expired cookie
+    > #2  decision  2026-01-31 09:20  Sessions are kept in Redis, not in Postgres
+      #3  feature   2026-01-31 09:30  The cart remembers what was in it
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["recent", "--limit", "2"])), @"
+    id  type      when              title
+    #3  feature   2026-01-31 09:30  The cart remembers what was in it
+    #2  decision  2026-01-31 09:20  Sessions are kept in Redis, not in Postgres
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])), @"
+    [stderr]
+    error: there is no S9
+    [exit 64]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])), @r#"
+    [stderr]
+    error: invalid value 'everything' for '<ID>...': "everything" is not an id; ids look like #12, S3, P7 or M9
+
+    For more information, try '--help'.
+    [exit 64]
+    "#);
 }
 
 #[test]
@@ -122,7 +207,10 @@ fn vectors_are_made_and_counted() {
         (&waiting["indexed"], &waiting["waiting"]),
         (&0.into(), &4.into())
     );
-    assert_snapshot!(shown(&home, &home.mem(&["index", "build"])));
+    assert_snapshot!(shown(&home, &home.mem(&["index", "build"])), @"
+    4 memories indexed
+    [exit 0]
+    ");
     let done = home.mem(&["index", "status", "--json"]).ok();
     let done: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
     assert_eq!((&done["indexed"], &done["waiting"]), (&4.into(), &0.into()));
