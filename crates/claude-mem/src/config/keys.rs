@@ -198,6 +198,10 @@ pub static VARIABLES: &[(&str, &str)] = &[
         "`1` keeps this session out of memory: its hooks do nothing.",
     ),
     (
+        "CLAUDE_MEM_COMPRESSOR",
+        "Set for the client that makes memories, so that its hooks do nothing and it never watches itself.",
+    ),
+    (
         "CLAUDE_MEM_STRICT",
         "For developers: `1` makes a hook exit 2 with a message on our own bugs.",
     ),
