@@ -10,6 +10,7 @@
 mod common;
 
 mod broken_input;
+mod client;
 mod config;
 mod first_names;
 mod help;

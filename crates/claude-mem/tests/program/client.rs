@@ -1,0 +1,145 @@
+//! The real client with our hooks and our tools, against a scripted model.
+
+use rig::Sandbox;
+use rig::client::{self, CURRENT, OLDEST};
+use rig::mcp::Mcp;
+use rig::model::{Script, ScriptedModel, Turn};
+use serde_json::{Value, json};
+
+use crate::common::exe;
+
+/// A machine with the client on it, our hooks and tools registered, and a clock that runs.
+fn stage(version: &str, model: &ScriptedModel) -> Option<Sandbox> {
+    let client = client::or_skip(version)?;
+    let home = Sandbox::new()
+        .with_exe(exe())
+        .with_client(&client)
+        .with_model(model)
+        .with_env("CLAUDE_MEM_WORKER", "manual")
+        .with_env("TZ", "UTC");
+    home.hooks_for(&exe());
+    home.mcp_for(&exe());
+    Some(home)
+}
+
+/// The first session: a retry budget is set, tested, and the reason told.
+fn first_session(home: &Sandbox, model: &ScriptedModel) {
+    let file = home.write(
+        "src/retry.py",
+        "MAX_ATTEMPTS = 10\n".to_owned() + &"# filler\n".repeat(80),
+    );
+    for turn in [
+        Turn::call("Read", json!({ "file_path": file })),
+        Turn::call(
+            "Bash",
+            json!({ "command": "echo 'limiter tripped' >&2; exit 3", "description": "test" }),
+        ),
+        Turn::call(
+            "Edit",
+            json!({ "file_path": file, "old_string": "MAX_ATTEMPTS = 10", "new_string": "MAX_ATTEMPTS = 7" }),
+        ),
+        Turn::call(
+            "Bash",
+            json!({ "command": "echo 3 passed", "description": "test" }),
+        ),
+        Turn::text(
+            "I set MAX_ATTEMPTS to 7 in src/retry.py, because an 8th attempt trips the upstream limiter.",
+        ),
+    ] {
+        model.push(turn);
+    }
+    let prompt =
+        "The upstream limiter blocks us. Use 7 retry attempts, never 8, because the 8th trips it.";
+    let output = home.prompt(prompt).ok();
+    assert_eq!(output.stderr, "", "nothing is printed to the user");
+    assert!(
+        output.stdout.starts_with("I set MAX_ATTEMPTS to 7"),
+        "{}",
+        output.stdout
+    );
+    assert_eq!(model.turns_left(), 0, "{}", model.story());
+}
+
+fn kinds_of_queued(home: &Sandbox) -> Vec<String> {
+    let list = home.mem(&["queue", "list", "--json"]).ok().json();
+    let rows = list["items"].as_array().cloned().unwrap_or_default();
+    let mut kinds: Vec<String> = rows
+        .iter()
+        .filter_map(|row| row["kind"].as_str().map(str::to_owned))
+        .collect();
+    kinds.reverse();
+    kinds
+}
+
+fn remembers_and_recalls(version: &str) {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(version, &model) else {
+        return;
+    };
+    first_session(&home, &model);
+    let queued = kinds_of_queued(&home);
+    let tools = queued.iter().filter(|kind| *kind == "tool_use").count();
+    assert_eq!(tools, 4, "every tool call is in the queue: {queued:?}");
+    assert!(
+        queued.iter().any(|kind| kind == "prompt") && queued.iter().any(|kind| kind == "stop"),
+        "{queued:?}"
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+
+    let before = model.messages().len();
+    let file = home.project().join("src/retry.py");
+    model.push(Turn::call("Read", json!({ "file_path": file })));
+    model.push(Turn::text("Done."));
+    home.prompt("How many retry attempts does the upstream limiter allow in the retry module?")
+        .ok();
+    // Old clients ask for other things on the side.
+    let asked = &model.messages()[before..];
+    let first = asked
+        .iter()
+        .find(|request| request.says("does the upstream limiter allow"));
+    let first = first.expect("the prompt reached the model");
+    assert!(first.says("Memory of earlier sessions"), "{:#}", first.body);
+    assert!(
+        first.says("Use 7 retry attempts, never 8"),
+        "{:#}",
+        first.body
+    );
+
+    let mut mcp = Mcp::spawn(home.mem_command(&["mcp"]));
+    mcp.initialize();
+    assert!(
+        mcp.call_text("search", json!({ "query": "retry attempts limiter" }))
+            .contains("never 8")
+    );
+    let details = mcp.call_text("get_observations", json!({ "ids": [1] }));
+    assert!(details.starts_with("#1 "), "{details}");
+    assert!(
+        mcp.call_text("timeline", json!({ "anchor": "#1" }))
+            .contains("> #1")
+    );
+    let saved = mcp.call_text(
+        "save_memory",
+        json!({ "text": "Releases go out on Thursdays." }),
+    );
+    assert!(saved.starts_with("Saved as #"), "{saved}");
+    assert!(
+        mcp.call_text("search", json!({ "query": "Thursdays releases" }))
+            .contains("Thursdays")
+    );
+    let why: Value = home.mem(&["why", "#1", "--json"]).ok().json();
+    assert_eq!(
+        (&why["shown"], &why["fetched"]),
+        (&json!(1), &json!(1)),
+        "{why:#}"
+    );
+}
+
+#[test]
+fn the_current_client_is_remembered_and_told() {
+    remembers_and_recalls(CURRENT);
+}
+
+#[test]
+fn an_old_client_is_remembered_and_told() {
+    remembers_and_recalls(OLDEST);
+}
