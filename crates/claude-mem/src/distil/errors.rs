@@ -242,8 +242,9 @@ fn placed(lines: &[String], index: usize) -> String {
     if let Some(place) = below(1).strip_prefix("--> ") {
         return format!("{line} ({})", clip(place, 80));
     }
-    if line.ends_with(':') && line.contains("' panicked at ") {
-        return format!("{line} {}", placed(&lines[index + 1..], 0));
+    let is_panic = |line: &str| line.ends_with(':') && line.contains("' panicked at ");
+    if is_panic(&line) && !below(1).is_empty() && !is_panic(below(1)) {
+        return format!("{line} {}", placed(lines, index + 1));
     }
     match (
         below(1).strip_prefix("left: "),
