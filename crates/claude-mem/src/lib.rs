@@ -6,6 +6,7 @@
 //! hand it out.
 
 pub mod hook;
+pub mod transcript;
 pub mod redact;
 pub mod queue;
 pub mod episode;

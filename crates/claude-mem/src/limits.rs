@@ -115,6 +115,21 @@ pub const VACUUM_IDLE_SECONDS: u64 = 600;
 pub const VACUUM_BYTES_MIN: u64 = 16 << 20;
 pub const VACUUM_PERCENT_MIN: u64 = 25;
 
+/// What is read of a transcript at once,
+pub const TRANSCRIPT_BUFFER_BYTES: usize = 64 << 10;
+/// and its longest line of use.
+pub const TRANSCRIPT_LINE_BYTES_MAX: usize = 16 << 20;
+/// Lines in which a transcript must say whose it is.
+pub const TRANSCRIPT_HEAD_LINES_MAX: usize = 64;
+/// Calls of one turn that wait for their results.
+pub const TRANSCRIPT_CALLS_MAX: usize = 256;
+/// Private turns of one session that are remembered one by one.
+pub const TRANSCRIPT_PRIVATE_MAX: usize = 64;
+/// Events from a transcript that go into the queue together.
+pub const WITNESS_BATCH_MAX: usize = 32;
+/// How far a session's first hook may lag behind its first line.
+pub const WITNESS_MARGIN_SECONDS: i64 = 5;
+
 /// Memories of a session that a new one of it is compared with.
 pub const SIMILAR_ROWS_MAX: u32 = 100;
 /// Decisions of a project that a new one may take the place of.

@@ -61,6 +61,11 @@ impl<'a> Marks<'a> {
         stands(self.turn()) || prompt_id.is_some_and(|id| stands(self.prompt(id)))
     }
 
+    /// True if nothing of the turn that began with this prompt may be kept.
+    pub fn is_prompt_muted(&self, prompt_id: &str) -> bool {
+        stands(self.prompt(prompt_id))
+    }
+
     /// True if a summary of the whole conversation must not be kept.
     pub fn had_private(&self) -> bool {
         stands(self.past())

@@ -154,6 +154,14 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
+    /// Whether an event of this key was ever accepted.
+    pub fn has_seen(&self, key: EventKey) -> Result<bool, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM events_seen WHERE key = ?1)")?
+            .query_row([key.0], |row| row.get(0))?)
+    }
+
     /// The event that was accepted last, settled or not.
     pub fn newest_pending(&self) -> Result<Option<PendingId>, StoreError> {
         Ok(self

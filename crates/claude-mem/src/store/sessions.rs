@@ -134,6 +134,33 @@ impl Reads<'_> {
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))
     }
 
+    /// Whether the session's transcript must not be read.
+    pub fn is_transcript_closed(&self, id: SessionId) -> Result<bool, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT transcript_closed <> 0 OR status = 'ignored' FROM sdk_sessions WHERE id = ?1",
+            )?
+            .query_row([id], |row| row.get(0))?)
+    }
+
+    /// Sessions that nobody has ended, of one project or of all, heard of before `before`.
+    pub fn unended_sessions(
+        &self,
+        project: Option<ProjectId>,
+        before: Millis,
+    ) -> Result<Vec<Session>, StoreError> {
+        let mut rows = self.0.prepare_cached(&format!(
+            "{COLUMNS} WHERE status = 'active' AND (?1 IS NULL OR project_id = ?1) AND last_activity_epoch < ?2
+             ORDER BY last_activity_epoch DESC LIMIT ?3"
+        ))?;
+        let rows = rows.query_map(
+            params![project, before, crate::limits::PAGE_ROWS_MAX],
+            session,
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// What the compressor carried out of the session's last episode.
     pub fn session_carry(&self, id: SessionId) -> Result<Option<String>, StoreError> {
         Ok(self.0.query_row(

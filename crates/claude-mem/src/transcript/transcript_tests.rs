@@ -1,0 +1,473 @@
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use insta::assert_snapshot;
+
+use super::*;
+use crate::config::Settings;
+use crate::hook::event::Body;
+
+/// Takes everything once, and tells it in a line each.
+#[derive(Default)]
+struct Told {
+    keys: HashSet<EventKey>,
+    events: Vec<Event>,
+}
+
+impl Sink for Told {
+    fn knows(&mut self, key: EventKey) -> bool {
+        self.keys.contains(&key)
+    }
+
+    fn take(&mut self, key: EventKey, event: Event) {
+        assert!(self.keys.insert(key), "taken twice: {event:?}");
+        self.events.push(event);
+    }
+}
+
+impl Told {
+    fn lines(&self) -> String {
+        let line = |event: &Event| {
+            let agent = event.agent_type.as_ref().or(event.agent_id.as_ref());
+            let agent = agent.map_or_else(String::new, |agent| format!(" [{agent}]"));
+            let what = match &event.body {
+                Body::Prompt { private: true, .. } => "prompt (private)".to_owned(),
+                Body::Prompt { text, .. } => format!("prompt {text:?}"),
+                Body::ToolUse {
+                    tool,
+                    failed,
+                    input,
+                    output,
+                    ..
+                } => {
+                    let failed = if *failed { " failed" } else { "" };
+                    format!("{tool}{failed} {} → {}", short(input), short(output))
+                }
+                Body::Stop { last_message } => format!("stop {last_message:?}"),
+                Body::SubagentStop { last_message } => format!("subagent stop {last_message:?}"),
+                Body::PostCompact { summary } => format!("compacted {summary:?}"),
+                other => other.name().to_owned(),
+            };
+            format!("{what}{agent}")
+        };
+        self.events.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn short(value: &serde_json::Value) -> String {
+    value.to_string().chars().take(40).collect()
+}
+
+fn fixture(name: &str) -> PathBuf {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    PathBuf::from(fixtures).join(name)
+}
+
+fn settings() -> HookSettings {
+    HookSettings::of(Settings::default(), false)
+}
+
+fn rules<'a>(settings: &'a HookSettings, session: &'a str) -> Rules<'a> {
+    Rules {
+        client: "claude-code",
+        session,
+        settings,
+        home: "/home/user",
+        project: None,
+        path: "/t.jsonl",
+        agent: None,
+        since: None,
+        is_muted: &|_| false,
+        ended: false,
+    }
+}
+
+fn session_of(path: &Path) -> String {
+    head(path).unwrap().unwrap().session.unwrap()
+}
+
+fn told(name: &str) -> String {
+    let path = fixture(name);
+    let (session, settings) = (session_of(&path), settings());
+    let mut told = Told::default();
+    let end = read(
+        &path,
+        Position::default(),
+        &rules(&settings, &session),
+        &mut told,
+    )
+    .unwrap();
+    assert_eq!(end.offset, std::fs::metadata(&path).unwrap().len());
+    told.lines()
+}
+
+#[test]
+fn the_newest_client_is_understood() {
+    assert_snapshot!(told("claude-code-2.1.325/transcripts/full.jsonl"));
+}
+
+#[test]
+fn the_kinds_of_lines_around_a_conversation_change_nothing() {
+    assert_eq!(
+        told("claude-code-2.1.325/transcripts/conversation-only.jsonl"),
+        told("claude-code-2.1.325/transcripts/full.jsonl"),
+    );
+}
+
+#[test]
+fn older_clients_are_understood() {
+    assert_snapshot!(told("claude-code-2.1.197/transcripts/session.jsonl"));
+    assert_snapshot!(told("claude-code-2.0.77/transcripts/session.jsonl"));
+    assert_snapshot!(told("claude-code-1.0.127/transcripts/session.jsonl"));
+}
+
+#[test]
+fn resumed_compacted_and_cleared_sessions_are_understood() {
+    assert_snapshot!(told(
+        "claude-code-2.1.325/transcripts/resumed-and-compacted.jsonl"
+    ));
+    assert_snapshot!(told("claude-code-2.1.325/transcripts/cleared-before.jsonl"));
+    assert_snapshot!(told("claude-code-2.1.325/transcripts/cleared-after.jsonl"));
+}
+
+fn agents_told(main: &str) -> String {
+    let main = fixture(main);
+    let (session, settings) = (session_of(&main), settings());
+    let mut told = Told::default();
+    for file in agent_files(&main, &session, std::time::UNIX_EPOCH).unwrap() {
+        let rules = Rules {
+            agent: Some(&file.agent),
+            ..rules(&settings, &session)
+        };
+        read(&file.path, Position::default(), &rules, &mut told).unwrap();
+    }
+    told.lines()
+}
+
+#[test]
+fn subagents_tell_what_they_did_and_who_they_are() {
+    assert_snapshot!(told("claude-code-2.1.325/transcripts/with-subagent.jsonl"));
+    assert_snapshot!(agents_told(
+        "claude-code-2.1.325/transcripts/with-subagent.jsonl"
+    ));
+}
+
+#[test]
+fn agents_that_only_warm_up_say_nothing() {
+    let beside = fixture("claude-code-2.0.77/transcripts/session.beside");
+    let settings = settings();
+    let mut told = Told::default();
+    let mut paths: Vec<_> = std::fs::read_dir(beside).unwrap().flatten().collect();
+    paths.sort_by_key(std::fs::DirEntry::path);
+    for path in paths.iter().map(std::fs::DirEntry::path) {
+        let head = head(&path).unwrap().unwrap();
+        let agent = Agent {
+            id: head.agent.unwrap(),
+            kind: None,
+        };
+        let session = head.session.unwrap();
+        let rules = Rules {
+            agent: Some(&agent),
+            ..rules(&settings, &session)
+        };
+        read(&path, Position::default(), &rules, &mut told).unwrap();
+    }
+    assert_snapshot!(told.lines());
+}
+
+/// A session as a client writes it, line by line.
+struct Script {
+    dir: tempfile::TempDir,
+    lines: u32,
+}
+
+impl Script {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            lines: 0,
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("s.jsonl")
+    }
+
+    fn write(&mut self, mut line: serde_json::Value) -> &mut Self {
+        self.lines += 1;
+        line["timestamp"] = format!("2026-01-31T10:00:{:02}.000Z", self.lines).into();
+        line["sessionId"] = "s".into();
+        line["uuid"] = format!("u{}", self.lines).into();
+        line["version"] = "2.1.325".into();
+        let mut file = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.path())
+            .unwrap();
+        writeln!(file, "{line}").unwrap();
+        self
+    }
+
+    fn user(&mut self, text: &str) -> &mut Self {
+        let id = format!("p{}", self.lines);
+        self.write(serde_json::json!({
+            "type": "user", "promptId": id, "message": {"role": "user", "content": text}
+        }))
+    }
+
+    fn calls(&mut self, id: &str, tool: &str, input: serde_json::Value) -> &mut Self {
+        self.write(serde_json::json!({"type": "assistant", "message": {
+            "id": format!("m{id}"), "stop_reason": "tool_use",
+            "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]
+        }}))
+    }
+
+    fn result(&mut self, id: &str, output: &str) -> &mut Self {
+        self.write(
+            serde_json::json!({"type": "user", "message": {"role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": id, "content": output}]
+            }}),
+        )
+    }
+
+    fn says(&mut self, text: &str, stop_reason: Option<&str>) -> &mut Self {
+        let id = format!("m{}", self.lines);
+        self.write(serde_json::json!({"type": "assistant", "message": {
+            "id": id, "stop_reason": stop_reason, "content": [{"type": "text", "text": text}]
+        }}))
+    }
+
+    fn read(&self, from: Position, told: &mut Told) -> Position {
+        let settings = settings();
+        read(&self.path(), from, &rules(&settings, "s"), told).unwrap()
+    }
+
+    fn told(&self) -> String {
+        let mut told = Told::default();
+        self.read(Position::default(), &mut told);
+        told.lines()
+    }
+}
+
+#[test]
+fn read_in_pieces_it_tells_the_same() {
+    let whole = std::fs::read(fixture("claude-code-2.1.325/transcripts/full.jsonl")).unwrap();
+    let session = session_of(&fixture("claude-code-2.1.325/transcripts/full.jsonl"));
+    let want = told("claude-code-2.1.325/transcripts/full.jsonl");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.jsonl");
+    for step in [1_000, 4_096, 20_000] {
+        let settings = settings();
+        let mut told = Told::default();
+        let mut position = Position::default();
+        let mut at = 0;
+        while at < whole.len() {
+            at = (at + step).min(whole.len());
+            std::fs::write(&path, &whole[..at]).unwrap();
+            position = read(&path, position, &rules(&settings, &session), &mut told).unwrap();
+        }
+        assert_eq!(told.lines(), want, "{step} bytes at a time");
+        assert_eq!(position.offset, whole.len() as u64);
+    }
+}
+
+#[test]
+fn a_private_turn_leaves_nothing_but_its_place() {
+    let mut script = Script::new();
+    script
+        .user("<private>my salary is 100</private>")
+        .calls("t1", "Bash", serde_json::json!({"command": "echo 100"}))
+        .result("t1", "100")
+        .says("Your salary is 100.", Some("end_turn"))
+        .user("And now in public")
+        .says("In public.", Some("end_turn"));
+    let summary =
+        "This session is being continued from a previous conversation.\nSummary:\nsalary 100";
+    script.write(serde_json::json!({
+        "type": "user", "isCompactSummary": true, "message": {"role": "user", "content": summary}
+    }));
+    assert_snapshot!(script.told());
+    assert!(!script.told().contains("100"));
+}
+
+#[test]
+fn a_private_turn_stays_private_when_reading_goes_on_in_the_middle_of_it() {
+    let mut script = Script::new();
+    let mut told = Told::default();
+    script.user("<private>secret</private>");
+    let middle = script.read(Position::default(), &mut told);
+    script
+        .calls("t1", "Bash", serde_json::json!({"command": "secret"}))
+        .result("t1", "secret")
+        .says("secret", Some("end_turn"));
+    script.read(middle, &mut told);
+    assert_eq!(told.lines(), "prompt (private)");
+}
+
+#[test]
+fn a_turn_that_a_hook_muted_is_muted_here() {
+    let mut script = Script::new();
+    script
+        .user("looks harmless")
+        .says("is not", Some("end_turn"));
+    let settings = settings();
+    let rules = Rules {
+        is_muted: &|id| id == "p0",
+        ..rules(&settings, "s")
+    };
+    let mut told = Told::default();
+    read(&script.path(), Position::default(), &rules, &mut told).unwrap();
+    assert_eq!(told.lines(), "prompt (private)");
+}
+
+#[test]
+fn skipped_tools_ignored_paths_and_our_own_tools_stay_out() {
+    let mut script = Script::new();
+    script.user("go");
+    for (id, tool, input) in [
+        ("t1", "TodoWrite", serde_json::json!({})),
+        ("t2", "mcp__claude-mem__search", serde_json::json!({})),
+        (
+            "t3",
+            "Read",
+            serde_json::json!({"file_path": "/x/secrets/a"}),
+        ),
+        ("t4", "Read", serde_json::json!({"file_path": "/x/open/a"})),
+    ] {
+        script.calls(id, tool, input).result(id, "output");
+    }
+    let settings = Settings {
+        ignore_paths: vec!["secrets".to_owned()],
+        ..Settings::default()
+    };
+    let settings = HookSettings::of(settings, false);
+    let mut told = Told::default();
+    read(
+        &script.path(),
+        Position::default(),
+        &rules(&settings, "s"),
+        &mut told,
+    )
+    .unwrap();
+    assert_snapshot!(told.lines());
+}
+
+#[test]
+fn secrets_are_masked() {
+    let mut script = Script::new();
+    script
+        .user("the password is password=hunter2hunter2x")
+        .says(
+            "Noted: api_key=Zk4vQ9mXr2Lw8sTb6Yn1Ce5Ug7Hd3Pf0",
+            Some("end_turn"),
+        );
+    let told = script.told();
+    assert!(
+        !told.contains("Zk4vQ9mXr2Lw8sTb") && !told.contains("hunter2hunter2x"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_cut_off_turn_has_no_last_words_and_a_refused_call_did_not_happen() {
+    let mut script = Script::new();
+    script
+        .user("do it")
+        .says("I will", None)
+        .calls("t1", "Bash", serde_json::json!({"command": "rm -rf build"}))
+        .write(serde_json::json!({"type": "user", "message": {"role": "user", "content": [{
+            "type": "tool_result", "tool_use_id": "t1", "is_error": true,
+            "content": "The user doesn't want to proceed with this tool use. The tool use was rejected."
+        }]}}))
+        .write(serde_json::json!({"type": "user", "message": {"role": "user", "content":
+            [{"type": "text", "text": "[Request interrupted by user for tool use]"}]}}))
+        .user("something else")
+        .says("fine", Some("end_turn"));
+    assert_snapshot!(script.told());
+}
+
+#[test]
+fn words_without_an_end_are_the_last_only_if_nothing_follows() {
+    let mut script = Script::new();
+    script.user("old client").says("perhaps the last", None);
+    let mut told = Told::default();
+    let position = script.read(Position::default(), &mut told);
+    assert_eq!(told.lines(), "prompt \"old client\"");
+    script.user("next");
+    let position = script.read(position, &mut told);
+    assert_eq!(told.events.len(), 3, "{}", told.lines());
+    script.says("the very last", None);
+    let settings = settings();
+    let rules = Rules {
+        ended: true,
+        ..rules(&settings, "s")
+    };
+    read(&script.path(), position, &rules, &mut told).unwrap();
+    assert_snapshot!(told.lines());
+}
+
+#[test]
+fn the_history_of_another_session_is_not_told_again() {
+    let mut script = Script::new();
+    script
+        .user("old")
+        .says("old answer", Some("end_turn"))
+        .user("new")
+        .says("new answer", Some("end_turn"));
+    let settings = settings();
+    let rules = Rules {
+        since: Some(Millis(
+            "2026-01-31T10:00:03Z"
+                .parse::<jiff::Timestamp>()
+                .unwrap()
+                .as_millisecond(),
+        )),
+        ..rules(&settings, "s")
+    };
+    let mut told = Told::default();
+    read(&script.path(), Position::default(), &rules, &mut told).unwrap();
+    assert_eq!(told.events.len(), 2, "{}", told.lines());
+    let other = Rules {
+        session: "another",
+        ..rules
+    };
+    let mut told = Told::default();
+    read(&script.path(), Position::default(), &other, &mut told).unwrap();
+    assert_eq!(told.lines(), "");
+}
+
+#[test]
+fn an_error_of_the_api_is_nobodys_last_words() {
+    let mut script = Script::new();
+    script.user("hello").write(serde_json::json!({
+        "type": "assistant", "isApiErrorMessage": true, "message": {"id": "m", "model": "<synthetic>",
+        "stop_reason": "stop_sequence", "content": [{"type": "text", "text": "API Error: 529"}]}
+    }));
+    assert_eq!(script.told(), "prompt \"hello\"");
+}
+
+#[test]
+fn broken_lines_and_strange_types_are_passed_over() {
+    let mut script = Script::new();
+    script.user("before");
+    let mut file = std::fs::File::options()
+        .append(true)
+        .open(script.path())
+        .unwrap();
+    for line in [
+        "{",
+        "null",
+        "[]",
+        "{\"type\":\"user\"}",
+        "{\"type\":\"user\",\"sessionId\":\"s\",\"timestamp\":3,\"message\":{}}",
+        "{\"type\":7,\"message\":\"x\"}",
+        "{\"type\":\"assistant\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-31T10:00:30Z\",\"message\":{\"content\":[1,2]}}",
+        "{\"type\":\"user\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-31T10:00:30Z\",\"message\":{\"content\":[{\"type\":\"tool_result\"}]}}",
+    ] {
+        writeln!(file, "{line}").unwrap();
+    }
+    file.write_all(b"\xff\xfe\n").unwrap();
+    script.user("after");
+    assert_eq!(script.told(), "prompt \"before\"\nprompt \"after\"");
+}
