@@ -83,6 +83,12 @@ pub const GATE_SECONDS: u64 = 10;
 
 /// One request to the worker over its socket,
 pub const REQUEST_BYTES_MAX: u64 = 64 << 10;
+/// and the answer to a hook.
+pub const REPLY_BYTES_MAX: usize = 64 << 10;
+/// What of a prompt is asked about: escaped, it fits into one request.
+pub const RECALL_CHARS_MAX: usize = 8_000;
+/// How long a hook waits for the worker's answer before it looks for itself.
+pub const RECALL_WORKER_MS: u64 = 60;
 /// how long it may take to say it,
 pub const REQUEST_SECONDS_MAX: u64 = 5;
 /// and how many are answered at once.
@@ -97,6 +103,8 @@ pub const READY_SECONDS: u64 = 20;
 pub const START_AGAIN_SECONDS: u64 = 10;
 /// Rounds of the worker's upkeep,
 pub const UPKEEP_SECONDS: u64 = 60;
+/// How long what was opened to look something up stays open.
+pub const WARM_SECONDS: u64 = 30;
 /// of which some do more: ending children that lost their worker,
 pub const REAP_SECONDS: u64 = 300;
 /// looking at every page of the store,

@@ -101,7 +101,7 @@ fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
             title: row.title,
             score: f64::from(worth),
             tokens: cost,
-            matched: vec![ask.path.to_owned()],
+            reason: ask.path.to_owned(),
         });
     }
     if items.is_empty() {

@@ -11,6 +11,7 @@
 pub mod choose;
 pub mod failure;
 pub mod file;
+pub mod moment;
 pub mod quote;
 pub mod recall;
 pub mod render;

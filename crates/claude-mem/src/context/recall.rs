@@ -64,7 +64,8 @@ pub struct Brought {
     pub title: String,
     pub score: f64,
     pub tokens: u32,
-    pub matched: Vec<String>,
+    /// What of the prompt stands in it.
+    pub reason: String,
 }
 
 /// The text for the agent; empty where there is nothing to say.
@@ -286,7 +287,7 @@ fn render_found(ask: &Ask<'_>, found: Vec<Near>) -> Recalled {
             title: near.row.title,
             score: near.score,
             tokens: cost,
-            matched: near.matched,
+            reason: near.matched.join(", "),
         });
     }
     if items.is_empty() {

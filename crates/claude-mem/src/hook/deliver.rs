@@ -5,7 +5,7 @@
 //! neighbours, and only then is its file removed; dying in between repeats, and never loses.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -159,13 +159,7 @@ pub fn wake(socket: &Path) -> bool {
 }
 
 fn try_wake(socket: &Path) -> io::Result<()> {
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-    let address = SocketAddrUnix::new(socket)?;
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let end = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    rustix::net::connect(&end, &address)?;
-    rustix::io::write(&end, b"wake\n")?;
-    Ok(())
+    super::ask::connect(socket)?.write_all(b"wake\n")
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 pub mod agents;
 pub mod answer;
+mod ask;
 pub mod deliver;
 pub mod event;
 pub mod guard;
@@ -253,6 +254,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             kind: call.kind,
             head: call.head,
             dir,
+            socket: &dir.worker_sock(&paths::short_dir(&self.around.env)),
             project: project.as_ref(),
             about: call
                 .wire

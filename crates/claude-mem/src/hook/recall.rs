@@ -2,7 +2,6 @@
 //!
 //! Invariant: whatever goes wrong here costs the agent a memory, never its turn.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
@@ -13,10 +12,10 @@ use super::event::{Body, ProjectHint};
 use super::settings::HookSettings;
 use super::wire::{Head, Wire};
 use crate::clock::Millis;
+use crate::context::moment::{Listener, Moment, Need};
 use crate::context::{self, recall};
-use crate::ids::{ClientSessionId, ProjectId, SessionId};
 use crate::paths::DataDir;
-use crate::store::{Feedback, RowKind, Signal, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// What the choice of an answer can depend on.
 #[derive(Debug)]
@@ -25,6 +24,8 @@ pub struct Question<'a> {
     pub kind: Kind,
     pub head: &'a Head,
     pub dir: &'a DataDir,
+    /// Where a worker listens, if one runs.
+    pub socket: &'a Path,
     pub project: Option<&'a ProjectHint>,
     pub about: About<'a>,
     pub settings: &'a HookSettings,
@@ -107,34 +108,22 @@ pub fn answer(question: &Question<'_>) -> Answer {
     }
 }
 
-/// The store and where in it this session belongs. `None`: it has never been heard of.
-struct Place {
-    store: Store,
-    project: ProjectId,
-    session: Option<SessionId>,
+impl Question<'_> {
+    fn listener(&self) -> Listener {
+        Listener {
+            client: self.agent.name.to_owned(),
+            session: self.head.session.clone().unwrap_or_default(),
+            agent_id: self.head.agent_id.clone().unwrap_or_default(),
+        }
+    }
 }
 
-fn place(question: &Question<'_>) -> Result<Option<Place>, StoreError> {
-    let Some(hint) = question.project else {
-        return Ok(None);
-    };
-    let store = match Store::open_read_only(&question.dir.db()) {
-        Err(StoreError::Missing) => return Ok(None),
-        store => store?,
-    };
-    let reads = store.read();
-    let Some(project) = reads.project_by_keys(&hint.keys)? else {
-        return Ok(None);
-    };
-    let client_session = ClientSessionId(question.head.session.clone().unwrap_or_default());
-    let session = reads
-        .session_of_client(question.agent.name, &client_session)?
-        .map(|session| session.id);
-    Ok(Some(Place {
-        store,
-        project,
-        session,
-    }))
+/// The store, if there is one yet.
+fn open(question: &Question<'_>) -> Result<Option<Store>, StoreError> {
+    match Store::open_read_only(&question.dir.db()) {
+        Err(StoreError::Missing) => Ok(None),
+        store => store.map(Some),
+    }
 }
 
 fn session_start(question: &Question<'_>) -> Result<Option<String>, StoreError> {
@@ -145,15 +134,14 @@ fn session_start(question: &Question<'_>) -> Result<Option<String>, StoreError> 
     let (Some(hint), true) = (question.project, settings.context) else {
         return Ok(None);
     };
-    let Some(Place {
-        store,
-        project,
-        session,
-    }) = place(question)?
-    else {
+    let Some(store) = open(question)? else {
         return Ok(None);
     };
     let reads = store.read();
+    let Some(project) = reads.project_by_keys(&hint.keys)? else {
+        return Ok(None);
+    };
+    let session = question.listener().own_session(&reads)?;
     let resumed = question.head.source.as_deref() == Some("resume");
     let resumed = match session.filter(|_| resumed) {
         Some(id) => Some((id, reads.session(id)?.last_activity)),
@@ -178,45 +166,61 @@ fn session_start(question: &Question<'_>) -> Result<Option<String>, StoreError> 
             notices: &[],
         },
     )?;
-    let shown = block.chosen.items.iter().enumerate();
-    let shown = shown.map(|(at, item)| {
-        (
-            item.row.kind,
-            item.row.row_id,
-            Shown {
-                score: item.value,
-                rank: at,
-                tokens: item.tokens,
-                reason: item.reasons.join(", "),
-            },
-        )
-    });
-    record(question, "session_start", &shown.collect::<Vec<_>>())?;
+    record(question, "session_start", &block.brought())?;
     Ok((!block.text.is_empty()).then_some(block.text))
 }
 
 fn prompt(question: &Question<'_>) -> Result<Option<String>, StoreError> {
     let settings = question.settings.all();
-    let (About::Prompt(text), true) = (&question.about, settings.recall_prompt) else {
-        return Ok(None);
-    };
-    if recall::worth_asking(text).is_none() {
-        return Ok(None);
+    match &question.about {
+        About::Prompt(text) if settings.recall_prompt => {
+            moment(question, Need::Prompt, text, settings.recall_prompt_tokens)
+        }
+        _ => Ok(None),
     }
-    let Some(place) = place(question)? else {
+}
+
+/// The same error seen before.
+fn failure(question: &Question<'_>) -> Result<Option<String>, StoreError> {
+    let settings = question.settings.all();
+    match &question.about {
+        About::Failure(output) if settings.recall_failure => moment(
+            question,
+            Need::Failure,
+            output,
+            settings.recall_failure_tokens,
+        ),
+        _ => Ok(None),
+    }
+}
+
+/// Asks the worker, which knows what words mean; without one, or without an answer in time,
+/// looks for the words themselves.
+fn moment(
+    question: &Question<'_>,
+    need: Need,
+    said: &str,
+    budget_tokens: u32,
+) -> Result<Option<String>, StoreError> {
+    let (Some(hint), Some(text)) = (question.project, Moment::text_of(need, said)) else {
         return Ok(None);
     };
-    let shown = place.shown(question)?;
-    let zone = TimeZone::system();
-    let ask = place.ask(
+    let moment = Moment {
+        listener: question.listener(),
+        project: hint.keys.clone(),
+        need,
         text,
-        &shown,
-        settings.recall_prompt_tokens,
-        recall::FLOOR,
-        &zone,
-    );
-    let recalled = recall::prompt(&place.store.read(), &ask, None)?;
-    tell(question, "prompt", recalled)
+        budget_tokens,
+    };
+    if let Some(told) = super::ask::worker(question.socket, &moment) {
+        return Ok((!told.text.is_empty()).then_some(told.text));
+    }
+    let Some(store) = open(question)? else {
+        return Ok(None);
+    };
+    let recalled = moment.recall(&store.read(), None, &TimeZone::system())?;
+    record(question, need.place(), &recalled.items)?;
+    Ok((!recalled.text.is_empty()).then_some(recalled.text))
 }
 
 fn note_compaction(question: &Question<'_>) -> Result<(), StoreError> {
@@ -238,146 +242,50 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
     if !FILE_TOOLS.contains(&tool) || !large {
         return Ok(None);
     }
-    let (Some(hint), Some(place)) = (question.project, place(question)?) else {
+    let (Some(hint), Some(store)) = (question.project, open(question)?) else {
+        return Ok(None);
+    };
+    let reads = store.read();
+    let Some(project) = reads.project_by_keys(&hint.keys)? else {
         return Ok(None);
     };
     let relative = Path::new(path)
         .strip_prefix(&hint.root)
         .unwrap_or(Path::new(path));
     let relative = relative.to_string_lossy();
-    let session = question.head.session.as_deref().unwrap_or_default();
-    let reads = place.store.read();
-    let since = reads.last_compaction(question.agent.name, session)?;
-    let told = reads.feedback_in_session(session)?;
+    let listener = question.listener();
+    let since = reads.last_compaction(&listener.client, &listener.session)?;
+    let told = reads.feedback_in_session(&listener.session)?;
     if told
         .iter()
         .any(|entry| entry.place == "file" && entry.reason == relative && entry.at >= since)
     {
         return Ok(None);
     }
-    let shown = place.shown(question)?;
     let ask = context::file::Ask {
-        project: place.project,
-        own: place.session,
+        project,
+        own: listener.own_session(&reads)?,
         path: &relative,
-        shown: &shown,
+        shown: &listener.shown(&reads)?,
         budget_tokens: settings.recall_file_tokens,
         zone: &TimeZone::system(),
     };
-    let recalled = context::file::file(&place.store.read(), &ask)?;
-    tell(question, "file", recalled)
-}
-
-/// The same error seen before.
-fn failure(question: &Question<'_>) -> Result<Option<String>, StoreError> {
-    let settings = question.settings.all();
-    let (About::Failure(output), true) = (&question.about, settings.recall_failure) else {
-        return Ok(None);
-    };
-    let Some(place) = place(question)? else {
-        return Ok(None);
-    };
-    let shown = place.shown(question)?;
-    let zone = TimeZone::system();
-    let ask = place.ask(
-        output,
-        &shown,
-        settings.recall_failure_tokens,
-        context::failure::FLOOR,
-        &zone,
-    );
-    let recalled = context::failure::failure(&place.store.read(), &ask, None)?;
-    tell(question, "failure", recalled)
-}
-
-impl Place {
-    fn shown(&self, question: &Question<'_>) -> Result<HashSet<(RowKind, i64)>, StoreError> {
-        let session = question.head.session.as_deref().unwrap_or_default();
-        let agent = question.head.agent_id.as_deref().unwrap_or_default();
-        let reads = self.store.read();
-        let since = reads.last_compaction(question.agent.name, session)?;
-        let shown = reads.shown_to(question.agent.name, session, agent, since)?;
-        Ok(shown.into_iter().collect())
-    }
-
-    fn ask<'a>(
-        &self,
-        text: &'a str,
-        shown: &'a HashSet<(RowKind, i64)>,
-        budget_tokens: u32,
-        floor: recall::Floor,
-        zone: &'a TimeZone,
-    ) -> recall::Ask<'a> {
-        recall::Ask {
-            project: self.project,
-            own: self.session,
-            prompt: text,
-            shown,
-            budget_tokens,
-            zone,
-            floor,
-        }
-    }
-}
-
-/// Notes what is shown, and shows it.
-fn tell(
-    question: &Question<'_>,
-    place: &str,
-    recalled: recall::Recalled,
-) -> Result<Option<String>, StoreError> {
-    let items = recalled.items.into_iter().enumerate().map(|(rank, item)| {
-        let reason = item.matched.join(", ");
-        (
-            item.kind,
-            item.row_id,
-            Shown {
-                score: item.score,
-                rank,
-                tokens: item.tokens,
-                reason,
-            },
-        )
-    });
-    record(question, place, &items.collect::<Vec<_>>())?;
+    let recalled = context::file::file(&reads, &ask)?;
+    record(question, "file", &recalled.items)?;
     Ok((!recalled.text.is_empty()).then_some(recalled.text))
-}
-
-/// What the ledger keeps of one memory that was shown.
-struct Shown {
-    score: f64,
-    rank: usize,
-    tokens: u32,
-    reason: String,
 }
 
 /// The ledger. What cannot be noted now is shown all the same: at worst it is shown twice.
 fn record(
     question: &Question<'_>,
     place: &str,
-    shown: &[(RowKind, i64, Shown)],
+    brought: &[recall::Brought],
 ) -> Result<(), StoreError> {
-    if shown.is_empty() {
+    if brought.is_empty() {
         return Ok(());
     }
+    let listener = question.listener();
     let mut inbox = crate::store::Inbox::open(&question.dir.db())?;
-    let entries: Vec<Feedback<'_>> = shown
-        .iter()
-        .map(|(kind, row_id, shown)| Feedback {
-            kind: *kind,
-            row_id: *row_id,
-            client: question.agent.name,
-            session: question.head.session.as_deref().unwrap_or_default(),
-            agent_id: question.head.agent_id.as_deref().unwrap_or_default(),
-            signal: Signal::Injected,
-            place,
-            score: Some(shown.score),
-            rank: u32::try_from(shown.rank).ok(),
-            tokens: shown.tokens,
-            reason: &shown.reason,
-            at: question.now,
-        })
-        .collect();
-    inbox.record_feedback(&entries)?;
+    inbox.record_feedback(&listener.told(place, brought, question.now))?;
     inbox.close()
 }

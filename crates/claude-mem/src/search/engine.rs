@@ -69,13 +69,19 @@ impl Engine {
         self.store.read()
     }
 
-    pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {
+    /// The store, and the vectors where there are any.
+    pub fn legs(&mut self) -> (Reads<'_>, Option<VectorLeg<'_>>) {
         let leg = match (&mut self.vectors, &mut self.shelves) {
             (Some(vectors), Some(shelves)) => Some(VectorLeg::warm(vectors, shelves, self.encoder)),
             (Some(vectors), None) => Some(VectorLeg::cold(vectors, self.encoder)),
             (None, _) => None,
         };
-        let mut found = Searcher::new(self.store.read(), leg).search(ask)?;
+        (self.store.read(), leg)
+    }
+
+    pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {
+        let (reads, leg) = self.legs();
+        let mut found = Searcher::new(reads, leg).search(ask)?;
         if found.without_vectors.is_none() {
             found.without_vectors = self.without_vectors.take();
         }

@@ -8,6 +8,7 @@
 //! - `drain` works: it takes episodes off the queue (`episodes`, `work`), lets a compressor make
 //!   memories of them, leaves out what was said already (`similar`) and marks what no longer
 //!   holds (`replace`).
+//! - `warm` answers those who look something up, again and again.
 //! - `upkeep` looks after the store: backups, sweeps; `recover` puts a damaged one right.
 //!
 //! Invariant: killed at any point it loses nothing and stores nothing twice, and nothing of it
@@ -32,7 +33,9 @@ pub mod shared;
 pub mod similar;
 pub mod socket;
 pub mod spawn;
+pub mod told;
 pub mod upkeep;
+pub mod warm;
 pub mod work;
 pub mod worker;
 

@@ -1,8 +1,9 @@
 //! How others reach the worker: one line in, one line out, over a Unix socket.
 //!
 //! `wake` says that something was queued and wants no answer. `drain` waits until everything
-//! that is queued is settled. `status` tells how the worker is. `stop` ends it. Only processes
-//! of the same user are heard.
+//! that is queued is settled. `recall` brings memories to mind, and counts them as shown when it
+//! hears `heard`. `status` tells how the worker is. `stop` ends it. Only processes of the same
+//! user are heard.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +16,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
 
 use super::lifecycle::Ended;
+use super::told::{self, Told};
 use super::worker::Worker;
 use crate::clock::Millis;
+use crate::context::moment::Moment;
 use crate::limits::{REQUEST_BYTES_MAX, REQUEST_SECONDS_MAX, REQUESTS_AT_ONCE_MAX};
 
 /// What `status` tells.
@@ -82,7 +85,11 @@ async fn answer(
     let mut lines = BufReader::new(read.take(REQUEST_BYTES_MAX));
     let patience = Duration::from_secs(REQUEST_SECONDS_MAX);
     tokio::time::timeout(patience, lines.read_line(&mut request)).await??;
-    let reply = match request.trim() {
+    let request = request.trim();
+    if let Some(moment) = request.strip_prefix("recall ") {
+        return recall(worker, moment, &mut write, lines).await;
+    }
+    let reply = match request {
         // To have come is to have said it.
         "wake" | "" => {
             worker.drain.ring();
@@ -99,6 +106,39 @@ async fn answer(
         _ => "unknown".to_owned(),
     };
     write.write_all(format!("{reply}\n").as_bytes()).await
+}
+
+/// Tells what comes to mind; the one who asked may have stopped waiting for it.
+async fn recall(
+    worker: &Arc<Worker>,
+    moment: &str,
+    write: &mut (impl tokio::io::AsyncWrite + Unpin),
+    mut lines: BufReader<impl tokio::io::AsyncRead + Unpin>,
+) -> io::Result<()> {
+    let moment: Moment = serde_json::from_str(moment)?;
+    let (looking, asked) = (Arc::clone(worker), moment.clone());
+    let recalled = tokio::task::spawn_blocking(move || told::recall(&looking, &asked))
+        .await
+        .map_err(io::Error::other)?;
+    let recalled = recalled
+        .inspect_err(|error| worker.trouble("nothing could be brought to mind", error))
+        .map_err(io::Error::other)?;
+    let reply = serde_json::to_string(&Told {
+        text: recalled.text.clone(),
+    })?;
+    write.write_all(format!("{reply}\n").as_bytes()).await?;
+    let mut heard = String::new();
+    let patience = Duration::from_secs(REQUEST_SECONDS_MAX);
+    tokio::time::timeout(patience, lines.read_line(&mut heard)).await??;
+    if heard.trim() != "heard" || recalled.items.is_empty() {
+        return Ok(());
+    }
+    let noting = Arc::clone(worker);
+    let noted = tokio::task::spawn_blocking(move || told::heard(&noting, &moment, &recalled));
+    if let Err(error) = noted.await.map_err(io::Error::other)? {
+        worker.trouble("what was shown could not be noted", &error);
+    }
+    Ok(())
 }
 
 /// Drains, unless the one who asked goes away before it is done.

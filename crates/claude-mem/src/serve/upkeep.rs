@@ -83,6 +83,7 @@ fn rounds(worker: &Worker, stopping: &(Mutex<bool>, Condvar), was_killed: bool) 
     while !rests(stopping) {
         let now = Instant::now();
         worker.drain.ring();
+        worker.warm.rest(now);
         once(worker);
         if reap.is_now(now) {
             told(

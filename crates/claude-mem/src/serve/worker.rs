@@ -11,6 +11,7 @@ use super::pidfile::WorkerFile;
 use super::presence::Presence;
 use super::shared::SharedStore;
 use super::socket::Report;
+use super::warm::Warm;
 use super::work::{Left, Work};
 use crate::clock;
 use crate::config::Settings;
@@ -25,6 +26,8 @@ pub struct Worker {
     pub presence: Arc<Presence>,
     /// Rung when there are rows to make vectors of.
     pub index: Arc<index::Bell>,
+    /// For everyone who looks something up.
+    pub warm: Warm,
     pub settings: Settings,
     /// Rows as they are stored, for those who look on.
     pub changes: broadcast::Sender<Left>,
@@ -61,8 +64,10 @@ impl Worker {
             watcher,
             settings.parallel_sessions as usize,
         )?;
+        let warm = Warm::new(store.dir().clone(), settings.vectors);
         Ok(Arc::new(Self {
             store,
+            warm,
             drain,
             presence,
             index,

@@ -1,0 +1,151 @@
+//! A moment of need as a value: a hook asks the store about it, or a worker that has everything
+//! open already. The answer is the same but for the vectors.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use super::recall::{self, Ask, Brought, Recalled};
+use super::{Block, failure};
+use crate::clock::Millis;
+use crate::limits::RECALL_CHARS_MAX;
+use crate::search::VectorLeg;
+use crate::store::{Feedback, Reads, Signal, StoreError};
+
+/// The agent that is told something: one of a session may not know what another was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listener {
+    pub client: String,
+    pub session: String,
+    /// Empty: the session's own agent.
+    pub agent_id: String,
+}
+
+/// What may bring something to mind, redacted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    pub listener: Listener,
+    /// The project's names, strongest first.
+    pub project: Vec<String>,
+    pub need: Need,
+    pub text: String,
+    pub budget_tokens: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// A prompt was given.
+    Prompt,
+    /// A command failed.
+    Failure,
+}
+
+impl Need {
+    /// As the ledger names it.
+    pub const fn place(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Failure => "failure",
+        }
+    }
+}
+
+impl Moment {
+    /// Of what is said, the part that is asked about. `None`: it is about nothing.
+    pub fn text_of(need: Need, said: &str) -> Option<String> {
+        let said = match need {
+            Need::Prompt => Cow::Borrowed(said),
+            Need::Failure => Cow::Owned(failure::telling(said)),
+        };
+        let text: String = said.chars().take(RECALL_CHARS_MAX).collect();
+        recall::worth_asking(&text).map(|_| text)
+    }
+
+    /// What it brings to mind; nothing in a project that memory does not know.
+    pub fn recall(
+        &self,
+        reads: &Reads<'_>,
+        leg: Option<&mut VectorLeg<'_>>,
+        zone: &TimeZone,
+    ) -> Result<Recalled, StoreError> {
+        let Some(project) = reads.project_by_keys(&self.project)? else {
+            return Ok(Recalled::default());
+        };
+        let ask = Ask {
+            project,
+            own: self.listener.own_session(reads)?,
+            prompt: &self.text,
+            shown: &self.listener.shown(reads)?,
+            budget_tokens: self.budget_tokens,
+            zone,
+            floor: match self.need {
+                Need::Prompt => recall::FLOOR,
+                Need::Failure => failure::FLOOR,
+            },
+        };
+        recall::prompt(reads, &ask, leg)
+    }
+}
+
+impl Listener {
+    /// The session itself, if it is known already.
+    pub fn own_session(
+        &self,
+        reads: &Reads<'_>,
+    ) -> Result<Option<crate::ids::SessionId>, StoreError> {
+        let client_session = crate::ids::ClientSessionId(self.session.clone());
+        let session = reads.session_of_client(&self.client, &client_session)?;
+        Ok(session.map(|session| session.id))
+    }
+
+    /// What it was told and has not forgotten since.
+    pub fn shown(&self, reads: &Reads<'_>) -> Result<HashSet<crate::search::RowKey>, StoreError> {
+        let since = reads.last_compaction(&self.client, &self.session)?;
+        let shown = reads.shown_to(&self.client, &self.session, &self.agent_id, since)?;
+        Ok(shown.into_iter().collect())
+    }
+
+    /// What the ledger keeps of having told it these, best first.
+    pub fn told<'a>(
+        &'a self,
+        place: &'a str,
+        brought: &'a [Brought],
+        at: Millis,
+    ) -> Vec<Feedback<'a>> {
+        let entry = |(rank, item): (usize, &'a Brought)| Feedback {
+            kind: item.kind,
+            row_id: item.row_id,
+            client: &self.client,
+            session: &self.session,
+            agent_id: &self.agent_id,
+            signal: Signal::Injected,
+            place,
+            score: Some(item.score),
+            rank: u32::try_from(rank).ok(),
+            tokens: item.tokens,
+            reason: &item.reason,
+            at,
+        };
+        brought.iter().enumerate().map(entry).collect()
+    }
+}
+
+impl Block {
+    /// What stands in it, as the ledger counts it.
+    pub fn brought(&self) -> Vec<Brought> {
+        let items = self.chosen.items.iter();
+        items
+            .map(|item| Brought {
+                kind: item.row.kind,
+                row_id: item.row.row_id,
+                title: item.row.title.clone(),
+                score: item.value,
+                tokens: item.tokens,
+                reason: item.reasons.join(", "),
+            })
+            .collect()
+    }
+}
