@@ -61,6 +61,11 @@ pub const LEASE_SECONDS: i64 = 120;
 pub const ATTEMPTS_MAX: u32 = 3;
 /// Leases that may run out over one event before it counts as the cause.
 pub const CRASHES_MAX: u32 = 20;
+/// Workers that may die over an event before its episode is not shown to a model any more,
+pub const CRASHES_MODEL_MAX: u32 = 3;
+/// and before it is not made anything of: then the words that were said are all that is kept.
+pub const CRASHES_DISTIL_MAX: u32 = 6;
+const _: () = assert!(CRASHES_MODEL_MAX < CRASHES_DISTIL_MAX && CRASHES_DISTIL_MAX < CRASHES_MAX);
 /// The longest that a failed event waits for its next try.
 pub const BACKOFF_SECONDS_MAX: i64 = 300;
 

@@ -13,13 +13,15 @@ use serde::Serialize;
 use super::app::App;
 use super::screen::Screen;
 use super::words;
-use crate::clock::Millis;
+use crate::clock::{self, Millis};
 use crate::limits::{END_SECONDS, READY_SECONDS};
-use crate::log::{Author, Log};
+use crate::log::{Author, Level, Log};
 use crate::paths;
+use crate::serve::compressor::{self, Surroundings};
+use crate::serve::drain::Compressor;
 use crate::serve::lifecycle::{self, Ended, NotRun, Plan};
-use crate::serve::local::Local;
 use crate::serve::pidfile::WorkerFile;
+use crate::serve::shared::SharedStore;
 use crate::serve::spawn::{self, Started};
 use crate::serve::{client, lock, socket};
 
@@ -229,20 +231,43 @@ fn socket_of(app: &App) -> PathBuf {
 
 fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
     let settings = app.settings().settings;
+    let log = Log::new(app.data.logs(), Author::Worker, (&settings).into());
+    log_panics(&log);
     Ok(Plan {
         dir: app.data.clone(),
         socket: socket_of(app),
         executable: std::env::current_exe().context("this executable has no path")?,
         until_drained,
-        log: Log::new(app.data.logs(), Author::Worker, (&settings).into()),
+        log,
         settings,
     })
+}
+
+/// Who makes the memories, as the settings and the environment of this process have it.
+fn compressor(store: &Arc<SharedStore>, plan: &Plan) -> Arc<dyn Compressor> {
+    compressor::choose(
+        store,
+        &plan.settings,
+        &Surroundings::of_process(),
+        &plan.log,
+    )
+}
+
+/// A panic ends the worker that ships. Its place is logged, and never its message, which may
+/// quote what is remembered.
+fn log_panics(log: &Log) {
+    let (log, otherwise) = (log.clone(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        let at = panic.location().map_or_else(String::new, ToString::to_string);
+        log.line(clock::now().millis(), Level::Error, "a panic", &[("at", &at)]);
+        otherwise(panic);
+    }));
 }
 
 fn foreground(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let plan = plan(app, false)?;
     let executable = plan.executable.clone();
-    let ended = lifecycle::run(plan, Arc::new(Local::default()), |file| {
+    let ended = lifecycle::run(plan, compressor, |file| {
         // If nobody reads it, the worker still runs.
         let _ = writeln!(screen, "worker runs (pid {}); Ctrl-C ends it", file.pid)
             .and_then(|()| screen.flush());
@@ -256,7 +281,7 @@ fn detached(app: &App) -> anyhow::Result<()> {
     let plan = plan(app, false)?;
     let executable = plan.executable.clone();
     let mut told = Ok(());
-    let ended = lifecycle::run(plan, Arc::new(Local::default()), |_| {
+    let ended = lifecycle::run(plan, compressor, |_| {
         told = spawn::tell(&Started::Ready);
     });
     match ended {
@@ -280,7 +305,7 @@ const DRAIN_TRIES: usize = 20;
 
 fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     for _ in 0..DRAIN_TRIES {
-        match lifecycle::run(plan(app, true)?, Arc::new(Local::default()), |_| {}) {
+        match lifecycle::run(plan(app, true)?, compressor, |_| {}) {
             Ok(Ended::Drained) => return drained(screen),
             Ok(_) => bail!("the worker was ended before the queue was empty"),
             Err(NotRun::Running) => {}

@@ -39,6 +39,10 @@ pub enum Denied {
 pub trait Around {
     fn now(&self) -> Millis;
     fn random(&self) -> u8;
+    /// How long one call may take.
+    fn call_max(&self) -> Duration {
+        Duration::from_secs(MODEL_CALL_SECONDS_MAX)
+    }
     /// Waits; false if the worker is to end.
     fn wait(&self, pause: Duration) -> bool;
 }
@@ -74,7 +78,7 @@ pub fn drive(
             Advice::WaitUntil(then) => millis(then - around.now()),
             Advice::Ask => match purse.reserve(batch.estimate(model).total()) {
                 Ok(reservation) => {
-                    let deadline = left.min(Duration::from_secs(MODEL_CALL_SECONDS_MAX));
+                    let deadline = left.min(around.call_max());
                     let outcome = batch.run(model, attempts, deadline, around.now());
                     purse.settle(reservation, outcome.spend, outcome.word);
                     outcome.tell(&mut lock(ladder), around.now(), around.random());

@@ -120,6 +120,9 @@ settings! {
         budget_tokens_per_day: u64 = "1000000", number(0, 1_000_000_000, "tokens");
         /// Tokens that a model may cost for one session of yours.
         budget_tokens_per_session: u64 = "200000", number(0, 1_000_000_000, "tokens");
+        /// How long one call to a model may take. What takes longer is asked again, and in the
+        /// end left to `local`.
+        model_seconds: u32 = "90", number(1, 90, "seconds");
         /// Sessions that are worked on at once.
         parallel_sessions: u32 = "2", number(1, 16, "sessions");
     }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::drain::{Compressor, Verdict};
 use super::local::Local;
@@ -15,13 +16,17 @@ use super::modelled::{Modelled, Plan};
 use super::shared::SharedStore;
 use super::work::Work;
 use crate::child::{Register, Spawner};
-use crate::clock::Millis;
+use crate::clock::{self, Millis};
 use crate::compress::budget::Limits;
 use crate::compress::model::{Choice, Edge, Launch, Network, proxy_from_environment};
 use crate::config::{Provider, Settings};
 use crate::limits::VOCABULARY_BYTES_MAX;
+use crate::log::{Level, Log};
 use crate::paths;
 use crate::vocabulary::Vocabulary;
+
+/// What `status` and the log say when the model that was asked for is not used.
+const NOT_TO_BE_HAD: &str = "memories are made without a model";
 
 /// What the edge of the program knows of the process.
 #[derive(Clone, Debug)]
@@ -54,6 +59,7 @@ pub fn choose(
     store: &Arc<SharedStore>,
     settings: &Settings,
     around: &Surroundings,
+    log: &Log,
 ) -> Arc<dyn Compressor> {
     let (vocabulary, mut trouble) = match vocabulary(store, settings) {
         Ok(vocabulary) => (vocabulary, None),
@@ -69,10 +75,18 @@ pub fn choose(
                 day_tokens: settings.budget_tokens_per_day,
                 session_tokens: settings.budget_tokens_per_session,
             },
+            call_max: Duration::from_secs(settings.model_seconds.into()),
         };
         match edge(store, settings, around).and_then(|edge| usable(&plan.choice, edge)) {
-            Ok(edge) => return Arc::new(Modelled::new(Arc::clone(store), plan, edge, trouble)),
-            Err(why) => trouble = Some(why),
+            Ok(edge) => {
+                let (store, log) = (Arc::clone(store), log.clone());
+                return Arc::new(Modelled::new(store, plan, edge, trouble, log));
+            }
+            Err(why) => {
+                let now = clock::now().millis();
+                log.line(now, Level::Warn, NOT_TO_BE_HAD, &[("why", &why)]);
+                trouble = Some(format!("{NOT_TO_BE_HAD}: {why}"));
+            }
         }
     }
     Arc::new(Distiller {

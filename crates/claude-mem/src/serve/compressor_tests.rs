@@ -15,7 +15,12 @@ fn chosen(json: &str, env: &[(&str, &str)]) -> (String, Option<String>) {
             .collect(),
         executable: "/proc/self/exe".into(),
     };
-    let compressor = choose(&store, &settings, &around);
+    let compressor = choose(
+        &store,
+        &settings,
+        &around,
+        &crate::serve::testing::log(&scratch),
+    );
     (format!("{compressor:?}"), compressor.trouble(Millis(0)))
 }
 

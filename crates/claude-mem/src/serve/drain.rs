@@ -13,14 +13,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::episodes::{self, Cut};
+use super::local;
 use super::shared::SharedStore;
 use super::work::{self, Left, Made, Work};
 use crate::clock::{self, Millis};
 use crate::hook::deliver;
 use crate::ids::PendingId;
-use crate::limits::{BUSY_PAUSE_MS, EPISODE_EVENTS_MAX, POLL_SECONDS};
+use crate::limits::{
+    BUSY_PAUSE_MS, CRASHES_DISTIL_MAX, CRASHES_MODEL_MAX, EPISODE_EVENTS_MAX, POLL_SECONDS,
+};
 use crate::queue::LeaseId;
 use crate::store::{ReadySession, StoreError};
+use crate::vocabulary::Vocabulary;
 
 /// Who makes memories of episodes.
 pub trait Compressor: Send + Sync + std::fmt::Debug {
@@ -295,10 +299,21 @@ impl Shared {
     }
 
     fn finish(&self, work: &Work) -> Result<(), StoreError> {
-        let verdict = if work.says_something() {
-            self.make(work)
-        } else {
-            Verdict::Made(Box::default())
+        let verdict = match work.crashes() {
+            _ if !work.says_something() => Verdict::Made(Box::default()),
+            0..CRASHES_MODEL_MAX => Self::make(|| self.compressor.make(work)),
+            crashes @ CRASHES_MODEL_MAX..CRASHES_DISTIL_MAX => {
+                self.watcher
+                    .trouble("an episode over which workers die is distilled", &crashes);
+                Self::make(|| Verdict::Made(Box::new(local::made(work, &Vocabulary::default()))))
+            }
+            crashes => {
+                self.watcher.trouble(
+                    "an episode over which workers die is kept as it is",
+                    &crashes,
+                );
+                Verdict::Made(Box::default())
+            }
         };
         match verdict {
             Verdict::Made(made) => {
@@ -311,10 +326,10 @@ impl Shared {
         }
     }
 
-    /// A panic over one episode is that episode's failure, not the worker's.
-    fn make(&self, work: &Work) -> Verdict {
-        let make = std::panic::AssertUnwindSafe(|| self.compressor.make(work));
-        std::panic::catch_unwind(make)
+    /// A panic over one episode is that episode's failure, not the worker's. What ships ends with
+    /// a panic instead; that is what crashes are counted for.
+    fn make(make: impl FnOnce() -> Verdict) -> Verdict {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(make))
             .unwrap_or_else(|_| Verdict::Failed("the compressor panicked".to_owned()))
     }
 

@@ -174,3 +174,66 @@ fn sessions_are_worked_on_side_by_side_and_given_back_when_the_worker_ends() {
     let counts = store.with(|store| store.read().queue_counts()).unwrap();
     assert_eq!((counts.waiting, counts.leased), (6, 0));
 }
+
+/// What became of one turn over which this many workers have died.
+fn after_crashes(crashes: u32, compressor: Arc<dyn Compressor>) -> (crate::store::Counts, String) {
+    let scratch = scratch();
+    let store = shared(&scratch);
+    queue(&store, &turns("a", 1));
+    let session = crate::ids::ClientSessionId("a".into());
+    for crash in 0..crashes {
+        let lease = LeaseId(i64::from(crash) + 1);
+        let died = store.with(|store| {
+            store.write(|tx| {
+                tx.lease_session("claude-code", &session, 9, lease, Millis(0))?;
+                tx.reclaim_leases()
+            })
+        });
+        assert_eq!(died.unwrap(), 3);
+    }
+    let drain = drain(&store, compressor);
+    assert!(drain.flush(|| false).unwrap());
+    drain.stop(Duration::from_secs(5));
+    let counts = store.with(|store| store.read().counts()).unwrap();
+    let made = store.with(|store| {
+        let all = crate::store::Filter::default();
+        store.read().summaries(&all, crate::store::Page::first(9))
+    });
+    let by = made.unwrap().items.into_iter().map(|row| row.made_by);
+    (counts, by.collect())
+}
+
+#[derive(Debug)]
+struct Named;
+
+impl Compressor for Named {
+    fn make(&self, work: &Work) -> Verdict {
+        let Verdict::Made(mut made) = Local::default().make(work) else {
+            panic!("the distiller always makes something")
+        };
+        made.by = "a model".into();
+        Verdict::Made(made)
+    }
+}
+
+#[test]
+fn an_episode_that_kills_workers_is_handled_with_less_and_less_until_it_kills_none() {
+    for (crashes, by, summaries) in [
+        (CRASHES_MODEL_MAX - 1, "a model", 1),
+        (CRASHES_MODEL_MAX, "local", 1),
+        (CRASHES_DISTIL_MAX - 1, "local", 1),
+        (CRASHES_DISTIL_MAX, "", 0),
+    ] {
+        let (counts, made_by) = after_crashes(crashes, Arc::new(Named));
+        assert_eq!((counts.summaries, &*made_by), (summaries, by), "{crashes}");
+        // Whatever is made of it, what was said is kept.
+        assert_eq!((counts.prompts, counts.final_messages), (1, 1), "{crashes}");
+        assert_eq!((counts.queue.done, counts.queue.dead), (3, 0), "{crashes}");
+    }
+    let (counts, _) = after_crashes(crate::limits::CRASHES_MAX, Arc::new(Named));
+    assert_eq!(
+        (counts.queue.done, counts.queue.dead),
+        (0, 3),
+        "in the end it is set aside"
+    );
+}

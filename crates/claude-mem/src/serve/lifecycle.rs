@@ -79,10 +79,11 @@ pub enum NotRun {
     Io(&'static str, io::Error),
 }
 
-/// Runs a worker to its end. `ready` is called once it can be reached.
+/// Runs a worker to its end. `compressor` says who makes the memories, once there is a store to
+/// make them for; `ready` is called once the worker can be reached.
 pub fn run(
     plan: Plan,
-    compressor: Arc<dyn Compressor>,
+    compressor: impl FnOnce(&Arc<SharedStore>, &Plan) -> Arc<dyn Compressor>,
     ready: impl FnOnce(&WorkerFile),
 ) -> Result<Ended, NotRun> {
     let at = |what| move |error| NotRun::Io(what, error);
@@ -106,8 +107,10 @@ pub fn run(
             tx.charge_abandoned_calls()
         })
     })?;
+    let store = Arc::new(store);
+    let compressor = compressor(&store, &plan);
     let running = Running {
-        store: Arc::new(store),
+        store,
         lock,
         plan,
         was_killed,
@@ -173,6 +176,10 @@ impl Running {
         worker.drain.stop(step);
         upkeep.stop(step);
         indexer.stop(step);
+        let released = self.store.with(|store| store.write(|tx| tx.release_all()));
+        if let Err(error) = released {
+            worker.trouble("events stay leased for a while", &error);
+        }
         if let Err(error) = self.store.close() {
             worker.trouble("the database was not closed", &error);
         }

@@ -20,6 +20,7 @@ use crate::compress::model::{Choice, Edge, Pool};
 use crate::compress::rolling::Rolling;
 use crate::ids::SessionId;
 use crate::limits::ANSWER_TOKENS_MAX;
+use crate::log::{Level, Log};
 use crate::store::{SpendReport, StoreError};
 use crate::vocabulary::Vocabulary;
 
@@ -34,6 +35,8 @@ pub struct Plan {
     /// Empty follows the conversation.
     pub language: String,
     pub limits: Limits,
+    /// How long one call may take.
+    pub call_max: Duration,
 }
 
 pub struct Modelled {
@@ -42,6 +45,7 @@ pub struct Modelled {
     edge: Edge,
     /// Something in the settings that has no effect.
     notice: Option<String>,
+    log: Log,
     ladder: Mutex<Ladder>,
     pool: Mutex<Pool>,
     stopping: Mutex<bool>,
@@ -57,17 +61,29 @@ impl std::fmt::Debug for Modelled {
 }
 
 impl Modelled {
-    pub fn new(store: Arc<SharedStore>, plan: Plan, edge: Edge, notice: Option<String>) -> Self {
+    pub fn new(
+        store: Arc<SharedStore>,
+        plan: Plan,
+        edge: Edge,
+        notice: Option<String>,
+        log: Log,
+    ) -> Self {
         Self {
             store,
             plan,
             edge,
             notice,
+            log,
             ladder: Mutex::default(),
             pool: Mutex::default(),
             stopping: Mutex::new(false),
             stopped: Condvar::new(),
         }
+    }
+
+    fn say(&self, what: &'static str, why: &dyn std::fmt::Display) {
+        self.log
+            .line(self.now(), Level::Warn, what, &[("why", why)]);
     }
 
     fn ask(&self, work: &Work, rolling: &Rolling) -> Driven {
@@ -107,7 +123,9 @@ impl Compressor for Modelled {
         let mut rolling = Rolling::read(work.rolling_summary.as_deref());
         match self.ask(work, &rolling) {
             Driven::Interrupted => return Verdict::GivenBack,
-            Driven::HandOver { .. } => {}
+            Driven::HandOver { why } => {
+                self.say("an episode was left to the distiller", &why);
+            }
             Driven::Made(mut distilled) => {
                 if distilled.summary.is_none() && work.episode.finished {
                     distilled.summary = made.distilled.summary.take();
@@ -160,6 +178,10 @@ impl Around for Modelled {
         getrandom::fill(&mut byte).map_or(0, |()| byte[0])
     }
 
+    fn call_max(&self) -> Duration {
+        self.plan.call_max
+    }
+
     fn wait(&self, pause: Duration) -> bool {
         let stopping = lock(&self.stopping);
         let goes_on = |stopping: &mut bool| !*stopping;
@@ -208,7 +230,9 @@ impl Purse for Books<'_> {
             })
         });
         // A row that stays reserved counts as spent: the budget errs on the safe side.
-        drop(settled);
+        if let Err(error) = settled {
+            self.of.say("a call could not be settled", &error);
+        }
     }
 }
 

@@ -40,6 +40,7 @@ impl Stage {
             vocabulary: Vocabulary::default(),
             language: String::new(),
             limits,
+            call_max: Duration::from_secs(60),
         };
         let register = Register::open(&scratch.dir.root().join("children")).unwrap();
         let edge = Edge {
@@ -47,7 +48,13 @@ impl Stage {
             spawner: Spawner::start("/proc/self/exe".into(), register).unwrap(),
             launch: Launch::none(),
         };
-        let modelled = Arc::new(Modelled::new(Arc::clone(&store), plan, edge, None));
+        let modelled = Arc::new(Modelled::new(
+            Arc::clone(&store),
+            plan,
+            edge,
+            None,
+            crate::serve::testing::log(&scratch),
+        ));
         Self {
             _scratch: scratch,
             store,

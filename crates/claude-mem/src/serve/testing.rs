@@ -6,6 +6,7 @@ use crate::clock::{Micros, Millis};
 use crate::hook::event::{Body, Event, ProjectHint};
 use crate::hook::key;
 use crate::ids::ClientSessionId;
+use crate::log::{Author, Keep, Log};
 use crate::paths::DataDir;
 use crate::store::Store;
 
@@ -20,6 +21,11 @@ pub(crate) fn scratch() -> Scratch {
         dir: DataDir::new(temporary.path()),
         _temporary: temporary,
     }
+}
+
+pub(crate) fn log(scratch: &Scratch) -> Log {
+    let keep = Keep::from(&crate::config::from_text(None, |_| None).settings);
+    Log::new(scratch.dir.logs(), Author::Worker, keep)
 }
 
 /// One event of a session, at so many seconds.

@@ -151,6 +151,12 @@ impl Work {
         !self.ignored && episodes::say_something(self.events())
     }
 
+    /// How many workers have died while they held it.
+    pub fn crashes(&self) -> u32 {
+        let crashes = self.lease.events.iter().map(|leased| leased.crashes);
+        crashes.max().unwrap_or(0)
+    }
+
     /// Stores what was made and settles the events. `LeaseLost`: somebody else has taken them,
     /// and nothing was stored.
     pub fn finish(&self, store: &mut Store, made: &Made) -> Result<Left, StoreError> {

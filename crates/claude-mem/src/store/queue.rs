@@ -24,6 +24,8 @@ pub struct LeasedEvent {
     pub event: Event,
     /// Failures so far.
     pub attempts: u32,
+    /// Workers that died while they held it.
+    pub crashes: u32,
 }
 
 /// A session that has something to lease.
@@ -271,6 +273,7 @@ impl Writes<'_> {
                         id,
                         event,
                         attempts: after.attempts,
+                        crashes: after.crashes,
                     });
                 }
                 Ok(_) => self.save_entry(id, after, Some("workers kept dying over it"))?,
@@ -332,6 +335,14 @@ impl Writes<'_> {
         Ok(self.tx.execute(
             "UPDATE pending_messages SET state = 'waiting', not_before_epoch = 0 WHERE state = 'leased' AND lease = ?1",
             [lease.0],
+        )?)
+    }
+
+    /// Every lease is given back untouched: this worker ends, and it is the only one.
+    pub fn release_all(&self) -> Result<usize, StoreError> {
+        Ok(self.tx.execute(
+            "UPDATE pending_messages SET state = 'waiting', not_before_epoch = 0 WHERE state = 'leased'",
+            [],
         )?)
     }
 

@@ -16,6 +16,7 @@ mod first_names;
 mod help;
 mod hooks;
 mod install;
+mod models;
 mod off;
 mod pause;
 mod project;

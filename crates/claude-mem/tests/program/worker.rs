@@ -1,60 +1,7 @@
-use std::time::{Duration, Instant};
-
-use claude_mem::store::{Counts, Store};
 use insta::assert_snapshot;
-use rig::Sandbox;
-use serde_json::{Value, json};
 
+use crate::common::turns::{counts, eventually, pid, turn};
 use crate::common::{sandbox, shown};
-
-/// Calls a hook of one session, as the client would.
-fn hook(home: &Sandbox, session: &str, event: &str, more: &Value) {
-    let mut payload = json!({
-        "session_id": session,
-        "hook_event_name": event,
-        "cwd": home.project(),
-        "transcript_path": "/nowhere.jsonl",
-    });
-    for (name, value) in more.as_object().expect("fields") {
-        payload[name] = value.clone();
-    }
-    home.hook(event, payload.to_string()).ok();
-}
-
-fn turn(home: &Sandbox, session: &str, number: u32) {
-    let prompt_id = format!("{session}-{number}");
-    let prompt = json!({"prompt": format!("Ask {number}"), "prompt_id": prompt_id});
-    hook(home, session, "UserPromptSubmit", &prompt);
-    let edit = json!({
-        "tool_name": "Edit",
-        "tool_use_id": format!("toolu_{session}_{number}"),
-        "tool_input": {"file_path": "src/a.rs", "old_string": "a", "new_string": "b"},
-        "tool_response": {},
-    });
-    hook(home, session, "PostToolUse", &edit);
-    let stop = json!({"last_assistant_message": format!("Done {number}."), "prompt_id": prompt_id});
-    hook(home, session, "Stop", &stop);
-}
-
-fn counts(home: &Sandbox) -> Counts {
-    let store = Store::open_read_only(&home.data_dir().join("claude-mem.db")).expect("a store");
-    store.read().counts().expect("counted")
-}
-
-fn pid(home: &Sandbox) -> Option<u64> {
-    let status = home.mem(&["worker", "status", "--json"]).ok();
-    let status: Value = serde_json::from_str(&status.stdout).expect("JSON");
-    status["pid"].as_u64()
-}
-
-/// Waits for something that happens by itself, for as long as a loaded machine may need.
-fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(40);
-    while !is_so() {
-        assert!(Instant::now() < until, "{what} did not come to be");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 #[test]
 fn what_hooks_delivered_is_memory_once_the_queue_is_drained() {

@@ -1,0 +1,92 @@
+//! Whole turns through the hooks, and a look at what the worker made of them.
+
+use std::time::{Duration, Instant};
+
+use claude_mem::store::{Counts, Filter, Observation, Page, SpendRow, Store};
+use rig::Sandbox;
+use serde_json::{Value, json};
+
+use super::sandbox;
+
+/// A machine with a clock that runs, on which the worker is to ask a model at this address.
+pub(crate) fn asking(provider: &str, url: &str) -> Sandbox {
+    let mut home = sandbox();
+    home.unset_env("CLAUDE_MEM_NOW");
+    home.set_env("CLAUDE_MEM_PROVIDER", provider);
+    home.set_env("CLAUDE_MEM_BASE_URL", url);
+    home.set_env("CLAUDE_MEM_MODEL", "m-1");
+    // What these tests are about does not need it, and it takes most of the time.
+    home.set_env("CLAUDE_MEM_VECTORS", "off");
+    home
+}
+
+/// Calls a hook of one session, as the client would.
+pub(crate) fn hook(home: &Sandbox, session: &str, event: &str, more: &Value) {
+    let mut payload = json!({
+        "session_id": session,
+        "hook_event_name": event,
+        "cwd": home.project(),
+        "transcript_path": "/nowhere.jsonl",
+    });
+    for (name, value) in more.as_object().expect("fields") {
+        payload[name] = value.clone();
+    }
+    home.hook(event, payload.to_string()).ok();
+}
+
+/// A prompt, an edit and the agent's last words.
+pub(crate) fn turn(home: &Sandbox, session: &str, number: u32) {
+    let prompt_id = format!("{session}-{number}");
+    let prompt = json!({"prompt": format!("Ask {number}"), "prompt_id": prompt_id});
+    hook(home, session, "UserPromptSubmit", &prompt);
+    let edit = json!({
+        "tool_name": "Edit",
+        "tool_use_id": format!("toolu_{session}_{number}"),
+        "tool_input": {"file_path": "src/a.rs", "old_string": "a", "new_string": "b"},
+        "tool_response": {},
+    });
+    hook(home, session, "PostToolUse", &edit);
+    let stop = json!({"last_assistant_message": format!("Done {number}."), "prompt_id": prompt_id});
+    hook(home, session, "Stop", &stop);
+}
+
+pub(crate) fn store(home: &Sandbox) -> Store {
+    Store::open_read_only(&home.data_dir().join("claude-mem.db")).expect("a store")
+}
+
+pub(crate) fn counts(home: &Sandbox) -> Counts {
+    store(home).read().counts().expect("counted")
+}
+
+/// Newest first.
+pub(crate) fn observations(home: &Sandbox) -> Vec<Observation> {
+    let all = store(home)
+        .read()
+        .observations(&Filter::default(), Page::first(500));
+    all.expect("read").items
+}
+
+/// Newest first.
+pub(crate) fn spend(home: &Sandbox) -> Vec<SpendRow> {
+    let rows = store(home).read().spend_rows(Page::first(500));
+    rows.expect("read").items
+}
+
+pub(crate) fn drain(home: &Sandbox) {
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+}
+
+pub(crate) fn pid(home: &Sandbox) -> Option<u64> {
+    let status = home.mem(&["worker", "status", "--json"]).ok();
+    let status: Value = serde_json::from_str(&status.stdout).expect("JSON");
+    status["pid"].as_u64()
+}
+
+/// Waits for something that happens by itself, for as long as a loaded machine may need.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(40);
+    while !is_so() {
+        assert!(Instant::now() < until, "{what} did not come to be");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
