@@ -1,7 +1,7 @@
 //! Loads each set's documents into a store through the store's own calls, searches every query
 //! in its corpus, and writes the runs for an independent evaluation.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -11,9 +11,12 @@ use claude_mem::ids::{ClientSessionId, ProjectId, SessionId};
 use claude_mem::memory::{NewObservation, ObservationType, Origin};
 use claude_mem::search::candidates::{Candidates, gather};
 use claude_mem::search::index::catch_up;
+use claude_mem::search::packed::{Probe, packed_bytes};
 use claude_mem::search::rank::order;
+use claude_mem::search::stem::stem;
+use claude_mem::search::terms::words;
 use claude_mem::search::{Encoder as _, Query, Ranking, Shelves, VectorLeg};
-use claude_mem::store::{NewSession, RowKind, Store, Stored, VectorStore, WordScope};
+use claude_mem::store::{Document, NewSession, RowKind, Store, Stored, VectorStore, WordScope};
 use serde::Deserialize;
 
 use crate::encoder::CachingEncoder;
@@ -112,6 +115,23 @@ fn measure(args: &Args, set: &str) -> Result<()> {
         }
         None => None,
     };
+    let (mut fields, mut standing_in) = (HashMap::new(), HashMap::new());
+    if features.is_some() {
+        for &row_id in loaded.docs.keys() {
+            if let Some(document) = store.read().document(RowKind::Observation, row_id)? {
+                let counted = counted(&document);
+                for stem in counted
+                    .iter()
+                    .flat_map(HashMap::keys)
+                    .collect::<HashSet<_>>()
+                {
+                    let key = (document.project, stem.clone());
+                    *standing_in.entry(key).or_default() += 1;
+                }
+                fields.insert(row_id, counted);
+            }
+        }
+    }
     let started = std::time::Instant::now();
     let mut runs = BTreeMap::new();
     let mut by_category: BTreeMap<&str, Vec<Measures>> = BTreeMap::new();
@@ -130,7 +150,13 @@ fn measure(args: &Args, set: &str) -> Result<()> {
         let ranking = Ranking::default();
         let gathered = gather(&store.read(), &query, &scope, None, leg, &ranking)?;
         if let Some(out) = &mut features {
-            dump(out, question, &gathered, &loaded)?;
+            let corpus = Corpus {
+                vectors: &vectors,
+                encoder: &encoder,
+                fields: &fields,
+                standing_in: &standing_in,
+            };
+            dump(out, question, &gathered, &loaded, &corpus)?;
         }
         let hits = order(&gathered.rows, &gathered.terms, &ranking);
         let ranked: Vec<String> = hits
@@ -181,28 +207,84 @@ fn dump(
     question: &Question,
     gathered: &Candidates,
     loaded: &Loaded,
+    corpus: &Corpus<'_>,
 ) -> Result<()> {
-    let rows: Vec<_> = gathered
-        .rows
+    let probe = Probe::new(&corpus.encoder.query(&question.query));
+    let mut rows = Vec::new();
+    for (key, row) in &gathered.rows {
+        let mut cosines = Vec::new();
+        corpus.vectors.vectors_of(key.0, key.1, |_, parts| {
+            let each = packed_bytes(probe.width());
+            cosines.extend(
+                parts
+                    .chunks_exact(each)
+                    .filter_map(|part| probe.nearness(part)),
+            );
+        })?;
+        let fields = &corpus.fields[&key.1];
+        let counts: Vec<[u32; 4]> = gathered
+            .terms
+            .iter()
+            .map(|term| std::array::from_fn(|at| fields[at].get(term).copied().unwrap_or(0)))
+            .collect();
+        rows.push(serde_json::json!({
+            "docs": loaded.docs[&key.1], "id": key.1,
+            "row": row.row_words, "part": row.part_words, "near": row.near,
+            "share": row.coverage.share, "close": row.coverage.closeness,
+            "length": row.length, "cos": cosines, "tf": counts,
+            "lengths": fields.each_ref().map(|field| field.values().sum::<u32>()),
+            "session": row.document.session.map(|id| id.0), "at": row.document.created_at.0,
+            "neighbours": row.neighbours.iter().map(|near| near.1).collect::<Vec<_>>(),
+        }));
+    }
+    let project = loaded.projects.get(&question.corpus).copied();
+    let standing_in: Vec<u32> = gathered
+        .terms
         .iter()
-        .map(|(key, row)| {
-            serde_json::json!({
-                "docs": loaded.docs[&key.1], "id": key.1,
-                "row": row.row_words, "part": row.part_words, "near": row.near,
-                "share": row.coverage.share, "close": row.coverage.closeness,
-                "n": row.coverage.present.len(), "length": row.length,
-                "session": row.document.session.map(|id| id.0), "at": row.document.created_at.0,
-                "neighbours": row.neighbours.iter().map(|near| near.1).collect::<Vec<_>>(),
-            })
+        .map(|term| {
+            corpus
+                .standing_in
+                .get(&(project, term.clone()))
+                .copied()
+                .unwrap_or(0)
         })
         .collect();
     let line = serde_json::json!({
         "id": question.id, "corpus": question.corpus, "category": question.category,
-        "relevant": question.relevant, "terms": gathered.terms.len(), "rows": rows,
+        "relevant": question.relevant, "terms": gathered.terms, "standing_in": standing_in, "rows": rows,
     });
     serde_json::to_writer(&mut *out, &line)?;
     writeln!(out)?;
     Ok(())
+}
+
+type Counts = HashMap<String, u32>;
+
+/// What a dump needs beside the candidates.
+struct Corpus<'a> {
+    vectors: &'a VectorStore,
+    encoder: &'a CachingEncoder,
+    fields: &'a HashMap<i64, [Counts; 4]>,
+    /// In how many documents of a project a stem stands.
+    standing_in: &'a HashMap<(Option<ProjectId>, String), u32>,
+}
+
+/// How often each stem stands in title, body, tags and split identifiers.
+fn counted(document: &Document) -> [Counts; 4] {
+    let Document {
+        title,
+        body,
+        tags,
+        split,
+        ..
+    } = document;
+    [title, body, tags, split].map(|text| {
+        let mut counts = Counts::new();
+        for word in words(text) {
+            *counts.entry(stem(&word)).or_default() += 1;
+        }
+        counts
+    })
 }
 
 struct Loaded {

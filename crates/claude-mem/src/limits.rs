@@ -169,6 +169,17 @@ pub const PAGE_ROWS_MAX: u32 = 500;
 pub const PASSAGE_WORDS_MAX: usize = 90;
 /// Vectors of one row besides that of its whole text. A longer text is told by its beginning.
 pub const VECTOR_PARTS_MAX: usize = 24;
+/// What somebody looks for. Longer input is cut before it is looked at.
+pub const QUERY_CHARS_MAX: usize = 20_000;
+/// More distinct words than this are a pasted text; the telling ones are chosen later.
+pub const QUERY_WORDS_MAX: usize = 256;
+/// Quotes and operators are obeyed only in a query of so few words: a pasted error message is full
+/// of quotes that mean nothing.
+pub const QUERY_DEMANDING_WORDS_MAX: usize = 12;
+/// Plain words beside a phrase that is demanded. With more it is a sentence that quotes something.
+pub const QUERY_QUOTING_WORDS_MAX: usize = 2;
+/// Filters of one query, and values of one filter; what comes after them is words.
+pub const QUERY_FILTERS_MAX: usize = 16;
 /// What of a query is encoded: time is proportional.
 pub const VECTOR_QUERY_TOKENS_MAX: usize = 64;
 /// and what is looked at to find them.

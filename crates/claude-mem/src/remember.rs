@@ -3,13 +3,18 @@
 //! The CLI, MCP and HTTP all come through here, so that redaction, limits and the ledger are the
 //! same whichever door was used.
 
+use std::path::Path;
+
 use crate::clock::Millis;
 use crate::context::quote;
 use crate::ids::{ObservationId, ProjectId};
 use crate::limits::{MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
 use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::redact::{self, Cut};
-use crate::store::{Feedback, Level, ObservationEdit, RowKind, Signal, Store, StoreError, Stored};
+use crate::search::{RowKey, index};
+use crate::store::{
+    Feedback, Level, ObservationEdit, RowKind, Signal, Store, StoreError, Stored, VectorStore,
+};
 use crate::tokens;
 
 /// Something to be kept, as it was typed.
@@ -138,6 +143,26 @@ pub fn mark(
             at: now,
         })
     })
+}
+
+/// Forgets rows, their vectors included. What could not be done about the vectors yet is told, not
+/// failed for: they are never read without their row, and their removal stays owed.
+pub fn forget(
+    store: &mut Store,
+    vectors: &Path,
+    rows: &[RowKey],
+    now: Millis,
+) -> Result<Option<StoreError>, StoreError> {
+    store.write(|tx| {
+        rows.iter()
+            .try_for_each(|&(kind, row_id)| tx.forget(kind, row_id, now))
+    })?;
+    if !vectors.exists() {
+        return Ok(None);
+    }
+    let swept = VectorStore::open(vectors, embed::Model::built_in().id())
+        .and_then(|mut vectors| index::sweep(store, &mut vectors));
+    Ok(swept.err())
 }
 
 /// Which door somebody came through, for the ledger.

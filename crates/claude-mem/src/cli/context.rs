@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::app::App;
 use super::project;
 use super::screen::{QUIET, Screen};
-use crate::context::{self, Ask, Parts, render};
+use crate::context::{self, Ask, Parts};
+use crate::search::Handle;
 
 /// Show what the next session in this project would be told, and why
 #[derive(Debug, clap::Args)]
@@ -38,7 +39,7 @@ struct Shown {
 
 #[derive(Serialize)]
 struct Reason {
-    id: String,
+    id: Handle,
     title: String,
     value: f64,
     tokens: u32,
@@ -92,7 +93,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 fn reason(item: &context::Item) -> Reason {
     Reason {
-        id: render::handle(item.row.kind, item.row.row_id),
+        id: Handle::from((item.row.kind, item.row.row_id)),
         title: item.row.title.clone(),
         value: item.value,
         tokens: item.tokens,

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::Usage;
 use super::app::App;
-use super::screen::Screen;
+use super::screen::{self, Screen};
 use crate::context::quote;
+use crate::remember;
 use crate::search::Handle;
 
 /// Remove memories; for a while they can be brought back
@@ -62,7 +63,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         (true, _) => "brought back",
         (_, true) => "would forget",
         _ => {
-            store.write(|tx| args.ids.iter().try_for_each(|id| tx.forget(id.kind, id.row_id, app.now)))?;
+            let keys: Vec<_> = args.ids.iter().map(|id| id.key()).collect();
+            let left = remember::forget(&mut store, &app.data.vectors_db(), &keys, app.now)?;
+            if let Some(error) = left {
+                screen::remark(format!("its vectors go when the worker next runs: {error}"))?;
+            }
             "forgot"
         }
     };

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::recall::{Brought, Recalled, frame};
 use super::{quote, render};
 use crate::ids::{ObservationId, ProjectId, SessionId};
-use crate::search::RowKey;
+use crate::search::{Handle, RowKey};
 use crate::store::{Observation, Reads, RowKind, StoreError};
 use crate::tokens;
 
@@ -84,7 +84,7 @@ fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
         let worth = worth(&row);
         let line = format!(
             "- {} {} {} {}\n",
-            render::handle(RowKind::Observation, row.id.0),
+            Handle::from((RowKind::Observation, row.id.0)),
             render::day(row.created_at, ask.zone),
             row.kind,
             quote::line(&row.title, 160)

@@ -14,7 +14,7 @@ use crate::search::candidates::{Candidate, gather};
 use crate::search::rank::order;
 use crate::search::stem::stem;
 use crate::search::terms::{is_stop_word, words};
-use crate::search::{Query, Ranking, RowKey, VectorLeg};
+use crate::search::{Handle, Query, Ranking, RowKey, VectorLeg};
 use crate::store::{Observation, Reads, RowKind, StoreError, WordScope};
 use crate::tokens;
 use crate::vocabulary::AMENDMENT;
@@ -312,7 +312,7 @@ fn entry(row: &Observation, room: u32, zone: &TimeZone) -> String {
     };
     let mut out = format!(
         "- {} {} {} ({said_by}): {}\n",
-        render::handle(RowKind::Observation, row.id.0),
+        Handle::from((RowKind::Observation, row.id.0)),
         render::day(row.created_at, zone),
         row.kind,
         quote::line(&row.title, 200)

@@ -7,22 +7,13 @@ use jiff::tz::TimeZone;
 use super::choose::Item;
 use super::quote;
 use crate::clock::Millis;
+use crate::search::Handle;
 use crate::store::{RowKind, Summary};
 
 /// A title in the index.
 pub const TITLE_CHARS_MAX: usize = 110;
 /// One field of the last session's account.
 pub const FIELD_CHARS_MAX: usize = 420;
-
-/// `#12`, `S3`, `P7`, `M9`: what an agent asks for more with.
-pub fn handle(kind: RowKind, row_id: i64) -> String {
-    match kind {
-        RowKind::Observation => format!("#{row_id}"),
-        RowKind::Summary => format!("S{row_id}"),
-        RowKind::Prompt => format!("P{row_id}"),
-        RowKind::Message => format!("M{row_id}"),
-    }
-}
 
 /// `2026-11-15`, in the person's own days.
 pub fn day(at: Millis, zone: &TimeZone) -> String {
@@ -52,7 +43,7 @@ pub fn index_line(
 ) -> String {
     format!(
         "- {} {} {mark} {} (~{cost})",
-        handle(item_kind, row_id),
+        Handle::from((item_kind, row_id)),
         clock_time(at, zone),
         quote::line(title, TITLE_CHARS_MAX),
     )
@@ -106,7 +97,7 @@ pub fn account(summary: &Summary, zone: &TimeZone) -> String {
         "\n## Last session ({} {}, {})",
         day(summary.created_at, zone),
         clock_time(summary.created_at, zone),
-        handle(RowKind::Summary, summary.id.0)
+        Handle::from((RowKind::Summary, summary.id.0))
     );
     for (name, text) in [
         ("Asked", &summary.request),

@@ -11,6 +11,7 @@ use super::{quote, render};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
 use crate::limits::CONTEXT_CHARS_MAX;
+use crate::search::Handle;
 use crate::store::{IndexRow, Reads, StoreError, Summary};
 use crate::tokens;
 
@@ -259,7 +260,7 @@ fn preference_lines(rows: &[IndexRow], budget: u32) -> String {
     for row in rows {
         let line = format!(
             "- {} {}\n",
-            render::handle(row.kind, row.row_id),
+            Handle::from((row.kind, row.row_id)),
             quote::line(&row.title, render::TITLE_CHARS_MAX)
         );
         if tokens::estimate(&out) + tokens::estimate(&line) > budget {

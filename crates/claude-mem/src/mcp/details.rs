@@ -3,8 +3,9 @@
 use jiff::tz::TimeZone;
 
 use crate::context::quote;
-use crate::context::render::{day, handle};
+use crate::context::render::day;
 use crate::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
+use crate::search::Handle;
 use crate::store::{Observation, Reads, RowKind, StoreError, Summary};
 
 /// What is shown of one text.
@@ -28,7 +29,7 @@ pub fn details(
             let text = quote::line(&row.text, TEXT_CHARS_MAX);
             format!(
                 "{} {} prompt\nThe user said: {text}\n",
-                handle(kind, row_id),
+                Handle::from((kind, row_id)),
                 day(row.created_at, zone)
             )
         }),
@@ -36,7 +37,7 @@ pub fn details(
             let text = quote::line(&row.text, TEXT_CHARS_MAX);
             format!(
                 "{} {} message\nThe agent said: {text}\n",
-                handle(kind, row_id),
+                Handle::from((kind, row_id)),
                 day(row.created_at, zone)
             )
         }),
@@ -50,7 +51,7 @@ pub fn details(
 fn observation(row: &Observation, zone: &TimeZone) -> String {
     let mut out = format!(
         "{} {} {} {}\n",
-        handle(RowKind::Observation, row.id.0),
+        Handle::from((RowKind::Observation, row.id.0)),
         day(row.created_at, zone),
         row.kind,
         quote::line(&row.title, TEXT_CHARS_MAX)
@@ -75,7 +76,10 @@ fn observation(row: &Observation, zone: &TimeZone) -> String {
         field("", "Marked as wrong.");
     }
     if let Some(newer) = row.replaced_by {
-        field("Replaced by ", &handle(RowKind::Observation, newer.0));
+        field(
+            "Replaced by ",
+            &Handle::from((RowKind::Observation, newer.0)).to_string(),
+        );
     }
     out
 }
@@ -83,7 +87,7 @@ fn observation(row: &Observation, zone: &TimeZone) -> String {
 fn summary(row: &Summary, zone: &TimeZone) -> String {
     let mut out = format!(
         "{} {} session\n",
-        handle(RowKind::Summary, row.id.0),
+        Handle::from((RowKind::Summary, row.id.0)),
         day(row.created_at, zone)
     );
     let (read, edited) = (row.files_read.join(", "), row.files_edited.join(", "));

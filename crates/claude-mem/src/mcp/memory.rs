@@ -398,8 +398,8 @@ impl Memory {
                 format!("Marked {handle} as {}.", signal.as_str())
             }
             None => {
-                store
-                    .write(|tx| tx.forget(handle.kind, handle.row_id, now))
+                // What is left of its vectors goes with the worker's next round.
+                remember::forget(&mut store, &self.dir.vectors_db(), &[handle.key()], now)
                     .map_err(trouble)?;
                 format!("Forgot {handle}. `claude-mem forget --undo {handle}` brings it back.")
             }

@@ -106,6 +106,32 @@ fn a_text_that_changes_while_it_is_embedded_stays_owed() {
 }
 
 #[test]
+fn vectors_that_arrive_after_their_row_went_are_taken_out_again() {
+    let mut shop = shop(&["One"]);
+    let owed = shop.store.read().owed_vectors(9).unwrap();
+    let one = shop.ids[0].0;
+    // Another process forgets the row and sweeps while this one is still encoding it.
+    shop.store
+        .write(|tx| tx.forget(RowKind::Observation, one, Millis(9)))
+        .unwrap();
+    sweep(&mut shop.store, &mut shop.vectors).unwrap();
+    assert_eq!(shop.owed(), 0);
+    let late = RowVectors {
+        kind: RowKind::Observation,
+        row_id: one,
+        project: None,
+        created_at: Millis(1),
+        text_hash: 1,
+        parts: vec![0; 8],
+        bits: vec![0; 8],
+    };
+    shop.vectors.change(&[late], &[]).unwrap();
+    settle(&mut shop.store, &owed).unwrap();
+    assert_eq!(shop.catch_up().removed, 1);
+    assert_eq!(shop.vectors.count().unwrap(), 0);
+}
+
+#[test]
 fn a_lost_file_is_made_again() {
     let mut shop = shop(&["One", "Two"]);
     shop.catch_up();

@@ -5,15 +5,11 @@
 //! this grammar is words. Nothing that can be typed is an error.
 
 use super::terms::{is_stop_word, words};
+use crate::limits::{
+    QUERY_CHARS_MAX, QUERY_DEMANDING_WORDS_MAX, QUERY_FILTERS_MAX, QUERY_QUOTING_WORDS_MAX,
+    QUERY_WORDS_MAX,
+};
 use crate::store::{Column, Expr};
-
-/// More distinct words than this are a pasted text; the telling ones are chosen later.
-const WORDS_MAX: usize = 256;
-/// A phrase in quotes is demanded only in a query this short: a pasted error message is full of
-/// quotes that mean nothing.
-const DEMANDING_TOKENS_MAX: usize = 12;
-/// Longer input is cut before it is looked at.
-const INPUT_CHARS_MAX: usize = 20_000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
@@ -50,13 +46,15 @@ enum Token {
 
 impl Query {
     pub fn parse(typed: &str) -> Self {
-        let typed: String = typed.chars().take(INPUT_CHARS_MAX).collect();
+        let typed: String = typed.chars().take(QUERY_CHARS_MAX).collect();
         let mut query = Self::default();
         let mut tokens = Vec::new();
         for piece in pieces(&typed) {
             match filter_word(&piece) {
-                Some(filter) => query.filters.push(filter),
-                None => tokens.extend(token(piece)),
+                Some(filter) if query.filters.len() < QUERY_FILTERS_MAX => {
+                    query.filters.push(filter);
+                }
+                _ => tokens.extend(token(piece)),
             }
         }
         query.plain = plain(&tokens);
@@ -216,7 +214,7 @@ fn ranking_words(tokens: &[Token]) -> Vec<String> {
                 }
             }
         }
-        if all.len() >= WORDS_MAX {
+        if all.len() >= QUERY_WORDS_MAX {
             break;
         }
     }
@@ -225,7 +223,9 @@ fn ranking_words(tokens: &[Token]) -> Vec<String> {
         .filter(|word| !is_stop_word(word))
         .cloned()
         .collect();
-    if telling.is_empty() { all } else { telling }
+    let mut kept = if telling.is_empty() { all } else { telling };
+    kept.truncate(QUERY_WORDS_MAX);
+    kept
 }
 
 /// What operators, quotes, columns and stars ask for. Plain words between operators are
@@ -235,11 +235,17 @@ fn demand(tokens: &[Token]) -> Option<Expr> {
         .iter()
         .any(|token| matches!(token, Token::And | Token::Or | Token::Not));
     let special = tokens.iter().any(|token| !matches!(token, Token::Word(_)));
-    if !special || tokens.len() > DEMANDING_TOKENS_MAX {
+    if !special || tokens.len() > QUERY_DEMANDING_WORDS_MAX {
         return None;
     }
     if !operators {
-        // `"exact phrase" more words`: the phrase is demanded, the words rank.
+        // `"exact phrase" more words`: the phrase is demanded, the words rank. In a sentence it is
+        // a quotation, and ranks with the rest.
+        let columns = tokens.iter().any(|t| matches!(t, Token::Column(..)));
+        let plain = tokens.iter().filter(|t| matches!(t, Token::Word(_)));
+        if !columns && plain.count() > QUERY_QUOTING_WORDS_MAX {
+            return None;
+        }
         let demands: Vec<Expr> = tokens
             .iter()
             .filter(|t| !matches!(t, Token::Word(_)))

@@ -91,3 +91,26 @@ fn a_pasted_text_demands_nothing_however_many_quotes_it_has() {
     let pasted = "TypeError: cannot read \"x\" of \"undefined\" at foo (src/a.js:10:3) at bar (src/b.js:4:5) in \"main\" thread";
     assert_eq!(Query::parse(pasted).demand, None);
 }
+
+#[test]
+fn a_phrase_in_a_sentence_is_a_quotation() {
+    for (typed, demands) in [
+        (r#""rate limit""#, true),
+        (r#""rate limit" retry"#, true),
+        (r#"what is "Little Women" about according to Joanna"#, false),
+        ("load test* directories when the path is missing", false),
+        (r#"title:"rate limit" what was it about again"#, true),
+        ("rate AND limit for all of the clients", true),
+    ] {
+        let demand = Query::parse(typed).demand;
+        assert_eq!(demand.is_some(), demands, "typed {typed:?}: {demand:?}");
+    }
+}
+
+#[test]
+fn filters_without_end_become_words() {
+    let typed = "file:shop ".repeat(1_000);
+    let query = Query::parse(&typed);
+    assert_eq!(query.filters.len(), QUERY_FILTERS_MAX);
+    assert_eq!(query.words, ["file", "shop"]);
+}

@@ -11,6 +11,7 @@ use super::query::{FilterWord, Query};
 use super::rank::{Hit, Parts, Ranking, RowKey, rank};
 use super::vectors::VectorLeg;
 use crate::ids::{ObservationId, ProjectId};
+use crate::limits::QUERY_FILTERS_MAX;
 use crate::memory::ObservationType;
 use crate::store::{Filter, Reads, RowKind, StoreError, WordScope};
 
@@ -256,8 +257,8 @@ impl<'q> Asked<'q> {
         match filter {
             FilterWord::Type(name) => {
                 let name = name.to_lowercase();
-                self.types
-                    .extend(name.split(',').map(ObservationType::named));
+                let names = name.split(',').take(QUERY_FILTERS_MAX);
+                self.types.extend(names.map(ObservationType::named));
             }
             FilterWord::Concept(name) => self.concepts.push(name),
             FilterWord::File(path) => self.files.push(path),

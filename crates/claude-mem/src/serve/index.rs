@@ -103,7 +103,7 @@ fn rounds(worker: &Worker) {
 fn round(worker: &Worker, reconciled: &mut bool) -> Result<(), StoreError> {
     let bell = &worker.index;
     if !worker.settings.vectors {
-        return Ok(());
+        return sweep(worker);
     }
     let waiting = worker
         .store
@@ -121,6 +121,15 @@ fn round(worker: &Worker, reconciled: &mut bool) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Switched off, no vectors are made; those of forgotten rows go all the same.
+fn sweep(worker: &Worker) -> Result<(), StoreError> {
+    if !worker.store.dir().vectors_db().exists() {
+        return Ok(());
+    }
+    let (mut store, mut vectors) = open(&worker.store)?;
+    index::sweep(&mut store, &mut vectors).map(drop)
 }
 
 fn open(store: &SharedStore) -> Result<(Store, VectorStore), StoreError> {

@@ -124,14 +124,19 @@ impl Writes<'_> {
         Ok(())
     }
 
-    /// Takes a row off the list, unless its text has changed again meanwhile.
+    /// Takes a row off the list. If its text has changed or gone meanwhile, it is owed again:
+    /// whoever else settled that may have done so before the vectors of the old text came.
     pub fn settle_vectors(&self, settled: &Owed) -> Result<bool, StoreError> {
-        if self.owed_text(settled.kind, settled.row_id)? != settled.text {
+        let Owed { kind, row_id, text } = *settled;
+        let now = self.owed_text(kind, row_id)?;
+        if now != text {
+            let at = now.map_or(Millis(i64::MAX), |now| now.created_at);
+            self.owe_vectors(kind, row_id, at)?;
             return Ok(false);
         }
         self.tx
             .prepare_cached("DELETE FROM vector_backlog WHERE kind = ?1 AND row_id = ?2")?
-            .execute(params![settled.kind, settled.row_id])?;
+            .execute(params![kind, row_id])?;
         Ok(true)
     }
 }

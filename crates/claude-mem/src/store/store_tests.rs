@@ -413,6 +413,29 @@ fn forgetting_can_be_undone_to_the_letter() {
 }
 
 #[test]
+fn an_id_is_never_given_twice() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let made = |store: &mut Store, title: &str| {
+        let new = observation(title, &[], 1);
+        store
+            .write(|tx| tx.create_observation(&new, &place(project, session)))
+            .unwrap()
+    };
+    let first = made(&mut store, "one");
+    store
+        .write(|tx| tx.forget(RowKind::Observation, first.0, Millis(2)))
+        .unwrap();
+    let second = made(&mut store, "two");
+    assert!(second > first, "{second:?} after {first:?}");
+    // So what was forgotten can always come back under its own id.
+    let undone = store.write(|tx| tx.undo_forget(RowKind::Observation, first.0));
+    assert!(undone.unwrap());
+    assert_eq!(store.read().observation(first).unwrap().title, "one");
+    assert!(made(&mut store, "three") > second);
+}
+
+#[test]
 fn the_same_observation_within_the_window_is_one_row() {
     let scratch = scratch();
     let (mut store, project, session) = furnished(&scratch.path);

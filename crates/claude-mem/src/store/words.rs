@@ -186,8 +186,9 @@ impl Reads<'_> {
         weights: [f64; 4],
         limit: usize,
     ) -> Result<Vec<WordHit>, StoreError> {
-        let mut query = String::from("{title body tags split} : ");
+        let mut query = String::from("{title body tags split} : (");
         what.render(&mut query);
+        query.push(')');
         scope.render(&mut query);
         let [title, body, tags, split] = weights;
         // Times are not in the index: with them, every match has to be looked up.

@@ -1,4 +1,4 @@
-//! What must never reach the disk, sought there byte by byte.
+//! What must never reach the disk, sought there byte by byte; and what must never break a search.
 
 #![allow(
     clippy::expect_used,
@@ -8,5 +8,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod hostile;
 mod private;
+mod queries;
 mod secrets;

@@ -1,8 +1,10 @@
 -- Times are milliseconds since 1970 in *_epoch columns; the readable twin is computed.
 -- Lists are JSON arrays of strings. Every row that can travel has a uid and an origin.
+-- Ids that are shown to people, or that vectors are kept under, are never given twice
+-- (AUTOINCREMENT): what was said of #12 must not come to be said of another row.
 
 CREATE TABLE projects (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   root TEXT NOT NULL DEFAULT '',
@@ -60,7 +62,7 @@ CREATE INDEX sdk_sessions_by_status ON sdk_sessions(status, last_activity_epoch)
 CREATE INDEX sdk_sessions_by_time ON sdk_sessions(created_at_epoch DESC);
 
 CREATE TABLE user_prompts (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL UNIQUE,
   session_id INTEGER NOT NULL REFERENCES sdk_sessions(id) ON DELETE CASCADE,
   project_id INTEGER REFERENCES projects(id),
@@ -80,7 +82,7 @@ CREATE INDEX user_prompts_by_project ON user_prompts(project_id, created_at_epoc
 CREATE INDEX user_prompts_by_time ON user_prompts(created_at_epoch DESC);
 
 CREATE TABLE final_messages (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL UNIQUE,
   session_id INTEGER NOT NULL REFERENCES sdk_sessions(id) ON DELETE CASCADE,
   project_id INTEGER REFERENCES projects(id),
@@ -98,7 +100,7 @@ CREATE INDEX final_messages_by_project ON final_messages(project_id, created_at_
 CREATE INDEX final_messages_by_time ON final_messages(created_at_epoch DESC);
 
 CREATE TABLE observations (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL UNIQUE,
   -- NULL for what was saved by hand outside any session.
   session_id INTEGER REFERENCES sdk_sessions(id) ON DELETE CASCADE,
@@ -142,7 +144,7 @@ CREATE INDEX observations_at_user_level ON observations(level) WHERE level <> 'p
 CREATE INDEX observations_replaced ON observations(replaced_by) WHERE replaced_by IS NOT NULL;
 
 CREATE TABLE session_summaries (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL UNIQUE,
   session_id INTEGER NOT NULL REFERENCES sdk_sessions(id) ON DELETE CASCADE,
   project_id INTEGER REFERENCES projects(id),
