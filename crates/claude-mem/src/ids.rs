@@ -77,6 +77,13 @@ impl PublicId {
     }
 }
 
+impl PublicId {
+    /// The same name for the same thing, whoever derives it: for rows of others that have none.
+    pub fn derived(from: &[u8; 16]) -> Self {
+        Self(uuid::Builder::from_custom_bytes(*from).into_uuid())
+    }
+}
+
 impl Default for PublicId {
     fn default() -> Self {
         Self::new()

@@ -18,6 +18,7 @@ pub mod search;
 pub mod context;
 pub mod serve;
 pub mod mcp;
+pub mod import;
 
 pub mod cli;
 

@@ -148,6 +148,11 @@ pub const SIMILAR_ROWS_MAX: u32 = 100;
 /// Decisions of a project that a new one may take the place of.
 pub const REPLACEABLE_ROWS_MAX: u32 = 300;
 
+/// Rows of another store that are taken in between two commits: hooks wait no longer.
+pub const IMPORT_BATCH_ROWS: usize = 16;
+/// The same of rows that are taken back.
+pub const UNDO_BATCH_ROWS: u32 = 32;
+
 /// Hooks leave the write-ahead log alone below this size; the worker checkpoints it.
 pub const WAL_LEFT_BYTES_MAX: u64 = 512 << 10;
 /// How long a hook waits for another writer before it spools.

@@ -81,6 +81,21 @@ impl DataDir {
         self.root.join("compressor")
     }
 
+    /// Held by whoever imports: one at a time.
+    pub fn import_lock(&self) -> PathBuf {
+        self.root.join("import.lock")
+    }
+
+    /// A copy of somebody else's database while it is read.
+    pub fn importing(&self) -> PathBuf {
+        self.root.join("importing")
+    }
+
+    /// A copy of our own database on which an import is tried out.
+    pub fn rehearsal(&self) -> PathBuf {
+        self.root.join("rehearsal")
+    }
+
     /// Stands while capture is paused.
     pub fn paused(&self) -> PathBuf {
         self.root.join("paused")

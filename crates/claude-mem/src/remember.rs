@@ -97,7 +97,8 @@ pub fn save(store: &mut Store, note: &Note<'_>, now: Millis) -> Result<Observati
     Ok(store.write(|tx| tx.create_observation(&new, &place))?)
 }
 
-fn first_sentence(text: &str) -> String {
+/// What a text without a title is called.
+pub(crate) fn first_sentence(text: &str) -> String {
     let line = text
         .lines()
         .map(str::trim)

@@ -47,6 +47,7 @@ verbs! {
     Timeline => timeline,
     Save => save,
     Forget => forget,
+    Import => import,
     Why => why,
     Context => context,
     Mcp => mcp,

@@ -234,7 +234,7 @@ pub fn tombstone_for(title: &str, narrative: &str) -> String {
     format!("said:{}", hex(&hash.finalize()[..16]))
 }
 
-const fn table(kind: RowKind) -> &'static str {
+pub(super) const fn table(kind: RowKind) -> &'static str {
     match kind {
         RowKind::Observation => "observations",
         RowKind::Summary => "session_summaries",

@@ -1,6 +1,6 @@
 //! Import runs, so that one can be undone as a whole.
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{Reads, StoreError, Writes};
@@ -16,6 +16,16 @@ pub struct ImportRun {
     pub finished_at: Option<Millis>,
     /// Counts, as JSON.
     pub report: String,
+    /// What is here of it now.
+    pub rows: u64,
+}
+
+/// How much of a run was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undone {
+    pub rows: usize,
+    /// There is nothing left of it.
+    pub done: bool,
 }
 
 fn run(row: &Row<'_>) -> rusqlite::Result<ImportRun> {
@@ -26,6 +36,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<ImportRun> {
         started_at: row.get(3)?,
         finished_at: row.get(4)?,
         report: row.get(5)?,
+        rows: 0,
     })
 }
 
@@ -35,7 +46,30 @@ impl Reads<'_> {
         let mut rows = self.0.prepare_cached(
             "SELECT id, kind, source, started_at_epoch, finished_at_epoch, report FROM import_runs ORDER BY id DESC",
         )?;
-        Ok(rows.query_map([], run)?.collect::<Result<_, _>>()?)
+        let mut runs: Vec<ImportRun> = rows.query_map([], run)?.collect::<Result<_, _>>()?;
+        for run in &mut runs {
+            run.rows = self.rows_of_import(run.id)?;
+        }
+        Ok(runs)
+    }
+}
+
+/// What an import may have brought besides sessions.
+const ROWS: [&str; 4] = [
+    "observations",
+    "session_summaries",
+    "user_prompts",
+    "final_messages",
+];
+
+impl Reads<'_> {
+    pub fn rows_of_import(&self, id: i64) -> Result<u64, StoreError> {
+        let mut rows = 0;
+        for table in ROWS.into_iter().chain(["sdk_sessions"]) {
+            let sql = format!("SELECT count(*) FROM {table} WHERE import_run = ?1");
+            rows += self.0.query_row(&sql, [id], |row| row.get::<_, u64>(0))?;
+        }
+        Ok(rows)
     }
 }
 
@@ -48,6 +82,23 @@ impl Writes<'_> {
         Ok(self.tx.last_insert_rowid())
     }
 
+    /// Goes on with a run that did not come to its end, or starts one.
+    pub fn resume_import(&self, kind: &str, source: &str, at: Millis) -> Result<i64, StoreError> {
+        let unfinished = self
+            .tx
+            .query_row(
+                "SELECT id FROM import_runs WHERE kind = ?1 AND source = ?2 AND finished_at_epoch IS NULL
+                 ORDER BY id DESC LIMIT 1",
+                params![kind, source],
+                |row| row.get(0),
+            )
+            .optional()?;
+        match unfinished {
+            Some(id) => Ok(id),
+            None => self.start_import(kind, source, at),
+        }
+    }
+
     pub fn finish_import(&self, id: i64, report: &str, at: Millis) -> Result<(), StoreError> {
         self.tx.execute(
             "UPDATE import_runs SET finished_at_epoch = ?2, report = ?3 WHERE id = ?1",
@@ -56,30 +107,54 @@ impl Writes<'_> {
         Ok(())
     }
 
-    /// Takes back every row that the run brought in. Returns how many.
-    pub fn undo_import(&self, id: i64) -> Result<usize, StoreError> {
-        let mut gone = 0;
-        for table in [
-            "observations",
-            "session_summaries",
-            "user_prompts",
-            "final_messages",
-            "sdk_sessions",
-        ] {
-            gone += self
-                .tx
-                .execute(&format!("DELETE FROM {table} WHERE import_run = ?1"), [id])?;
+    /// Takes back some of the rows that the run brought in, so that hooks need not wait for all
+    /// of them. To be called until it is done; then the run itself is gone.
+    pub fn undo_import(&self, id: i64, rows_max: u32) -> Result<Undone, StoreError> {
+        for table in ROWS {
+            let sql = format!(
+                "DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE import_run = ?1 LIMIT ?2)"
+            );
+            let gone = self.tx.execute(&sql, params![id, rows_max])?;
+            if gone > 0 {
+                return Ok(Undone {
+                    rows: gone,
+                    done: false,
+                });
+            }
         }
-        if self
+        let rows = self.undo_sessions(id)?;
+        let runs = self
             .tx
-            .execute("DELETE FROM import_runs WHERE id = ?1", [id])?
-            == 0
-        {
-            return Err(StoreError::NoSuchRow {
+            .execute("DELETE FROM import_runs WHERE id = ?1", [id])?;
+        match runs {
+            0 => Err(StoreError::NoSuchRow {
                 what: "import run",
                 id,
-            });
+            }),
+            _ => Ok(Undone { rows, done: true }),
         }
-        Ok(gone)
+    }
+
+    /// A session that went on after the import stays, with what was kept of it since. What was
+    /// read of the transcripts of the others counts as unread.
+    fn undo_sessions(&self, id: i64) -> Result<usize, StoreError> {
+        self.tx.execute(
+            "UPDATE sdk_sessions SET import_run = NULL WHERE import_run = ?1 AND (
+               EXISTS (SELECT 1 FROM observations AS r WHERE r.session_id = sdk_sessions.id)
+               OR EXISTS (SELECT 1 FROM session_summaries AS r WHERE r.session_id = sdk_sessions.id)
+               OR EXISTS (SELECT 1 FROM user_prompts AS r WHERE r.session_id = sdk_sessions.id)
+               OR EXISTS (SELECT 1 FROM final_messages AS r WHERE r.session_id = sdk_sessions.id)
+               OR EXISTS (SELECT 1 FROM pending_messages AS q
+                 WHERE q.client = sdk_sessions.client AND q.session = sdk_sessions.content_session_id))",
+            [id],
+        )?;
+        self.tx.execute(
+            "DELETE FROM transcript_positions WHERE EXISTS (SELECT 1 FROM sdk_sessions AS s WHERE s.import_run = ?1
+               AND s.client = transcript_positions.client AND s.content_session_id = transcript_positions.session)",
+            [id],
+        )?;
+        Ok(self
+            .tx
+            .execute("DELETE FROM sdk_sessions WHERE import_run = ?1", [id])?)
     }
 }

@@ -12,6 +12,7 @@
 mod backlog;
 mod backup;
 mod counts;
+mod earlier;
 mod error;
 mod feedback;
 mod files;
@@ -38,6 +39,7 @@ mod spend;
 mod split;
 mod summaries;
 mod transcripts;
+mod travel;
 mod vectors;
 mod words;
 
@@ -50,13 +52,14 @@ use crate::limits::{VACUUM_BYTES_MIN, VACUUM_PERCENT_MIN};
 pub use backlog::{Owed, OwedText};
 pub use backup::BackupReport;
 pub use counts::{Counts, MadeSince, ProjectCounts, QueueCounts};
+pub use earlier::{Earlier, EarlierRow, EarlierTable};
 pub use error::StoreError;
 pub use feedback::{Feedback, FeedbackRow, Signal};
 pub use files::FileRef;
 pub use filter::{Filter, Page, Paged};
 pub use forget::{Forgotten, tombstone_for};
 pub use gate::Gate;
-pub use imports::ImportRun;
+pub use imports::{ImportRun, Undone};
 pub use inbox::{Accepted, Inbox};
 pub use index_rows::IndexRow;
 pub use messages::{FinalMessageRow, NewFinalMessage};
@@ -65,7 +68,7 @@ pub use observations::{Level, Observation, ObservationEdit, Stored};
 pub use open::{APPLICATION_ID, create_private_file};
 pub use passages::{Passage, RowKind, pieces};
 pub use passing::Verdict;
-pub use projects::Project;
+pub use projects::{Project, name_key};
 pub use prompts::{NewPrompt, PromptRow};
 pub use queue::{Head, Lease, LeasedEvent, Pending, ReadySession};
 pub use salvage::Salvage;
@@ -74,6 +77,10 @@ pub use spend::{SpendReport, SpendRow};
 pub use split::split_identifiers;
 pub use summaries::Summary;
 pub use transcripts::TranscriptPosition;
+pub use travel::{
+    Brought, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, SessionRecord,
+    SummaryRecord,
+};
 pub use vectors::{MadeFrom, RowVectors, Signature, VectorStore};
 pub use words::{Column, Document, Expr, WordHit, WordScope};
 

@@ -36,7 +36,7 @@ impl Level {
         }
     }
 
-    fn from_column(text: &str) -> Self {
+    pub(super) fn from_column(text: &str) -> Self {
         match text {
             "proposed" => Self::Proposed,
             "user" => Self::User,
@@ -365,7 +365,7 @@ impl Writes<'_> {
 }
 
 /// Sixteen hex digits that two observations share when one session said the same thing twice.
-fn content_hash(session: Option<SessionId>, title: &str, narrative: &str) -> String {
+pub(super) fn content_hash(session: Option<SessionId>, title: &str, narrative: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(session.map_or(0, |id| id.0).to_le_bytes());
     hash.update((title.len() as u64).to_le_bytes());

@@ -46,6 +46,38 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
+/// Somebody else's file, where it lies: nothing is written, not even a lock. Only for one that
+/// has no write-ahead log, which would not be read.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this is the door that everyone else goes through"
+)]
+pub(super) fn foreign(path: &Path) -> Result<Connection, StoreError> {
+    use std::fmt::Write as _;
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing into a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(uri, flags)?;
+    distrust(&conn)?;
+    Ok(conn)
+}
+
+/// A copy of somebody else's file and its write-ahead log.
+pub(super) fn foreign_copy(path: &Path) -> Result<Connection, StoreError> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)
+}
+
 /// A backup has no write-ahead log; a database has.
 pub(super) fn keep_a_log(path: &Path) -> Result<(), StoreError> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)?;
@@ -70,10 +102,16 @@ pub(super) fn rebuildable(path: &Path, writable: bool) -> Result<Connection, Sto
 fn connect(path: &Path, flags: OpenFlags, busy_ms: u64) -> Result<Connection, StoreError> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(Duration::from_millis(busy_ms))?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    distrust(&conn)?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(conn)
+}
+
+/// What stands in a file is data, whoever wrote it.
+fn distrust(conn: &Connection) -> Result<(), StoreError> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    Ok(())
 }
 
 /// Makes sure that there is a database of ours at `path`. Whoever comes second finds the

@@ -16,6 +16,28 @@ pub struct Project {
     pub last_active: Millis,
 }
 
+/// Begins the key of a project that is known by its name alone.
+const NAME_KEY: &str = "name:";
+
+/// The key of a project of which an import knows no more than its name.
+pub fn name_key(name: &str) -> String {
+    format!("{NAME_KEY}{}", name.to_lowercase())
+}
+
+/// What a program that names projects after directories would have called these.
+fn bare_names(keys: &[String]) -> Vec<String> {
+    let located = keys.iter().filter(|key| !key.starts_with(NAME_KEY));
+    let last_parts = located.filter_map(|key| {
+        let path = key.trim_end_matches('/');
+        let path = path.strip_suffix("/.git").unwrap_or(path);
+        path.rsplit(['/', ':']).next()
+    });
+    last_parts
+        .filter(|name| !name.is_empty())
+        .map(name_key)
+        .collect()
+}
+
 const COLUMNS: &str = "SELECT id, name, root, last_active_epoch FROM projects";
 
 fn project(row: &Row<'_>) -> rusqlite::Result<Project> {
@@ -58,8 +80,16 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
-    /// The project that any of these keys belongs to, the strongest key deciding.
+    /// The project that any of these keys belongs to, the strongest key deciding. One that an
+    /// import knows by its name alone is the first directory's that is called so.
     pub fn project_by_keys(&self, keys: &[String]) -> Result<Option<ProjectId>, StoreError> {
+        match self.project_by_exact_keys(keys)? {
+            None => self.project_by_exact_keys(&bare_names(keys)),
+            found => Ok(found),
+        }
+    }
+
+    fn project_by_exact_keys(&self, keys: &[String]) -> Result<Option<ProjectId>, StoreError> {
         let mut by_key = self
             .0
             .prepare_cached("SELECT project_id FROM project_aliases WHERE key = ?1")?;
@@ -85,9 +115,12 @@ impl Writes<'_> {
     /// Finds or makes the project, and remembers every key it is known by now: a repository
     /// that gains a remote keeps its memories.
     pub fn ensure_project(&self, hint: &ProjectHint, now: Millis) -> Result<ProjectId, StoreError> {
-        let id = match self.project_by_keys(&hint.keys)? {
+        let id = match self.project_by_exact_keys(&hint.keys)? {
             Some(id) => id,
-            None => self.create_project(hint, now)?,
+            None => match self.project_by_exact_keys(&bare_names(&hint.keys))? {
+                Some(id) => self.locate_project(id)?,
+                None => self.create_project(hint, now)?,
+            },
         };
         for key in &hint.keys {
             self.alias_project(key, id)?;
@@ -98,6 +131,14 @@ impl Writes<'_> {
                  root = CASE WHEN ?3 = '' THEN root ELSE ?3 END WHERE id = ?1",
             )?
             .execute(params![id, now, hint.root])?;
+        Ok(id)
+    }
+
+    /// From now on it has a place: another directory of that name is another project.
+    fn locate_project(&self, id: ProjectId) -> Result<ProjectId, StoreError> {
+        self.tx
+            .prepare_cached("DELETE FROM project_aliases WHERE project_id = ?1 AND key GLOB ?2")?
+            .execute(params![id, format!("{NAME_KEY}*")])?;
         Ok(id)
     }
 

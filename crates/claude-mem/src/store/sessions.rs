@@ -31,7 +31,7 @@ impl SessionStatus {
         }
     }
 
-    fn from_column(text: &str) -> Self {
+    pub(super) fn from_column(text: &str) -> Self {
         match text {
             "completed" => Self::Completed,
             "failed" => Self::Failed,

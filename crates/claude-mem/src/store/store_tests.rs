@@ -638,7 +638,19 @@ fn an_import_run_can_be_undone_as_a_whole() {
             tx.create_observation(&observation("theirs", &[], 1), &imported)
         })
         .unwrap();
-    assert_eq!(store.write(|tx| tx.undo_import(run)).unwrap(), 1);
+    let undo = |store: &mut Store| store.write(|tx| tx.undo_import(run, 10)).unwrap();
+    let first = Undone {
+        rows: 1,
+        done: false,
+    };
+    assert_eq!(undo(&mut store), first);
+    assert_eq!(
+        undo(&mut store),
+        Undone {
+            rows: 0,
+            done: true
+        }
+    );
     let left = store
         .read()
         .observations(&Filter::default(), Page::first(9))

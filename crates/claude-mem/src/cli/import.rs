@@ -1,0 +1,209 @@
+//! `claude-mem import`: what was learnt elsewhere, or before.
+
+mod progress;
+mod table;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::app::App;
+use super::screen::Screen;
+use super::{Usage, words};
+use crate::hook::settings::HookSettings;
+use crate::import::{self, Around, ImportError, Report, earlier};
+use crate::store::{ImportRun, Store, StoreError};
+
+/// Bring in what was learnt elsewhere, or before
+///
+/// Nothing is brought in twice, what was forgotten stays forgotten, private text and secrets are
+/// taken out, and no model is asked. Each import is a run that can be taken back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude-mem import claude-mem-db                  from the earlier claude-mem
+  claude-mem import claude-mem-db backup/claude-mem.db --dry-run
+  claude-mem import list                           what was imported, and when
+  claude-mem import undo 3                         take run 3 back")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// A database of the earlier program of this name, of any of its versions
+    #[command(after_help = "\
+Examples:
+  claude-mem import claude-mem-db
+  claude-mem import claude-mem-db ~/old-laptop/.claude-mem/claude-mem.db
+  claude-mem import claude-mem-db --dry-run --json
+
+The file is only read. Running it again brings in what is new.")]
+    ClaudeMemDb {
+        /// The database (default: ~/.claude-mem/claude-mem.db)
+        path: Option<PathBuf>,
+        /// Say what would be imported and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Every import there was, the newest first
+    #[command(after_help = "\
+Example:
+  claude-mem import list")]
+    List,
+    /// Take back everything that one import brought in
+    #[command(after_help = "\
+Examples:
+  claude-mem import list
+  claude-mem import undo 3
+
+What was made of a session after its import stays. The import can be done again.")]
+    Undo {
+        /// Its number in `claude-mem import list`
+        run: i64,
+    },
+}
+
+pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    match &args.action {
+        Action::ClaudeMemDb { path, dry_run } => {
+            let path = earlier_path(app, path.as_deref())?;
+            bring(app, screen, *dry_run, |store, around| {
+                let mut progress = progress::of_rows();
+                earlier::run(store, around, &path, &app.data.importing(), app.now, &mut progress)
+            })
+        }
+        Action::List => list(app, screen),
+        Action::Undo { run } => undo(app, screen, *run),
+    }
+}
+
+/// Runs an import on the store, or on a copy of it that is thrown away.
+fn bring(
+    app: &App,
+    screen: &mut Screen,
+    dry_run: bool,
+    act: impl FnOnce(&mut Store, Around<'_>) -> Result<Report, ImportError>,
+) -> anyhow::Result<()> {
+    app.data.create().with_context(|| format!("cannot make {}", app.data.root().display()))?;
+    let _one = import::begin(&app.data)?;
+    app.take_in_spool();
+    let loaded = app.settings();
+    let unclear = loaded.file_unreadable;
+    let settings = HookSettings::of(loaded.settings, unclear);
+    let home = std::env::var("HOME").unwrap_or_default();
+    let client_dir = client_dir(&home);
+    let around = Around { settings: &settings, home: &home, client_dir: &client_dir };
+    let mut store = opened(app)?;
+    let mut report = if dry_run {
+        let scratch = rehearsal(app)?;
+        let copy = scratch.0.join("store.db");
+        store.back_up(&copy)?;
+        act(&mut Store::open(&copy)?, around)?
+    } else {
+        act(&mut store, around)?
+    };
+    if dry_run {
+        report.run = None;
+    }
+    table::show(screen, &report, dry_run)
+}
+
+/// A directory for one rehearsal.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // The next import of any kind clears it away.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn rehearsal(app: &App) -> anyhow::Result<Scratch> {
+    let dir = app.data.rehearsal();
+    match std::fs::remove_dir_all(&dir) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
+    }
+    crate::paths::create_dir(&dir)?;
+    Ok(Scratch(dir))
+}
+
+fn opened(app: &App) -> anyhow::Result<Store> {
+    let path = app.data.db();
+    match Store::open(&path) {
+        Err(StoreError::Foreign) => anyhow::bail!(
+            "{} is the earlier program's own database, so there is no store of ours to import into: \
+             `claude-mem install` takes its place and imports it, --data-dir keeps both apart",
+            path.display()
+        ),
+        opened => opened.with_context(|| path.display().to_string()),
+    }
+}
+
+fn client_dir(home: &str) -> PathBuf {
+    let given = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
+    given.map_or_else(|| Path::new(home).join(".claude"), PathBuf::from)
+}
+
+fn earlier_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(path) = given {
+        return Ok(std::path::absolute(path)?);
+    }
+    let home = std::env::var_os("HOME").context("there is no home directory; say where the database is")?;
+    let usual = Path::new(&home).join(".claude-mem/claude-mem.db");
+    // Where ours is, theirs is not.
+    if usual == app.data.db() && app.store_if_any().is_ok() {
+        return Err(Usage::error(format!(
+            "{} is ours; say where the earlier program's database is: claude-mem import claude-mem-db PATH",
+            usual.display()
+        )));
+    }
+    Ok(usual)
+}
+
+fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let runs = match app.store_if_any()? {
+        Some(store) => store.read().import_runs()?,
+        None => Vec::new(),
+    };
+    screen.show(&runs, |screen, runs| {
+        if runs.is_empty() {
+            return writeln!(screen, "nothing was imported yet");
+        }
+        let rows: Vec<_> = runs.iter().map(|run| row(run, app)).collect();
+        screen.table(["run", "kind", "when", "rows", "from"], &rows)
+    })
+}
+
+fn row(run: &ImportRun, app: &App) -> [String; 5] {
+    let rows = if run.finished_at.is_some() {
+        words::grouped(run.rows)
+    } else {
+        format!("{}, unfinished", words::grouped(run.rows))
+    };
+    [
+        run.id.to_string(),
+        run.kind.clone(),
+        words::ago(run.started_at, app.now),
+        rows,
+        run.source.clone(),
+    ]
+}
+
+fn undo(app: &App, screen: &mut Screen, run: i64) -> anyhow::Result<()> {
+    let mut store = app.store_to_change()?;
+    let _one = import::begin(&app.data)?;
+    let known = store.read().import_runs()?;
+    let Some(run) = known.iter().find(|known| known.id == run) else {
+        return Err(Usage::error(format!("there is no import {run}; `claude-mem import list` lists them")));
+    };
+    let rows = import::undo(&mut store, run.id)?;
+    let answer = serde_json::json!({ "run": run.id, "kind": run.kind, "rows": rows });
+    screen.show(&answer, |screen, _| {
+        let rows = words::count(rows as u64, "row");
+        writeln!(screen, "took back run {}: {rows} of {} from {}", run.id, run.kind, run.source)
+    })
+}

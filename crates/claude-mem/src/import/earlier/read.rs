@@ -1,0 +1,495 @@
+//! One of its rows at a time becomes one of ours.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use super::lists::entries;
+use super::places::Places;
+use crate::clock::Millis;
+use crate::hook::event::ProjectHint;
+use crate::hook::key;
+use crate::ids::PublicId;
+use crate::import::{ImportError, Skipped, Taker};
+use crate::memory::{ObservationType, Origin};
+use crate::remember;
+use crate::store::{
+    EarlierRow, EarlierTable, Level, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord,
+    SessionStatus, SummaryRecord, name_key,
+};
+use crate::tokens;
+
+/// Where it kept the sessions of its own compressor.
+const OBSERVER: &str = "observer-sessions";
+/// The session of what was saved by hand: `manual-<project>`.
+const MANUAL: &str = "manual-";
+/// Our name for the client that it calls `claude`.
+const CLAUDE: &str = "claude-code";
+
+/// Knows what earlier rows have told: which session is which, and what was private.
+#[allow(missing_debug_implementations, reason = "it holds what others own")]
+pub struct Reader<'a> {
+    pub(crate) taker: Taker<'a>,
+    places: Places,
+    /// Its sessions by each of their names.
+    by_row: HashMap<i64, PublicId>,
+    by_content: HashMap<String, PublicId>,
+    by_memory: HashMap<String, PublicId>,
+    /// The project of a session, which its rows may name differently.
+    projects: HashMap<PublicId, PublicId>,
+    own_work: HashSet<PublicId>,
+    /// First prompts that only the session tells, until its prompts tell more.
+    first_prompts: Vec<(PublicId, String, Millis)>,
+    prompted: HashSet<PublicId>,
+    private_turns: HashSet<(PublicId, u32)>,
+    asked_first: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(taker: Taker<'a>, client_dir: &Path) -> Self {
+        Self {
+            taker,
+            places: Places::look(client_dir),
+            by_row: HashMap::new(),
+            by_content: HashMap::new(),
+            by_memory: HashMap::new(),
+            projects: HashMap::new(),
+            own_work: HashSet::new(),
+            first_prompts: Vec::new(),
+            prompted: HashSet::new(),
+            private_turns: HashSet::new(),
+            asked_first: false,
+        }
+    }
+
+    /// Takes one row. Sessions are to come before what refers to them, prompts before what was
+    /// made of their turns; what refers to nothing gets a session of its own.
+    pub fn row(&mut self, table: EarlierTable, row: &EarlierRow) -> Result<(), ImportError> {
+        let kind = table.name();
+        match table {
+            EarlierTable::Sessions | EarlierTable::OldSessions | EarlierTable::Streamed => {
+                self.session(kind, row)
+            }
+            EarlierTable::Prompts => self.prompt(kind, row),
+            EarlierTable::Observations | EarlierTable::Memories => self.observation(kind, row),
+            EarlierTable::Summaries | EarlierTable::Overviews => self.summary(kind, row),
+            EarlierTable::Queue | EarlierTable::OldQueue | EarlierTable::ToolUses => {
+                self.taker.skip(kind, Skipped::Raw);
+                Ok(())
+            }
+        }
+    }
+
+    fn session(&mut self, kind: &'static str, row: &EarlierRow) -> Result<(), ImportError> {
+        let (content, memory) = (row.text("content"), row.text("memory"));
+        let Some(name) = content.clone().or_else(|| memory.clone()) else {
+            self.taker.skip(kind, Skipped::Empty);
+            return Ok(());
+        };
+        let client = client(row.text("platform").as_deref());
+        let uid = session_uid(&client, &name);
+        self.by_row.insert(row.id, uid);
+        content.map(|id| self.by_content.insert(id, uid));
+        memory.map(|id| self.by_memory.insert(id, uid));
+        let project = row.text("project").unwrap_or_default();
+        if project == OBSERVER {
+            self.own_work.insert(uid);
+            self.taker.skip(kind, Skipped::OwnWork);
+            return Ok(());
+        }
+        let project = self.project(&project, Some(&name), at(row))?;
+        self.projects.insert(uid, project);
+        let completed = row.number("completed").map(moment);
+        if let Some(prompt) = row.text("prompt") {
+            self.first_prompts.push((uid, prompt, at(row)));
+        }
+        let title = row.text("custom_title").or_else(|| row.text("title"));
+        let record = SessionRecord {
+            uid,
+            client,
+            client_session: name,
+            project: Some(project),
+            branch: None,
+            transcript_path: None,
+            transcript_closed: false,
+            user_prompt: title,
+            status: Some(match row.text("status").as_deref() {
+                Some("completed") => SessionStatus::Completed,
+                Some("failed") => SessionStatus::Failed,
+                _ if completed.is_some() => SessionStatus::Completed,
+                _ => SessionStatus::Interrupted,
+            }),
+            origin: Some(Origin::Import),
+            prompt_counter: number(row, "prompts"),
+            carry: None,
+            rolling_summary: None,
+            last_activity: completed.unwrap_or_default().max(at(row)),
+            completed_at: completed,
+            created_at: at(row),
+        };
+        self.taker.session(kind, record, true)
+    }
+
+    fn prompt(&mut self, kind: &'static str, row: &EarlierRow) -> Result<(), ImportError> {
+        let by_row = row.number("session_row");
+        let session = by_row.and_then(|id| self.by_row.get(&id)).copied();
+        let session = match session {
+            Some(uid) => uid,
+            None => self.session_of(row)?,
+        };
+        if self.own_work.contains(&session) {
+            self.taker.skip(kind, Skipped::OwnWork);
+            return Ok(());
+        }
+        self.prompted.insert(session);
+        let text = row.text("text").unwrap_or_default();
+        self.said(kind, session, number(row, "number"), text, at(row))
+    }
+
+    fn said(
+        &mut self,
+        kind: &'static str,
+        session: PublicId,
+        prompt_number: u32,
+        text: String,
+        created_at: Millis,
+    ) -> Result<(), ImportError> {
+        if crate::redact::private(&text).is_fully_private() {
+            self.private_turns.insert((session, prompt_number));
+        }
+        let record = PromptRecord {
+            uid: derived(
+                "prompt",
+                &[&session.to_string(), &prompt_number.to_string(), &text],
+            ),
+            session: Some(session),
+            project: self.projects.get(&session).copied(),
+            prompt_number,
+            prompt_id: None,
+            text,
+            private: false,
+            origin: Some(Origin::User),
+            created_at,
+        };
+        self.taker.prompt(kind, record)
+    }
+
+    /// Its oldest versions kept no prompts but each session's first.
+    fn ask_first(&mut self) -> Result<(), ImportError> {
+        if std::mem::replace(&mut self.asked_first, true) {
+            return Ok(());
+        }
+        for (session, text, at) in std::mem::take(&mut self.first_prompts) {
+            if !self.prompted.contains(&session) {
+                self.said(EarlierTable::Prompts.name(), session, 1, text, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn observation(&mut self, kind: &'static str, row: &EarlierRow) -> Result<(), ImportError> {
+        self.ask_first()?;
+        let by_hand = row.text("memory").is_some_and(|id| id.starts_with(MANUAL));
+        let session = if by_hand {
+            None
+        } else {
+            Some(self.session_of(row)?)
+        };
+        let prompt_number = number(row, "number");
+        if let Some(why) = session.and_then(|uid| self.is_not_for_us(uid, prompt_number)) {
+            self.taker.skip(kind, why);
+            return Ok(());
+        }
+        let project = self.project_of(row, session)?;
+        let text = row.text("text").unwrap_or_default();
+        let narrative = told(row.text("narrative").unwrap_or_default(), &text);
+        let title = row
+            .text("title")
+            .unwrap_or_else(|| remember::first_sentence(&narrative));
+        let subtitle = row.text("subtitle").unwrap_or_default();
+        let facts = entries(row.text("facts"), false);
+        let mut concepts = entries(row.text("concepts"), true);
+        concepts.extend(entries(row.text("keywords"), true));
+        let mut files_read = entries(row.text("files_read"), true);
+        files_read.extend(entries(row.text("files"), true));
+        let of = session.map_or_else(|| format!("{project} {}", at(row).0), |uid| uid.to_string());
+        let all_facts = facts.join("\n");
+        let record = ObservationRecord {
+            uid: derived(
+                "observation",
+                &[&of, &title, &subtitle, &narrative, &all_facts],
+            ),
+            session,
+            project: Some(project),
+            level: Level::Project,
+            prompt_number,
+            kind: type_of(row.text("type")),
+            read_tokens: [&title, &subtitle, &narrative, &all_facts]
+                .map(|text| tokens::estimate(text))
+                .iter()
+                .sum(),
+            title,
+            subtitle,
+            narrative,
+            facts,
+            concepts,
+            files_read,
+            files_modified: entries(row.text("files_modified"), true),
+            branch: None,
+            agent_id: row.text("agent_id"),
+            agent_type: row.text("agent_type"),
+            origin: Some(if by_hand {
+                Origin::Manual
+            } else {
+                Origin::Import
+            }),
+            made_by: row.text("model").unwrap_or_else(|| "claude-mem".to_owned()),
+            discovery_tokens: number(row, "tokens"),
+            pinned: false,
+            wrong: false,
+            replaced_by: None,
+            created_at: at(row),
+            updated_at: at(row),
+        };
+        self.taker.observation(kind, record)
+    }
+
+    fn summary(&mut self, kind: &'static str, row: &EarlierRow) -> Result<(), ImportError> {
+        self.ask_first()?;
+        let session = self.session_of(row)?;
+        let prompt_number = number(row, "number");
+        if let Some(why) = self.is_not_for_us(session, prompt_number) {
+            self.taker.skip(kind, why);
+            return Ok(());
+        }
+        let project = self.project_of(row, Some(session))?;
+        let text = |field| row.text(field).unwrap_or_default();
+        let said = [
+            "request",
+            "investigated",
+            "learned",
+            "completed",
+            "next_steps",
+            "notes",
+        ];
+        let [request, investigated, learned, completed, next_steps, notes] = said.map(text);
+        let record = SummaryRecord {
+            uid: derived(
+                "summary",
+                &[
+                    &session.to_string(),
+                    &request,
+                    &investigated,
+                    &learned,
+                    &completed,
+                    &next_steps,
+                    &notes,
+                ],
+            ),
+            session: Some(session),
+            project: Some(project),
+            prompt_number,
+            read_tokens: [
+                &request,
+                &investigated,
+                &learned,
+                &completed,
+                &next_steps,
+                &notes,
+            ]
+            .map(|text| tokens::estimate(text))
+            .iter()
+            .sum(),
+            request,
+            investigated,
+            learned,
+            completed,
+            next_steps,
+            notes,
+            files_read: entries(row.text("files_read"), true),
+            files_edited: entries(row.text("files_edited"), true),
+            branch: None,
+            origin: Some(Origin::Import),
+            made_by: "claude-mem".to_owned(),
+            discovery_tokens: number(row, "tokens"),
+            created_at: at(row),
+        };
+        self.taker.summary(kind, record)
+    }
+
+    /// A row's session. Rows whose session is gone exist: they get one under the name they give.
+    fn session_of(&mut self, row: &EarlierRow) -> Result<PublicId, ImportError> {
+        let (content, memory) = (row.text("content"), row.text("memory"));
+        let known = content.as_ref().and_then(|id| self.by_content.get(id));
+        let known = known.or_else(|| self.by_memory.get(memory.as_ref()?));
+        if let Some(uid) = known {
+            return Ok(*uid);
+        }
+        let name = content.clone().or_else(|| memory.clone());
+        let name = name.unwrap_or_else(|| "unknown".to_owned());
+        let uid = session_uid(CLAUDE, &name);
+        content.map(|id| self.by_content.insert(id, uid));
+        memory.map(|id| self.by_memory.insert(id, uid));
+        let project = row.text("project").unwrap_or_default();
+        if project == OBSERVER {
+            self.own_work.insert(uid);
+            return Ok(uid);
+        }
+        let project = self.project(&project, Some(&name), at(row))?;
+        self.projects.insert(uid, project);
+        let record = SessionRecord {
+            uid,
+            client: CLAUDE.to_owned(),
+            client_session: name,
+            project: Some(project),
+            branch: None,
+            transcript_path: None,
+            transcript_closed: false,
+            user_prompt: None,
+            status: Some(SessionStatus::Interrupted),
+            origin: Some(Origin::Import),
+            prompt_counter: 0,
+            carry: None,
+            rolling_summary: None,
+            last_activity: at(row),
+            completed_at: None,
+            created_at: at(row),
+        };
+        self.taker
+            .session(EarlierTable::Sessions.name(), record, false)?;
+        Ok(uid)
+    }
+
+    fn is_not_for_us(&self, session: PublicId, prompt_number: u32) -> Option<Skipped> {
+        if self.own_work.contains(&session) {
+            Some(Skipped::OwnWork)
+        } else {
+            let private = self.private_turns.contains(&(session, prompt_number));
+            private.then_some(Skipped::Private)
+        }
+    }
+
+    /// Where the row belongs: where it was merged into, else where it says, which is nearly
+    /// always where its session does.
+    fn project_of(
+        &mut self,
+        row: &EarlierRow,
+        session: Option<PublicId>,
+    ) -> Result<PublicId, ImportError> {
+        let of_session = session.and_then(|uid| self.projects.get(&uid)).copied();
+        match (row.text("merged"), of_session) {
+            (Some(into), _) => self.project(&into, None, at(row)),
+            (None, Some(known)) => Ok(known),
+            (None, None) => self.project(&row.text("project").unwrap_or_default(), None, at(row)),
+        }
+    }
+
+    /// Which project of ours it is that it called `name`.
+    fn project(
+        &mut self,
+        name: &str,
+        session: Option<&str>,
+        at: Millis,
+    ) -> Result<PublicId, ImportError> {
+        // Worktrees were `repository/worktree`; to us they are one project.
+        let name = name
+            .split('/')
+            .find(|part| !part.trim().is_empty())
+            .unwrap_or("unknown");
+        let located = session.and_then(|session| self.places.of_session(session, name));
+        let hint = located.or_else(|| self.places.of_name(name));
+        let hint = hint.unwrap_or_else(|| ProjectHint {
+            name: name.to_owned(),
+            keys: vec![name_key(name)],
+            ..ProjectHint::default()
+        });
+        let keys: Vec<&str> = hint.keys.iter().map(String::as_str).collect();
+        let uid = derived("project", &keys);
+        if self.taker.knows_project(uid) {
+            return Ok(uid);
+        }
+        let record = ProjectRecord {
+            uid,
+            name: hint.name,
+            root: hint.root,
+            last_active: at,
+            created_at: at,
+            keys: hint.keys,
+        };
+        let named = self.taker.reads().projects_named(name)?;
+        match &named[..] {
+            // The only one of this name is the one that is meant.
+            [one] if record.root.is_empty() && !self.taker.ignores(&record) => {
+                self.taker.is_project(uid, one.id);
+            }
+            _ => self.taker.project(&record)?,
+        }
+        Ok(uid)
+    }
+}
+
+/// Its newer versions tell what happened in `narrative`, its oldest in `text`; some in both.
+fn told(narrative: String, text: &str) -> String {
+    if narrative.is_empty() {
+        text.to_owned()
+    } else if text.is_empty() || narrative.contains(text) {
+        narrative
+    } else {
+        format!("{narrative}\n\n{text}")
+    }
+}
+
+fn client(platform: Option<&str>) -> String {
+    match platform {
+        None | Some("claude" | "claude-code") => CLAUDE.to_owned(),
+        Some(other) => other.to_owned(),
+    }
+}
+
+fn type_of(said: Option<String>) -> ObservationType {
+    let said = said.map(|name| name.trim().to_lowercase());
+    let is_name = |name: &String| {
+        name.len() <= 32
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    match said.filter(is_name) {
+        Some(name) => ObservationType::named(name),
+        None => ObservationType::DISCOVERY,
+    }
+}
+
+/// When the row was made: the number, or what the text says.
+fn at(row: &EarlierRow) -> Millis {
+    let number = row.number("at").filter(|at| *at > 0).map(moment);
+    number.unwrap_or_else(|| {
+        let text = row.text("at_text").unwrap_or_default();
+        let stamp: Option<jiff::Timestamp> = text.trim().parse().ok();
+        stamp.map_or_else(Millis::default, |at| Millis(at.as_millisecond()))
+    })
+}
+
+/// Milliseconds, unless it is so small that it must be seconds.
+const fn moment(epoch: i64) -> Millis {
+    const YEAR_1973_MS: i64 = 100_000_000_000;
+    Millis(if epoch < YEAR_1973_MS {
+        epoch * 1_000
+    } else {
+        epoch
+    })
+}
+
+fn number(row: &EarlierRow, field: &str) -> u32 {
+    let number = row.number(field).unwrap_or(0).clamp(0, i64::from(u32::MAX));
+    u32::try_from(number).unwrap_or(0)
+}
+
+fn session_uid(client: &str, session: &str) -> PublicId {
+    derived("session", &[client, session])
+}
+
+fn derived(kind: &str, parts: &[&str]) -> PublicId {
+    let mut all: Vec<&[u8]> = vec![b"claude-mem-db", kind.as_bytes()];
+    all.extend(parts.iter().map(|part| part.as_bytes()));
+    PublicId::derived(&key::digest(&all))
+}

@@ -1,0 +1,331 @@
+//! Takes rows of others in, a few per transaction, and counts.
+//!
+//! Rows name their session and project by public ids; here those become ours. Hooks wait for no
+//! more than a few rows at a time.
+
+use std::collections::HashMap;
+
+use super::clean;
+use super::report::{Report, Skipped};
+use super::{Around, ImportError};
+use crate::clock::Millis;
+use crate::hook::event::ProjectHint;
+use crate::ids::{ProjectId, PublicId, SessionId};
+use crate::limits::IMPORT_BATCH_ROWS;
+use crate::store::{
+    Brought, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, RowKind,
+    SessionRecord, SessionStatus, Store, StoreError, SummaryRecord, Writes,
+};
+
+/// What is to be ignored has no place among ours.
+type Place<T> = Option<T>;
+
+#[allow(missing_debug_implementations, reason = "it holds what others own")]
+pub struct Taker<'a> {
+    store: &'a mut Store,
+    around: Around<'a>,
+    run: i64,
+    report: Report,
+    projects: HashMap<PublicId, Place<ProjectId>>,
+    sessions: HashMap<PublicId, Place<SessionId>>,
+    batch: Vec<(&'static str, Row)>,
+    /// Older and newer of memories that took another's place: both must be here first.
+    replaced: Vec<(PublicId, PublicId)>,
+}
+
+enum Row {
+    Prompt(PromptRecord),
+    Message(MessageRecord),
+    Observation(Box<ObservationRecord>),
+    Summary(Box<SummaryRecord>),
+}
+
+impl<'a> Taker<'a> {
+    /// Goes on with an unfinished run of this source, or begins one.
+    pub fn begin(
+        store: &'a mut Store,
+        around: Around<'a>,
+        kind: &str,
+        source: &str,
+        now: Millis,
+    ) -> Result<Self, ImportError> {
+        let run = store.write(|tx| tx.resume_import(kind, source, now))?;
+        Ok(Self {
+            store,
+            around,
+            run,
+            report: Report {
+                run: Some(run),
+                source: source.to_owned(),
+                ..Report::default()
+            },
+            projects: HashMap::new(),
+            sessions: HashMap::new(),
+            batch: Vec::new(),
+            replaced: Vec::new(),
+        })
+    }
+
+    pub fn reads(&self) -> crate::store::Reads<'_> {
+        self.store.read()
+    }
+
+    pub fn skip(&mut self, kind: &'static str, why: Skipped) {
+        self.report.tally(kind).skip(why);
+    }
+
+    pub fn skip_many(&mut self, kind: &'static str, why: Skipped, rows: u64) {
+        if rows > 0 {
+            self.report.tally(kind).skip_many(why, rows);
+        }
+    }
+
+    /// Whether nothing of this project is to be kept.
+    pub fn ignores(&self, record: &ProjectRecord) -> bool {
+        let hint = ProjectHint {
+            name: record.name.clone(),
+            keys: record.keys.clone(),
+            root: record.root.clone(),
+            branch: None,
+        };
+        let settings = self.around.settings;
+        settings.ignore_everything || settings.ignores(&hint, self.around.home)
+    }
+
+    /// Rows of this project go to the one of ours that is the same; nowhere, if it is ignored.
+    pub fn project(&mut self, record: &ProjectRecord) -> Result<(), ImportError> {
+        let place = if self.ignores(record) {
+            None
+        } else {
+            Some(self.store.write(|tx| tx.bring_project(record))?)
+        };
+        self.projects.insert(record.uid, place);
+        Ok(())
+    }
+
+    /// Rows of `uid` belong to a project that is known to be ours.
+    pub fn is_project(&mut self, uid: PublicId, ours: ProjectId) {
+        self.projects.insert(uid, Some(ours));
+    }
+
+    /// Known by now, whether it is taken in or not.
+    pub fn knows_project(&self, uid: PublicId) -> bool {
+        self.projects.contains_key(&uid)
+    }
+
+    /// `counted`: a row of its own, and not only what others refer to.
+    pub fn session(
+        &mut self,
+        kind: &'static str,
+        mut record: SessionRecord,
+        counted: bool,
+    ) -> Result<(), ImportError> {
+        let project = match record.project.map(|uid| self.projects.get(&uid)) {
+            Some(Some(None)) => {
+                self.sessions.insert(record.uid, None);
+                if counted {
+                    self.skip(kind, Skipped::Ignored);
+                }
+                return Ok(());
+            }
+            Some(Some(place)) => *place,
+            Some(None) | None => None,
+        };
+        clean::session(&mut record);
+        let run = self.run;
+        let (id, brought, ignored) = self.store.write(|tx| {
+            let (id, brought) = tx.bring_session(&record, project, run)?;
+            let ignored = tx.session(id)?.status == SessionStatus::Ignored;
+            Ok((id, brought, ignored))
+        })?;
+        let twice = self.sessions.insert(record.uid, (!ignored).then_some(id));
+        if counted {
+            self.report.tally(kind).brought(brought, twice.is_some());
+        }
+        Ok(())
+    }
+
+    pub fn prompt(
+        &mut self,
+        kind: &'static str,
+        mut record: PromptRecord,
+    ) -> Result<(), ImportError> {
+        match clean::prompt(&mut record) {
+            Err(why) => self.skip(kind, why),
+            Ok(()) => self.batch.push((kind, Row::Prompt(record))),
+        }
+        self.flush_if_full()
+    }
+
+    pub fn message(
+        &mut self,
+        kind: &'static str,
+        mut record: MessageRecord,
+    ) -> Result<(), ImportError> {
+        match clean::message(&mut record) {
+            Err(why) => self.skip(kind, why),
+            Ok(()) => self.batch.push((kind, Row::Message(record))),
+        }
+        self.flush_if_full()
+    }
+
+    pub fn observation(
+        &mut self,
+        kind: &'static str,
+        mut record: ObservationRecord,
+    ) -> Result<(), ImportError> {
+        match clean::observation(&mut record) {
+            Err(why) => self.skip(kind, why),
+            Ok(()) => {
+                self.replaced
+                    .extend(record.replaced_by.map(|newer| (record.uid, newer)));
+                self.batch.push((kind, Row::Observation(Box::new(record))));
+            }
+        }
+        self.flush_if_full()
+    }
+
+    pub fn summary(
+        &mut self,
+        kind: &'static str,
+        mut record: SummaryRecord,
+    ) -> Result<(), ImportError> {
+        match clean::summary(&mut record) {
+            Err(why) => self.skip(kind, why),
+            Ok(()) => self.batch.push((kind, Row::Summary(Box::new(record)))),
+        }
+        self.flush_if_full()
+    }
+
+    /// What was forgotten elsewhere is not brought in from now on.
+    pub fn tombstones(&mut self, keys: &[String], now: Millis) -> Result<(), ImportError> {
+        for some in keys.chunks(IMPORT_BATCH_ROWS) {
+            self.store
+                .write(|tx| some.iter().try_for_each(|key| tx.bring_tombstone(key, now)))?;
+        }
+        Ok(())
+    }
+
+    /// Everything is in: the run is over.
+    pub fn finish(mut self, now: Millis) -> Result<Report, ImportError> {
+        self.flush()?;
+        for some in self.replaced.chunks(IMPORT_BATCH_ROWS) {
+            self.store.write(|tx| {
+                some.iter()
+                    .try_for_each(|(older, newer)| tx.bring_replacement(*older, *newer))
+            })?;
+        }
+        let counts = serde_json::to_string(&self.report).map_err(StoreError::from)?;
+        let run = self.run;
+        let nothing = self.report.imported() == 0;
+        self.store.write(|tx| {
+            // A run that brought nothing has nothing to be undone.
+            if nothing && tx.rows_of_import(run)? == 0 {
+                tx.undo_import(run, 1).map(drop)
+            } else {
+                tx.finish_import(run, &counts, now)
+            }
+        })?;
+        if nothing {
+            self.report.run = None;
+        }
+        Ok(self.report)
+    }
+
+    fn flush_if_full(&mut self) -> Result<(), ImportError> {
+        if self.batch.len() >= IMPORT_BATCH_ROWS {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Writes what waits to be written.
+    pub fn flush(&mut self) -> Result<(), ImportError> {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let placed: Vec<_> = batch.iter().map(|(_, row)| self.placed(row)).collect();
+        let run = self.run;
+        let outcomes = self.store.write(|tx| {
+            let rows = batch.iter().zip(&placed);
+            rows.map(|((_, row), placed)| match placed {
+                Ok(placed) => bring(tx, row, *placed, run).map(Ok),
+                Err(why) => Ok(Err(*why)),
+            })
+            .collect::<Result<Vec<_>, StoreError>>()
+        })?;
+        for ((kind, _), outcome) in batch.iter().zip(outcomes) {
+            let tally = self.report.tally(kind);
+            match outcome {
+                Ok((brought, again)) => tally.brought(brought, again),
+                Err(why) => tally.skip(why),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the row belongs among ours.
+    fn placed(&self, row: &Row) -> Result<Placed, Skipped> {
+        let (session, project) = match row {
+            Row::Prompt(row) => (row.session, row.project),
+            Row::Message(row) => (row.session, row.project),
+            Row::Observation(row) => (row.session, row.project),
+            Row::Summary(row) => (row.session, row.project),
+        };
+        let known = session.and_then(|uid| self.sessions.get(&uid));
+        let session = known
+            .copied()
+            .map_or(Ok(None), |place| place.ok_or(Skipped::Ignored).map(Some))?;
+        let known = project.and_then(|uid| self.projects.get(&uid));
+        let project = known
+            .copied()
+            .map_or(Ok(None), |place| place.ok_or(Skipped::Ignored).map(Some))?;
+        Ok(Placed {
+            session,
+            project,
+            run: self.run,
+        })
+    }
+}
+
+/// The row, and whether what it ran into came in the same run.
+fn bring(
+    tx: &Writes<'_>,
+    row: &Row,
+    placed: Placed,
+    run: i64,
+) -> Result<(Brought, bool), StoreError> {
+    let (kind, uid, brought) = match (row, placed.session) {
+        (Row::Observation(row), _) => (
+            RowKind::Observation,
+            row.uid,
+            tx.bring_observation(row, placed)?,
+        ),
+        (Row::Prompt(row), Some(session)) => (
+            RowKind::Prompt,
+            row.uid,
+            tx.bring_prompt(row, session, placed)?,
+        ),
+        (Row::Message(row), Some(session)) => (
+            RowKind::Message,
+            row.uid,
+            tx.bring_message(row, session, placed)?,
+        ),
+        (Row::Summary(row), Some(session)) => (
+            RowKind::Summary,
+            row.uid,
+            tx.bring_summary(row, session, placed)?,
+        ),
+        // Words of a session that nobody knows: whoever reads the source makes one first.
+        (Row::Prompt(_) | Row::Message(_) | Row::Summary(_), None) => {
+            return Err(StoreError::NoSuchRow {
+                what: "session",
+                id: 0,
+            });
+        }
+    };
+    let again = brought == Brought::Known && tx.brought_by(kind, uid)? == Some(Some(run));
+    Ok((brought, again))
+}
