@@ -163,6 +163,41 @@ pub const BUSY_MS: u64 = 5_000;
 /// `settings.json`. A longer file is not one that a person wrote.
 pub const SETTINGS_BYTES_MAX: usize = 1 << 20;
 
+/// The body of an ordinary HTTP request.
+pub const HTTP_BODY_BYTES_MAX: usize = 1 << 20;
+/// How long a body may take to arrive.
+pub const HTTP_BODY_SECONDS_MAX: u64 = 20;
+/// Connections to the HTTP server at a time; more wait in the kernel's line.
+pub const HTTP_CONNECTIONS_MAX: usize = 128;
+/// Requests that are worked on at a time; more wait their turn.
+pub const HTTP_REQUESTS_AT_ONCE_MAX: usize = 8;
+/// Pages that look on at a time. Each holds a connection to the database.
+pub const HTTP_STREAMS_MAX: usize = 16;
+/// Rows that one look of a stream sends; what is left comes with the next.
+pub const HTTP_STREAM_ROWS_MAX: usize = 200;
+/// How often a stream looks for what other processes have changed.
+pub const HTTP_STREAM_LOOK_MS: u64 = 1_000;
+/// A stream that has nothing to say says so this often, so that a dead reader is noticed.
+pub const HTTP_STREAM_QUIET_SECONDS: u64 = 15;
+/// How long one reader may take for what it was sent before it is let go.
+pub const HTTP_STREAM_PATIENCE_SECONDS: u64 = 30;
+/// How long a link of `claude-mem open` is good for.
+pub const HTTP_LINK_SECONDS: u64 = 10 * 60;
+/// Links that wait to be used, and pages that have a token. The oldest give way.
+pub const HTTP_LINKS_MAX: usize = 16;
+pub const HTTP_PAGES_MAX: usize = 64;
+/// Rows of one answer where the caller says nothing.
+pub const HTTP_ROWS: u32 = 50;
+/// Rows of one answer at the most.
+pub const HTTP_ROWS_MAX: u32 = 200;
+/// Ids of one batch.
+pub const HTTP_BATCH_MAX: usize = 200;
+/// Rows of each kind in the account of one session.
+pub const HTTP_SESSION_ROWS_MAX: u32 = 500;
+
+const _: () = assert!(HTTP_ROWS <= HTTP_ROWS_MAX && HTTP_ROWS_MAX <= PAGE_ROWS_MAX);
+const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);
+
 /// One message of an MCP client.
 pub const MCP_LINE_BYTES_MAX: usize = 8 << 20;
 

@@ -263,6 +263,9 @@ fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
     )];
     facts.push(("today", today_text(status.today)));
     facts.push(("worker", worker_text(status, now)));
+    if let Some(address) = &status.worker.address {
+        facts.push(("viewer", format!("{address}; `claude-mem open` opens it")));
+    }
     let mut parts = vec![format!("{} waiting", words::grouped(queue.waiting))];
     for (n, what) in [
         (queue.leased, "being worked on"),

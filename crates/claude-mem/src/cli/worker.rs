@@ -93,6 +93,9 @@ pub(super) struct Report {
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Millis>,
+    /// Of the viewer and the API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trouble: Option<String>,
 }
@@ -103,20 +106,29 @@ impl Report {
         pid: None,
         version: None,
         since: None,
+        address: None,
         trouble: None,
     };
 }
 
-fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+fn address(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
+/// Starts one, unless one runs. How that went, in a word.
+pub(super) fn ensure(app: &App) -> anyhow::Result<&'static str> {
     let executable = std::env::current_exe().context("this executable has no path")?;
     app.data.create()?;
     let within = Duration::from_secs(READY_SECONDS);
-    let started = spawn::start(&executable, &app.data, within)?;
-    let word = match started {
-        Started::Ready => "started",
-        Started::Running => "running already",
+    match spawn::start(&executable, &app.data, within)? {
+        Started::Ready => Ok("started"),
+        Started::Running => Ok("running already"),
         Started::Failed(why) => bail!("the worker did not start: {why}"),
-    };
+    }
+}
+
+fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let word = ensure(app)?;
     let report = look(app)?;
     screen.show(&report, |screen, report| match report.pid {
         Some(pid) => writeln!(screen, "worker {word} (pid {pid})"),
@@ -188,6 +200,9 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
         };
         let since = words::ago(since, app.now);
         writeln!(screen, "worker runs (pid {pid}, started {since})")?;
+        if let Some(address) = &report.address {
+            writeln!(screen, "viewer at {address}; `claude-mem open` opens it")?;
+        }
         match &report.trouble {
             Some(trouble) => writeln!(screen, "{trouble}"),
             None => Ok(()),
@@ -211,6 +226,7 @@ pub(super) fn look(app: &App) -> anyhow::Result<Report> {
             pid: Some(told.pid),
             version: Some(told.version),
             since: Some(told.since),
+            address: told.port.map(address),
             trouble: told.trouble,
         });
     }
@@ -220,11 +236,12 @@ pub(super) fn look(app: &App) -> anyhow::Result<Report> {
         pid: file.as_ref().map(|file| file.pid),
         version: file.as_ref().map(|file| file.version.clone()),
         since: file.as_ref().map(|file| file.since),
+        address: file.as_ref().and_then(|file| file.port).map(address),
         trouble: Some("it does not answer".to_owned()),
     })
 }
 
-fn socket_of(app: &App) -> PathBuf {
+pub(super) fn socket_of(app: &App) -> PathBuf {
     let short = paths::short_dir(|name| std::env::var_os(name));
     app.data.worker_sock(&short)
 }
@@ -238,6 +255,7 @@ fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
         socket: socket_of(app),
         executable: std::env::current_exe().context("this executable has no path")?,
         until_drained,
+        env: |name| std::env::var(name).ok(),
         log,
         settings,
     })

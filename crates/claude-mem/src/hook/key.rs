@@ -23,7 +23,7 @@ pub fn digest(parts: &[&[u8]]) -> [u8; 16] {
     short
 }
 
-pub fn hex(bytes: &[u8; 16]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()

@@ -164,6 +164,31 @@ where
     }
 }
 
+/// Serves a payload that came another way than through a process of its own: kept, redacted and
+/// answered all the same. `event` is what it is about if it does not say itself.
+pub fn take_in<E>(
+    agent: &'static Agent,
+    event: &str,
+    payload: &[u8],
+    dir: &DataDir,
+    around: &Surroundings<E>,
+) -> Result<Answer, String>
+where
+    E: Fn(&str) -> Option<OsString>,
+{
+    let asked = Asked {
+        agent: Some(agent),
+        event: event.to_owned(),
+        only_with_payload: false,
+    };
+    let input = stdin::Input {
+        bytes: payload.to_vec(),
+        cut: false,
+    };
+    let dir = Some(dir);
+    Hook { around, dir }.serve(&asked, &input)
+}
+
 /// A terminal or `/dev/null` brings no payload, and a terminal must not be waited for.
 fn can_hold_a_payload() -> bool {
     use rustix::fs::FileType;

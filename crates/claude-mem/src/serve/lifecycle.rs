@@ -7,6 +7,7 @@
 //! needed for safety: a killed worker has lost nothing.
 
 use std::io;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use tokio::sync::mpsc;
 
 use super::drain::Compressor;
 use super::executable::Executable;
+use super::http;
 use super::index::Indexer;
 use super::lock::{self, Lock};
 use super::pidfile::WorkerFile;
@@ -41,6 +43,8 @@ pub struct Plan {
     /// End when the queue is empty.
     pub until_drained: bool,
     pub log: Log,
+    /// Asked for settings, each time they are looked at.
+    pub env: fn(&str) -> Option<String>,
 }
 
 /// Why a worker ended.
@@ -93,7 +97,9 @@ pub fn run(
         return Err(NotRun::Running);
     };
     let was_killed = plan.dir.worker_pid().exists();
-    let file = WorkerFile::of_self(plan.socket.clone(), clock::now().millis());
+    let mut file = WorkerFile::of_self(plan.socket.clone(), clock::now().millis());
+    let page = serve_page(&plan);
+    file.port = page.as_ref().map(|(_, port)| *port);
     file.write(&plan.dir.worker_pid())
         .map_err(at("the pid file"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -115,7 +121,23 @@ pub fn run(
         plan,
         was_killed,
     };
-    running.serve(&runtime, compressor, &file, ready)
+    running.serve(&runtime, compressor, &file, page, ready)
+}
+
+/// A port for the viewer. One that is only to drain shows nothing; one that gets no port works on
+/// without.
+fn serve_page(plan: &Plan) -> Option<(TcpListener, u16)> {
+    if plan.until_drained {
+        return None;
+    }
+    match http::bind(plan.settings.port) {
+        Ok(bound) => Some(bound),
+        Err(error) => {
+            let (now, what) = (clock::now().millis(), "the viewer is not served");
+            plan.log.line(now, Level::Warn, what, &[("error", &error)]);
+            None
+        }
+    }
 }
 
 struct Running {
@@ -132,6 +154,7 @@ impl Running {
         runtime: &tokio::runtime::Runtime,
         compressor: Arc<dyn Compressor>,
         file: &WorkerFile,
+        page: Option<(TcpListener, u16)>,
         ready: impl FnOnce(&WorkerFile),
     ) -> Result<Ended, NotRun> {
         let at = |what| move |error| NotRun::Io(what, error);
@@ -152,9 +175,17 @@ impl Running {
             let listener = socket::bind(&plan.socket).map_err(at("the socket"))?;
             let (end, ends) = mpsc::channel(1);
             let listening = tokio::spawn(socket::listen(listener, Arc::clone(&worker), end));
+            let page = page.map(|(listener, _)| {
+                http::Server::start(listener, Arc::clone(&worker), plan.env)
+                    .map_err(at("the HTTP server"))
+            });
+            let page = page.transpose()?;
             ready(file);
             let ended = until_end(&worker, plan, ends).await;
             listening.abort();
+            if let Some(page) = page {
+                page.stop(Duration::from_secs(END_STEP_SECONDS)).await;
+            }
             ended
         });
         let why = match &ended {

@@ -9,6 +9,7 @@
 //!   memories of them, leaves out what was said already (`similar`) and marks what no longer
 //!   holds (`replace`).
 //! - `warm` answers those who look something up, again and again.
+//! - `http` serves the API and the viewer.
 //! - `upkeep` looks after the store: backups, sweeps; `recover` puts a damaged one right.
 //!
 //! Invariant: killed at any point it loses nothing and stores nothing twice, and nothing of it
@@ -20,6 +21,7 @@ pub mod compressor;
 pub mod drain;
 pub mod episodes;
 pub mod executable;
+pub mod http;
 pub mod index;
 pub mod lifecycle;
 pub mod local;

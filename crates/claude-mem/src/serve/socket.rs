@@ -2,8 +2,8 @@
 //!
 //! `wake` says that something was queued and wants no answer. `drain` waits until everything
 //! that is queued is settled. `recall` brings memories to mind, and counts them as shown when it
-//! hears `heard`. `status` tells how the worker is. `stop` ends it. Only processes of the same
-//! user are heard.
+//! hears `heard`. `status` tells how the worker is. `open` makes a link to the viewer that works
+//! once, `rotate` a new install token. `stop` ends it. Only processes of the same user are heard.
 
 use std::io;
 use std::path::Path;
@@ -28,6 +28,9 @@ pub struct Report {
     pub pid: u32,
     pub version: String,
     pub since: Millis,
+    /// Of the viewer and the API, if they are served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
     /// Why memories are not made as they are set up to be, if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
@@ -97,6 +100,15 @@ async fn answer(
         }
         "drain" => drained(worker, lines).await,
         "status" => serde_json::to_string(&worker.report())?,
+        "open" => match worker.link() {
+            Ok(Some(link)) => link,
+            Ok(None) => "the viewer is not served: no port could be had".to_owned(),
+            Err(error) => error.to_string(),
+        },
+        "rotate" => match worker.keys.rotate() {
+            Ok(_) => "rotated".to_owned(),
+            Err(error) => error.to_string(),
+        },
         "stop" => {
             // The other end waits for ours to close, which the end of the process does.
             write.write_all(b"stopping\n").await?;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use tokio::sync::broadcast;
 
 use super::drain::{Compressor, Drain, Watcher};
+use super::http::Keys;
 use super::index;
 use super::pidfile::WorkerFile;
 use super::presence::Presence;
@@ -32,6 +33,8 @@ pub struct Worker {
     /// Rows as they are stored, for those who look on.
     pub changes: broadcast::Sender<Left>,
     pub file: Mutex<WorkerFile>,
+    /// Who may use the HTTP API.
+    pub keys: Keys,
     pub log: Log,
     /// Rung by every request: time to look whether the worker should go on.
     pub nudge: tokio::sync::Notify,
@@ -66,6 +69,7 @@ impl Worker {
         )?;
         let warm = Warm::new(store.dir().clone(), settings.vectors);
         Ok(Arc::new(Self {
+            keys: Keys::new(store.dir().token()),
             store,
             warm,
             drain,
@@ -95,8 +99,19 @@ impl Worker {
             pid: file.pid,
             version: file.version.clone(),
             since: file.since,
+            port: file.port,
             trouble: self.compressor.trouble(clock::now().millis()),
         }
+    }
+
+    /// A link that opens the viewer once. `None`: it is not served.
+    pub fn link(&self) -> std::io::Result<Option<String>> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(port) = file.port else {
+            return Ok(None);
+        };
+        let secret = self.keys.link(Instant::now())?;
+        Ok(Some(format!("http://127.0.0.1:{port}/#k={secret}")))
     }
 
     pub fn trouble(&self, what: &'static str, error: &dyn std::fmt::Display) {

@@ -2,6 +2,7 @@
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value};
 
+use super::SessionStatus;
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
 use crate::limits::PAGE_ROWS_MAX;
@@ -22,6 +23,8 @@ pub struct Filter {
     /// Exclusive.
     pub until: Option<Millis>,
     pub oldest_first: bool,
+    /// Of sessions alone.
+    pub status: Option<SessionStatus>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,7 +55,7 @@ impl Reads<'_> {
     fn whole_row(&self, kind: RowKind, row_id: i64) -> Result<Body, StoreError> {
         let mut statement = self
             .0
-            .prepare(&format!("SELECT * FROM {} WHERE id = ?1", table(kind)))?;
+            .prepare(&format!("SELECT * FROM {} WHERE id = ?1", kind.table()))?;
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let found = statement
             .query_row([row_id], |row| {
@@ -88,7 +88,7 @@ impl Writes<'_> {
             params![kind, row_id, serde_json::to_string(&body)?, now],
         )?;
         self.tx.execute(
-            &format!("DELETE FROM {} WHERE id = ?1", table(kind)),
+            &format!("DELETE FROM {} WHERE id = ?1", kind.table()),
             [row_id],
         )?;
         Ok(())
@@ -141,7 +141,7 @@ impl Writes<'_> {
         let marks = vec!["?"; names.len()].join(", ");
         let sql = format!(
             "INSERT INTO {} ({}) VALUES ({marks})",
-            table(kind),
+            kind.table(),
             names.join(", ")
         );
         self.tx.execute(
@@ -232,15 +232,6 @@ pub fn tombstone_for(title: &str, narrative: &str) -> String {
     hash.update(title);
     hash.update(narrative);
     format!("said:{}", hex(&hash.finalize()[..16]))
-}
-
-pub(super) const fn table(kind: RowKind) -> &'static str {
-    match kind {
-        RowKind::Observation => "observations",
-        RowKind::Summary => "session_summaries",
-        RowKind::Prompt => "user_prompts",
-        RowKind::Message => "final_messages",
-    }
 }
 
 fn as_json(value: rusqlite::types::ValueRef<'_>) -> serde_json::Value {

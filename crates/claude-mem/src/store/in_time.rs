@@ -85,12 +85,7 @@ impl Reads<'_> {
         kind: RowKind,
         row_id: i64,
     ) -> Result<Option<(Option<ProjectId>, Millis)>, StoreError> {
-        let table = match kind {
-            RowKind::Observation => "observations",
-            RowKind::Summary => "session_summaries",
-            RowKind::Prompt => "user_prompts",
-            RowKind::Message => "final_messages",
-        };
+        let table = kind.table();
         Ok(self
             .0
             .prepare_cached(&format!(

@@ -9,11 +9,13 @@
 //! Reads hang on [`Reads`], writes on [`Writes`], one file per noun; [`Inbox`] is the narrow,
 //! fast door for hooks.
 
+mod activity;
 mod backlog;
 mod backup;
 mod counts;
 mod earlier;
 mod error;
+mod feed;
 mod feedback;
 mod files;
 mod filter;
@@ -23,6 +25,7 @@ mod imports;
 mod in_time;
 mod index_rows;
 mod inbox;
+mod marks;
 mod messages;
 mod meta;
 mod migrate;
@@ -49,11 +52,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::limits::{VACUUM_BYTES_MIN, VACUUM_PERCENT_MIN};
 
+pub use activity::{Activity, Economics};
 pub use backlog::{Owed, OwedText};
 pub use backup::BackupReport;
 pub use counts::{Counts, MadeSince, ProjectCounts, QueueCounts};
 pub use earlier::{Earlier, EarlierRow, EarlierTable};
 pub use error::StoreError;
+pub use feed::{FeedPlace, FeedScope};
 pub use feedback::{Feedback, FeedbackRow, Signal};
 pub use files::FileRef;
 pub use filter::{Filter, Page, Paged};
@@ -62,6 +67,7 @@ pub use gate::Gate;
 pub use imports::{ImportRun, Undone};
 pub use inbox::{Accepted, Inbox};
 pub use index_rows::IndexRow;
+pub use marks::Marks;
 pub use messages::{FinalMessageRow, NewFinalMessage};
 pub use migrate::SCHEMA_VERSION;
 pub use observations::{Level, Observation, ObservationEdit, Stored};

@@ -48,6 +48,15 @@ impl RowKind {
         }
     }
 
+    pub(in crate::store) const fn table(self) -> &'static str {
+        match self {
+            Self::Observation => "observations",
+            Self::Summary => "session_summaries",
+            Self::Prompt => "user_prompts",
+            Self::Message => "final_messages",
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

@@ -119,6 +119,17 @@ impl Reads<'_> {
             .optional()?)
     }
 
+    /// The newest session of this id, whichever client's it is.
+    pub fn session_called(&self, id: &ClientSessionId) -> Result<Option<Session>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(&format!(
+                "{COLUMNS} WHERE content_session_id = ?1 ORDER BY id DESC LIMIT 1"
+            ))?
+            .query_row([&id.0], session)
+            .optional()?)
+    }
+
     /// Newest first unless the filter says otherwise. Ignored sessions are not listed.
     pub fn sessions(&self, filter: &Filter, page: Page) -> Result<Paged<Session>, StoreError> {
         let mut clause = Filter {
@@ -127,6 +138,10 @@ impl Reads<'_> {
         }
         .common();
         clause.and("status <> 'ignored'", []);
+        if let Some(status) = filter.status {
+            let status = rusqlite::types::Value::Text(status.as_str().to_owned());
+            clause.and("status = ?", [status]);
+        }
         clause.page(page);
         let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
         let mut rows = self.0.prepare_cached(&sql)?;

@@ -10,7 +10,6 @@ use crate::hook::event::ProjectHint;
 use crate::ids::{ObservationId, ProjectId, PublicId, SessionId, SummaryId};
 use crate::memory::Origin;
 use crate::store::filter::List;
-use crate::store::forget::table;
 use crate::store::observations::content_hash;
 use crate::store::{Reads, RowKind, SessionStatus, StoreError, Writes, tombstone_for};
 
@@ -41,7 +40,7 @@ impl Reads<'_> {
         kind: RowKind,
         uid: PublicId,
     ) -> Result<Option<Option<i64>>, StoreError> {
-        let sql = format!("SELECT import_run FROM {} WHERE uid = ?1", table(kind));
+        let sql = format!("SELECT import_run FROM {} WHERE uid = ?1", kind.table());
         let mut found = self.0.prepare_cached(&sql)?;
         Ok(found.query_row([uid], |row| row.get(0)).optional()?)
     }

@@ -1,0 +1,112 @@
+//! What every route stands on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::tz::TimeZone;
+use tokio::sync::{Semaphore, broadcast, watch};
+
+use super::problem::Problem;
+use super::readers::Readers;
+use super::rows::Row;
+use crate::clock::{self, Millis};
+use crate::config::{self, Loaded};
+use crate::limits::{HTTP_REQUESTS_AT_ONCE_MAX, HTTP_STREAMS_MAX};
+use crate::paths::DataDir;
+use crate::serve::worker::Worker;
+use crate::store::{Reads, Store, StoreError};
+
+/// Changes of rows that a stream may fall behind.
+const EDITS_MAX: usize = 64;
+
+pub(super) struct Api {
+    pub(super) worker: Arc<Worker>,
+    pub(super) port: u16,
+    pub(super) started: Instant,
+    pub(super) zone: TimeZone,
+    pub(super) env: fn(&str) -> Option<String>,
+    pub(super) readers: Readers,
+    /// Rows that were changed or brought back: their numbers are old, so no stream finds them by
+    /// looking for new ones.
+    pub(super) edits: broadcast::Sender<Arc<Row>>,
+    /// Counts up when something was stored or changed through this server.
+    pub(super) stirred: watch::Sender<u64>,
+    /// Places for requests that are worked on.
+    pub(super) places: Arc<Semaphore>,
+    /// Places for pages that look on.
+    pub(super) streams: Arc<Semaphore>,
+    /// True once the server ends.
+    pub(super) ending: watch::Receiver<bool>,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api")
+            .field("port", &self.port)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    pub(super) fn new(
+        worker: Arc<Worker>,
+        port: u16,
+        env: fn(&str) -> Option<String>,
+        ending: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            readers: Readers::of(worker.store.dir()),
+            worker,
+            port,
+            started: Instant::now(),
+            zone: TimeZone::system(),
+            env,
+            edits: broadcast::channel(EDITS_MAX).0,
+            stirred: watch::channel(0).0,
+            places: Arc::new(Semaphore::new(HTTP_REQUESTS_AT_ONCE_MAX)),
+            streams: Arc::new(Semaphore::new(HTTP_STREAMS_MAX)),
+            ending,
+        }
+    }
+
+    pub(super) fn dir(&self) -> &DataDir {
+        self.worker.store.dir()
+    }
+
+    #[allow(
+        clippy::unused_self,
+        reason = "the clock is part of what a route stands on"
+    )]
+    pub(super) fn now(&self) -> Millis {
+        clock::now().millis()
+    }
+
+    /// As they are in the file and the environment now; the worker's own may be older.
+    pub(super) fn settings(&self) -> Loaded {
+        config::load(self.dir().root(), self.env)
+    }
+
+    /// Looks at the store as it is at one moment.
+    pub(super) fn view<T>(
+        &self,
+        look: impl FnOnce(&Reads<'_>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        // What a look finds wrong is an answer, not a failure of the store.
+        self.readers.view(|reads| Ok(look(reads)))?
+    }
+
+    /// Changes the store, and lets those who look on know.
+    pub(super) fn change<T>(
+        &self,
+        act: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+    ) -> Result<T, Problem> {
+        let done = self.worker.store.with(act)?;
+        self.worker.index.ring();
+        self.stir();
+        Ok(done)
+    }
+
+    pub(super) fn stir(&self) {
+        self.stirred.send_modify(|count| *count += 1);
+    }
+}

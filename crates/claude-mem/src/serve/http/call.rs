@@ -1,0 +1,214 @@
+//! One request, from its head to its answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Query, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+
+use super::api::Api;
+use super::guard::{self, Access};
+use super::problem::Problem;
+use super::table::{Act, Route};
+use super::{page, stream};
+use crate::limits::HTTP_BODY_SECONDS_MAX;
+
+/// What a handler is given.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) params: Params,
+    pub(super) uri: Uri,
+    pub(super) body: Bytes,
+}
+
+/// The parts of the path that stand for something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Params(Vec<(String, String)>);
+
+impl Params {
+    pub(super) fn text(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// A row's number. What is no number is no row.
+    pub(super) fn id(&self) -> Result<i64, Problem> {
+        let text = self.text("id");
+        text.parse()
+            .map_err(|_| Problem::not_there(format!("{text:?}")))
+    }
+}
+
+impl Call {
+    pub(super) fn query<Q: DeserializeOwned>(&self) -> Result<Q, Problem> {
+        let Query(query) = Query::try_from_uri(&self.uri).map_err(|e| {
+            Problem::bad(
+                e.body_text(),
+                "GET /api/openapi.json tells what is understood.",
+            )
+        })?;
+        Ok(query)
+    }
+
+    /// A body that says nothing asks for the usual.
+    pub(super) fn body<B: DeserializeOwned>(&self) -> Result<B, Problem> {
+        let bytes: &[u8] = if self.body.is_empty() {
+            b"{}"
+        } else {
+            &self.body
+        };
+        serde_json::from_slice(bytes).map_err(|e| {
+            let hint = "GET /api/openapi.json tells what is understood.";
+            if e.is_data() {
+                Problem::unfit(format!("the body does not fit: {e}"), hint)
+            } else {
+                Problem::bad(format!("the body is not JSON: {e}"), hint)
+            }
+        })
+    }
+}
+
+/// Answers a request to a route of the table.
+pub(super) async fn serve(
+    api: Arc<Api>,
+    route: Arc<Route>,
+    params: RawPathParams,
+    request: Request,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let params = params
+        .iter()
+        .map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let params = Params(params.collect());
+    let answer = match let_in(&api, &head, route.access) {
+        Ok(()) => act(&api, &route, params, &head, body).await,
+        Err(problem) => problem.into_response(),
+    };
+    guarded(answer)
+}
+
+/// Answers what no route is for. Strangers are not even told that.
+pub(super) async fn serve_nothing(api: Arc<Api>, request: Request, status: StatusCode) -> Response {
+    let (head, _) = request.into_parts();
+    let problem = match let_in(&api, &head, Access::Token) {
+        Err(problem) => problem,
+        Ok(()) if status == StatusCode::METHOD_NOT_ALLOWED => Problem::new(
+            status,
+            format!("{} is not possible here", head.method),
+            "GET /api/openapi.json lists what is.",
+        ),
+        Ok(()) => Problem::new(
+            status,
+            "there is nothing here",
+            "GET /api/openapi.json lists what is.",
+        ),
+    };
+    guarded(problem.into_response())
+}
+
+fn let_in(api: &Api, head: &Parts, access: Access) -> Result<(), Problem> {
+    guard::check(head, access, api.port, &api.worker.keys)?;
+    api.worker.presence.touch(Instant::now());
+    Ok(())
+}
+
+async fn act(
+    api: &Arc<Api>,
+    route: &Arc<Route>,
+    params: Params,
+    head: &Parts,
+    body: Body,
+) -> Response {
+    match &route.act {
+        Act::Page => page::answer("index.html", &head.headers),
+        Act::Asset => page::answer(params.text("file"), &head.headers),
+        Act::Stream => stream::answer(api, &head.headers).await,
+        Act::Run(_) => {
+            let call = match read(body, route.body_bytes_max).await {
+                Ok(body) => Call {
+                    params,
+                    uri: head.uri.clone(),
+                    body,
+                },
+                Err(problem) => return problem.into_response(),
+            };
+            run(api, route, call).await
+        }
+    }
+}
+
+async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
+    let patience = Duration::from_secs(HTTP_BODY_SECONDS_MAX);
+    match tokio::time::timeout(patience, to_bytes(body, bytes_max)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        // The reader's own error says nothing of use; too long is what it mostly means.
+        Ok(Err(_)) => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the body is too long, or broke off",
+            format!("At most {bytes_max} bytes are read."),
+        )),
+        Err(_) => Err(Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body took too long",
+            "Send it again.",
+        )),
+    }
+}
+
+/// Runs a handler where waiting for the disk is allowed.
+async fn run(api: &Arc<Api>, route: &Arc<Route>, call: Call) -> Response {
+    let Ok(place) = Arc::clone(&api.places).acquire_owned().await else {
+        return Problem::ours("the worker is ending").into_response();
+    };
+    let (owner, running) = (Arc::clone(api), Arc::clone(route));
+    let done = tokio::task::spawn_blocking(move || {
+        let done = match &running.act {
+            Act::Run(run) => run(&owner, &call),
+            Act::Page | Act::Asset | Act::Stream => Ok(Vec::new()),
+        };
+        drop(place);
+        done
+    });
+    match done.await {
+        Ok(Ok(body)) => {
+            let json = HeaderValue::from_static("application/json");
+            ([(header::CONTENT_TYPE, json)], body).into_response()
+        }
+        Ok(Err(problem)) => {
+            if problem.status.is_server_error() {
+                api.worker.trouble("a request failed", &problem.error);
+            }
+            problem.into_response()
+        }
+        Err(error) => {
+            api.worker.trouble("a request broke off", &error);
+            Problem::ours("the request broke off").into_response()
+        }
+    }
+}
+
+/// Headers of every answer: it is what it says it is, nobody else may embed, keep or read it.
+fn guarded(mut answer: Response) -> Response {
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("x-frame-options", "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    let none = "default-src 'none'; frame-ancestors 'none'";
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(none));
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    answer
+}

@@ -1,0 +1,60 @@
+//! Whether the worker is there and well.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::api::Api;
+use super::call::Params;
+use super::problem::Problem;
+use super::table::Nothing;
+use crate::store::SCHEMA_VERSION;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Health {
+    status: &'static str,
+    version: &'static str,
+    uptime_seconds: u64,
+    pid: u32,
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "the shape of a handler")]
+pub(super) fn health(api: &Api, _: &Params, _: Nothing) -> Result<Health, Problem> {
+    Ok(Health {
+        status: "ok",
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_seconds: api.started.elapsed().as_secs(),
+        pid: std::process::id(),
+    })
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Readiness {
+    ready: bool,
+    problems: Vec<String>,
+}
+
+pub(super) fn readiness(api: &Api, _: &Params, _: Nothing) -> Result<Readiness, Problem> {
+    let mut problems: Vec<String> = api.worker.report().trouble.into_iter().collect();
+    if let Err(problem) = api.view(|reads| Ok(reads.queue_counts()?)) {
+        problems.push(problem.error);
+    }
+    Ok(Readiness {
+        ready: problems.is_empty(),
+        problems,
+    })
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Version {
+    version: &'static str,
+    schema: u32,
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "the shape of a handler")]
+pub(super) fn version(_: &Api, _: &Params, _: Nothing) -> Result<Version, Problem> {
+    Ok(Version {
+        version: env!("CARGO_PKG_VERSION"),
+        schema: SCHEMA_VERSION,
+    })
+}

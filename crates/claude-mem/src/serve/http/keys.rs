@@ -1,0 +1,158 @@
+//! Who may come in: the install's token, the tokens of pages, and the links that give one.
+//!
+//! Invariant: a link works once and not for long; a page's token dies with the worker; tokens
+//! are compared in constant time. They are 256 random bits, so nobody guesses one.
+
+use std::collections::VecDeque;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use subtle::{Choice, ConstantTimeEq as _};
+
+use crate::limits::{HTTP_LINK_SECONDS, HTTP_LINKS_MAX, HTTP_PAGES_MAX};
+use crate::paths;
+
+/// Hex digits of a token.
+const TOKEN_CHARS: usize = 64;
+
+/// The tokens of one worker.
+#[derive(Debug)]
+pub struct Keys {
+    file: PathBuf,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    /// Read from the file when it is first needed, so that the worker starts without it.
+    install: Option<String>,
+    pages: VecDeque<String>,
+    links: VecDeque<(String, Instant)>,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held")
+            .field("pages", &self.pages.len())
+            .field("links", &self.links.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Keys {
+    pub fn new(file: PathBuf) -> Self {
+        Self {
+            file,
+            held: Mutex::default(),
+        }
+    }
+
+    /// The secret of a new link, which can be traded for a token once.
+    pub fn link(&self, now: Instant) -> io::Result<String> {
+        let secret = random()?;
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.links.len() >= HTTP_LINKS_MAX {
+            held.links.pop_front();
+        }
+        held.links.push_back((secret.clone(), now));
+        Ok(secret)
+    }
+
+    /// Trades a link's secret for a page's token. `None`: there is no such link, or no more.
+    pub fn enter(&self, secret: &str, now: Instant) -> io::Result<Option<String>> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let life = Duration::from_secs(HTTP_LINK_SECONDS);
+        held.links
+            .retain(|(_, made)| now.saturating_duration_since(*made) < life);
+        let mut place = None;
+        for (at, (known, _)) in held.links.iter().enumerate() {
+            if bool::from(same(known, secret)) {
+                place = Some(at);
+            }
+        }
+        let Some(place) = place else { return Ok(None) };
+        held.links.remove(place);
+        let token = random()?;
+        if held.pages.len() >= HTTP_PAGES_MAX {
+            held.pages.pop_front();
+        }
+        held.pages.push_back(token.clone());
+        Ok(Some(token))
+    }
+
+    /// Whether this is the install's token or a page's.
+    pub fn is_known(&self, token: &str) -> io::Result<bool> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.install.is_none() {
+            held.install = Some(read_or_make(&self.file)?);
+        }
+        let mut known = Choice::from(0);
+        for one in held.pages.iter().chain(&held.install) {
+            known |= same(one, token);
+        }
+        Ok(known.into())
+    }
+
+    /// A new install token; the old one is void at once.
+    pub fn rotate(&self) -> io::Result<String> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = rotate_file(&self.file)?;
+        held.install = Some(token.clone());
+        Ok(token)
+    }
+}
+
+fn same(known: &str, given: &str) -> Choice {
+    known.as_bytes().ct_eq(given.as_bytes())
+}
+
+fn random() -> io::Result<String> {
+    let mut bytes = [0; TOKEN_CHARS / 2];
+    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(crate::hook::key::hex(&bytes))
+}
+
+/// The install's token; a first one is made where there is none, or none that reads as one.
+pub fn read_or_make(file: &Path) -> io::Result<String> {
+    match read(file)? {
+        Some(token) => Ok(token),
+        None => rotate_file(file),
+    }
+}
+
+fn read(file: &Path) -> io::Result<Option<String>> {
+    let opened = match std::fs::File::open(file) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let mut text = String::new();
+    // What is longer is no token of ours.
+    let read = opened.take(256).read_to_string(&mut text);
+    let token = text.trim();
+    let is_token = token.len() == TOKEN_CHARS && token.bytes().all(|b| b.is_ascii_hexdigit());
+    Ok((read.is_ok() && is_token).then(|| token.to_owned()))
+}
+
+/// Puts a new token in place in one step; readers find the old one or the new one.
+pub fn rotate_file(file: &Path) -> io::Result<String> {
+    let token = random()?;
+    let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
+    match std::fs::remove_file(&unfinished) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let written = paths::create_file(&unfinished)
+        .and_then(|mut to| writeln!(to, "{token}"))
+        .and_then(|()| std::fs::rename(&unfinished, file));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written.map(|()| token)
+}
+
+#[cfg(test)]
+#[path = "keys_tests.rs"]
+mod tests;

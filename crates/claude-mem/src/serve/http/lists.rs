@@ -1,0 +1,178 @@
+//! Lists of rows of one kind, with the filters that they share; summaries, prompts, messages.
+
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::api::Api;
+use super::call::Params;
+use super::memory::{Done, forget};
+use super::problem::Problem;
+use super::projects;
+use super::rows::{Listed, MessageView, PromptView, SummaryView, Views};
+use super::table::Nothing;
+use crate::clock::Millis;
+use crate::ids::{FinalMessageId, PromptId, SummaryId};
+use crate::limits::{HTTP_ROWS, HTTP_ROWS_MAX};
+use crate::memory::ObservationType;
+use crate::search::dates;
+use crate::store::{Filter, Page, Paged, Reads, RowKind};
+
+/// Which rows, and which page of them.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct Which {
+    pub(super) offset: u32,
+    pub(super) limit: Option<u32>,
+    /// An id, or a name.
+    pub(super) project: Option<String>,
+    /// Our number of a session, or its client's id.
+    pub(super) session: Option<String>,
+    /// Types of observations, separated by commas.
+    pub(super) r#type: Option<String>,
+    pub(super) concept: Option<String>,
+    /// A path, the end of one, or a folder.
+    pub(super) file: Option<String>,
+    /// Milliseconds, a day, a moment, or so long ago as `3d`.
+    pub(super) since: Option<String>,
+    /// The same; a day is meant to its end.
+    pub(super) until: Option<String>,
+}
+
+impl Which {
+    pub(super) fn page(&self) -> Page {
+        page(self.offset, self.limit)
+    }
+
+    pub(super) fn filter(&self, api: &Api, reads: &Reads<'_>) -> Result<Filter, Problem> {
+        let session = self.session.as_deref();
+        Ok(Filter {
+            project: projects::named(reads, self.project.as_deref())?,
+            session: session
+                .map(|text| super::sessions::find(reads, text))
+                .transpose()?
+                .map(|session| session.id),
+            types: types(self.r#type.as_deref()),
+            concepts: self.concept.clone().into_iter().collect(),
+            files: self.file.clone().into_iter().collect(),
+            since: since(api, self.since.as_deref())?,
+            until: until(api, self.until.as_deref())?,
+            ..Filter::default()
+        })
+    }
+}
+
+pub(super) fn page(offset: u32, limit: Option<u32>) -> Page {
+    Page {
+        offset,
+        limit: limit.unwrap_or(HTTP_ROWS).clamp(1, HTTP_ROWS_MAX),
+    }
+}
+
+pub(super) fn types(text: Option<&str>) -> Vec<ObservationType> {
+    let names = text.unwrap_or_default().split(',').map(str::trim);
+    names
+        .filter(|name| !name.is_empty())
+        .map(ObservationType::named)
+        .collect()
+}
+
+pub(super) fn since(api: &Api, text: Option<&str>) -> Result<Option<Millis>, Problem> {
+    text.map(|text| moment(api, text)).transpose()
+}
+
+/// Someone who says "until Sunday" means all of Sunday.
+pub(super) fn until(api: &Api, text: Option<&str>) -> Result<Option<Millis>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let day: Option<Date> = text.trim().parse().ok();
+    let next = day.and_then(|day| day.tomorrow().ok());
+    match next {
+        Some(next) if text.trim().len() == 10 => moment(api, &next.to_string()).map(Some),
+        _ => moment(api, text).map(Some),
+    }
+}
+
+fn moment(api: &Api, text: &str) -> Result<Millis, Problem> {
+    let as_millis = || text.trim().parse().ok().map(Millis);
+    dates::moment(text, api.now(), &api.zone)
+        .or_else(as_millis)
+        .ok_or_else(|| {
+            let hint = "Say milliseconds since 1970, a day as 2026-11-15, or 3d.";
+            Problem::bad(format!("{text:?} is not a time"), hint)
+        })
+}
+
+/// A page of rows as a page of views.
+pub(super) fn listed<T, V>(
+    page: Page,
+    rows: Paged<T>,
+    mut view: impl FnMut(T) -> Result<V, Problem>,
+) -> Result<Listed<V>, Problem> {
+    let has_more = rows.has_more;
+    let items = rows.items.into_iter().map(&mut view);
+    Ok(Listed {
+        items: items.collect::<Result<_, _>>()?,
+        offset: page.offset,
+        limit: page.limit,
+        has_more,
+    })
+}
+
+pub(super) fn summaries(
+    api: &Api,
+    _: &Params,
+    which: Which,
+) -> Result<Listed<SummaryView>, Problem> {
+    api.view(|reads| {
+        let (page, mut views) = (which.page(), Views::new(reads));
+        let rows = reads.summaries(&which.filter(api, reads)?, page)?;
+        listed(page, rows, |row| views.summary(row))
+    })
+}
+
+pub(super) fn prompts(api: &Api, _: &Params, which: Which) -> Result<Listed<PromptView>, Problem> {
+    api.view(|reads| {
+        let (page, mut views) = (which.page(), Views::new(reads));
+        let rows = reads.prompts(&which.filter(api, reads)?, page)?;
+        listed(page, rows, |row| views.prompt(row))
+    })
+}
+
+pub(super) fn messages(
+    api: &Api,
+    _: &Params,
+    which: Which,
+) -> Result<Listed<MessageView>, Problem> {
+    api.view(|reads| {
+        let (page, mut views) = (which.page(), Views::new(reads));
+        let rows = reads.final_messages(&which.filter(api, reads)?, page)?;
+        listed(page, rows, |row| views.message(row))
+    })
+}
+
+pub(super) fn summary(api: &Api, params: &Params, _: Nothing) -> Result<SummaryView, Problem> {
+    let id = SummaryId(params.id()?);
+    api.view(|reads| Views::new(reads).summary(reads.summary(id)?))
+}
+
+pub(super) fn prompt(api: &Api, params: &Params, _: Nothing) -> Result<PromptView, Problem> {
+    let id = PromptId(params.id()?);
+    api.view(|reads| Views::new(reads).prompt(reads.prompt(id)?))
+}
+
+pub(super) fn message(api: &Api, params: &Params, _: Nothing) -> Result<MessageView, Problem> {
+    let id = FinalMessageId(params.id()?);
+    api.view(|reads| Views::new(reads).message(reads.final_message(id)?))
+}
+
+pub(super) fn forget_summary(api: &Api, params: &Params, _: Nothing) -> Result<Done, Problem> {
+    forget(api, RowKind::Summary, params)
+}
+
+pub(super) fn forget_prompt(api: &Api, params: &Params, _: Nothing) -> Result<Done, Problem> {
+    forget(api, RowKind::Prompt, params)
+}
+
+pub(super) fn forget_message(api: &Api, params: &Params, _: Nothing) -> Result<Done, Problem> {
+    forget(api, RowKind::Message, params)
+}

@@ -1,0 +1,139 @@
+//! Observations: looked at, corrected, forgotten.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::api::Api;
+use super::call::Params;
+use super::lists::{Which, listed};
+use super::memory::{Done, forget as forget_row};
+use super::problem::Problem;
+use super::rows::{Listed, ObservationView, Row, Views};
+use super::table::Nothing;
+use crate::ids::ObservationId;
+use crate::limits::{
+    FACT_CHARS_MAX, FIELD_CHARS_MAX, HTTP_BATCH_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX,
+    TITLE_CHARS_MAX,
+};
+use crate::redact::{self, Cut};
+use crate::store::{Level, ObservationEdit, RowKind};
+
+pub(super) fn list(
+    api: &Api,
+    _: &Params,
+    which: Which,
+) -> Result<Listed<ObservationView>, Problem> {
+    api.view(|reads| {
+        let (page, mut views) = (which.page(), Views::new(reads));
+        let rows = reads.observations(&which.filter(api, reads)?, page)?;
+        listed(page, rows, |row| views.observation(row))
+    })
+}
+
+pub(super) fn one(api: &Api, params: &Params, _: Nothing) -> Result<ObservationView, Problem> {
+    let id = ObservationId(params.id()?);
+    api.view(|reads| Views::new(reads).observation(reads.observation(id)?))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Ids {
+    ids: Vec<ObservationId>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Batch {
+    /// Those that exist, in the order asked for.
+    items: Vec<ObservationView>,
+}
+
+pub(super) fn batch(api: &Api, _: &Params, asked: Ids) -> Result<Batch, Problem> {
+    if asked.ids.len() > HTTP_BATCH_MAX {
+        let hint = format!("Ask for at most {HTTP_BATCH_MAX} at a time.");
+        return Err(Problem::unfit("these are too many ids", hint));
+    }
+    api.view(|reads| {
+        let mut views = Views::new(reads);
+        let rows = reads.observations_by_id(&asked.ids)?.into_iter();
+        let items = rows.map(|row| views.observation(row));
+        Ok(Batch {
+            items: items.collect::<Result<_, _>>()?,
+        })
+    })
+}
+
+pub(super) fn edit(
+    api: &Api,
+    params: &Params,
+    edit: ObservationEdit,
+) -> Result<ObservationView, Problem> {
+    let id = ObservationId(params.id()?);
+    let edit = fitted(edit)?;
+    let now = api.now();
+    let own = api.view(|reads| Ok(reads.observation(id)?))?;
+    // A memory of no project can only be everybody's.
+    if edit.level.is_some_and(|level| level != Level::User) && own.project.is_none() {
+        let hint = "It was saved for every project.";
+        return Err(Problem::unfit("this memory belongs to no project", hint));
+    }
+    api.change(|store| store.write(|tx| tx.edit_observation(id, &edit, now)))?;
+    let view = one_view(api, id)?;
+    // Nobody may be looking on.
+    let _ = api
+        .edits
+        .send(Arc::new(Row::Observation(Box::new(view.clone()))));
+    Ok(view)
+}
+
+pub(super) fn one_view(api: &Api, id: ObservationId) -> Result<ObservationView, Problem> {
+    api.view(|reads| Views::new(reads).observation(reads.observation(id)?))
+}
+
+/// What a person types is redacted and cut like everything else that is stored.
+fn fitted(edit: ObservationEdit) -> Result<ObservationEdit, Problem> {
+    let text = |text: String, chars_max: usize| -> String {
+        let kept = redact::text(&text, Cut::of(MESSAGE_BYTES_MAX)).text;
+        kept.trim().chars().take(chars_max).collect()
+    };
+    let list = |entries: Vec<String>| -> Vec<String> {
+        let entries = entries.into_iter().map(|entry| text(entry, FACT_CHARS_MAX));
+        let kept = entries.filter(|entry| !entry.is_empty());
+        kept.take(LIST_ENTRIES_MAX).collect()
+    };
+    let title = edit.title.map(|title| text(title, TITLE_CHARS_MAX));
+    if title.as_deref() == Some("") {
+        return Err(Problem::unfit(
+            "a memory needs a title",
+            "Leave it out to keep the old one.",
+        ));
+    }
+    let is_name = |name: &str| {
+        (1..=40).contains(&name.len())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    if let Some(kind) = &edit.kind
+        && !is_name(kind.as_str())
+    {
+        let hint = "Types are words such as decision, bugfix or discovery.";
+        return Err(Problem::unfit("this is no type", hint));
+    }
+    Ok(ObservationEdit {
+        title,
+        subtitle: edit
+            .subtitle
+            .map(|subtitle| text(subtitle, TITLE_CHARS_MAX)),
+        narrative: edit
+            .narrative
+            .map(|narrative| text(narrative, FIELD_CHARS_MAX)),
+        facts: edit.facts.map(list),
+        concepts: edit.concepts.map(list),
+        ..edit
+    })
+}
+
+pub(super) fn forget(api: &Api, params: &Params, _: Nothing) -> Result<Done, Problem> {
+    forget_row(api, RowKind::Observation, params)
+}

@@ -1,0 +1,309 @@
+//! What happens, as it happens: server-sent events.
+//!
+//! Every page has its own connection to the database and its own marks of what it has seen. It
+//! looks when something was stored, and once a second for what other processes did. So nothing
+//! is queued for a page that does not read: it looks again when it has taken what it was sent,
+//! and a page that comes back says by `Last-Event-ID` how far it was.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::api::Api;
+use super::pipe::{self, Gone, Writer};
+use super::problem::Problem;
+use super::rows::{Row, Views};
+use crate::clock;
+use crate::limits::{
+    HTTP_STREAM_LOOK_MS, HTTP_STREAM_PATIENCE_SECONDS, HTTP_STREAM_QUIET_SECONDS,
+    HTTP_STREAM_ROWS_MAX,
+};
+use crate::store::{Marks, QueueCounts, Reads, RowKind, Store};
+
+/// Opens a stream for the request of this head.
+pub(super) async fn answer(api: &Arc<Api>, headers: &HeaderMap) -> Response {
+    let Ok(place) = Arc::clone(&api.streams).try_acquire_owned() else {
+        return Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many pages are open",
+            "Close some.",
+        )
+        .into_response();
+    };
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let seen = last.and_then(marks);
+    let (writer, gone, body) = match pipe::open().await {
+        Ok(opened) => opened,
+        Err(error) => return Problem::ours(error).into_response(),
+    };
+    tokio::spawn(follow(Arc::clone(api), writer, gone, seen, place));
+    let kind = HeaderValue::from_static("text/event-stream");
+    ([(header::CONTENT_TYPE, kind)], body).into_response()
+}
+
+/// Tells one page until it goes, or the server ends.
+async fn follow(
+    api: Arc<Api>,
+    writer: Writer,
+    gone: Gone,
+    seen: Option<Marks>,
+    _place: OwnedSemaphorePermit,
+) {
+    // The worker stays for as long as somebody looks.
+    let _viewer = api.worker.presence.enter();
+    if let Err(why) = tell(&api, writer, gone, seen).await {
+        api.worker.trouble("a stream broke off", &why);
+    }
+}
+
+async fn tell(
+    api: &Arc<Api>,
+    mut writer: Writer,
+    mut gone: Gone,
+    seen: Option<Marks>,
+) -> Result<(), String> {
+    let mut stored = api.worker.changes.subscribe();
+    let mut edits = api.edits.subscribe();
+    let mut stirred = api.stirred.subscribe();
+    let mut ending = api.ending.clone();
+    let mut looks = interval(Duration::from_millis(HTTP_STREAM_LOOK_MS));
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut quiet = interval(Duration::from_secs(HTTP_STREAM_QUIET_SECONDS));
+    quiet.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    quiet.reset();
+    let owner = Arc::clone(api);
+    let opened = blocking(move || Watch::open(&owner, seen)).await?;
+    let mut page = opened.map_err(|problem| problem.error)?;
+    let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "port": api.port });
+    if !send(&mut writer, &event("connected", None, &hello)).await {
+        return Ok(());
+    }
+    loop {
+        let (back, look) = blocking(move || {
+            let look = page.look();
+            (page, look)
+        })
+        .await?;
+        page = back;
+        let look = look.map_err(|problem| problem.error)?;
+        for text in &look.events {
+            if !send(&mut writer, text).await {
+                return Ok(());
+            }
+        }
+        if look.is_full {
+            continue;
+        }
+        tokio::select! {
+            told = stored.recv() => if matches!(told, Err(RecvError::Closed)) {
+                return Ok(());
+            },
+            _ = stirred.changed() => {}
+            // One that was missed is shown when the page is loaded again.
+            edit = edits.recv() => if let Ok(row) = edit {
+                let text = event(row.kind().as_str(), Some(page.seen), &*row);
+                if !send(&mut writer, &text).await {
+                    return Ok(());
+                }
+            },
+            _ = looks.tick() => {}
+            _ = quiet.tick() => if !send(&mut writer, ": nothing new\n\n").await {
+                return Ok(());
+            },
+            () = gone.wait() => return Ok(()),
+            () = ended(&mut ending) => {
+                // The page is told that this is the end, not that something broke.
+                let _ = writer.end().await;
+                return Ok(());
+            }
+        }
+    }
+}
+
+async fn ended(ending: &mut watch::Receiver<bool>) {
+    // Without a sender there is no server any more either.
+    let _ = ending.wait_for(|ending| *ending).await;
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|e| e.to_string())
+}
+
+/// False if the page is gone, or takes too long.
+async fn send(writer: &mut Writer, text: &str) -> bool {
+    let patience = Duration::from_secs(HTTP_STREAM_PATIENCE_SECONDS);
+    matches!(timeout(patience, writer.send(text)).await, Ok(Ok(())))
+}
+
+/// What one look found.
+#[derive(Debug, Default)]
+struct Look {
+    events: Vec<String>,
+    /// There may be more at once.
+    is_full: bool,
+}
+
+/// One page's view of the database.
+struct Watch {
+    store: Store,
+    seen: Marks,
+    version: Option<i64>,
+    queue: Option<QueueCounts>,
+    spent: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Removed {
+    kind: RowKind,
+    id: i64,
+}
+
+impl Watch {
+    fn open(api: &Api, seen: Option<Marks>) -> Result<Self, Problem> {
+        let store = Store::open_read_only(&api.dir().db())?;
+        let there = store.read().marks()?;
+        Ok(Self {
+            seen: seen.map_or(there, |seen| earlier(seen, there)),
+            store,
+            version: None,
+            queue: None,
+            spent: None,
+        })
+    }
+
+    fn look(&mut self) -> Result<Look, Problem> {
+        let version = self.store.read().data_version()?;
+        if self.version == Some(version) {
+            return Ok(Look::default());
+        }
+        let mut look = Look::default();
+        let Self {
+            store,
+            seen,
+            queue,
+            spent,
+            ..
+        } = self;
+        store.view(|reads| {
+            Ok(removed(reads, seen, &mut look)
+                .and_then(|()| rows(reads, seen, &mut look))
+                .and_then(|()| figures(reads, queue, spent, &mut look)))
+        })??;
+        // What came between the two looks is found by the next one.
+        self.version = (!look.is_full).then_some(version);
+        Ok(look)
+    }
+}
+
+/// A forgetting that was undone gives its number back, and a restored backup all of them: whoever
+/// was past them steps back.
+fn earlier(seen: Marks, there: Marks) -> Marks {
+    Marks {
+        observation: seen.observation.min(there.observation),
+        summary: seen.summary.min(there.summary),
+        prompt: seen.prompt.min(there.prompt),
+        message: seen.message.min(there.message),
+        forgotten: seen.forgotten.min(there.forgotten),
+    }
+}
+
+fn removed(reads: &Reads<'_>, seen: &mut Marks, look: &mut Look) -> Result<(), Problem> {
+    for (number, kind, row_id) in reads.forgotten_after(seen.forgotten, HTTP_STREAM_ROWS_MAX)? {
+        seen.forgotten = number;
+        let gone = Removed { kind, id: row_id };
+        look.events.push(event("removed", Some(*seen), &gone));
+    }
+    *seen = earlier(*seen, reads.marks()?);
+    Ok(())
+}
+
+fn rows(reads: &Reads<'_>, seen: &mut Marks, look: &mut Look) -> Result<(), Problem> {
+    let mut views = Views::new(reads);
+    let mut found: Vec<(i64, Row)> = Vec::new();
+    for kind in RowKind::ALL {
+        let after = *seen.of(kind);
+        let ids = reads.rows_after(kind, after, HTTP_STREAM_ROWS_MAX)?;
+        look.is_full |= ids.len() == HTTP_STREAM_ROWS_MAX;
+        for id in ids {
+            found.extend(views.row(kind, id)?.map(|row| (id, row)));
+        }
+    }
+    found.sort_by_key(|(id, row)| (row.created_at(), row.kind() as u8, *id));
+    let sessions: BTreeSet<_> = found.iter().filter_map(|(_, row)| row.session()).collect();
+    for session in sessions {
+        let view = views.session_view(reads.session(session)?)?;
+        look.events.push(event("session", None, &view));
+    }
+    for (id, row) in found {
+        // Rows of one kind need not be in the order of their numbers: the highest counts.
+        let mark = seen.of(row.kind());
+        *mark = (*mark).max(id);
+        look.events
+            .push(event(row.kind().as_str(), Some(*seen), &row));
+    }
+    Ok(())
+}
+
+fn figures(
+    reads: &Reads<'_>,
+    queue: &mut Option<QueueCounts>,
+    spent: &mut Option<u64>,
+    look: &mut Look,
+) -> Result<(), Problem> {
+    let counts = reads.queue_counts()?;
+    if queue.replace(counts) != Some(counts) {
+        look.events.push(event("queue", None, &counts));
+    }
+    let today = reads
+        .spend_on(&clock::local_day(clock::now().millis()))?
+        .tokens;
+    if spent.replace(today) != Some(today) {
+        look.events
+            .push(event("spend", None, &json!({ "today": today })));
+    }
+    Ok(())
+}
+
+/// One event. What can be resumed after has an id: how far the page is then.
+fn event(name: &str, seen: Option<Marks>, data: &impl Serialize) -> String {
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let id = seen.map_or_else(String::new, |seen| {
+        let Marks {
+            observation,
+            summary,
+            prompt,
+            message,
+            forgotten,
+        } = seen;
+        format!("id: {observation}.{summary}.{prompt}.{message}.{forgotten}\n")
+    });
+    format!("{id}event: {name}\ndata: {data}\n\n")
+}
+
+/// Reads an id back. One that is not ours is as good as none.
+fn marks(text: &str) -> Option<Marks> {
+    let numbers: Option<Vec<i64>> = text.split('.').map(|part| part.parse().ok()).collect();
+    let [observation, summary, prompt, message, forgotten] = numbers?[..] else {
+        return None;
+    };
+    let seen = [observation, summary, prompt, message, forgotten];
+    seen.iter().all(|number| *number >= 0).then_some(Marks {
+        observation,
+        summary,
+        prompt,
+        message,
+        forgotten,
+    })
+}
