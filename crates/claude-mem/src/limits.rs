@@ -34,6 +34,8 @@ pub const STDIN_MAYBE_MS: u64 = 300;
 pub const STDOUT_MS: u64 = 1_000;
 /// How much of a transcript's end is read for an agent's last words.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 << 10;
+/// How much of its beginning is read for what an agent was asked.
+pub const TRANSCRIPT_FIRST_BYTES: u64 = 4 << 10;
 /// One spooled event.
 pub const SPOOL_FILE_BYTES_MAX: u64 = 4 << 20;
 /// Spooled events that go into the queue in one transaction,
@@ -140,6 +142,8 @@ pub const TRANSCRIPT_CALLS_MAX: usize = 256;
 pub const TRANSCRIPT_PRIVATE_MAX: usize = 64;
 /// Events from a transcript that go into the queue together.
 pub const WITNESS_BATCH_MAX: usize = 32;
+/// Sessions without an end that are looked at when another one begins.
+pub const WITNESS_SESSIONS_MAX: usize = 16;
 /// How far a session's first hook may lag behind its first line.
 pub const WITNESS_MARGIN_SECONDS: i64 = 5;
 

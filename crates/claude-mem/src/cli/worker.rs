@@ -253,6 +253,7 @@ fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
     Ok(Plan {
         dir: app.data.clone(),
         socket: socket_of(app),
+        home: std::env::var("HOME").unwrap_or_default(),
         executable: std::env::current_exe().context("this executable has no path")?,
         until_drained,
         env: |name| std::env::var(name).ok(),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::limits::TRANSCRIPT_TAIL_BYTES;
+use crate::limits::{TRANSCRIPT_FIRST_BYTES, TRANSCRIPT_TAIL_BYTES};
 
 /// The last message of an agent that says something.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,25 @@ pub fn last_message(transcript: &Path) -> io::Result<Option<LastMessage>> {
         _ => &bytes,
     };
     Ok(last_message_of(whole))
+}
+
+/// What an agent is asked that the client starts to be quick later.
+pub const WARMUP: &str = "Warmup";
+
+/// Whether the agent of this transcript was asked for nothing. One that cannot be read was asked
+/// for something.
+pub fn is_warmup(transcript: &Path) -> bool {
+    let mut bytes = Vec::new();
+    let head = File::open(transcript).map(|file| file.take(TRANSCRIPT_FIRST_BYTES));
+    if head
+        .and_then(|mut head| head.read_to_end(&mut bytes))
+        .is_err()
+    {
+        return false;
+    }
+    let first = bytes.split(|byte| *byte == b'\n').next();
+    let first = first.and_then(|line| serde_json::from_slice::<Line>(line).ok());
+    first.is_some_and(|line| line.kind == "user" && line.text().trim() == WARMUP)
 }
 
 fn last_message_of(lines: &[u8]) -> Option<LastMessage> {

@@ -67,3 +67,28 @@ fn only_the_end_of_a_long_transcript_is_read() {
     assert_eq!(last_message(&path).unwrap().unwrap().text, "Now.");
     assert!(last_message(&temp.path().join("none")).is_err());
 }
+
+#[test]
+fn an_agent_that_is_asked_for_nothing_is_known_by_its_first_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("agent-a.jsonl");
+    let user = |text: &str| format!(r#"{{"type":"user","message":{{"content":"{text}"}}}}"#);
+    for (text, want) in [
+        (
+            format!("{}\n{}\n", user("Warmup"), assistant("a", "ok")),
+            true,
+        ),
+        (user("Warmup"), true),
+        (
+            format!("{}\n", user("Warmup the cache of the tests")),
+            false,
+        ),
+        (format!("{}\n{}\n", user("Find it"), user("Warmup")), false),
+        (String::new(), false),
+        ("not json".to_owned(), false),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(is_warmup(&path), want, "{text}");
+    }
+    assert!(!is_warmup(&dir.path().join("nowhere")));
+}

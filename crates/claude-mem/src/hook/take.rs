@@ -17,6 +17,7 @@ use crate::clock::Micros;
 use crate::ids::ClientSessionId;
 use crate::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use crate::redact::{self, Cut};
+use crate::transcript;
 
 /// One hook call, as far as it was understood.
 #[derive(Debug)]
@@ -96,6 +97,7 @@ impl Call<'_> {
                 },
             },
             _ if silence.turn => return None,
+            Kind::SubagentStop if self.is_warmup() => return None,
             Kind::SubagentStop => Body::SubagentStop {
                 last_message: {
                     let path = self.head.agent_transcript_path.as_deref();
@@ -104,7 +106,10 @@ impl Call<'_> {
             },
             Kind::PostCompact if silence.summaries => return None,
             Kind::PostCompact => Body::PostCompact {
-                summary: message(&self.content(|wire| wire.compact_summary)?),
+                summary: {
+                    let said = self.content(|wire| wire.compact_summary)?;
+                    message(transcript::compact_summary(&said))
+                },
             },
             Kind::ToolUse | Kind::ToolFailure => self.tool_use(&mut cut),
         };
@@ -174,6 +179,14 @@ impl Call<'_> {
         let last = tail::last_message(Path::new(transcript?)).ok()??;
         *id = last.id;
         Some(message(&last.text))
+    }
+
+    /// Some clients start agents that do nothing, to be quick later. Those clients do not tell an
+    /// agent's last words.
+    fn is_warmup(&self) -> bool {
+        let silent = self.content(|wire| wire.last_assistant_message).is_none();
+        let transcript = self.head.agent_transcript_path.as_deref();
+        silent && transcript.is_some_and(|path| tail::is_warmup(Path::new(path)))
     }
 
     fn content<'w>(

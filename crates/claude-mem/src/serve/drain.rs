@@ -23,7 +23,7 @@ use crate::limits::{
     BUSY_PAUSE_MS, CRASHES_DISTIL_MAX, CRASHES_MODEL_MAX, EPISODE_EVENTS_MAX, POLL_SECONDS,
 };
 use crate::queue::LeaseId;
-use crate::store::{ReadySession, StoreError};
+use crate::store::{Head, ReadySession, StoreError};
 use crate::vocabulary::Vocabulary;
 
 /// Who makes memories of episodes.
@@ -57,8 +57,9 @@ pub enum Verdict {
 pub trait Watcher: Send + Sync + std::fmt::Debug {
     fn stored(&self, _work: &Work, _left: &Left) {}
     fn trouble(&self, _what: &'static str, _error: &dyn std::fmt::Display) {}
-    /// A session's turn is over, or the session is: time to look into its transcript.
-    fn turn_ends(&self, _ready: &ReadySession) {}
+    /// A session is about to be worked on, as far as these are its events: time to look into its
+    /// transcript.
+    fn before_take(&self, _ready: &ReadySession, _heads: &[Head]) {}
 }
 
 /// The threads. Dropping it leaves them running; `stop` ends them.
@@ -129,22 +130,34 @@ impl Drain {
         self.shared.board().last_worked
     }
 
-    /// Waits until everything that is queued now is settled or dead, with open turns taken as
-    /// they stand. `is_over` is asked now and then whether anybody still waits. True if drained.
+    /// Waits until the queue is empty but for dead events, with open turns taken as they stand.
+    /// What a transcript adds on the way is waited for too. `is_over` is asked now and then
+    /// whether anybody still waits. True if drained.
     pub fn flush(&self, is_over: impl Fn() -> bool) -> Result<bool, StoreError> {
-        self.shared.take_in()?;
-        let newest = self
-            .shared
-            .store
-            .with(|store| store.read().newest_pending())?;
-        let Some(newest) = newest else {
-            return Ok(true);
-        };
         self.shared.board().flushing += 1;
-        self.ring();
-        let drained = self.shared.wait_for(newest, is_over);
+        let drained = self.flush_all(&is_over);
         self.shared.board().flushing -= 1;
         drained
+    }
+
+    fn flush_all(&self, is_over: &dyn Fn() -> bool) -> Result<bool, StoreError> {
+        loop {
+            self.shared.take_in()?;
+            let unsettled = self.shared.store.with(|store| {
+                let reads = store.read();
+                let Some(newest) = reads.newest_pending()? else {
+                    return Ok(None);
+                };
+                Ok(reads.is_unsettled_up_to(newest)?.then_some(newest))
+            })?;
+            let Some(newest) = unsettled else {
+                return Ok(true);
+            };
+            self.ring();
+            if !self.shared.wait_for(newest, is_over)? {
+                return Ok(false);
+            }
+        }
     }
 
     /// Lets each thread finish its episode, for so long; what is left is given back.
@@ -186,7 +199,7 @@ impl Board {
 
 /// What a thread is to do next.
 enum Task {
-    Session(ReadySession),
+    Session(ReadySession, Vec<Head>),
     /// Nothing until the bell, or for so long.
     Sleep(Duration),
 }
@@ -204,7 +217,8 @@ impl Shared {
                 Task::Sleep(pause_after(&error))
             });
             match task {
-                Task::Session(ready) => {
+                Task::Session(ready, heads) => {
+                    self.watcher.before_take(&ready, &heads);
                     self.episode(&ready);
                     let mut board = self.board();
                     board.busy.remove(&name_of(&ready));
@@ -260,7 +274,7 @@ impl Shared {
                 }
                 let heads = reads.heads(&ready.client, &ready.session, EPISODE_EVENTS_MAX + 1)?;
                 match episodes::cut(&heads, now, flush) {
-                    Cut::Take(_) => return Ok(Some(ready)),
+                    Cut::Take(_) => return Ok(Some((ready, heads))),
                     Cut::Wait(until) => pause = pause.min(until_then(now, until)),
                     Cut::Nothing => {}
                 }
@@ -268,9 +282,9 @@ impl Shared {
             Ok(None)
         })?;
         Ok(match ready {
-            Some(ready) => {
+            Some((ready, heads)) => {
                 board.busy.insert(name_of(&ready));
-                Task::Session(ready)
+                Task::Session(ready, heads)
             }
             None => Task::Sleep(pause),
         })
@@ -278,7 +292,6 @@ impl Shared {
 
     /// One episode of one session, from the queue to the store.
     fn episode(&self, ready: &ReadySession) {
-        self.watcher.turn_ends(ready);
         let (lease, flush) = {
             let mut board = self.board();
             board.next_lease += 1;
@@ -373,7 +386,7 @@ impl Shared {
         self.sleep(rings, pause_after(error));
     }
 
-    fn wait_for(&self, newest: PendingId, is_over: impl Fn() -> bool) -> Result<bool, StoreError> {
+    fn wait_for(&self, newest: PendingId, is_over: &dyn Fn() -> bool) -> Result<bool, StoreError> {
         loop {
             let rings = self.board().rings;
             let unsettled = self

@@ -38,6 +38,8 @@ pub struct Plan {
     pub dir: DataDir,
     pub settings: Settings,
     pub socket: PathBuf,
+    /// The user's home directory, for the `~` of patterns.
+    pub home: String,
     /// The file to hand over to when it is replaced.
     pub executable: PathBuf,
     /// End when the queue is empty.
@@ -116,9 +118,9 @@ pub fn run(
     let store = Arc::new(store);
     let compressor = compressor(&store, &plan);
     let running = Running {
+        plan,
         store,
         lock,
-        plan,
         was_killed,
     };
     running.serve(&runtime, compressor, &file, page, ready)
@@ -164,6 +166,7 @@ impl Running {
             compressor,
             plan.settings.clone(),
             file.clone(),
+            plan.home.clone(),
             plan.log.clone(),
         )
         .map_err(at("the drain"))?;
@@ -207,7 +210,9 @@ impl Running {
         worker.drain.stop(step);
         upkeep.stop(step);
         indexer.stop(step);
-        let released = self.store.with(|store| store.write(|tx| tx.release_all()));
+        let released = self
+            .store
+            .with(|store| store.write(|tx| tx.release_all().map(drop)));
         if let Err(error) = released {
             worker.trouble("events stay leased for a while", &error);
         }
@@ -267,6 +272,7 @@ async fn drained(worker: &Arc<Worker>, asked: bool) -> Result<Ended, NotRun> {
     }
     let draining = Arc::clone(worker);
     let drain = tokio::task::spawn_blocking(move || {
+        super::upkeep::hear_silent(&draining);
         let drained = draining.drain_all(|| false)?;
         super::upkeep::once(&draining);
         Ok::<_, StoreError>(drained)

@@ -10,6 +10,7 @@
 //!   holds (`replace`).
 //! - `warm` answers those who look something up, again and again.
 //! - `http` serves the API and the viewer.
+//! - `witness` fills in what no hook delivered, from the client's transcripts (`testimony`).
 //! - `upkeep` looks after the store: backups, sweeps; `recover` puts a damaged one right.
 //!
 //! Invariant: killed at any point it loses nothing and stores nothing twice, and nothing of it
@@ -35,9 +36,11 @@ pub mod shared;
 pub mod similar;
 pub mod socket;
 pub mod spawn;
+mod testimony;
 pub mod told;
 pub mod upkeep;
 pub mod warm;
+pub mod witness;
 pub mod work;
 pub mod worker;
 

@@ -40,7 +40,7 @@ impl Stage {
             vocabulary: Vocabulary::default(),
             language: String::new(),
             limits,
-            call_max: Duration::from_secs(60),
+            call_max: Duration::from_mins(1),
         };
         let register = Register::open(&scratch.dir.root().join("children")).unwrap();
         let edge = Edge {

@@ -120,6 +120,7 @@ fn rests((stopping, bell): &(Mutex<bool>, Condvar)) -> bool {
 /// One round of what every worker does, however short it lives.
 pub fn once(worker: &Worker) {
     let now = clock::now().millis();
+    hear_silent(worker);
     told(worker, "the store could not be tidied", tidy(worker, now));
     told(worker, "the log was not emptied", empty_log(worker));
     told(worker, "no backup could be made", back_up(worker, now));
@@ -132,6 +133,12 @@ fn told<E: std::fmt::Display>(worker: &Worker, what: &'static str, done: Result<
     if let Err(error) = done {
         worker.trouble(what, &error);
     }
+}
+
+/// A client that was killed has said nothing of its end; its transcript has.
+pub fn hear_silent(worker: &Worker) {
+    let now = clock::now().millis();
+    worker.hear_silent(now.plus_seconds(-SESSION_SILENT_SECONDS_MAX));
 }
 
 /// Rows that have no use any more, each kind in a transaction of its own.

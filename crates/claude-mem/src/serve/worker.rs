@@ -13,11 +13,12 @@ use super::presence::Presence;
 use super::shared::SharedStore;
 use super::socket::Report;
 use super::warm::Warm;
+use super::witness::Witness;
 use super::work::{Left, Work};
-use crate::clock;
+use crate::clock::{self, Millis};
 use crate::config::Settings;
 use crate::log::{Level, Log};
-use crate::store::{ReadySession, StoreError};
+use crate::store::{Head, ReadySession, StoreError};
 
 /// A running worker.
 #[derive(Debug)]
@@ -39,6 +40,7 @@ pub struct Worker {
     /// Rung by every request: time to look whether the worker should go on.
     pub nudge: tokio::sync::Notify,
     compressor: Arc<dyn Compressor>,
+    witness: Arc<Witness>,
 }
 
 /// Changes that a slow viewer may fall behind before it has to look for itself.
@@ -50,15 +52,18 @@ impl Worker {
         compressor: Arc<dyn Compressor>,
         settings: Settings,
         file: WorkerFile,
+        home: String,
         log: Log,
     ) -> std::io::Result<Arc<Self>> {
         let presence = Arc::new(Presence::new(Instant::now()));
         let (changes, _) = broadcast::channel(CHANGES_MAX);
         let index = Arc::new(index::Bell::default());
+        let witness = Arc::new(Witness::new(Arc::clone(&store), home));
         let watcher = Arc::new(Noted {
             presence: Arc::clone(&presence),
             index: Arc::clone(&index),
             changes: changes.clone(),
+            witness: Arc::clone(&witness),
             log: log.clone(),
         });
         let drain = Drain::start(
@@ -81,6 +86,7 @@ impl Worker {
             log,
             nudge: tokio::sync::Notify::new(),
             compressor,
+            witness,
         }))
     }
 
@@ -91,6 +97,15 @@ impl Worker {
             return Ok(false);
         }
         Ok(!self.settings.vectors || index::catch_up(&self.store, &self.index, &is_over)?)
+    }
+
+    /// What the transcripts of sessions say of which nothing was heard since.
+    pub fn hear_silent(&self, since: Millis) {
+        match self.witness.hear_silent(since) {
+            Ok(0) => {}
+            Ok(_) => self.drain.ring(),
+            Err(error) => self.trouble("a transcript could not be heard", &error),
+        }
     }
 
     pub fn report(&self) -> Report {
@@ -134,6 +149,7 @@ struct Noted {
     presence: Arc<Presence>,
     index: Arc<index::Bell>,
     changes: broadcast::Sender<Left>,
+    witness: Arc<Witness>,
     log: Log,
 }
 
@@ -160,5 +176,16 @@ impl Watcher for Noted {
         self.log.line(now, Level::Warn, what, &[("error", error)]);
     }
 
-    fn turn_ends(&self, _ready: &ReadySession) {}
+    fn before_take(&self, ready: &ReadySession, heads: &[Head]) {
+        match self.witness.hear(ready, heads) {
+            Ok(0) => {}
+            Ok(events) => self.log.line(
+                clock::now().millis(),
+                Level::Info,
+                "transcripts told more",
+                &[("events", &events)],
+            ),
+            Err(error) => self.trouble("a transcript could not be heard", &error),
+        }
+    }
 }

@@ -76,7 +76,7 @@ pub use passages::{Passage, RowKind, pieces};
 pub use passing::Verdict;
 pub use projects::{Project, name_key};
 pub use prompts::{NewPrompt, PromptRow};
-pub use queue::{Head, Lease, LeasedEvent, Pending, ReadySession};
+pub use queue::{Head, Lease, LeasedEvent, Pending, QueuedPlace, ReadySession};
 pub use salvage::Salvage;
 pub use sessions::{NewSession, Session, SessionStatus};
 pub use spend::{SpendReport, SpendRow};

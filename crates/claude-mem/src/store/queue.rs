@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Accepted, Page, Paged, Reads, StoreError, Writes, inbox};
 use crate::clock::{Micros, Millis};
-use crate::hook::event::{Event, EventKey};
+use crate::hook::event::{Event, EventKey, ProjectHint};
 use crate::ids::{ClientSessionId, PendingId};
 use crate::queue::{self, Entry, LeaseId, State};
 
@@ -46,6 +46,14 @@ pub struct Head {
     pub bytes: u64,
     /// It cannot be taken before: it failed, or somebody works on it.
     pub not_before: Millis,
+}
+
+/// Where a session is, by what was queued of it last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueuedPlace {
+    pub transcript_path: Option<String>,
+    pub project: Option<ProjectHint>,
+    pub oldest_at: Option<Millis>,
 }
 
 /// A row of the queue as `queue list` shows it: never its content.
@@ -183,21 +191,29 @@ impl Reads<'_> {
             .query_row([newest], |row| row.get(0))?)
     }
 
-    /// The newest transcript that an unsettled event of the session names.
-    pub fn queued_transcript(
+    /// What the unsettled events of a session say of where it is.
+    pub fn queued_place(
         &self,
         client: &str,
         session: &ClientSessionId,
-    ) -> Result<Option<String>, StoreError> {
-        Ok(self
-            .0
-            .prepare_cached(
-                "SELECT json_extract(body, '$.transcript_path') FROM pending_messages
-                 WHERE client = ?1 AND session = ?2 AND state IN ('waiting', 'leased') ORDER BY at DESC, id DESC LIMIT 1",
-            )?
-            .query_row(params![client, session.0], |row| row.get(0))
-            .optional()?
-            .flatten())
+    ) -> Result<QueuedPlace, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT json_extract(body, '$.transcript_path'), json_extract(body, '$.project'), at FROM pending_messages
+             WHERE client = ?1 AND session = ?2 AND state IN ('waiting', 'leased') ORDER BY at DESC, id DESC",
+        )?;
+        let mut rows = rows.query(params![client, session.0])?;
+        let mut place = QueuedPlace::default();
+        while let Some(row) = rows.next()? {
+            if place.transcript_path.is_none() {
+                place.transcript_path = row.get(0)?;
+            }
+            if place.project.is_none() {
+                let project: Option<String> = row.get(1)?;
+                place.project = project.and_then(|json| serde_json::from_str(&json).ok());
+            }
+            place.oldest_at = Some(row.get::<_, Micros>(2)?.millis());
+        }
+        Ok(place)
     }
 
     /// The queue, or one state of it, newest first.

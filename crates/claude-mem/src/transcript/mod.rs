@@ -116,5 +116,7 @@ pub fn read(
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 #[path = "transcript_tests.rs"]
 mod tests;

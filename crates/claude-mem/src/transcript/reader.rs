@@ -11,6 +11,7 @@ use super::record::{self, Block, Content, Message, Record};
 use super::{Position, Rules, Sink, State, compact};
 use crate::clock::Millis;
 use crate::hook::event::{Body, Event, EventKey};
+use crate::hook::tail::WARMUP;
 use crate::hook::{agents, keep, key};
 use crate::ids::ClientSessionId;
 use crate::limits::{
@@ -18,9 +19,6 @@ use crate::limits::{
     TRANSCRIPT_PRIVATE_MAX,
 };
 use crate::redact::{self, Cut};
-
-/// What the first line of an agent says that the client starts to be quick later.
-const WARMUP: &str = "Warmup";
 
 pub(super) struct Reader<'r> {
     rules: &'r Rules<'r>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use insta::assert_snapshot;
 
+use super::testing::Script;
 use super::*;
 use crate::config::Settings;
 use crate::hook::event::Body;
@@ -176,68 +177,7 @@ fn agents_that_only_warm_up_say_nothing() {
     assert_snapshot!(told.lines());
 }
 
-/// A session as a client writes it, line by line.
-struct Script {
-    dir: tempfile::TempDir,
-    lines: u32,
-}
-
 impl Script {
-    fn new() -> Self {
-        Self {
-            dir: tempfile::tempdir().unwrap(),
-            lines: 0,
-        }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.dir.path().join("s.jsonl")
-    }
-
-    fn write(&mut self, mut line: serde_json::Value) -> &mut Self {
-        self.lines += 1;
-        line["timestamp"] = format!("2026-01-31T10:00:{:02}.000Z", self.lines).into();
-        line["sessionId"] = "s".into();
-        line["uuid"] = format!("u{}", self.lines).into();
-        line["version"] = "2.1.325".into();
-        let mut file = std::fs::File::options()
-            .create(true)
-            .append(true)
-            .open(self.path())
-            .unwrap();
-        writeln!(file, "{line}").unwrap();
-        self
-    }
-
-    fn user(&mut self, text: &str) -> &mut Self {
-        let id = format!("p{}", self.lines);
-        self.write(serde_json::json!({
-            "type": "user", "promptId": id, "message": {"role": "user", "content": text}
-        }))
-    }
-
-    fn calls(&mut self, id: &str, tool: &str, input: serde_json::Value) -> &mut Self {
-        self.write(serde_json::json!({"type": "assistant", "message": {
-            "id": format!("m{id}"), "stop_reason": "tool_use",
-            "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]
-        }}))
-    }
-
-    fn result(&mut self, id: &str, output: &str) -> &mut Self {
-        self.write(
-            serde_json::json!({"type": "user", "message": {"role": "user",
-                "content": [{"type": "tool_result", "tool_use_id": id, "content": output}]
-            }}),
-        )
-    }
-
-    fn says(&mut self, text: &str, stop_reason: Option<&str>) -> &mut Self {
-        let id = format!("m{}", self.lines);
-        self.write(serde_json::json!({"type": "assistant", "message": {
-            "id": id, "stop_reason": stop_reason, "content": [{"type": "text", "text": text}]
-        }}))
-    }
-
     fn read(&self, from: Position, told: &mut Told) -> Position {
         let settings = settings();
         read(&self.path(), from, &rules(&settings, "s"), told).unwrap()

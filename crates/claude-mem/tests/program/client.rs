@@ -4,6 +4,7 @@ use rig::Sandbox;
 use rig::client::{self, CURRENT, OLDEST};
 use rig::mcp::Mcp;
 use rig::model::{Script, ScriptedModel, Turn};
+use rig::sandbox::EVENTS;
 use serde_json::{Value, json};
 
 use crate::common::exe;
@@ -85,6 +86,11 @@ fn remembers_and_recalls(version: &str) {
         "{queued:?}"
     );
     home.mem(&["worker", "run", "--until-drained"]).ok();
+    assert_eq!(
+        kinds_of_queued(&home),
+        queued,
+        "the transcript tells nothing that hooks have told"
+    );
 
     let before = model.messages().len();
     let file = home.project().join("src/retry.py");
@@ -142,4 +148,47 @@ fn the_current_client_is_remembered_and_told() {
 #[test]
 fn an_old_client_is_remembered_and_told() {
     remembers_and_recalls(OLDEST);
+}
+
+/// The hooks of these events alone are registered; the transcript tells the rest.
+fn transcript_fills_in(version: &str, hooks: &[&str]) {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(version, &model) else {
+        return;
+    };
+    let exe = exe();
+    home.hooks(hooks, |event| {
+        format!("'{}' hook claude-code {event}", exe.display())
+    });
+    first_session(&home, &model);
+    let of = |kind: &str| {
+        let queued = kinds_of_queued(&home);
+        queued.iter().filter(|queued| *queued == kind).count()
+    };
+    assert_eq!(of("tool_use"), 0, "no hook told of one");
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    assert_eq!(
+        (of("prompt"), of("tool_use"), of("stop")),
+        (1, 4, 1),
+        "{version}: {:?}",
+        kinds_of_queued(&home)
+    );
+    let found = home.mem(&["search", "limiter"]).ok();
+    assert!(found.stdout.contains("never 8"), "{found}");
+}
+
+#[test]
+fn tool_calls_that_no_hook_told_of_come_from_the_transcript() {
+    let without_tools: Vec<&str> = EVENTS
+        .into_iter()
+        .filter(|event| !event.contains("ToolUse"))
+        .collect();
+    transcript_fills_in(CURRENT, &without_tools);
+    transcript_fills_in(OLDEST, &without_tools);
+}
+
+#[test]
+fn a_client_that_dies_before_it_stops_is_told_to_its_end() {
+    transcript_fills_in(CURRENT, &["SessionStart", "UserPromptSubmit"]);
+    transcript_fills_in(OLDEST, &["SessionStart", "UserPromptSubmit"]);
 }

@@ -76,7 +76,7 @@ fn compaction_and_subagents_are_kept_too() {
     let mut all: Vec<_> = kept(&home).iter().map(common::line).collect();
     all.sort();
     assert_snapshot!(all.join("\n"), @"
-    post_compact: <summary>SUMMARY-TEXT</summary>
+    post_compact: SUMMARY-TEXT
     pre_compact: manual
     subagent_stop: SUBAGENT-ANSWER (subagent)
     tool_use: Read (subagent)
@@ -186,4 +186,15 @@ fn whoever_looks_at_the_queue_sees_what_hooks_have_just_left() {
         (&status["queue"]["waiting"], &status["queue"]["spooled"]),
         (&json!(1), &json!(0))
     );
+}
+
+#[test]
+fn an_agent_that_only_warms_a_client_up_leaves_nothing() {
+    let home = sandbox();
+    let agent = r#"{"type":"user","isSidechain":true,"message":{"content":"Warmup"}}"#;
+    let transcript = home.write(home.home().join("agent-a75dee5.jsonl"), agent);
+    let mut stop = fixtures::hook("claude-code-2.0.77/hooks/SubagentStop.warmup.json");
+    stop.stdin["agent_transcript_path"] = json!(transcript);
+    home.replay(&stop).ok();
+    assert_eq!(kept(&home), []);
 }

@@ -125,7 +125,6 @@ fn ten_times_the_budget_of_work_costs_the_budget_and_at_most_one_call_more() {
 /// time is spent waiting to ask again.
 #[test]
 fn whatever_the_model_does_every_event_is_stored_and_every_call_accounted_for() {
-    let never = Gate::shut();
     let prose = "Sure! I have saved the observations about the prices for you.";
     let cases: Vec<(&str, Turn)> = vec![
         ("401", Turn::error(401)),
@@ -143,11 +142,11 @@ fn whatever_the_model_does_every_event_is_stored_and_every_call_accounted_for() 
         ("529 for ever", Turn::error(529).header("retry-after", "x")),
         (
             "no answer",
-            Turn::text(ANSWER).fault(Fault::Hold(never.clone())),
+            Turn::text(ANSWER).fault(Fault::Hold(Gate::shut())),
         ),
         (
             "half an answer",
-            Turn::text(ANSWER).fault(Fault::StallAt(200, never)),
+            Turn::text(ANSWER).fault(Fault::StallAt(200, Gate::shut())),
         ),
         ("a cut", Turn::text(ANSWER).fault(Fault::CutAt(300))),
         ("a cut head", Turn::text(ANSWER).fault(Fault::CutAt(10))),
