@@ -19,6 +19,7 @@ pub mod context;
 pub mod serve;
 pub mod mcp;
 pub mod import;
+pub mod export;
 
 pub mod cli;
 

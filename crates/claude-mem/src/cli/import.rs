@@ -12,7 +12,7 @@ use super::app::App;
 use super::screen::Screen;
 use super::{Usage, words};
 use crate::hook::settings::HookSettings;
-use crate::import::{self, Around, ImportError, Report, earlier};
+use crate::import::{self, Around, ImportError, Report, earlier, json};
 use crate::store::{ImportRun, Store, StoreError};
 
 /// Bring in what was learnt elsewhere, or before
@@ -24,6 +24,7 @@ use crate::store::{ImportRun, Store, StoreError};
 Examples:
   claude-mem import claude-mem-db                  from the earlier claude-mem
   claude-mem import claude-mem-db backup/claude-mem.db --dry-run
+  claude-mem import json memory.json               from `claude-mem export` of another machine
   claude-mem import list                           what was imported, and when
   claude-mem import undo 3                         take run 3 back")]
 pub(super) struct Args {
@@ -44,6 +45,19 @@ The file is only read. Running it again brings in what is new.")]
     ClaudeMemDb {
         /// The database (default: ~/.claude-mem/claude-mem.db)
         path: Option<PathBuf>,
+        /// Say what would be imported and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// What `claude-mem export` wrote, here or elsewhere, or the earlier program's JSON export
+    #[command(after_help = "\
+Examples:
+  claude-mem import json memory.json
+  claude-mem import json memory.json --dry-run
+
+What is here already is known by its public id and left as it is.")]
+    Json {
+        file: PathBuf,
         /// Say what would be imported and change nothing
         #[arg(long)]
         dry_run: bool,
@@ -73,6 +87,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             bring(app, screen, *dry_run, |store, around| {
                 let mut progress = progress::of_rows();
                 earlier::run(store, around, &path, &app.data.importing(), app.now, &mut progress)
+            })
+        }
+        Action::Json { file, dry_run } => {
+            let path = std::path::absolute(file)?;
+            bring(app, screen, *dry_run, |store, around| {
+                json::run(store, around, &path, app.now, &mut progress::of_rows())
             })
         }
         Action::List => list(app, screen),

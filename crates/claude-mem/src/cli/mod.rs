@@ -48,6 +48,7 @@ verbs! {
     Save => save,
     Forget => forget,
     Import => import,
+    Export => export,
     Why => why,
     Context => context,
     Mcp => mcp,

@@ -12,6 +12,7 @@
 
 mod clean;
 pub mod earlier;
+pub mod json;
 mod report;
 mod taker;
 

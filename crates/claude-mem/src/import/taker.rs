@@ -13,12 +13,12 @@ use crate::hook::event::ProjectHint;
 use crate::ids::{ProjectId, PublicId, SessionId};
 use crate::limits::IMPORT_BATCH_ROWS;
 use crate::store::{
-    Brought, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, RowKind,
+    Brought, Level, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, RowKind,
     SessionRecord, SessionStatus, Store, StoreError, SummaryRecord, Writes,
 };
 
-/// What is to be ignored has no place among ours.
-type Place<T> = Option<T>;
+/// What something is among ours, or why it is nothing.
+type Place<T> = Result<T, Skipped>;
 
 #[allow(missing_debug_implementations, reason = "it holds what others own")]
 pub struct Taker<'a> {
@@ -95,9 +95,9 @@ impl<'a> Taker<'a> {
     /// Rows of this project go to the one of ours that is the same; nowhere, if it is ignored.
     pub fn project(&mut self, record: &ProjectRecord) -> Result<(), ImportError> {
         let place = if self.ignores(record) {
-            None
+            Err(Skipped::Ignored)
         } else {
-            Some(self.store.write(|tx| tx.bring_project(record))?)
+            Ok(self.store.write(|tx| tx.bring_project(record))?)
         };
         self.projects.insert(record.uid, place);
         Ok(())
@@ -105,7 +105,7 @@ impl<'a> Taker<'a> {
 
     /// Rows of `uid` belong to a project that is known to be ours.
     pub fn is_project(&mut self, uid: PublicId, ours: ProjectId) {
-        self.projects.insert(uid, Some(ours));
+        self.projects.insert(uid, Ok(ours));
     }
 
     /// Known by now, whether it is taken in or not.
@@ -120,16 +120,19 @@ impl<'a> Taker<'a> {
         mut record: SessionRecord,
         counted: bool,
     ) -> Result<(), ImportError> {
-        let project = match record.project.map(|uid| self.projects.get(&uid)) {
-            Some(Some(None)) => {
-                self.sessions.insert(record.uid, None);
+        let place = record
+            .project
+            .and_then(|uid| self.projects.get(&uid))
+            .copied();
+        let project = match place.transpose() {
+            Ok(project) => project,
+            Err(why) => {
+                self.sessions.insert(record.uid, Err(why));
                 if counted {
-                    self.skip(kind, Skipped::Ignored);
+                    self.skip(kind, why);
                 }
                 return Ok(());
             }
-            Some(Some(place)) => *place,
-            Some(None) | None => None,
         };
         clean::session(&mut record);
         let run = self.run;
@@ -138,7 +141,12 @@ impl<'a> Taker<'a> {
             let ignored = tx.session(id)?.status == SessionStatus::Ignored;
             Ok((id, brought, ignored))
         })?;
-        let twice = self.sessions.insert(record.uid, (!ignored).then_some(id));
+        let place = if ignored {
+            Err(Skipped::Ignored)
+        } else {
+            Ok(id)
+        };
+        let twice = self.sessions.insert(record.uid, place);
         if counted {
             self.report.tally(kind).brought(brought, twice.is_some());
         }
@@ -246,7 +254,8 @@ impl<'a> Taker<'a> {
         if batch.is_empty() {
             return Ok(());
         }
-        let placed: Vec<_> = batch.iter().map(|(_, row)| self.placed(row)).collect();
+        let placed = batch.iter().map(|(_, row)| self.placed(row));
+        let placed = placed.collect::<Result<Vec<_>, _>>()?;
         let run = self.run;
         let outcomes = self.store.write(|tx| {
             let rows = batch.iter().zip(&placed);
@@ -267,26 +276,52 @@ impl<'a> Taker<'a> {
     }
 
     /// Where the row belongs among ours.
-    fn placed(&self, row: &Row) -> Result<Placed, Skipped> {
+    fn placed(&self, row: &Row) -> Result<Result<Placed, Skipped>, StoreError> {
         let (session, project) = match row {
             Row::Prompt(row) => (row.session, row.project),
             Row::Message(row) => (row.session, row.project),
             Row::Observation(row) => (row.session, row.project),
             Row::Summary(row) => (row.session, row.project),
         };
-        let known = session.and_then(|uid| self.sessions.get(&uid));
-        let session = known
-            .copied()
-            .map_or(Ok(None), |place| place.ok_or(Skipped::Ignored).map(Some))?;
-        let known = project.and_then(|uid| self.projects.get(&uid));
-        let project = known
-            .copied()
-            .map_or(Ok(None), |place| place.ok_or(Skipped::Ignored).map(Some))?;
-        Ok(Placed {
+        let session = match session {
+            Some(uid) => self.session_place(uid)?,
+            None => None,
+        };
+        let project = match project {
+            Some(uid) => self.project_place(uid)?,
+            None => None,
+        };
+        let is_homeless = match row {
+            Row::Observation(row) => project.is_none() && row.level == Level::Project,
+            _ => session.is_none(),
+        };
+        if is_homeless {
+            return Ok(Err(Skipped::Unreadable));
+        }
+        let (session, project) = match (session.transpose(), project.transpose()) {
+            (Ok(session), Ok(project)) => (session, project),
+            (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
+        };
+        Ok(Ok(Placed {
             session,
             project,
             run: self.run,
-        })
+        }))
+    }
+
+    /// One that the source has not told of may still be here from before.
+    fn session_place(&self, uid: PublicId) -> Result<Option<Place<SessionId>>, StoreError> {
+        match self.sessions.get(&uid) {
+            Some(place) => Ok(Some(*place)),
+            None => Ok(self.store.read().session_by_uid(uid)?.map(Ok)),
+        }
+    }
+
+    fn project_place(&self, uid: PublicId) -> Result<Option<Place<ProjectId>>, StoreError> {
+        match self.projects.get(&uid) {
+            Some(place) => Ok(Some(*place)),
+            None => Ok(self.store.read().project_by_uid(uid)?.map(Ok)),
+        }
     }
 }
 
@@ -318,7 +353,7 @@ fn bring(
             row.uid,
             tx.bring_summary(row, session, placed)?,
         ),
-        // Words of a session that nobody knows: whoever reads the source makes one first.
+        // Whoever places rows has seen to it that these have a session.
         (Row::Prompt(_) | Row::Message(_) | Row::Summary(_), None) => {
             return Err(StoreError::NoSuchRow {
                 what: "session",

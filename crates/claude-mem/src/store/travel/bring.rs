@@ -45,6 +45,20 @@ impl Reads<'_> {
         Ok(found.query_row([uid], |row| row.get(0)).optional()?)
     }
 
+    pub fn session_by_uid(&self, uid: PublicId) -> Result<Option<SessionId>, StoreError> {
+        let mut found = self
+            .0
+            .prepare_cached("SELECT id FROM sdk_sessions WHERE uid = ?1")?;
+        Ok(found.query_row([uid], |row| row.get(0)).optional()?)
+    }
+
+    pub fn project_by_uid(&self, uid: PublicId) -> Result<Option<ProjectId>, StoreError> {
+        let mut found = self
+            .0
+            .prepare_cached("SELECT id FROM projects WHERE uid = ?1")?;
+        Ok(found.query_row([uid], |row| row.get(0)).optional()?)
+    }
+
     /// What stands in the way of bringing a row in.
     fn in_the_way(
         &self,
@@ -65,12 +79,7 @@ impl Reads<'_> {
 impl Writes<'_> {
     /// Finds the project by its public id, else by any of its names; makes it if there is none.
     pub fn bring_project(&self, record: &ProjectRecord) -> Result<ProjectId, StoreError> {
-        let known = self
-            .tx
-            .prepare_cached("SELECT id FROM projects WHERE uid = ?1")?
-            .query_row([record.uid], |row| row.get(0))
-            .optional()?;
-        if let Some(id) = known {
+        if let Some(id) = self.project_by_uid(record.uid)? {
             return Ok(id);
         }
         let hint = ProjectHint {

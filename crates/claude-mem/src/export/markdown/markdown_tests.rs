@@ -1,0 +1,210 @@
+use insta::assert_snapshot;
+
+use super::*;
+use crate::clock::Millis;
+use crate::hook::event::ProjectHint;
+use crate::ids::ClientSessionId;
+use crate::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use crate::store::{NewPrompt, NewSession, RowKind, Store, Stored};
+
+const NOW: Millis = Millis(1_700_000_000_000);
+
+fn note(title: &str) -> NewObservation {
+    NewObservation {
+        kind: ObservationType::BUGFIX,
+        title: title.to_owned(),
+        subtitle: String::new(),
+        narrative: "# It was\nthe cookie.".to_owned(),
+        facts: vec!["TTL is 24 h".to_owned()],
+        concepts: vec!["gotcha".to_owned()],
+        files_read: Vec::new(),
+        files_modified: vec!["src/cart.rs".to_owned()],
+        origin: Origin::Agent,
+        created_at: Millis(NOW.0 + 60_000),
+        discovery_tokens: 0,
+    }
+}
+
+fn furnished(dir: &Path) -> Store {
+    let mut store = Store::open(&dir.join("ours.db")).unwrap();
+    let hint = ProjectHint {
+        name: "The Shop".to_owned(),
+        keys: vec!["path:/work/shop".to_owned()],
+        root: "/work/shop".to_owned(),
+        branch: None,
+    };
+    store
+        .write(|tx| {
+            let project = tx.ensure_project(&hint, NOW)?;
+            let session = tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &ClientSessionId("s1".to_owned()),
+                project: Some(project),
+                branch: Some("main"),
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at: NOW,
+            })?;
+            tx.create_prompt(&NewPrompt {
+                session,
+                project: Some(project),
+                prompt_id: None,
+                text: "Fix the cart\n\nplease",
+                private: false,
+                origin: Origin::User,
+                import_run: None,
+                at: NOW,
+            })?;
+            let place = Stored {
+                session: Some(session),
+                project: Some(project),
+                prompt_number: 1,
+                made_by: "local",
+                ..Stored::default()
+            };
+            tx.create_observation(&note("Carts expire"), &place)?;
+            let summary = NewSummary {
+                request: "Fix the cart".to_owned(),
+                completed: "Fixed.".to_owned(),
+                next_steps: "Ship it.".to_owned(),
+                created_at: Millis(NOW.0 + 120_000),
+                ..NewSummary::default()
+            };
+            tx.create_summary(&summary, session, &place)?;
+            let by_hand = Stored {
+                project: Some(project),
+                made_by: "hand",
+                ..Stored::default()
+            };
+            tx.create_observation(&note("By hand"), &by_hand)
+        })
+        .unwrap();
+    store
+}
+
+/// Public ids are made at random.
+fn tidy(text: &str) -> String {
+    let is_id = |word: &str| word.len() == 36 && word.matches('-').count() == 4;
+    let line = |line: &str| {
+        let words = line
+            .split(' ')
+            .map(|word| if is_id(word) { "[UID]" } else { word });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_session_reads_like_an_account() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = furnished(dir.path());
+    let out = dir.path().join("out");
+    let done = into_folder(&store.read(), None, By::Session, &out).unwrap();
+    assert_eq!((done.written, done.unchanged, done.removed), (2, 0, 0));
+    let mut names: Vec<_> = std::fs::read_dir(out.join("the-shop"))
+        .unwrap()
+        .flatten()
+        .collect();
+    names.sort_by_key(|entry| entry.file_name());
+    let text = std::fs::read_to_string(names[0].path()).unwrap();
+    assert_snapshot!(tidy(&text), @r"
+    <!-- claude-mem session [UID] -->
+
+    # Fix the cart
+
+    - project: The Shop
+    - when: 2023-11-14 22:13
+    - branch: `main`
+    - session: claude-code s1
+
+    ## 2023-11-14 22:13 · Fix the cart please
+
+    > Fix the cart
+    >
+    > please
+
+    ### bugfix: Carts expire
+
+    \# It was
+    the cookie.
+
+    - TTL is 24 h
+
+    _2023-11-14 22:14 · changed `src/cart.rs` · gotcha_
+
+    ### What was done · 2023-11-14 22:15
+
+    **Asked:** Fix the cart
+
+    **Done:** Fixed.
+
+    **Next:** Ship it.
+    ");
+    let notes = std::fs::read_to_string(names[1].path()).unwrap();
+    assert_snapshot!(tidy(&notes), @r"
+    <!-- claude-mem notes -->
+
+    # Notes for The Shop
+
+    ### bugfix: By hand
+
+    \# It was
+    the cookie.
+
+    - TTL is 24 h
+
+    _2023-11-14 22:14 · changed `src/cart.rs` · gotcha_
+    ");
+}
+
+#[test]
+fn a_project_reads_as_one_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = furnished(dir.path());
+    let mut text = Vec::new();
+    into_text(&store.read(), None, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let headings: Vec<_> = text.lines().filter(|line| line.starts_with('#')).collect();
+    assert_snapshot!(headings.join("\n"), @"
+    # The Shop
+    ## Fix the cart
+    ### 2023-11-14 22:13 · Fix the cart please
+    #### bugfix: Carts expire
+    #### What was done · 2023-11-14 22:15
+    ## Notes for The Shop
+    #### bugfix: By hand
+    ");
+}
+
+#[test]
+fn only_what_changed_is_written_and_only_what_is_ours_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = furnished(dir.path());
+    let out = dir.path().join("out");
+    into_folder(&store.read(), None, By::Session, &out).unwrap();
+    std::fs::write(out.join("README.md"), "mine").unwrap();
+    let again = into_folder(&store.read(), None, By::Session, &out).unwrap();
+    assert_eq!((again.written, again.unchanged, again.removed), (0, 2, 0));
+    let by_hand = store.read().observations(
+        &crate::store::Filter::default(),
+        crate::store::Page::first(9),
+    );
+    let by_hand = by_hand
+        .unwrap()
+        .items
+        .into_iter()
+        .find(|row| row.title == "By hand")
+        .unwrap();
+    store
+        .write(|tx| tx.forget(RowKind::Observation, by_hand.id.0, NOW))
+        .unwrap();
+    let then = into_folder(&store.read(), None, By::Session, &out).unwrap();
+    assert_eq!((then.written, then.unchanged, then.removed), (0, 1, 1));
+    assert!(out.join("README.md").exists());
+    std::fs::write(out.join("the-shop.md"), "mine").unwrap();
+    assert!(
+        into_folder(&store.read(), None, By::Project, &out).is_err(),
+        "it was written over"
+    );
+}
