@@ -45,3 +45,14 @@ mod tokens;
 
 pub use keys::Keys;
 pub use server::{Server, bind};
+
+#[cfg(test)]
+mod contract_tests;
+#[cfg(test)]
+mod guard_tests;
+#[cfg(test)]
+mod random_tests;
+#[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
+mod testing;

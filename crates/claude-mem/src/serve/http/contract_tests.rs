@@ -1,0 +1,514 @@
+//! What each route promises. A route of the table that is not tried here fails the first test.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::table::routes;
+use super::testing::Stage;
+use crate::limits::{HTTP_BATCH_MAX, HTTP_ROWS_MAX};
+
+const ROW: &[&str] = &["id", "handle", "kind", "project", "session", "createdAt"];
+const OBSERVATION: &[&str] = &[
+    "type",
+    "title",
+    "subtitle",
+    "narrative",
+    "facts",
+    "concepts",
+    "filesRead",
+    "filesModified",
+    "promptNumber",
+    "level",
+    "branch",
+    "agentType",
+    "origin",
+    "madeBy",
+    "discoveryTokens",
+    "readTokens",
+    "pinned",
+    "wrong",
+    "replacedBy",
+    "updatedAt",
+];
+const SUMMARY: &[&str] = &[
+    "request",
+    "investigated",
+    "learned",
+    "completed",
+    "nextSteps",
+    "notes",
+    "filesRead",
+    "filesEdited",
+    "promptNumber",
+    "branch",
+    "origin",
+    "madeBy",
+    "discoveryTokens",
+    "readTokens",
+];
+const SESSION: &[&str] = &[
+    "id",
+    "client",
+    "clientSession",
+    "project",
+    "branch",
+    "title",
+    "status",
+    "promptCounter",
+    "createdAt",
+    "lastActivityAt",
+    "completedAt",
+    "observations",
+    "summaries",
+];
+const LIST: &[&str] = &["items", "offset", "limit", "hasMore"];
+
+/// Method, route, target, body, pointer into the answer, keys that stand there.
+type Try = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+);
+
+/// In this order: later ones build on earlier ones.
+#[rustfmt::skip]
+const TRIES: &[Try] = &[
+    ("GET", "/health", "/health", "", "", &["status", "version", "uptimeSeconds", "pid"]),
+    ("GET", "/api/health", "/api/health", "", "", &["status", "version", "uptimeSeconds", "pid"]),
+    ("GET", "/api/readiness", "/api/readiness", "", "", &["ready", "problems"]),
+    ("GET", "/api/version", "/api/version", "", "", &["version", "schema"]),
+    ("GET", "/api/openapi.json", "/api/openapi.json", "", "", &["openapi", "info", "paths", "components"]),
+    ("GET", "/api/feed", "/api/feed?limit=2", "", "", &["items", "nextCursor"]),
+    ("GET", "/api/feed", "/api/feed", "", "/items/0", ROW),
+    ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "", &["query", "scope", "items", "hasMore"]),
+    ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "/scope", &["project", "how"]),
+    ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "/items/0", &["handle", "score", "why"]),
+    ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "/items/0/why", &["words", "vectors", "coverage", "neighbours", "recency", "matched"]),
+    ("GET", "/api/timeline", "/api/timeline?anchor=P1&before=1&after=1", "", "", &["anchor", "items"]),
+    ("POST", "/api/memory/save", "/api/memory/save", r#"{"text":"Cents, never floats","title":"Money","project":"shop","type":"decision"}"#, "", OBSERVATION),
+    ("GET", "/api/observations", "/api/observations?type=decision", "", "", LIST),
+    ("GET", "/api/observations", "/api/observations", "", "/items/0", OBSERVATION),
+    ("GET", "/api/observations", "/api/observations", "", "/items/0", ROW),
+    ("GET", "/api/observations/{id}", "/api/observations/1", "", "", OBSERVATION),
+    ("PATCH", "/api/observations/{id}", "/api/observations/1", r#"{"title":"Better","pinned":true,"facts":["a","b"]}"#, "", OBSERVATION),
+    ("POST", "/api/observations/batch", "/api/observations/batch", r#"{"ids":[1,99]}"#, "", &["items"]),
+    ("POST", "/api/feedback", "/api/feedback", r##"{"handle":"#1","signal":"useful"}"##, "", &["recorded"]),
+    ("GET", "/api/ledger", "/api/ledger?row=%231", "", "/items/0", &["kind", "id", "handle", "title", "place", "score", "rank", "tokens", "reason", "at"]),
+    ("DELETE", "/api/observations/{id}", "/api/observations/1", "", "", &["forgotten"]),
+    ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/observation/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/summaries", "/api/summaries", "", "", LIST),
+    ("GET", "/api/summaries/{id}", "/api/summaries/1", "", "", SUMMARY),
+    ("DELETE", "/api/summaries/{id}", "/api/summaries/1", "", "", &["forgotten"]),
+    ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/summary/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/prompts", "/api/prompts?session=one", "", "/items/0", &["text", "private", "number"]),
+    ("GET", "/api/prompts/{id}", "/api/prompts/1", "", "", ROW),
+    ("DELETE", "/api/prompts/{id}", "/api/prompts/1", "", "", &["forgotten"]),
+    ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/prompt/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/messages", "/api/messages", "", "/items/0", &["text", "promptNumber", "agentType"]),
+    ("GET", "/api/messages/{id}", "/api/messages/1", "", "", ROW),
+    ("DELETE", "/api/messages/{id}", "/api/messages/1", "", "", &["forgotten"]),
+    ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/message/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/projects", "/api/projects", "", "/items/0", &["id", "name", "root", "lastActiveAt", "observations", "sessions"]),
+    ("GET", "/api/sessions", "/api/sessions?status=completed", "", "", LIST),
+    ("GET", "/api/sessions", "/api/sessions", "", "/items/0", SESSION),
+    ("GET", "/api/sessions/{id}", "/api/sessions/1", "", "", &["session", "prompts", "observations", "summaries", "messages", "injections", "spend"]),
+    ("GET", "/api/sessions/{id}", "/api/sessions/one", "", "/session", SESSION),
+    ("GET", "/api/context/preview", "/api/context/preview?project=shop&tokens=900", "", "", &["text", "tokens", "budget", "items", "leftOut", "settings"]),
+    ("GET", "/api/context/preview", "/api/context/preview?project=1", "", "/items/0", &["handle", "title", "type", "tokens", "reason", "value"]),
+    ("POST", "/api/context/inject", "/api/context/inject", r#"{"project":1,"sessionId":"fresh","source":"startup"}"#, "", &["context"]),
+    ("GET", "/api/ledger", "/api/ledger?session=fresh", "", "/items/0", &["handle", "signal", "tokens"]),
+    ("POST", "/api/context/semantic", "/api/context/semantic", r#"{"query":"retries of billing","project":"shop","limit":3}"#, "", &["context", "count", "items"]),
+    ("GET", "/api/stats", "/api/stats", "", "", &["counts", "database", "vectors", "queue", "today", "perDay", "byType", "byProject", "tokens", "health"]),
+    ("GET", "/api/stats", "/api/stats", "", "/counts", &["projects", "sessions", "prompts", "observations", "summaries", "messages"]),
+    ("GET", "/api/stats", "/api/stats", "", "/tokens", &["spentToday", "spentTotal", "calls", "budgetPerDay", "discovery", "read", "saved", "perDay"]),
+    ("GET", "/api/stats", "/api/stats", "", "/perDay/59", &["day", "observations", "summaries", "prompts"]),
+    ("GET", "/api/processing-status", "/api/processing-status", "", "", &["queue", "active", "paused", "provider", "pause"]),
+    ("GET", "/api/queue", "/api/queue?state=done", "", "/items/0", &["id", "client", "session", "kind", "state", "attempts", "error", "acceptedAt"]),
+    ("GET", "/api/spend", "/api/spend", "", "", LIST),
+    ("GET", "/api/settings", "/api/settings", "", "/items/0", &["key", "group", "type", "value", "default", "source", "help"]),
+    ("PATCH", "/api/settings", "/api/settings", r#"{"context_tokens":800,"recall_file":null}"#, "", &["items", "warnings"]),
+    ("POST", "/api/pause", "/api/pause", r#"{"minutes":5}"#, "", &["paused", "until"]),
+    ("POST", "/api/resume", "/api/resume", "{}", "", &["paused"]),
+    ("POST", "/api/sessions/init", "/api/sessions/init", r#"{"session_id":"web","hook_event_name":"UserPromptSubmit","prompt":"Hello","cwd":"/src/shop"}"#, "", &["accepted"]),
+    ("POST", "/api/sessions/observations", "/api/sessions/observations", r#"{"client":"claude-code","payload":{"session_id":"web","tool_name":"Edit","tool_use_id":"t1","tool_input":{},"tool_response":{},"cwd":"/src/shop"}}"#, "", &["accepted"]),
+    ("POST", "/api/sessions/summarize", "/api/sessions/summarize", r#"{"session_id":"web","last_assistant_message":"Done.","cwd":"/src/shop"}"#, "", &["accepted"]),
+    ("POST", "/api/sessions/complete", "/api/sessions/complete", r#"{"session_id":"web","reason":"exit","cwd":"/src/shop"}"#, "", &["accepted"]),
+    ("POST", "/api/token/rotate", "/api/token/rotate", "{}", "", &["rotated", "file"]),
+];
+
+/// Tried elsewhere, each by name: the page, the stream, the link, and what needs a dead event.
+const ELSEWHERE: [&str; 6] = [
+    "GET /",
+    "GET /assets/{file}",
+    "GET /stream",
+    "POST /api/page/token",
+    "POST /api/queue/{id}/retry",
+    "DELETE /api/queue/{id}",
+];
+
+#[test]
+fn every_route_keeps_its_promise() {
+    let stage = Stage::with_a_turn();
+    let mut tried: BTreeSet<String> = ELSEWHERE.iter().map(ToString::to_string).collect();
+    for (method, route, target, body, place, keys) in TRIES {
+        let reply = stage.call(method, target, body);
+        assert_eq!(reply.status, 200, "{method} {target}: {reply:?}");
+        assert_eq!(reply.header("content-type"), Some("application/json"));
+        let answer = reply.json();
+        let found = answer.pointer(place);
+        let found = found.unwrap_or_else(|| panic!("{target}: no {place} in {answer}"));
+        for key in *keys {
+            assert!(
+                found.get(key).is_some(),
+                "{method} {target}: no {key} at {place} in {found}"
+            );
+        }
+        tried.insert(format!("{method} {route}"));
+    }
+    for route in routes() {
+        let name = format!(
+            "{} {}",
+            route.method.name().to_ascii_uppercase(),
+            route.path
+        );
+        assert!(tried.contains(&name), "{name} is not tried");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_told_with_a_hint_and_the_right_status() {
+    let stage = Stage::with_a_turn();
+    for (method, target, body, status) in [
+        ("GET", "/api/observations/99", "", 404),
+        ("GET", "/api/observations/x", "", 404),
+        ("PATCH", "/api/observations/99", r#"{"pinned":true}"#, 404),
+        ("PATCH", "/api/observations/1", r#"{"title":" "}"#, 422),
+        ("PATCH", "/api/observations/1", r#"{"nonsense":1}"#, 422),
+        ("PATCH", "/api/observations/1", r#"{"type":"<b>"}"#, 422),
+        ("PATCH", "/api/observations/1", "{", 400),
+        ("DELETE", "/api/observations/99", "", 404),
+        ("POST", "/api/memory/observation/99/restore", "{}", 404),
+        ("POST", "/api/memory/observation/1/restore", "{}", 409),
+        ("POST", "/api/memory/nonsense/1/restore", "{}", 404),
+        ("POST", "/api/memory/save", r#"{"text":"  "}"#, 422),
+        (
+            "POST",
+            "/api/memory/save",
+            r#"{"text":"<private>all</private>"}"#,
+            422,
+        ),
+        (
+            "POST",
+            "/api/memory/save",
+            r#"{"text":"x","project":"nowhere"}"#,
+            404,
+        ),
+        (
+            "POST",
+            "/api/feedback",
+            r#"{"handle":"X1","signal":"useful"}"#,
+            422,
+        ),
+        (
+            "POST",
+            "/api/feedback",
+            r##"{"handle":"#99","signal":"useful"}"##,
+            404,
+        ),
+        (
+            "POST",
+            "/api/feedback",
+            r##"{"handle":"#1","signal":"injected"}"##,
+            422,
+        ),
+        ("GET", "/api/feed?before=yesterday", "", 400),
+        ("GET", "/api/feed?kind=nonsense", "", 400),
+        ("GET", "/api/feed?limit=-1", "", 400),
+        ("GET", "/api/feed?project=nowhere", "", 404),
+        ("GET", "/api/observations?since=whenever", "", 400),
+        ("GET", "/api/timeline?anchor=%2399", "", 404),
+        ("GET", "/api/timeline", "", 400),
+        ("GET", "/api/ledger", "", 400),
+        ("GET", "/api/sessions/99", "", 404),
+        ("GET", "/api/sessions/no-such-session", "", 404),
+        ("GET", "/api/queue?state=lost", "", 400),
+        ("POST", "/api/queue/99/retry", "{}", 404),
+        ("DELETE", "/api/queue/99", "", 409),
+        ("PATCH", "/api/settings", r#"{"context_tokens":1}"#, 422),
+        ("PATCH", "/api/settings", r#"{"contex_tokens":900}"#, 422),
+        ("POST", "/api/pause", r#"{"minutes":0}"#, 422),
+        ("POST", "/api/sessions/init", r#"{"prompt":"whose?"}"#, 422),
+        (
+            "POST",
+            "/api/sessions/init",
+            r#"{"session_id":"a","hook_event_name":"SessionEnd"}"#,
+            422,
+        ),
+        (
+            "POST",
+            "/api/sessions/init",
+            r#"{"client":"nobody","payload":{"session_id":"a"}}"#,
+            422,
+        ),
+        ("POST", "/api/sessions/complete", "[]", 422),
+    ] {
+        let reply = stage.call(method, target, body);
+        assert_eq!(reply.status, status, "{method} {target} {body}: {reply:?}");
+        let problem = reply.json();
+        assert!(
+            problem["error"].is_string() && problem["hint"].is_string(),
+            "{reply:?}"
+        );
+    }
+    let too_many = json!({ "ids": vec![1; HTTP_BATCH_MAX + 1] }).to_string();
+    assert_eq!(
+        stage
+            .call("POST", "/api/observations/batch", &too_many)
+            .status,
+        422
+    );
+    let unknown = stage
+        .call("PATCH", "/api/settings", r#"{"contex_tokens":900}"#)
+        .json();
+    assert_eq!(unknown["key"], "contex_tokens");
+    assert_eq!(unknown["hint"], "did you mean context_tokens?");
+}
+
+#[test]
+fn the_feed_leads_through_everything_once() {
+    let stage = Stage::with_a_turn();
+    stage.turn("two", 2_000);
+    stage.turn("three", 2_000);
+    let whole = stage
+        .get(&format!("/api/feed?limit={HTTP_ROWS_MAX}"))
+        .json();
+    let handles = |answer: &Value| -> Vec<String> {
+        let items = answer["items"].as_array().unwrap().iter();
+        items
+            .map(|item| item["handle"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let all = handles(&whole);
+    assert!(all.len() > 6, "{all:?}");
+    let times: Vec<i64> = whole["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["createdAt"].as_i64().unwrap())
+        .collect();
+    assert!(times.is_sorted_by(|a, b| a >= b));
+    let (mut walked, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = stage
+            .get(&format!("/api/feed?limit=2&before={cursor}"))
+            .json();
+        walked.extend(handles(&page));
+        match page["nextCursor"].as_str() {
+            Some(next) => next.clone_into(&mut cursor),
+            None => break,
+        }
+    }
+    assert_eq!(walked, all);
+    let prompts = stage.get("/api/feed?kind=prompt").json();
+    assert!(
+        handles(&prompts)
+            .iter()
+            .all(|handle| handle.starts_with('P'))
+    );
+}
+
+#[test]
+fn what_was_forgotten_is_gone_until_it_is_brought_back() {
+    let stage = Stage::with_a_turn();
+    assert_eq!(stage.call("DELETE", "/api/prompts/1", "").status, 200);
+    assert_eq!(stage.get("/api/prompts/1").status, 404);
+    assert!(!stage.get("/api/feed").body.contains("\"P1\""));
+    assert_eq!(
+        stage
+            .call("POST", "/api/memory/prompt/1/restore", "{}")
+            .status,
+        200
+    );
+    assert_eq!(stage.get("/api/prompts/1").status, 200);
+}
+
+#[test]
+fn what_a_person_types_is_redacted_too() {
+    let stage = Stage::with_a_turn();
+    let secret = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-AAAAAAAA";
+    let body =
+        json!({ "narrative": format!("key {secret}"), "facts": ["<private>mine</private> yours"] });
+    let edited = stage.call("PATCH", "/api/observations/1", &body.to_string());
+    assert_eq!(edited.status, 200, "{edited:?}");
+    assert!(
+        !edited.body.contains(secret) && !edited.body.contains("mine"),
+        "{edited:?}"
+    );
+    assert!(edited.body.contains("yours"));
+}
+
+#[test]
+fn secrets_go_into_the_settings_and_never_out() {
+    let stage = Stage::with_a_turn();
+    let canary = "canary-5521-secret";
+    let set = stage.call(
+        "PATCH",
+        "/api/settings",
+        &json!({ "api_key": canary }).to_string(),
+    );
+    assert_eq!(set.status, 200, "{set:?}");
+    let file = std::fs::read_to_string(stage.scratch.dir.settings()).unwrap();
+    assert!(file.contains(canary), "it was not kept");
+    let item = |answer: &Value| {
+        let items = answer["items"].as_array().unwrap().iter();
+        items
+            .clone()
+            .find(|item| item["key"] == "api_key")
+            .unwrap()
+            .clone()
+    };
+    let shown = item(&set.json());
+    assert_eq!(
+        (&shown["value"], &shown["set"]),
+        (&Value::Null, &json!(true))
+    );
+    for route in routes() {
+        if route.method.name() == "get" && route.path != "/stream" {
+            let reply = stage.get(&route.path.replace("{id}", "1").replace("{file}", "app.js"));
+            assert!(!reply.body.contains(canary), "{}", route.path);
+        }
+    }
+    let unset = stage
+        .call("PATCH", "/api/settings", r#"{"api_key":null}"#)
+        .json();
+    assert_eq!(item(&unset)["set"], json!(false));
+}
+
+#[test]
+fn nothing_is_set_if_anything_is_wrong() {
+    let stage = Stage::new();
+    let reply = stage.call(
+        "PATCH",
+        "/api/settings",
+        r#"{"context_tokens":800,"port":"high"}"#,
+    );
+    assert_eq!(reply.status, 422);
+    assert_eq!(reply.json()["key"], "port");
+    assert!(!stage.scratch.dir.settings().exists());
+}
+
+#[test]
+fn dead_events_are_retried_or_dropped_and_others_left_alone() {
+    let stage = Stage::with_a_turn();
+    stage
+        .worker
+        .store
+        .with(|store| {
+            crate::serve::testing::accept(
+                store,
+                &[crate::serve::testing::event(
+                    "dead",
+                    9,
+                    crate::serve::testing::end(),
+                )],
+            );
+            store.write(|tx| {
+                let session = crate::ids::ClientSessionId("dead".into());
+                let lease = crate::queue::LeaseId(77);
+                for at in 0..3 {
+                    let now = crate::clock::Millis(at * 1_000_000_000);
+                    let Some(leased) = tx.lease_session("claude-code", &session, 1, lease, now)?
+                    else {
+                        break;
+                    };
+                    tx.fail(lease, &[leased.events[0].id], "the model said no", now)?;
+                }
+                Ok(())
+            })
+        })
+        .unwrap();
+    let dead = stage.get("/api/queue?state=dead").json();
+    let id = dead["items"][0]["id"].as_i64().unwrap();
+    assert_eq!(dead["items"][0]["error"], "the model said no");
+    let done = stage.get("/api/queue?state=done").json()["items"][0]["id"]
+        .as_i64()
+        .unwrap();
+    assert_eq!(
+        stage
+            .call("DELETE", &format!("/api/queue/{done}"), "")
+            .status,
+        409
+    );
+    assert_eq!(
+        stage
+            .call("POST", &format!("/api/queue/{done}/retry"), "{}")
+            .status,
+        409
+    );
+    assert_eq!(
+        stage.call("DELETE", &format!("/api/queue/{id}"), "").status,
+        200
+    );
+    assert_eq!(
+        stage.call("DELETE", &format!("/api/queue/{id}"), "").status,
+        409
+    );
+}
+
+#[test]
+fn what_hooks_send_over_http_becomes_memory_the_same_way() {
+    let stage = Stage::new();
+    let prompt = json!({ "session_id": "web", "hook_event_name": "UserPromptSubmit", "cwd": "/src/shop", "prompt": "Keep this <private>not this</private>" });
+    assert_eq!(
+        stage
+            .call("POST", "/api/sessions/init", &prompt.to_string())
+            .status,
+        200
+    );
+    let stop =
+        json!({ "session_id": "web", "cwd": "/src/shop", "last_assistant_message": "Kept." });
+    assert_eq!(
+        stage
+            .call("POST", "/api/sessions/summarize", &stop.to_string())
+            .status,
+        200
+    );
+    let end = json!({ "session_id": "web", "cwd": "/src/shop", "reason": "exit" });
+    assert_eq!(
+        stage
+            .call("POST", "/api/sessions/complete", &end.to_string())
+            .status,
+        200
+    );
+    stage.worker.drain.flush(|| false).unwrap();
+    let session = stage.get("/api/sessions/web").json();
+    let said = session["prompts"][0]["text"].as_str().unwrap();
+    assert!(
+        said.contains("Keep this") && !said.contains("not this"),
+        "{said}"
+    );
+    assert_eq!(session["messages"][0]["text"], "Kept.");
+    assert_eq!(session["session"]["status"], "completed");
+}
+
+#[test]
+fn while_it_is_paused_nothing_is_taken() {
+    let stage = Stage::new();
+    stage.call("POST", "/api/pause", "{}");
+    assert_eq!(stage.get("/api/processing-status").json()["paused"], true);
+    let prompt = json!({ "session_id": "web", "cwd": "/src/shop", "prompt": "Keep this" });
+    assert_eq!(
+        stage
+            .call("POST", "/api/sessions/init", &prompt.to_string())
+            .status,
+        200
+    );
+    stage.worker.drain.flush(|| false).unwrap();
+    assert_eq!(stage.get("/api/sessions/web").status, 404);
+    stage.call("POST", "/api/resume", "{}");
+    assert_eq!(stage.get("/api/processing-status").json()["paused"], false);
+}

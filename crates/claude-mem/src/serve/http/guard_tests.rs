@@ -1,0 +1,459 @@
+//! Only the owner gets in: every combination against the guard itself, and every route of the
+//! table over a real socket.
+
+use axum::http::Request;
+
+use super::guard::{Access, check};
+use super::keys::Keys;
+use super::table::{Act, Method, Route, routes};
+use super::testing::{Reply, Stage, request};
+
+const PORT: u16 = 37_701;
+
+/// A value, and whether it may be there.
+type Cell = (Option<&'static str>, bool);
+
+const HOSTS: [Cell; 14] = [
+    (Some("127.0.0.1:37701"), true),
+    (Some("localhost:37701"), true),
+    (None, false),
+    (Some(""), false),
+    (Some("127.0.0.1"), false),
+    (Some("127.0.0.1:37702"), false),
+    (Some("evil.example:37701"), false),
+    (Some("evil.example"), false),
+    (Some("localhost.evil.example:37701"), false),
+    (Some("127.0.0.1.evil.example:37701"), false),
+    (Some("[::1]:37701"), false),
+    (Some("0.0.0.0:37701"), false),
+    (Some("user@127.0.0.1:37701"), false),
+    (Some("127.0.0.1:037701"), false),
+];
+
+const ORIGINS: [Cell; 8] = [
+    (None, true),
+    (Some("http://127.0.0.1:37701"), true),
+    (Some("null"), false),
+    (Some(""), false),
+    (Some("http://evil.example"), false),
+    (Some("https://127.0.0.1:37701"), false),
+    (Some("http://127.0.0.1:37702"), false),
+    (Some("http://127.0.0.1:37701.evil.example"), false),
+];
+
+const SITES: [Cell; 6] = [
+    (None, true),
+    (Some("none"), true),
+    (Some("same-origin"), true),
+    (Some("same-site"), false),
+    (Some("cross-site"), false),
+    (Some("NONE"), false),
+];
+
+const TYPES: [Cell; 6] = [
+    (Some("application/json"), true),
+    (Some("Application/JSON; charset=utf-8"), true),
+    (None, false),
+    (Some("text/plain"), false),
+    (Some("application/x-www-form-urlencoded"), false),
+    (Some("text/plain, application/json"), false),
+];
+
+#[test]
+fn of_all_combinations_only_the_allowed_ones_get_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = Keys::new(dir.path().join("token"));
+    let right = super::keys::read_or_make(&dir.path().join("token")).unwrap();
+    let wrong = "0".repeat(64);
+    let tokens = [
+        (Some(right.as_str()), true),
+        (Some(&wrong), false),
+        (Some(""), false),
+        (None, false),
+    ];
+    let mut let_in = 0;
+    for access in [Access::Open, Access::Token] {
+        for method in ["GET", "POST", "PATCH", "DELETE"] {
+            for (host, host_fits) in HOSTS {
+                for (origin, origin_fits) in ORIGINS {
+                    for (site, site_fits) in SITES {
+                        for (kind, kind_fits) in TYPES {
+                            for (token, token_fits) in tokens {
+                                let mut request =
+                                    Request::builder().method(method).uri("/api/feed");
+                                for (name, value) in [
+                                    ("host", host),
+                                    ("origin", origin),
+                                    ("sec-fetch-site", site),
+                                    ("content-type", kind),
+                                    ("x-claude-mem-token", token),
+                                ] {
+                                    if let Some(value) = value {
+                                        request = request.header(name, value);
+                                    }
+                                }
+                                let (head, ()) = request.body(()).unwrap().into_parts();
+                                let got_in = check(&head, access, PORT, &keys).is_ok();
+                                // `localhost` and `127.0.0.1` are two origins.
+                                let own = origin.is_none() || host == Some("127.0.0.1:37701");
+                                let kind_fits = kind_fits
+                                    || method == "GET"
+                                    || (method == "DELETE" && kind.is_none());
+                                let may = host_fits
+                                    && (origin_fits && own)
+                                    && site_fits
+                                    && kind_fits
+                                    && (token_fits || access == Access::Open);
+                                assert_eq!(
+                                    got_in, may,
+                                    "{access:?} {method} {host:?} {origin:?} {site:?} {kind:?} {token:?}"
+                                );
+                                let_in += u32::from(got_in);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(let_in > 100, "{let_in}");
+}
+
+/// A path that matches the route and names nothing that is there.
+fn path(route: &Route) -> String {
+    let path = route.path.replace("{id}", "999999");
+    path.replace("{kind}", "observation")
+        .replace("{file}", "app.js")
+}
+
+fn method(route: &Route) -> String {
+    route.method.name().to_ascii_uppercase()
+}
+
+/// Whether the guard spoke, rather than the route.
+fn is_refused(reply: &Reply) -> bool {
+    // A link's secret that is wrong is refused by its route.
+    let by_route = reply.body.contains("this link has been used");
+    matches!(reply.status, 401 | 403 | 415 | 421) && !by_route
+}
+
+#[test]
+fn every_route_is_behind_the_guard() {
+    let stage = Stage::new();
+    let (host, token) = (
+        format!("host: {}", stage.host()),
+        format!("x-claude-mem-token: {}", stage.token),
+    );
+    let (host, token, json) = (
+        host.as_str(),
+        token.as_str(),
+        "content-type: application/json",
+    );
+    for route in routes() {
+        let ask =
+            |headers: &[&str]| stage.raw(&request(&method(&route), &path(&route), headers, ""));
+        let fine = ask(&[host, token, json]);
+        assert!(
+            !is_refused(&fine),
+            "{} {}: {fine:?}",
+            method(&route),
+            route.path
+        );
+        assert!(
+            fine.status < 500,
+            "{} {}: {fine:?}",
+            method(&route),
+            route.path
+        );
+        let foreign = format!("host: evil.example:{}", stage.port);
+        let other_port = format!("host: 127.0.0.1:{}", stage.port ^ 1);
+        for (what, headers, status) in [
+            ("another name", &[foreign.as_str(), token, json][..], 421),
+            ("another port", &[other_port.as_str(), token, json], 421),
+            (
+                "another site's page",
+                &[host, token, json, "origin: http://evil.example"],
+                403,
+            ),
+            (
+                "a page without origin",
+                &[host, token, json, "origin: null"],
+                403,
+            ),
+            (
+                "a cross-site load",
+                &[host, token, json, "sec-fetch-site: cross-site"],
+                403,
+            ),
+            (
+                "a neighbour's load",
+                &[host, token, json, "sec-fetch-site: same-site"],
+                403,
+            ),
+        ] {
+            let reply = ask(headers);
+            assert_eq!(
+                reply.status,
+                status,
+                "{what} at {} {}",
+                method(&route),
+                route.path
+            );
+            assert!(reply.json()["hint"].is_string());
+        }
+        if route.method == Method::Post || route.method == Method::Patch {
+            let form = ask(&[
+                host,
+                token,
+                "content-type: application/x-www-form-urlencoded",
+            ]);
+            assert_eq!(form.status, 415, "{}", route.path);
+        }
+        for headers in [
+            &[host, json][..],
+            &[host, json, "x-claude-mem-token: 0"],
+            &[host, token, json, token],
+        ] {
+            let reply = ask(headers);
+            match route.access {
+                Access::Open => assert!(!is_refused(&reply), "{}", route.path),
+                Access::Token => assert_eq!(reply.status, 401, "{}", route.path),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_needs_no_token_holds_no_secret() {
+    let open: Vec<_> = routes()
+        .into_iter()
+        .filter(|route| route.access == Access::Open)
+        .collect();
+    let paths: Vec<_> = open.iter().map(|route| route.path).collect();
+    assert_eq!(paths, ["/", "/assets/{file}", "/health", "/api/page/token"]);
+    assert!(open.iter().all(|route| !matches!(route.act, Act::Stream)));
+}
+
+#[test]
+fn a_look_changes_nothing() {
+    // Whatever a GET route does, it does it with a store that cannot write.
+    let stage = Stage::with_a_turn();
+    let before = stage.get("/api/stats").json();
+    for route in routes() {
+        if route.method == Method::Get && !matches!(route.act, Act::Stream) {
+            stage.get(&route.path.replace("{id}", "1").replace("{file}", "app.js"));
+        }
+    }
+    let mut after = stage.get("/api/stats").json();
+    // The file's size is not what it says.
+    after["database"] = before["database"].clone();
+    after["vectors"] = before["vectors"].clone();
+    assert_eq!(after, before);
+}
+
+#[test]
+fn odd_requests_by_hand_get_nothing() {
+    let stage = Stage::new();
+    let (host, token) = (stage.host(), format!("x-claude-mem-token: {}", stage.token));
+    for (what, request, status) in [
+        (
+            "no host",
+            format!("GET /api/feed HTTP/1.1\r\nconnection: close\r\n{token}\r\n\r\n"),
+            421,
+        ),
+        (
+            "no host, old protocol",
+            format!("GET /api/feed HTTP/1.0\r\n{token}\r\n\r\n"),
+            421,
+        ),
+        (
+            "two hosts",
+            format!(
+                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            421,
+        ),
+        (
+            "two hosts, one foreign",
+            format!(
+                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\nhost: evil.example\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            421,
+        ),
+        (
+            "a foreign target",
+            format!(
+                "GET http://evil.example/api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            421,
+        ),
+        (
+            "a foreign host, our target",
+            format!(
+                "GET http://{host}/api/feed HTTP/1.1\r\nhost: evil.example\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            421,
+        ),
+        (
+            "our own target",
+            format!(
+                "GET http://{host}/api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            200,
+        ),
+        (
+            "a foreign host over loopback",
+            format!(
+                "GET /api/feed HTTP/1.1\r\nhost: evil.example\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            421,
+        ),
+        (
+            "an empty token",
+            format!(
+                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\nx-claude-mem-token:\r\nconnection: close\r\n\r\n"
+            ),
+            401,
+        ),
+        (
+            "two tokens",
+            format!(
+                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            401,
+        ),
+        (
+            "a token in the address",
+            format!(
+                "GET /api/feed?token={} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n",
+                stage.token
+            ),
+            401,
+        ),
+        (
+            "a token in a cookie",
+            format!(
+                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\ncookie: token={}\r\nconnection: close\r\n\r\n",
+                stage.token
+            ),
+            401,
+        ),
+        (
+            "nothing there, no token",
+            format!("GET /api/none HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"),
+            401,
+        ),
+        (
+            "nothing there",
+            format!(
+                "GET /api/none HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            404,
+        ),
+        (
+            "another method",
+            format!(
+                "PUT /api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+            ),
+            405,
+        ),
+        (
+            "a change by GET",
+            format!(
+                "GET /api/pause HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
+            ),
+            405,
+        ),
+        (
+            "a folder above",
+            format!(
+                "GET /assets/..%2f..%2ftoken HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+            ),
+            404,
+        ),
+    ] {
+        let reply = stage.raw(&request);
+        assert_eq!(reply.status, status, "{what}: {reply:?}");
+    }
+}
+
+#[test]
+fn no_other_site_is_ever_allowed_to_read() {
+    let stage = Stage::new();
+    let own = format!("origin: http://{}", stage.host());
+    let asks = [
+        "access-control-request-method: POST",
+        "access-control-request-headers: x-claude-mem-token",
+    ];
+    for origin in [own.as_str(), "origin: http://evil.example"] {
+        let headers = [origin, asks[0], asks[1]];
+        let reply = stage.send("OPTIONS", "/api/memory/save", &headers, "");
+        assert!(reply.status >= 400, "{reply:?}");
+        let allows = reply
+            .headers
+            .iter()
+            .any(|(name, _)| name.starts_with("access-control"));
+        assert!(!allows, "{reply:?}");
+    }
+    for path in ["/", "/assets/app.js", "/api/feed", "/health"] {
+        let reply = stage.get(path);
+        assert_eq!(reply.status, 200, "{path}");
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("x-frame-options", "DENY"),
+        ] {
+            assert_eq!(reply.header(name), Some(value), "{path}");
+        }
+        let policy = reply.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        assert_eq!(reply.header("set-cookie"), None);
+    }
+}
+
+#[test]
+fn a_body_that_is_too_long_is_not_read() {
+    let stage = Stage::new();
+    let long = format!(
+        "{{\"text\":\"{}\"}}",
+        "x".repeat(crate::limits::HTTP_BODY_BYTES_MAX)
+    );
+    let reply = stage.call("POST", "/api/memory/save", &long);
+    assert_eq!(reply.status, 413, "{reply:?}");
+}
+
+#[test]
+fn a_link_opens_one_page_once() {
+    let stage = Stage::new();
+    let link = stage.worker.link().unwrap().unwrap();
+    let (address, secret) = link.split_once("/#k=").unwrap();
+    assert_eq!(address, format!("http://{}", stage.host()));
+    let body = serde_json::json!({ "secret": secret }).to_string();
+    let json = ["content-type: application/json"];
+    let first = stage.send("POST", "/api/page/token", &json, &body);
+    assert_eq!(first.status, 200, "{first:?}");
+    let token = format!(
+        "x-claude-mem-token: {}",
+        first.json()["token"].as_str().unwrap()
+    );
+    assert_eq!(stage.send("GET", "/api/feed", &[&token], "").status, 200);
+    let second = stage.send("POST", "/api/page/token", &json, &body);
+    assert_eq!(second.status, 401);
+    assert!(second.body.contains("claude-mem open"), "{second:?}");
+}
+
+#[test]
+fn a_rotated_token_is_void_and_pages_stay() {
+    let stage = Stage::new();
+    let file = stage.scratch.dir.token();
+    let old = super::keys::read_or_make(&file).unwrap();
+    let header = format!("x-claude-mem-token: {old}");
+    assert_eq!(stage.send("GET", "/api/feed", &[&header], "").status, 200);
+    let rotated = stage.call("POST", "/api/token/rotate", "{}");
+    assert_eq!(rotated.status, 200);
+    let new = super::keys::read_or_make(&file).unwrap();
+    assert!(!rotated.body.contains(&new), "the token is in the answer");
+    assert_eq!(stage.send("GET", "/api/feed", &[&header], "").status, 401);
+    assert_eq!(stage.get("/api/feed").status, 200);
+}

@@ -1,0 +1,252 @@
+//! Pages are told what happens, at their own pace.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::testing::{Stage, read};
+use crate::limits::HTTP_STREAMS_MAX;
+
+/// One page that listens.
+struct Page {
+    from: BufReader<TcpStream>,
+    /// What came and was not looked at yet, chunks put together.
+    rest: String,
+}
+
+#[derive(Debug)]
+struct Event {
+    id: Option<String>,
+    name: String,
+    data: Value,
+}
+
+impl Page {
+    fn open(stage: &Stage, last: Option<&str>) -> Self {
+        let mut stream = stage.connect();
+        let last = last.map_or_else(String::new, |id| format!("last-event-id: {id}\r\n"));
+        let (host, token) = (stage.host(), &stage.token);
+        let request = format!(
+            "GET /stream HTTP/1.1\r\nhost: {host}\r\nx-claude-mem-token: {token}\r\n{last}\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut page = Self {
+            from: BufReader::new(stream),
+            rest: String::new(),
+        };
+        let head = read(&mut page.from);
+        assert_eq!(head.status, 200);
+        assert_eq!(head.header("content-type"), Some("text/event-stream"));
+        assert_eq!(page.next().name, "connected");
+        page
+    }
+
+    /// The next event, whatever it is.
+    fn next(&mut self) -> Event {
+        let whole = loop {
+            match self.rest.split_once("\n\n") {
+                Some((event, rest)) => {
+                    let event = event.to_owned();
+                    self.rest = rest.to_owned();
+                    break event;
+                }
+                None => assert!(self.chunk(), "the stream ended"),
+            }
+        };
+        let mut event = Event {
+            id: None,
+            name: String::new(),
+            data: Value::Null,
+        };
+        for line in whole.lines() {
+            match line.split_once(": ") {
+                Some(("id", id)) => event.id = Some(id.to_owned()),
+                Some(("event", name)) => name.clone_into(&mut event.name),
+                Some(("data", data)) => event.data = serde_json::from_str(data).unwrap(),
+                _ => {}
+            }
+        }
+        event
+    }
+
+    /// Reads one chunk of the answer. False at its end.
+    fn chunk(&mut self) -> bool {
+        let mut size = String::new();
+        self.from.read_line(&mut size).unwrap();
+        let size = usize::from_str_radix(size.trim_end(), 16).unwrap();
+        let mut chunk = vec![0; size + 2];
+        self.from.read_exact(&mut chunk).unwrap();
+        self.rest
+            .push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+        size > 0
+    }
+
+    /// The next event of this name.
+    fn until(&mut self, name: &str) -> Event {
+        loop {
+            let event = self.next();
+            if event.name == name {
+                return event;
+            }
+        }
+    }
+}
+
+fn save(stage: &Stage, text: &str) -> i64 {
+    let body = json!({ "text": text, "global": true }).to_string();
+    let saved = stage.call("POST", "/api/memory/save", &body);
+    assert_eq!(saved.status, 200, "{saved:?}");
+    saved.json()["id"].as_i64().unwrap()
+}
+
+#[test]
+fn what_is_stored_changed_and_forgotten_is_told() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    assert_eq!(page.until("queue").data["waiting"], 0);
+    assert_eq!(page.until("spend").data["today"], 0);
+    stage.turn("one", 1_000);
+    let prompt = page.until("prompt");
+    assert!(prompt.data["text"].as_str().unwrap().contains("retries"));
+    assert_eq!(prompt.data["project"]["name"], "shop");
+    let id = save(&stage, "Money is counted in cents");
+    loop {
+        let event = page.until("observation");
+        if event.data["id"] == id {
+            assert_eq!(event.data["title"], "Money is counted in cents");
+            break;
+        }
+    }
+    stage.call(
+        "PATCH",
+        &format!("/api/observations/{id}"),
+        r#"{"pinned":true}"#,
+    );
+    assert_eq!(page.until("observation").data["pinned"], true);
+    stage.call("DELETE", &format!("/api/observations/{id}"), "");
+    assert_eq!(
+        page.until("removed").data,
+        json!({ "kind": "observation", "id": id })
+    );
+    stage.call(
+        "POST",
+        &format!("/api/memory/observation/{id}/restore"),
+        "{}",
+    );
+    assert_eq!(page.until("observation").data["id"], id);
+}
+
+#[test]
+fn what_another_process_does_is_told_too() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    let mut store = crate::store::Store::open(&stage.scratch.dir.db()).unwrap();
+    let note = crate::remember::Note {
+        text: "From the command line",
+        global: true,
+        ..crate::remember::Note::default()
+    };
+    crate::remember::save(&mut store, &note, crate::clock::Millis(5)).unwrap();
+    assert_eq!(
+        page.until("observation").data["title"],
+        "From the command line"
+    );
+}
+
+#[test]
+fn a_page_that_comes_back_is_told_what_it_missed_and_nothing_twice() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    save(&stage, "Before it went");
+    let last = page.until("observation").id.unwrap();
+    drop(page);
+    let missed = [
+        save(&stage, "While it was away"),
+        save(&stage, "And another"),
+    ];
+    let mut again = Page::open(&stage, Some(&last));
+    assert_eq!(
+        missed,
+        [
+            again.until("observation").data["id"].as_i64().unwrap(),
+            again.until("observation").data["id"].as_i64().unwrap()
+        ]
+    );
+    let after = save(&stage, "Now it is back");
+    assert_eq!(again.until("observation").data["id"], after);
+}
+
+#[test]
+fn an_id_that_is_not_ours_is_as_good_as_none() {
+    let stage = Stage::new();
+    save(&stage, "Before");
+    for odd in [
+        "",
+        "1",
+        "1.2.3",
+        "a.b.c.d.e",
+        "-1.0.0.0.0",
+        "99999999999999999999.0.0.0.0",
+        "0.0.0.0.0.0",
+    ] {
+        let mut page = Page::open(&stage, Some(odd));
+        let next = save(&stage, &format!("After {odd}"));
+        assert_eq!(page.until("observation").data["id"], next, "{odd:?}");
+    }
+}
+
+#[test]
+fn a_page_that_does_not_read_holds_up_nobody() {
+    let stage = Stage::new();
+    let stuck = Page::open(&stage, None);
+    let mut quick = Page::open(&stage, None);
+    let long = "long ".repeat(4_000);
+    let mut newest = 0;
+    // Far more than the sockets' buffers hold.
+    for at in 0..200 {
+        newest = save(&stage, &format!("{at}. {long}"));
+    }
+    while quick.until("observation").data["id"] != newest {}
+    assert_eq!(stage.get("/health").status, 200);
+    drop(stuck);
+}
+
+#[test]
+fn the_worker_stays_while_somebody_looks_and_not_longer() {
+    let stage = Stage::new();
+    let later = Instant::now() + Duration::from_hours(10);
+    assert!(stage.worker.presence.idle_for(later) > Duration::ZERO);
+    let page = Page::open(&stage, None);
+    assert_eq!(stage.worker.presence.idle_for(later), Duration::ZERO);
+    drop(page);
+    // The page's end is noticed by itself; there is nothing to wait for but that.
+    while stage.worker.presence.idle_for(later) == Duration::ZERO {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn there_is_a_limit_to_pages_and_a_page_that_goes_makes_room() {
+    let stage = Stage::new();
+    let mut pages: Vec<Page> = (0..HTTP_STREAMS_MAX)
+        .map(|_| Page::open(&stage, None))
+        .collect();
+    let refused = stage.get("/stream");
+    assert_eq!(refused.status, 503, "{refused:?}");
+    pages.pop();
+    while stage.get("/stream").status == 503 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn streams_end_with_the_server() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    let reading = std::thread::spawn(move || while page.chunk() {});
+    drop(stage);
+    // It ended in order; an answer that breaks off has no last chunk.
+    reading.join().unwrap();
+}
