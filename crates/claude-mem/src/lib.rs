@@ -28,6 +28,7 @@ pub mod clock;
 pub mod config;
 pub mod glob;
 pub mod ids;
+pub mod install;
 pub mod limits;
 pub mod log;
 pub mod paths;

@@ -202,6 +202,19 @@ pub const HTTP_SESSION_ROWS_MAX: u32 = 500;
 const _: () = assert!(HTTP_ROWS <= HTTP_ROWS_MAX && HTTP_ROWS_MAX <= PAGE_ROWS_MAX);
 const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);
 
+/// A client's settings; longer ones are nobody's,
+pub const CLIENT_SETTINGS_BYTES_MAX: u64 = 4 << 20;
+/// and its own state, which grows with every project.
+pub const CLIENT_STATE_BYTES_MAX: u64 = 64 << 20;
+/// How long a client may take to say its version,
+pub const CLIENT_VERSION_SECONDS_MAX: u64 = 10;
+/// to install or remove a plugin,
+pub const CLIENT_PLUGIN_SECONDS_MAX: u64 = 60;
+/// and to wait for one of our hooks, which needs a hundredth of it.
+pub const HOOK_SECONDS_MAX: u64 = 10;
+/// How long each step of the check after installing may take.
+pub const CHECK_STEP_SECONDS_MAX: u64 = 30;
+
 /// One message of an MCP client.
 pub const MCP_LINE_BYTES_MAX: usize = 8 << 20;
 

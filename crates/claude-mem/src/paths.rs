@@ -96,6 +96,21 @@ impl DataDir {
         self.root.join("rehearsal")
     }
 
+    /// What was done to the clients' files.
+    pub fn installed(&self) -> PathBuf {
+        self.root.join("installed.json")
+    }
+
+    /// The clients' files as they were before.
+    pub fn client_copies(&self) -> PathBuf {
+        self.backups().join("clients")
+    }
+
+    /// Our plugin, as the client was given it.
+    pub fn plugin(&self) -> PathBuf {
+        self.root.join("plugin")
+    }
+
     /// Stands while capture is paused.
     pub fn paused(&self) -> PathBuf {
         self.root.join("paused")

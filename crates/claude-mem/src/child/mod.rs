@@ -11,12 +11,14 @@
 
 mod identity;
 mod register;
+mod run;
 mod running;
 mod shim;
 mod spawner;
 
 pub use identity::Identity;
 pub use register::{Reaped, Register};
+pub use run::{Ended, run};
 pub use running::Child;
 pub use shim::shim;
 pub use spawner::{Order, Spawner};

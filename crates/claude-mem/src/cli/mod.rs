@@ -66,6 +66,9 @@ verbs! {
     Config => config,
     Token => token,
     Install => install,
+    Uninstall => uninstall,
+    Repair => repair,
+    UpdateCheck => update_check,
     Completions => completions,
     Version => version,
 }

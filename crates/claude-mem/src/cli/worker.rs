@@ -88,9 +88,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 pub(super) struct Report {
     pub(super) running: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pid: Option<u32>,
+    pub(super) pid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<String>,
+    pub(super) version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Millis>,
     /// Of the viewer and the API.
@@ -145,7 +145,7 @@ fn stop(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
 }
 
 /// Asks it to end, then makes it. False if there was none.
-fn end(app: &App) -> anyhow::Result<bool> {
+pub(super) fn end(app: &App) -> anyhow::Result<bool> {
     if is_free(app, Duration::ZERO)? {
         return Ok(false);
     }

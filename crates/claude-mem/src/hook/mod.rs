@@ -57,6 +57,8 @@ pub struct Asked {
     event: String,
     /// A first name that is an everyday command too: it is a hook if a payload stands on stdin.
     only_with_payload: bool,
+    /// Where this installation keeps its data, if not in the usual place.
+    data_dir: Option<OsString>,
 }
 
 /// How a hook went.
@@ -71,14 +73,20 @@ pub enum Outcome {
 }
 
 impl Asked {
-    /// `hook <agent> <event>`, or one of the first names alone. `None`: something else.
+    /// `hook <agent> <event> [--data-dir <dir>]`, or one of the first names alone. `None`:
+    /// something else.
     pub fn from_args(args: &[OsString]) -> Option<Self> {
         let mut args = args.iter().map(OsString::as_os_str);
         let first = args.next()?;
         if first == OsStr::new("hook") {
             let agent = args.next().and_then(OsStr::to_str);
             let event = args.next().and_then(OsStr::to_str);
+            let said = args
+                .next()
+                .is_some_and(|word| word == OsStr::new("--data-dir"));
+            let data_dir = args.next().filter(|_| said).map(OsStr::to_owned);
             return Some(Self {
+                data_dir,
                 agent: agent.and_then(Agent::named),
                 event: event.unwrap_or_default().to_owned(),
                 only_with_payload: false,
@@ -96,7 +104,17 @@ impl Asked {
             agent: Some(&agents::CLAUDE_CODE),
             event: agents::CLAUDE_CODE.event_name(kind).to_owned(),
             only_with_payload: true,
+            data_dir: None,
         })
+    }
+
+    /// The command line knows best; it was written when this was installed.
+    fn dir(&self, env: impl Fn(&str) -> Option<OsString>) -> Option<DataDir> {
+        let said = self.data_dir.as_ref().map(Path::new);
+        match said.filter(|dir| dir.is_absolute()) {
+            Some(dir) => Some(DataDir::new(dir)),
+            None => DataDir::find(env),
+        }
     }
 
     fn patience(&self) -> stdin::Patience {
@@ -140,7 +158,7 @@ where
     if asked.only_with_payload && !can_hold_a_payload() {
         return Outcome::NotAHook;
     }
-    let dir = DataDir::find(&around.env);
+    let dir = asked.dir(&around.env);
     if !asked.only_with_payload {
         guard::install(dir.clone(), around.started, around.is_strict());
     }
@@ -180,6 +198,7 @@ where
         agent: Some(agent),
         event: event.to_owned(),
         only_with_payload: false,
+        data_dir: None,
     };
     let input = stdin::Input {
         bytes: payload.to_vec(),

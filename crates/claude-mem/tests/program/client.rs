@@ -1,7 +1,7 @@
-//! The real client with our hooks and our tools, against a scripted model.
+//! The real client after `claude-mem install`, against a scripted model.
 
 use rig::Sandbox;
-use rig::client::{self, CURRENT, OLDEST};
+use rig::client::{self, CURRENT, OLDER, OLDEST};
 use rig::mcp::Mcp;
 use rig::model::{Script, ScriptedModel, Turn};
 use rig::sandbox::EVENTS;
@@ -9,17 +9,19 @@ use serde_json::{Value, json};
 
 use crate::common::exe;
 
-/// A machine with the client on it, our hooks and tools registered, and a clock that runs.
-fn stage(version: &str, model: &ScriptedModel) -> Option<Sandbox> {
+/// A machine with the client on it and a clock that runs, on which `claude-mem install` was run
+/// and nothing else was done.
+fn stage(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> {
     let client = client::or_skip(version)?;
     let home = Sandbox::new()
         .with_exe(exe())
         .with_client(&client)
         .with_model(model)
-        .with_env("CLAUDE_MEM_WORKER", "manual")
+        .with_env("CLAUDE_MEM_WORKER", worker)
         .with_env("TZ", "UTC");
-    home.hooks_for(&exe());
-    home.mcp_for(&exe());
+    home.put_on_path("claude", client.executable());
+    let report = home.mem(&["install", "--json"]).ok().json();
+    assert_eq!(report["client"], version, "{report:#}");
     Some(home)
 }
 
@@ -74,7 +76,7 @@ fn kinds_of_queued(home: &Sandbox) -> Vec<String> {
 
 fn remembers_and_recalls(version: &str) {
     let model = ScriptedModel::start(Script::session());
-    let Some(home) = stage(version, &model) else {
+    let Some(home) = stage(version, &model, "manual") else {
         return;
     };
     first_session(&home, &model);
@@ -153,7 +155,7 @@ fn an_old_client_is_remembered_and_told() {
 /// The hooks of these events alone are registered; the transcript tells the rest.
 fn transcript_fills_in(version: &str, hooks: &[&str]) {
     let model = ScriptedModel::start(Script::session());
-    let Some(home) = stage(version, &model) else {
+    let Some(home) = stage(version, &model, "manual") else {
         return;
     };
     let exe = exe();
@@ -191,4 +193,47 @@ fn tool_calls_that_no_hook_told_of_come_from_the_transcript() {
 fn a_client_that_dies_before_it_stops_is_told_to_its_end() {
     transcript_fills_in(CURRENT, &["SessionStart", "UserPromptSubmit"]);
     transcript_fills_in(OLDEST, &["SessionStart", "UserPromptSubmit"]);
+}
+
+/// Installed, used once, used again: the worker comes and goes by itself.
+fn nothing_but_install_is_needed(version: &str) {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(version, &model, "auto") else {
+        return;
+    };
+    first_session(&home, &model);
+    // Only so that the test need not guess when the worker is done.
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let search = "mcp__claude-mem__search";
+    model.push(Turn::call(
+        search,
+        json!({ "query": "retry attempts limiter" }),
+    ));
+    model.push(Turn::text("Seven."));
+    home.prompt("How many retry attempts does the upstream limiter allow?")
+        .ok();
+    let asked = model.messages();
+    let told = |words: &str| asked.iter().any(|request| request.says(words));
+    assert!(told("Memory of earlier sessions"), "{}", model.story());
+    let last = asked.last().expect("the tool's answer went to the model");
+    assert!(
+        last.says("tool_result") && last.says("never 8"),
+        "{:#}",
+        last.body
+    );
+    home.mem(&["uninstall"]).ok();
+    assert!(
+        !home.home().join(".claude/settings.json").exists(),
+        "as if nothing had been"
+    );
+}
+
+#[test]
+fn nothing_but_install_is_needed_for_the_current_client() {
+    nothing_but_install_is_needed(CURRENT);
+}
+
+#[test]
+fn nothing_but_install_is_needed_for_an_older_client() {
+    nothing_but_install_is_needed(OLDER);
 }

@@ -9,7 +9,7 @@ use crate::common::{NOW, sandbox, shown};
 /// Knows the sandbox's project and another directory of the same name.
 fn with_projects() -> Sandbox {
     let home = sandbox();
-    home.mem(&["install"]).ok();
+    home.mem(&["install", "--no-check"]).ok();
     let other = home.home().join("old/project");
     std::fs::create_dir_all(&other).expect("made");
     let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");

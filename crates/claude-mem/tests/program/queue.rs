@@ -12,7 +12,7 @@ use crate::common::{NOW, sandbox, shown};
 /// A store in which this many events wait, of which the first `dead` have failed for good.
 fn with_events(events: u8, dead: usize) -> Sandbox {
     let home = sandbox();
-    home.mem(&["install"]).ok();
+    home.mem(&["install", "--no-check"]).ok();
     let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
     let now = Millis(NOW);
     for number in 0..events {
@@ -98,7 +98,7 @@ fn dead_events_are_listed_retried_and_dropped() {
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    1 waiting, 2 dead
-    provider auto; no tokens spent
+    provider local; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem
 
     problem  2 events could not be worked on

@@ -11,7 +11,7 @@ use crate::common::{NOW, sandbox, shown};
 /// Remembers a login and two decisions of the sandbox's project, and one thing of another.
 fn with_memories() -> Sandbox {
     let home = sandbox();
-    home.mem(&["install"]).ok();
+    home.mem(&["install", "--no-check"]).ok();
     let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
     let other = home.home().join("bakery");
     std::fs::create_dir_all(&other).expect("made");

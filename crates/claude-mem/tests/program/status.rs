@@ -86,7 +86,7 @@ fn json_says_the_same_to_a_program() {
 #[test]
 fn each_problem_comes_with_its_remedy() {
     let home = sandbox();
-    home.mem(&["install"]).ok();
+    home.mem(&["install", "--no-check"]).ok();
     home.write(home.data_dir().join("settings.json"), "{");
     home.write(
         home.data_dir().join("claude-mem.db"),

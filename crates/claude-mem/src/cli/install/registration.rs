@@ -1,0 +1,90 @@
+//! Hooks and tools in the client's files.
+
+use anyhow::Context as _;
+
+use super::Setting;
+use super::steps::{State, Steps};
+use crate::install::NAME;
+use crate::install::change::{self, Plan, Remark};
+use crate::install::client::Form;
+use crate::install::receipt::Part;
+use crate::serve::backups;
+
+pub(super) fn plan(setting: &Setting<'_>) -> anyhow::Result<Plan> {
+    let Setting { places, launch, receipt, .. } = setting;
+    Ok(change::to_install(places, launch, receipt, setting.wish.adopt)?)
+}
+
+pub(super) fn apply(
+    setting: &mut Setting<'_>,
+    plan: &Plan,
+    steps: &mut Steps<'_>,
+) -> anyhow::Result<()> {
+    if setting.wish.dry_run {
+        for change in &plan.changes {
+            let path = change.file.path.display().to_string();
+            say(setting, steps, change.part, &path, change.is_needed(), None)?;
+        }
+    } else {
+        write(setting, plan, steps)?;
+    }
+    for remark in &plan.remarks {
+        let Remark::NameTaken = remark;
+        let detail = format!(
+            "another server is called {NAME} in {}; it keeps the name, and the agent has no tools of ours",
+            setting.places.state.display()
+        );
+        steps.say("tools", State::Note, detail)?;
+    }
+    Ok(())
+}
+
+fn write(setting: &mut Setting<'_>, plan: &Plan, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+    let data = &setting.app.data;
+    let path = data.installed();
+    let before = setting.receipt.clone();
+    let stamp = backups::stamp(setting.app.now);
+    let done = change::note(plan, &mut setting.receipt, &data.client_copies(), &stamp)?;
+    env!("CARGO_PKG_VERSION").clone_into(&mut setting.receipt.version);
+    setting.receipt.executable.clone_from(&setting.launch.executable);
+    setting.receipt.client = setting.client.as_ref().and_then(|found| Some(found.version?.to_string()));
+    let noted = setting.receipt.write(&path);
+    noted.with_context(|| format!("cannot write {}", path.display()))?;
+    if let Err(error) = change::write_all(&plan.changes) {
+        before.write(&path)?;
+        return Err(error.into());
+    }
+    for one in done {
+        let path = one.path.display().to_string();
+        say(setting, steps, one.part, &path, one.changed, one.backup)?;
+    }
+    Ok(())
+}
+
+fn say(
+    setting: &Setting<'_>,
+    steps: &mut Steps<'_>,
+    part: Part,
+    path: &str,
+    changed: bool,
+    backup: Option<std::path::PathBuf>,
+) -> anyhow::Result<()> {
+    let (name, what) = match part {
+        Part::Hooks => ("hooks", hooks_in_words(setting)),
+        Part::Server => ("tools", "the agent's search tools".to_owned()),
+    };
+    if changed {
+        steps.done_to_file(name, format!("{what} in {path}"), backup)
+    } else {
+        steps.say(name, State::Ok, format!("{what} in {path} already"))
+    }
+}
+
+fn hooks_in_words(setting: &Setting<'_>) -> String {
+    let abilities = setting.launch.abilities;
+    let form = match abilities.form() {
+        Form::Exec => "started directly",
+        Form::Shell => "through a shell",
+    };
+    format!("{} events, {form},", abilities.events().len())
+}

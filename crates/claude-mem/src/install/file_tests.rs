@@ -1,0 +1,98 @@
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+const MAX: u64 = 1 << 20;
+
+fn names_in(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap().flatten();
+    let mut names: Vec<_> = entries
+        .map(|e| e.file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_link_stays_a_link_and_permissions_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let (real, link) = (
+        dir.path().join("dotfiles.json"),
+        dir.path().join("settings.json"),
+    );
+    fs::write(&real, "{}").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&real, &link).unwrap();
+    ClientFile::read(&link, MAX)
+        .unwrap()
+        .replace(Some("{\"a\":1}"))
+        .unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{\"a\":1}");
+    assert_eq!(fs::metadata(&real).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(names_in(dir.path()), ["dotfiles.json", "settings.json"]);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_made_with_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(".claude/settings.json");
+    let file = ClientFile::read(&path, MAX).unwrap();
+    assert_eq!(file.text, None);
+    file.replace(Some("{}")).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    ClientFile::read(&path, MAX).unwrap().replace(None).unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_is_no_readable_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    symlink(at("b"), at("a")).unwrap();
+    symlink(at("a"), at("b")).unwrap();
+    symlink(at("nowhere"), at("dangling")).unwrap();
+    fs::create_dir(at("directory")).unwrap();
+    fs::write(at("huge"), vec![b' '; MAX as usize + 1]).unwrap();
+    fs::write(at("binary"), [0xff, 0xfe, 0]).unwrap();
+    for (name, want) in [
+        ("a", "a link that leads nowhere"),
+        ("dangling", "a link that leads nowhere"),
+        ("directory", "is not a file"),
+        ("huge", "larger than 1 MB"),
+        ("binary", "is not text"),
+    ] {
+        let error = ClientFile::read(&at(name), MAX).unwrap_err().to_string();
+        assert!(
+            error.contains(want) && error.ends_with("nothing was changed"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_read_only_file_is_not_replaced_even_by_those_who_could() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("settings.json");
+    fs::write(&path, "{}").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let file = ClientFile::read(&path, MAX).unwrap();
+    assert!(matches!(
+        file.replace(Some("x")),
+        Err(FileError::ReadOnly(_))
+    ));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("settings.json");
+    let file = ClientFile::read(&path, MAX).unwrap();
+    fs::write(&path, "{\"theirs\": 1}").unwrap();
+    assert!(matches!(
+        file.replace(Some("{}")),
+        Err(FileError::Changing(_))
+    ));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"theirs\": 1}");
+}
