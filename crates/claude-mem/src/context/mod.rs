@@ -14,6 +14,7 @@ pub mod file;
 pub mod moment;
 pub mod quote;
 pub mod recall;
+mod recap;
 pub mod render;
 pub mod session_start;
 

@@ -7,15 +7,15 @@ use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::{quote, render};
+use super::{quote, recap, render};
 use crate::ids::{ObservationId, ProjectId, SessionId};
-use crate::memory::Origin;
+use crate::memory::{ObservationType, Origin};
 use crate::search::candidates::{Candidate, gather};
 use crate::search::rank::order;
 use crate::search::stem::stem;
 use crate::search::terms::{is_stop_word, words};
 use crate::search::{Handle, Query, Ranking, RowKey, VectorLeg};
-use crate::store::{Observation, Reads, RowKind, StoreError, WordScope};
+use crate::store::{Filter, Observation, Page, Reads, RowKind, StoreError, WordScope};
 use crate::tokens;
 use crate::vocabulary::AMENDMENT;
 
@@ -212,8 +212,47 @@ fn near(
     let best = found.iter().map(|near| near.share).fold(0.0, f64::max);
     let floor = ask.floor.share.max(best * ask.floor.share_of_best);
     found.retain(|near| near.share >= floor);
+    lead_with_account(reads, ask, &mut found)?;
     found.truncate(MEMORIES_MAX);
     Ok(found)
+}
+
+/// Where the best comes from a talk that settled much and summed it up, the account goes first.
+fn lead_with_account(
+    reads: &Reads<'_>,
+    ask: &Ask<'_>,
+    found: &mut Vec<Near>,
+) -> Result<(), StoreError> {
+    let Some(best) = found.first() else {
+        return Ok(());
+    };
+    let talk = Filter {
+        session: best.row.session,
+        types: vec![ObservationType::DECISION],
+        ..Filter::default()
+    };
+    if best.row.session.is_none() || best.row.kind != ObservationType::DECISION {
+        return Ok(());
+    }
+    let page = Page::first(LOOKED_AT as u32);
+    let mut settled = reads.observations(&talk, page)?.items;
+    settled.retain(|row| !row.wrong && row.replaced_by.is_none());
+    let said: Vec<_> = settled.iter().map(telling_words).collect();
+    let Some(account) = recap::of(&said).map(|at| settled.swap_remove(at)) else {
+        return Ok(());
+    };
+    if account.id == best.row.id || ask.shown.contains(&(RowKind::Observation, account.id.0)) {
+        return Ok(());
+    }
+    let account = Near {
+        score: best.score,
+        share: best.share,
+        matched: best.matched.clone(),
+        row: account,
+    };
+    found.retain(|near| near.row.id != account.row.id);
+    found.insert(0, account);
+    Ok(())
 }
 
 /// An amendment stands in the place of the best rule that it amends, and those are left out.
