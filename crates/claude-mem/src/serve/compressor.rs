@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub fn choose(
     around: &Surroundings,
     log: &Log,
 ) -> Arc<dyn Compressor> {
-    let (vocabulary, mut trouble) = match vocabulary(store, settings) {
+    let (vocabulary, mut trouble) = match vocabulary(store.dir().root(), settings) {
         Ok(vocabulary) => (vocabulary, None),
         Err(why) => (Vocabulary::default(), Some(why)),
     };
@@ -96,11 +96,11 @@ pub fn choose(
 }
 
 /// What the user wrote instead of the standard words. A path is taken from the data directory.
-fn vocabulary(store: &SharedStore, settings: &Settings) -> Result<Vocabulary, String> {
+pub fn vocabulary(root: &Path, settings: &Settings) -> Result<Vocabulary, String> {
     if settings.vocabulary.trim().is_empty() {
         return Ok(Vocabulary::default());
     }
-    let path = store.dir().root().join(settings.vocabulary.trim());
+    let path = root.join(settings.vocabulary.trim());
     let mut text = String::new();
     let bytes_max = VOCABULARY_BYTES_MAX as u64 + 1;
     let read = File::open(&path).and_then(|file| file.take(bytes_max).read_to_string(&mut text));

@@ -32,6 +32,7 @@ pub mod pidfile;
 pub mod presence;
 pub mod recover;
 pub mod replace;
+pub mod rows;
 pub mod shared;
 pub mod similar;
 pub mod socket;

@@ -6,21 +6,17 @@
 //! Whoever dies before it leaves the queue as it was; whoever comes after it finds all of it.
 
 use super::episodes::{self, Cut, Place};
-use super::replace::{self, Known};
-use super::similar::Said;
+use super::rows::Rows;
 use crate::clock::Millis;
 use crate::episode::{Episode, Prompt};
-use crate::hook::event::{Body, Event};
-use crate::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
-use crate::limits::{EPISODE_EVENTS_MAX, REPLACEABLE_ROWS_MAX, SIMILAR_ROWS_MAX};
-use crate::memory::{Distilled, NewObservation, NewSummary, ObservationType, Origin};
+use crate::hook::event::Event;
+use crate::ids::{ProjectId, SessionId};
+use crate::limits::EPISODE_EVENTS_MAX;
+use crate::memory::Origin;
 use crate::queue::LeaseId;
-use crate::store::{
-    Filter, Lease, Level, NewFinalMessage, NewPrompt, NewSession, Page, ReadySession,
-    SessionStatus, Store, StoreError, Stored, Writes,
-};
-use crate::tokens;
-use crate::vocabulary::PREFERENCE;
+use crate::store::{Lease, NewSession, ReadySession, SessionStatus, Store, StoreError, Writes};
+
+pub use super::rows::{COMPACT, Left, Made, observation_tokens, summary_tokens};
 
 /// An episode that is ours until its lease runs out.
 #[derive(Clone, Debug)]
@@ -34,27 +30,6 @@ pub struct Work {
     /// As the last episode left it.
     pub carry: Option<String>,
     pub rolling_summary: Option<String>,
-}
-
-/// What a compressor made of an episode.
-#[derive(Clone, Debug, Default)]
-pub struct Made {
-    pub distilled: Distilled,
-    /// `local`, or the model's name.
-    pub by: String,
-    /// What the session carries on from here.
-    pub carry: Option<String>,
-    pub rolling_summary: Option<String>,
-}
-
-/// The rows that one episode left, for those who watch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left {
-    pub prompts: Vec<PromptId>,
-    pub messages: Vec<FinalMessageId>,
-    pub observations: Vec<ObservationId>,
-    pub summary: Option<SummaryId>,
-    pub events: usize,
 }
 
 /// Takes the next episode of a session, if it has one.
@@ -160,238 +135,26 @@ impl Work {
     /// Stores what was made and settles the events. `LeaseLost`: somebody else has taken them,
     /// and nothing was stored.
     pub fn finish(&self, store: &mut Store, made: &Made) -> Result<Left, StoreError> {
-        let chosen = self.choose(store, made)?;
+        let rows = Rows {
+            session: self.session,
+            project: self.project,
+            branch: self.episode.branch.as_deref(),
+            events: self.events().collect(),
+            import_run: None,
+            turn: None,
+        };
+        let chosen = rows.choose(&store.read(), made)?;
         store.write(|tx| {
-            let mut left = Left {
-                events: self.lease.events.len(),
-                ..Left::default()
+            let mut left = if self.ignored {
+                Left::default()
+            } else {
+                rows.store(tx, made, &chosen)?
             };
-            if !self.ignored {
-                let number = self.store_events(tx, &mut left)?;
-                self.store_memories(tx, made, &chosen, number, &mut left)?;
-            }
+            left.events = self.lease.events.len();
             let ids: Vec<_> = self.lease.events.iter().map(|leased| leased.id).collect();
             tx.settle(self.lease.id, &ids)?;
             Ok(left)
         })
-    }
-
-    /// What is worth a row, and which rows it takes the place of. Read outside the transaction:
-    /// nobody else writes to a session that we hold.
-    fn choose<'m>(&self, store: &Store, made: &'m Made) -> Result<Vec<Chosen<'m>>, StoreError> {
-        let reads = store.read();
-        let of_session = Filter {
-            session: Some(self.session),
-            ..Filter::default()
-        };
-        let told = reads.observations(&of_session, Page::first(SIMILAR_ROWS_MAX))?;
-        let mut told: Vec<Said> = told.items.iter().map(Said::of_row).collect();
-        let mut chosen = Vec::new();
-        for observation in &made.distilled.observations {
-            let said = Said::of(observation);
-            if told.iter().any(|earlier| said.is_also_said_by(earlier)) {
-                continue;
-            }
-            told.push(said);
-            chosen.push(Chosen {
-                observation,
-                replaces: Vec::new(),
-            });
-        }
-        if let Some(project) = self.project
-            && chosen.iter().any(Chosen::is_decision)
-        {
-            let decisions = Filter {
-                project: Some(project),
-                types: vec![ObservationType::DECISION],
-                ..Filter::default()
-            };
-            let decisions = reads.observations(&decisions, Page::first(REPLACEABLE_ROWS_MAX))?;
-            let known: Vec<Known> = decisions.items.iter().filter_map(Known::of).collect();
-            for chosen in chosen.iter_mut().filter(|chosen| chosen.is_decision()) {
-                chosen.replaces = replace::replaced(chosen.observation, &known);
-            }
-        }
-        Ok(chosen)
-    }
-
-    /// The words of the turn, as they were said. Returns the number of its prompt.
-    fn store_events(&self, tx: &Writes<'_>, left: &mut Left) -> Result<u32, StoreError> {
-        let mut number = tx.session(self.session)?.prompt_counter;
-        for event in self.events() {
-            let at = event.at.millis();
-            match &event.body {
-                Body::Prompt { text, private } => {
-                    let (id, given) = tx.create_prompt(&NewPrompt {
-                        session: self.session,
-                        project: self.project,
-                        prompt_id: event.prompt_id.as_deref(),
-                        text,
-                        private: *private,
-                        origin: Origin::User,
-                        import_run: None,
-                        at,
-                    })?;
-                    number = given;
-                    left.prompts.push(id);
-                }
-                Body::Stop { last_message } | Body::SubagentStop { last_message } => {
-                    let text = last_message.as_deref().unwrap_or_default();
-                    self.store_message(tx, event, text, number, left)?;
-                }
-                Body::PostCompact { summary } => {
-                    self.store_message(tx, event, summary, number, left)?;
-                }
-                Body::SessionStart { .. } => {
-                    tx.set_session_status(self.session, SessionStatus::Active, at)?;
-                }
-                Body::SessionEnd { .. } => {
-                    tx.set_session_status(self.session, SessionStatus::Completed, at)?;
-                }
-                Body::ToolUse { .. } | Body::PreCompact { .. } => {}
-            }
-        }
-        Ok(number)
-    }
-
-    fn store_message(
-        &self,
-        tx: &Writes<'_>,
-        event: &Event,
-        text: &str,
-        prompt_number: u32,
-        left: &mut Left,
-    ) -> Result<(), StoreError> {
-        if text.trim().is_empty() {
-            return Ok(());
-        }
-        let agent_type = match &event.body {
-            // The client's own account of the conversation, not an agent's last words.
-            Body::PostCompact { .. } => Some(COMPACT),
-            _ => event.agent_type.as_deref(),
-        };
-        left.messages
-            .push(tx.create_final_message(&NewFinalMessage {
-                session: self.session,
-                project: self.project,
-                prompt_number,
-                text,
-                agent_id: event.agent_id.as_deref(),
-                agent_type,
-                origin: Origin::Agent,
-                import_run: None,
-                at: event.at.millis(),
-            })?);
-        Ok(())
-    }
-
-    fn store_memories(
-        &self,
-        tx: &Writes<'_>,
-        made: &Made,
-        chosen: &[Chosen<'_>],
-        prompt_number: u32,
-        left: &mut Left,
-    ) -> Result<(), StoreError> {
-        let place = Stored {
-            session: Some(self.session),
-            project: self.project,
-            prompt_number,
-            branch: self.episode.branch.as_deref(),
-            made_by: &made.by,
-            ..Stored::default()
-        };
-        for chosen in chosen {
-            let id = tx.create_observation(
-                chosen.observation,
-                &Stored {
-                    level: chosen.level(),
-                    read_tokens: observation_tokens(chosen.observation),
-                    ..place.clone()
-                },
-            )?;
-            for &older in &chosen.replaces {
-                tx.replace_observation(older, id)?;
-            }
-            left.observations.push(id);
-        }
-        if let Some(summary) = &made.distilled.summary {
-            let read_tokens = summary_tokens(summary);
-            let place = Stored {
-                read_tokens,
-                ..place
-            };
-            left.summary = Some(tx.create_summary(summary, self.session, &place)?);
-        }
-        if let Some(carry) = &made.carry {
-            tx.set_session_carry(self.session, carry)?;
-        }
-        if let Some(summary) = &made.rolling_summary {
-            tx.set_session_rolling_summary(self.session, summary)?;
-        }
-        Ok(())
-    }
-}
-
-/// The agent type under which a client's own summary of a conversation is kept.
-pub const COMPACT: &str = "compact";
-
-struct Chosen<'m> {
-    observation: &'m NewObservation,
-    replaces: Vec<ObservationId>,
-}
-
-impl Chosen<'_> {
-    fn is_decision(&self) -> bool {
-        self.observation.kind == ObservationType::DECISION
-    }
-
-    /// A preference waits for the person's word before it holds everywhere.
-    fn level(&self) -> Level {
-        let mut concepts = self.observation.concepts.iter();
-        if concepts.any(|concept| concept == PREFERENCE) {
-            Level::Proposed
-        } else {
-            Level::Project
-        }
-    }
-}
-
-/// What reading the whole of it costs.
-pub fn observation_tokens(observation: &NewObservation) -> u32 {
-    let lists = observation
-        .facts
-        .iter()
-        .chain(&observation.concepts)
-        .chain(&observation.files_read)
-        .chain(&observation.files_modified);
-    let texts = [
-        &observation.title,
-        &observation.subtitle,
-        &observation.narrative,
-    ];
-    texts.into_iter().chain(lists).map(|text| cost(text)).sum()
-}
-
-pub fn summary_tokens(summary: &NewSummary) -> u32 {
-    let texts = [
-        &summary.request,
-        &summary.investigated,
-        &summary.learned,
-        &summary.completed,
-        &summary.next_steps,
-        &summary.notes,
-    ];
-    let lists = summary.files_read.iter().chain(&summary.files_edited);
-    texts.into_iter().chain(lists).map(|text| cost(text)).sum()
-}
-
-/// A text on a line of its own.
-fn cost(text: &str) -> u32 {
-    if text.is_empty() {
-        0
-    } else {
-        tokens::estimate(text) + 1
     }
 }
 

@@ -1,7 +1,11 @@
 use super::*;
+use crate::hook::event::Body;
 use crate::ids::ClientSessionId;
 use crate::limits::LEASE_SECONDS;
+use crate::memory::{Distilled, NewObservation, NewSummary, ObservationType};
 use crate::serve::testing::{Scratch, accept, edit, end, event, prompt, scratch, stop};
+use crate::store::{Filter, Level, Page};
+use crate::vocabulary::PREFERENCE;
 
 const NOW: Millis = Millis(1_000_000_000);
 

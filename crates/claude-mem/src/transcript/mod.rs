@@ -90,6 +90,11 @@ pub trait Sink {
     fn knows(&mut self, key: EventKey) -> bool;
     /// Takes one event, in the order of the transcript.
     fn take(&mut self, key: EventKey, event: Event);
+    /// The line that begins at this byte is read next.
+    fn begins(&mut self, _offset: u64) {}
+    /// A line was dealt with. `Some`: nothing of it or before it is needed any more, so that
+    /// reading can go on there.
+    fn passed(&mut self, _safe: Option<(u64, &State)>) {}
 }
 
 /// Reads a transcript to its end and hands what happened to `sink`. Returns where to go on.
@@ -108,7 +113,12 @@ pub fn read(
         State::default()
     };
     let mut reader = reader::Reader::new(rules, sink, state, lines.offset());
-    while let Some(line) = lines.next()? {
+    loop {
+        let begin = lines.offset();
+        let Some(line) = lines.next()? else {
+            break;
+        };
+        reader.begins(begin);
         reader.line(line);
         reader.passed(lines.offset());
     }

@@ -97,10 +97,16 @@ impl<'r> Reader<'r> {
 
     /// The line was dealt with. If nothing of it is needed any more, reading goes on behind it.
     pub(super) fn passed(&mut self, offset: u64) {
-        if self.calls.is_empty() && self.last.is_none() {
+        let is_safe = self.calls.is_empty() && self.last.is_none();
+        if is_safe {
             self.safe = offset;
-            self.safe_state = self.state.clone();
+            self.safe_state.clone_from(&self.state);
         }
+        self.sink.passed(is_safe.then_some((offset, &self.state)));
+    }
+
+    pub(super) fn begins(&mut self, offset: u64) {
+        self.sink.begins(offset);
     }
 
     pub(super) fn end(mut self, offset: u64) -> Position {

@@ -106,7 +106,7 @@ fn a_session_reads_like_an_account() {
         .unwrap()
         .flatten()
         .collect();
-    names.sort_by_key(|entry| entry.file_name());
+    names.sort_by_key(std::fs::DirEntry::file_name);
     let text = std::fs::read_to_string(names[0].path()).unwrap();
     assert_snapshot!(tidy(&text), @r"
     <!-- claude-mem session [UID] -->

@@ -201,7 +201,9 @@ fn all<T>(
             return Ok(());
         };
         after = *last;
-        some.into_iter().for_each(|(_, row)| each(row));
+        for (_, row) in some {
+            each(row);
+        }
     }
 }
 
