@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::api::Api;
 use super::guard::{self, Access};
 use super::problem::Problem;
-use super::table::{Act, Route};
+use super::route::{Act, Route};
 use super::{page, stream};
 use crate::limits::HTTP_BODY_SECONDS_MAX;
 
@@ -92,9 +92,9 @@ pub(super) async fn serve(
 }
 
 /// Answers what no route is for. Strangers are not even told that.
-pub(super) async fn serve_nothing(api: Arc<Api>, request: Request, status: StatusCode) -> Response {
+pub(super) fn serve_nothing(api: &Api, request: Request, status: StatusCode) -> Response {
     let (head, _) = request.into_parts();
-    let problem = match let_in(&api, &head, Access::Token) {
+    let problem = match let_in(api, &head, Access::Token) {
         Err(problem) => problem,
         Ok(()) if status == StatusCode::METHOD_NOT_ALLOWED => Problem::new(
             status,

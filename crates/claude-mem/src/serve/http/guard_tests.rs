@@ -5,7 +5,8 @@ use axum::http::Request;
 
 use super::guard::{Access, check};
 use super::keys::Keys;
-use super::table::{Act, Method, Route, routes};
+use super::route::{Act, Method, Route};
+use super::table::routes;
 use super::testing::{Reply, Stage, request};
 
 const PORT: u16 = 37_701;
@@ -251,128 +252,44 @@ fn a_look_changes_nothing() {
     assert_eq!(after, before);
 }
 
+/// What is odd, the request by hand (`HOST` and `TOKEN` are the right ones), and the answer.
+#[rustfmt::skip]
+const ODD: [(&str, &str, &[&str], u16); 17] = [
+    ("no host", "GET /api/feed HTTP/1.1", &["TOKEN"], 421),
+    ("no host, old protocol", "GET /api/feed HTTP/1.0", &["TOKEN"], 421),
+    ("two hosts", "GET /api/feed HTTP/1.1", &["host: HOST", "host: HOST", "TOKEN"], 421),
+    ("two hosts, one foreign", "GET /api/feed HTTP/1.1", &["host: HOST", "host: evil.example", "TOKEN"], 421),
+    ("a foreign target", "GET http://evil.example/api/feed HTTP/1.1", &["host: HOST", "TOKEN"], 421),
+    ("our target, a foreign host", "GET http://HOST/api/feed HTTP/1.1", &["host: evil.example", "TOKEN"], 421),
+    ("our own target", "GET http://HOST/api/feed HTTP/1.1", &["host: HOST", "TOKEN"], 200),
+    ("a foreign host over loopback", "GET /api/feed HTTP/1.1", &["host: evil.example", "TOKEN"], 421),
+    ("an empty token", "GET /api/feed HTTP/1.1", &["host: HOST", "x-claude-mem-token:"], 401),
+    ("two tokens", "GET /api/feed HTTP/1.1", &["host: HOST", "TOKEN", "TOKEN"], 401),
+    ("a token in the address", "GET /api/feed?TOKEN HTTP/1.1", &["host: HOST"], 401),
+    ("a token in a cookie", "GET /api/feed HTTP/1.1", &["host: HOST", "cookie: TOKEN"], 401),
+    ("nothing there, no token", "GET /api/none HTTP/1.1", &["host: HOST"], 401),
+    ("nothing there", "GET /api/none HTTP/1.1", &["host: HOST", "TOKEN"], 404),
+    ("another method", "PUT /api/feed HTTP/1.1", &["host: HOST", "TOKEN", "content-type: application/json", "content-length: 0"], 405),
+    ("a change by GET", "GET /api/pause HTTP/1.1", &["host: HOST", "TOKEN"], 405),
+    ("a folder above", "GET /assets/..%2f..%2ftoken HTTP/1.1", &["host: HOST"], 404),
+];
+
 #[test]
 fn odd_requests_by_hand_get_nothing() {
     let stage = Stage::new();
-    let (host, token) = (stage.host(), format!("x-claude-mem-token: {}", stage.token));
-    for (what, request, status) in [
-        (
-            "no host",
-            format!("GET /api/feed HTTP/1.1\r\nconnection: close\r\n{token}\r\n\r\n"),
-            421,
-        ),
-        (
-            "no host, old protocol",
-            format!("GET /api/feed HTTP/1.0\r\n{token}\r\n\r\n"),
-            421,
-        ),
-        (
-            "two hosts",
-            format!(
-                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            421,
-        ),
-        (
-            "two hosts, one foreign",
-            format!(
-                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\nhost: evil.example\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            421,
-        ),
-        (
-            "a foreign target",
-            format!(
-                "GET http://evil.example/api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            421,
-        ),
-        (
-            "a foreign host, our target",
-            format!(
-                "GET http://{host}/api/feed HTTP/1.1\r\nhost: evil.example\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            421,
-        ),
-        (
-            "our own target",
-            format!(
-                "GET http://{host}/api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            200,
-        ),
-        (
-            "a foreign host over loopback",
-            format!(
-                "GET /api/feed HTTP/1.1\r\nhost: evil.example\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            421,
-        ),
-        (
-            "an empty token",
-            format!(
-                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\nx-claude-mem-token:\r\nconnection: close\r\n\r\n"
-            ),
-            401,
-        ),
-        (
-            "two tokens",
-            format!(
-                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            401,
-        ),
-        (
-            "a token in the address",
-            format!(
-                "GET /api/feed?token={} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n",
-                stage.token
-            ),
-            401,
-        ),
-        (
-            "a token in a cookie",
-            format!(
-                "GET /api/feed HTTP/1.1\r\nhost: {host}\r\ncookie: token={}\r\nconnection: close\r\n\r\n",
-                stage.token
-            ),
-            401,
-        ),
-        (
-            "nothing there, no token",
-            format!("GET /api/none HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"),
-            401,
-        ),
-        (
-            "nothing there",
-            format!(
-                "GET /api/none HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            404,
-        ),
-        (
-            "another method",
-            format!(
-                "PUT /api/feed HTTP/1.1\r\nhost: {host}\r\n{token}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-            ),
-            405,
-        ),
-        (
-            "a change by GET",
-            format!(
-                "GET /api/pause HTTP/1.1\r\nhost: {host}\r\n{token}\r\nconnection: close\r\n\r\n"
-            ),
-            405,
-        ),
-        (
-            "a folder above",
-            format!(
-                "GET /assets/..%2f..%2ftoken HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-            ),
-            404,
-        ),
-    ] {
-        let reply = stage.raw(&request);
+    let token = format!("x-claude-mem-token: {}", stage.token);
+    for (what, line, headers, status) in ODD {
+        let mut request = format!("{line}\r\nconnection: close\r\n");
+        for header in headers {
+            request.push_str(&format!("{header}\r\n"));
+        }
+        let in_line = format!("token={}", stage.token);
+        let request = request.replace("?TOKEN", &format!("?{in_line}"));
+        let request = request.replace("cookie: TOKEN", &format!("cookie: {in_line}"));
+        let request = request
+            .replace("TOKEN", &token)
+            .replace("HOST", &stage.host());
+        let reply = stage.raw(&format!("{request}\r\n"));
         assert_eq!(reply.status, status, "{what}: {reply:?}");
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
-use super::table::Nothing;
+use super::route::Nothing;
 use crate::store::SCHEMA_VERSION;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -34,6 +34,7 @@ pub(super) struct Readiness {
     problems: Vec<String>,
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "the shape of a handler")]
 pub(super) fn readiness(api: &Api, _: &Params, _: Nothing) -> Result<Readiness, Problem> {
     let mut problems: Vec<String> = api.worker.report().trouble.into_iter().collect();
     if let Err(problem) = api.view(|reads| Ok(reads.queue_counts()?)) {

@@ -33,6 +33,7 @@ mod problem;
 mod projects;
 mod queue;
 mod readers;
+mod route;
 mod rows;
 mod search;
 mod server;

@@ -10,8 +10,8 @@ use super::call::Params;
 use super::lists::{Which, listed};
 use super::memory::{Done, forget as forget_row};
 use super::problem::Problem;
+use super::route::Nothing;
 use super::rows::{Listed, ObservationView, Row, Views};
-use super::table::Nothing;
 use crate::ids::ObservationId;
 use crate::limits::{
     FACT_CHARS_MAX, FIELD_CHARS_MAX, HTTP_BATCH_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX,

@@ -9,7 +9,8 @@ use super::api::Api;
 use super::call::Params;
 use super::guard::{Access, TOKEN};
 use super::problem::Problem;
-use super::table::{Act, Nothing, Route, routes};
+use super::route::{Act, Nothing, Route};
+use super::table::routes;
 
 /// OpenAPI 3.1.
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
-use super::table::Nothing;
+use super::route::Nothing;
 use crate::clock::Millis;
 use crate::pause as file;
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
-use super::table::Nothing;
+use super::route::Nothing;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
 use crate::store::Reads;

@@ -154,7 +154,7 @@ fn how(found: &Found) -> How {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct Anchor {
+pub(super) struct Where {
     /// `#12`, `S3`, `P7` or `M9`; the `#` of a URL is written `%23`, or left out.
     anchor: String,
     before: Option<usize>,
@@ -168,7 +168,7 @@ pub(super) struct Timeline {
     items: Vec<Row>,
 }
 
-pub(super) fn timeline(api: &Api, _: &Params, asked: Anchor) -> Result<Timeline, Problem> {
+pub(super) fn timeline(api: &Api, _: &Params, asked: Where) -> Result<Timeline, Problem> {
     let anchor: Handle = asked
         .anchor
         .parse()

@@ -1,5 +1,6 @@
 //! The listening socket, from the port it gets to its orderly end.
 
+use std::future::ready;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -90,9 +91,14 @@ fn router(api: &Arc<Api>) -> Router {
     let (nothing, not_so) = (Arc::clone(api), Arc::clone(api));
     router
         .fallback(move |request: Request| {
-            call::serve_nothing(Arc::clone(&nothing), request, StatusCode::NOT_FOUND)
+            ready(call::serve_nothing(
+                &nothing,
+                request,
+                StatusCode::NOT_FOUND,
+            ))
         })
         .method_not_allowed_fallback(move |request: Request| {
-            call::serve_nothing(Arc::clone(&not_so), request, StatusCode::METHOD_NOT_ALLOWED)
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            ready(call::serve_nothing(&not_so, request, status))
         })
 }

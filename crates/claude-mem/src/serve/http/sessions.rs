@@ -9,10 +9,10 @@ use super::ledger::{Entry, entries};
 use super::lists::{listed, page};
 use super::problem::Problem;
 use super::projects;
+use super::route::Nothing;
 use super::rows::{
     Listed, MessageView, ObservationView, PromptView, SessionView, SummaryView, Views,
 };
-use super::table::Nothing;
 use crate::ids::{ClientSessionId, SessionId};
 use crate::limits::HTTP_SESSION_ROWS_MAX;
 use crate::store::{Filter, Page, Reads, Session, SessionStatus, Signal};

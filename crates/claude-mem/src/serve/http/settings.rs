@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
-use super::table::Nothing;
+use super::route::Nothing;
 use crate::config::{self, KEYS, Key, Kind, Loaded, Raw, SettingsFile, Source, Value};
 
 #[derive(Debug, Serialize, JsonSchema)]

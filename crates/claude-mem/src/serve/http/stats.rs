@@ -11,7 +11,7 @@ use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
 use super::queue::Counts as Queue;
-use super::table::Nothing;
+use super::route::Nothing;
 use crate::clock::Millis;
 use crate::serve::recover::NOTICE;
 use crate::store::Reads;

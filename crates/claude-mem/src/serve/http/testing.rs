@@ -59,7 +59,15 @@ impl Stage {
         let port = listener.local_addr().unwrap().port();
         let mut file = WorkerFile::of_self(scratch.dir.root().join("sock"), Millis(0));
         file.port = Some(port);
-        let worker = Worker::start(store, Arc::new(Local::default()), settings, file, log).unwrap();
+        let worker = Worker::start(
+            store,
+            Arc::new(Local::default()),
+            settings,
+            file,
+            String::new(),
+            log,
+        )
+        .unwrap();
         let (end, ended) = oneshot::channel();
         let served = Arc::clone(&worker);
         let serving = std::thread::spawn(move || {

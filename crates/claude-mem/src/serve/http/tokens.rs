@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
-use super::table::Nothing;
+use super::route::Nothing;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Link {
