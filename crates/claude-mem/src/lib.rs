@@ -26,6 +26,7 @@ pub mod cli;
 pub mod child;
 pub mod clock;
 pub mod config;
+pub mod doctor;
 pub mod glob;
 pub mod ids;
 pub mod install;

@@ -212,6 +212,14 @@ pub const CLIENT_VERSION_SECONDS_MAX: u64 = 10;
 pub const CLIENT_PLUGIN_SECONDS_MAX: u64 = 60;
 /// and to wait for one of our hooks, which needs a hundredth of it.
 pub const HOOK_SECONDS_MAX: u64 = 10;
+/// Less room than this on the disk is a problem.
+pub const DISK_FREE_BYTES_MIN: u64 = 200 << 20;
+/// An event that lies outside the database for so long is stuck.
+pub const LETTER_STUCK_SECONDS: u64 = 600;
+/// How long the client may have been used without a hook being heard of: a pause in the talk.
+pub const SILENCE_SECONDS: u64 = 600;
+/// How long a provider may take to be reached.
+pub const REACH_SECONDS_MAX: u64 = 3;
 /// How long each step of the check after installing may take.
 pub const CHECK_STEP_SECONDS_MAX: u64 = 30;
 

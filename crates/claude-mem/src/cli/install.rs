@@ -105,13 +105,39 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 }
 
 /// Everything that the steps stand on.
-struct Setting<'a> {
+pub(super) struct Setting<'a> {
     app: &'a App,
     wish: Wish,
-    places: Places,
-    launch: Launch,
-    receipt: Receipt,
-    client: Option<Found>,
+    pub(super) places: Places,
+    pub(super) launch: Launch,
+    pub(super) receipt: Receipt,
+    pub(super) client: Option<Found>,
+}
+
+/// What installing for the user would stand on.
+pub(super) fn of_process(app: &App) -> anyhow::Result<Setting<'_>> {
+    Setting::of_process(app, Wish::default())
+}
+
+/// Hooks and tools as they should be, wherever they were registered, and nothing else.
+pub(super) fn register(app: &App) -> anyhow::Result<()> {
+    app.data.create()?;
+    let of_files = Receipt::read(&app.data.installed()).files.into_iter();
+    let mut projects: Vec<Option<PathBuf>> = of_files.map(|left| left.project).collect();
+    projects.dedup();
+    if projects.is_empty() {
+        projects.push(None);
+    }
+    for project in projects {
+        let wish = Wish {
+            project,
+            ..Wish::default()
+        };
+        let mut setting = Setting::of_process(app, wish)?;
+        let plan = registration::plan(&setting)?;
+        registration::write(&mut setting, &plan)?;
+    }
+    Ok(())
 }
 
 /// The whole as JSON shows it.
@@ -126,6 +152,8 @@ struct Report<'a> {
     events: Vec<&'static str>,
     steps: &'a [Step],
     remembered: Option<Remembered>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// Goes through all steps. The first that fails ends it.
@@ -145,8 +173,12 @@ pub(super) fn perform(wish: Wish, app: &App, screen: &mut Screen) -> anyhow::Res
         events: setting.launch.abilities.events(),
         steps: &steps.all(),
         remembered,
+        error: outcome.as_ref().err().map(|error| format!("{error:#}")),
     };
-    steps.close(&report)?;
+    let json = steps.close(&report)?;
+    if json && !ok {
+        return Err(super::Told.into());
+    }
     outcome?;
     anyhow::ensure!(ok, "claude-mem is not set up");
     Ok(())

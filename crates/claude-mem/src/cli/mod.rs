@@ -69,6 +69,7 @@ verbs! {
     Uninstall => uninstall,
     Repair => repair,
     UpdateCheck => update_check,
+    Doctor => doctor,
     Completions => completions,
     Version => version,
 }
@@ -119,6 +120,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match outcome.and_then(|()| Ok(screen.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Told>() => ExitCode::FAILURE,
         Err(error) => {
             screen.error(&error);
             ExitCode::from(if error.is::<Usage>() { EXIT_USAGE } else { 1 })
@@ -166,6 +168,11 @@ impl Usage {
         Self(message.into()).into()
     }
 }
+
+/// A failure of which the answer tells already: a program reads one value.
+#[derive(Debug, thiserror::Error)]
+#[error("it failed, as the answer says")]
+struct Told;
 
 #[cfg(test)]
 #[path = "cli_tests.rs"]

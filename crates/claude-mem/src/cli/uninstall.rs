@@ -44,6 +44,8 @@ struct Report<'a> {
     ok: bool,
     dry_run: bool,
     purged: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     steps: &'a [super::install::Step],
 }
 
@@ -54,9 +56,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         ok: outcome.is_ok(),
         dry_run: args.dry_run,
         purged: args.purge && !args.dry_run && outcome.is_ok(),
+        error: outcome.as_ref().err().map(|error| format!("{error:#}")),
         steps: &steps.all(),
     };
-    steps.close(&report)?;
+    if steps.close(&report)? && outcome.is_err() {
+        return Err(super::Told.into());
+    }
     outcome
 }
 

@@ -161,7 +161,7 @@ fn is_rival(line: &str) -> bool {
 }
 
 /// The words of a command in either form. Quotes are understood as far as we write them.
-fn words_of(command: &str, arguments: &[&str]) -> Vec<String> {
+pub(crate) fn words_of(command: &str, arguments: &[&str]) -> Vec<String> {
     if !arguments.is_empty() {
         let all = std::iter::once(command).chain(arguments.iter().copied());
         return all.map(str::to_owned).collect();

@@ -74,6 +74,16 @@ impl Document {
     }
 }
 
+/// What stands at the end of this path. `None`: nothing, or the text cannot be read.
+pub fn value_at(text: &str, path: &[&str]) -> Option<Value> {
+    let (last, way) = path.split_last()?;
+    let mut object = Document::parse(text).ok()?.object.clone();
+    for name in way {
+        object = property(&object, name)?.object_value()?;
+    }
+    Some(meaning(&property(&object, last)?.value()?))
+}
+
 /// The property that counts: of two with one name a client takes the last.
 pub fn property(object: &CstObject, name: &str) -> Option<CstObjectProp> {
     let is_it = |property: &CstObjectProp| property.decoded_name().as_deref() == Some(name);

@@ -21,6 +21,7 @@ mod files;
 mod filter;
 mod forget;
 mod gate;
+mod health;
 mod imports;
 mod in_time;
 mod index_rows;

@@ -539,3 +539,47 @@ fn what_fits_together_is_said_without_the_network() {
     );
     assert!(home.read(settings_path(&home)).contains("PostCompact"));
 }
+
+/// What the earlier program leaves on a machine: a database, a page of vectors, a log.
+fn leave_earlier_program(home: &Sandbox) {
+    let path = home.write(home.data_dir().join("chroma/index.bin"), "vectors");
+    assert!(path.exists());
+    #[allow(clippy::disallowed_methods, reason = "a database that is not ours")]
+    let conn = rusqlite::Connection::open(home.data_dir().join("claude-mem.db")).expect("made");
+    conn.execute_batch(
+        "CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, content_session_id TEXT, memory_session_id TEXT,
+           project TEXT, user_prompt TEXT, started_at TEXT, started_at_epoch INTEGER, status TEXT);
+         CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, type TEXT,
+           title TEXT, subtitle TEXT, facts TEXT, narrative TEXT, concepts TEXT, files_read TEXT,
+           files_modified TEXT, prompt_number INTEGER, created_at TEXT, created_at_epoch INTEGER);
+         INSERT INTO sdk_sessions VALUES (1, 'c1', 'm1', 'bakery', 'Bake', '2025-10-01T10:00:00Z', 1759312800000, 'completed');
+         INSERT INTO observations VALUES (1, 'm1', 'bakery', 'decision', 'Sourdough rests for 18 hours', '',
+           '[]', 'Longer made it sour.', '[]', '[]', '[]', 1, '2025-10-01T10:05:00Z', 1759313100000);",
+    )
+    .expect("filled");
+}
+
+#[test]
+fn the_earlier_program_is_adopted_with_everything_it_knew() {
+    let home = with_client("2.1.325");
+    leave_earlier_program(&home);
+    let before = std::fs::read(home.data_dir().join("claude-mem.db")).expect("read");
+    let dry = home.mem(&["install", "--adopt", "--dry-run"]).ok().stdout;
+    assert!(dry.contains("would  earlier    its files move to"), "{dry}");
+    home.mem(&["install", "--adopt"]).ok();
+    let moved = home
+        .data_dir()
+        .join("backups/earlier-program-20260131T100000Z");
+    assert_eq!(
+        std::fs::read(moved.join("claude-mem.db")).expect("kept"),
+        before
+    );
+    assert!(moved.join("chroma/index.bin").exists());
+    let found = home
+        .mem(&["search", "--all-projects", "sourdough"])
+        .ok()
+        .stdout;
+    assert!(found.contains("Sourdough rests for 18 hours"), "{found}");
+    let report = home.mem(&["install", "--json"]).ok().json();
+    assert_eq!(report["ok"], true, "{report:#}");
+}

@@ -12,6 +12,7 @@ mod common;
 mod broken_input;
 mod client;
 mod config;
+mod doctor;
 mod first_names;
 mod help;
 mod hooks;

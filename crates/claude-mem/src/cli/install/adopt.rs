@@ -117,7 +117,7 @@ pub(super) fn import(
     let database = moved_to(setting).join("claude-mem.db");
     let database = database.display().to_string();
     let [import, kind] = IMPORT;
-    ask::in_the_foreground(setting, &[import, kind, &database])
+    ask::in_the_foreground(setting, steps, &[import, kind, &database])
 }
 
 fn moved_to(setting: &Setting<'_>) -> PathBuf {

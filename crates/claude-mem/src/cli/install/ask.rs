@@ -55,7 +55,7 @@ pub(super) fn offer_import(
     if !yes(steps, "Take in what Claude Code wrote down of earlier sessions?")? {
         return steps.tell(&format!("`{command}` does so later."));
     }
-    in_the_foreground(setting, &["import", "transcripts"])
+    in_the_foreground(setting, steps, &["import", "transcripts"])
 }
 
 /// Whether this program knows the command.
@@ -71,12 +71,20 @@ pub(super) fn has_command(path: &[&str]) -> bool {
 }
 
 /// Another command of ours, at the same terminal.
-pub(super) fn in_the_foreground(setting: &Setting<'_>, args: &[&str]) -> anyhow::Result<()> {
+pub(super) fn in_the_foreground(
+    setting: &Setting<'_>,
+    steps: &Steps<'_>,
+    args: &[&str],
+) -> anyhow::Result<()> {
     #[allow(
         clippy::disallowed_methods,
         reason = "it shares our terminal and ends with it, and we wait for it"
     )]
     let mut command = std::process::Command::new(&setting.launch.executable);
+    if steps.is_json() {
+        // Whoever reads JSON reads one value.
+        command.stdout(std::process::Stdio::null());
+    }
     let status = command
         .arg("--data-dir")
         .arg(setting.app.data.root())

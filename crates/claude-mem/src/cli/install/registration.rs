@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use super::Setting;
 use super::steps::{State, Steps};
 use crate::install::NAME;
-use crate::install::change::{self, Plan, Remark};
+use crate::install::change::{self, Done, Plan, Remark};
 use crate::install::client::Form;
 use crate::install::receipt::Part;
 use crate::serve::backups;
@@ -26,7 +26,10 @@ pub(super) fn apply(
             say(setting, steps, change.part, &path, change.is_needed(), None)?;
         }
     } else {
-        write(setting, plan, steps)?;
+        for one in write(setting, plan)? {
+            let path = one.path.display().to_string();
+            say(setting, steps, one.part, &path, one.changed, one.backup)?;
+        }
     }
     for remark in &plan.remarks {
         let Remark::NameTaken = remark;
@@ -39,7 +42,8 @@ pub(super) fn apply(
     Ok(())
 }
 
-fn write(setting: &mut Setting<'_>, plan: &Plan, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+/// The files and the receipt, and nothing said.
+pub(super) fn write(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<Done>> {
     let data = &setting.app.data;
     let path = data.installed();
     let before = setting.receipt.clone();
@@ -54,11 +58,7 @@ fn write(setting: &mut Setting<'_>, plan: &Plan, steps: &mut Steps<'_>) -> anyho
         before.write(&path)?;
         return Err(error.into());
     }
-    for one in done {
-        let path = one.path.display().to_string();
-        say(setting, steps, one.part, &path, one.changed, one.backup)?;
-    }
-    Ok(())
+    Ok(done)
 }
 
 fn say(

@@ -161,10 +161,12 @@ impl<'a> Steps<'a> {
         })
     }
 
-    pub(crate) fn close(self, report: &impl Serialize) -> anyhow::Result<()> {
+    /// The whole for a program. True if that is what was asked for.
+    pub(crate) fn close(self, report: &impl Serialize) -> anyhow::Result<bool> {
         if self.screen.json {
             self.screen.json(report)?;
+            self.screen.flush()?;
         }
-        Ok(())
+        Ok(self.screen.json)
     }
 }

@@ -75,6 +75,14 @@ impl Choice {
         self.provider.as_str()
     }
 
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub fn has_key(&self) -> bool {
+        !self.key.is_empty()
+    }
+
     /// As observations name who made them.
     pub fn model(&self) -> &str {
         &self.model

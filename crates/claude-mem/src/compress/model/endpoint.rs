@@ -57,15 +57,23 @@ impl Endpoint {
         format!("{}{}", self.base, &path[overlap.unwrap_or(0)..])
     }
 
-    pub(super) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// As the address says, else the scheme's own.
+    pub fn port(&self) -> u16 {
+        let uri: Option<Uri> = self.base.parse().ok();
+        let usual = if self.https { 443 } else { 80 };
+        uri.and_then(|uri| uri.port_u16()).unwrap_or(usual)
     }
 
     pub(super) const fn is_https(&self) -> bool {
         self.https
     }
 
-    pub(super) fn is_loopback(&self) -> bool {
+    /// Whether it is on this machine.
+    pub fn is_loopback(&self) -> bool {
         is_loopback(&self.host)
     }
 }

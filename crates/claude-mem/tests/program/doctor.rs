@@ -1,0 +1,453 @@
+//! Faults planted one by one: each is found, and what mends it is named.
+
+use std::fs::{File, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, SystemTime};
+
+use claude_mem::paths::DataDir;
+use claude_mem::serve::lock;
+use rig::Sandbox;
+use serde_json::{Value, json};
+
+use crate::common::{exe, sandbox};
+
+/// A machine on which all is well: installed, used once, remembered.
+fn healthy() -> Sandbox {
+    let home = sandbox();
+    let package = json!({ "name": "@anthropic-ai/claude-code", "version": "2.1.325" });
+    home.write(
+        home.home().join("npm/claude-code/package.json"),
+        package.to_string(),
+    );
+    let script = home.write(home.home().join("npm/claude-code/cli.js"), "");
+    home.put_on_path("claude", &script);
+    home.put_on_path("claude-mem", &exe());
+    home.mem(&["install", "--no-check"]).ok();
+    home.mem(&["save", "Money is counted in cents."]).ok();
+    home.mem(&["index", "build"]).ok();
+    home
+}
+
+fn data(home: &Sandbox) -> DataDir {
+    DataDir::new(home.data_dir())
+}
+
+/// The findings that are not "ok".
+fn wrong(home: &Sandbox, args: &[&str]) -> Vec<Value> {
+    let mut all = vec!["doctor", "--json"];
+    all.extend(args);
+    let output = home.mem(&all);
+    let report = output.json();
+    let problem = |finding: &&Value| finding["level"] == "problem";
+    let findings = report["findings"].as_array().expect("findings");
+    let problems = findings.iter().filter(problem).count();
+    assert_eq!(report["ok"], problems == 0, "{output}");
+    assert_eq!(output.code, Some(i32::from(problems > 0)), "{output}");
+    let is_wrong = |finding: &&Value| finding["level"] != "ok";
+    findings.iter().filter(is_wrong).cloned().collect()
+}
+
+/// Asserts that the fault is found and that the fix is named.
+#[track_caller]
+fn finds(home: &Sandbox, check: &str, what: &str, fix: &str) {
+    let found = wrong(home, &[]);
+    let is_it = |finding: &Value| {
+        let says = |field: &str, text: &str| {
+            finding[field]
+                .as_str()
+                .is_some_and(|said| said.contains(text))
+        };
+        finding["check"] == check && says("what", what) && says("fix", fix)
+    };
+    assert!(
+        found.iter().any(is_it),
+        "{check}: {what}: {fix}: {found:#?}"
+    );
+}
+
+/// Asserts that `--fix` leaves nothing of this check.
+#[track_caller]
+fn mends(home: &Sandbox, check: &str) {
+    let left = wrong(home, &["--fix"]);
+    assert!(
+        left.iter().all(|finding| finding["check"] != check),
+        "{left:#?}"
+    );
+    let left = wrong(home, &[]);
+    assert!(
+        left.iter().all(|finding| finding["check"] != check),
+        "{left:#?}"
+    );
+}
+
+#[test]
+fn where_all_is_well_nothing_is_found() {
+    let home = healthy();
+    // The worker is left to the test, which the doctor rightly mentions.
+    let found = wrong(&home, &[]);
+    let checks: Vec<_> = found.iter().map(|finding| &finding["check"]).collect();
+    assert_eq!(checks, ["worker"], "{found:#?}");
+    let text = home.mem(&["doctor"]).ok().stdout;
+    assert!(text.contains("ok      hooks      10 events in"), "{text}");
+}
+
+#[test]
+fn before_anything_is_installed_it_says_so_and_makes_nothing() {
+    let home = sandbox();
+    finds(&home, "directory", "is not there", "claude-mem install");
+    finds(&home, "database", "is not there", "claude-mem install");
+    finds(&home, "hooks", "none of ours", "claude-mem repair");
+    finds(&home, "client", "was not found", "install it");
+    assert!(!home.data_dir().exists());
+}
+
+#[test]
+fn what_others_can_read() {
+    let home = healthy();
+    for (path, fix) in [
+        (home.data_dir(), "chmod 700"),
+        (data(&home).db(), "chmod 600"),
+    ] {
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("set");
+        finds(&home, "privacy", "can be read by others (mode 755)", fix);
+        mends(&home, "privacy");
+    }
+}
+
+#[test]
+fn directories_that_are_missing_or_closed() {
+    let home = healthy();
+    std::fs::remove_dir_all(data(&home).spool()).expect("removed");
+    finds(
+        &home,
+        "directory",
+        "spool is not there",
+        "claude-mem doctor --fix",
+    );
+    mends(&home, "directory");
+    let logs = data(&home).logs();
+    std::fs::set_permissions(&logs, Permissions::from_mode(0o500)).expect("set");
+    finds(&home, "directory", "logs cannot be written", "chmod u+rwx");
+}
+
+#[test]
+fn settings_that_do_not_read_or_mean_nothing() {
+    let home = healthy();
+    home.write(data(&home).settings(), "{ \"provider\": ");
+    finds(&home, "settings", "cannot be read", "settings.json");
+    home.write(data(&home).settings(), "{ \"contxt_tokens\": 3 }");
+    finds(
+        &home,
+        "settings",
+        "did you mean context_tokens",
+        "claude-mem config",
+    );
+}
+
+#[test]
+fn a_database_that_is_damaged_foreign_or_of_another_version() {
+    let home = healthy();
+    let path = data(&home).db();
+    let sound = std::fs::read(&path).expect("read");
+    let version = |n: u8| {
+        let mut bytes = sound.clone();
+        bytes[63] = n;
+        bytes
+    };
+    let mut foreign = sound.clone();
+    foreign[68..72].fill(0);
+    let mut torn = sound.clone();
+    let at = torn.len() / 2;
+    torn[at..].fill(0x5a);
+    let write = |bytes: &[u8]| std::fs::write(&path, bytes).expect("written");
+    write(&torn);
+    finds(&home, "database", "claude-mem.db", "claude-mem restore");
+    write(b"not a database at all");
+    finds(&home, "database", "damaged", "claude-mem restore");
+    write(&foreign);
+    finds(
+        &home,
+        "database",
+        "belongs to another program",
+        "claude-mem install --adopt",
+    );
+    write(&version(99));
+    finds(
+        &home,
+        "database",
+        "is of schema 99, newer",
+        "update claude-mem",
+    );
+    std::fs::remove_file(&path).expect("removed");
+    finds(&home, "database", "is not there", "claude-mem install");
+}
+
+#[test]
+fn an_index_that_does_not_tell_what_the_rows_tell() {
+    let home = healthy();
+    let path = data(&home).db();
+    plant(
+        &path,
+        "INSERT INTO passages_fts(passages_fts) VALUES('delete-all')",
+    );
+    finds(
+        &home,
+        "words",
+        "does not tell what the rows tell",
+        "claude-mem doctor --fix",
+    );
+    mends(&home, "words");
+    assert!(home.mem(&["search", "cents"]).ok().stdout.contains("cents"));
+}
+
+#[test]
+fn vectors_that_are_neither_there_nor_to_come() {
+    let home = healthy();
+    std::fs::remove_file(data(&home).vectors_db()).expect("removed");
+    finds(
+        &home,
+        "vectors",
+        "cannot be found by meaning",
+        "claude-mem index build",
+    );
+    mends(&home, "vectors");
+    home.mem(&["config", "set", "vectors", "off"]).ok();
+    finds(
+        &home,
+        "vectors",
+        "switched off",
+        "claude-mem config set vectors on",
+    );
+}
+
+#[test]
+fn a_worker_that_does_not_answer_or_is_of_another_version() {
+    let home = healthy();
+    let held = lock::acquire(&data(&home).worker_lock())
+        .expect("a lock")
+        .expect("ours");
+    finds(
+        &home,
+        "worker",
+        "does not answer",
+        "claude-mem worker restart",
+    );
+    let file = json!({
+        "pid": std::process::id(), "started_ticks": claude_mem::serve::pidfile::started_ticks(std::process::id()),
+        "since": 0, "version": "0.0.1", "socket": "/nowhere",
+    });
+    home.write(data(&home).worker_pid(), file.to_string());
+    finds(
+        &home,
+        "version",
+        "the worker is of version 0.0.1",
+        "claude-mem worker restart",
+    );
+    // The sandbox would take this process for its worker.
+    std::fs::remove_file(data(&home).worker_pid()).expect("removed");
+    drop(held);
+}
+
+#[test]
+fn a_port_that_is_taken() {
+    let home = healthy();
+    let taken = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = taken.local_addr().expect("its number").port().to_string();
+    home.mem(&["config", "set", "port", &port]).ok();
+    finds(
+        &home,
+        "port",
+        "is taken by another program",
+        "claude-mem config set port 0",
+    );
+}
+
+#[test]
+fn hooks_that_are_missing_stale_or_switched_off() {
+    let home = healthy();
+    let path = home.home().join(".claude/settings.json");
+    let good = home.read(&path);
+    home.write(&path, good.replace("\"SessionEnd\"", "\"Notification\""));
+    finds(&home, "hooks", "SessionEnd not in", "claude-mem repair");
+    mends(&home, "hooks");
+    home.write(
+        &path,
+        home.read(&path)
+            .replace(&exe().display().to_string(), "/gone/claude-mem"),
+    );
+    finds(
+        &home,
+        "hooks",
+        "/gone/claude-mem is gone",
+        "claude-mem repair",
+    );
+    mends(&home, "hooks");
+    home.write(&path, "{}");
+    finds(&home, "hooks", "none of ours", "claude-mem repair");
+    mends(&home, "hooks");
+    home.write(&path, "{ broken");
+    finds(&home, "hooks", "Expected colon", "mend");
+    home.write(&path, good.replacen('{', "{ \"disableAllHooks\": true,", 1));
+    finds(
+        &home,
+        "hooks",
+        "disableAllHooks in",
+        "take disableAllHooks out of",
+    );
+}
+
+#[test]
+fn tools_that_are_missing_or_somebody_elses() {
+    let home = healthy();
+    let path = home.home().join(".claude.json");
+    home.write(&path, "{}");
+    finds(&home, "tools", "are not in", "claude-mem repair");
+    mends(&home, "tools");
+    home.write(
+        &path,
+        json!({ "mcpServers": { "claude-mem": { "command": "python" } } }).to_string(),
+    );
+    finds(
+        &home,
+        "tools",
+        "another server is called claude-mem",
+        "claude mcp remove",
+    );
+}
+
+#[test]
+fn a_client_that_changed_since() {
+    let home = healthy();
+    let version = |version: &str| {
+        let package = json!({ "name": "@anthropic-ai/claude-code", "version": version });
+        home.write(
+            home.home().join("npm/claude-code/package.json"),
+            package.to_string(),
+        );
+    };
+    version("2.0.77");
+    finds(
+        &home,
+        "hooks",
+        "not as this version would write them",
+        "claude-mem repair",
+    );
+    mends(&home, "hooks");
+    version("1.0.20");
+    finds(&home, "client", "older than 1.0.127", "update Claude Code");
+}
+
+#[test]
+fn the_earlier_program_that_is_still_on() {
+    let home = healthy();
+    let path = home.home().join(".claude/settings.json");
+    let text = home.read(&path);
+    let on = "{ \"enabledPlugins\": { \"claude-mem@thedotmack\": true },";
+    home.write(&path, text.replacen('{', on, 1));
+    finds(
+        &home,
+        "earlier",
+        "claude-mem@thedotmack",
+        "claude-mem install --adopt",
+    );
+}
+
+#[test]
+fn a_client_that_is_used_without_a_hook_being_heard_of() {
+    let home = healthy();
+    let transcript = home.write(home.home().join(".claude/projects/-p/s.jsonl"), "{}\n");
+    let later = SystemTime::now() + Duration::from_hours(1);
+    let file = File::options()
+        .write(true)
+        .open(transcript)
+        .expect("opened");
+    file.set_modified(later).expect("set");
+    finds(
+        &home,
+        "events",
+        "no hook was heard of",
+        "it reads hooks when it starts",
+    );
+    home.mem(&["pause"]).ok();
+    finds(&home, "paused", "nothing is kept", "claude-mem resume");
+}
+
+#[test]
+fn events_that_are_stuck_unreadable_or_dead() {
+    let home = healthy();
+    let prompt = json!({ "session_id": "s", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": "a" });
+    home.hook("PostToolUse", prompt.to_string()).ok();
+    for letter in std::fs::read_dir(data(&home).spool())
+        .expect("spool")
+        .flatten()
+    {
+        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let file = File::options()
+            .write(true)
+            .open(letter.path())
+            .expect("opened");
+        file.set_modified(long_ago).expect("set");
+    }
+    finds(
+        &home,
+        "spool",
+        "1 events have waited long",
+        "claude-mem worker run --until-drained",
+    );
+    mends(&home, "spool");
+    home.write(data(&home).spool().join("1.json.bad"), "{");
+    finds(
+        &home,
+        "spool",
+        "could not be read and were set aside",
+        "*.bad",
+    );
+    plant(
+        &data(&home).db(),
+        "UPDATE pending_messages SET state = 'dead', error = 'planted'",
+    );
+    finds(
+        &home,
+        "queue",
+        "1 events could not be worked on",
+        "claude-mem queue retry --all",
+    );
+}
+
+#[test]
+fn a_provider_that_is_set_and_cannot_be_had() {
+    let mut home = healthy();
+    home.unset_env("ANTHROPIC_API_KEY");
+    let closed = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = closed.local_addr().expect("its number").port();
+    drop(closed);
+    let set = |key: &str, value: &str| drop(home.mem(&["config", "set", key, value]).ok());
+    set("provider", "openai");
+    set("model", "llama3");
+    set("base_url", &format!("http://127.0.0.1:{port}/v1"));
+    finds(
+        &home,
+        "provider",
+        "cannot be reached",
+        "claude-mem config set provider local",
+    );
+    set("provider", "anthropic");
+    set("base_url", "");
+    finds(
+        &home,
+        "provider",
+        "there is no key",
+        "claude-mem config set api_key",
+    );
+    set("provider", "claude");
+    std::fs::remove_file(home.home().join(".local/bin/claude")).expect("removed");
+    finds(&home, "provider", "claude", "put `claude` on the PATH");
+}
+
+/// Breaks something that no command of ours would.
+fn plant(path: &std::path::Path, sql: &str) {
+    #[allow(clippy::disallowed_methods, reason = "the store would not do this")]
+    let conn = rusqlite::Connection::open(path).expect("opened");
+    conn.execute_batch(sql).expect("planted");
+}
