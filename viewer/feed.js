@@ -22,6 +22,7 @@ export function feed(world, params) {
   );
   world.listen(({ name, data }) => {
     if (name === 'removed') list.drop(data.kind, data.id);
+    else if (name === 'missed') world.refresh();
     else if (name in { prompt: 1, observation: 1, summary: 1, message: 1 } && (!kind || kind === data.kind) && (!world.project || String(data.project?.id) === world.project)) list.add(data);
   });
   const legend = h('p', { class: 'legend', 'aria-hidden': 'true' }, Object.entries(MARKS).slice(0, 6).map(([type, mark]) => h('span', { 'data-type': type }, h('span', { class: 'mark' }, mark), type)));

@@ -169,15 +169,19 @@ pub const SETTINGS_BYTES_MAX: usize = 1 << 20;
 
 /// The body of an ordinary HTTP request.
 pub const HTTP_BODY_BYTES_MAX: usize = 1 << 20;
+/// and of one that brings an export.
+pub const HTTP_IMPORT_BYTES_MAX: usize = 64 << 20;
 /// How long a body may take to arrive.
 pub const HTTP_BODY_SECONDS_MAX: u64 = 20;
 /// Connections to the HTTP server at a time; more wait in the kernel's line.
 pub const HTTP_CONNECTIONS_MAX: usize = 128;
+/// A connection on which nothing is said is closed. Streams say something before.
+pub const HTTP_SILENCE_SECONDS_MAX: u64 = 120;
 /// Requests that are worked on at a time; more wait their turn.
 pub const HTTP_REQUESTS_AT_ONCE_MAX: usize = 8;
 /// Pages that look on at a time. Each holds a connection to the database.
 pub const HTTP_STREAMS_MAX: usize = 16;
-/// Rows that one look of a stream sends; what is left comes with the next.
+/// Rows of one kind that a stream tells one by one. Of more, the newest: the page looks them up.
 pub const HTTP_STREAM_ROWS_MAX: usize = 200;
 /// How often a stream looks for what other processes have changed.
 pub const HTTP_STREAM_LOOK_MS: u64 = 1_000;
@@ -200,6 +204,8 @@ pub const HTTP_BATCH_MAX: usize = 200;
 pub const HTTP_SESSION_ROWS_MAX: u32 = 500;
 
 const _: () = assert!(HTTP_ROWS <= HTTP_ROWS_MAX && HTTP_ROWS_MAX <= PAGE_ROWS_MAX);
+const _: () = assert!(2 * HTTP_STREAM_QUIET_SECONDS < HTTP_SILENCE_SECONDS_MAX);
+const _: () = assert!(HTTP_STREAMS_MAX < HTTP_CONNECTIONS_MAX);
 const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);
 
 /// A client's settings; longer ones are nobody's,

@@ -28,19 +28,37 @@ pub fn run(
     now: Millis,
     progress: &mut dyn Progress,
 ) -> Result<Report, ImportError> {
-    let source = path.display().to_string();
-    let not = |what| ImportError::NotThat(source.clone(), what);
+    run_named(
+        store,
+        around,
+        path,
+        &path.display().to_string(),
+        now,
+        progress,
+    )
+}
+
+/// As `run`, listed under another name than the file's.
+pub fn run_named(
+    store: &mut Store,
+    around: Around<'_>,
+    path: &Path,
+    source: &str,
+    now: Millis,
+    progress: &mut dyn Progress,
+) -> Result<Report, ImportError> {
+    let not = |what| ImportError::NotThat(source.to_owned(), what);
     let found = Sections::of(path)?;
     match (found.format.as_deref(), found.version) {
         (Some(FORMAT), Some(VERSION)) => {
             progress.total(found.rows);
-            let taker = Taker::begin(store, around, KIND, &source, now)?;
+            let taker = Taker::begin(store, around, KIND, source, now)?;
             ours(path, taker, now, progress)
         }
         (Some(FORMAT), _) => Err(not("a document of another version; update claude-mem")),
         (None, _) if found.is_earlier => {
             progress.total(found.rows);
-            let taker = Taker::begin(store, around, KIND, &source, now)?;
+            let taker = Taker::begin(store, around, KIND, source, now)?;
             theirs(path, taker, around.client_dir, now, progress)
         }
         _ => Err(not("no export that is known here")),

@@ -25,4 +25,5 @@ mod projects;
 mod queue;
 mod search;
 mod status;
+mod viewer;
 mod worker;

@@ -137,6 +137,7 @@ const TRIES: &[Try] = &[
     ("POST", "/api/sessions/observations", "/api/sessions/observations", r#"{"client":"claude-code","payload":{"session_id":"web","tool_name":"Edit","tool_use_id":"t1","tool_input":{},"tool_response":{},"cwd":"/src/shop"}}"#, "", &["accepted"]),
     ("POST", "/api/sessions/summarize", "/api/sessions/summarize", r#"{"session_id":"web","last_assistant_message":"Done.","cwd":"/src/shop"}"#, "", &["accepted"]),
     ("POST", "/api/sessions/complete", "/api/sessions/complete", r#"{"session_id":"web","reason":"exit","cwd":"/src/shop"}"#, "", &["accepted"]),
+    ("POST", "/api/import", "/api/import", r#"{"sessions":[],"observations":[],"summaries":[],"prompts":[]}"#, "", &["run", "imported", "counts"]),
     ("POST", "/api/token/rotate", "/api/token/rotate", "{}", "", &["rotated", "file"]),
 ];
 
@@ -493,6 +494,31 @@ fn what_hooks_send_over_http_becomes_memory_the_same_way() {
     );
     assert_eq!(session["messages"][0]["text"], "Kept.");
     assert_eq!(session["session"]["status"], "completed");
+}
+
+#[test]
+fn an_export_comes_in_once_and_leaves_no_file() {
+    let (from, to) = (Stage::with_a_turn(), Stage::new());
+    let mut document = Vec::new();
+    let written = from.worker.store.with(|store| {
+        let now = crate::clock::Millis(5);
+        let written = crate::export::json::write(&store.read(), None, now, &mut document);
+        Ok(written.unwrap())
+    });
+    let document = String::from_utf8(document).unwrap();
+    let first = to.call("POST", "/api/import", &document);
+    assert_eq!(first.status, 200, "{first:?}");
+    let counts = &first.json()["counts"];
+    assert_eq!(counts["prompts"]["imported"], written.unwrap().prompts);
+    let again = to.call("POST", "/api/import", &document).json();
+    assert_eq!(again["imported"], 0, "{again}");
+    assert_eq!(
+        to.get("/api/prompts").json()["items"][0]["text"],
+        from.get("/api/prompts").json()["items"][0]["text"]
+    );
+    for wrong in [r#"{"format":"other"}"#, "[]", "7"] {
+        assert_eq!(to.call("POST", "/api/import", wrong).status, 422, "{wrong}");
+    }
 }
 
 #[test]

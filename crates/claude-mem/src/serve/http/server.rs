@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::api::Api;
+use super::door::Door;
 use super::{call, table};
 use crate::serve::worker::Worker;
 
@@ -58,10 +59,11 @@ impl Server {
         let (end, ending) = watch::channel(false);
         let api = Arc::new(Api::new(worker, port, env, ending.clone()));
         let mut until = ending;
-        let serving = axum::serve(listener, router(&api)).with_graceful_shutdown(async move {
-            // The sender is gone only together with the server.
-            let _ = until.wait_for(|ending| *ending).await;
-        });
+        let serving =
+            axum::serve(Door::new(listener), router(&api)).with_graceful_shutdown(async move {
+                // The sender is gone only together with the server.
+                let _ = until.wait_for(|ending| *ending).await;
+            });
         let task = tokio::spawn(async move { serving.await });
         Ok(Self { end, task })
     }

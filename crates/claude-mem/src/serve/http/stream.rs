@@ -94,13 +94,10 @@ async fn tell(
         .await?;
         page = back;
         let look = look.map_err(|problem| problem.error)?;
-        for text in &look.events {
+        for text in &look {
             if !send(&mut writer, text).await {
                 return Ok(());
             }
-        }
-        if look.is_full {
-            continue;
         }
         tokio::select! {
             told = stored.recv() => if matches!(told, Err(RecvError::Closed)) {
@@ -147,14 +144,6 @@ async fn send(writer: &mut Writer, text: &str) -> bool {
     matches!(timeout(patience, writer.send(text)).await, Ok(Ok(())))
 }
 
-/// What one look found.
-#[derive(Debug, Default)]
-struct Look {
-    events: Vec<String>,
-    /// There may be more at once.
-    is_full: bool,
-}
-
 /// One page's view of the database.
 struct Watch {
     store: Store,
@@ -170,6 +159,12 @@ struct Removed {
     id: i64,
 }
 
+/// More rows of this kind came than are told one by one.
+#[derive(Serialize)]
+struct Missed {
+    kind: RowKind,
+}
+
 impl Watch {
     fn open(api: &Api, seen: Option<Marks>) -> Result<Self, Problem> {
         let store = Store::open_read_only(&api.dir().db())?;
@@ -183,12 +178,12 @@ impl Watch {
         })
     }
 
-    fn look(&mut self) -> Result<Look, Problem> {
+    fn look(&mut self) -> Result<Vec<String>, Problem> {
         let version = self.store.read().data_version()?;
         if self.version == Some(version) {
-            return Ok(Look::default());
+            return Ok(Vec::new());
         }
-        let mut look = Look::default();
+        let mut events = Vec::new();
         let Self {
             store,
             seen,
@@ -197,13 +192,13 @@ impl Watch {
             ..
         } = self;
         store.view(|reads| {
-            Ok(removed(reads, seen, &mut look)
-                .and_then(|()| rows(reads, seen, &mut look))
-                .and_then(|()| figures(reads, queue, spent, &mut look)))
+            Ok(removed(reads, seen, &mut events)
+                .and_then(|()| rows(reads, seen, &mut events))
+                .and_then(|()| figures(reads, queue, spent, &mut events)))
         })??;
-        // What came between the two looks is found by the next one.
-        self.version = (!look.is_full).then_some(version);
-        Ok(look)
+        // What came since the version was asked for is found by the next look.
+        self.version = Some(version);
+        Ok(events)
     }
 }
 
@@ -219,24 +214,29 @@ fn earlier(seen: Marks, there: Marks) -> Marks {
     }
 }
 
-fn removed(reads: &Reads<'_>, seen: &mut Marks, look: &mut Look) -> Result<(), Problem> {
+fn removed(reads: &Reads<'_>, seen: &mut Marks, events: &mut Vec<String>) -> Result<(), Problem> {
     for (number, kind, row_id) in reads.forgotten_after(seen.forgotten, HTTP_STREAM_ROWS_MAX)? {
         seen.forgotten = number;
         let gone = Removed { kind, id: row_id };
-        look.events.push(event("removed", Some(*seen), &gone));
+        events.push(event("removed", Some(*seen), &gone));
     }
     *seen = earlier(*seen, reads.marks()?);
     Ok(())
 }
 
-fn rows(reads: &Reads<'_>, seen: &mut Marks, look: &mut Look) -> Result<(), Problem> {
+fn rows(reads: &Reads<'_>, seen: &mut Marks, events: &mut Vec<String>) -> Result<(), Problem> {
     let mut views = Views::new(reads);
     let mut found: Vec<(i64, Row)> = Vec::new();
+    let mut there = reads.marks()?;
     for kind in RowKind::ALL {
-        let after = *seen.of(kind);
-        let ids = reads.rows_after(kind, after, HTTP_STREAM_ROWS_MAX)?;
-        look.is_full |= ids.len() == HTTP_STREAM_ROWS_MAX;
-        for id in ids {
+        let (mark, newest) = (seen.of(kind), *there.of(kind));
+        // An import, or a page that was away for long.
+        let told_from = newest - HTTP_STREAM_ROWS_MAX as i64;
+        if *mark < told_from {
+            *mark = told_from;
+            events.push(event("missed", None, &Missed { kind }));
+        }
+        for id in reads.rows_after(kind, *mark, HTTP_STREAM_ROWS_MAX)? {
             found.extend(views.row(kind, id)?.map(|row| (id, row)));
         }
     }
@@ -244,14 +244,13 @@ fn rows(reads: &Reads<'_>, seen: &mut Marks, look: &mut Look) -> Result<(), Prob
     let sessions: BTreeSet<_> = found.iter().filter_map(|(_, row)| row.session()).collect();
     for session in sessions {
         let view = views.session_view(reads.session(session)?)?;
-        look.events.push(event("session", None, &view));
+        events.push(event("session", None, &view));
     }
     for (id, row) in found {
         // Rows of one kind need not be in the order of their numbers: the highest counts.
         let mark = seen.of(row.kind());
         *mark = (*mark).max(id);
-        look.events
-            .push(event(row.kind().as_str(), Some(*seen), &row));
+        events.push(event(row.kind().as_str(), Some(*seen), &row));
     }
     Ok(())
 }
@@ -260,18 +259,17 @@ fn figures(
     reads: &Reads<'_>,
     queue: &mut Option<QueueCounts>,
     spent: &mut Option<u64>,
-    look: &mut Look,
+    events: &mut Vec<String>,
 ) -> Result<(), Problem> {
     let counts = reads.queue_counts()?;
     if queue.replace(counts) != Some(counts) {
-        look.events.push(event("queue", None, &counts));
+        events.push(event("queue", None, &counts));
     }
     let today = reads
         .spend_on(&clock::local_day(clock::now().millis()))?
         .tokens;
     if spent.replace(today) != Some(today) {
-        look.events
-            .push(event("spend", None, &json!({ "today": today })));
+        events.push(event("spend", None, &json!({ "today": today })));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::testing::{Stage, read};
-use crate::limits::HTTP_STREAMS_MAX;
+use crate::limits::{HTTP_STREAM_ROWS_MAX, HTTP_STREAMS_MAX};
 
 /// One page that listens.
 struct Page {
@@ -176,6 +176,31 @@ fn a_page_that_comes_back_is_told_what_it_missed_and_nothing_twice() {
     );
     let after = save(&stage, "Now it is back");
     assert_eq!(again.until("observation").data["id"], after);
+}
+
+#[test]
+fn masses_are_not_told_one_by_one() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    page.until("spend");
+    let saved = stage.worker.store.with(|store| {
+        // In one go, as an import's batch comes.
+        for at in 0..HTTP_STREAM_ROWS_MAX + 50 {
+            let text = format!("Note {at}");
+            let note = crate::remember::Note {
+                text: &text,
+                global: true,
+                ..crate::remember::Note::default()
+            };
+            crate::remember::save(store, &note, crate::clock::Millis(5)).unwrap();
+        }
+        Ok(())
+    });
+    saved.unwrap();
+    let newest = (HTTP_STREAM_ROWS_MAX + 50) as i64;
+    let missed = Page::open(&stage, Some("0.0.0.0.0")).until("missed");
+    assert_eq!(missed.data, json!({ "kind": "observation" }));
+    while page.until("observation").data["id"] != newest {}
 }
 
 #[test]

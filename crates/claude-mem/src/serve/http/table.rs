@@ -5,10 +5,10 @@
 
 use super::route::{Act, Method, Route, change, delete, get, post};
 use super::{
-    capture, context, feed, health, ledger, lists, memory, observations, openapi, pause, projects,
-    queue, search, sessions, settings, stats, tokens,
+    capture, context, feed, health, import, ledger, lists, memory, observations, openapi, pause,
+    projects, queue, search, sessions, settings, stats, tokens,
 };
-use crate::limits::HOOK_INPUT_BYTES_MAX;
+use crate::limits::{HOOK_INPUT_BYTES_MAX, HTTP_IMPORT_BYTES_MAX};
 
 /// The table.
 pub(super) fn routes() -> Vec<Route> {
@@ -88,5 +88,6 @@ fn working() -> Vec<Route> {
         hook("/api/sessions/observations", "A tool was used: what its hook sends", capture::observation),
         hook("/api/sessions/summarize", "A turn ends: what its hook sends", capture::summarize),
         hook("/api/sessions/complete", "A session ends: what its hook sends", capture::complete),
+        post("/api/import", "Takes in an export", import::import).up_to(HTTP_IMPORT_BYTES_MAX),
     ]
 }
