@@ -2,22 +2,24 @@
 
 const KEY = 'claude-mem-token';
 
-/** Trades the one-time secret of the link for a token, and takes it out of the address bar. */
+/** Trades the one-time secret of the link for a token, and takes it out of the address bar.
+ *  False if there was a secret that is worth nothing any more. */
 export async function enter() {
   const secret = new URLSearchParams(location.hash.replace(/^#/, '')).get('k');
-  if (!secret) return;
+  if (!secret) return true;
   history.replaceState(null, '', `${location.pathname}#/feed`);
-  const answer = await fetch('/api/page/token', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ secret }),
-  });
-  if (answer.ok) sessionStorage.setItem(KEY, (await answer.json()).token);
+  try {
+    const { token } = await call('POST', '/api/page/token', { secret });
+    sessionStorage.setItem(KEY, token);
+    return true;
+  } catch {
+    return token() !== '';
+  }
 }
 
 export const token = () => sessionStorage.getItem(KEY) ?? '';
 
-/** What the worker said no to, in its own words. */
+/** What the worker said no to, in its own words. Status 0: it said nothing at all. */
 export class Refused extends Error {
   constructor(status, body) {
     super(body?.error ?? `The worker answered ${status}`);
@@ -27,17 +29,25 @@ export class Refused extends Error {
   }
 }
 
+export const GONE = { error: 'The worker does not answer', hint: 'Run `claude-mem open`: it starts the worker and opens this page again.' };
+
 async function call(method, path, body) {
   const headers = { 'X-Claude-Mem-Token': token() };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   let answer;
+  let text;
   try {
     answer = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    text = await answer.text();
   } catch {
-    throw new Refused(0, { error: 'The worker does not answer', hint: 'Start it with `claude-mem open`.' });
+    throw new Refused(0, GONE);
   }
-  const text = await answer.text();
-  const value = text ? JSON.parse(text) : null;
+  let value = null;
+  try {
+    value = text ? JSON.parse(text) : null;
+  } catch {
+    throw new Refused(answer.status, { error: 'The worker sent something that cannot be read' });
+  }
   if (!answer.ok) throw new Refused(answer.status, value);
   return value;
 }

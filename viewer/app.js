@@ -1,9 +1,11 @@
 // The frame: which view, which project, is the worker there.
 
-import { enter, get, post, Refused, token } from './api.js';
-import { debounce, fill, h, loading, state, toast } from './dom.js';
+import { enter, get, GONE, Refused, token } from './api.js';
+import { coded, debounce, fill, h, loading, state } from './dom.js';
 import { dashboard } from './dashboard.js';
+import { add } from './edit.js';
 import { feed } from './feed.js';
+import { keys, help } from './keys.js';
 import { next } from './next.js';
 import { search } from './search.js';
 import { session, sessions } from './sessions.js';
@@ -13,161 +15,169 @@ import { theme } from './theme.js';
 
 const main = document.getElementById('main');
 const find = document.getElementById('find');
-const projectSelect = document.getElementById('project');
+const link = document.getElementById('link');
+const chooser = document.getElementById('project');
+const PROJECT = 'claude-mem-project';
 
 const VIEWS = { feed, search, sessions, session, dashboard, next, settings };
 
-/** What the views share: the chosen project, the live events, and a way to draw again. */
+/** What the views share: the chosen project, the live events, and ways to go on. */
 const world = {
-  project: '',
+  project: sessionStorage.getItem(PROJECT) ?? '',
   projects: [],
   stream: new Stream(),
   heard: null,
   listen(run) {
     this.heard = run;
   },
-  refresh: () => show(),
+  /** The same view anew, in place. */
+  refresh: () => show({ quiet: true }),
+  /** Another view, or the same with other parameters; only the former can be gone back to. */
+  go(name, params = []) {
+    const text = String(new URLSearchParams(params));
+    const hash = `#/${name}${text ? `?${text}` : ''}`;
+    if (hash === location.hash) return;
+    if (place().name === name) history.replaceState(null, '', hash);
+    else history.pushState(null, '', hash);
+    show();
+  },
 };
-
-world.stream.addEventListener('event', ({ detail }) => {
-  world.heard?.(detail);
-  if (detail.name === 'session') projects();
-});
-world.stream.addEventListener('link', ({ detail: { up } }) => {
-  const link = document.getElementById('link');
-  link.dataset.up = String(up);
-  fill(link, h('span', { class: 'dot' }), up ? 'live' : 'not connected');
-  link.title = up ? 'New memories appear by themselves' : 'The worker is gone; `claude-mem open` starts it again. Trying…';
-});
 
 /** `#/name/rest?params` */
 function place() {
-  const [path, params = ''] = location.hash.replace(/^#\/?/, '').split('?');
-  const [name = 'feed', rest] = path.split('/');
-  return { name: rest && name === 'sessions' ? 'session' : name || 'feed', rest, params: new URLSearchParams(params) };
+  const [path, text = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name, rest] = path.split('/');
+  const view = name === 'sessions' && rest ? 'session' : name in VIEWS ? name : 'feed';
+  return { name: view, rest: rest && decodeURIComponent(rest), params: new URLSearchParams(text) };
 }
 
-let shown = 0;
+let turn = 0;
+let current = null;
 
-async function show() {
-  const { name, rest, params } = place();
-  const turn = ++shown;
-  world.heard = null;
-  for (const link of document.querySelectorAll('.side a')) {
-    const here = link.getAttribute('href') === `#/${name === 'session' ? 'sessions' : name}`;
-    if (here) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+async function show({ quiet = false } = {}) {
+  const at = place();
+  const mine = ++turn;
+  if (current?.name === at.name && current.update && !quiet) {
+    current.update(at);
+    return;
   }
+  const isNew = !quiet || current?.name !== at.name;
+  world.heard = null;
+  current = null;
+  if (isNew) frame(at);
+  // A view that is quick never shows that it was waited for.
+  const patience = setTimeout(() => mine === turn && isNew && fill(main, loading()), 150);
+  let content;
+  try {
+    const view = await VIEWS[at.name](world, at);
+    if (mine !== turn) return;
+    current = { name: at.name, update: view.update };
+    content = view.content ?? view;
+  } catch (error) {
+    if (mine !== turn) return;
+    content = trouble(error);
+  } finally {
+    clearTimeout(patience);
+  }
+  const lost = main.contains(document.activeElement);
+  fill(main, content);
+  main.dataset.view = at.name;
+  if (isNew) scrollTo(0, 0);
+  if (isNew && lost) main.focus({ preventScroll: true });
+}
+
+function frame({ name, params }) {
+  for (const one of document.querySelectorAll('.side a')) {
+    const here = one.getAttribute('href') === `#/${name === 'session' ? 'sessions' : name}`;
+    if (here) one.setAttribute('aria-current', 'page');
+    else one.removeAttribute('aria-current');
+  }
+  document.title = `${name === 'next' ? 'next session' : name} · claude-mem`;
   if (name !== 'search') find.value = '';
   else if (document.activeElement !== find) find.value = params.get('q') ?? '';
-  const view = VIEWS[name] ?? feed;
-  if (name !== 'search' && name !== 'feed') fill(main, loading());
-  try {
-    const content = await view(world, name === 'session' ? rest : params);
-    if (turn === shown) fill(main, content);
-  } catch (error) {
-    if (turn === shown) fill(main, trouble(error));
-  }
 }
 
 function trouble(error) {
   if (error instanceof Refused && error.status === 401) return locked();
-  const again = h('button', { type: 'button', onclick: show }, 'Try again');
-  return state(error.message, error.hint || 'claude-mem doctor finds out what is wrong.', again);
+  const again = h('button', { type: 'button', onclick: () => show() }, 'Try again');
+  return state(error.message, error.hint || 'Run `claude-mem doctor`: it finds out what is wrong.', again);
 }
 
-function locked() {
-  return state('This page has no key', [
-    'Your memory is shown to nobody but you. Run ',
-    h('code', {}, 'claude-mem open'),
-    ' in a terminal: it opens this page with a key that works once.',
-  ]);
+function locked(used = false) {
+  current = null;
+  document.body.dataset.locked = '';
+  const why = used ? 'This link was used before, or is too old. ' : 'Your memory is shown to nobody but you. ';
+  return state('This page has no key', coded(`${why}Run \`claude-mem open\` in a terminal: it opens this page with a key that works once.`));
 }
+
+world.stream.addEventListener('event', ({ detail }) => {
+  world.heard?.(detail);
+  if (detail.name === 'session') later();
+});
+world.stream.addEventListener('link', ({ detail: { up } }) => {
+  const was = link.dataset.up;
+  link.dataset.up = String(up);
+  fill(link, h('span', { class: 'dot' }), up ? 'Live' : 'Not connected');
+  link.title = up ? 'New memories appear by themselves' : `${GONE.hint} Trying again…`;
+  document.querySelector('.offline')?.remove();
+  if (!up) document.querySelector('.top').after(h('p', { class: 'offline', role: 'alert' }, 'The worker does not answer. ', coded(GONE.hint)));
+  // What a view could not load while nobody answered.
+  else if (was === 'false' && main.querySelector('.state')) world.refresh();
+});
+world.stream.addEventListener('locked', () => fill(main, locked()));
 
 async function projects() {
   const { items } = await get('/api/projects');
+  const is = JSON.stringify(items.map((one) => [one.id, one.name]));
   world.projects = items;
-  fill(projectSelect, h('option', { value: '' }, 'All projects'), items.map((project) => h('option', { value: String(project.id), selected: String(project.id) === world.project }, project.name)));
+  if (!items.some((one) => String(one.id) === world.project)) world.project = '';
+  if (chooser.dataset.is === is) return;
+  chooser.dataset.is = is;
+  fill(chooser, h('option', { value: '' }, 'All projects'), items.map((one) => h('option', { value: String(one.id), selected: String(one.id) === world.project }, one.name)));
 }
+const later = debounce(400, () => projects().catch(() => { /* The stream says when the worker is gone. */ }));
 
-function addMemory() {
-  const dialog = h('dialog', { 'aria-labelledby': 'add-title', onclose: () => dialog.remove() });
-  const save = async (event) => {
+function listen() {
+  const typed = debounce(120, () => {
+    const text = find.value.trim();
+    const { name, params } = place();
+    if (!text && name !== 'search') return;
+    const kept = name === 'search' ? [...params].filter(([key]) => key !== 'q') : [];
+    if (text || kept.length) world.go('search', text ? [['q', text], ...kept] : kept);
+    else world.go('feed');
+  });
+  find.addEventListener('input', typed);
+  find.form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const values = Object.fromEntries(new FormData(event.target));
-    try {
-      const row = await post('/api/memory/save', { text: values.text, title: values.title || undefined, project: values.project || undefined, global: values.global === 'on' });
-      dialog.close();
-      toast(`Saved as ${row.handle}`);
-      if (place().name === 'feed' && !world.heard) show();
-    } catch (error) {
-      toast(`${error.message}. ${error.hint ?? ''}`);
-    }
-  };
-  dialog.append(
-    h(
-      'form',
-      { onsubmit: save },
-      h('h2', { id: 'add-title' }, 'Add a memory'),
-      h('label', { class: 'field' }, h('span', {}, 'What should be remembered'), h('textarea', { name: 'text', rows: '4', required: true })),
-      h('label', { class: 'field' }, h('span', {}, 'Title (the first sentence, if empty)'), h('input', { name: 'title' })),
-      h('label', { class: 'field' }, h('span', {}, 'Project'), h('select', { name: 'project' }, world.projects.map((project) => h('option', { value: String(project.id), selected: String(project.id) === world.project }, project.name)))),
-      h('label', { class: 'check' }, h('input', { type: 'checkbox', name: 'global' }), 'Holds in every project'),
-      h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Cancel')),
-    ),
-  );
-  document.body.append(dialog);
-  dialog.showModal();
-}
-
-/** `/` finds, a letter after `g` goes somewhere, j and k walk the cards. */
-function keys(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog')) return;
-  if (event.key === '/') {
-    event.preventDefault();
-    find.focus();
-  } else if (keys.go) {
-    keys.go = false;
-    document.querySelector(`.side a[data-key="${CSS.escape(event.key)}"]`)?.click();
-  } else if (event.key === 'g') keys.go = true;
-  else if (event.key === 'j' || event.key === 'k') walk(event.key === 'j' ? 1 : -1);
-}
-
-function walk(step) {
-  const heads = [...document.querySelectorAll('.card:not([hidden]) .card-head')];
-  const at = heads.indexOf(document.activeElement);
-  heads[Math.max(0, Math.min(heads.length - 1, at + step))]?.focus();
+    main.querySelector('.card-toggle')?.focus();
+  });
+  chooser.addEventListener('change', () => {
+    world.project = chooser.value;
+    sessionStorage.setItem(PROJECT, world.project);
+    current = null;
+    show();
+  });
+  document.getElementById('add').addEventListener('click', () => add(world));
+  document.getElementById('help').addEventListener('click', help);
+  addEventListener('hashchange', () => (location.hash.startsWith('#k=') ? location.reload() : show()));
+  addEventListener('popstate', () => show());
+  addEventListener('keydown', (event) => keys(event, { find, add: () => add(world) }));
 }
 
 async function start() {
   theme(document.getElementById('theme'));
-  await enter();
-  if (!token()) {
-    fill(main, locked());
+  const entered = await enter();
+  if (!entered || !token()) {
+    fill(main, locked(!entered));
     return;
   }
-  const typed = debounce(140, () => {
-    const text = find.value.trim();
-    location.hash = text ? `#/search?${new URLSearchParams({ q: text })}` : '#/feed';
-  });
-  find.addEventListener('input', typed);
-  document.querySelector('.find').addEventListener('submit', (event) => {
-    event.preventDefault();
-    main.querySelector('.card-head')?.focus();
-  });
-  projectSelect.addEventListener('change', () => {
-    world.project = projectSelect.value;
-    show();
-  });
-  document.getElementById('add').addEventListener('click', addMemory);
-  addEventListener('hashchange', show);
-  addEventListener('keydown', keys);
   try {
     await projects();
   } catch (error) {
     fill(main, trouble(error));
-    return;
+    if (error.status === 401) return;
   }
+  listen();
   world.stream.run();
   await show();
 }

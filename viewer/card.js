@@ -1,18 +1,22 @@
 // One memory as a card: a line that opens to all there is.
 
 import { patch, post, remove } from './api.js';
-import { fill, h, toast } from './dom.js';
-import { apiOf, count, day, markOf, time, titleOf, typeOf } from './words.js';
+import { fill, h, toast, trouble } from './dom.js';
+import { edit } from './edit.js';
+import { ago, apiOf, baseName, count, day, mark, marked, plural, time, titleOf, typeName, typeOf } from './words.js';
+
+const CONCEPTS = 3;
 
 export class MemCard extends HTMLElement {
   #row;
   #open = false;
+  #fresh = false;
 
   static of(row, { open = false, fresh = false } = {}) {
     const card = document.createElement('mem-card');
     card.#row = row;
     card.#open = open;
-    card.className = `card${fresh ? ' fresh' : ''}`;
+    card.#fresh = fresh;
     return card;
   }
 
@@ -20,97 +24,144 @@ export class MemCard extends HTMLElement {
     return this.#row;
   }
 
+  get isOpen() {
+    return this.#open;
+  }
+
   connectedCallback() {
+    if (this.firstChild) return;
+    this.className = `card${this.#fresh ? ' fresh' : ''}`;
+    this.setAttribute('role', 'article');
     this.dataset.handle = this.#row.handle;
-    this.dataset.type = typeOf(this.#row);
     this.#render();
+  }
+
+  /** The row has changed. What somebody is writing in it stays. */
+  update(row) {
+    this.#row = { ...this.#row, ...row };
+    if (!this.querySelector('form')) this.#render();
   }
 
   #render() {
     const row = this.#row;
+    const had = this.contains(document.activeElement) ? (document.activeElement.dataset.act ?? 'toggle') : null;
     const id = `body-${row.kind}-${row.id}`;
     this.classList.toggle('wrong', Boolean(row.wrong));
     this.classList.toggle('replaced', row.replacedBy != null);
+    this.classList.toggle('open', this.#open);
+    // What was said is its own title: it opens to its full length.
+    this.classList.toggle('said', row.kind === 'prompt' || row.kind === 'message');
+    const lede = ledeOf(row);
     fill(
       this,
+      mark(typeOf(row)),
       h(
-        'button',
-        { type: 'button', class: 'card-head', 'aria-expanded': String(this.#open), 'aria-controls': id, onclick: () => this.toggle() },
-        h('span', { class: 'mark', 'aria-hidden': 'true' }, markOf(row)),
-        h('span', { class: 'card-title' }, titleOf(row)),
-        row.pinned && h('span', { class: 'tag' }, 'pinned'),
-        row.wrong && h('span', { class: 'tag' }, 'marked wrong'),
-        row.replacedBy != null && h('span', { class: 'tag' }, `replaced by #${row.replacedBy}`),
-        row.level === 'user' && h('span', { class: 'tag' }, 'every project'),
-        row.level === 'proposed' && h('span', { class: 'tag' }, 'proposed'),
+        'div',
+        { class: 'card-head' },
+        h('button', { type: 'button', class: 'card-toggle', id: `${id}-toggle`, 'data-act': 'toggle', 'aria-expanded': String(this.#open), 'aria-controls': this.#open ? id : null, onclick: () => this.toggle() }, marked(titleOf(row), row.why?.matched)),
+        this.#open ? null : lede && h('p', { class: 'lede' }, marked(lede, row.why?.matched)),
+        this.#meta(),
       ),
-      h(
-        'p',
-        { class: 'meta' },
-        h('span', {}, row.handle),
-        h('span', {}, typeOf(row)),
-        row.project && h('span', {}, row.project.name),
-        h('time', { datetime: new Date(row.createdAt).toISOString(), title: day(row.createdAt) }, time(row.createdAt)),
-        row.readTokens > 0 && h('span', {}, `${count(row.readTokens)} tokens`),
-        row.score != null && h('span', {}, `score ${row.score.toFixed(2)}`),
-      ),
+      h('time', { class: 'when', datetime: new Date(row.createdAt).toISOString(), title: `${day(row.createdAt)}, ${time(row.createdAt)}` }, row.score == null ? time(row.createdAt) : ago(row.createdAt)),
       this.#open && h('div', { id, class: 'card-body' }, this.#body(), this.#actions()),
+    );
+    this.setAttribute('aria-labelledby', `${id}-toggle`);
+    if (had) (this.querySelector(`[data-act="${had}"]`) ?? this.querySelector('.card-toggle')).focus({ preventScroll: true });
+  }
+
+  #meta() {
+    const row = this.#row;
+    const files = row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [];
+    const concepts = row.concepts ?? [];
+    return h(
+      'p',
+      { class: 'meta' },
+      h('span', { class: 'type', 'data-type': typeOf(row) }, typeName(row)),
+      row.pinned && h('span', { class: 'tag' }, 'pinned'),
+      row.wrong && h('span', { class: 'tag' }, 'marked wrong'),
+      row.replacedBy != null && h('span', { class: 'tag' }, `replaced by #${row.replacedBy}`),
+      row.level === 'user' && h('span', { class: 'tag' }, 'every project'),
+      row.level === 'proposed' && h('span', { class: 'tag' }, 'proposed'),
+      row.project && h('span', {}, row.project.name),
+      files.length > 0 && h('span', { class: 'mono' }, baseName(files[0]), files.length > 1 && ` +${files.length - 1}`),
+      concepts.length > 0 && h('span', {}, concepts.slice(0, CONCEPTS).join(', ')),
+      row.score != null && h('span', { class: 'score', title: 'How well it fits' }, row.score.toFixed(2)),
     );
   }
 
-  toggle() {
-    this.#open = !this.#open;
+  toggle(to = !this.#open) {
+    this.#open = to;
+    this.#fresh = false;
+    this.classList.remove('fresh');
     this.#render();
-    this.querySelector('.card-head').focus();
+    this.querySelector('.card-toggle').focus({ preventScroll: true });
   }
 
   #body() {
     const row = this.#row;
-    if (row.kind === 'summary') {
-      const fields = [['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed], ['Next steps', row.nextSteps], ['Notes', row.notes]];
-      return [
-        h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
-        files('Read', row.filesRead),
-        files('Edited', row.filesEdited),
-      ];
-    }
-    if (row.kind !== 'observation') return h('p', { class: 'prose' }, row.private ? 'Its words were never kept.' : row.text);
-    return [
-      row.subtitle && h('p', { class: 'subtitle' }, row.subtitle),
-      row.narrative && h('p', { class: 'prose' }, row.narrative),
-      row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', {}, fact))),
-      row.concepts?.length > 0 && h('p', { class: 'chips' }, row.concepts.map((concept) => h('a', { class: 'chip', href: `#/search?concept=${encodeURIComponent(concept)}` }, concept))),
-      files('Read', row.filesRead),
-      files('Modified', row.filesModified),
-      h('p', { class: 'meta' }, h('span', {}, `said by ${row.origin}`), h('span', {}, `made by ${row.madeBy}`), row.branch && h('span', {}, `branch ${row.branch}`)),
-      row.why && why(row.why),
-    ];
+    const parts = row.kind === 'observation' ? observation(row) : row.kind === 'summary' ? summary(row) : row.private && h('p', { class: 'soft' }, 'Its words were never kept.');
+    return [parts, row.why && why(row.why), this.#source()];
+  }
+
+  /** Where it is from, small. */
+  #source() {
+    const row = this.#row;
+    const session = row.session && h('a', { href: `#/sessions/${row.session.id}` }, 'its session');
+    return h(
+      'p',
+      { class: 'meta' },
+      h('span', { class: 'mono' }, row.handle),
+      row.readTokens > 0 && h('span', {}, `${plural(row.readTokens, 'token')} to tell`),
+      row.discoveryTokens > 0 && h('span', {}, `${count(row.discoveryTokens)} to find out`),
+      row.origin && h('span', {}, `from the ${row.origin}`),
+      row.madeBy && h('span', {}, `written by ${row.madeBy}`),
+      row.branch && h('span', {}, `branch ${row.branch}`),
+      session,
+    );
   }
 
   #actions() {
     const row = this.#row;
-    const button = (name, run, extra = {}) => h('button', { type: 'button', class: 'quiet', onclick: run, ...extra }, name);
-    const observation = row.kind === 'observation';
+    const button = (act, name, run, extra = {}) => h('button', { type: 'button', class: 'small', 'data-act': act, onclick: run, ...extra }, name);
+    const forget = button('forget', 'Forget', () => this.#forget(), { class: 'small danger' });
+    if (row.kind !== 'observation') return h('div', { class: 'actions' }, forget);
     return h(
       'div',
       { class: 'actions' },
-      row.session && h('a', { class: 'quiet', href: `#/sessions/${row.session.id}` }, 'Session'),
-      observation && button('Edit', () => this.#edit()),
-      observation && button(row.pinned ? 'Unpin' : 'Pin', () => this.#change({ pinned: !row.pinned }), { 'aria-pressed': String(Boolean(row.pinned)) }),
-      observation && button(row.wrong ? 'Not wrong after all' : 'Mark as wrong', () => this.#change({ wrong: !row.wrong })),
-      observation && row.level === 'proposed' && button('Keep for every project', () => this.#change({ level: 'user' })),
-      observation && row.level === 'user' && button('Only this project', () => this.#change({ level: 'project' })),
-      button('Forget', () => this.#forget(), { class: 'quiet danger' }),
+      button('edit', 'Edit', () => this.#edit()),
+      button('pin', row.pinned ? 'Unpin' : 'Pin', () => this.#change({ pinned: !row.pinned }), { title: 'Pinned memories go to every session of their project' }),
+      button('wrong', row.wrong ? 'Not wrong after all' : 'Mark as wrong', () => this.#change({ wrong: !row.wrong }), { title: 'What is wrong is never told again' }),
+      row.level === 'proposed' && button('level', 'Keep for every project', () => this.#change({ level: 'user' })),
+      row.level === 'user' && button('level', 'Only this project', () => this.#change({ level: 'project' })),
+      forget,
     );
   }
 
   async #change(edit) {
     try {
-      this.#row = { ...this.#row, ...(await patch(apiOf(this.#row), edit)) };
-      this.#render();
+      this.update(await patch(apiOf(this.#row), edit));
     } catch (error) {
-      toast(`${error.message}. ${error.hint ?? ''}`);
+      toast(trouble(error));
     }
+  }
+
+  #edit() {
+    const body = this.querySelector('.card-body');
+    const done = (act = 'edit') => {
+      this.#render();
+      this.querySelector(`[data-act="${act}"]`)?.focus({ preventScroll: true });
+    };
+    edit(body, this.#row, {
+      save: async (changed) => {
+        this.#row = { ...this.#row, ...(await patch(apiOf(this.#row), changed)) };
+        fill(body);
+        done();
+      },
+      cancel: () => {
+        fill(body);
+        done();
+      },
+    });
   }
 
   async #forget() {
@@ -118,72 +169,66 @@ export class MemCard extends HTMLElement {
     try {
       await remove(apiOf(row));
     } catch (error) {
-      toast(error.message);
+      toast(trouble(error));
       return;
     }
-    const next = this.nextElementSibling?.querySelector('.card-head');
-    this.hidden = true;
-    next?.focus();
-    toast(`Forgot ${row.handle}`, {
-      name: 'Undo',
-      run: async () => {
+    const list = this.closest('mem-list');
+    const place = document.createComment('');
+    if (list) list.drop(row.kind, row.id);
+    else this.replaceWith(place);
+    const run = async () => {
+      try {
         await post(`/api/memory/${row.kind}/${row.id}/restore`);
-        this.hidden = false;
-        this.querySelector('.card-head').focus();
-      },
-    });
-  }
-
-  #edit() {
-    const row = this.#row;
-    const field = (name, value, rows) =>
-      h('label', { class: 'field' }, h('span', {}, name), rows ? h('textarea', { rows: String(rows), name }, value) : h('input', { name, value }));
-    const form = h(
-      'form',
-      {
-        class: 'edit',
-        onsubmit: async (event) => {
-          event.preventDefault();
-          const values = Object.fromEntries(new FormData(form));
-          const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
-          await this.#change({
-            title: values.title,
-            subtitle: values.subtitle,
-            narrative: values.narrative,
-            facts: lines(values.facts),
-            concepts: values.concepts.split(',').map((word) => word.trim()).filter(Boolean),
-          });
-        },
-      },
-      field('title', row.title),
-      field('subtitle', row.subtitle),
-      field('narrative', row.narrative, 5),
-      field('facts', (row.facts ?? []).join('\n'), 4),
-      field('concepts', (row.concepts ?? []).join(', ')),
-      h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), h('button', { type: 'button', class: 'quiet', onclick: () => this.#render() }, 'Cancel')),
-    );
-    fill(this.querySelector('.card-body'), form);
-    form.querySelector('input').focus();
+      } catch (error) {
+        toast(trouble(error));
+        return;
+      }
+      if (list) list.add(row);
+      else place.replaceWith(this);
+      document.getElementById(`body-${row.kind}-${row.id}-toggle`)?.focus();
+    };
+    toast(`Forgot ${row.handle}`, { name: 'Undo', run });
   }
 }
 
-function files(name, list) {
+const ledeOf = (row) => (row.kind === 'observation' ? row.subtitle || row.narrative : row.kind === 'summary' ? row.completed || row.learned : '');
+
+function observation(row) {
+  return [
+    row.subtitle && h('p', { class: 'soft' }, row.subtitle),
+    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose' }, row.narrative),
+    row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', {}, fact))),
+    row.concepts?.length > 0 && chips('Concepts', row.concepts, 'concept'),
+    chips('Modified', row.filesModified, 'file'),
+    chips('Read', row.filesRead, 'file'),
+  ];
+}
+
+function summary(row) {
+  const fields = [['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed], ['Next steps', row.nextSteps], ['Notes', row.notes]];
+  return [
+    h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    chips('Edited', row.filesEdited, 'file'),
+    chips('Read', row.filesRead, 'file'),
+  ];
+}
+
+function chips(name, list, filter) {
   if (!list?.length) return null;
-  return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), list.map((path) => h('a', { class: 'chip mono', href: `#/search?file=${encodeURIComponent(path)}` }, path)));
+  return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), list.map((text) => h('a', { class: filter === 'file' ? 'chip mono' : 'chip', href: `#/search?${new URLSearchParams({ [filter]: text })}` }, text)));
 }
+
+const PARTS = [['words', 'its words'], ['vectors', 'its meaning'], ['coverage', 'share of the question'], ['neighbours', 'what stands around it'], ['recency', 'how new it is']];
 
 /** The parts of a score, as bars and figures. */
 function why(parts) {
-  const names = ['words', 'vectors', 'coverage', 'neighbours', 'recency'];
-  const most = Math.max(...names.map((name) => parts[name] ?? 0), 0.01);
+  const most = Math.max(...PARTS.map(([key]) => parts[key] ?? 0), 0.01);
   return h(
     'details',
     { class: 'why' },
     h('summary', {}, 'Why it is here'),
-    names.map((name) =>
-      h('div', { class: 'bar-row' }, h('span', {}, name), h('span', { class: 'bar', style: { inlineSize: `${((parts[name] ?? 0) / most) * 60}%` } }), h('span', {}, (parts[name] ?? 0).toFixed(3))),
-    ),
-    parts.matched?.length > 0 && h('p', { class: 'meta' }, h('span', {}, `matched: ${parts.matched.join(', ')}`)),
+    PARTS.map(([key, name]) => h('div', { class: 'bar-row' }, h('span', {}, name), h('span', { class: 'bar' }, h('span', { style: { inlineSize: `${Math.max((parts[key] ?? 0) / most, 0) * 100}%` } })), h('span', {}, (parts[key] ?? 0).toFixed(3)))),
+    parts.matched?.length > 0 && h('p', { class: 'meta' }, `matched: ${parts.matched.join(', ')}`),
   );
 }
 

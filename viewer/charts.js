@@ -1,59 +1,91 @@
-// Small charts that read without a legend: one series, named axes, a table for those who cannot
+// Charts that read well at any width: named axes, few lines, and a table for those who cannot
 // see them.
 
-import { h, s } from './dom.js';
-import { count } from './words.js';
+import { fill, h, s } from './dom.js';
+import { count, short } from './words.js';
 
-const WIDTH = 640;
-const HEIGHT = 160;
-const LEFT = 44;
-const BOTTOM = 22;
+const HEIGHT = 168;
+const LEFT = 40;
+const BOTTOM = 24;
+const TOP = 8;
+/** A day's label needs so much room. */
+const LABEL = 72;
+const month = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-/** Bars over days. `series`: [{name, class, values}], stacked. */
-export function bars(title, labels, series) {
-  const totals = labels.map((_, at) => series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0));
-  const top = nice(Math.max(...totals, 1));
-  const step = (WIDTH - LEFT) / Math.max(labels.length, 1);
-  const y = (value) => (HEIGHT - BOTTOM) * (1 - value / top);
-  const columns = labels.map((label, at) => {
+/** Stacked bars over days, drawn as wide as there is room. */
+class MemBars extends HTMLElement {
+  #data;
+  #watch = new ResizeObserver(([entry]) => this.#draw(entry.contentRect.width));
+
+  static of(data) {
+    const chart = document.createElement('mem-bars');
+    chart.#data = data;
+    return chart;
+  }
+
+  connectedCallback() {
+    this.#watch.observe(this);
+  }
+
+  disconnectedCallback() {
+    this.#watch.disconnect();
+  }
+
+  #draw(width) {
+    if (width < 1) return;
+    const { title, days, series } = this.#data;
+    const totals = days.map((_, at) => series.reduce((sum, one) => sum + one.values[at], 0));
+    const top = nice(Math.max(...totals, 1));
+    const step = (width - LEFT) / days.length;
+    const y = (value) => TOP + (HEIGHT - BOTTOM - TOP) * (1 - value / top);
+    const grid = [0, top / 2, top].map((value) => [
+      s('line', { class: 'grid', x1: LEFT, x2: width, y1: Math.round(y(value)) + 0.5, y2: Math.round(y(value)) + 0.5 }),
+      s('text', { class: 'axis', x: LEFT - 8, y: y(value) + 4, 'text-anchor': 'end' }, short(value)),
+    ]);
+    const every = Math.max(1, Math.ceil((LABEL * days.length) / (width - LEFT)));
+    // Counted from today, so that the last day always has its name.
+    const names = days.map((day, at) => (days.length - 1 - at) % every === 0 && s('text', { class: 'axis', x: Math.min(LEFT + (at + 0.5) * step, width - 22), y: HEIGHT - 6, 'text-anchor': 'middle' }, named(day)));
+    const columns = days.map((day, at) => this.#column(day, at, step, y));
+    fill(this, s('svg', { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: 'img', 'aria-label': `${title}; the figures follow as a table` }, grid, columns, names));
+  }
+
+  #column(day, at, step, y) {
+    const { series } = this.#data;
     let below = 0;
     const parts = series.map((one) => {
-      const value = one.values[at] ?? 0;
-      const part = s('rect', { class: one.class, x: LEFT + at * step + step * 0.15, width: Math.max(step * 0.7, 1), y: y(below + value), height: Math.max(y(below) - y(below + value), 0), rx: Math.min(2, step * 0.2) });
+      const value = one.values[at];
+      const height = y(below) - y(below + value);
+      const part = value > 0 && s('rect', { class: one.class, x: LEFT + at * step + step * 0.12, width: Math.max(step * 0.76, 1), y: y(below + value), height: Math.max(height, 1), rx: Math.min(2, step * 0.2) });
       below += value;
       return part;
     });
-    const text = `${label}: ${series.map((one) => `${count(one.values[at] ?? 0)} ${one.name}`).join(', ')}`;
-    return s('g', {}, s('title', {}, text), s('rect', { class: 'hit', x: LEFT + at * step, y: 0, width: step, height: HEIGHT - BOTTOM }), parts);
-  });
-  const lines = [0, top / 2, top].map((value) => [
-    s('line', { class: 'grid', x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) }),
-    s('text', { class: 'axis', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end' }, short(value)),
-  ]);
-  const every = Math.ceil(labels.length / 6);
-  const days = labels.map((label, at) => at % every === 0 && s('text', { class: 'axis', x: LEFT + at * step, y: HEIGHT - 4 }, label.slice(5)));
-  return figure(title, series, s('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': title }, lines, columns, days.filter(Boolean)), table(labels, series));
+    const text = `${named(day)}: ${series.map((one) => `${count(one.values[at])} ${one.name}`).join(', ')}`;
+    return s('g', { class: 'column' }, s('title', {}, text), s('rect', { class: 'hit', x: LEFT + at * step, y: TOP, width: step, height: HEIGHT - BOTTOM - TOP }), parts);
+  }
 }
 
-/** Horizontal bars: one row a name. */
-export function ranks(title, rows) {
+/** `series`: [{name, class, values}]. */
+export function bars(title, days, series) {
+  const legend = series.length > 1 && h('span', { class: 'legend' }, series.map((one) => h('span', {}, h('span', { class: `swatch ${one.class}` }), one.name)));
+  const head = h('tr', {}, h('th', { scope: 'col' }, 'Day'), series.map((one) => h('th', { scope: 'col' }, one.name)));
+  const rows = days.map((day, at) => series.some((one) => one.values[at]) && h('tr', {}, h('td', {}, day), series.map((one) => h('td', {}, count(one.values[at])))));
+  const table = h('div', { class: 'sr' }, h('table', {}, h('caption', {}, title), h('thead', {}, head), h('tbody', {}, rows)));
+  if (!series.some((one) => one.values.some(Boolean))) return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title), h('p', { class: 'soft' }, 'Nothing in the last 60 days.'));
+  return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title, legend), MemBars.of({ title, days, series }), table);
+}
+
+/** Horizontal bars: one row a name. `class` colours one row. */
+export function ranks(title, rows, note) {
   const most = Math.max(...rows.map((row) => row.count), 1);
-  const list = rows.map((row) => h('div', { class: 'bar-row' }, h('span', {}, row.name), h('span', { class: 'bar', style: { inlineSize: `${(row.count / most) * 60}%` } }), h('span', {}, count(row.count))));
-  return h('figure', { class: 'chart' }, h('figcaption', {}, title), list.length ? list : h('p', { class: 'note' }, 'Nothing yet.'));
+  const line = (row) => h('div', { class: 'bar-row' }, h('span', { title: row.name }, row.name), h('span', { class: 'bar' }, h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } })), h('span', {}, count(row.count)));
+  return h('figure', { class: 'chart' }, h('figcaption', {}, title), rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'Nothing yet.'), note && h('p', { class: 'chart-note' }, note));
 }
 
-function figure(title, series, drawing, data) {
-  const names = series.length > 1 && h('span', { class: 'legend' }, series.map((one) => h('span', {}, h('span', { class: `swatch ${one.class}` }), one.name)));
-  return h('figure', { class: 'chart' }, h('figcaption', {}, title, names), drawing, data);
-}
-
-function table(labels, series) {
-  return h('table', { class: 'sr' }, h('tr', {}, h('th', {}, 'Day'), series.map((one) => h('th', {}, one.name))), labels.map((label, at) => h('tr', {}, h('td', {}, label), series.map((one) => h('td', {}, count(one.values[at] ?? 0))))));
-}
+const named = (day) => month.format(new Date(`${day}T12:00`));
 
 function nice(value) {
   const size = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((step) => step * size).find((step) => step >= value);
+  return [1, 2, 4, 6, 8, 10].map((step) => step * size).find((step) => step >= value);
 }
 
-const short = (value) => (value >= 1e6 ? `${value / 1e6}M` : value >= 1e3 ? `${value / 1e3}k` : String(value));
+customElements.define('mem-bars', MemBars);

@@ -1,26 +1,32 @@
 // How much there is, what it cost, what it saved, and whether all is well.
 
 import { get, post, remove } from './api.js';
-import { h, toast } from './dom.js';
+import { coded, debounce, h, toast, trouble } from './dom.js';
 import { bars, ranks } from './charts.js';
-import { bytes, count, plural } from './words.js';
+import { bytes, count, plural, short } from './words.js';
+
+const PROJECTS = 8;
 
 export async function dashboard(world) {
-  const [stats, dead] = await Promise.all([get('/api/stats'), get('/api/queue', { state: 'dead', limit: 20 })]);
+  const [stats, dead, status] = await Promise.all([get('/api/stats'), get('/api/queue', { state: 'dead', limit: 20 }), get('/api/processing-status')]);
+  const { tokens, queue } = stats;
   const days = stats.perDay.map((row) => row.day);
-  const tokens = new Map(stats.tokens.perDay.map((row) => [row.day, row]));
+  const ofDay = new Map(tokens.perDay.map((row) => [row.day, row]));
+  const waiting = queue.waiting + queue.leased;
+  const again = debounce(800, () => world.refresh());
+  world.listen(({ name }) => name !== 'connected' && again());
   return [
     h('h1', {}, 'Dashboard'),
     health(stats.health),
     h(
       'div',
       { class: 'tiles' },
-      tile('Remembered today', plural(stats.today.observations, 'observation'), `${plural(stats.today.summaries, 'summary', 'summaries')}, ${plural(stats.today.prompts, 'prompt')}`),
-      tile('In all', plural(stats.counts.observations, 'observation'), `${plural(stats.counts.sessions, 'session')} in ${plural(stats.counts.projects, 'project')}`),
-      tile('Spent today', `${count(stats.tokens.spentToday)} tokens`, stats.tokens.budgetPerDay ? `of ${count(stats.tokens.budgetPerDay)} a day` : 'no model is used'),
-      tile('Saved', `${count(stats.tokens.saved)} tokens`, `found out for ${count(stats.tokens.discovery)}, read for ${count(stats.tokens.read)}`),
-      tile('Queue', plural(stats.queue.waiting + stats.queue.leased, 'event'), `${count(stats.queue.dead)} dead, ${count(stats.vectors.backlog)} to index`),
-      tile('On disk', bytes(stats.database.bytes + stats.vectors.bytes), `${bytes(stats.database.bytes)} memory, ${bytes(stats.vectors.bytes)} vectors`),
+      tile('Remembered today', short(stats.today.observations), `${plural(stats.today.summaries, 'summary', 'summaries')}, ${plural(stats.today.prompts, 'prompt')}`),
+      tile('Observations in all', short(stats.counts.observations), `${plural(stats.counts.sessions, 'session')} in ${plural(stats.counts.projects, 'project')}`),
+      tile('Tokens saved', short(tokens.saved), tokens.saved ? 'by telling instead of finding out again' : 'counted when sessions are told something'),
+      tile('Tokens spent today', short(tokens.spentToday), spending(tokens, status.provider)),
+      tile('Waiting', short(waiting), waiting ? `events; ${plural(queue.dead, 'failed', 'failed')}` : queue.dead ? plural(queue.dead, 'failed', 'failed') : 'nothing to do'),
+      tile('On disk', bytes(stats.database.bytes + stats.vectors.bytes), stats.vectors.backlog ? `${plural(stats.vectors.backlog, 'row')} still to index` : `of it ${bytes(stats.vectors.bytes)} search index`),
     ),
     h(
       'div',
@@ -28,23 +34,45 @@ export async function dashboard(world) {
       bars('Memories per day', days, [
         { name: 'observations', class: 's1', values: stats.perDay.map((row) => row.observations) },
         { name: 'summaries', class: 's2', values: stats.perDay.map((row) => row.summaries) },
+        { name: 'prompts', class: 's3', values: stats.perDay.map((row) => row.prompts) },
       ]),
       bars('Tokens per day', days, [
-        { name: 'spent', class: 's2', values: days.map((day) => tokens.get(day)?.spent ?? 0) },
-        { name: 'given to sessions', class: 's1', values: days.map((day) => tokens.get(day)?.injected ?? 0) },
+        { name: 'told to sessions', class: 's1', values: days.map((day) => ofDay.get(day)?.injected ?? 0) },
+        { name: 'spent on a model', class: 's2', values: days.map((day) => ofDay.get(day)?.spent ?? 0) },
       ]),
-      ranks('By type', stats.byType.map((row) => ({ name: row.type, count: row.count }))),
-      ranks('By project', stats.byProject.slice(0, 10).map((row) => ({ name: row.project, count: row.count }))),
+      ranks(
+        'Tokens, spent against saved',
+        [
+          { name: 'finding it out', count: tokens.discovery, class: 's3' },
+          { name: 'telling it again', count: tokens.read, class: 's1' },
+          { name: 'a model’s work', count: tokens.spentTotal, class: 's2' },
+        ],
+        `What sessions were told had cost ${count(tokens.discovery)} tokens to find out and cost ${count(tokens.read)} to tell${tokens.calls ? `; ${plural(tokens.calls, 'call')} to a model` : ''}.`,
+      ),
+      ranks('By type', stats.byType.map((row) => ({ name: row.type, count: row.count, type: row.type }))),
+      ranks('By project', projects(stats.byProject)),
     ),
     dead.items.length > 0 && deadEvents(dead.items, world),
   ];
 }
 
-const tile = (name, figure, note) => h('div', { class: 'tile' }, h('p', { class: 'tile-name' }, name), h('p', { class: 'tile-figure' }, figure), h('p', { class: 'meta' }, h('span', {}, note)));
+const tile = (name, figure, note) => h('div', { class: 'tile' }, h('p', { class: 'tile-name' }, name), h('p', { class: 'tile-figure' }, figure), h('p', { class: 'tile-note' }, note));
+
+function spending(tokens, provider) {
+  if (provider === 'local' || !tokens.calls) return 'no model has been asked';
+  return tokens.budgetPerDay ? `of ${short(tokens.budgetPerDay)} a day` : 'the budget forbids any';
+}
+
+function projects(rows) {
+  const shown = rows.slice(0, PROJECTS).map((row) => ({ name: row.project, count: row.count }));
+  const rest = rows.slice(PROJECTS);
+  if (rest.length) shown.push({ name: plural(rest.length, 'other'), count: rest.reduce((sum, row) => sum + row.count, 0) });
+  return shown;
+}
 
 function health(problems) {
   if (!problems.length) return h('p', { class: 'note ok' }, 'All is well.');
-  return h('ul', { class: 'problems' }, problems.map(({ problem, fix }) => h('li', {}, problem, fix && [' — run ', h('code', {}, fix)])));
+  return h('ul', { class: 'problems' }, problems.map(({ problem, fix }) => h('li', {}, coded(problem), fix && [': ', h('code', {}, fix)])));
 }
 
 function deadEvents(rows, world) {
@@ -54,25 +82,16 @@ function deadEvents(rows, world) {
       toast(done);
       world.refresh();
     } catch (error) {
-      toast(error.message);
+      toast(trouble(error));
     }
   };
-  return [
-    h('h2', {}, 'Events that could not be processed'),
-    h(
-      'ul',
-      { class: 'rows' },
-      rows.map((row) =>
-        h(
-          'li',
-          { class: 'row' },
-          h('span', { class: 'row-title' }, `${row.kind} of ${row.session}`),
-          h('span', { class: 'meta' }, h('span', {}, row.error ?? 'no reason was given')),
-          h('span', { class: 'actions' },
-            h('button', { type: 'button', class: 'quiet', onclick: act(() => post(`/api/queue/${row.id}/retry`), 'It will be tried again.') }, 'Retry'),
-            h('button', { type: 'button', class: 'quiet danger', onclick: act(() => remove(`/api/queue/${row.id}`), 'Dropped.') }, 'Drop')),
-        ),
-      ),
-    ),
-  ];
+  const button = (name, run, done, look) => h('button', { type: 'button', class: look, onclick: act(run, done) }, name);
+  const line = (row) =>
+    h('li', { class: 'row' },
+      h('span', { class: 'row-title' }, `${row.kind} of ${row.session}`),
+      h('span', { class: 'meta' }, row.error ?? 'no reason was given'),
+      h('span', { class: 'actions' },
+        button('Retry', () => post(`/api/queue/${row.id}/retry`), 'It will be tried again.', 'small'),
+        button('Drop', () => remove(`/api/queue/${row.id}`), 'Dropped.', 'small danger')));
+  return [h('h2', {}, 'Events that could not be processed'), h('ul', { class: 'rows sheet' }, rows.map(line))];
 }

@@ -36,22 +36,44 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/** Text in which `code` between backticks is set as code. */
+export const coded = (text) => String(text ?? '').split('`').map((part, at) => (at % 2 ? h('code', {}, part) : part));
+
 /** A message in place of content: what is the matter, and what to do. */
 export function state(title, hint, action) {
-  return h('div', { class: 'state' }, h('p', { class: 'state-title' }, title), hint && h('p', {}, hint), action);
+  const said = typeof hint === 'string' ? coded(hint) : hint;
+  return h('div', { class: 'state' }, h('p', { class: 'state-title' }, title), said && h('p', {}, said), action);
 }
 
 export function loading(what = 'Loading') {
   return h('div', { class: 'state', 'aria-busy': 'true' }, h('p', { class: 'pulse' }, `${what}…`));
 }
 
-/** Something to say, and maybe to take back, for a few seconds. */
+/** What went wrong, in one line. */
+export const trouble = (error) => [error.message, error.hint].filter(Boolean).map((text) => text.replace(/([^.!?…])$/, '$1.')).join(' ');
+
+/** Something to say, and maybe to take back. It stays while somebody points at it. */
 export function toast(text, action) {
-  const box = h('div', { class: 'toast' }, h('span', {}, text));
+  const box = h('div', { class: 'toast' }, h('span', {}, coded(text)));
   const close = () => box.remove();
-  if (action) box.append(h('button', { type: 'button', class: 'quiet', onclick: () => { close(); action.run(); } }, action.name));
-  document.getElementById('toasts').append(box);
-  setTimeout(close, action ? 10_000 : 4_000);
+  let timer;
+  const wait = () => (timer = setTimeout(close, action ? 10_000 : 5_000));
+  const stay = () => clearTimeout(timer);
+  for (const come of ['pointerenter', 'focusin']) box.addEventListener(come, stay);
+  for (const go of ['pointerleave', 'focusout']) box.addEventListener(go, wait);
+  if (action) box.append(h('button', { type: 'button', class: 'quiet', onclick: () => { stay(); close(); action.run(); } }, action.name));
+  const toasts = document.getElementById('toasts');
+  while (toasts.childElementCount > 3) toasts.firstChild.remove();
+  toasts.append(box);
+  wait();
+}
+
+/** A dialog that is gone when it is closed, and gives the focus back. */
+export function dialog(title, ...content) {
+  const box = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() }, h('h2', { id: 'dialog-title' }, title), content);
+  document.body.append(box);
+  box.showModal();
+  return box;
 }
 
 export function debounce(wait, run) {

@@ -3,28 +3,44 @@
 import { get } from './api.js';
 import { h, state } from './dom.js';
 import { MemList } from './list.js';
-import { MARKS } from './words.js';
+import { mark, TYPES, typeOf } from './words.js';
 
 const PAGE = 50;
+const KINDS = [['summary', 'summaries'], ['prompt', 'prompts'], ['message', 'answers']];
+const ROWS = new Set(['prompt', 'observation', 'summary', 'message']);
 
-export function feed(world, params) {
-  const kinds = h('select', { 'aria-label': 'Kind', onchange: () => (location.hash = `#/feed?kind=${kinds.value}`) });
-  for (const [value, name] of [['', 'Everything'], ['observation', 'Observations'], ['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Messages']]) {
-    kinds.append(h('option', { value, selected: value === (params.get('kind') ?? '') }, name));
-  }
-  const kind = params.get('kind') ?? '';
-  const list = MemList.of(
-    async (before) => {
-      const { items, nextCursor } = await get('/api/feed', { before, limit: PAGE, project: world.project, kind });
+export function feed(world, { params }) {
+  const type = TYPES.includes(params.get('type')) ? params.get('type') : '';
+  const kind = type ? 'observation' : (params.get('kind') ?? '');
+  const list = MemList.of({
+    days: true,
+    empty: () => (type || kind || world.project ? state('Nothing of this kind is remembered yet', 'Choose another kind or project above.') : welcome()),
+    load: async (before) => {
+      const { items, nextCursor } = await get('/api/feed', { before, limit: PAGE, project: world.project, kind, type });
       return { items, next: nextCursor };
     },
-    () => state('Nothing is remembered yet', 'Use Claude Code in a project for a while; what it learns appears here by itself.'),
-  );
+  });
+  const fits = (row) => (!kind || kind === row.kind) && (!type || type === typeOf(row)) && (!world.project || String(row.project?.id) === world.project);
   world.listen(({ name, data }) => {
     if (name === 'removed') list.drop(data.kind, data.id);
-    else if (name === 'missed') world.refresh();
-    else if (name in { prompt: 1, observation: 1, summary: 1, message: 1 } && (!kind || kind === data.kind) && (!world.project || String(data.project?.id) === world.project)) list.add(data);
+    else if (name === 'missed') list.reload();
+    else if (ROWS.has(name)) fits(data) ? list.add(data) : list.drop(data.kind, data.id);
   });
-  const legend = h('p', { class: 'legend', 'aria-hidden': 'true' }, Object.entries(MARKS).slice(0, 6).map(([type, mark]) => h('span', { 'data-type': type }, h('span', { class: 'mark' }, mark), type)));
-  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Feed'), kinds), legend, list];
+  const chip = (href, here, sign, name) => h('a', { class: 'pick', href, 'aria-current': here ? 'true' : null }, sign && mark(sign), name);
+  const picks = h(
+    'nav',
+    { class: 'picks', 'aria-label': 'Kinds' },
+    chip('#/feed', !kind, null, 'Everything'),
+    TYPES.map((name) => chip(`#/feed?type=${name}`, name === type, name, name)),
+    KINDS.map(([value, name]) => chip(`#/feed?kind=${value}`, !type && value === kind, value, name)),
+  );
+  return [h('h1', { class: 'sr' }, 'Feed'), picks, list];
+}
+
+function welcome() {
+  return state('Nothing is remembered yet', [
+    'Use Claude Code in a project; what it does and learns appears here by itself. If nothing does, ',
+    h('code', {}, 'claude-mem install'),
+    ' connects it. You can also add a memory by hand.',
+  ]);
 }

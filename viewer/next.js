@@ -1,55 +1,72 @@
 // Exactly what the next session would be told, with the settings that change it.
 
 import { get, patch } from './api.js';
-import { debounce, fill, h, loading, state, toast } from './dom.js';
-import { count } from './words.js';
+import { debounce, fill, h, loading, state, toast, trouble } from './dom.js';
+import { count, mark, plural } from './words.js';
 
-const SWITCHES = [['context_summary', 'The last session'], ['context_index', 'The index'], ['context_preferences', 'Preferences'], ['context_economics', 'The cost line']];
+const SWITCHES = [['context', 'Tell it anything'], ['context_summary', 'The last session'], ['context_index', 'Earlier memories'], ['context_preferences', 'Preferences'], ['context_economics', 'The cost line']];
+const STEP = 50;
 
 export async function next(world) {
-  const project = world.project || world.projects[0]?.id;
-  if (project == null) return [h('h1', {}, 'Next session'), state('There is no project yet', 'Start Claude Code in one.')];
+  const title = h('h1', {}, 'Next session');
+  const project = world.projects.find((one) => String(one.id) === world.project) ?? world.projects[0];
+  if (!project) return [title, state('There is no project yet', 'Start Claude Code in one, then come back.')];
   const settings = Object.fromEntries((await get('/api/settings')).items.map((item) => [item.key, item]));
-  const out = h('div', {}, loading());
-  const show = async () => {
+  const out = h('div', { 'aria-live': 'polite' }, loading());
+  let turn = 0;
+  const show = async (tokens) => {
+    const mine = ++turn;
     try {
-      fill(out, preview(await get('/api/context/preview', { project })));
+      const block = await get('/api/context/preview', { project: project.id, tokens });
+      if (mine === turn) fill(out, preview(block));
     } catch (error) {
-      fill(out, state(error.message, error.hint));
+      if (mine === turn) fill(out, state(error.message, error.hint));
     }
   };
-  const save = debounce(250, async (key, value) => {
+  const save = async (key, value) => {
     try {
       await patch('/api/settings', { [key]: value });
-      await show();
     } catch (error) {
-      toast(`${error.message} ${error.hint}`);
+      toast(trouble(error));
     }
-  });
+    await show();
+  };
   const budget = settings.context_tokens;
-  const figure = h('output', {}, `${count(budget.value)} tokens`);
+  const figure = h('output', { for: 'budget' }, plural(budget.value, 'token'));
+  const drag = debounce(80, show);
+  const slider = h('input', {
+    id: 'budget', type: 'range', min: String(budget.min), max: String(budget.max), step: String(STEP), value: String(budget.value), disabled: budget.source === 'env',
+    oninput: () => { fill(figure, plural(Number(slider.value), 'token')); drag(slider.value); },
+    onchange: () => save('context_tokens', Number(slider.value)),
+  });
+  const toggle = ([key, name]) => h('label', { class: 'check' }, h('input', { type: 'checkbox', checked: settings[key].value === true, disabled: settings[key].source === 'env', onchange: (event) => save(key, event.target.checked) }), name);
   const controls = h(
     'fieldset',
     { class: 'controls' },
-    h('legend', {}, 'What goes in'),
-    h('label', { class: 'filter' }, h('span', {}, 'Budget'), h('input', { type: 'range', min: String(budget.min), max: String(budget.max), step: '50', value: String(budget.value), oninput: (event) => { fill(figure, `${count(Number(event.target.value))} tokens`); save('context_tokens', Number(event.target.value)); } }), figure),
-    SWITCHES.filter(([key]) => settings[key]).map(([key, name]) => h('label', { class: 'check' }, h('input', { type: 'checkbox', checked: settings[key].value === true, onchange: (event) => save(key, event.target.checked) }), name)),
+    h('legend', { class: 'sr' }, 'What goes in'),
+    h('label', { class: 'filter grow', for: 'budget' }, h('span', {}, 'Budget ', figure), slider),
+    h('div', { class: 'checks' }, SWITCHES.filter(([key]) => settings[key]).map(toggle)),
   );
+  const stored = debounce(500, () => show());
+  world.listen(({ name }) => (name === 'observation' || name === 'summary' || name === 'removed') && stored());
   show();
-  return [h('h1', {}, 'Next session'), h('p', { class: 'note' }, 'What a session that starts now would be given, to the letter.'), controls, out];
+  return [title, h('p', { class: 'note' }, 'What a session that starts now in ', h('strong', {}, project.name), ' would be told, to the letter. Changes are kept in your settings.'), controls, out];
 }
 
 function preview(block) {
+  if (!block.settings.context) return state('It would be told nothing', 'Telling is switched off above.');
   if (!block.text) return state('It would be told nothing', 'There is nothing to remember in this project yet.');
-  const share = Math.min(block.tokens / block.budget, 1);
+  const share = Math.min(block.tokens / Math.max(block.budget, 1), 1);
+  const head = ['Memory', 'Worth', 'Tokens', 'Because'];
+  const line = (item) => h('tr', {}, h('td', {}, h('span', { class: 'with-mark' }, mark(item.type || 'summary'), h('span', {}, h('span', { class: 'mono soft' }, `${item.handle} `), item.title))), h('td', { class: 'figure' }, item.value.toFixed(1)), h('td', { class: 'figure' }, count(item.tokens)), h('td', {}, item.reason));
   return [
-    h('p', { class: 'note' }, `${count(block.tokens)} of ${count(block.budget)} tokens${block.leftOut ? `, ${count(block.leftOut)} memories left out` : ''}`),
-    h('div', { class: 'meter', role: 'meter', 'aria-valuenow': String(block.tokens), 'aria-valuemin': '0', 'aria-valuemax': String(block.budget), 'aria-label': 'Tokens' }, h('span', { style: { inlineSize: `${share * 100}%` } })),
-    h('pre', { class: 'context', tabindex: '0' }, block.text),
-    h('h2', {}, 'Why these'),
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Why these' },
-      h('table', {},
-        h('thead', {}, h('tr', {}, ['Memory', 'Worth', 'Tokens', 'Because'].map((name) => h('th', { scope: 'col' }, name)))),
-        h('tbody', {}, block.items.map((item) => h('tr', {}, h('td', {}, `${item.handle} ${item.title}`), h('td', {}, item.value.toFixed(1)), h('td', {}, count(item.tokens)), h('td', {}, item.reason)))))),
+    h('div', { class: 'meter', role: 'meter', 'aria-valuenow': String(block.tokens), 'aria-valuemin': '0', 'aria-valuemax': String(block.budget), 'aria-label': 'Tokens used' }, h('span', { style: { inlineSize: `${share * 100}%` } })),
+    h('p', { class: 'note' }, `${count(block.tokens)} of ${plural(block.budget, 'token')}`, block.leftOut > 0 && `; ${plural(block.leftOut, 'memory', 'memories')} left out`),
+    h('pre', { class: 'context', tabindex: '0', role: 'region', 'aria-label': 'The text' }, block.text),
+    block.items.length > 0 && [
+      h('h2', {}, 'Why these'),
+      h('div', { class: 'scroll sheet', tabindex: '0', role: 'region', 'aria-label': 'Why these' },
+        h('table', {}, h('thead', {}, h('tr', {}, head.map((name) => h('th', { scope: 'col' }, name)))), h('tbody', {}, block.items.map(line)))),
+    ],
   ];
 }

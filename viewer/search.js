@@ -3,44 +3,66 @@
 import { get } from './api.js';
 import { debounce, fill, h, state } from './dom.js';
 import { MemList } from './list.js';
-import { MARKS } from './words.js';
+import { TYPES } from './words.js';
 
 const PAGE = 30;
+const FILTERS = ['kind', 'type', 'concept', 'file', 'since', 'until'];
+const KINDS = [['', 'any'], ['observation', 'observations'], ['summary', 'summaries'], ['prompt', 'prompts'], ['message', 'answers']];
 const HOW = {
   otherProjects: 'Nothing in this project; these come from others.',
   broader: 'Nothing matches all of it; these match a part.',
   recent: 'Nothing matches; these are the latest.',
 };
 
-export function search(world, params) {
-  const value = (name) => params.get(name) ?? '';
+export function search(world, { params }) {
+  let now = params;
+  const value = (name) => now.get(name) ?? '';
   const note = h('p', { class: 'note', role: 'status' });
-  const go = debounce(200, () => {
+  const go = debounce(150, () => {
     const kept = [...new FormData(form)].filter(([, text]) => text);
-    if (value('q')) kept.unshift(['q', value('q')]);
-    location.hash = `#/search?${new URLSearchParams(kept)}`;
+    world.go('search', value('q') ? [['q', value('q')], ...kept] : kept);
   });
-  const input = (name, type, label) => h('label', { class: 'filter' }, h('span', {}, label), h('input', { name, type, value: value(name), oninput: go }));
-  const types = h('select', { name: 'type', onchange: go }, ['', ...Object.keys(MARKS).slice(0, 6)].map((type) => h('option', { value: type, selected: type === value('type') }, type || 'any')));
+  const select = (name, options) => h('select', { name, onchange: go }, options.map(([text, shown]) => h('option', { value: text, selected: text === value(name) }, shown)));
+  const filter = (label, control) => h('label', { class: 'filter' }, h('span', {}, label), control);
+  const input = (name, type, more = {}) => h('input', { name, type, value: value(name), oninput: go, ...more });
+  const clear = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: () => world.go('search', value('q') ? [['q', value('q')]] : []) }, 'Clear filters');
   const form = h(
     'form',
     { class: 'filters', 'aria-label': 'Filters', onsubmit: (event) => event.preventDefault() },
-    h('label', { class: 'filter' }, h('span', {}, 'Type'), types),
-    input('concept', 'text', 'Concept'),
-    input('file', 'text', 'File'),
-    input('since', 'date', 'From'),
-    input('until', 'date', 'To'),
+    filter('Kind', select('kind', KINDS)),
+    filter('Type', select('type', [['', 'any'], ...TYPES.map((type) => [type, type])])),
+    filter('Concept', input('concept', 'text', { autocomplete: 'off' })),
+    filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'a path or its end' })),
+    filter('From', input('since', 'date')),
+    filter('To', input('until', 'date')),
+    clear,
   );
-  const list = MemList.of(
-    async (offset = 0) => {
-      const found = await get('/api/search', {
-        query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', type: value('type'), concept: value('concept'),
-        file: value('file'), since: value('since'), until: value('until'), limit: PAGE, offset, explain: 'true',
-      });
-      fill(note, HOW[found.scope?.how] ?? '');
+  const title = h('h1', {});
+  const list = MemList.of({
+    load: async (offset = 0) => {
+      const filters = Object.fromEntries(FILTERS.map((name) => [name, value(name)]));
+      const found = await get('/api/search', { query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', ...filters, limit: PAGE, offset, explain: 'true' });
+      if (offset === 0) fill(note, [HOW[found.scope?.how], ...(found.scope?.notes ?? [])].filter(Boolean).join(' '));
       return { items: found.items, next: found.hasMore ? offset + PAGE : null };
     },
-    () => state('Nothing found', 'Try fewer words, or another project.'),
-  );
-  return [h('h1', {}, value('q') ? `Search: ${value('q')}` : 'Search'), form, note, list];
+    empty: () => state('Nothing found', 'Try fewer words, fewer filters, or another project.'),
+  });
+  const shown = () => {
+    fill(title, value('q') ? [h('span', { class: 'soft' }, 'Results for '), value('q')] : 'Search');
+    clear.hidden = !FILTERS.some(value);
+  };
+  shown();
+  world.listen(({ name, data }) => {
+    if (name === 'removed') list.drop(data.kind, data.id);
+  });
+  const update = ({ params: next }) => {
+    now = next;
+    for (const name of FILTERS) {
+      const control = form.elements[name];
+      if (control !== document.activeElement) control.value = value(name);
+    }
+    shown();
+    list.reload();
+  };
+  return { content: [title, form, note, list], update };
 }

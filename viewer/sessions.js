@@ -1,28 +1,33 @@
 // Sessions, and one of them in full: what was asked, done, told, and what it cost.
 
 import { get } from './api.js';
-import { fill, h, loading, state } from './dom.js';
+import { debounce, h, state, toast, trouble } from './dom.js';
 import { MemCard } from './card.js';
 import { ago, count, day, plural, time } from './words.js';
 
 const PAGE = 40;
 
 export async function sessions(world) {
-  const rows = h('ol', { class: 'rows' });
-  const more = h('button', { type: 'button', hidden: true, onclick: () => next() }, 'More');
+  const rows = h('ol', { class: 'rows sheet' });
+  const more = h('button', { type: 'button', hidden: true, onclick: () => next().catch((error) => toast(trouble(error))) }, 'More');
   let offset = 0;
   const next = async () => {
     const { items, hasMore } = await get('/api/sessions', { offset, limit: PAGE, project: world.project });
     offset += items.length;
     more.hidden = !hasMore;
     rows.append(...items.map(line));
-    if (!offset) rows.replaceWith(state('No sessions yet', 'The next one you start in Claude Code will be here.'));
   };
   await next();
-  return [h('h1', {}, 'Sessions'), rows, more];
+  const again = debounce(1_000, () => offset <= PAGE && world.refresh());
+  world.listen(({ name }) => name === 'session' && again());
+  const none = () => state('No sessions yet', 'The next one you start in Claude Code will be here.');
+  return [h('h1', {}, 'Sessions'), offset ? rows : none(), more];
 }
 
+const STATUS = { active: 'going on', completed: 'ended' };
+
 function line(session) {
+  const facts = [session.project?.name, plural(session.promptCounter, 'prompt'), plural(session.observations, 'observation'), session.summaries > 0 && plural(session.summaries, 'summary', 'summaries')];
   return h(
     'li',
     {},
@@ -30,48 +35,49 @@ function line(session) {
       'a',
       { class: 'row', href: `#/sessions/${session.id}` },
       h('span', { class: 'row-title' }, session.title || 'A session without a prompt'),
-      h('span', { class: 'meta' }, [session.project?.name, session.status, plural(session.promptCounter, 'prompt'), plural(session.observations, 'observation'), ago(session.lastActivityAt)].filter(Boolean).map((text) => h('span', {}, text))),
+      h('span', { class: 'meta' }, session.status === 'active' && h('span', { class: 'tag' }, STATUS.active), facts.filter(Boolean).map((text) => h('span', {}, text))),
+      h('time', { class: 'when', datetime: new Date(session.lastActivityAt).toISOString() }, ago(session.lastActivityAt)),
     ),
   );
 }
 
-export async function session(world, id) {
+export async function session(world, { rest: id }) {
   const whole = await get(`/api/sessions/${encodeURIComponent(id)}`);
   const { session } = whole;
-  const timeline = [...whole.prompts, ...whole.messages, ...whole.observations].sort((a, b) => a.createdAt - b.createdAt);
-  const newest = whole.summaries.at(-1) ?? null;
+  const timeline = [...whole.prompts, ...whole.observations, ...whole.messages].sort((a, b) => a.createdAt - b.createdAt || a.id - b.id);
+  const newest = whole.summaries.at(-1);
+  const told = whole.injections.reduce((sum, row) => sum + row.tokens, 0);
   const figures = [
     ['Project', session.project?.name ?? '–'],
     ['Branch', session.branch ?? '–'],
-    ['Status', session.status],
-    ['Started', `${day(session.createdAt)} ${time(session.createdAt)}`],
+    ['Started', `${day(session.createdAt)}, ${time(session.createdAt)}`],
+    ['Status', STATUS[session.status] ?? session.status],
     ['Remembered', plural(whole.observations.length, 'observation')],
-    ['Cost', whole.spend.tokens ? `${count(whole.spend.tokens)} tokens in ${plural(whole.spend.calls, 'call')}` : 'nothing'],
+    ['Was told', told ? plural(told, 'token') : 'nothing'],
+    ['Cost', whole.spend.tokens ? `${count(whole.spend.tokens)} tokens in ${plural(whole.spend.calls, 'call')}` : 'no tokens'],
   ];
+  const again = debounce(500, () => document.querySelector('main form') || world.refresh());
+  world.listen(({ data }) => (data.session?.id === session.id || data.id === session.id) && again());
   return [
-    h('p', {}, h('a', { href: '#/sessions' }, '← Sessions')),
-    h('h1', {}, session.title || 'A session without a prompt'),
+    h('p', { class: 'back' }, h('a', { href: '#/sessions' }, '← Sessions')),
+    h('h1', { class: 'clamp' }, session.title || 'A session without a prompt'),
     h('dl', { class: 'figures' }, figures.map(([name, text]) => h('div', {}, h('dt', {}, name), h('dd', {}, text)))),
-    newest && [h('h2', {}, 'Summary'), MemCard.of(newest, { open: true })],
+    newest && [h('h2', {}, 'Summary'), h('div', { class: 'sheet' }, MemCard.of(newest, { open: true }))],
     h('h2', {}, 'Timeline'),
-    timeline.length ? h('div', { class: 'timeline' }, timeline.map((row) => MemCard.of(row))) : state('Nothing was kept of it'),
+    timeline.length ? h('div', { class: 'sheet' }, timeline.map((row) => MemCard.of(row))) : state('Nothing was kept of it', 'It may have been private, or in a project that is ignored.'),
     h('h2', {}, 'What it was told'),
-    whole.injections.length ? told(whole.injections) : h('p', { class: 'note' }, 'No memory was given to this session.'),
+    whole.injections.length ? table(whole.injections, told) : h('p', { class: 'note' }, 'No memory was given to this session.'),
   ];
 }
 
-function told(injections) {
-  const head = ['Memory', 'Where', 'Score', 'Tokens', 'Why'].map((name) => h('th', { scope: 'col' }, name));
-  const total = injections.reduce((sum, row) => sum + row.tokens, 0);
+const PLACES = { session_start: 'at its start', prompt: 'with a prompt', file: 'with a file', failure: 'after a failure' };
+
+function table(injections, total) {
+  const head = ['Memory', 'When', 'Tokens', 'Because'].map((name) => h('th', { scope: 'col' }, name));
+  const line = (row) => h('tr', {}, h('td', {}, h('span', { class: 'mono soft' }, `${row.handle} `), row.title ?? ''), h('td', {}, PLACES[row.place] ?? row.place), h('td', { class: 'figure' }, count(row.tokens)), h('td', {}, row.reason));
   return h(
     'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'What it was told' },
-    h(
-      'table',
-      {},
-      h('caption', {}, `${plural(injections.length, 'memory', 'memories')}, ${count(total)} tokens`),
-      h('thead', {}, h('tr', {}, head)),
-      h('tbody', {}, injections.map((row) => h('tr', {}, h('td', {}, `${row.handle} ${row.title ?? ''}`), h('td', {}, row.place), h('td', {}, row.score?.toFixed(2) ?? '–'), h('td', {}, count(row.tokens)), h('td', {}, row.reason)))),
-    ),
+    { class: 'scroll sheet', tabindex: '0', role: 'region', 'aria-label': 'What it was told' },
+    h('table', {}, h('caption', {}, `${plural(injections.length, 'memory', 'memories')}, ${plural(total, 'token')}`), h('thead', {}, h('tr', {}, head)), h('tbody', {}, injections.map(line))),
   );
 }

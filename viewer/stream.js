@@ -2,20 +2,25 @@
 
 import { token } from './api.js';
 
-const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000];
+const RETRY_MS = [250, 500, 1_000, 2_000, 5_000, 10_000];
 
-/** Emits `event` for every message and `link` when the connection comes or goes. */
+/** Emits `event` for every message, `link` when the connection comes or goes, and `locked` when
+ *  the token is worth nothing any more: then it stops. */
 export class Stream extends EventTarget {
   #last = '';
   #tries = 0;
+  #running = false;
 
   async run() {
-    for (;;) {
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#running) {
       try {
         await this.#read();
       } catch {
         // Gone; tried again below.
       }
+      if (!this.#running) break;
       this.#emit('link', { up: false });
       await new Promise((done) => setTimeout(done, RETRY_MS[Math.min(this.#tries++, RETRY_MS.length - 1)]));
       if (document.hidden) await new Promise((done) => document.addEventListener('visibilitychange', done, { once: true }));
@@ -26,6 +31,10 @@ export class Stream extends EventTarget {
     const headers = { 'X-Claude-Mem-Token': token(), Accept: 'text/event-stream' };
     if (this.#last) headers['Last-Event-ID'] = this.#last;
     const answer = await fetch('/stream', { headers });
+    if (answer.status === 401) {
+      this.#running = false;
+      this.#emit('locked');
+    }
     if (!answer.ok) throw new Error(String(answer.status));
     this.#tries = 0;
     this.#emit('link', { up: true });
@@ -34,8 +43,7 @@ export class Stream extends EventTarget {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      rest += value;
-      const messages = rest.split('\n\n');
+      const messages = (rest + value).split('\n\n');
       rest = messages.pop();
       messages.forEach((message) => this.#message(message));
     }

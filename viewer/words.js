@@ -1,14 +1,28 @@
 // Numbers, times and marks, as a person reads them.
 
+import { h, s } from './dom.js';
+
 const number = new Intl.NumberFormat();
-const dayFormat = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+const brief = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const dayFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+const yearFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
 export const count = (n) => number.format(n ?? 0);
+export const short = (n) => brief.format(n ?? 0);
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
-export const day = (ms) => dayFormat.format(ms);
 export const time = (ms) => timeFormat.format(ms);
+
+export function day(ms) {
+  const then = new Date(ms);
+  const now = new Date();
+  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  const days = Math.round((midnight - new Date(then.getFullYear(), then.getMonth(), then.getDate())) / 86_400_000);
+  if (days === 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  return (then.getFullYear() === now.getFullYear() ? dayFormat : yearFormat).format(then);
+}
 
 export function ago(ms) {
   const seconds = (ms - Date.now()) / 1_000;
@@ -24,9 +38,35 @@ export function bytes(n) {
 }
 
 /** A shape for each type, so that colour is never the only difference. */
-export const MARKS = { decision: '◆', bugfix: '●', feature: '▲', refactor: '■', discovery: '○', change: '◐', summary: '≡', prompt: '›', message: '‹' };
+const SHAPES = {
+  decision: 'M8 2l6 6-6 6-6-6z',
+  bugfix: 'M8 3a5 5 0 1 1 0 10A5 5 0 0 1 8 3z',
+  feature: 'M8 2.5 14 13H2z',
+  refactor: 'M3 3h10v10H3z',
+  discovery: 'M8 3a5 5 0 1 1 0 10A5 5 0 0 1 8 3zm0 2.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6z',
+  change: 'M8 3v10A5 5 0 0 1 8 3zm1.5.2a5 5 0 0 1 0 9.6z',
+  summary: 'M3 4h10v1.8H3zm0 3.2h10V9H3zm0 3.2h6v1.8H3z',
+  prompt: 'M5 3l5.5 5L5 13l-1.3-1.4L7.7 8l-4-3.6zM10 11h4v1.8h-4z',
+  message: 'M3 3.5h10v7H8.2L5 13.2v-2.7H3z',
+};
+const OTHER = 'M8 3.5 12.5 8 8 12.5 3.5 8zm0 2.3L5.8 8 8 10.2 10.2 8z';
 
-export const markOf = (row) => MARKS[row.kind === 'observation' ? row.type : row.kind] ?? '◇';
+export const TYPES = ['decision', 'bugfix', 'feature', 'refactor', 'discovery', 'change'];
+export const mark = (type) => h('span', { class: 'mark', 'data-type': type, 'aria-hidden': 'true' }, s('svg', { viewBox: '0 0 16 16' }, s('path', { d: SHAPES[type] ?? OTHER, 'fill-rule': 'evenodd' })));
+
+const KINDS = { message: 'answer' };
 export const typeOf = (row) => (row.kind === 'observation' ? row.type : row.kind);
+export const typeName = (row) => KINDS[typeOf(row)] ?? typeOf(row);
 export const titleOf = (row) => row.title || row.request || (row.private ? 'A private prompt' : row.text) || '(no title)';
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages' }[row.kind]}/${row.id}`;
+export const baseName = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
+
+/** What matches a word of which a search knows the stem: `retri` is in `retry`. */
+const stem = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/i$/, '[iy]');
+
+/** Text with the words that a search matched set apart. */
+export function marked(text, words) {
+  const known = (words ?? []).filter((word) => word.length > 1).map(stem);
+  if (!known.length) return [text];
+  return text.split(new RegExp(`(${known.join('|')})`, 'i')).map((part, at) => (at % 2 ? h('mark', {}, part) : part));
+}

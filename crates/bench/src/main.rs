@@ -31,6 +31,9 @@ enum What {
     Hooks(hooks::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
+    /// A database of made-up work, for tests that need a long history
+    #[command(hide = true)]
+    Corpus(corpus::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -38,5 +41,6 @@ fn main() -> anyhow::Result<()> {
         What::Retrieval(args) => retrieval::run(&args),
         What::Hooks(args) => hooks::run(&args),
         What::Embed(args) => embedding::run(&args),
+        What::Corpus(args) => corpus::run(&args),
     }
 }

@@ -26,6 +26,24 @@ const END: i64 = 1_794_700_800_000;
 const DAY_MS: i64 = 86_400_000;
 const DAYS: i64 = 170;
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where to put the database
+    out: PathBuf,
+    #[arg(long, default_value_t = 10_000)]
+    observations: usize,
+    /// Where made-up databases are kept between runs
+    #[arg(long, default_value = "target/bench")]
+    cache: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let made = database(&args.cache, args.observations)?;
+    std::fs::copy(made, &args.out)
+        .with_context(|| format!("copying it to {}", args.out.display()))?;
+    Ok(())
+}
+
 /// A database with so many observations. Made once per size and kept below `cache`.
 pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<PathBuf> {
     let schema = claude_mem::store::SCHEMA_VERSION;
