@@ -24,7 +24,7 @@ pub const MEMORIES_MAX: usize = 3;
 /// Rows looked at behind the best.
 const LOOKED_AT: usize = 24;
 /// Share of an earlier rule's words that an amendment takes up again, in percent.
-const AMENDED_PERCENT_MIN: usize = 35;
+pub(crate) const AMENDED_PERCENT_MIN: usize = 35;
 /// Telling words that a prompt must have to be about anything.
 const TELLING_WORDS_MIN: usize = 4;
 /// What a memory has to hold of the prompt, and of its rare terms, to be offered.
@@ -257,7 +257,7 @@ fn lead_with_account(
 
 /// An amendment stands in the place of the best rule that it amends, and those are left out.
 fn leave_out_replaced(mut found: Vec<Near>) -> Vec<Near> {
-    let said: Vec<HashSet<String>> = found.iter().map(|near| telling_words(&near.row)).collect();
+    let said: Vec<HashSet<String>> = found.iter().map(|near| words_of(&near.row)).collect();
     let amends = |newer: usize, older: usize, found: &[Near]| {
         let (new, old) = (&found[newer].row, &found[older].row);
         let says_so = new.concepts.iter().any(|concept| concept == AMENDMENT);
@@ -288,10 +288,14 @@ fn leave_out_replaced(mut found: Vec<Near>) -> Vec<Near> {
 }
 
 /// What a memory speaks of, wherever in it.
-fn telling_words(row: &Observation) -> HashSet<String> {
+fn words_of(row: &Observation) -> HashSet<String> {
     let texts = [&row.title, &row.narrative].into_iter().chain(&row.facts);
+    telling_words(texts.map(String::as_str))
+}
+
+pub(crate) fn telling_words<'t>(texts: impl Iterator<Item = &'t str>) -> HashSet<String> {
     texts
-        .flat_map(|text| words(text))
+        .flat_map(words)
         .filter(|word| word.len() > 2 && !is_stop_word(word) && word != "user" && word != "agent")
         .map(|word| stem(&word))
         .collect()

@@ -13,7 +13,7 @@ use super::vectors::VectorLeg;
 use crate::ids::{ObservationId, ProjectId};
 use crate::limits::QUERY_FILTERS_MAX;
 use crate::memory::ObservationType;
-use crate::store::{Filter, Reads, RowKind, StoreError, WordScope};
+use crate::store::{Filter, Reads, RowKind, StoreError, Verdict, WordScope};
 
 /// Rows that are looked at to fill one page of a filtered list.
 const LISTED_ROWS_MAX: usize = 20_000;
@@ -104,7 +104,9 @@ impl<'a> Searcher<'a> {
         Ok((self.judged(asked, hits)?, ranked.without_vectors))
     }
 
-    /// What was marked as wrong goes, and what was replaced stands below its replacement.
+    /// What was marked as wrong goes, and what was replaced stands below its replacement, which
+    /// has the place that the session of the replaced one has earned: whoever asks in the words
+    /// of the old rule is to find the new one first.
     fn judged(&self, asked: &Asked<'_>, hits: Vec<Hit>) -> Result<Vec<Hit>, StoreError> {
         let ids: Vec<ObservationId> = hits
             .iter()
@@ -117,19 +119,23 @@ impl<'a> Searcher<'a> {
             .filter(|hit| hit.kind == RowKind::Observation)
             .map(|hit| (hit.row_id, hit.score))
             .collect();
+        let lifted = lifted(&hits, &verdicts);
         let mut kept = Vec::with_capacity(hits.len());
         for mut hit in hits {
             let verdict = match hit.kind {
                 RowKind::Observation => verdicts.get(&ObservationId(hit.row_id)),
                 _ => None,
             };
+            if let Some(score) = lifted.get(&(hit.kind, hit.row_id)) {
+                hit.score = hit.score.max(*score);
+            }
             if let Some(verdict) = verdict {
                 if verdict.wrong && !asked.ask.with_wrong {
                     continue;
                 }
                 if let Some(newer) = verdict.replaced_by {
                     let below = scores.get(&newer.0).copied().unwrap_or(hit.score);
-                    hit.score = hit.score.min(below) * 0.7;
+                    hit.score = hit.score.min(below) * REPLACED_FACTOR;
                 }
             }
             kept.push(hit);
@@ -392,6 +398,37 @@ pub fn items(reads: &Reads<'_>, handles: &[Handle]) -> Result<Vec<Item>, StoreEr
         found.extend(items.item(handle.key(), 0.0, Parts::default())?);
     }
     Ok(found)
+}
+
+/// What is left of a replaced rule's score.
+const REPLACED_FACTOR: f64 = 0.7;
+/// A replaced rule speaks for its session if it comes this near to the best of it.
+const SPEAKS_FOR_SESSION: f64 = 0.5;
+
+/// What stands above an equal.
+const ABOVE: f64 = 1e-6;
+
+/// The scores that replacements have earned by what they replace.
+fn lifted(hits: &[Hit], verdicts: &HashMap<ObservationId, Verdict>) -> HashMap<RowKey, f64> {
+    let mut lifted = HashMap::new();
+    for hit in hits.iter().filter(|hit| hit.kind == RowKind::Observation) {
+        let verdict = verdicts.get(&ObservationId(hit.row_id));
+        let Some(newer) = verdict.and_then(|verdict| verdict.replaced_by) else {
+            continue;
+        };
+        let of_session = hits
+            .iter()
+            .filter(|other| other.session.is_some() && other.session == hit.session);
+        let best = of_session
+            .map(|other| other.score)
+            .fold(hit.score, f64::max);
+        if hit.score >= best * SPEAKS_FOR_SESSION {
+            let key = (RowKind::Observation, newer.0);
+            let score = lifted.entry(key).or_insert(0.0);
+            *score = f64::max(*score, best + ABOVE);
+        }
+    }
+    lifted
 }
 
 #[cfg(test)]

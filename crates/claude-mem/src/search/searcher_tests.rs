@@ -1,10 +1,10 @@
 use super::*;
 use crate::clock::Millis;
-use crate::memory::NewObservation;
+use crate::memory::{NewObservation, Origin};
 use crate::search::index::catch_up;
 use crate::search::testing::{WordBag, observation, project, session};
 use crate::search::{Encoder as _, Shelves};
-use crate::store::{ObservationEdit, Page, Store, Stored, VectorStore};
+use crate::store::{NewPrompt, ObservationEdit, Page, Store, Stored, VectorStore};
 
 /// Two projects: a shop with a story of a login, and a bakery.
 struct Town {
@@ -285,6 +285,42 @@ fn what_is_wrong_is_not_offered_and_what_is_replaced_stands_below() {
             .iter()
             .any(|item| item.id.row_id == old.0)
     );
+}
+
+#[test]
+fn who_asks_in_the_words_of_an_old_rule_finds_the_new_one_first() {
+    let mut town = town();
+    let asked = town.store.write(|tx| {
+        let first = session(tx, town.shop, "first")?;
+        let second = session(tx, town.shop, "second")?;
+        let at = |session| Stored {
+            session: Some(session),
+            project: Some(town.shop),
+            made_by: "test",
+            ..Stored::default()
+        };
+        let text = "Contacts appear twice after a sync: duplicate contacts in the merged list";
+        tx.create_prompt(&NewPrompt {
+            session: first,
+            project: Some(town.shop),
+            prompt_id: None,
+            text,
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(5_000),
+        })?;
+        let old = observation("Duplicate contacts merge to the newest", "sync", 5_000);
+        let new = observation("On a merge the fuller record of contacts wins", "", 6_000);
+        let old = tx.create_observation(&old, &at(first))?;
+        let new = tx.create_observation(&new, &at(second))?;
+        tx.replace_observation(old, new)?;
+        Ok(new)
+    });
+    let new = asked.unwrap();
+    let found = town.search(&town.ask("duplicate contacts after a sync in the merged list"));
+    let first = &found.results[0].id;
+    assert_eq!((first.kind, first.row_id), (RowKind::Observation, new.0));
 }
 
 #[test]

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::similar::words;
-use crate::clock::Millis;
-use crate::ids::ObservationId;
+use crate::context::recall::{AMENDED_PERCENT_MIN, telling_words};
+use crate::ids::{ObservationId, SessionId};
 use crate::memory::NewObservation;
 use crate::store::Observation;
 use crate::vocabulary::AMENDMENT;
@@ -43,58 +43,168 @@ const COMMON: [&str; 42] = [
 /// Subject words that both must have, at the least, and their share of the shorter one's.
 const SHARED_WORDS_MIN: usize = 2;
 const SHARED_PERCENT_MIN: usize = 60;
+/// Words that an amendment must share with what it amends, wherever they stand.
+const AMENDED_WORDS_MIN: usize = 6;
 
-/// An earlier decision that still holds.
+/// A decision that is stored.
 #[derive(Clone, Debug)]
-pub struct Known {
-    id: ObservationId,
-    at: Millis,
+pub struct Known<'r> {
+    row: &'r Observation,
     subject: BTreeSet<String>,
     values: Vec<(String, String)>,
 }
 
-impl Known {
-    /// `None`: it does not hold any more, or a person has pinned it.
-    pub fn of(row: &Observation) -> Option<Self> {
-        let holds = row.replaced_by.is_none() && !row.wrong && !row.pinned;
-        holds.then(|| Self {
-            id: row.id,
-            at: row.created_at,
+impl<'r> Known<'r> {
+    pub fn of(row: &'r Observation) -> Self {
+        Self {
+            row,
             subject: subject(&row.title),
             values: values(&row.title, &row.facts),
-        })
+        }
+    }
+
+    /// False: it does not hold any more, or a person has pinned it.
+    const fn may_be_replaced(&self) -> bool {
+        self.row.replaced_by.is_none() && !self.row.wrong && !self.row.pinned
+    }
+
+    fn decision(&self) -> Decision<'_> {
+        let row = self.row;
+        Decision {
+            session: row.session,
+            title: &row.title,
+            subtitle: &row.subtitle,
+            narrative: &row.narrative,
+            facts: &row.facts,
+            concepts: &row.concepts,
+            subject: &self.subject,
+        }
     }
 }
 
-/// The decisions of `known` that no longer hold once `new` does.
-pub fn replaced(new: &NewObservation, known: &[Known]) -> Vec<ObservationId> {
-    let earlier = || known.iter().filter(|known| known.at <= new.created_at);
+/// What is compared of a decision, stored or about to be.
+struct Decision<'d> {
+    session: Option<SessionId>,
+    title: &'d str,
+    subtitle: &'d str,
+    narrative: &'d str,
+    facts: &'d [String],
+    concepts: &'d [String],
+    subject: &'d BTreeSet<String>,
+}
+
+/// The decisions of `known` that a new one of this session takes the place of, and the one that
+/// takes its own: sessions are worked on side by side, so that the later word may come in first.
+pub fn compare(
+    new: &NewObservation,
+    session: SessionId,
+    known: &[Known<'_>],
+) -> (Vec<ObservationId>, Option<ObservationId>) {
     let values = values(&new.title, &new.facts);
-    let mut ids: Vec<ObservationId> = earlier()
-        .filter(|known| contradict(&values, &known.values))
-        .map(|known| known.id)
+    let decision = Decision {
+        session: Some(session),
+        title: &new.title,
+        subtitle: &new.subtitle,
+        narrative: &new.narrative,
+        facts: &new.facts,
+        concepts: &new.concepts,
+        subject: &subject(&new.title),
+    };
+    let (later, earlier): (Vec<_>, Vec<_>) = known
+        .iter()
+        .partition(|known| known.row.created_at > new.created_at);
+    let older = replaced(&decision, &values, &earlier);
+    let newer = later
+        .iter()
+        .filter(|later| takes_place(later, &decision, &values, known))
+        .max_by_key(|later| (later.row.created_at, later.row.id));
+    (older, newer.map(|later| later.row.id))
+}
+
+fn replaced(
+    new: &Decision<'_>,
+    values: &[(String, String)],
+    earlier: &[&Known<'_>],
+) -> Vec<ObservationId> {
+    let held = || earlier.iter().filter(|known| known.may_be_replaced());
+    let mut ids: Vec<ObservationId> = held()
+        .filter(|known| contradict(values, &known.values))
+        .map(|known| known.row.id)
         .collect();
-    if is_a_change(new) {
-        let subject = subject(&new.title);
-        let nearest = earlier()
-            .filter_map(|known| Some((nearness(&subject, &known.subject)?, known.at, known.id)))
-            .max();
-        ids.extend(nearest.map(|(_, _, id)| id));
-    }
+    let nearest = held()
+        .filter_map(|known| {
+            let near = changes(new, &known.decision())?;
+            Some((near, known.row.created_at, known.row.id))
+        })
+        .max();
+    ids.extend(nearest.map(|(_, _, id)| id));
     ids.sort_unstable();
     ids.dedup();
     ids
 }
 
-fn is_a_change(new: &NewObservation) -> bool {
-    if new.concepts.iter().any(|concept| concept == AMENDMENT) {
+/// Whether a later decision would have replaced this one, had it come in after it: no other one
+/// before it is nearer to it.
+fn takes_place(
+    later: &Known<'_>,
+    older: &Decision<'_>,
+    values: &[(String, String)],
+    known: &[Known<'_>],
+) -> bool {
+    if later.row.wrong {
+        return false;
+    }
+    if contradict(&later.values, values) {
         return true;
     }
+    let word = later.decision();
+    let Some(near) = changes(&word, older) else {
+        return false;
+    };
+    let mut before = known.iter().filter(|other| {
+        other.row.created_at <= later.row.created_at && other.row.id != later.row.id
+    });
+    before.all(|other| changes(&word, &other.decision()).is_none_or(|other| other <= near))
+}
+
+/// How near a decision is to an earlier one that it changes, in percent; `None` if it does not
+/// change it.
+fn changes(new: &Decision<'_>, old: &Decision<'_>) -> Option<usize> {
+    let amends = new.concepts.iter().any(|concept| concept == AMENDMENT);
+    if !amends && !has_words_of_change(new) {
+        return None;
+    }
+    let by_subject = nearness(new.subject, old.subject);
+    // An amendment says what it is about in other words than the rule did. Within one session
+    // they are words of the same conversation.
+    let by_text = (amends && new.session != old.session)
+        .then(|| overlap(new, old))
+        .flatten();
+    by_subject.max(by_text)
+}
+
+fn has_words_of_change(new: &Decision<'_>) -> bool {
     let text = format!("{} {}", new.title, new.subtitle);
     let text = format!(" {} ", words(&text).collect::<Vec<_>>().join(" "));
     CHANGES
         .iter()
         .any(|change| text.contains(&format!(" {change} ")))
+}
+
+/// How much of what an earlier rule speaks of an amendment takes up again.
+fn overlap(new: &Decision<'_>, old: &Decision<'_>) -> Option<usize> {
+    let telling = |decision: &Decision<'_>| {
+        let texts = [decision.title, decision.narrative];
+        telling_words(
+            texts
+                .into_iter()
+                .chain(decision.facts.iter().map(String::as_str)),
+        )
+    };
+    let (new, old) = (telling(new), telling(old));
+    let shared = new.intersection(&old).count();
+    let percent = shared * 100 / old.len().max(1);
+    (shared >= AMENDED_WORDS_MIN && percent >= AMENDED_PERCENT_MIN).then_some(percent)
 }
 
 /// How much of the shorter subject the two share, in percent; `None` below the bounds.

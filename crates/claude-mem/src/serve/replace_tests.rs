@@ -1,16 +1,50 @@
-use super::{Known, replaced, subject, values};
+use super::{Known, compare};
 use crate::clock::Millis;
-use crate::ids::ObservationId;
+use crate::ids::{ObservationId, PublicId, SessionId};
 use crate::memory::{NewObservation, ObservationType, Origin};
+use crate::store::{Level, Observation};
 
-fn known(id: i64, title: &str, facts: &[&str]) -> Known {
-    let facts: Vec<String> = facts.iter().map(|&fact| fact.to_owned()).collect();
-    Known {
+/// A stored decision of a session of its own.
+fn known(id: i64, title: &str, facts: &[&str]) -> Observation {
+    Observation {
         id: ObservationId(id),
-        at: Millis(id),
-        subject: subject(title),
-        values: values(title, &facts),
+        uid: PublicId::new(),
+        session: Some(SessionId(id)),
+        project: None,
+        level: Level::Project,
+        prompt_number: 1,
+        kind: ObservationType::DECISION,
+        title: title.to_owned(),
+        subtitle: String::new(),
+        narrative: String::new(),
+        facts: facts.iter().map(|&fact| fact.to_owned()).collect(),
+        concepts: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        branch: None,
+        agent_type: None,
+        origin: Origin::User,
+        made_by: "local".into(),
+        discovery_tokens: 0,
+        read_tokens: 0,
+        pinned: false,
+        wrong: false,
+        replaced_by: None,
+        created_at: Millis(id),
+        updated_at: Millis(id),
     }
+}
+
+/// What a new decision of another session takes the place of, and what takes its place.
+fn compared(new: &NewObservation, rows: &[Observation]) -> (Vec<i64>, Option<i64>) {
+    let known: Vec<Known<'_>> = rows.iter().map(Known::of).collect();
+    let (older, newer) = compare(new, SessionId(1_000), &known);
+    let older = older.iter().map(|id| id.0).collect();
+    (older, newer.map(|id| id.0))
+}
+
+fn replaced(new: &NewObservation, rows: &[Observation]) -> Vec<i64> {
+    compared(new, rows).0
 }
 
 fn decision(title: &str, facts: &[&str], concepts: &[&str]) -> NewObservation {
@@ -27,10 +61,6 @@ fn decision(title: &str, facts: &[&str], concepts: &[&str]) -> NewObservation {
         created_at: Millis(100),
         discovery_tokens: 0,
     }
-}
-
-fn ids(found: &[ObservationId]) -> Vec<i64> {
-    found.iter().map(|id| id.0).collect()
 }
 
 #[test]
@@ -53,7 +83,7 @@ fn a_name_with_another_value_takes_its_place() {
         ),
         (decision("OTHER_NAME is 5", &[], &[]), vec![]),
     ] {
-        assert_eq!(ids(&replaced(&new, &earlier)), want, "{}", new.title);
+        assert_eq!(replaced(&new, &earlier), want, "{}", new.title);
     }
 }
 
@@ -88,7 +118,7 @@ fn words_of_change_about_the_same_subject_take_its_place() {
         // A word of change about something else.
         (decision("From now on commits are signed", &[], &[]), vec![]),
     ] {
-        assert_eq!(ids(&replaced(&new, &earlier)), want, "{}", new.title);
+        assert_eq!(replaced(&new, &earlier), want, "{}", new.title);
     }
 }
 
@@ -99,7 +129,71 @@ fn only_the_nearest_is_replaced_and_never_a_newer_one() {
         known(2, "Logs go to a file as plain text", &[]),
     ];
     let new = decision("Logs go to a file as JSON instead of plain text", &[], &[]);
-    assert_eq!(ids(&replaced(&new, &earlier)), [2]);
-    earlier[1].at = Millis(200);
-    assert_eq!(ids(&replaced(&new, &earlier)), [1]);
+    assert_eq!(replaced(&new, &earlier), [2]);
+    earlier[1].created_at = Millis(200);
+    assert_eq!(replaced(&new, &earlier), [1]);
+}
+
+const RULE: &str = "User: “Keep the newer one.” Agent: “Settled: merge_records keys on the lowercased email \
+    and the same calendar day and resolves collisions by keeping the record with the latest timestamp.”";
+const AMENDMENT: &str = "User: “Keep ours, the CRM side is the source of truth.” Agent: “Amended, superseding \
+    keep-latest: the key stays (lowercased email, same calendar day); on collision the most-filled record wins.”";
+
+fn rule() -> Observation {
+    let mut rule = known(7, "merge_records keeps the latest record", &[]);
+    rule.narrative = RULE.to_owned();
+    rule
+}
+
+fn amendment() -> NewObservation {
+    let mut amendment = decision("On a tie ours is kept, not the feed", &[], &["amendment"]);
+    amendment.narrative = AMENDMENT.to_owned();
+    amendment
+}
+
+#[test]
+fn an_amendment_in_other_words_is_known_by_what_it_takes_up_again() {
+    let other = known(3, "Dates are stored as UTC", &[]);
+    assert_eq!(replaced(&amendment(), &[rule(), other.clone()]), [7]);
+    assert_eq!(replaced(&amendment(), &[other]), [] as [i64; 0]);
+    // The words of one conversation are shared by all of it.
+    let mut own = rule();
+    own.session = Some(SessionId(1_000));
+    assert_eq!(replaced(&amendment(), &[own]), [] as [i64; 0]);
+    let mut pinned = rule();
+    pinned.pinned = true;
+    assert_eq!(replaced(&amendment(), &[pinned]), [] as [i64; 0]);
+}
+
+/// As a row that came in before what it amends.
+fn stored(id: i64, new: &NewObservation) -> Observation {
+    Observation {
+        narrative: new.narrative.clone(),
+        concepts: new.concepts.clone(),
+        created_at: Millis(500),
+        ..known(id, &new.title, &[])
+    }
+}
+
+#[test]
+fn a_rule_that_comes_in_after_its_amendment_is_replaced_at_once() {
+    let mut late = decision("merge_records keeps the latest record", &[], &[]);
+    late.narrative = RULE.to_owned();
+    let amended = stored(40, &amendment());
+    assert_eq!(compared(&late, &[amended.clone()]), (vec![], Some(40)));
+    let value = Observation {
+        created_at: Millis(500),
+        ..known(41, "MAX_RETRIES is 5", &[])
+    };
+    let late_value = decision("MAX_RETRIES is 3 for now", &[], &[]);
+    assert_eq!(compared(&late_value, &[value]).1, Some(41));
+    // A nearer one was amended by it already.
+    let mut nearer = rule();
+    nearer.replaced_by = Some(ObservationId(40));
+    let mut vague = decision("Records have a key and a calendar day", &[], &[]);
+    vague.narrative =
+        "The lowercased email, the same calendar day, the record and the key are what \
+        collisions are about; everything else about contacts, names, phones and syncs is open."
+            .to_owned();
+    assert_eq!(compared(&vague, &[amended, nearer]).1, None);
 }

@@ -73,6 +73,7 @@ impl Rows<'_> {
             chosen.push(Chosen {
                 observation,
                 replaces: Vec::new(),
+                replaced_by: None,
             });
         }
         if let Some(project) = self.project
@@ -84,9 +85,11 @@ impl Rows<'_> {
                 ..Filter::default()
             };
             let decisions = reads.observations(&decisions, Page::first(REPLACEABLE_ROWS_MAX))?;
-            let known: Vec<Known> = decisions.items.iter().filter_map(Known::of).collect();
+            let known: Vec<Known<'_>> = decisions.items.iter().map(Known::of).collect();
             for chosen in chosen.iter_mut().filter(|chosen| chosen.is_decision()) {
-                chosen.replaces = replace::replaced(chosen.observation, &known);
+                let new = chosen.observation;
+                (chosen.replaces, chosen.replaced_by) =
+                    replace::compare(new, self.session, &known);
             }
         }
         Ok(chosen)
@@ -210,6 +213,9 @@ impl Rows<'_> {
             for &older in &chosen.replaces {
                 tx.replace_observation(older, id)?;
             }
+            if let Some(newer) = chosen.replaced_by {
+                tx.replace_observation(id, newer)?;
+            }
             left.observations.push(id);
         }
         if let Some(summary) = &made.distilled.summary {
@@ -238,6 +244,7 @@ pub const COMPACT: &str = "compact";
 pub struct Chosen<'m> {
     observation: &'m NewObservation,
     replaces: Vec<ObservationId>,
+    replaced_by: Option<ObservationId>,
 }
 
 impl Chosen<'_> {
