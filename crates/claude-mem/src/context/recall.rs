@@ -237,7 +237,7 @@ fn lead_with_account(
     let page = Page::first(LOOKED_AT as u32);
     let mut settled = reads.observations(&talk, page)?.items;
     settled.retain(|row| !row.wrong && row.replaced_by.is_none());
-    let said: Vec<_> = settled.iter().map(telling_words).collect();
+    let said: Vec<_> = settled.iter().map(words_of).collect();
     let Some(account) = recap::of(&said).map(|at| settled.swap_remove(at)) else {
         return Ok(());
     };

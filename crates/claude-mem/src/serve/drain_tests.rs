@@ -185,7 +185,8 @@ fn after_crashes(crashes: u32, compressor: Arc<dyn Compressor>) -> (crate::store
         let lease = LeaseId(i64::from(crash) + 1);
         let died = store.with(|store| {
             store.write(|tx| {
-                tx.lease_session("claude-code", &session, 9, lease, Millis(0))?;
+                // Taken just now: nobody waits for a lease to run out whose worker is dead.
+                tx.lease_session("claude-code", &session, 9, lease, clock::now().millis())?;
                 tx.reclaim_leases()
             })
         });

@@ -88,8 +88,7 @@ impl Rows<'_> {
             let known: Vec<Known<'_>> = decisions.items.iter().map(Known::of).collect();
             for chosen in chosen.iter_mut().filter(|chosen| chosen.is_decision()) {
                 let new = chosen.observation;
-                (chosen.replaces, chosen.replaced_by) =
-                    replace::compare(new, self.session, &known);
+                (chosen.replaces, chosen.replaced_by) = replace::compare(new, self.session, &known);
             }
         }
         Ok(chosen)

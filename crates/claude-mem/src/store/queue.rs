@@ -349,7 +349,7 @@ impl Writes<'_> {
     /// Gives a lease back untouched: the events may be taken again at once.
     pub fn release(&self, lease: LeaseId) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
-            "UPDATE pending_messages SET state = 'waiting', not_before_epoch = 0 WHERE state = 'leased' AND lease = ?1",
+            "UPDATE pending_messages SET state = 'waiting', not_before_epoch = 0, lease_until_epoch = 0 WHERE state = 'leased' AND lease = ?1",
             [lease.0],
         )?)
     }
@@ -357,7 +357,7 @@ impl Writes<'_> {
     /// Every lease is given back untouched: this worker ends, and it is the only one.
     pub fn release_all(&self) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
-            "UPDATE pending_messages SET state = 'waiting', not_before_epoch = 0 WHERE state = 'leased'",
+            "UPDATE pending_messages SET state = 'waiting', not_before_epoch = 0, lease_until_epoch = 0 WHERE state = 'leased'",
             [],
         )?)
     }
@@ -365,7 +365,7 @@ impl Writes<'_> {
     /// Leases of a worker that is known to be dead, because its file lock is ours now.
     pub fn reclaim_leases(&self) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
-            "UPDATE pending_messages SET crashes = crashes + 1, not_before_epoch = 0,
+            "UPDATE pending_messages SET crashes = crashes + 1, not_before_epoch = 0, lease_until_epoch = 0,
                state = CASE WHEN crashes + 1 >= ?1 THEN 'dead' ELSE 'waiting' END,
                error = CASE WHEN crashes + 1 >= ?1 THEN 'workers kept dying over it' ELSE error END
              WHERE state = 'leased'",
