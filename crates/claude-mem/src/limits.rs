@@ -96,6 +96,8 @@ pub const REPLY_BYTES_MAX: usize = 64 << 10;
 pub const RECALL_CHARS_MAX: usize = 8_000;
 /// How long a hook waits for the worker's answer before it looks for itself.
 pub const RECALL_WORKER_MS: u64 = 60;
+/// and until that is noted.
+pub const RECALL_NOTED_MS: u64 = 90;
 /// how long it may take to say it,
 pub const REQUEST_SECONDS_MAX: u64 = 5;
 /// and how many are answered at once.

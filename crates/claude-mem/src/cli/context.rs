@@ -66,13 +66,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
                 root: Path::new(&project.root),
                 branch: hint.branch.as_deref().filter(|_| args.project.is_none()),
                 resumed: None,
+                current: None,
                 budget_tokens: budget,
-                parts: Parts {
-                    summary: settings.context_summary,
-                    index: settings.context_index,
-                    preferences: settings.context_preferences,
-                    economics: settings.context_economics,
-                },
+                parts: Parts::of(&settings),
                 zone: &TimeZone::system(),
                 notices: &[],
             };

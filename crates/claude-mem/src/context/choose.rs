@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::clock::Millis;
+use crate::ids::SessionId;
 use crate::memory::ObservationType;
 use crate::store::{IndexRow, RowKind};
 
@@ -25,6 +26,8 @@ pub struct Shelf {
     pub branch: Option<String>,
     /// Files touched lately, or changed on disk since memory last saw them.
     pub live_files: HashSet<String>,
+    /// The session whose work goes on.
+    pub current: Option<SessionId>,
     /// The moment that ages are counted from: the newest row's, so that the same state gives the
     /// same choice whenever it is made.
     pub newest: Millis,
@@ -43,6 +46,9 @@ impl Shelf {
         let mut worth: Vec<(f64, &'static str)> = vec![(kind_worth(row), kind_reason(row))];
         if row.pinned {
             worth.push((6.0, "pinned"));
+        }
+        if row.session.is_some() && row.session == self.current {
+            worth.push((3.0, "the work under way"));
         }
         if row.concepts.iter().any(|concept| concept == "gotcha") {
             worth.push((1.0, "a gotcha"));

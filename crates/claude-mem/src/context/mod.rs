@@ -9,6 +9,7 @@
 //! bytes. Absent on purpose: the clock, the worker, writing.
 
 pub mod choose;
+mod current;
 pub mod failure;
 pub mod file;
 pub mod moment;

@@ -7,8 +7,9 @@ use std::time::UNIX_EPOCH;
 use jiff::tz::TimeZone;
 
 use super::choose::{self, Chosen, Item, Shelf};
-use super::{quote, render};
+use super::{current, quote, render};
 use crate::clock::Millis;
+use crate::config::Settings;
 use crate::ids::{ProjectId, SessionId};
 use crate::limits::CONTEXT_CHARS_MAX;
 use crate::search::Handle;
@@ -34,6 +35,8 @@ pub struct Ask<'a> {
     pub branch: Option<&'a str>,
     /// On resume: the session itself, which needs only what is new since it last spoke.
     pub resumed: Option<(SessionId, Millis)>,
+    /// After a compaction or `/clear`: the session whose work goes on.
+    pub current: Option<SessionId>,
     pub budget_tokens: u32,
     pub parts: Parts,
     pub zone: &'a TimeZone,
@@ -52,6 +55,18 @@ pub struct Parts {
     pub index: bool,
     pub preferences: bool,
     pub economics: bool,
+}
+
+impl Parts {
+    /// As the settings have it.
+    pub const fn of(settings: &Settings) -> Self {
+        Self {
+            summary: settings.context_summary,
+            index: settings.context_index,
+            preferences: settings.context_preferences,
+            economics: settings.context_economics,
+        }
+    }
 }
 
 impl Default for Parts {
@@ -86,20 +101,22 @@ pub fn session_start(reads: &Reads<'_>, ask: &Ask<'_>) -> Result<Block, StoreErr
         sessions.retain(is_new);
         lasting.clear();
     }
-    let summary = match sessions.first() {
-        Some(row) if ask.parts.summary && row.session.is_some() => row
-            .session
-            .map(|id| reads.newest_summary(id))
-            .transpose()?
-            .flatten(),
+    let last = ask.current.or(sessions.first().and_then(|row| row.session));
+    let summary = match last {
+        Some(id) if ask.parts.summary => reads.newest_summary(id)?,
         _ => None,
+    };
+    let asked = match ask.current {
+        Some(id) if ask.parts.summary => current::asked(reads, id)?,
+        _ => String::new(),
     };
     let preferences = if ask.parts.preferences && since.is_none() {
         reads.index_at_user_level(PREFERENCES)?
     } else {
         Vec::new()
     };
-    if recent.is_empty() && summary.is_none() && preferences.is_empty() && ask.notices.is_empty() {
+    let nothing = recent.is_empty() && summary.is_none() && preferences.is_empty();
+    if nothing && asked.is_empty() && ask.notices.is_empty() {
         return Ok(Block::default());
     }
     let mut rows = recent;
@@ -116,7 +133,7 @@ pub fn session_start(reads: &Reads<'_>, ask: &Ask<'_>) -> Result<Block, StoreErr
     if !ask.parts.index {
         rows.clear();
     }
-    Ok(assemble(ask, rows, summary, &preferences))
+    Ok(assemble(ask, rows, &asked, summary, &preferences))
 }
 
 fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {
@@ -130,6 +147,7 @@ fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {
 fn assemble(
     ask: &Ask<'_>,
     rows: Vec<IndexRow>,
+    asked: &str,
     summary: Option<Summary>,
     preferences: &[IndexRow],
 ) -> Block {
@@ -138,6 +156,7 @@ fn assemble(
         .as_ref()
         .map(|summary| render::account(summary, ask.zone))
         .unwrap_or_default();
+    let account = format!("{asked}{account}");
     let preferences = preference_lines(preferences, ask.budget_tokens / PREFERENCES_SHARE);
     let fixed =
         tokens::estimate(&head) + tokens::estimate(&account) + tokens::estimate(&preferences);
@@ -208,6 +227,7 @@ fn shelf(ask: &Ask<'_>, rows: &[IndexRow]) -> Shelf {
     Shelf {
         branch: ask.branch.map(str::to_owned),
         live_files: live_files(ask.root, rows),
+        current: ask.current,
         newest,
     }
 }
@@ -303,9 +323,13 @@ fn closing(chosen: &Chosen, ask: &Ask<'_>) -> String {
         .iter()
         .map(|item| u64::from(item.row.read_tokens))
         .sum();
-    if ask.parts.economics && found > 0 && read > 0 {
+    if ask.parts.economics && read > 0 {
+        let made = match found {
+            0 => "made without a model".to_owned(),
+            found => format!("made with {found} tokens"),
+        };
         out.push_str(&format!(
-            "Finding these out took about {found} tokens; reading them all takes {read}.\n"
+            "These were {made}; reading them all takes about {read}.\n"
         ));
     }
     out.push_str(&format!("</{}>\n", quote::TAG));

@@ -110,6 +110,7 @@ impl Shop {
             root: Path::new("/nowhere"),
             branch: Some("main"),
             resumed,
+            current: None,
             budget_tokens,
             parts: Parts::default(),
             zone: &TimeZone::UTC,

@@ -21,28 +21,43 @@ pub enum Answer {
     /// Text for the agent. Clients discard an answer whose event is not the one they asked
     /// about, so it is named here, as the client names it.
     Context { event: &'static str, text: String },
+    /// The same, and one line that the person sees.
+    Message {
+        event: &'static str,
+        text: String,
+        message: String,
+    },
 }
 
 impl Answer {
     /// The bytes to write. Text beyond what clients take is cut here as the last resort;
     /// `context` keeps its own budget.
     pub fn to_json(&self) -> String {
-        let Self::Context { event, text } = self else {
-            return NEUTRAL.to_owned();
+        let (event, text, message) = match self {
+            Self::Neutral => return NEUTRAL.to_owned(),
+            Self::Context { event, text } => (event, text, ""),
+            Self::Message {
+                event,
+                text,
+                message,
+            } => (event, text, message.as_str()),
         };
-        if text.is_empty() {
+        if text.is_empty() && message.is_empty() {
             return NEUTRAL.to_owned();
         }
         let text = match text.char_indices().nth(CONTEXT_CHARS_MAX) {
             Some((end, _)) => &text[..end],
             None => text,
         };
-        serde_json::json!({
-            "continue": true,
-            "suppressOutput": true,
-            "hookSpecificOutput": { "hookEventName": event, "additionalContext": text },
-        })
-        .to_string()
+        let mut answer = serde_json::json!({ "continue": true, "suppressOutput": true });
+        if !text.is_empty() {
+            answer["hookSpecificOutput"] =
+                serde_json::json!({ "hookEventName": event, "additionalContext": text });
+        }
+        if !message.is_empty() {
+            answer["systemMessage"] = message.into();
+        }
+        answer.to_string()
     }
 }
 

@@ -28,6 +28,20 @@ fn context_goes_out_under_the_name_of_its_event() {
 }
 
 #[test]
+fn the_person_can_be_told_something_without_the_agent() {
+    let answer = Answer::Message {
+        event: "SessionStart",
+        text: String::new(),
+        message: "3 memories".into(),
+    };
+    let sent: serde_json::Value = serde_json::from_str(&answer.to_json()).unwrap();
+    assert_eq!(
+        sent,
+        serde_json::json!({"continue": true, "suppressOutput": true, "systemMessage": "3 memories"})
+    );
+}
+
+#[test]
 fn no_answer_is_longer_than_clients_take() {
     let sent = context(&"é".repeat(20_000)).to_json();
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::context::moment::Moment;
-use crate::limits::{RECALL_WORKER_MS, REPLY_BYTES_MAX, REQUEST_BYTES_MAX};
+use crate::limits::{RECALL_NOTED_MS, RECALL_WORKER_MS, REPLY_BYTES_MAX, REQUEST_BYTES_MAX};
 use crate::serve::told::Told;
 
 /// What the worker says to this moment. `None`: there is no worker, or it is busy. What it says
@@ -28,6 +28,9 @@ fn try_ask(socket: &Path, moment: &Moment) -> io::Result<Told> {
     stream.write_all(request.as_bytes())?;
     let told = serde_json::from_slice(&read_line(&mut stream, until)?)?;
     stream.write_all(b"heard\n")?;
+    // So that the next hook finds it noted. A worker that is slow to write does so all the same.
+    let noted = Instant::now() + Duration::from_millis(RECALL_NOTED_MS);
+    let _ = read_line(&mut stream, noted);
     Ok(told)
 }
 

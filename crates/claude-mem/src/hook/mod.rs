@@ -18,6 +18,7 @@ pub mod keep;
 pub mod key;
 pub mod log;
 pub mod mute;
+mod notices;
 pub mod recall;
 mod scan;
 pub mod settings;

@@ -2,6 +2,9 @@
 //!
 //! Invariant: whatever goes wrong here costs the agent a memory, never its turn.
 
+#[path = "session_start.rs"]
+mod start;
+
 use std::path::Path;
 
 use jiff::tz::TimeZone;
@@ -85,18 +88,21 @@ impl<'a> About<'a> {
 /// The answer to one hook call.
 pub fn answer(question: &Question<'_>) -> Answer {
     let told = match question.kind {
-        Kind::SessionStart => session_start(question),
-        Kind::Prompt => prompt(question),
-        Kind::BeforeTool => before_tool(question),
-        Kind::ToolFailure | Kind::ToolUse => failure(question),
+        Kind::SessionStart => start::session(question),
+        Kind::Prompt => prompt(question).map(Told::agent),
+        Kind::BeforeTool => before_tool(question).map(Told::agent),
+        Kind::ToolFailure | Kind::ToolUse => failure(question).map(Told::agent),
         _ => return Answer::Neutral,
     };
+    let event = question.agent.event_name(question.kind);
     match told {
-        Ok(Some(text)) => Answer::Context {
-            event: question.agent.event_name(question.kind),
+        Ok(Told { text, message }) if text.is_empty() && message.is_empty() => Answer::Neutral,
+        Ok(Told { text, message }) if message.is_empty() => Answer::Context { event, text },
+        Ok(Told { text, message }) => Answer::Message {
+            event,
             text,
+            message,
         },
-        Ok(None) => Answer::Neutral,
         Err(e) => {
             super::log::line(
                 question.dir,
@@ -104,6 +110,22 @@ pub fn answer(question: &Question<'_>) -> Answer {
                 &format!("nothing recalled: {e}"),
             );
             Answer::Neutral
+        }
+    }
+}
+
+/// What is said to whom; empty: nothing.
+#[derive(Debug, Default)]
+struct Told {
+    text: String,
+    message: String,
+}
+
+impl Told {
+    fn agent(text: Option<String>) -> Self {
+        Self {
+            text: text.unwrap_or_default(),
+            message: String::new(),
         }
     }
 }
@@ -124,50 +146,6 @@ fn open(question: &Question<'_>) -> Result<Option<Store>, StoreError> {
         Err(StoreError::Missing) => Ok(None),
         store => store.map(Some),
     }
-}
-
-fn session_start(question: &Question<'_>) -> Result<Option<String>, StoreError> {
-    if question.head.source.as_deref() == Some("compact") {
-        note_compaction(question)?;
-    }
-    let settings = question.settings.all();
-    let (Some(hint), true) = (question.project, settings.context) else {
-        return Ok(None);
-    };
-    let Some(store) = open(question)? else {
-        return Ok(None);
-    };
-    let reads = store.read();
-    let Some(project) = reads.project_by_keys(&hint.keys)? else {
-        return Ok(None);
-    };
-    let session = question.listener().own_session(&reads)?;
-    let resumed = question.head.source.as_deref() == Some("resume");
-    let resumed = match session.filter(|_| resumed) {
-        Some(id) => Some((id, reads.session(id)?.last_activity)),
-        None => None,
-    };
-    let block = context::session_start(
-        &reads,
-        &context::Ask {
-            project,
-            name: &hint.name,
-            root: Path::new(&hint.root),
-            branch: hint.branch.as_deref(),
-            resumed,
-            budget_tokens: settings.context_tokens,
-            parts: context::Parts {
-                summary: settings.context_summary,
-                index: settings.context_index,
-                preferences: settings.context_preferences,
-                economics: settings.context_economics,
-            },
-            zone: &TimeZone::system(),
-            notices: &[],
-        },
-    )?;
-    record(question, "session_start", &block.brought())?;
-    Ok((!block.text.is_empty()).then_some(block.text))
 }
 
 fn prompt(question: &Question<'_>) -> Result<Option<String>, StoreError> {
@@ -221,13 +199,6 @@ fn moment(
     let recalled = moment.recall(&store.read(), None, &TimeZone::system())?;
     record(question, need.place(), &recalled.items)?;
     Ok((!recalled.text.is_empty()).then_some(recalled.text))
-}
-
-fn note_compaction(question: &Question<'_>) -> Result<(), StoreError> {
-    let session = question.head.session.as_deref().unwrap_or_default();
-    let mut inbox = crate::store::Inbox::open(&question.dir.db())?;
-    inbox.note_compaction(question.agent.name, session, question.now)?;
-    inbox.close()
 }
 
 /// What is known of a file, once per file and session.

@@ -21,6 +21,8 @@ use crate::store::{Gate, Salvage, Store, StoreError};
 
 /// Where the store keeps the notice, until somebody has shown it.
 pub const NOTICE: &str = "notice.recovered";
+/// For how long it is news.
+pub const NEWS_SECONDS: i64 = 7 * 86_400;
 
 /// What happened, for the person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

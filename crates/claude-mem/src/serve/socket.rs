@@ -142,15 +142,18 @@ async fn recall(
     let mut heard = String::new();
     let patience = Duration::from_secs(REQUEST_SECONDS_MAX);
     tokio::time::timeout(patience, lines.read_line(&mut heard)).await??;
-    if heard.trim() != "heard" || recalled.items.is_empty() {
+    if heard.trim() != "heard" {
         return Ok(());
+    }
+    if recalled.items.is_empty() {
+        return write.write_all(b"noted\n").await;
     }
     let noting = Arc::clone(worker);
     let noted = tokio::task::spawn_blocking(move || told::heard(&noting, &moment, &recalled));
     if let Err(error) = noted.await.map_err(io::Error::other)? {
         worker.trouble("what was shown could not be noted", &error);
     }
-    Ok(())
+    write.write_all(b"noted\n").await
 }
 
 /// Drains, unless the one who asked goes away before it is done.

@@ -98,6 +98,16 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
+    /// Memories of one project, counted up to `most`.
+    pub fn observations_up_to(&self, project: ProjectId, most: u32) -> Result<u32, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM (SELECT 1 FROM observations WHERE project_id = ?1 LIMIT ?2)",
+            )?
+            .query_row((project, most), |row| row.get(0))?)
+    }
+
     pub fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
         let mut counts = QueueCounts::default();
         let mut rows = self

@@ -9,7 +9,7 @@ use crate::common::sandbox;
 
 #[test]
 fn with_a_payload_they_are_hooks() {
-    let home = sandbox();
+    let home = sandbox().with_env("CLAUDE_MEM_CONTEXT", "off");
     for (name, input) in [
         (
             "context",

@@ -23,6 +23,7 @@ mod pause;
 mod project;
 mod projects;
 mod queue;
+mod recall;
 mod search;
 mod status;
 mod viewer;

@@ -8,7 +8,7 @@ use super::words;
 use crate::clock::Millis;
 use crate::config::Loaded;
 use crate::paths::DataDir;
-use crate::serve::recover::Recovered;
+use crate::serve::recover::{NEWS_SECONDS, Recovered};
 use crate::store::{QueueCounts, StoreError};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -100,8 +100,5 @@ pub(super) fn of_queue(queue: &QueueCounts, spooled: u64) -> Vec<Problem> {
     }
     found
 }
-
-/// How long a recovery is told of.
-const NEWS_SECONDS: i64 = 7 * 86_400;
 
 const SPOOLED_USUAL_MAX: u64 = 100;

@@ -118,7 +118,7 @@ fn take(api: &Api, sent: &Payload, kinds: &[Kind]) -> Result<Taken, Problem> {
     Ok(Taken {
         accepted: true,
         context: match answer {
-            Answer::Context { text, .. } => Some(text),
+            Answer::Context { text, .. } | Answer::Message { text, .. } => Some(text),
             Answer::Neutral => None,
         },
     })

@@ -141,13 +141,9 @@ fn block(
         root,
         branch: branch.as_deref(),
         resumed,
+        current: None,
         budget_tokens,
-        parts: Parts {
-            summary: settings.context_summary,
-            index: settings.context_index,
-            preferences: settings.context_preferences,
-            economics: settings.context_economics,
-        },
+        parts: Parts::of(settings),
         zone: &api.zone,
         notices: &[],
     };

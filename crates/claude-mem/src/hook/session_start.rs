@@ -1,0 +1,160 @@
+//! What the agent and the person are told when a session starts.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+
+use super::{Question, Told, open, record};
+use crate::context::{self, quote};
+use crate::hook::event::ProjectHint;
+use crate::hook::notices::notices;
+use crate::ids::{ProjectId, SessionId};
+use crate::serve::pidfile::WorkerFile;
+use crate::store::{Filter, Inbox, Page, Reads, StoreError};
+
+/// Counting further takes time that nobody has at the start.
+const COUNTED_MAX: u32 = 1_000;
+
+pub(super) fn session(question: &Question<'_>) -> Result<Told, StoreError> {
+    let source = question.head.source.as_deref().unwrap_or("startup");
+    if source == "compact" {
+        note_compaction(question)?;
+    }
+    let (Some(hint), Some(store)) = (question.project, open(question)?) else {
+        return Ok(Told::default());
+    };
+    let reads = store.read();
+    let project = reads.project_by_keys(&hint.keys)?;
+    let notices = notices(&reads, question.dir, question.settings, question.now)?;
+    let settings = question.settings.all();
+    let mut told = Told::default();
+    if settings.context
+        && let Some(project) = project
+    {
+        told.text = block(question, &reads, hint, project, source, &notices)?;
+    }
+    if settings.context && told.text.is_empty() && source == "startup" {
+        told.text = welcome(question, hint)?;
+    }
+    if settings.show_message && source == "startup" {
+        told.message = message(question, &reads, hint, project, &notices)?;
+    }
+    Ok(told)
+}
+
+fn block(
+    question: &Question<'_>,
+    reads: &Reads<'_>,
+    hint: &ProjectHint,
+    project: ProjectId,
+    source: &str,
+    notices: &[String],
+) -> Result<String, StoreError> {
+    let own = question.listener().own_session(reads)?;
+    let settings = question.settings.all();
+    let resumed = match own.filter(|_| source == "resume") {
+        Some(id) => Some((id, reads.session(id)?.last_activity)),
+        None => None,
+    };
+    let block = context::session_start(
+        reads,
+        &context::Ask {
+            project,
+            name: &hint.name,
+            root: Path::new(&hint.root),
+            branch: hint.branch.as_deref(),
+            resumed,
+            current: under_way(reads, source, own, project)?,
+            budget_tokens: settings.context_tokens,
+            parts: context::Parts::of(&settings),
+            zone: &TimeZone::system(),
+            notices,
+        },
+    )?;
+    record(question, "session_start", &block.brought())?;
+    Ok(block.text)
+}
+
+/// The session whose work goes on: its own after a compaction, the one before it after `/clear`.
+fn under_way(
+    reads: &Reads<'_>,
+    source: &str,
+    own: Option<SessionId>,
+    project: ProjectId,
+) -> Result<Option<SessionId>, StoreError> {
+    match source {
+        "compact" => Ok(own),
+        "clear" => {
+            let of_project = Filter {
+                project: Some(project),
+                ..Filter::default()
+            };
+            let last = reads.sessions(&of_project, Page::first(2))?.items;
+            let mut last = last.into_iter().map(|session| session.id);
+            Ok(last.find(|id| Some(*id) != own))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// One friendly line in a project that memory does not know yet, once.
+fn welcome(question: &Question<'_>, hint: &ProjectHint) -> Result<String, StoreError> {
+    let mut inbox = Inbox::open(&question.dir.db())?;
+    let first = inbox.write(|tx| {
+        let project = tx.ensure_project(hint, question.now)?;
+        tx.welcome_project(project)
+    })?;
+    inbox.close()?;
+    let tag = quote::TAG;
+    Ok(if first {
+        format!(
+            "<{tag}>\nMemory is on for {}: nothing is recorded yet, this session is the first. \
+             The claude-mem MCP tools search other projects too.\n</{tag}>\n",
+            quote::line(&hint.name, 60)
+        )
+    } else {
+        String::new()
+    })
+}
+
+/// One line for the person: what there is, where to see it, what needs them.
+fn message(
+    question: &Question<'_>,
+    reads: &Reads<'_>,
+    hint: &ProjectHint,
+    project: Option<ProjectId>,
+    notices: &[String],
+) -> Result<String, StoreError> {
+    let known = match project {
+        Some(project) => reads.observations_up_to(project, COUNTED_MAX + 1)?,
+        None => 0,
+    };
+    let mut parts = Vec::new();
+    if known > 0 {
+        let known = match known {
+            1 => "1 memory".to_owned(),
+            2..=COUNTED_MAX => format!("{known} memories"),
+            _ => format!("more than {COUNTED_MAX} memories"),
+        };
+        let name = quote::line(&hint.name, 60);
+        let port = WorkerFile::read(&question.dir.worker_pid())
+            .ok()
+            .flatten()
+            .and_then(|worker| worker.port);
+        // The bare address asks for a link, and says how to get one.
+        let at = port.map(|port| format!(" (http://127.0.0.1:{port})"));
+        parts.push(format!(
+            "claude-mem: {known} of {name}; see them with `claude-mem open`{}",
+            at.unwrap_or_default()
+        ));
+    }
+    parts.extend(notices.iter().map(|notice| quote::line(notice, 300)));
+    Ok(parts.join(". "))
+}
+
+fn note_compaction(question: &Question<'_>) -> Result<(), StoreError> {
+    let session = question.head.session.as_deref().unwrap_or_default();
+    let mut inbox = Inbox::open(&question.dir.db())?;
+    inbox.note_compaction(question.agent.name, session, question.now)?;
+    inbox.close()
+}

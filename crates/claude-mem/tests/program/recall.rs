@@ -1,0 +1,196 @@
+//! What reaches the agent at the moment of need, through the hooks that it would come through.
+
+use rig::Sandbox;
+use serde_json::{Value, json};
+
+use crate::common::sandbox;
+use crate::common::turns::pid;
+
+fn hook(home: &Sandbox, event: &str, session: &str, more: &Value) -> Value {
+    let mut payload = json!({
+        "session_id": session,
+        "cwd": home.project(),
+        "hook_event_name": event,
+    });
+    for (name, value) in more.as_object().expect("fields") {
+        payload[name] = value.clone();
+    }
+    let output = home
+        .mem_with(&["hook", "claude-code", event], payload.to_string())
+        .ok();
+    serde_json::from_str(&output.stdout).expect("an answer")
+}
+
+fn told(answer: &Value) -> &str {
+    answer["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap_or_default()
+}
+
+fn ask(home: &Sandbox, session: &str, prompt: &str) -> String {
+    told(&hook(
+        home,
+        "UserPromptSubmit",
+        session,
+        &json!({"prompt": prompt}),
+    ))
+    .to_owned()
+}
+
+fn start(home: &Sandbox, session: &str, source: &str) -> Value {
+    hook(home, "SessionStart", session, &json!({"source": source}))
+}
+
+/// A session in which something was decided.
+fn decide(home: &Sandbox) {
+    let say = |asked: &str, answered: &str| {
+        hook(
+            home,
+            "UserPromptSubmit",
+            "earlier",
+            &json!({"prompt": asked}),
+        );
+        hook(
+            home,
+            "Stop",
+            "earlier",
+            &json!({"last_assistant_message": answered}),
+        );
+    };
+    say(
+        "The totals of our invoices are off by a cent",
+        "I could truncate the totals of invoices to whole cents. Shall I?",
+    );
+    say(
+        "No, always round invoices up to whole cents with ceil, never truncated, because auditors complained",
+        "Understood: invoices are rounded up to whole cents with ceil.",
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+}
+
+const QUESTION: &str =
+    "Customers complain about invoices: the cents look truncated, check the rounding of invoices";
+
+fn times_shown(home: &Sandbox) -> u64 {
+    let why = home.mem(&["why", "#1", "--json"]).ok();
+    let why: Value = serde_json::from_str(&why.stdout).expect("json");
+    why["shown"].as_u64().expect("a number")
+}
+
+#[test]
+fn a_decision_comes_back_with_the_prompt_that_needs_it_once() {
+    let home = sandbox();
+    decide(&home);
+    let first = ask(&home, "later", QUESTION);
+    assert!(first.contains("never truncated"), "{first}");
+    assert_eq!(ask(&home, "later", QUESTION), "");
+    assert_eq!(times_shown(&home), 1);
+    assert!(ask(&home, "another", QUESTION).contains("never truncated"));
+}
+
+#[test]
+fn a_running_worker_answers_the_same_and_counts_it() {
+    let home = sandbox();
+    decide(&home);
+    let alone = ask(&home, "alone", QUESTION);
+    home.mem(&["worker", "start"]).ok();
+    // The first call of a cold worker may take longer than a hook waits; then the hook itself
+    // answers, in the same words.
+    assert_eq!(ask(&home, "first", QUESTION), alone);
+    assert_eq!(ask(&home, "second", QUESTION), alone);
+    assert_eq!(ask(&home, "second", QUESTION), "");
+    home.mem(&["worker", "stop"]).ok();
+    assert_eq!(times_shown(&home), 3);
+}
+
+#[test]
+fn a_worker_that_does_not_answer_keeps_nobody_waiting() {
+    let home = sandbox();
+    decide(&home);
+    home.mem(&["worker", "start"]).ok();
+    let worker = pid(&home).expect("it runs");
+    let worker = rustix::process::Pid::from_raw(worker.try_into().expect("a pid")).expect("a pid");
+    rustix::process::kill_process(worker, rustix::process::Signal::STOP).expect("stopped");
+    let told = ask(&home, "later", QUESTION);
+    rustix::process::kill_process(worker, rustix::process::Signal::CONT).expect("goes on");
+    assert!(told.contains("never truncated"), "{told}");
+    home.mem(&["worker", "stop"]).ok();
+    assert_eq!(times_shown(&home), 1);
+}
+
+#[test]
+fn a_new_project_is_welcomed_once() {
+    let home = sandbox();
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let first = start(&home, "one", "startup");
+    assert!(told(&first).contains("nothing is recorded yet"), "{first}");
+    assert_eq!(first["systemMessage"], Value::Null);
+    assert_eq!(told(&start(&home, "two", "startup")), "");
+}
+
+#[test]
+fn the_person_is_told_what_there_is_unless_they_said_no() {
+    let mut home = sandbox();
+    decide(&home);
+    let message = start(&home, "later", "startup")["systemMessage"].clone();
+    let message = message.as_str().expect("a message").to_owned();
+    assert!(message.starts_with("claude-mem: 1 memory of "), "{message}");
+    assert_eq!(
+        start(&home, "later", "resume")["systemMessage"],
+        Value::Null
+    );
+    home.set_env("CLAUDE_MEM_SHOW_MESSAGE", "off");
+    assert_eq!(
+        start(&home, "later", "startup")["systemMessage"],
+        Value::Null
+    );
+}
+
+#[test]
+fn after_a_compaction_the_work_under_way_comes_first() {
+    let home = sandbox();
+    decide(&home);
+    let answer = start(&home, "earlier", "compact");
+    let text = told(&answer);
+    let asked = text
+        .find("## The work under way")
+        .expect("what was asked for");
+    assert!(text[asked..].starts_with(
+        "## The work under way: what was asked for last\n- The totals of our invoices"
+    ));
+    let index = text.find("## Index").expect("an index");
+    assert!(asked < index);
+    let cleared = start(&home, "fresh", "clear");
+    assert!(
+        told(&cleared).contains("## The work under way"),
+        "{cleared}"
+    );
+    let usual = start(&home, "usual", "startup");
+    assert!(!told(&usual).contains("## The work under way"), "{usual}");
+}
+
+#[test]
+fn what_needs_the_person_is_said_at_the_start_with_its_command() {
+    let home = sandbox();
+    decide(&home);
+    let dir = claude_mem::paths::DataDir::new(home.data_dir());
+    let mut store = claude_mem::store::Store::open(&dir.db()).expect("a store");
+    let recovered = claude_mem::serve::recover::Recovered {
+        at: claude_mem::clock::Millis(crate::common::NOW),
+        damaged: "/elsewhere/damaged.db".into(),
+        backup_from: None,
+        salvaged: 0,
+    };
+    let notice = serde_json::to_string(&recovered).expect("json");
+    store
+        .write(|tx| tx.set_meta(claude_mem::serve::recover::NOTICE, &notice))
+        .expect("written");
+    drop(store);
+    let answer = start(&home, "later", "startup");
+    for text in [
+        told(&answer),
+        answer["systemMessage"].as_str().expect("a message"),
+    ] {
+        assert!(text.contains("Details: claude-mem status"), "{answer}");
+    }
+}
