@@ -156,6 +156,18 @@ pub const REPLACEABLE_ROWS_MAX: u32 = 300;
 
 /// Rows of another store that are taken in between two commits: hooks wait no longer.
 pub const IMPORT_BATCH_ROWS: usize = 16;
+/// Episodes of a transcript that wait to be stored together; one is the rule.
+pub const IMPORT_EPISODES_MAX: usize = 16;
+/// What readers of transcripts may be ahead of the store.
+pub const IMPORT_AHEAD_MAX: usize = 4;
+/// Threads that read transcripts.
+pub const IMPORT_THREADS_MAX: usize = 4;
+/// How deep transcripts may lie below the folder that was named.
+pub const IMPORT_DEPTH_MAX: usize = 6;
+/// A transcript whose last line is younger than this may still be written to.
+pub const IMPORT_LIVE_SECONDS: i64 = 600;
+/// What is read of a transcript's end for the time of its last line.
+pub const TRANSCRIPT_END_BYTES: u64 = 1 << 20;
 /// The same of rows that are taken back.
 pub const UNDO_BATCH_ROWS: u32 = 32;
 

@@ -2,6 +2,7 @@
 
 mod progress;
 mod table;
+mod transcripts;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::app::App;
 use super::screen::Screen;
 use super::{Usage, words};
 use crate::hook::settings::HookSettings;
-use crate::import::{self, Around, ImportError, Report, earlier, json};
+use crate::import::{self, Around, Report, earlier, json};
 use crate::store::{ImportRun, Store, StoreError};
 
 /// Bring in what was learnt elsewhere, or before
@@ -22,6 +23,7 @@ use crate::store::{ImportRun, Store, StoreError};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  claude-mem import transcripts                    what the client wrote down of past sessions
   claude-mem import claude-mem-db                  from the earlier claude-mem
   claude-mem import claude-mem-db backup/claude-mem.db --dry-run
   claude-mem import json memory.json               from `claude-mem export` of another machine
@@ -34,6 +36,7 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
+    Transcripts(transcripts::Args),
     /// A database of the earlier program of this name, of any of its versions
     #[command(after_help = "\
 Examples:
@@ -82,18 +85,21 @@ What was made of a session after its import stays. The import can be done again.
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     match &args.action {
+        Action::Transcripts(args) => transcripts::run(args, app, screen),
         Action::ClaudeMemDb { path, dry_run } => {
             let path = earlier_path(app, path.as_deref())?;
-            bring(app, screen, *dry_run, |store, around| {
-                let mut progress = progress::of_rows();
-                earlier::run(store, around, &path, &app.data.importing(), app.now, &mut progress)
-            })
+            let report = bring(app, *dry_run, |store, around| {
+                let (scratch, mut progress) = (app.data.importing(), progress::of_rows());
+                Ok(earlier::run(store, around, &path, &scratch, app.now, &mut progress)?)
+            })?;
+            table::show(screen, &report, *dry_run)
         }
         Action::Json { file, dry_run } => {
             let path = std::path::absolute(file)?;
-            bring(app, screen, *dry_run, |store, around| {
-                json::run(store, around, &path, app.now, &mut progress::of_rows())
-            })
+            let report = bring(app, *dry_run, |store, around| {
+                Ok(json::run(store, around, &path, app.now, &mut progress::of_rows())?)
+            })?;
+            table::show(screen, &report, *dry_run)
         }
         Action::List => list(app, screen),
         Action::Undo { run } => undo(app, screen, *run),
@@ -103,16 +109,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 /// Runs an import on the store, or on a copy of it that is thrown away.
 fn bring(
     app: &App,
-    screen: &mut Screen,
     dry_run: bool,
-    act: impl FnOnce(&mut Store, Around<'_>) -> Result<Report, ImportError>,
-) -> anyhow::Result<()> {
+    act: impl FnOnce(&mut Store, Around<'_>) -> anyhow::Result<Report>,
+) -> anyhow::Result<Report> {
     app.data.create().with_context(|| format!("cannot make {}", app.data.root().display()))?;
     let _one = import::begin(&app.data)?;
     app.take_in_spool();
-    let loaded = app.settings();
-    let unclear = loaded.file_unreadable;
-    let settings = HookSettings::of(loaded.settings, unclear);
+    let settings = HookSettings::load(&app.data, |name| std::env::var(name).ok());
     let home = std::env::var("HOME").unwrap_or_default();
     let client_dir = client_dir(&home);
     let around = Around { settings: &settings, home: &home, client_dir: &client_dir };
@@ -128,7 +131,7 @@ fn bring(
     if dry_run {
         report.run = None;
     }
-    table::show(screen, &report, dry_run)
+    Ok(report)
 }
 
 /// A directory for one rehearsal.

@@ -15,6 +15,7 @@ pub mod earlier;
 pub mod json;
 mod report;
 mod taker;
+pub mod transcripts;
 
 pub use clean::Unfit;
 pub use report::{Report, Skipped, Tally};

@@ -19,6 +19,9 @@ pub enum Skipped {
     OwnWork,
     Raw,
     Unreadable,
+    Captured,
+    ReadBefore,
+    NotAskedFor,
 }
 
 impl Skipped {
@@ -34,6 +37,9 @@ impl Skipped {
             Self::OwnWork => "the memory program's own sessions",
             Self::Raw => "raw input and output of tools",
             Self::Unreadable => "not readable",
+            Self::Captured => "kept by hooks already",
+            Self::ReadBefore => "read before",
+            Self::NotAskedFor => "not asked for",
         }
     }
 }
@@ -89,6 +95,8 @@ pub struct Report {
     pub source: String,
     /// By kind, in the order in which they were read.
     pub kinds: Vec<(&'static str, Tally)>,
+    /// What could not be read, and why.
+    pub problems: Vec<String>,
 }
 
 impl Report {

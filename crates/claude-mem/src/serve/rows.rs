@@ -247,6 +247,10 @@ pub struct Chosen<'m> {
 }
 
 impl Chosen<'_> {
+    pub fn kind(&self) -> &ObservationType {
+        &self.observation.kind
+    }
+
     fn is_decision(&self) -> bool {
         self.observation.kind == ObservationType::DECISION
     }

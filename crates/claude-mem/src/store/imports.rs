@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Reads, StoreError, Writes};
 use crate::clock::Millis;
-use crate::ids::PublicId;
+use crate::ids::{PublicId, SessionId};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ImportRun {
@@ -63,6 +63,17 @@ const ROWS: [&str; 4] = [
 ];
 
 impl Reads<'_> {
+    /// The kind of import that brought a session in. `None`: it was heard of here.
+    pub fn import_of_session(&self, id: SessionId) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT r.kind FROM sdk_sessions AS s JOIN import_runs AS r ON r.id = s.import_run WHERE s.id = ?1",
+            )?
+            .query_row([id], |row| row.get(0))
+            .optional()?)
+    }
+
     pub fn rows_of_import(&self, id: i64) -> Result<u64, StoreError> {
         let mut rows = 0;
         for table in ROWS.into_iter().chain(["sdk_sessions"]) {

@@ -169,6 +169,14 @@ pub(super) fn insert(
 }
 
 impl Writes<'_> {
+    /// Whoever reports this event from now on is told that it is known.
+    pub fn mark_seen(&self, key: EventKey) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached("INSERT INTO events_seen (key) VALUES (?1) ON CONFLICT DO NOTHING")?
+            .execute([key.0])?;
+        Ok(())
+    }
+
     /// See [`Inbox::ignore_session`].
     pub fn ignore_session(
         &self,

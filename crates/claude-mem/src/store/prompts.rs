@@ -79,6 +79,21 @@ impl Reads<'_> {
         Ok(newest.filter(|prompt| !prompt.private))
     }
 
+    /// The number of the turn that the client calls `prompt_id`.
+    pub fn prompt_number(
+        &self,
+        session: SessionId,
+        prompt_id: &str,
+    ) -> Result<Option<u32>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT prompt_number FROM user_prompts WHERE session_id = ?1 AND prompt_id = ?2",
+            )?
+            .query_row(params![session, prompt_id], |row| row.get(0))
+            .optional()?)
+    }
+
     /// Whether the turn that the client calls `prompt_id` was private.
     pub fn prompt_is_private(
         &self,

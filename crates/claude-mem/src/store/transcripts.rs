@@ -36,6 +36,17 @@ impl Reads<'_> {
     }
 }
 
+impl Reads<'_> {
+    /// The transcripts of a session that were ever read.
+    pub fn transcripts_read(&self, client: &str, session: &str) -> Result<Vec<String>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT path FROM transcript_positions WHERE client = ?1 AND session = ?2",
+        )?;
+        let paths = rows.query_map([client, session], |row| row.get(0))?;
+        Ok(paths.collect::<Result<_, _>>()?)
+    }
+}
+
 impl Writes<'_> {
     pub fn set_transcript_position(
         &self,

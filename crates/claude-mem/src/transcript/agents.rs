@@ -73,7 +73,8 @@ fn id_of(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.strip_prefix("agent-")
 }
 
-fn agent_file(path: PathBuf) -> Option<AgentFile> {
+/// Whose transcript this is. `None`: it is no subagent's.
+pub fn agent_file(path: PathBuf) -> Option<AgentFile> {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
     struct Meta {

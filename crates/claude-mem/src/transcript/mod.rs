@@ -22,7 +22,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use agents::{AgentFile, agent_files};
+pub use agents::{AgentFile, agent_file, agent_files};
 pub use compact::inner as compact_summary;
 pub use record::{Head, head};
 
@@ -92,9 +92,9 @@ pub trait Sink {
     fn take(&mut self, key: EventKey, event: Event);
     /// The line that begins at this byte is read next.
     fn begins(&mut self, _offset: u64) {}
-    /// A line was dealt with. `Some`: nothing of it or before it is needed any more, so that
-    /// reading can go on there.
-    fn passed(&mut self, _safe: Option<(u64, &State)>) {}
+    /// A line was dealt with, and the next one begins at `offset`. `is_safe`: nothing of it or
+    /// before it is needed any more, so that reading can go on there.
+    fn passed(&mut self, _offset: u64, _state: &State, _is_safe: bool) {}
 }
 
 /// Reads a transcript to its end and hands what happened to `sink`. Returns where to go on.

@@ -102,7 +102,7 @@ impl<'r> Reader<'r> {
             self.safe = offset;
             self.safe_state.clone_from(&self.state);
         }
-        self.sink.passed(is_safe.then_some((offset, &self.state)));
+        self.sink.passed(offset, &self.state, is_safe);
     }
 
     pub(super) fn begins(&mut self, offset: u64) {

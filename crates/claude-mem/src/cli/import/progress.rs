@@ -29,6 +29,10 @@ pub(super) fn of_rows() -> Bar {
     bar("{bar:24} {human_pos} of {human_len} rows, {per_sec}, {eta} left")
 }
 
+pub(super) fn of_bytes() -> Bar {
+    bar("{bar:24} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+}
+
 fn bar(template: &str) -> Bar {
     let bar = ProgressBar::with_draw_target(None, target());
     // A template that does not read leaves indicatif's own.

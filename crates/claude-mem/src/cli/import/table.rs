@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
-use crate::cli::screen::Screen;
+use crate::cli::screen::{Screen, remark};
 use crate::cli::words;
+use crate::import::transcripts::Learnt;
 use crate::import::{Report, Tally};
 
 pub(super) fn show(screen: &mut Screen, report: &Report, dry_run: bool) -> anyhow::Result<()> {
@@ -28,6 +29,58 @@ pub(super) fn show(screen: &mut Screen, report: &Report, dry_run: bool) -> anyho
         }
     })
 }
+
+/// What was learnt besides, project by project.
+pub(super) fn show_learnt(
+    screen: &mut Screen,
+    report: &Report,
+    learnt: &Learnt,
+    dry_run: bool,
+) -> anyhow::Result<()> {
+    for problem in &report.problems {
+        remark(problem)?;
+    }
+    if screen.json {
+        let sessions = report.kinds.iter().map(|(kind, tally)| (*kind, tally));
+        return screen.json(&serde_json::json!({
+            "run": report.run,
+            "dry_run": dry_run,
+            "source": report.source,
+            "kinds": sessions.collect::<std::collections::BTreeMap<_, _>>(),
+            "learnt": learnt,
+        }));
+    }
+    show(screen, report, dry_run)?;
+    if learnt.prompts + learnt.observations + learnt.summaries + learnt.messages == 0 {
+        return Ok(());
+    }
+    writeln!(screen)?;
+    let mut types: Vec<(&String, &u64)> = learnt.types.iter().collect();
+    types.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+    let types: Vec<String> =
+        types.iter().map(|(name, count)| format!("{} {name}", words::grouped(**count))).collect();
+    let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
+    let text = format!(
+        "{}{types}, {} and {} from {}",
+        words::count(learnt.observations, "memory"),
+        words::count(learnt.summaries, "account"),
+        words::count(learnt.prompts, "prompt"),
+        words::count(learnt.projects.len() as u64, "project"),
+    );
+    screen.paragraph("", &text)?;
+    let mut projects: Vec<_> = learnt.projects.iter().collect();
+    projects.sort_by_key(|(name, of)| (std::cmp::Reverse(of.observations), *name));
+    for (name, of) in projects.iter().take(PROJECTS_SHOWN) {
+        let sessions = words::count(of.sessions, "session");
+        writeln!(screen, "  {name}: {} from {sessions}", words::count(of.observations, "memory"))?;
+    }
+    if projects.len() > PROJECTS_SHOWN {
+        writeln!(screen, "  and {} more", projects.len() - PROJECTS_SHOWN)?;
+    }
+    Ok(())
+}
+
+const PROJECTS_SHOWN: usize = 8;
 
 fn row(kind: &str, tally: &Tally) -> [String; 5] {
     let reasons: Vec<String> = tally

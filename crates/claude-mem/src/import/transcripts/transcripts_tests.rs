@@ -1,0 +1,507 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::config::Settings;
+use crate::hook::settings::HookSettings;
+use crate::import::{Unwatched, undo};
+use crate::store::{Filter, Page};
+
+/// Later than every fixture.
+const NOW: Millis = Millis(1_900_000_000_000);
+
+struct Scratch {
+    dir: tempfile::TempDir,
+    settings: Settings,
+    wanted_since: Option<Millis>,
+    project: Option<WantedProject>,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            settings: Settings::default(),
+            wanted_since: None,
+            project: None,
+        }
+    }
+
+    fn data(&self, name: &str) -> DataDir {
+        let data = DataDir::new(self.dir.path().join(name));
+        data.create().unwrap();
+        data
+    }
+
+    fn store(&self, name: &str) -> Store {
+        Store::open(&self.data(name).db()).unwrap()
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.dir.path().join("projects")
+    }
+
+    /// Puts every recorded transcript where a client would.
+    fn lay_fixtures(&self) {
+        let fixtures = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"));
+        for client in [
+            "claude-code-2.1.325",
+            "claude-code-2.1.197",
+            "claude-code-2.0.77",
+            "claude-code-1.0.127",
+        ] {
+            let from = fixtures.join(client).join("transcripts");
+            let to = self.folder().join(client);
+            std::fs::create_dir_all(&to).unwrap();
+            for entry in std::fs::read_dir(&from).unwrap().flatten() {
+                let path = entry.path();
+                let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+                if path.is_file() {
+                    let session = crate::transcript::head(&path)
+                        .unwrap()
+                        .unwrap()
+                        .session
+                        .unwrap();
+                    std::fs::copy(&path, to.join(format!("{session}.jsonl"))).unwrap();
+                    let agents = path.with_extension("").join("subagents");
+                    lay_agents(&agents, &to.join(&session).join("subagents"));
+                    lay_agents(&from.join(format!("{stem}.beside")), &to);
+                }
+            }
+        }
+    }
+
+    fn write(&self, name: &str, lines: &[Value]) {
+        let path = self.folder().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(path, text.concat()).unwrap();
+    }
+
+    fn run(&self, store: &mut Store, data: &DataDir) -> (Report, Learnt) {
+        self.run_watched(store, data, &mut Unwatched)
+    }
+
+    fn run_watched(
+        &self,
+        store: &mut Store,
+        data: &DataDir,
+        progress: &mut dyn Progress,
+    ) -> (Report, Learnt) {
+        let settings = HookSettings::of(self.settings.clone(), false);
+        let around = Around {
+            settings: &settings,
+            home: "/home/user",
+            client_dir: Path::new("/nowhere"),
+        };
+        let wanted = Wanted {
+            path: self.folder(),
+            since: self.wanted_since,
+            project: self.project.clone(),
+            data,
+            vocabulary: &Vocabulary::default(),
+            now: NOW,
+        };
+        let (report, learnt) = run(store, around, &wanted, progress).unwrap();
+        assert!(report.adds_up(), "{report:#?}");
+        (report, learnt)
+    }
+}
+
+fn lay_agents(from: &Path, to: &Path) {
+    let Ok(files) = std::fs::read_dir(from) else {
+        return;
+    };
+    std::fs::create_dir_all(to).unwrap();
+    for file in files.flatten() {
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+fn counts(report: &Report) -> String {
+    let tally = &report
+        .kinds
+        .iter()
+        .find(|(kind, _)| *kind == SESSIONS)
+        .unwrap()
+        .1;
+    let why: Vec<_> = tally
+        .skipped
+        .iter()
+        .map(|(why, n)| format!("{n} {why:?}"))
+        .collect();
+    format!(
+        "{} found, {} imported, [{}]",
+        tally.found,
+        tally.imported,
+        why.join(", ")
+    )
+}
+
+/// All that can be told of a store without the ids that are made at random.
+fn content(store: &Store) -> Vec<String> {
+    let mut text = Vec::new();
+    crate::export::json::write(&store.read(), None, NOW, &mut text).unwrap();
+    let document: Value = serde_json::from_slice(&text).unwrap();
+    let mut names = std::collections::HashMap::new();
+    let lists = [
+        "projects",
+        "sessions",
+        "prompts",
+        "messages",
+        "observations",
+        "summaries",
+    ];
+    let rows = |list: &str| document[list].as_array().unwrap().clone();
+    for (list, field) in [
+        ("projects", "name"),
+        ("sessions", "client_session"),
+        ("observations", "title"),
+    ] {
+        for row in rows(list) {
+            names.insert(row["uid"].clone(), row[field].clone());
+        }
+    }
+    let mut lines = Vec::new();
+    for list in lists {
+        for mut row in rows(list) {
+            row.as_object_mut().unwrap().remove("uid");
+            for field in ["session", "project", "replaced_by"] {
+                if let Some(name) = row.get(field).and_then(|uid| names.get(uid)).cloned() {
+                    row[field] = name;
+                }
+            }
+            lines.push(format!("{list} {row}"));
+        }
+    }
+    lines.sort();
+    lines
+}
+
+#[test]
+fn every_recorded_transcript_is_taken_in() {
+    let scratch = Scratch::new();
+    scratch.lay_fixtures();
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    let (report, learnt) = scratch.run(&mut store, &data);
+    assert_snapshot!(counts(&report), @"");
+    assert_snapshot!(serde_json::to_string(&learnt).unwrap(), @"");
+    let all = Filter {
+        oldest_first: true,
+        ..Filter::default()
+    };
+    let sessions = store.read().sessions(&all, Page::first(50)).unwrap().items;
+    let told: Vec<_> = sessions
+        .iter()
+        .map(|row| {
+            let prompt = row.user_prompt.clone().unwrap_or_default();
+            let prompt: String = prompt.chars().take(40).collect();
+            format!(
+                "{} {} {} {prompt:?}",
+                row.created_at.0,
+                row.status.as_str(),
+                row.prompt_counter
+            )
+        })
+        .collect();
+    assert_snapshot!(told.join("\n"), @"");
+}
+
+#[test]
+fn a_second_run_reads_nothing_and_an_undone_one_can_be_done_again() {
+    let scratch = Scratch::new();
+    scratch.lay_fixtures();
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    let (first, _) = scratch.run(&mut store, &data);
+    let before = content(&store);
+    let (second, learnt) = scratch.run(&mut store, &data);
+    assert_eq!((second.imported(), second.run, learnt.events), (0, None, 0));
+    assert_eq!(content(&store), before);
+    undo(&mut store, first.run.unwrap()).unwrap();
+    assert_eq!(store.read().counts().unwrap().sessions, 0);
+    scratch.run(&mut store, &data);
+    assert_eq!(content(&store), before);
+}
+
+/// Somebody pulls the plug after so many steps.
+struct Pulled(u32);
+
+impl Progress for Pulled {
+    fn total(&mut self, _amount: u64) {}
+    fn advance(&mut self, _amount: u64) {
+        assert!(self.0 > 0, "pulled");
+        self.0 -= 1;
+    }
+}
+
+#[test]
+fn interrupted_anywhere_it_ends_as_if_it_had_not_been() {
+    let scratch = Scratch::new();
+    scratch.lay_fixtures();
+    long_session(&scratch);
+    let (data, mut whole) = (scratch.data("whole"), scratch.store("whole"));
+    scratch.run(&mut whole, &data);
+    let want = content(&whole);
+    let mut interrupted = 0;
+    for steps in 0.. {
+        let name = format!("cut-{steps}");
+        let (data, mut store) = (scratch.data(&name), scratch.store(&name));
+        let cut = catch_unwind(AssertUnwindSafe(|| {
+            scratch.run_watched(&mut store, &data, &mut Pulled(steps));
+        }));
+        if cut.is_ok() {
+            break;
+        }
+        interrupted += 1;
+        let (report, _) = scratch.run(&mut store, &data);
+        assert_eq!(content(&store), want, "after {steps} steps");
+        assert_eq!(store.read().import_runs().unwrap().len(), 1, "{report:?}");
+    }
+    assert!(interrupted > 20, "{interrupted}");
+}
+
+fn line(session: &str, second: u32, more: &Value) -> Value {
+    let mut line = json!({
+        "sessionId": session, "cwd": "/work/shop", "gitBranch": "main", "version": "2.1.325",
+        "timestamp": format!("2026-01-31T10:{:02}:{:02}.000Z", second / 60, second % 60),
+        "uuid": format!("{session}-{second}"),
+    });
+    line.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    line
+}
+
+fn prompt(session: &str, second: u32, text: &str) -> Value {
+    let id = format!("p{second}");
+    line(
+        session,
+        second,
+        &json!({"type": "user", "promptId": id, "message": {"role": "user", "content": text}}),
+    )
+}
+
+fn answer(session: &str, second: u32, text: &str) -> Value {
+    line(
+        session,
+        second,
+        &json!({"type": "assistant", "message": {
+            "id": format!("m{second}"), "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]
+        }}),
+    )
+}
+
+fn edit(session: &str, second: u32, id: &str, done: &str) -> [Value; 2] {
+    [
+        line(
+            session,
+            second,
+            &json!({"type": "assistant", "message": {
+                "id": format!("m{second}"), "stop_reason": "tool_use", "content": [{"type": "tool_use", "id": id,
+                "name": "Edit", "input": {"file_path": "/work/shop/src/cart.rs", "old_string": "f64", "new_string": done}}]
+            }}),
+        ),
+        line(
+            session,
+            second + 1,
+            &json!({"type": "user", "message": {"role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": id, "content": "ok"}]}}),
+        ),
+    ]
+}
+
+/// One turn that is longer than an episode, with calls that overlap, and others around it.
+fn long_session(scratch: &Scratch) {
+    let mut lines = vec![prompt(
+        "long",
+        0,
+        "Count money in cents from now on, never in floats",
+    )];
+    for step in 0..150 {
+        let pair = edit(
+            "long",
+            2 * step + 1,
+            &format!("t{step}"),
+            &format!("i64 /* {step} */"),
+        );
+        let [call, result] = pair;
+        if step % 10 == 5 {
+            // The next call is made before this one has ended.
+            let at = lines.len();
+            lines.extend([call, result]);
+            lines.swap(at - 1, at);
+        } else {
+            lines.extend([call, result]);
+        }
+    }
+    lines.push(answer("long", 310, "All amounts are cents now."));
+    lines.push(prompt("long", 320, "Thanks. Use tabs, please."));
+    lines.push(answer("long", 330, "Done."));
+    scratch.write("shop/long.jsonl", &lines);
+}
+
+#[test]
+fn what_is_added_later_is_read_later_and_an_open_turn_waits() {
+    let scratch = Scratch::new();
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    let mut lines = vec![prompt("s", 0, "Count in cents")];
+    lines.extend(edit("s", 1, "t1", "i64"));
+    lines.push(answer("s", 10, "Counted."));
+    scratch.write("shop/s.jsonl", &lines);
+    scratch.run(&mut store, &data);
+    lines.push(prompt("s", 20, "And in francs"));
+    lines.push(answer("s", 30, "That too."));
+    scratch.write("shop/s.jsonl", &lines);
+    let (report, learnt) = scratch.run(&mut store, &data);
+    assert_eq!((report.imported(), learnt.prompts), (1, 1));
+    let (other, mut whole) = (scratch.data("b"), scratch.store("b"));
+    scratch.run(&mut whole, &other);
+    assert_eq!(content(&store), content(&whole));
+}
+
+#[test]
+fn a_continued_sessions_copy_of_the_past_is_not_told_again() {
+    let scratch = Scratch::new();
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    let told = |session: &str| {
+        vec![
+            prompt(session, 0, "Count in cents"),
+            answer(session, 10, "Counted."),
+        ]
+    };
+    scratch.write("shop/first.jsonl", &told("first"));
+    let mut second = told("second");
+    second.push(prompt("second", 20, "And in francs"));
+    second.push(answer("second", 30, "That too."));
+    scratch.write("shop/second.jsonl", &second);
+    scratch.run(&mut store, &data);
+    let prompts = store
+        .read()
+        .prompts(
+            &Filter {
+                oldest_first: true,
+                ..Filter::default()
+            },
+            Page::first(9),
+        )
+        .unwrap();
+    let prompts: Vec<_> = prompts.items.into_iter().map(|row| row.text).collect();
+    assert_eq!(prompts, ["Count in cents", "And in francs"]);
+}
+
+#[test]
+fn hooks_come_first_and_rules_hold() {
+    let mut scratch = Scratch::new();
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    for session in ["caught", "queued", "ignored", "told"] {
+        let mut lines = vec![prompt(session, 0, "My key is AKIAQ3EGRJ7HZ5XN2M4P")];
+        lines.push(answer(session, 10, "Noted."));
+        lines.push(prompt(session, 20, "<private>my salary</private>"));
+        lines.push(answer(session, 30, "It is high."));
+        scratch.write(&format!("shop/{session}.jsonl"), &lines);
+    }
+    scratch.write(
+        "own/o.jsonl",
+        &[line(
+            "o",
+            0,
+            &json!({"type": "user", "cwd": "/home/user/.claude-mem/observer-sessions",
+        "message": {"role": "user", "content": "Observe"}}),
+        )],
+    );
+    scratch.write(
+        "secret/x.jsonl",
+        &[line(
+            "x",
+            0,
+            &json!({"type": "user", "cwd": "/work/secret",
+        "message": {"role": "user", "content": "Hush"}}),
+        )],
+    );
+    scratch.settings.ignore_projects = vec!["secret".to_owned()];
+    std::fs::write(scratch.folder().join("shop/empty.jsonl"), "").unwrap();
+    std::fs::write(
+        scratch.folder().join("shop/broken.jsonl"),
+        "{\"type\":\"user\"\nnothing\n\u{0}",
+    )
+    .unwrap();
+    let id = |name: &str| crate::ids::ClientSessionId(name.to_owned());
+    store
+        .write(|tx| {
+            tx.ensure_session(&crate::store::NewSession {
+                client: "claude-code",
+                client_session: &id("caught"),
+                project: None,
+                branch: None,
+                transcript_path: None,
+                origin: crate::memory::Origin::Agent,
+                import_run: None,
+                at: NOW,
+            })?;
+            tx.ignore_session("claude-code", &id("ignored"), NOW)
+        })
+        .unwrap();
+    let event = crate::hook::event::Event {
+        client: "claude-code".to_owned(),
+        session: id("queued"),
+        at: NOW.micros(),
+        project: None,
+        prompt_id: None,
+        agent_id: None,
+        agent_type: None,
+        transcript_path: None,
+        cut: false,
+        body: crate::hook::event::Body::SessionStart {
+            source: "startup".to_owned(),
+        },
+    };
+    store
+        .write(|tx| tx.accept(crate::hook::key::of(&event, None), &event, NOW))
+        .unwrap();
+    let (report, _) = scratch.run(&mut store, &data);
+    assert_snapshot!(counts(&report), @"");
+    let told = content(&store).join("\n");
+    assert!(
+        told.contains("[redacted:") && !told.contains("AKIAQ3"),
+        "{told}"
+    );
+    assert!(
+        !told.contains("salary") && !told.contains("It is high"),
+        "{told}"
+    );
+    assert!(
+        !told.contains("Hush") && !told.contains("Observe"),
+        "{told}"
+    );
+}
+
+#[test]
+fn only_what_is_asked_for_is_read() {
+    let mut scratch = Scratch::new();
+    long_session(&scratch);
+    scratch.write(
+        "other/o.jsonl",
+        &[line(
+            "o",
+            0,
+            &json!({"type": "user", "cwd": "/work/other",
+        "message": {"role": "user", "content": "Elsewhere"}}),
+        )],
+    );
+    scratch.project = Some(WantedProject {
+        name: "OTHER".to_owned(),
+        keys: Vec::new(),
+    });
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    let (report, learnt) = scratch.run(&mut store, &data);
+    assert_eq!(counts(&report), "2 found, 1 imported, [1 NotAskedFor]");
+    assert_eq!(learnt.projects.keys().collect::<Vec<_>>(), ["other"]);
+    scratch.project = None;
+    scratch.wanted_since = Some(NOW);
+    assert_eq!(
+        counts(&scratch.run(&mut store, &data).0),
+        "2 found, 0 imported, [2 NotAskedFor]"
+    );
+}
