@@ -9,9 +9,11 @@ mod corpus;
 mod embedding;
 mod encoder;
 mod hooks;
+mod import;
 mod metrics;
 mod retrieval;
 mod spawn;
+mod tree;
 mod usage;
 
 use clap::{Parser, Subcommand};
@@ -29,6 +31,8 @@ enum What {
     Retrieval(retrieval::Args),
     /// What a hook costs, against /bin/true
     Hooks(hooks::Args),
+    /// Old transcripts: how fast they are taken in, and in how much memory
+    Import(import::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
     /// A database of made-up work, for tests that need a long history
@@ -40,6 +44,7 @@ fn main() -> anyhow::Result<()> {
     match Args::parse().what {
         What::Retrieval(args) => retrieval::run(&args),
         What::Hooks(args) => hooks::run(&args),
+        What::Import(args) => import::run(&args),
         What::Embed(args) => embedding::run(&args),
         What::Corpus(args) => corpus::run(&args),
     }

@@ -108,6 +108,62 @@ pub(crate) fn first_sentence(text: &str) -> String {
     quote::line(&line[..end], TITLE_CHARS_MAX)
 }
 
+/// What a person corrects, as they typed it. Absent means unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Correction {
+    pub title: Option<String>,
+    pub text: Option<String>,
+    pub kind: Option<String>,
+    pub facts: Option<Vec<String>>,
+}
+
+/// Corrects a memory. What is typed is redacted like everything else, and found at once.
+pub fn edit(
+    store: &mut Store,
+    id: ObservationId,
+    correction: &Correction,
+    now: Millis,
+) -> Result<(), CannotSave> {
+    let typed = |text: &String| {
+        let kept = redact::text(text, Cut::of(MESSAGE_BYTES_MAX));
+        match kept.fully_private {
+            true => Err(CannotSave::Private),
+            false => Ok(kept.text.trim().to_owned()),
+        }
+    };
+    let title = correction.title.as_ref().map(typed).transpose()?;
+    if title.as_ref().is_some_and(String::is_empty) {
+        return Err(CannotSave::Empty);
+    }
+    let facts = correction.facts.as_ref();
+    let facts = facts.map(|facts| facts.iter().map(typed).collect::<Result<Vec<_>, _>>());
+    let edit = ObservationEdit {
+        kind: correction.kind.as_deref().map(ObservationType::named),
+        title: title.map(|title| quote::line(&title, TITLE_CHARS_MAX)),
+        narrative: correction.text.as_ref().map(typed).transpose()?,
+        facts: facts.transpose()?,
+        ..ObservationEdit::default()
+    };
+    Ok(store.write(|tx| tx.edit_observation(id, &edit, now))?)
+}
+
+/// A pinned memory is told first, and no newer one takes its place.
+pub fn pin(
+    store: &mut Store,
+    ids: &[ObservationId],
+    pinned: bool,
+    now: Millis,
+) -> Result<(), StoreError> {
+    let edit = ObservationEdit {
+        pinned: Some(pinned),
+        ..ObservationEdit::default()
+    };
+    store.write(|tx| {
+        ids.iter()
+            .try_for_each(|id| tx.edit_observation(*id, &edit, now))
+    })
+}
+
 /// Says what a memory was worth. Wrong is more than a mark: it is never offered again.
 pub fn mark(
     store: &mut Store,

@@ -11,6 +11,8 @@ pub(crate) enum Bench {
     Embed(Measured),
     /// Hooks: what they cost a client, against /bin/true
     Hooks(Measured),
+    /// Old transcripts: how fast they are taken in, and in how much memory
+    Import(Measured),
     /// Retrieval quality on data sets in the shape of our rows
     Retrieval(Measured),
 }
@@ -28,6 +30,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
     match bench {
         Bench::Embed(args) => measure("embed", &args.rest),
         Bench::Hooks(args) => hooks(&args.rest),
+        Bench::Import(args) => measure("import", &args.rest),
         Bench::Retrieval(args) => measure("retrieval", &args.rest),
     }
 }

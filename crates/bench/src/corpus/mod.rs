@@ -18,7 +18,7 @@ use claude_mem::store::{
     NewFinalMessage, NewPrompt, NewSession, Store, StoreError, Stored, Writes,
 };
 
-use rng::Rng;
+pub(crate) use rng::Rng;
 use words::Scene;
 
 /// The end of the made-up history: 2026-11-15.

@@ -33,6 +33,21 @@ impl Store {
     }
 }
 
+/// What was forgotten can be brought back for a while, but not from a backup: there it is gone
+/// from every page and from the index too.
+fn forget_for_good(copy: &Connection) -> Result<(), StoreError> {
+    let forgotten = "SELECT EXISTS (SELECT 1 FROM forgotten)";
+    match copy.query_row(forgotten, [], |row| row.get(0)) {
+        Ok(true) => {}
+        // A schema from before there was forgetting has forgotten nothing.
+        Ok(false) | Err(_) => return Ok(()),
+    }
+    copy.execute_batch(
+        "DELETE FROM forgotten; INSERT INTO passages_fts(passages_fts) VALUES ('optimize'); VACUUM;",
+    )?;
+    Ok(())
+}
+
 fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
     let io = |error| StoreError::io(from.display(), error);
     let mut source = std::fs::File::open(from).map_err(io)?;
@@ -91,6 +106,7 @@ fn copy_verified(from: &Connection, to: &Path) -> Result<BackupReport, StoreErro
             return Err(StoreError::Busy);
         }
         copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
+        forget_for_good(&copy)?;
         let verdict: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
             return Err(StoreError::Damaged);

@@ -622,6 +622,35 @@ fn a_backup_is_a_whole_database() {
 }
 
 #[test]
+fn what_was_forgotten_is_not_in_the_next_backup() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let gone = store
+        .write(|tx| {
+            let place = place(project, session);
+            tx.create_observation(&observation("a remark on zebrafish", &[], 1), &place)
+        })
+        .unwrap();
+    let holds = |name: &str, store: &Store| {
+        let to = scratch.path.with_file_name(name);
+        store.back_up(&to).unwrap();
+        let bytes = std::fs::read(to).unwrap();
+        bytes.windows(9).any(|window| window == b"zebrafish")
+    };
+    assert!(holds("before.db", &store));
+    store
+        .write(|tx| tx.forget(RowKind::Observation, gone.0, Millis(2)))
+        .unwrap();
+    assert!(!holds("after.db", &store));
+    assert!(
+        store
+            .write(|tx| tx.undo_forget(RowKind::Observation, gone.0))
+            .unwrap(),
+        "here it can still be brought back"
+    );
+}
+
+#[test]
 fn an_import_run_can_be_undone_as_a_whole() {
     let scratch = scratch();
     let (mut store, project, session) = furnished(&scratch.path);

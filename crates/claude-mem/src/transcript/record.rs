@@ -262,6 +262,8 @@ pub struct Head {
     pub branch: Option<String>,
     pub version: Option<String>,
     pub at: Option<Millis>,
+    /// How the first thing that was said begins, as it stands there.
+    pub message: Option<String>,
     /// Of a subagent's transcript.
     pub agent: Option<String>,
 }
@@ -284,6 +286,9 @@ pub fn head(path: &Path) -> std::io::Result<Option<Head>> {
                 branch: owned(record.git_branch),
                 version: owned(record.version),
                 at: record.at(),
+                message: record
+                    .message
+                    .map(|raw| raw.get().chars().take(200).collect()),
                 agent: owned(record.agent_id),
             }));
         }

@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub ended: bool,
     /// There is nothing in it at all.
     pub is_empty: bool,
+    /// A program that makes memories talks to its model in it.
+    pub is_compressor: bool,
     bytes: u64,
 }
 
@@ -126,6 +128,7 @@ fn look(path: PathBuf, agents: &mut HashMap<String, Vec<AgentFile>>, now: Millis
         is_empty: own == 0 || head.session.is_none(),
         ended: now - last_at > IMPORT_LIVE_SECONDS * 1_000,
         since: None,
+        is_compressor: is_compressor(&path).unwrap_or(false),
         path,
         session,
         head,
@@ -134,14 +137,32 @@ fn look(path: PathBuf, agents: &mut HashMap<String, Vec<AgentFile>>, now: Millis
     }
 }
 
+/// A session without a person whose answers are memories.
+fn is_compressor(path: &Path) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(COMPRESSOR_LOOK_BYTES)
+        .read_to_end(&mut bytes)?;
+    let says = |text: &[u8]| memchr::memmem::find(&bytes, text).is_some();
+    let answers: [&[u8]; 3] = [
+        b"\"text\":\"<observation>",
+        b"\"text\":\"<summary>",
+        b"<observed_from_primary_session>",
+    ];
+    Ok(says(b"\"entrypoint\":\"sdk-") && answers.iter().any(|text| says(text)))
+}
+
+const COMPRESSOR_LOOK_BYTES: u64 = 64 << 10;
+
 /// Older clients begin the transcript of a continued session with a copy of what was before, its
-/// times included. Two that begin at the same moment are one conversation: the longer one tells
-/// only what the other does not.
+/// times included. Two that begin with the same words at the same moment are one conversation:
+/// the longer one tells only what the other does not.
 fn mark_continued(found: &mut [Found]) {
-    let mut ends: HashMap<(PathBuf, Millis), Vec<(Millis, usize)>> = HashMap::new();
+    type Begin = (PathBuf, Millis, Option<String>);
+    let mut ends: HashMap<Begin, Vec<(Millis, usize)>> = HashMap::new();
     for (at, one) in found.iter().enumerate() {
         if let (Some(began), Some(folder)) = (one.head.at, one.path.parent()) {
-            let begin = (folder.to_owned(), began);
+            let begin = (folder.to_owned(), began, one.head.message.clone());
             ends.entry(begin).or_default().push((one.last_at, at));
         }
     }

@@ -179,6 +179,8 @@ impl<'s> Keeper<'s> {
             }
             if let Some(at) = last_at {
                 touch(tx, job, project, at, run)?;
+                // A subagent may have ended before the conversation that was read first.
+                let at = tx.session(session)?.last_activity;
                 tx.set_session_status(session, SessionStatus::Completed, at)?;
             }
             tx.set_transcript_position(&position(job, part)?, now)?;
@@ -206,7 +208,7 @@ impl<'s> Keeper<'s> {
         let first_at = events
             .map(|(_, event)| event.at.millis())
             .min()
-            .unwrap_or(self.now);
+            .unwrap_or_default();
         let run = self.run;
         let home = self.store.write(|tx| {
             let project = tx.ensure_project(&job.project, first_at)?;

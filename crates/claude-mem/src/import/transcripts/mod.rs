@@ -259,7 +259,7 @@ impl Picker<'_> {
                 Skipped::Unreadable
             }));
         };
-        if is_own_work(cwd, self.wanted.data) {
+        if found.is_compressor || is_own_work(cwd, self.wanted.data) {
             return Ok(Err(Skipped::OwnWork));
         }
         if !self.seen.insert(found.session.clone()) {

@@ -186,27 +186,50 @@ fn every_recorded_transcript_is_taken_in() {
     scratch.lay_fixtures();
     let (data, mut store) = (scratch.data("a"), scratch.store("a"));
     let (report, learnt) = scratch.run(&mut store, &data);
-    assert_snapshot!(counts(&report), @"");
-    assert_snapshot!(serde_json::to_string(&learnt).unwrap(), @"");
-    let all = Filter {
-        oldest_first: true,
-        ..Filter::default()
+    assert_snapshot!(counts(&report), @"9 found, 8 imported, [1 OwnWork]");
+    let counts = store.read().counts().unwrap();
+    assert_eq!((counts.sessions, counts.prompts), (8, learnt.prompts));
+    assert_eq!(
+        (counts.observations, counts.summaries),
+        (learnt.observations, learnt.summaries)
+    );
+    let told = content(&store);
+    let of = |list: &str, field: &str| {
+        let rows = told.iter().filter_map(|line| line.strip_prefix(list));
+        let rows = rows.map(|row| serde_json::from_str::<Value>(row).unwrap());
+        rows.map(|row| row[field].as_str().unwrap_or("-").to_owned())
+            .collect::<Vec<_>>()
     };
-    let sessions = store.read().sessions(&all, Page::first(50)).unwrap().items;
-    let told: Vec<_> = sessions
-        .iter()
-        .map(|row| {
-            let prompt = row.user_prompt.clone().unwrap_or_default();
-            let prompt: String = prompt.chars().take(40).collect();
-            format!(
-                "{} {} {} {prompt:?}",
-                row.created_at.0,
-                row.status.as_str(),
-                row.prompt_counter
-            )
-        })
-        .collect();
-    assert_snapshot!(told.join("\n"), @"");
+    let messages = of("messages ", "text");
+    for text in [
+        "greet is called nowhere else.",
+        "SUBAGENT-ANSWER",
+        "SUMMARY-TEXT",
+        "after",
+    ] {
+        assert!(
+            messages.iter().any(|message| message == text),
+            "{text}: {messages:?}"
+        );
+    }
+    let prompts = of("prompts ", "text");
+    for text in [
+        "Tabs or spaces here?",
+        "What files are there?",
+        "PROMPT-B",
+        "P",
+    ] {
+        assert!(
+            prompts.iter().any(|prompt| prompt == text),
+            "{text}: {prompts:?}"
+        );
+    }
+    assert_eq!(of("projects ", "name"), ["project"]);
+    assert!(
+        of("sessions ", "status")
+            .iter()
+            .all(|status| status == "completed")
+    );
 }
 
 #[test]
@@ -256,7 +279,20 @@ fn interrupted_anywhere_it_ends_as_if_it_had_not_been() {
         }
         interrupted += 1;
         let (report, _) = scratch.run(&mut store, &data);
-        assert_eq!(content(&store), want, "after {steps} steps");
+        let got = content(&store);
+        let (more, fewer): (Vec<_>, Vec<_>) = (
+            got.iter().filter(|line| !want.contains(line)).collect(),
+            want.iter().filter(|line| !got.contains(line)).collect(),
+        );
+        assert!(
+            more.is_empty() && fewer.is_empty(),
+            "after {steps} steps: {more:#?} for {fewer:#?}"
+        );
+        assert_eq!(
+            got.len(),
+            want.len(),
+            "after {steps} steps something is told twice"
+        );
         assert_eq!(store.read().import_runs().unwrap().len(), 1, "{report:?}");
     }
     assert!(interrupted > 20, "{interrupted}");
@@ -396,7 +432,11 @@ fn hooks_come_first_and_rules_hold() {
     let mut scratch = Scratch::new();
     let (data, mut store) = (scratch.data("a"), scratch.store("a"));
     for session in ["caught", "queued", "ignored", "told"] {
-        let mut lines = vec![prompt(session, 0, "My key is AKIAQ3EGRJ7HZ5XN2M4P")];
+        let mut lines = vec![prompt(
+            session,
+            0,
+            &format!("{session} key is AKIAQ3EGRJ7HZ5XN2M4P"),
+        )];
         lines.push(answer(session, 10, "Noted."));
         lines.push(prompt(session, 20, "<private>my salary</private>"));
         lines.push(answer(session, 30, "It is high."));
@@ -461,7 +501,7 @@ fn hooks_come_first_and_rules_hold() {
         .write(|tx| tx.accept(crate::hook::key::of(&event, None), &event, NOW))
         .unwrap();
     let (report, _) = scratch.run(&mut store, &data);
-    assert_snapshot!(counts(&report), @"");
+    assert_snapshot!(counts(&report), @"8 found, 1 imported, [2 Ignored, 2 Empty, 1 OwnWork, 2 Captured]");
     let told = content(&store).join("\n");
     assert!(
         told.contains("[redacted:") && !told.contains("AKIAQ3"),

@@ -1,0 +1,138 @@
+//! `claude-mem edit`: put a memory right.
+
+mod sheet;
+
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use super::app::App;
+use super::screen::Screen;
+use super::{Usage, pin};
+use crate::remember::{self, CannotSave, Correction};
+use crate::search::Handle;
+use crate::store::{Observation, RowKind, Store};
+
+/// Correct a memory: its title, text, type or facts
+///
+/// Without options, at a terminal, it opens in $VISUAL or $EDITOR. What was corrected is found by
+/// its new words at once, and no import brings the old ones back over it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude-mem edit '#12'                                     in your editor
+  claude-mem edit 12 --title 'Retries stop at 7'
+  claude-mem edit 12 --type decision --text 'The 8th trips the limiter.'
+  claude-mem edit 12 --text - < note.txt")]
+pub(super) struct Args {
+    /// Its id as `search` prints it: #12
+    id: Handle,
+    #[arg(long)]
+    title: Option<String>,
+    /// What happened; `-` reads it from stdin
+    #[arg(long)]
+    text: Option<String>,
+    /// decision, bugfix, feature, refactor, discovery or change
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// In the place of its facts; may be given more than once
+    #[arg(long = "fact", value_name = "FACT")]
+    facts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Edited {
+    id: Handle,
+    title: String,
+    changed: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let id = pin::observation(args.id)?;
+    let mut store = app.store_to_change()?;
+    let row = store.read().observation(id);
+    let row = row.map_err(|_| Usage::error(format!("there is no {}", args.id)))?;
+    let correction = match typed(args)? {
+        Some(correction) => Some(correction),
+        None => in_editor(&row, app)?,
+    };
+    let changed = correction.is_some();
+    if let Some(correction) = correction {
+        remember::edit(&mut store, id, &correction, app.now).map_err(|e| match e {
+            CannotSave::Store(e) => e.into(),
+            CannotSave::Empty => Usage::error("a memory needs a title"),
+            refused => Usage::error(refused.to_string()),
+        })?;
+    }
+    show(&store, args.id, changed, screen)
+}
+
+fn show(store: &Store, id: Handle, changed: bool, screen: &mut Screen) -> anyhow::Result<()> {
+    let row = store.read().document(RowKind::Observation, id.row_id)?;
+    let title = row.map(|row| row.title).unwrap_or_default();
+    screen.show(&Edited { id, title, changed }, |screen, edited| {
+        let verb = if edited.changed { "edited" } else { "left as it was:" };
+        writeln!(screen, "{verb} {}  {}", edited.id, edited.title)
+    })
+}
+
+/// What the options say. `None`: they say nothing.
+fn typed(args: &Args) -> anyhow::Result<Option<Correction>> {
+    let text = match args.text.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
+            Some(text)
+        }
+        text => text.map(str::to_owned),
+    };
+    let correction = Correction {
+        title: args.title.clone(),
+        text,
+        kind: args.kind.as_ref().map(|kind| kind.trim().to_lowercase()),
+        facts: (!args.facts.is_empty()).then(|| args.facts.clone()),
+    };
+    Ok(Some(correction).filter(|correction| *correction != Correction::default()))
+}
+
+/// Opens it in the person's editor. `None`: nothing was changed.
+fn in_editor(row: &Observation, app: &App) -> anyhow::Result<Option<Correction>> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(Usage::error(
+            "say what to change (--title, --text, --type, --fact), or run it at a terminal",
+        ));
+    }
+    let path = app.data.root().join(format!("edit-{}.md", std::process::id()));
+    let before = sheet::write(row);
+    let mut file = crate::paths::create_file(&path).with_context(|| path.display().to_string())?;
+    file.write_all(before.as_bytes())?;
+    drop(file);
+    let after = edited(&path);
+    // The sheet holds a memory: it does not stay.
+    std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+    let after = after?;
+    if after == before {
+        return Ok(None);
+    }
+    sheet::read(&after).map(Some).map_err(Usage::error)
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the editor is the person's own, and we wait for it"
+)]
+fn edited(path: &Path) -> anyhow::Result<String> {
+    let given = |name| std::env::var(name).ok().filter(|text| !text.trim().is_empty());
+    let editor = given("VISUAL").or_else(|| given("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let status = std::process::Command::new(program)
+        .args(words)
+        .arg(path)
+        .status()
+        .with_context(|| format!("cannot start {program}; set EDITOR"))?;
+    anyhow::ensure!(status.success(), "{program} ended with {status}; nothing was changed");
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}

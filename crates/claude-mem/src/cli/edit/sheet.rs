@@ -1,0 +1,62 @@
+//! A memory as a text that a person can edit.
+
+use crate::remember::Correction;
+use crate::store::Observation;
+
+const FACTS: &str = "Facts:";
+
+pub(super) fn write(row: &Observation) -> String {
+    let mut text = format!("Title: {}\nType: {}\n\n", row.title, row.kind);
+    if !row.narrative.trim().is_empty() {
+        text.push_str(row.narrative.trim());
+        text.push_str("\n\n");
+    }
+    text.push_str(FACTS);
+    text.push('\n');
+    for fact in &row.facts {
+        text.push_str("- ");
+        text.push_str(&fact.replace('\n', " "));
+        text.push('\n');
+    }
+    text
+}
+
+/// Reads it back. `Err`: what is wrong with it.
+pub(super) fn read(text: &str) -> Result<Correction, String> {
+    let mut lines = text.lines();
+    let mut field = |name: &str| {
+        let line = lines.find(|line| !line.trim().is_empty()).unwrap_or_default();
+        line.strip_prefix(name)
+            .map(|value| value.trim().to_owned())
+            .ok_or_else(|| format!("a line `{name} …` is missing; nothing was changed"))
+    };
+    let title = field("Title:")?;
+    let kind = field("Type:")?;
+    let rest: Vec<&str> = lines.collect();
+    let facts_at = rest.iter().rposition(|line| line.trim() == FACTS);
+    let (text, facts) = rest.split_at(facts_at.unwrap_or(rest.len()));
+    let facts = facts.iter().skip(1).map(|line| line.trim().trim_start_matches("- ").trim());
+    Ok(Correction {
+        title: Some(title),
+        kind: Some(kind.to_lowercase()),
+        text: Some(text.join("\n").trim().to_owned()),
+        facts: Some(facts.filter(|fact| !fact.is_empty()).map(str::to_owned).collect()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let text = "Title: Carts expire\nType: Bugfix\n\nThe TTL was\n\ntoo short.\n\nFacts:\n- one\n\n- two, three\n";
+        let read = read(text).unwrap();
+        assert_eq!(read.title.as_deref(), Some("Carts expire"));
+        assert_eq!(read.kind.as_deref(), Some("bugfix"));
+        assert_eq!(read.text.as_deref(), Some("The TTL was\n\ntoo short."));
+        assert_eq!(read.facts, Some(vec!["one".to_owned(), "two, three".to_owned()]));
+        assert!(super::read("Type: bugfix\n").is_err());
+        assert!(super::read("").is_err());
+    }
+}
