@@ -5,6 +5,7 @@
 mod adopt;
 mod ask;
 mod data;
+mod plugin;
 mod registration;
 mod steps;
 
@@ -27,6 +28,7 @@ use crate::install::find::{self, Found};
 use crate::install::receipt::Receipt;
 use crate::paths::DataDir;
 pub(super) use ask::is_possible as can_ask;
+pub(super) use plugin::uninstall as uninstall_plugin;
 pub(super) use steps::{State, Step, Steps};
 
 /// Set everything up: data, hooks, tools, worker, and a check that it works
@@ -37,6 +39,7 @@ Examples:
   claude-mem install --dry-run            what it would change, and where
   claude-mem install --yes                without questions: no model, no tokens
   claude-mem install --project            for the project in this directory only
+  claude-mem install --plugin             as a plugin, with slash commands and a skill
   claude-mem install --provider claude    memories written by your own Claude Code
 
 It can be run again at any time: what is there already stays. `claude-mem uninstall` takes it out
@@ -55,6 +58,9 @@ pub(super) struct Args {
     /// For one project on this machine instead of everywhere
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
+    /// Through Claude Code's plugins instead of its settings: with commands and a skill
+    #[arg(long, conflicts_with = "project")]
+    plugin: bool,
     /// Switch the earlier program of this name off and take over what it remembers
     #[arg(long)]
     adopt: bool,
@@ -77,6 +83,7 @@ pub(super) struct Wish {
     /// Somebody is there to be asked.
     pub(super) may_ask: bool,
     pub(super) project: Option<PathBuf>,
+    pub(super) plugin: bool,
     pub(super) adopt: bool,
     pub(super) provider: Option<String>,
     pub(super) no_check: bool,
@@ -96,6 +103,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         dry_run: args.dry_run,
         may_ask: !args.yes && !args.dry_run && ask::is_possible(screen.json),
         project: project.map(|dir| dir.canonicalize()).transpose()?,
+        plugin: args.plugin,
         adopt: args.adopt,
         provider: args.provider.clone(),
         no_check: args.no_check,
@@ -134,6 +142,11 @@ pub(super) fn register(app: &App) -> anyhow::Result<()> {
             ..Wish::default()
         };
         let mut setting = Setting::of_process(app, wish)?;
+        if setting.receipt.plugin && setting.wish.project.is_none() {
+            crate::install::plugin::write(&app.data.plugin(), &setting.launch)?;
+            registration::save(&mut setting)?;
+            continue;
+        }
         let plan = registration::plan(&setting)?;
         registration::write(&mut setting, &plan)?;
     }
@@ -159,6 +172,8 @@ struct Report<'a> {
 /// Goes through all steps. The first that fails ends it.
 pub(super) fn perform(wish: Wish, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut setting = Setting::of_process(app, wish)?;
+    // What was installed as a plugin stays one.
+    setting.wish.plugin |= setting.receipt.plugin && setting.wish.project.is_none();
     let mut steps = Steps::new(screen, setting.wish.dry_run);
     let outcome = go_through(&mut setting, &mut steps);
     let remembered = outcome.as_ref().ok().cloned().flatten();
@@ -196,7 +211,11 @@ fn go_through(setting: &mut Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Resul
         adopt::take_over_files(setting, &rival, steps)?;
     }
     let usable = data::prepare(setting.app, steps)?;
-    registration::apply(setting, &plan, steps)?;
+    if setting.wish.plugin {
+        plugin::install(setting, steps)?;
+    } else {
+        registration::apply(setting, &plan, steps)?;
+    }
     if setting.wish.adopt {
         adopt::import(setting, &rival, steps)?;
     } else {

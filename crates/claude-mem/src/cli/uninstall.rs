@@ -80,6 +80,12 @@ fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
     for change in &changes {
         say(change, steps)?;
     }
+    if receipt.plugin && args.project.is_none() {
+        if !args.dry_run {
+            super::install::uninstall_plugin(app, &mut receipt)?;
+        }
+        steps.done("plugin", "taken out of Claude Code")?;
+    }
     if args.project.is_none() {
         end_worker(args, app, steps)?;
     }

@@ -62,7 +62,7 @@ fn look(app: &App) -> Report {
     let hooks_for = receipt.client.as_deref().and_then(Version::find);
     let installed = (!receipt.version.is_empty()).then(|| receipt.version.clone());
     let mut todo = Vec::new();
-    if receipt.files.is_empty() {
+    if receipt.files.is_empty() && !receipt.plugin {
         todo.push("claude-mem install: no hooks are registered".to_owned());
     } else if !receipt.executable.is_file() {
         todo.push(format!("claude-mem install: {} is gone", receipt.executable.display()));

@@ -9,7 +9,7 @@ use crate::install::change::Places;
 use crate::install::entry::{self, Whose};
 use crate::install::file::ClientFile;
 use crate::install::receipt::Part;
-use crate::install::{MARKET, NAME, client, hooks, json, rival, server};
+use crate::install::{NAME, client, hooks, json, plugin, rival, server};
 use crate::limits::CLIENT_SETTINGS_BYTES_MAX;
 
 const REPAIR: &str = "claude-mem repair";
@@ -57,7 +57,7 @@ fn places(patient: &Patient<'_>) -> Vec<Places> {
 }
 
 fn is_plugin_on(patient: &Patient<'_>) -> bool {
-    let name = format!("{NAME}@{MARKET}");
+    let name = plugin::id();
     setting(&patient.places.settings, &["enabledPlugins", &name]) == Some(Value::Bool(true))
 }
 
@@ -67,14 +67,14 @@ fn setting(path: &Path, way: &[&str]) -> Option<Value> {
 }
 
 pub(super) fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
-    let plugin = is_plugin_on(patient);
+    let by_plugin = is_plugin_on(patient);
     places(patient)
         .iter()
-        .map(|places| hooks_at(patient, places, plugin))
+        .map(|places| hooks_at(patient, places, by_plugin))
         .collect()
 }
 
-fn hooks_at(patient: &Patient<'_>, places: &Places, plugin: bool) -> Finding {
+fn hooks_at(patient: &Patient<'_>, places: &Places, by_plugin: bool) -> Finding {
     let broken =
         |what: String| Finding::problem("hooks", what, REPAIR).cured_by(Cure::Registration);
     let path = places.settings.display();
@@ -93,13 +93,13 @@ fn hooks_at(patient: &Patient<'_>, places: &Places, plugin: bool) -> Finding {
         .iter()
         .filter(|hook| hook.whose == Whose::Ours)
         .collect();
-    match (ours.is_empty(), plugin) {
+    match (ours.is_empty(), by_plugin) {
         (true, true) => return Finding::ok("hooks", "through the plugin"),
         (false, true) => {
             return Finding::note(
                 "hooks",
                 format!("both the plugin and {path} have them, so each is started twice"),
-                format!("claude plugin uninstall {NAME}@{MARKET}"),
+                format!("claude plugin uninstall {}", plugin::id()),
             );
         }
         (true, false) => return broken(format!("none of ours in {path}")),

@@ -23,12 +23,15 @@ pub mod file;
 pub mod find;
 pub mod hooks;
 pub mod json;
+pub mod plugin;
 pub mod receipt;
 pub mod rival;
 pub mod server;
 pub mod version;
 
-/// The name under which the client knows our server, and its plugin.
+/// The name of our executable, and of our server as the client knows it.
 pub const NAME: &str = "claude-mem";
+/// The name of our plugin: the client keeps names that begin with its own for itself.
+pub const PLUGIN: &str = "mem";
 /// The marketplace of our plugin.
 pub const MARKET: &str = "claude-mem-local";

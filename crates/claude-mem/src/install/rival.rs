@@ -2,10 +2,10 @@
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp};
 
+use super::NAME;
 use super::entry::Whose;
 use super::hooks;
 use super::json::{Document, meaning, property};
-use super::{MARKET, NAME};
 
 /// What of it is switched on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -67,7 +67,7 @@ pub fn switched_off(text: &str) -> Result<String, String> {
 
 fn is_its_plugin(name: &str) -> bool {
     name.split_once('@')
-        .is_some_and(|(plugin, market)| plugin == NAME && market != MARKET)
+        .is_some_and(|(plugin, _)| plugin == NAME)
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn our_own_plugin_is_no_rival() {
-        let name = format!("claude-mem@{MARKET}");
+        let name = crate::install::plugin::id();
         let text = format!(r#"{{"enabledPlugins": {{"{name}": true}}}}"#);
         assert!(!look(&text).unwrap().is_there());
     }

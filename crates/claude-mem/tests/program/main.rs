@@ -20,6 +20,7 @@ mod install;
 mod models;
 mod off;
 mod pause;
+mod plugin;
 mod project;
 mod projects;
 mod queue;

@@ -49,16 +49,23 @@ pub(super) fn write(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Ve
     let before = setting.receipt.clone();
     let stamp = backups::stamp(setting.app.now);
     let done = change::note(plan, &mut setting.receipt, &data.client_copies(), &stamp)?;
-    env!("CARGO_PKG_VERSION").clone_into(&mut setting.receipt.version);
-    setting.receipt.executable.clone_from(&setting.launch.executable);
-    setting.receipt.client = setting.client.as_ref().and_then(|found| Some(found.version?.to_string()));
-    let noted = setting.receipt.write(&path);
-    noted.with_context(|| format!("cannot write {}", path.display()))?;
+    save(setting)?;
     if let Err(error) = change::write_all(&plan.changes) {
         before.write(&path)?;
         return Err(error.into());
     }
     Ok(done)
+}
+
+/// The receipt, with who wrote it.
+pub(super) fn save(setting: &mut Setting<'_>) -> anyhow::Result<()> {
+    let Setting { receipt, launch, client, .. } = setting;
+    env!("CARGO_PKG_VERSION").clone_into(&mut receipt.version);
+    receipt.executable.clone_from(&launch.executable);
+    receipt.client = client.as_ref().and_then(|found| Some(found.version?.to_string()));
+    let path = setting.app.data.installed();
+    let written = setting.receipt.write(&path);
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn say(

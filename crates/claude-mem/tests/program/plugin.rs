@@ -1,0 +1,175 @@
+//! The plugin in the real client: valid, installed, its hooks fired, its tools answering.
+
+use std::path::{Path, PathBuf};
+
+use rig::client::{self, CURRENT, OLDER};
+use rig::model::{Script, ScriptedModel, Turn};
+use rig::{Output, Sandbox};
+use serde_json::json;
+
+use crate::common::exe;
+
+const ID: &str = "mem@claude-mem-local";
+const SEARCH: &str = "mcp__plugin_mem_claude-mem__search";
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
+    folder.canonicalize().expect("the plugin's folder")
+}
+
+/// A machine with this client and our executable where people have it.
+fn stage(version: &str, model: &ScriptedModel) -> Option<Sandbox> {
+    let client = client::or_skip(version)?;
+    let home = Sandbox::new()
+        .with_exe(exe())
+        .with_client(&client)
+        .with_model(model)
+        .with_env("CLAUDE_MEM_WORKER", "manual")
+        .with_env("TZ", "UTC");
+    home.put_on_path("claude", client.executable());
+    home.put_on_path("claude-mem", &exe());
+    Some(home)
+}
+
+fn prompt(home: &Sandbox, text: &str) -> Output {
+    let allowed = format!("Bash Read {SEARCH}");
+    let args = [
+        "-p",
+        text,
+        "--permission-mode",
+        "acceptEdits",
+        "--allowedTools",
+        &allowed,
+    ];
+    home.claude(&args, "").ok()
+}
+
+/// One session is remembered, the next is told and can search.
+fn works(home: &Sandbox, model: &ScriptedModel) {
+    model.push(Turn::call(
+        "Bash",
+        json!({ "command": "echo 3 passed", "description": "test" }),
+    ));
+    model.push(Turn::text(
+        "Done: 7 attempts, because the 8th trips the limiter.",
+    ));
+    prompt(
+        home,
+        "Use 7 retry attempts, never 8, because the 8th trips the limiter.",
+    );
+    let queued = home.mem(&["queue", "list", "--json"]).ok().json();
+    let tools = queued["items"].as_array().into_iter().flatten();
+    assert_eq!(
+        tools.filter(|item| item["kind"] == "tool_use").count(),
+        1,
+        "{queued:#}"
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    model.push(Turn::call(
+        SEARCH,
+        json!({ "query": "retry attempts limiter" }),
+    ));
+    model.push(Turn::text("Seven."));
+    prompt(home, "How many retry attempts does the limiter allow?");
+    let asked = model.messages();
+    assert!(
+        asked
+            .iter()
+            .any(|request| request.says("Memory of earlier sessions")),
+        "{}",
+        model.story()
+    );
+    let last = asked.last().expect("the tool's answer went to the model");
+    assert!(
+        last.says("tool_result") && last.says("never 8"),
+        "{:#}",
+        last.body
+    );
+}
+
+#[test]
+fn the_client_finds_nothing_wrong_with_it() {
+    let model = ScriptedModel::start(Script::session());
+    for (version, args) in [
+        (CURRENT, &["plugin", "validate", "--strict"][..]),
+        (OLDER, &["plugin", "validate"]),
+    ] {
+        let Some(home) = stage(version, &model) else {
+            continue;
+        };
+        let folder = folder().display().to_string();
+        let output = home.claude(&[args, &[folder.as_str()]].concat(), "").ok();
+        assert!(
+            output.stdout.contains("Validation passed"),
+            "{version}: {output}"
+        );
+    }
+}
+
+#[test]
+fn from_a_local_marketplace_its_hooks_fire_and_its_tools_answer() {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(CURRENT, &model) else {
+        return;
+    };
+    let folder = folder().display().to_string();
+    home.claude(&["plugin", "marketplace", "add", &folder], "")
+        .ok();
+    home.claude(&["plugin", "install", ID], "").ok();
+    works(&home, &model);
+}
+
+#[test]
+fn install_brings_it_and_uninstall_takes_it_away() {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(CURRENT, &model) else {
+        return;
+    };
+    // Whoever had hooks in the settings has them in the plugin afterwards, and not twice.
+    home.mem(&["install", "--no-check"]).ok();
+    let output = home.mem(&["install", "--plugin"]).ok();
+    assert!(
+        output
+            .stdout
+            .contains("done   plugin     mem@claude-mem-local"),
+        "{output}"
+    );
+    let settings = home.read(home.home().join(".claude/settings.json"));
+    assert!(
+        settings.contains(ID) && !settings.contains("SessionStart"),
+        "{settings}"
+    );
+    works(&home, &model);
+    let found = home.mem(&["doctor"]).ok().stdout;
+    assert!(
+        found.contains("ok      hooks      through the plugin"),
+        "{found}"
+    );
+    home.mem(&["uninstall"]).ok();
+    let listed = home.claude(&["plugin", "list"], "").ok().stdout;
+    assert!(!listed.contains(ID), "{listed}");
+    assert!(!home.data_dir().join("plugin").exists());
+}
+
+#[test]
+fn without_the_executable_a_hook_still_answers() {
+    let home = Sandbox::new();
+    let script = folder().join("scripts/claude-mem");
+    let run = |args: &[&str]| {
+        let mut command = home.command(&script);
+        command.args(args);
+        rig::process::run(command, b"{}", std::time::Duration::from_secs(20))
+    };
+    let stop = run(&["hook", "claude-code", "Stop"]).ok();
+    assert_eq!(
+        stop.json(),
+        json!({ "continue": true, "suppressOutput": true })
+    );
+    let start = run(&["hook", "claude-code", "SessionStart"]).ok().json();
+    assert!(
+        start["systemMessage"]
+            .as_str()
+            .is_some_and(|text| text.contains("not installed"))
+    );
+    assert_eq!(run(&["status"]).code, Some(1));
+}
