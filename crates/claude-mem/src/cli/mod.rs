@@ -50,6 +50,7 @@ verbs! {
     Edit => edit,
     Pin => pin,
     Unpin => unpin,
+    Preferences => preferences,
     Import => import,
     Export => export,
     Why => why,

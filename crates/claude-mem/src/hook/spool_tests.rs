@@ -50,6 +50,25 @@ fn sessions(opened: &[Opened]) -> Vec<&str> {
 }
 
 #[test]
+fn what_a_process_died_over_is_swept_and_what_waits_is_not() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = DataDir::new(temporary.path());
+    dir.create().unwrap();
+    let spool = dir.spool();
+    for name in [
+        ".00000000000000000005-ab.json.7",
+        ".00000000000000000050-ab.json.7",
+        "00000000000000000005-cd.json",
+        "00000000000000000005-ef.bad",
+    ] {
+        std::fs::write(spool.join(name), "{").unwrap();
+    }
+    assert_eq!(sweep(&dir, Micros(10)).unwrap(), 1);
+    assert!(!spool.join(".00000000000000000005-ab.json.7").exists());
+    assert_eq!(std::fs::read_dir(spool).unwrap().count(), 3);
+}
+
+#[test]
 fn what_was_put_in_comes_out_oldest_first() {
     let (_temp, dir) = sandbox();
     put_event(&dir, "b", 2_000_000);

@@ -17,6 +17,7 @@
 //! outlives it. Everything here can be missing: hooks write and commands read without it.
 
 pub mod backups;
+mod cite;
 pub mod client;
 pub mod compressor;
 pub mod drain;

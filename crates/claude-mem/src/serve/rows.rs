@@ -3,6 +3,7 @@
 //! In: a session's events, and what a compressor made of them. Out: rows, in the transaction that
 //! the caller has begun. The worker and the import of old transcripts both end here.
 
+use super::cite;
 use super::replace::{self, Known};
 use super::similar::Said;
 use crate::hook::event::{Body, Event};
@@ -135,6 +136,7 @@ impl Rows<'_> {
                 }
                 Body::Stop { last_message } | Body::SubagentStop { last_message } => {
                     let text = last_message.as_deref().unwrap_or_default();
+                    cite::note(tx, event, text)?;
                     self.store_message(tx, event, text, number, left)?;
                 }
                 Body::PostCompact { summary } => {

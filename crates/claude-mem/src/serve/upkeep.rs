@@ -11,6 +11,7 @@ use super::backups;
 use super::worker::Worker;
 use crate::child::Register;
 use crate::clock::{self, Millis};
+use crate::hook::spool;
 use crate::limits::{
     BACKUP_SECONDS, CHECK_SECONDS, DONE_SECONDS_MAX, FORGOTTEN_DAYS_MAX, REAP_SECONDS,
     SESSION_SILENT_SECONDS_MAX, UPKEEP_SECONDS, VACUUM_IDLE_SECONDS, WAL_LEFT_BYTES_MAX,
@@ -122,6 +123,9 @@ pub fn once(worker: &Worker) {
     let now = clock::now().millis();
     hear_silent(worker);
     told(worker, "the store could not be tidied", tidy(worker, now));
+    let yesterday = now.plus_seconds(-DAY_SECONDS).micros();
+    let swept = spool::sweep(worker.store.dir(), yesterday).map(drop);
+    told(worker, "the spool could not be swept", swept);
     told(worker, "the log was not emptied", empty_log(worker));
     told(worker, "no backup could be made", back_up(worker, now));
     let keep = Keep::from(&worker.settings);

@@ -194,3 +194,64 @@ fn what_needs_the_person_is_said_at_the_start_with_its_command() {
         assert!(text.contains("Details: claude-mem status"), "{answer}");
     }
 }
+
+#[test]
+fn an_agent_that_names_what_it_was_shown_has_cited_it() {
+    let home = sandbox();
+    decide(&home);
+    assert!(ask(&home, "later", QUESTION).contains("#1 "));
+    let stop = json!({"last_assistant_message": "Rounded up with ceil, as #1 asks; see also #77."});
+    hook(&home, "Stop", "later", &stop);
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let why = home.mem(&["why", "#1"]).ok();
+    assert!(
+        why.stdout
+            .starts_with("#1 was shown once, fetched never, cited once"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_preference_holds_everywhere_once_it_is_confirmed() {
+    let home = sandbox();
+    home.mem(&["save", "--global", "Run the formatter before every commit"])
+        .ok();
+    let list = home.mem(&["preferences"]).ok();
+    assert_eq!(
+        list.stdout,
+        "in every project\n    #1  Run the formatter before every commit\n"
+    );
+    hook(
+        &home,
+        "UserPromptSubmit",
+        "one",
+        &json!({
+            "prompt": "From now on I prefer small commits, always run the linter before you commit anything",
+        }),
+    );
+    hook(
+        &home,
+        "Stop",
+        "one",
+        &json!({"last_assistant_message": "Noted, I will."}),
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let list = home.mem(&["preferences", "--json"]).ok();
+    let list: Value = serde_json::from_str(&list.stdout).expect("json");
+    let proposed = list["proposed"][0]["id"]
+        .as_str()
+        .expect("one is proposed")
+        .to_owned();
+    home.mem(&["preferences", "--confirm", &proposed]).ok();
+    let told_there = start(&home, "two", "startup");
+    assert!(told(&told_there).contains("linter"), "{told_there}");
+    home.mem(&["preferences", "--decline", &proposed]).ok();
+    let list = home.mem(&["preferences"]).ok();
+    assert!(!list.stdout.contains("linter"), "{list}");
+    // What was never said in a project cannot go back to one.
+    let refused = home.mem(&["preferences", "--decline", "#1"]);
+    assert!(
+        refused.stderr.contains("belongs to no project"),
+        "{refused}"
+    );
+}
