@@ -6,9 +6,11 @@
 )]
 
 mod corpus;
+mod drain;
 mod embedding;
 mod encoder;
 mod hooks;
+mod idle;
 mod import;
 mod metrics;
 mod retrieval;
@@ -33,6 +35,10 @@ enum What {
     Hooks(hooks::Args),
     /// Old transcripts: how fast they are taken in, and in how much memory
     Import(import::Args),
+    /// How fast a day of work becomes memories without a model, and which
+    Drain(drain::Args),
+    /// What a worker costs that has nothing to do
+    Idle(idle::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
     /// A database of made-up work, for tests that need a long history
@@ -45,6 +51,8 @@ fn main() -> anyhow::Result<()> {
         What::Retrieval(args) => retrieval::run(&args),
         What::Hooks(args) => hooks::run(&args),
         What::Import(args) => import::run(&args),
+        What::Drain(args) => drain::run(&args),
+        What::Idle(args) => idle::run(&args),
         What::Embed(args) => embedding::run(&args),
         What::Corpus(args) => corpus::run(&args),
     }

@@ -7,6 +7,10 @@ use crate::cargo;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Bench {
+    /// The worker: how fast a day of work becomes memories without a model, and which
+    Drain(Measured),
+    /// The worker with nothing to do: memory and CPU
+    Idle(Measured),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(Measured),
     /// Hooks: what they cost a client, against /bin/true
@@ -28,9 +32,11 @@ pub(crate) struct Measured {
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
     match bench {
+        Bench::Drain(args) => measure("drain", &args.rest),
+        Bench::Idle(args) => shipped("idle", &args.rest),
         Bench::Embed(args) => measure("embed", &args.rest),
-        Bench::Hooks(args) => hooks(&args.rest),
         Bench::Import(args) => measure("import", &args.rest),
+        Bench::Hooks(args) => shipped("hooks", &args.rest),
         Bench::Retrieval(args) => measure("retrieval", &args.rest),
     }
 }
@@ -49,10 +55,10 @@ fn measure(what: &str, args: &[OsString]) -> anyhow::Result<()> {
 }
 
 /// Measures the executable as it ships.
-fn hooks(args: &[OsString]) -> anyhow::Result<()> {
+fn shipped(what: &str, args: &[OsString]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--help") {
-        return measure("hooks", args);
+        return measure(what, args);
     }
     let exe = cargo::build_dist()?;
-    measure("hooks", &[&["--exe".into(), exe.into()], args].concat())
+    measure(what, &[&["--exe".into(), exe.into()], args].concat())
 }

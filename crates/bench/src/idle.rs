@@ -1,0 +1,129 @@
+//! What a worker costs that has nothing to do: memory and CPU, a minute after its work.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The executable to measure
+    #[arg(long)]
+    exe: PathBuf,
+    /// Seconds between the work and the look
+    #[arg(long, default_value_t = 60)]
+    after: u64,
+}
+
+/// A worker that is ended with the measurement.
+struct Worker(Child);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended by itself, which the measurement says.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let home = tempfile::tempdir()?;
+    let mut started = command(&args.exe, home.path(), &["worker", "run"]);
+    let worker = Worker(started.stdout(Stdio::null()).spawn()?);
+    let pid = worker.0.id();
+    for turn in 0..20 {
+        work(&args.exe, home.path(), turn)?;
+    }
+    let drained = command(
+        &args.exe,
+        home.path(),
+        &["worker", "run", "--until-drained"],
+    )
+    .status()?;
+    ensure!(drained.success(), "the worker did not do its work");
+    let busy = private_mb(pid)?;
+    std::thread::sleep(Duration::from_secs(args.after));
+    let before = ticks(pid)?;
+    let idle = private_mb(pid)?;
+    std::thread::sleep(Duration::from_secs(WATCHED_SECONDS));
+    let used = ticks(pid)?.saturating_sub(before);
+    println!("private memory after work    {busy:.1} MB");
+    println!("{} s later                  {idle:.1} MB", args.after);
+    println!(
+        "CPU in {WATCHED_SECONDS} s               {:.2} %",
+        used as f64 * 100.0 / (WATCHED_SECONDS * TICKS_PER_SECOND) as f64
+    );
+    Ok(())
+}
+
+const WATCHED_SECONDS: u64 = 30;
+/// The kernel's unit in `/proc/PID/stat`, on every Linux there is.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// One turn through the hooks.
+fn work(exe: &Path, home: &Path, turn: usize) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let said = format!("Retries stop at {turn}, because the limiter trips at the next.");
+    let fields = [
+        (
+            "UserPromptSubmit",
+            format!(r#""prompt":"Use {turn} retries, never more","prompt_id":"p{turn}""#),
+        ),
+        (
+            "PostToolUse",
+            format!(
+                r#""tool_name":"Edit","tool_use_id":"t{turn}","tool_input":{{"file_path":"/src/a.rs","old_string":"a","new_string":"b{turn}"}},"tool_response":{{}}"#
+            ),
+        ),
+        (
+            "Stop",
+            format!(r#""last_assistant_message":"{said}","prompt_id":"p{turn}""#),
+        ),
+    ];
+    for (event, fields) in fields {
+        let payload =
+            format!(r#"{{"session_id":"s","cwd":"/","hook_event_name":"{event}",{fields}}}"#);
+        let mut hook = command(exe, home, &["hook", "claude-code", event]);
+        let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+        let mut stdin = hook.stdin.take().context("a hook reads")?;
+        stdin.write_all(payload.as_bytes())?;
+        drop(stdin);
+        hook.wait()?;
+    }
+    Ok(())
+}
+
+fn command(exe: &Path, home: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(exe);
+    command
+        .args(args)
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Memory that is this process's alone.
+fn private_mb(pid: u32) -> anyhow::Result<f64> {
+    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))
+        .context("the worker is gone")?;
+    let private = rollup
+        .lines()
+        .filter(|line| line.starts_with("Private_"))
+        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    Ok(private.sum::<f64>() / 1024.0)
+}
+
+/// CPU time so far, of all threads.
+fn ticks(pid: u32) -> anyhow::Result<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // The name in parentheses may hold anything; what follows is numbers.
+    let (_, numbers) = stat.rsplit_once(')').context("no name in stat")?;
+    let mut numbers = numbers.split_whitespace().skip(11);
+    let mut next = || numbers.next().and_then(|text| text.parse::<u64>().ok());
+    let (user, system) = (next().context("no times")?, next().context("no times")?);
+    Ok(user + system)
+}
