@@ -80,7 +80,7 @@ function field(item) {
       box,
       h('div', { class: 'setting-about' },
         h('label', { for: id, class: 'setting-name' }, nameOf(item.key)),
-        h('p', { class: 'help', id: `${id}-help` }, coded(item.help)),
+        h('p', { class: 'help', id: `${id}-help` }, coded(item.help), item.restart && ' Holds from the worker’s next start.'),
         h('p', { class: 'meta' }, h('code', {}, item.key), h('span', {}, SOURCES[item.source]), range(item), reset)),
       h('div', { class: 'setting-control' }, control(item, id, save), problem),
     );

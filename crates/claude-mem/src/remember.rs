@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::clock::Millis;
 use crate::context::quote;
 use crate::ids::{ObservationId, ProjectId};
-use crate::limits::{MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
+use crate::limits::{FACT_CHARS_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
 use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::redact::{self, Cut};
 use crate::search::{RowKey, index};
@@ -124,27 +124,58 @@ pub fn edit(
     correction: &Correction,
     now: Millis,
 ) -> Result<(), CannotSave> {
+    let edit = ObservationEdit {
+        kind: correction.kind.as_deref().map(ObservationType::named),
+        title: correction.title.clone(),
+        narrative: correction.text.clone(),
+        facts: correction.facts.clone(),
+        ..ObservationEdit::default()
+    };
+    correct(store, id, &edit, now)
+}
+
+/// Applies a correction of any of its parts, redacted and cut like everything that is stored.
+pub fn correct(
+    store: &mut Store,
+    id: ObservationId,
+    edit: &ObservationEdit,
+    now: Millis,
+) -> Result<(), CannotSave> {
+    let edit = fitted(edit)?;
+    Ok(store.write(|tx| tx.edit_observation(id, &edit, now))?)
+}
+
+fn fitted(edit: &ObservationEdit) -> Result<ObservationEdit, CannotSave> {
     let typed = |text: &String| {
         let kept = redact::text(text, Cut::of(MESSAGE_BYTES_MAX));
-        match kept.fully_private {
-            true => Err(CannotSave::Private),
-            false => Ok(kept.text.trim().to_owned()),
+        if kept.fully_private {
+            Err(CannotSave::Private)
+        } else {
+            Ok(kept.text.trim().to_owned())
         }
     };
-    let title = correction.title.as_ref().map(typed).transpose()?;
+    let line = |text: &String| Ok::<_, CannotSave>(quote::line(&typed(text)?, TITLE_CHARS_MAX));
+    let list = |entries: &Vec<String>| {
+        let kept = entries.iter().take(LIST_ENTRIES_MAX).map(typed);
+        let kept: Result<Vec<String>, _> = kept.collect();
+        kept.map(|kept| {
+            let cut = |text: String| text.chars().take(FACT_CHARS_MAX).collect::<String>();
+            let said = kept.into_iter().filter(|text| !text.is_empty());
+            said.map(cut).collect::<Vec<_>>()
+        })
+    };
+    let title = edit.title.as_ref().map(line).transpose()?;
     if title.as_ref().is_some_and(String::is_empty) {
         return Err(CannotSave::Empty);
     }
-    let facts = correction.facts.as_ref();
-    let facts = facts.map(|facts| facts.iter().map(typed).collect::<Result<Vec<_>, _>>());
-    let edit = ObservationEdit {
-        kind: correction.kind.as_deref().map(ObservationType::named),
-        title: title.map(|title| quote::line(&title, TITLE_CHARS_MAX)),
-        narrative: correction.text.as_ref().map(typed).transpose()?,
-        facts: facts.transpose()?,
-        ..ObservationEdit::default()
-    };
-    Ok(store.write(|tx| tx.edit_observation(id, &edit, now))?)
+    Ok(ObservationEdit {
+        title,
+        subtitle: edit.subtitle.as_ref().map(line).transpose()?,
+        narrative: edit.narrative.as_ref().map(typed).transpose()?,
+        facts: edit.facts.as_ref().map(list).transpose()?,
+        concepts: edit.concepts.as_ref().map(list).transpose()?,
+        ..edit.clone()
+    })
 }
 
 /// A pinned memory is told first, and no newer one takes its place.

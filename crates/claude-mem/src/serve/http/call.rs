@@ -30,6 +30,12 @@ pub(super) struct Call {
 pub(super) struct Params(Vec<(String, String)>);
 
 impl Params {
+    pub(super) fn of(raw: &RawPathParams) -> Self {
+        let parts = raw.iter();
+        let parts = parts.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        Self(parts.collect())
+    }
+
     pub(super) fn text(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value)
@@ -76,17 +82,15 @@ impl Call {
 pub(super) async fn serve(
     api: Arc<Api>,
     route: Arc<Route>,
-    params: RawPathParams,
+    params: Option<Params>,
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let params = params
-        .iter()
-        .map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let params = Params(params.collect());
-    let answer = match let_in(&api, &head, route.access) {
-        Ok(()) => act(&api, &route, params, &head, body).await,
-        Err(problem) => problem.into_response(),
+    let answer = match (let_in(&api, &head, route.access), params) {
+        (Err(problem), _) => problem.into_response(),
+        (Ok(()), Some(params)) => act(&api, &route, params, &head, body).await,
+        // Bytes that are no text name nothing.
+        (Ok(()), None) => Problem::not_there("this path").into_response(),
     };
     guarded(answer)
 }

@@ -254,7 +254,7 @@ fn a_look_changes_nothing() {
 
 /// What is odd, the request by hand (`HOST` and `TOKEN` are the right ones), and the answer.
 #[rustfmt::skip]
-const ODD: [(&str, &str, &[&str], u16); 17] = [
+const ODD: [(&str, &str, &[&str], u16); 20] = [
     ("no host", "GET /api/feed HTTP/1.1", &["TOKEN"], 421),
     ("no host, old protocol", "GET /api/feed HTTP/1.0", &["TOKEN"], 421),
     ("two hosts", "GET /api/feed HTTP/1.1", &["host: HOST", "host: HOST", "TOKEN"], 421),
@@ -271,6 +271,9 @@ const ODD: [(&str, &str, &[&str], u16); 17] = [
     ("nothing there", "GET /api/none HTTP/1.1", &["host: HOST", "TOKEN"], 404),
     ("another method", "PUT /api/feed HTTP/1.1", &["host: HOST", "TOKEN", "content-type: application/json", "content-length: 0"], 405),
     ("a change by GET", "GET /api/pause HTTP/1.1", &["host: HOST", "TOKEN"], 405),
+    ("bytes that are no text, foreign", "GET /api/observations/%ff HTTP/1.1", &["host: evil.example", "TOKEN"], 421),
+    ("bytes that are no text, no token", "GET /api/observations/%ff HTTP/1.1", &["host: HOST"], 401),
+    ("bytes that are no text", "GET /api/observations/%ff HTTP/1.1", &["host: HOST", "TOKEN"], 404),
     ("a folder above", "GET /assets/..%2f..%2ftoken HTTP/1.1", &["host: HOST"], 404),
 ];
 

@@ -13,11 +13,8 @@ use super::problem::Problem;
 use super::route::Nothing;
 use super::rows::{Listed, ObservationView, Row, Views};
 use crate::ids::ObservationId;
-use crate::limits::{
-    FACT_CHARS_MAX, FIELD_CHARS_MAX, HTTP_BATCH_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX,
-    TITLE_CHARS_MAX,
-};
-use crate::redact::{self, Cut};
+use crate::limits::HTTP_BATCH_MAX;
+use crate::remember::{self, CannotSave};
 use crate::store::{Level, ObservationEdit, RowKind};
 
 pub(super) fn list(
@@ -69,7 +66,14 @@ pub(super) fn edit(
     edit: ObservationEdit,
 ) -> Result<ObservationView, Problem> {
     let id = ObservationId(params.id()?);
-    let edit = fitted(edit)?;
+    if edit
+        .kind
+        .as_ref()
+        .is_some_and(|kind| !is_type(kind.as_str()))
+    {
+        let hint = "Types are words such as decision, bugfix or discovery.";
+        return Err(Problem::unfit("this is no type", hint));
+    }
     let now = api.now();
     let own = api.view(|reads| Ok(reads.observation(id)?))?;
     // A memory of no project can only be everybody's.
@@ -77,7 +81,11 @@ pub(super) fn edit(
         let hint = "It was saved for every project.";
         return Err(Problem::unfit("this memory belongs to no project", hint));
     }
-    api.change(|store| store.write(|tx| tx.edit_observation(id, &edit, now)))?;
+    let corrected = api.change(|store| match remember::correct(store, id, &edit, now) {
+        Err(CannotSave::Store(error)) => Err(error),
+        told => Ok(told),
+    })?;
+    corrected.map_err(|e| Problem::unfit(e.to_string(), "Nothing was changed."))?;
     let view = one_view(api, id)?;
     // Nobody may be looking on.
     let _ = api
@@ -90,48 +98,9 @@ pub(super) fn one_view(api: &Api, id: ObservationId) -> Result<ObservationView, 
     api.view(|reads| Views::new(reads).observation(reads.observation(id)?))
 }
 
-/// What a person types is redacted and cut like everything else that is stored.
-fn fitted(edit: ObservationEdit) -> Result<ObservationEdit, Problem> {
-    let text = |text: String, chars_max: usize| -> String {
-        let kept = redact::text(&text, Cut::of(MESSAGE_BYTES_MAX)).text;
-        kept.trim().chars().take(chars_max).collect()
-    };
-    let list = |entries: Vec<String>| -> Vec<String> {
-        let entries = entries.into_iter().map(|entry| text(entry, FACT_CHARS_MAX));
-        let kept = entries.filter(|entry| !entry.is_empty());
-        kept.take(LIST_ENTRIES_MAX).collect()
-    };
-    let title = edit.title.map(|title| text(title, TITLE_CHARS_MAX));
-    if title.as_deref() == Some("") {
-        return Err(Problem::unfit(
-            "a memory needs a title",
-            "Leave it out to keep the old one.",
-        ));
-    }
-    let is_name = |name: &str| {
-        (1..=40).contains(&name.len())
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    };
-    if let Some(kind) = &edit.kind
-        && !is_name(kind.as_str())
-    {
-        let hint = "Types are words such as decision, bugfix or discovery.";
-        return Err(Problem::unfit("this is no type", hint));
-    }
-    Ok(ObservationEdit {
-        title,
-        subtitle: edit
-            .subtitle
-            .map(|subtitle| text(subtitle, TITLE_CHARS_MAX)),
-        narrative: edit
-            .narrative
-            .map(|narrative| text(narrative, FIELD_CHARS_MAX)),
-        facts: edit.facts.map(list),
-        concepts: edit.concepts.map(list),
-        ..edit
-    })
+fn is_type(name: &str) -> bool {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    (1..=40).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 pub(super) fn forget(api: &Api, params: &Params, _: Nothing) -> Result<Done, Problem> {

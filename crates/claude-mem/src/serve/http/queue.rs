@@ -12,6 +12,7 @@ use super::route::Nothing;
 use super::rows::Listed;
 use crate::clock::Millis;
 use crate::ids::{ClientSessionId, PendingId};
+use crate::limits::HTTP_ROWS_MAX;
 use crate::pause;
 use crate::store::QueueCounts;
 
@@ -73,7 +74,7 @@ pub(super) fn status(api: &Api, _: &Params, _: Nothing) -> Result<Status, Proble
         });
         Ok(Status {
             queue: reads.queue_counts()?.into(),
-            active: active.collect(),
+            active: active.take(HTTP_ROWS_MAX as usize).collect(),
             paused: in_force.is_some(),
             provider: api.worker.settings.provider.as_str(),
             pause: in_force.map(|pause| Pause {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::http::StatusCode;
 use axum::routing::on;
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::api::Api;
+use super::call::Params;
 use super::door::Door;
 use super::{call, table};
 use crate::serve::worker::Worker;
@@ -85,7 +87,10 @@ fn router(api: &Arc<Api>) -> Router {
     for route in table::routes() {
         let route = Arc::new(route);
         let (owner, path, method) = (Arc::clone(api), route.path, route.method);
-        let handler = move |params: RawPathParams, request: Request| {
+        // A path that does not read is not axum's to answer: the guard comes first.
+        let handler = move |params: Result<RawPathParams, _>, request: Request| {
+            let params: Result<_, RawPathParamsRejection> = params;
+            let params = params.ok().as_ref().map(Params::of);
             call::serve(Arc::clone(&owner), Arc::clone(&route), params, request)
         };
         router = router.route(path, on(method.filter(), handler));

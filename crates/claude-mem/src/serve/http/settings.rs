@@ -35,6 +35,8 @@ struct Setting {
     min: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<u64>,
+    /// A worker that runs goes by the old value until it is started anew.
+    restart: bool,
     /// Of a secret: whether there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     set: Option<bool>,
@@ -98,9 +100,16 @@ impl Setting {
             choices,
             min: range.map(|(min, _)| min),
             max: range.map(|(_, max)| max),
+            restart: !is_read_anew(key),
             set,
         }
     }
+}
+
+/// Hooks read their settings each time; the worker has read its own when it started.
+fn is_read_anew(key: &Key) -> bool {
+    let of_hooks = ["What is remembered", "What the agent is told"].contains(&key.group);
+    (of_hooks && key.name != "prompts_days_max") || matches!(key.name, "worker" | "viewer_open")
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "the shape of a handler")]
