@@ -1,8 +1,8 @@
 //! From the lock to the last step of an orderly end.
 //!
 //! Invariant: whoever holds the lock is the worker; everything else (pid file, socket) is only
-//! believed by those who come after it. The end is in order: no new requests, no children, no
-//! HTTP, sessions given back, the database closed, the pid file gone; each step has its time,
+//! believed by those who come after it. The end is in order: no new requests, no HTTP, no
+//! children, sessions given back, the database closed, the pid file gone; each step has its time,
 //! and a process that takes longer than all of it together is ended by force. None of it is
 //! needed for safety: a killed worker has lost nothing.
 

@@ -181,6 +181,24 @@ fn every_route_keeps_its_promise() {
 }
 
 #[test]
+fn the_page_about_it_lists_every_route_and_no_other() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/http.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let told: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .collect();
+    let want: Vec<String> = routes()
+        .iter()
+        .map(|route| {
+            let method = route.method.name().to_ascii_uppercase();
+            format!("| `{method} {}` | {} |", route.path, route.about)
+        })
+        .collect();
+    assert_eq!(told, want);
+}
+
+#[test]
 fn what_makes_no_sense_is_told_with_a_hint_and_the_right_status() {
     let stage = Stage::with_a_turn();
     for (method, target, body, status) in [

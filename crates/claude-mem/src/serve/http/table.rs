@@ -29,7 +29,7 @@ fn itself() -> Vec<Route> {
         get("/api/health", "Whether the worker answers", health::health),
         get("/api/readiness", "Whether memories are made as they are set up to be", health::readiness),
         get("/api/version", "Versions of the program and of the database", health::version),
-        get("/api/openapi.json", "This document", openapi::document),
+        get("/api/openapi.json", "The whole API as an OpenAPI document", openapi::document),
         post("/api/page/token", "Trades the secret of a link for a page's token, once", tokens::enter).open(),
         post("/api/token/rotate", "A new install token; the old one is void at once", tokens::rotate),
     ]
