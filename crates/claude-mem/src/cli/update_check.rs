@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::app::App;
 use super::screen::{GOOD, QUIET, Screen, WARN};
 use super::{install, worker};
-use crate::install::client::Abilities;
+use crate::install::client::wants_other_hooks;
 use crate::install::receipt::Receipt;
 use crate::install::version::Version;
 
@@ -81,10 +81,4 @@ fn look(app: &App) -> Report {
         up_to_date: todo.is_empty(),
         todo,
     }
-}
-
-/// Whether hooks would be written differently now.
-pub(super) fn wants_other_hooks(client: Option<Version>, hooks_for: Option<Version>) -> bool {
-    let (now, then) = (Abilities::of(client), Abilities::of(hooks_for));
-    client.is_some() && (now.events() != then.events() || now.form() != then.form())
 }

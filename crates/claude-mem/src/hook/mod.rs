@@ -42,6 +42,8 @@ use wire::Head;
 
 use crate::clock::Micros;
 use crate::ids::ClientSessionId;
+use crate::install::client;
+use crate::install::version::Version;
 use crate::limits::STDIN_MAYBE_MS;
 use crate::paths::{self, DataDir};
 use crate::store::StoreError;
@@ -306,6 +308,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
                 .map_or(recall::About::Nothing, recall::About::before_tool),
             settings: &settings,
             now: call.at.millis(),
+            client: self.client_version(),
         };
         if pause::in_force(&dir.paused(), call.at.millis()).is_some() {
             self.close_transcript(&marks)?;
@@ -414,6 +417,11 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let problem = problem.to_string();
         self.log(&problem);
         problem
+    }
+
+    fn client_version(&self) -> Option<Version> {
+        let said = self.around.text("AI_AGENT")?;
+        client::version_said(&said)
     }
 
     /// Where the session began, if the client says; the working directory follows the agent.

@@ -4,6 +4,9 @@
 use super::settings::HookSettings;
 use crate::clock::{self, Millis};
 use crate::config::{Provider, Settings};
+use crate::install::client::wants_other_hooks;
+use crate::install::receipt::Receipt;
+use crate::install::version::Version;
 use crate::paths::DataDir;
 use crate::serve::pidfile::WorkerFile;
 use crate::serve::recover::{NEWS_SECONDS, NOTICE, Recovered};
@@ -15,12 +18,14 @@ pub(super) fn notices(
     dir: &DataDir,
     settings: &HookSettings,
     now: Millis,
+    client: Option<Version>,
 ) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     found.extend(recovered(reads, now)?);
     found.extend(dead_events(reads)?);
     found.extend(budget(reads, &settings.all(), now)?);
     found.extend(other_version(dir));
+    found.extend(other_client(dir, client));
     Ok(found)
 }
 
@@ -70,5 +75,14 @@ fn other_version(dir: &DataDir) -> Option<String> {
             "claude-mem's worker is version {}, its hooks {ours}: claude-mem worker restart",
             worker.version
         )
+    })
+}
+
+/// A client that was updated since hooks were written for it, and now knows others.
+fn other_client(dir: &DataDir, now: Option<Version>) -> Option<String> {
+    let now = now?;
+    let written = Receipt::read(&dir.installed()).client?;
+    wants_other_hooks(Some(now), Version::find(&written)).then(|| {
+        format!("claude-mem's hooks were written for Claude Code {written}, this is {now}: claude-mem repair")
     })
 }

@@ -17,6 +17,7 @@ use super::wire::{Head, Wire};
 use crate::clock::Millis;
 use crate::context::moment::{Listener, Moment, Need};
 use crate::context::{self, recall};
+use crate::install::version::Version;
 use crate::paths::DataDir;
 use crate::store::{Store, StoreError};
 
@@ -33,6 +34,8 @@ pub struct Question<'a> {
     pub about: About<'a>,
     pub settings: &'a HookSettings,
     pub now: Millis,
+    /// The client's version, where it says so.
+    pub client: Option<Version>,
 }
 
 /// What may bring something to mind. Redacted, but for a path that is only looked up.

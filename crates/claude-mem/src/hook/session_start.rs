@@ -25,7 +25,13 @@ pub(super) fn session(question: &Question<'_>) -> Result<Told, StoreError> {
     };
     let reads = store.read();
     let project = reads.project_by_keys(&hint.keys)?;
-    let notices = notices(&reads, question.dir, question.settings, question.now)?;
+    let notices = notices(
+        &reads,
+        question.dir,
+        question.settings,
+        question.now,
+        question.client,
+    )?;
     let settings = question.settings.all();
     let mut told = Told::default();
     if settings.context

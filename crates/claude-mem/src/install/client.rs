@@ -77,6 +77,18 @@ impl Abilities {
     }
 }
 
+/// Whether hooks that were written for one version would be written differently for another.
+pub fn wants_other_hooks(now: Option<Version>, then: Option<Version>) -> bool {
+    let (present, past) = (Abilities::of(now), Abilities::of(then));
+    now.is_some() && (present.events() != past.events() || present.form() != past.form())
+}
+
+/// The version that a newer client tells its hooks in `AI_AGENT`, as `claude-code_2-1-325_cli`.
+pub fn version_said(agent: &str) -> Option<Version> {
+    let version = agent.strip_prefix("claude-code_")?.split('_').next()?;
+    Version::find(&version.replace('-', "."))
+}
+
 /// The tools before which something may be recalled; for all others no process is started.
 pub fn matcher(event: &str) -> Option<&'static str> {
     (event == "PreToolUse").then_some("Read|Edit|Write|MultiEdit|NotebookEdit")
@@ -106,6 +118,19 @@ mod tests {
         assert_eq!(unknown.events(), EVERYWHERE);
         assert_eq!(unknown.form(), Form::Shell);
         assert!(unknown.is_supported());
+    }
+
+    #[test]
+    fn hooks_want_rewriting_only_when_another_version_knows_others() {
+        let version = |patch| Some(Version(2, 1, patch));
+        assert!(wants_other_hooks(version(325), Some(Version(2, 0, 77))));
+        assert!(wants_other_hooks(Some(Version(2, 0, 77)), version(325)));
+        assert!(wants_other_hooks(version(325), None));
+        assert!(!wants_other_hooks(version(325), version(200)));
+        assert!(!wants_other_hooks(None, version(325)));
+        assert_eq!(version_said("claude-code_2-1-325_harness"), version(325));
+        assert_eq!(version_said("claude-code_2-1_harness"), None);
+        assert_eq!(version_said("codex"), None);
     }
 
     #[test]

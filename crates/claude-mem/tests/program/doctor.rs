@@ -357,7 +357,7 @@ fn the_earlier_program_that_is_still_on() {
 fn a_client_that_is_used_without_a_hook_being_heard_of() {
     let home = healthy();
     let transcript = home.write(home.home().join(".claude/projects/-p/s.jsonl"), "{}\n");
-    let later = SystemTime::now() + Duration::from_hours(1);
+    let later = SystemTime::UNIX_EPOCH + Duration::from_secs(4_000_000_000);
     let file = File::options()
         .write(true)
         .open(transcript)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
 use rig::Sandbox;
+use rig::tui::Tui;
 use serde_json::{Value, json};
 
 use crate::common::{exe, sandbox, shown};
@@ -54,6 +55,7 @@ fn every_step_is_shown_and_a_second_time_nothing_is_changed() {
     done   provider   local: no model, no network, no tokens
     ok     worker     left to you, as set: `claude-mem worker start`
     ok     check      a made-up session went through the hooks, left “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, “Use 7 retry attempts, never 8, because the 8th trips the limiter” and the next one was told
+    `claude-mem import transcripts` takes in what happened before today.
 
     Start Claude Code as always: it remembers from now on. `claude-mem status` shows what.
     [exit 0]
@@ -582,4 +584,44 @@ fn the_earlier_program_is_adopted_with_everything_it_knew() {
     assert!(found.contains("Sourdough rests for 18 hours"), "{found}");
     let report = home.mem(&["install", "--json"]).ok().json();
     assert_eq!(report["ok"], true, "{report:#}");
+}
+
+#[test]
+fn a_person_is_asked_before_a_model_is_used_and_whether_to_learn_from_the_past() {
+    let home = with_client("2.1.325");
+    let command = home.mem_command(&["install", "--no-check"]);
+    let mut screen = match Tui::run(&home, &command) {
+        Ok(screen) => screen,
+        Err(missing) => return println!("skipped: {missing}"),
+    };
+    screen.wait_for("Who should write the memories?");
+    screen.wait_for("at most 200,000 per session and 1,000,000 per day");
+    screen.wait_for("Choose [1]");
+    screen.press("2\r");
+    screen.wait_for("Take in what Claude Code wrote down of earlier sessions? [Y/n]");
+    screen.press("n\r");
+    let output = screen.end().ok();
+    assert!(
+        output.stdout.contains("it remembers from now on"),
+        "{output}"
+    );
+    assert_eq!(
+        home.mem(&["config", "get", "provider"]).ok().stdout,
+        "claude\n"
+    );
+}
+
+#[test]
+fn a_session_is_told_when_the_client_was_updated_since() {
+    let mut home = with_client("2.0.77");
+    home.mem(&["install", "--no-check"]).ok();
+    let start = json!({ "session_id": "s", "cwd": home.project(), "hook_event_name": "SessionStart", "source": "startup" });
+    let told = |home: &Sandbox| home.hook("SessionStart", start.to_string()).ok().stdout;
+    assert!(!told(&home).contains("claude-mem repair"));
+    home.set_env("AI_AGENT", "claude-code_2-1-325_cli");
+    let told = told(&home);
+    assert!(
+        told.contains("written for Claude Code 2.0.77, this is 2.1.325: claude-mem repair"),
+        "{told}"
+    );
 }

@@ -43,15 +43,19 @@ pub struct Tui {
 impl Tui {
     /// Starts the sandbox's client interactively.
     pub fn start(sandbox: &Sandbox, args: &[&str]) -> Result<Self, Missing> {
+        Self::run(sandbox, &sandbox.claude_command(args))
+    }
+
+    /// Starts any program at a terminal of the sandbox.
+    pub fn run(sandbox: &Sandbox, program: &Command) -> Result<Self, Missing> {
         // `setsid` makes the terminal the program's own; Rust could do so only with unsafe code.
         let setsid =
             on_path("setsid").ok_or_else(|| Missing("setsid is not on the PATH".into()))?;
-        let client = sandbox.claude_command(args);
         let mut command = sandbox.command(setsid);
         command
             .arg("--ctty")
-            .arg(client.get_program())
-            .args(client.get_args());
+            .arg(program.get_program())
+            .args(program.get_args());
         command.env("TERM", "xterm-256color");
         Self::attach(command).map_err(|e| Missing(format!("no pseudo-terminal: {e}")))
     }

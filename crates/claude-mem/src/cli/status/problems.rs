@@ -55,7 +55,7 @@ pub(super) fn of_store(error: &StoreError, data: &DataDir) -> Problem {
             format!("move {} away; events that come in are spooled meanwhile", database.display())
         }
         StoreError::DiskFull => "make room on the disk; nothing is lost meanwhile".to_owned(),
-        StoreError::Foreign => "set CLAUDE_MEM_DATA_DIR to another directory".to_owned(),
+        StoreError::Foreign => "claude-mem install --adopt, or set CLAUDE_MEM_DATA_DIR to another directory".to_owned(),
         StoreError::Newer { .. } => "update claude-mem".to_owned(),
         _ => format!("look at {}", database.display()),
     };
