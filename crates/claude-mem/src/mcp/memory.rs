@@ -290,6 +290,11 @@ impl Memory {
     }
 
     fn get(&self, args: &GetArgs) -> Result<Said, String> {
+        if args.ids.is_empty() {
+            return Err(
+                "Name the ids to fetch, as search gives them: [\"#12\", \"S3\"].".to_owned(),
+            );
+        }
         let store = self.open()?;
         let (mut text, mut found, mut missing) = (String::new(), Vec::new(), Vec::new());
         for id in args.ids.iter().take(DETAILS_MAX) {
