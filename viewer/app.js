@@ -58,6 +58,7 @@ async function show({ quiet = false } = {}) {
   const at = place();
   const mine = ++turn;
   if (current?.name === at.name && current.update && !quiet) {
+    frame(at);
     current.update(at);
     return;
   }
@@ -93,8 +94,9 @@ function frame({ name, params }) {
     else one.removeAttribute('aria-current');
   }
   document.title = `${name === 'next' ? 'next session' : name} · claude-mem`;
-  if (name !== 'search') find.value = '';
-  else if (document.activeElement !== find) find.value = params.get('q') ?? '';
+  // What is being typed stays as it is typed.
+  const wanted = name === 'search' ? (params.get('q') ?? '') : '';
+  if (find.value.trim() !== wanted.trim()) find.value = wanted;
 }
 
 function trouble(error) {

@@ -5,7 +5,8 @@ import { h, state } from './dom.js';
 import { MemList } from './list.js';
 import { mark, TYPES, typeOf } from './words.js';
 
-const PAGE = 50;
+/** The first page is small, to be there at once. */
+const [FIRST, PAGE] = [50, 100];
 const KINDS = [['summary', 'summaries'], ['prompt', 'prompts'], ['message', 'answers']];
 const ROWS = new Set(['prompt', 'observation', 'summary', 'message']);
 
@@ -16,7 +17,7 @@ export function feed(world, { params }) {
     days: true,
     empty: () => (type || kind || world.project ? state('Nothing of this kind is remembered yet', 'Choose another kind or project above.') : welcome()),
     load: async (before) => {
-      const { items, nextCursor } = await get('/api/feed', { before, limit: PAGE, project: world.project, kind, type });
+      const { items, nextCursor } = await get('/api/feed', { before, limit: before ? PAGE : FIRST, project: world.project, kind, type });
       return { items, next: nextCursor };
     },
   });

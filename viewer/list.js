@@ -56,9 +56,9 @@ export class MemList extends HTMLElement {
     this.#more.disconnect();
     this.setAttribute('aria-busy', 'true');
     await this.#next(true);
-    this.#more.observe(this.#end);
   }
 
+  /** The next page, and on until the end is out of sight. */
   async #next(first = false) {
     if (this.#busy || this.#ended) return;
     this.#busy = true;
@@ -83,9 +83,10 @@ export class MemList extends HTMLElement {
         this.removeAttribute('aria-busy');
       }
     }
-    // A short first page leaves the end in sight, and an observer only reports changes.
-    const inSight = () => this.#end.getBoundingClientRect().top < innerHeight * 2;
-    if (!this.#ended && generation === this.#generation && inSight()) await this.#next();
+    // An observer only reports changes: asked anew, it says where the end is now.
+    if (this.#ended || generation !== this.#generation) return;
+    this.#more.unobserve(this.#end);
+    this.#more.observe(this.#end);
   }
 
   #again(first) {

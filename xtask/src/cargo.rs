@@ -71,7 +71,8 @@ pub(crate) fn build_dist() -> anyhow::Result<PathBuf> {
     Ok(exe)
 }
 
-fn target_dir() -> anyhow::Result<PathBuf> {
+/// Where cargo puts what it builds.
+pub(crate) fn target_dir() -> anyhow::Result<PathBuf> {
     let output = cargo()
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output()

@@ -3,6 +3,7 @@
 //! Nothing here is needed to build or to run the program. What cannot be had is reported; the
 //! tests that use it skip themselves and say so.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::Outcome;
@@ -25,7 +26,7 @@ const NEEDS: &[Need] = &[
     Need {
         program: "chromium",
         package: "chromium",
-        used_by: "viewer/tests",
+        used_by: "tests/browser",
     },
 ];
 
@@ -85,6 +86,13 @@ fn apt(verb: &[&str], packages: &[&str]) -> anyhow::Result<()> {
 }
 
 fn is_on_path(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+    find(program).is_some()
+}
+
+/// Where the PATH has this program.
+pub(super) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(program))
+        .find(|file| file.is_file())
 }

@@ -1,7 +1,7 @@
 //! The stages in their order: cheap verdicts first, and what others need before them.
 
 use super::Outcome;
-use super::needs;
+use super::{browser, needs};
 use crate::cargo::{self, answers, build_dist, run};
 
 #[derive(Debug)]
@@ -31,6 +31,11 @@ pub(super) static STAGES: &[Stage] = &[
         name: "tests",
         about: "unit, program, fault (short form) and abuse tests",
         run: tests,
+    },
+    Stage {
+        name: "browser",
+        about: "the viewer in a real browser",
+        run: browser::run_all,
     },
     Stage {
         name: "doctests",

@@ -1,0 +1,63 @@
+// An accessibility scan of every view, in both themes.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { Stage, visit } from './stage.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const VIEWS = ['feed', 'search?q=gauge', 'sessions', 'sessions/1', 'dashboard', 'next', 'settings'];
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+
+before(async () => {
+  stage.history(200);
+  stage.start();
+  await stage.turn('Read the tide gauge');
+  stage.settle();
+});
+after(() => stage.close());
+
+/** Findings that would keep somebody out. */
+async function findings(page) {
+  const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  return violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 120)} ${node.failureSummary}`).slice(0, 3).join(' | ')}`);
+}
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`nobody is kept out, ${colorScheme}`, async () => {
+    // Given as the page's own script: the policy lets in no other.
+    const page = await stage.page({ colorScheme, reducedMotion: 'reduce' });
+    await page.locator('mem-card').first().waitFor();
+    await page.evaluate(AXE);
+    for (const view of VIEWS) {
+      await visit(page, view);
+      await page.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
+      const first = page.locator('.card-toggle').first();
+      if (await first.count()) await first.click();
+      assert.deepEqual(await findings(page), [], `${view}, ${colorScheme}`);
+    }
+    await page.locator('#add').click();
+    await page.locator('dialog').waitFor();
+    assert.deepEqual(await findings(page), [], `adding, ${colorScheme}`);
+    await page.keyboard.press('Escape');
+    await page.context().close();
+  });
+}
+
+test('nobody is kept out of a page without a key, or on a phone', async () => {
+  const locked = await stage.page({}, new URL(stage.link()).origin);
+  await locked.getByText('This page has no key').waitFor();
+  await locked.evaluate(AXE);
+  assert.deepEqual(await findings(locked), []);
+  await locked.context().close();
+  const phone = await stage.page({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
+  await phone.locator('mem-card').first().waitFor();
+  await phone.evaluate(AXE);
+  for (const view of VIEWS) {
+    await visit(phone, view);
+    await phone.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
+    assert.deepEqual(await findings(phone), [], `${view}, phone`);
+  }
+  await phone.context().close();
+});

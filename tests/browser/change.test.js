@@ -1,0 +1,105 @@
+// What a person does to memory: edit, judge, pin, forget and take it back, add.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { card, picture, Stage, until } from './stage.js';
+
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+let page;
+let row;
+
+before(async () => {
+  stage.start();
+  await stage.turn('Paint the buoys red');
+  stage.settle();
+  page = await stage.page();
+});
+after(() => stage.close());
+
+beforeEach(async (context) => {
+  row = await stage.save({ text: `Buoys are painted every spring (${context.name}).`, title: `Buoys: ${context.name}`, type: 'discovery' });
+  await card(page, `Buoys: ${context.name}`).first().waitFor();
+});
+
+const at = (handle) => page.locator(`mem-card[data-handle="${handle}"]`);
+const open = async () => {
+  await at(row.handle).locator('.card-toggle').click();
+  await at(row.handle).locator('.card-body').waitFor();
+};
+const field = (name) => at(row.handle).locator(`.edit [name="${name}"]`);
+const stored = () => stage.api('GET', `/api/observations/${row.id}`);
+
+test('edit', async () => {
+  const other = await stage.page();
+  await other.locator(`mem-card[data-handle="${row.handle}"]`).waitFor();
+  await open();
+  await at(row.handle).getByRole('button', { name: 'Edit', exact: true }).click();
+  await field('title').fill('Buoys are red on the port side');
+  await field('type').selectOption('decision');
+  await field('facts').fill('Port is red\nStarboard is green\n\n');
+  await field('concepts').fill('buoys, colours');
+  await picture(page, 'edit');
+  await at(row.handle).getByRole('button', { name: 'Save' }).click();
+  await at(row.handle).getByText('Starboard is green').waitFor();
+  const now = await stored();
+  assert.equal(now.title, 'Buoys are red on the port side');
+  assert.equal(now.type, 'decision');
+  assert.deepEqual(now.facts, ['Port is red', 'Starboard is green']);
+  assert.deepEqual(now.concepts, ['buoys', 'colours']);
+  // The other page has it too, once.
+  await card(other, 'Buoys are red on the port side').waitFor();
+  assert.equal(await other.locator(`mem-card[data-handle="${row.handle}"]`).count(), 1);
+  await other.context().close();
+});
+
+test('leaving an edit changes nothing', async () => {
+  await open();
+  await at(row.handle).getByRole('button', { name: 'Edit', exact: true }).click();
+  await field('title').fill('never kept');
+  await page.keyboard.press('Escape');
+  await at(row.handle).getByRole('button', { name: 'Edit', exact: true }).waitFor();
+  assert.equal((await stored()).title, row.title);
+});
+
+test('pin and mark as wrong', async () => {
+  await open();
+  await at(row.handle).getByRole('button', { name: 'Pin', exact: true }).click();
+  await at(row.handle).locator('.tag', { hasText: 'pinned' }).waitFor();
+  await at(row.handle).getByRole('button', { name: 'Mark as wrong', exact: true }).click();
+  await at(row.handle).locator('.tag', { hasText: 'marked wrong' }).waitFor();
+  const now = await stored();
+  assert.equal(now.pinned && now.wrong, true);
+  await at(row.handle).getByRole('button', { name: 'Not wrong after all', exact: true }).click();
+  await until(page, (handle) => !document.querySelector(`mem-card[data-handle="${handle}"]`).classList.contains('wrong'), row.handle);
+  assert.equal((await stored()).wrong, false);
+});
+
+test('forget and undo', async () => {
+  await open();
+  await at(row.handle).getByRole('button', { name: 'Forget', exact: true }).click();
+  await at(row.handle).waitFor({ state: 'detached' });
+  await assert.rejects(stored(), /404/);
+  await picture(page, 'forgotten');
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await at(row.handle).waitFor();
+  assert.equal((await stored()).title, row.title);
+  assert.equal(await at(row.handle).count(), 1);
+});
+
+test('forget elsewhere', async () => {
+  await stage.api('DELETE', `/api/observations/${row.id}`);
+  await at(row.handle).waitFor({ state: 'detached' });
+});
+
+test('add by hand', async () => {
+  await page.locator('#add').click();
+  await page.getByLabel('What should be remembered').fill('The fog horn is tested at noon.');
+  await page.locator('dialog [name="title"]').fill('Fog horn at noon');
+  await page.locator('dialog [name="type"]').selectOption('change');
+  await picture(page, 'add');
+  await page.locator('dialog').getByRole('button', { name: 'Save' }).click();
+  await card(page, 'Fog horn at noon').first().waitFor();
+  assert.equal(await card(page, 'Fog horn at noon').count(), 1);
+  assert.equal(await page.locator('dialog').count(), 0);
+  assert.deepEqual(page.troubles, []);
+});

@@ -1,0 +1,88 @@
+// Search as one types, with its reasons and its filters.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { card, picture, Stage, until, visit } from './stage.js';
+
+const stage = new Stage();
+let page;
+
+before(async () => {
+  stage.start();
+  await stage.turn('Make the ferry timetable readable', { file: 'src/ferry/timetable.rs', said: 'The ferry timetable is set in columns.' });
+  stage.settle();
+  await stage.save({ text: 'Tide tables are cached for a day because the gauge is slow.', title: 'Tide tables are cached for a day', type: 'decision', concepts: ['caching'] });
+  await stage.save({ text: 'The lock gate retried for ever when the water level was unknown.', title: 'The lock gate no longer retries for ever', type: 'bugfix', concepts: ['retries'] });
+  await stage.save({ text: 'Pilots see the berth plan on their tablets.', title: 'Pilots see the berth plan', type: 'feature', concepts: ['tablets'] });
+  page = await stage.page();
+  await card(page, 'Pilots see').first().waitFor();
+});
+after(() => stage.close());
+
+const titles = () => page.locator('.card-toggle').allTextContents();
+const shows = (text) => until(page, (wanted) => document.querySelector('main[data-view="search"]') && document.querySelector('.card-toggle')?.textContent.includes(wanted) && !document.querySelector('mem-list[aria-busy]'), text);
+
+test('results come while one types, best first, and typing goes on', async () => {
+  await page.locator('#find').focus();
+  await page.keyboard.type('lock ga');
+  await shows('The lock gate');
+  await page.keyboard.type('te retries');
+  await until(page, () => location.hash.includes('gate+retries'));
+  await shows('The lock gate');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'find');
+  assert.ok((await page.locator('mark').count()) > 0, 'what matched is set apart');
+  await picture(page, 'search');
+});
+
+test('a result says why it is there', async () => {
+  await card(page, 'The lock gate').first().locator('.card-toggle').click();
+  const why = card(page, 'The lock gate').first().locator('.why');
+  await why.locator('summary').click();
+  await why.getByText('its words').waitFor();
+  await why.getByText(/matched: .*gate/).waitFor();
+  assert.equal(await why.locator('.bar-row').count(), 5);
+});
+
+test('every filter keeps what fits and nothing else, and keeps the focus', async () => {
+  await page.locator('#find').fill('');
+  await page.locator('main[data-view="feed"]').waitFor();
+  await visit(page, 'search');
+  const cases = [
+    ['select[name="type"]', 'decision', ['Tide tables are cached for a day']],
+    ['select[name="kind"]', 'prompt', ['Make the ferry timetable readable']],
+    ['input[name="concept"]', 'tablets', ['Pilots see the berth plan']],
+  ];
+  for (const [selector, value, expected] of cases) {
+    const control = page.locator(selector);
+    if (selector.startsWith('select')) await control.selectOption(value);
+    else await control.pressSequentially(value);
+    await until(page, (wanted) => {
+      const found = [...document.querySelectorAll('.card-toggle')].map((one) => one.textContent);
+      return JSON.stringify(found) === wanted;
+    }, JSON.stringify(expected));
+    if (!selector.startsWith('select')) assert.equal(await page.evaluate(() => document.activeElement.name), 'concept');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await until(page, () => document.querySelectorAll('.card-toggle').length > 3);
+  }
+  await page.locator('input[name="file"]').fill('timetable.rs');
+  await until(page, () => { const all = [...document.querySelectorAll('mem-card')]; return all.length > 0 && all.every((one) => one.textContent.includes('timetable')); });
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.locator('input[name="until"]').fill('2001-02-03');
+  await page.getByText('Nothing found').waitFor();
+  await picture(page, 'nothing-found');
+});
+
+test('a search can be gone back to and linked to', async () => {
+  await visit(page, 'search?q=tide');
+  await shows('Tide tables');
+  assert.equal(await page.locator('#find').inputValue(), 'tide');
+  await visit(page, 'dashboard');
+  await page.goBack();
+  await shows('Tide tables');
+  assert.equal(await page.locator('#find').inputValue(), 'tide');
+  await page.locator('.brand').click();
+  await page.locator('main[data-view="feed"]').waitFor();
+  assert.equal(await page.locator('#find').inputValue(), '');
+  assert.ok((await titles()).length > 3);
+  assert.deepEqual(page.troubles, []);
+});

@@ -1,0 +1,119 @@
+// Text from anywhere is shown as text: nothing of it ever runs.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { payloads } from './payloads.js';
+import { picture, Stage, until, visit } from './stage.js';
+
+const MANY = 150;
+const NOW = 1_794_700_800_000;
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const all = payloads(MANY);
+
+/** Every text of every row is the payload. */
+function document() {
+  const uid = (kind, n) => `01a1e18e-7aa0-7377-b7ac-${kind}${String(n).padStart(11, '0')}`;
+  const each = (make) => all.map((text, n) => make(text, n, { session: uid('2', n), project: uid('1', n), prompt_number: 1, branch: text, origin: 'agent', made_by: 'local', created_at: NOW - n * 60_000 }));
+  return {
+    format: 'claude-mem', version: 1, exported_at: '2026-11-15T00:00:00Z',
+    projects: each((text, n) => ({ uid: uid('1', n), name: text, root: `/home/user/${n}/${text}`, keys: [`remote:example.org/${n}`], last_active: NOW, created_at: NOW })),
+    sessions: each((text, n) => ({ uid: uid('2', n), client: 'claude-code', client_session: `${n} ${text}`, project: uid('1', n), branch: text, user_prompt: text, status: 'completed', origin: 'agent', prompt_counter: 1, last_activity: NOW - n, completed_at: NOW, created_at: NOW - n })),
+    prompts: each((text, n, place) => ({ ...place, uid: uid('3', n), text, origin: 'user' })),
+    messages: each((text, n, place) => ({ ...place, uid: uid('4', n), text })),
+    observations: each((text, n, place) => ({ ...place, uid: uid('5', n), type: n % 2 ? 'decision' : text.slice(0, 40), title: text, subtitle: text, narrative: text, facts: [text], concepts: [text], files_read: [text], files_modified: [text], discovery_tokens: 10, read_tokens: 10 })),
+    summaries: each((text, n, place) => ({ ...place, uid: uid('6', n), request: text, investigated: text, learned: text, completed: text, next_steps: text, notes: text, files_read: [text], files_edited: [text], discovery_tokens: 10, read_tokens: 10 })),
+    tombstones: [],
+  };
+}
+
+let page;
+before(async () => {
+  stage.import(document());
+  stage.start();
+  page = await stage.page();
+  await page.locator('mem-card').first().waitFor();
+});
+after(() => stage.close());
+
+const quiet = async () => {
+  assert.deepEqual(page.troubles, []);
+  assert.equal(await page.evaluate(() => window.claudeMemRan), undefined);
+};
+
+test(`${MANY} hostile texts in every row stay text`, async () => {
+  assert.equal(all.length, MANY);
+  await page.evaluate(() => new Promise((done) => {
+    window.shownTitles = new Set();
+    const step = () => {
+      for (const one of document.querySelectorAll('.card-toggle[aria-expanded="false"]')) one.click();
+      for (const one of document.querySelectorAll('.card-toggle')) window.shownTitles.add(one.textContent);
+      scrollBy(0, innerHeight);
+      if (document.querySelector('.list-over') && scrollY + innerHeight >= document.documentElement.scrollHeight - 2) done();
+      else requestAnimationFrame(step);
+    };
+    step();
+  }));
+  const shown = await page.evaluate(() => [...window.shownTitles]);
+  // Most come through redaction as they are; those that do are shown to the letter.
+  const whole = all.filter((text) => shown.includes(text)).length;
+  assert.ok(whole >= MANY * 0.8, `${whole} of ${MANY} shown as they are`);
+  assert.equal(await page.locator('main').locator('script, iframe, object, embed, img, link, style, base, meta, marquee, video, audio').count(), 0);
+  await picture(page, 'hostile');
+  await quiet();
+});
+
+test('nor does it run anywhere else', async () => {
+  const { items } = await stage.api('GET', '/api/sessions?limit=5');
+  for (const view of ['sessions', 'dashboard', 'next', ...items.map((one) => `sessions/${one.id}`)]) {
+    await visit(page, view);
+    await quiet();
+  }
+  const projects = await page.locator('#project option').count();
+  assert.ok(projects > MANY, `${projects} projects`);
+  for (const index of [1, 40, 80, 120]) {
+    await page.locator('#project').selectOption({ index });
+    await visit(page, 'next');
+    await page.locator('.context, .state').first().waitFor();
+    await visit(page, 'feed');
+    await page.locator('mem-card').first().waitFor();
+    await quiet();
+  }
+  await page.locator('#project').selectOption('');
+});
+
+test('nor when it is typed', async () => {
+  for (const [n, text] of all.entries()) {
+    if (n % 10) continue;
+    await page.locator('#find').fill(text);
+    await until(page, (typed) => new URLSearchParams(location.hash.split('?')[1]).get('q') === typed, text.trim());
+    await page.locator('mem-list:not([aria-busy])').waitFor();
+  }
+  await quiet();
+  for (const name of ['concept', 'file']) {
+    await page.locator(`input[name="${name}"]`).fill(all[0]);
+    await until(page, ([key, typed]) => new URLSearchParams(location.hash.split('?')[1]).get(key) === typed, [name, all[0]]);
+  }
+  await visit(page, 'settings');
+  for (const key of ['model', 'base_url', 'ignore_paths', 'log_days']) {
+    await page.locator(`#set-${key}`).fill(all[5]);
+    await page.locator(`#set-${key}`).press('Tab');
+  }
+  await page.locator('#set-log_days-problem:not(:empty)').waitFor();
+  await quiet();
+});
+
+test('nor when it is edited or added by hand', async () => {
+  await visit(page, 'feed?type=decision');
+  await page.locator('.card-toggle').first().click();
+  await page.locator('[data-act="edit"]').first().click();
+  const title = await page.locator('.edit [name="title"]').inputValue();
+  assert.ok(all.includes(title), title);
+  await page.locator('.edit [name="subtitle"]').fill(all[1]);
+  await page.locator('.edit').getByRole('button', { name: 'Save' }).click();
+  await page.locator('[data-act="edit"]').first().waitFor();
+  await page.locator('#add').click();
+  await page.getByLabel('What should be remembered').fill(all[2]);
+  await page.locator('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.locator('.toast', { hasText: 'Saved as' }).waitFor();
+  await quiet();
+});

@@ -1,0 +1,105 @@
+// A long history: it loads at once, and only what is looked at is in the page.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { measured, median, picture, Stage, until } from './stage.js';
+
+const ROWS = 10_000;
+/** A window's worth above and below, and the pages that these are part of. */
+const CARDS_MAX = 400;
+
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+before(() => {
+  stage.history(ROWS);
+  stage.start();
+});
+after(() => stage.close());
+
+const cards = (page) => page.locator('mem-card').count();
+const handles = (page) => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));
+
+test('scrolling to the end shows every row once and keeps the page small', async () => {
+  const page = await stage.page();
+  await page.locator('mem-card').first().waitFor();
+  const first = (await handles(page))[0];
+  const { counts } = await stage.api('GET', '/api/stats');
+  const all = counts.observations + counts.summaries + counts.prompts + counts.messages;
+  // Collected as they are put in, since they are taken out again.
+  await page.evaluate(() => {
+    window.seen = new Map();
+    window.most = 0;
+    const note = (one) => window.seen.set(one.dataset.handle, (window.seen.get(one.dataset.handle) ?? 0) + 1);
+    document.querySelectorAll('mem-card').forEach(note);
+    new MutationObserver((changes) => {
+      changes.forEach((change) => change.addedNodes.forEach((node) => {
+        if (node.matches?.('mem-card')) note(node);
+        else node.querySelectorAll?.('mem-card').forEach(note);
+      }));
+      window.most = Math.max(window.most, document.querySelectorAll('mem-card').length);
+    }).observe(document.querySelector('.pages'), { childList: true, subtree: true });
+  });
+  const began = performance.now();
+  // Down, a window at a time as frames allow, until there is no more.
+  await page.evaluate(() => new Promise((done) => {
+    const step = () => {
+      scrollTo(0, document.documentElement.scrollHeight);
+      if (document.querySelector('.list-over')) done();
+      else requestAnimationFrame(step);
+    };
+    step();
+  }));
+  measured(`scrolling through ${all} rows`, `${((performance.now() - began) / 1000).toFixed(1)} s`);
+  const [seen, most] = await page.evaluate(() => [window.seen.size, window.most]);
+  assert.equal(seen, all);
+  assert.ok(most <= CARDS_MAX, `${most} cards at once`);
+  measured('cards in the page at most', most);
+  await picture(page, 'long-end');
+  await page.evaluate(() => scrollTo(0, 0));
+  await until(page, (handle) => document.querySelector('mem-card')?.dataset.handle === handle, first);
+  assert.ok((await cards(page)) <= CARDS_MAX);
+  assert.deepEqual(page.troubles, []);
+  await page.context().close();
+});
+
+test('what arrives while one reads further down does not move the page', async () => {
+  const page = await stage.page();
+  await page.locator('#link[data-up="true"]').waitFor();
+  await page.locator('mem-card').nth(40).waitFor();
+  await page.evaluate(() => scrollTo(0, 3_000));
+  await until(page, () => scrollY > 2_000);
+  const place = () => page.evaluate(() => {
+    const there = [...document.querySelectorAll('mem-card')].find((one) => one.getBoundingClientRect().top > 120);
+    return [there.dataset.handle, Math.round(there.getBoundingClientRect().top)];
+  });
+  const before = await place();
+  await stage.api('POST', '/api/memory/save', { text: 'Something new while one reads.', global: true });
+  await page.locator('.news', { hasText: '1 new' }).waitFor();
+  assert.deepEqual(await place(), before);
+  await picture(page, 'news');
+  await page.locator('.news').click();
+  await page.locator('mem-card', { hasText: 'Something new while one reads' }).waitFor();
+  await until(page, () => scrollY === 0);
+  await page.context().close();
+});
+
+test('the page is light and loads quickly', async () => {
+  const page = await stage.page();
+  await page.locator('mem-card').first().waitFor();
+  const times = [];
+  let weight = 0;
+  for (let n = 0; n < 9; n += 1) {
+    await page.reload();
+    await page.locator('mem-card').first().waitFor();
+    const [loaded, bytes] = await page.evaluate(() => {
+      const [there] = performance.getEntriesByType('navigation');
+      const files = performance.getEntriesByType('resource').filter((one) => one.name.includes('/assets/'));
+      return [there.domContentLoadedEventEnd, there.decodedBodySize + files.reduce((sum, one) => sum + one.decodedBodySize, 0)];
+    });
+    times.push(loaded);
+    weight = bytes;
+  }
+  measured('page and modules loaded, p50', `${median(times).toFixed(0)} ms`);
+  measured('page weight', `${(weight / 1024).toFixed(0)} KB`);
+  assert.ok(weight > 0 && weight <= 150 * 1024);
+  await page.context().close();
+});

@@ -1,0 +1,188 @@
+// What every test of the page starts from: a home in which nothing was ever remembered, a worker
+// in it, and a browser.
+//
+// Nothing here waits for time to pass: every wait is for something to be so, and fails if it
+// never is.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const need = (name) => process.env[name] ?? (() => { throw new Error(`${name} is not set: run these tests by \`cargo xtask test --only browser\``); })();
+const EXE = need('CLAUDE_MEM_TEST_EXE');
+const BENCH = need('CLAUDE_MEM_TEST_BENCH');
+const OUT = need('CLAUDE_MEM_TEST_OUT');
+
+/** A busy machine may take this long for anything; a quiet one never comes near. */
+const PATIENCE_MS = 60_000;
+const JSON_BODY = { 'Content-Type': 'application/json' };
+const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+
+export class Stage {
+  constructor(env = {}) {
+    this.root = mkdtempSync(join(tmpdir(), 'claude-mem-browser-'));
+    this.home = join(this.root, 'home');
+    this.data = join(this.home, '.claude-mem');
+    this.project = join(this.root, 'harbour');
+    for (const folder of [this.data, join(this.project, '.git')]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(this.project, '.git/HEAD'), 'ref: refs/heads/main\n');
+    this.env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.home, CLAUDE_MEM_DATA_DIR: this.data, LANG: 'C.UTF-8', TZ: 'UTC', CLAUDE_MEM_WORKER: 'manual', ...env };
+    // Also when a test is broken off, its worker ends.
+    this.last = () => this.end();
+    process.once('exit', this.last);
+  }
+
+  /** Runs the program to its end. */
+  mem(args, input = '') {
+    return execFileSync(EXE, args, { env: this.env, cwd: this.project, input, encoding: 'utf8', timeout: PATIENCE_MS });
+  }
+
+  /** Runs the program while the test goes on. */
+  memAsync(args, input) {
+    return new Promise((done, fail) => {
+      const child = spawn(EXE, args, { env: this.env, cwd: this.project, stdio: ['pipe', 'ignore', 'ignore'] });
+      child.on('error', fail);
+      child.on('exit', (code) => (code === 0 ? done() : fail(new Error(`${args.join(' ')} ended with ${code}`))));
+      child.stdin.end(input);
+    });
+  }
+
+  /** Fires a hook, as the client does. */
+  hook(event, more = {}, session = 'session-1') {
+    const payload = { session_id: session, hook_event_name: event, cwd: this.project, transcript_path: '/nowhere.jsonl', ...more };
+    return this.memAsync(['hook', 'claude-code', event], JSON.stringify(payload));
+  }
+
+  /** A prompt, an edit and the agent's last words. */
+  async turn(prompt, { file = 'src/crane.rs', said = 'The crane stops in time now.', session = 'session-1' } = {}) {
+    const path = join(this.project, file);
+    await this.hook('UserPromptSubmit', { prompt, prompt_id: `${session}-${prompt}` }, session);
+    await this.hook('PostToolUse', { tool_name: 'Edit', tool_use_id: `toolu-${session}-${prompt}`, tool_input: { file_path: path, old_string: 'let slow = 1;', new_string: 'let slow = stop();' }, tool_response: { filePath: path } }, session);
+    await this.hook('Stop', { last_assistant_message: said, prompt_id: `${session}-${prompt}` }, session);
+  }
+
+  /** Fills the database with a long history, before the worker starts. */
+  history(observations) {
+    execFileSync(BENCH, ['corpus', join(this.data, 'claude-mem.db'), '--observations', String(observations), '--cache', join(OUT, 'corpus')], { timeout: 10 * PATIENCE_MS });
+  }
+
+  /** Takes in a document of the shape that `claude-mem export` writes. */
+  import(document) {
+    const file = join(this.root, 'import.json');
+    writeFileSync(file, JSON.stringify(document));
+    this.mem(['import', 'json', file]);
+  }
+
+  start() {
+    this.mem(['worker', 'start']);
+  }
+
+  /** Returns when all that waits has become memories. */
+  settle() {
+    this.mem(['worker', 'run', '--until-drained']);
+  }
+
+  link() {
+    return this.mem(['open', '--print']).trim();
+  }
+
+  /** A request of the test's own, let in as a page is. */
+  async api(method, path, body) {
+    this.entered ??= this.#enter();
+    const { origin, token } = await this.entered;
+    const headers = { 'X-Claude-Mem-Token': token, ...(body && JSON_BODY) };
+    const answer = await fetch(origin + path, { method, headers, body: body && JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  async #enter() {
+    const { origin, hash } = new URL(this.link());
+    const answer = await fetch(`${origin}/api/page/token`, { method: 'POST', headers: JSON_BODY, body: JSON.stringify({ secret: hash.slice('#k='.length) }) });
+    return { origin, token: (await answer.json()).token };
+  }
+
+  /** The live events as a program reads them: an endless series of `{name, data, at}`. */
+  async *events() {
+    this.entered ??= this.#enter();
+    const { origin, token } = await this.entered;
+    const answer = await fetch(`${origin}/stream`, { headers: { 'X-Claude-Mem-Token': token } });
+    let rest = '';
+    for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
+      const at = Date.now();
+      const messages = (rest + text).split('\n\n');
+      rest = messages.pop();
+      for (const message of messages) {
+        const line = (name) => message.split('\n').find((one) => one.startsWith(name))?.slice(name.length).trim();
+        if (line('data:')) yield { name: line('event:'), data: JSON.parse(line('data:')), at };
+      }
+    }
+  }
+
+  /** Saves a memory and changes what saving does not take. */
+  async save({ text, title, type, ...more }) {
+    const row = await this.api('POST', '/api/memory/save', { text, title, type, project: 'harbour' });
+    return Object.keys(more).length ? this.api('PATCH', `/api/observations/${row.id}`, more) : row;
+  }
+
+  /** A page of its own, entered by a link, that keeps what went wrong in `page.troubles`. */
+  async page(options = {}, link = this.link()) {
+    this.browser ??= await chromium.launch({ executablePath: need('CLAUDE_MEM_TEST_BROWSER'), args: BROWSER });
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', locale: 'en-GB', ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.troubles = [];
+    page.on('dialog', async (dialog) => {
+      page.troubles.push(`dialog: ${dialog.message()}`);
+      await dialog.dismiss();
+    });
+    page.on('pageerror', (error) => page.troubles.push(`error: ${error.stack}`));
+    page.on('console', (message) => /content security policy|trusted ?type/i.test(message.text()) && page.troubles.push(`console: ${message.text()}`));
+    await page.exposeFunction('claudeMemViolation', (text) => page.troubles.push(`violation: ${text}`));
+    await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) => window.claudeMemViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`)));
+    await page.goto(link);
+    return page;
+  }
+
+  end() {
+    process.removeListener('exit', this.last);
+    try {
+      this.mem(['worker', 'stop']);
+    } catch {
+      // It never started, or has ended.
+    }
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  async close() {
+    await this.browser?.close();
+    this.end();
+  }
+}
+
+/** Goes to a view and waits until it is there. */
+export async function visit(page, view) {
+  await page.evaluate((hash) => (location.hash = hash), `#/${view}`);
+  const [name, rest] = view.split('?')[0].split('/');
+  await page.locator(`main[data-view="${rest ? 'session' : name}"]`).waitFor();
+}
+
+/** Waits until this is so, and says what never was. */
+export async function until(page, what, ...args) {
+  await page.waitForFunction(what, ...args);
+}
+
+export const card = (page, text) => page.locator('mem-card', { hasText: text });
+
+/** Keeps a picture of the page as an artefact. */
+export async function picture(page, name) {
+  mkdirSync(OUT, { recursive: true });
+  await page.screenshot({ path: join(OUT, `${name}.png`), animations: 'disabled' });
+}
+
+/** Says what was measured. Never a reason to fail. */
+export const measured = (what, figure) => console.log(`measured: ${what}: ${figure}`);
+
+export const median = (figures) => [...figures].sort((a, b) => a - b)[figures.length >> 1];

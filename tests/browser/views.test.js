@@ -1,0 +1,134 @@
+// The other views: sessions, the dashboard, what the next session is told, settings, the theme.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { picture, Stage, until, visit } from './stage.js';
+
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+let page;
+
+before(async () => {
+  stage.history(400);
+  stage.start();
+  await stage.turn('Light the beacon at dusk', { said: 'The beacon is lit at dusk.' });
+  stage.settle();
+  page = await stage.page();
+  await page.locator('mem-card').first().waitFor();
+});
+after(() => stage.close());
+
+test('a session shows what was asked, done and told', async () => {
+  await visit(page, 'sessions');
+  await page.locator('.row', { hasText: 'Light the beacon' }).click();
+  await page.locator('main[data-view="session"]').waitFor();
+  await page.locator('h1', { hasText: 'Light the beacon' }).waitFor();
+  for (const name of ['Summary', 'Timeline', 'What it was told']) await page.getByRole('heading', { name }).waitFor();
+  assert.ok((await page.locator('mem-card').count()) >= 2);
+  await picture(page, 'session');
+});
+
+test('the dashboard draws what there is', async () => {
+  await visit(page, 'dashboard');
+  await page.locator('mem-bars svg rect.s1').first().waitFor();
+  assert.equal(await page.locator('.tile').count(), 6);
+  const table = page.locator('.chart', { hasText: 'Memories per day' }).locator('tbody tr');
+  assert.ok((await table.count()) > 0, 'the figures are there as a table too');
+  await picture(page, 'dashboard');
+});
+
+test('the preview is what a session would be told, and follows the settings', async () => {
+  await visit(page, 'next');
+  await page.locator('.context').waitFor();
+  const project = await page.locator('.note strong').textContent();
+  const { items } = await stage.api('GET', '/api/projects');
+  const { id } = items.find((one) => one.name === project);
+  const told = await stage.api('GET', `/api/context/preview?project=${id}`);
+  assert.equal(await page.locator('.context').textContent(), told.text);
+  await page.getByLabel('The last session').uncheck();
+  await until(page, () => !document.querySelector('.context').textContent.includes('Last session'));
+  await page.getByLabel(/^Budget/).fill('300');
+  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '300');
+  await page.getByLabel(/^Budget/).dispatchEvent('change');
+  await until(page, async () => document.querySelector('output').textContent.startsWith('300'));
+  await page.getByLabel('The last session').check();
+  await until(page, () => document.querySelector('.context').textContent.length > 0);
+  await picture(page, 'next');
+});
+
+test('settings are checked, kept, explained and reset', async () => {
+  await visit(page, 'settings');
+  const days = page.locator('#set-log_days');
+  await days.fill('none');
+  await days.press('Tab');
+  await page.locator('#set-log_days-problem', { hasText: 'log_days must be' }).waitFor();
+  assert.equal(await days.getAttribute('aria-invalid'), 'true');
+  await picture(page, 'settings-problem');
+  await days.fill('7');
+  await days.press('Tab');
+  await page.getByRole('button', { name: 'Reset log_days' }).waitFor();
+  const value = async (key) => (await stage.api('GET', '/api/settings')).items.find((item) => item.key === key).value;
+  assert.equal(await value('log_days'), 7);
+  await page.getByRole('button', { name: 'Reset log_days' }).click();
+  await page.getByRole('button', { name: 'Reset log_days' }).waitFor({ state: 'detached' });
+  assert.equal(await value('log_days'), 14);
+  assert.equal(await page.locator('#set-vectors').isDisabled(), true, 'the environment has the last word');
+  await page.getByLabel('Find a setting').fill('backup');
+  await until(page, () => document.querySelectorAll('.setting:not([hidden])').length === 2);
+  await page.getByLabel('Find a setting').fill('');
+  const secret = page.locator('#set-api_key');
+  await secret.fill('not-a-real-key-0000');
+  await secret.press('Tab');
+  await page.locator('#set-api_key[placeholder^="is set"]').waitFor();
+  assert.ok(!(await page.content()).includes('not-a-real-key-0000'), 'a secret goes in and never out');
+});
+
+test('capture can be paused and resumed', async () => {
+  await visit(page, 'settings');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('Capture is paused').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('is remembered.').first().waitFor();
+});
+
+test('the theme is chosen once and stays', async () => {
+  const theme = () => page.evaluate(() => [document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor]);
+  const [first, light] = await theme();
+  assert.equal(first, 'system');
+  await page.locator('#theme').click();
+  await page.locator('#theme').click();
+  const [chosen, dark] = await theme();
+  assert.equal(chosen, 'dark');
+  assert.notEqual(dark, light);
+  await page.reload();
+  await page.locator('mem-card, .tile, .setting').first().waitFor();
+  assert.deepEqual(await theme(), ['dark', dark]);
+  for (const view of ['feed', 'dashboard', 'settings']) {
+    await visit(page, view);
+    await page.locator('mem-card, mem-bars svg, .setting').first().waitFor();
+    await picture(page, `dark-${view}`);
+  }
+  await page.locator('#theme').click();
+  assert.equal((await theme())[0], 'system');
+  assert.deepEqual(page.troubles, []);
+});
+
+test('a phone shows all of it without scrolling sideways', async () => {
+  const phone = await stage.page({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+  await phone.locator('mem-card').first().waitFor();
+  for (const view of ['feed', 'search?q=beacon', 'sessions', 'sessions/1', 'dashboard', 'next', 'settings']) {
+    await visit(phone, view);
+    await phone.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
+    const [wide, window] = await phone.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= window, `${view} is ${wide} wide`);
+    await picture(phone, `phone-${view.replace(/\W.*/, (rest) => (rest.startsWith('/') ? '-one' : ''))}`);
+  }
+  await phone.context().close();
+});
+
+test('motion stops where it is not wanted', async () => {
+  const still = await stage.page({ reducedMotion: 'reduce' });
+  await still.locator('mem-card').first().waitFor();
+  const moving = await still.evaluate(() => [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).animationName !== 'none' || parseFloat(getComputedStyle(one).transitionDuration) > 0).length);
+  assert.equal(moving, 0);
+  await still.context().close();
+});
