@@ -12,8 +12,10 @@ mod encoder;
 mod hooks;
 mod idle;
 mod import;
+mod made_up;
 mod metrics;
 mod retrieval;
+mod searching;
 mod spawn;
 mod tree;
 mod usage;
@@ -31,6 +33,8 @@ struct Args {
 enum What {
     /// Retrieval quality on data sets in the shape of our rows
     Retrieval(retrieval::Args),
+    /// What a search costs: each method, warm and in a fresh process, at several sizes
+    Search(searching::Args),
     /// What a hook costs, against /bin/true
     Hooks(hooks::Args),
     /// Old transcripts: how fast they are taken in, and in how much memory
@@ -49,6 +53,7 @@ enum What {
 fn main() -> anyhow::Result<()> {
     match Args::parse().what {
         What::Retrieval(args) => retrieval::run(&args),
+        What::Search(args) => searching::run(&args),
         What::Hooks(args) => hooks::run(&args),
         What::Import(args) => import::run(&args),
         What::Drain(args) => drain::run(&args),

@@ -231,6 +231,7 @@ fn dump(
             "docs": loaded.docs[&key.1], "id": key.1,
             "row": row.row_words, "part": row.part_words, "near": row.near,
             "share": row.coverage.share, "close": row.coverage.closeness,
+            "together": row.coverage.together,
             "length": row.length, "cos": cosines, "tf": counts,
             "lengths": fields.each_ref().map(|field| field.values().sum::<u32>()),
             "session": row.document.session.map(|id| id.0), "at": row.document.created_at.0,

@@ -19,6 +19,8 @@ pub(crate) enum Bench {
     Import(Measured),
     /// Retrieval quality on data sets in the shape of our rows
     Retrieval(Measured),
+    /// What a search costs: each method, warm and in a fresh process, at several sizes
+    Search(Measured),
 }
 
 /// A measurement of crates/bench.
@@ -38,6 +40,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
         Bench::Import(args) => measure("import", &args.rest),
         Bench::Hooks(args) => shipped("hooks", &args.rest),
         Bench::Retrieval(args) => measure("retrieval", &args.rest),
+        Bench::Search(args) => shipped("search", &args.rest),
     }
 }
 

@@ -4,7 +4,7 @@
 //! the proportions of real use: a few large projects and many small ones, sessions of eight to
 //! thirty-two observations, a prompt for every eight, a summary and a last message each.
 
-mod rng;
+pub(crate) mod rng;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -65,6 +65,28 @@ pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<Path
     drop(store);
     std::fs::rename(&unfinished, &path).context("naming the finished corpus")?;
     Ok(path)
+}
+
+/// The project that most rows are of, and the one that fewest are of.
+pub(crate) const LARGEST: &str = words::PROJECTS[0];
+pub(crate) const SMALLEST: &str = words::PROJECTS[words::PROJECTS.len() - 1];
+
+/// What somebody might ask about this work, and a file that it speaks of.
+pub(crate) fn questions(count: usize) -> Vec<(String, String)> {
+    let mut rng = Rng::new(0xA5CED);
+    (0..count)
+        .map(|_| {
+            let scene = Scene::new(&mut rng, LARGEST);
+            (scene.prompt(&mut rng), scene.path(&mut rng))
+        })
+        .collect()
+}
+
+/// One more row of this history, as it would be written today.
+pub(crate) fn one_more(w: &Writes<'_>, number: usize) -> Result<(), StoreError> {
+    let mut rng = Rng::new(number as u64);
+    let mut story = Story::begin(w, &mut rng, number, END)?;
+    story.observation(1)
 }
 
 /// Fills an empty store.

@@ -3,7 +3,7 @@
 use super::rng::Rng;
 
 /// Largest first: each has about `1/n` of the largest one's share.
-const PROJECTS: [&str; 10] = [
+pub(super) const PROJECTS: [&str; 10] = [
     "orchard-shop",
     "lighthouse-maps",
     "kettle-firmware",

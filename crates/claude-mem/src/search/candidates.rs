@@ -8,6 +8,7 @@ use super::packed::Probe;
 use super::rank::{Ranking, RowKey};
 use super::stem::stem;
 use super::vectors::{Similarities, VectorLeg};
+use crate::limits::QUERY_POSTINGS_MAX;
 use crate::store::{Document, Expr, Reads, StoreError, WordScope};
 
 /// One row that may be an answer.
@@ -22,7 +23,7 @@ pub struct Candidate {
     pub coverage: Coverage,
     /// Words in its title and body.
     pub length: usize,
-    /// What was said and done just before and after, nearest first.
+    /// What was said and done just before and after; of small rows alone.
     pub neighbours: Vec<RowKey>,
 }
 
@@ -104,7 +105,7 @@ impl Gathering<'_> {
     fn take_best(&mut self, ranking: &Ranking) -> Result<(), StoreError> {
         if self.demanding {
             let keys = self.words.keys().copied().collect();
-            return self.add(keys);
+            return self.add(keys, ranking);
         }
         let mut by_nearness: Vec<(RowKey, f64)> = self
             .near
@@ -119,16 +120,16 @@ impl Gathering<'_> {
             .copied()
             .chain(by_nearness.into_iter().map(|(key, _)| key))
             .collect();
-        self.add(keys)?;
-        let company: HashSet<RowKey> = super::rank::leaders(&self.rows, ranking)
-            .into_iter()
-            .flat_map(|key| self.rows[&key].neighbours.clone())
-            .filter(|key| !self.rows.contains_key(key))
-            .collect();
-        self.add(company)
+        self.add(keys, ranking)?;
+        let mut company = HashSet::new();
+        for key in super::rank::leaders(&self.rows, ranking) {
+            company.extend(self.neighbours(key, &self.rows[&key])?);
+        }
+        company.retain(|key| !self.rows.contains_key(key));
+        self.add(company, ranking)
     }
 
-    fn add(&mut self, keys: HashSet<RowKey>) -> Result<(), StoreError> {
+    fn add(&mut self, keys: HashSet<RowKey>, ranking: &Ranking) -> Result<(), StoreError> {
         if let Some((leg, probe)) = &self.leg {
             let unknown = keys
                 .iter()
@@ -141,7 +142,11 @@ impl Gathering<'_> {
             if let Some(document) = self.reads.document(key.0, key.1)?
                 && self.is_in_scope(&document)
             {
-                let candidate = self.candidate(key, document)?;
+                let mut candidate = self.candidate(key, document);
+                // Others stand on their own.
+                if candidate.length < ranking.small_words[1] as usize {
+                    candidate.neighbours = self.neighbours(key, &candidate)?;
+                }
                 self.rows.insert(key, candidate);
             }
         }
@@ -166,7 +171,15 @@ impl Gathering<'_> {
             && self.allowed.is_none_or(|rows| rows.contains(&key))
     }
 
-    fn candidate(&self, key: RowKey, document: Document) -> Result<Candidate, StoreError> {
+    fn neighbours(&self, key: RowKey, row: &Candidate) -> Result<Vec<RowKey>, StoreError> {
+        let Some(session) = row.document.session else {
+            return Ok(Vec::new());
+        };
+        let around = self.reads.neighbours(session, row.document.created_at, 2)?;
+        Ok(around.into_iter().filter(|near| *near != key).collect())
+    }
+
+    fn candidate(&self, key: RowKey, document: Document) -> Candidate {
         let (row_words, part_words) = self.words.get(&key).copied().unwrap_or_default();
         let near = self.near.get(&key);
         let near = near.filter(|near| near.text_hash == document.text_hash);
@@ -181,50 +194,45 @@ impl Gathering<'_> {
             self.wanted
                 .covered_by([title.as_str(), body.as_str(), tags.as_str(), split.as_str()]);
         let length = title.split_whitespace().count() + body.split_whitespace().count();
-        let neighbours = match document.session {
-            Some(session) => self.reads.neighbours(session, document.created_at, 2)?,
-            None => Vec::new(),
-        };
-        Ok(Candidate {
+        Candidate {
             row_words,
             part_words,
             near: near.map(|near| near.score),
             coverage,
             length,
-            neighbours: neighbours.into_iter().filter(|near| *near != key).collect(),
+            neighbours: Vec::new(),
             document,
-        })
+        }
     }
 }
 
 /// The query's terms with how telling each is.
 struct Terms {
+    /// What the index is asked for.
     words: Vec<String>,
     stems: Vec<(String, f64)>,
 }
 
 impl Terms {
     fn choose(reads: &Reads<'_>, query: &Query, ranking: &Ranking) -> Result<Self, StoreError> {
-        let stems: Vec<String> = query.words.iter().map(|word| stem(word)).collect();
-        let (counts, all) = reads.document_counts(&stems)?;
-        let idf = |count: u64| ((all as f64 + 1.0) / (count as f64 + 0.5)).ln().max(0.05);
-        let mut chosen: Vec<(String, String, f64)> = query
+        let words: Vec<(String, String)> = query
             .words
             .iter()
-            .zip(stems)
-            .zip(counts)
-            .map(|((word, stem), count)| (word.clone(), stem, idf(count)))
+            .map(|word| (word.clone(), stem(word)))
             .collect();
+        let (counts, all) = reads.document_counts(&words)?;
+        let mut chosen: Vec<((String, String), u64)> = words.into_iter().zip(counts).collect();
         if chosen.len() > ranking.terms_max {
-            chosen.sort_by(|a, b| b.2.total_cmp(&a.2));
+            chosen.sort_by_key(|(_, count)| *count);
             chosen.truncate(ranking.terms_max);
         }
+        let words = asked_for(&chosen);
+        let idf = |count: u64| ((all as f64 + 1.0) / (count as f64 + 0.5)).ln().max(0.05);
         let mut seen = HashSet::new();
-        let words = chosen.iter().map(|(word, _, _)| word.clone()).collect();
         let stems = chosen
             .into_iter()
-            .filter(|(_, stem, _)| seen.insert(stem.clone()))
-            .map(|(_, stem, idf)| (stem, idf))
+            .filter(|((_, stem), _)| seen.insert(stem.clone()))
+            .map(|((_, stem), count)| (stem, idf(count)))
             .collect();
         Ok(Self { words, stems })
     }
@@ -238,6 +246,36 @@ impl Terms {
             (None, any) => any,
         }
     }
+}
+
+/// The rarest words, as many as the index can be asked for in a moment.
+fn asked_for(chosen: &[((String, String), u64)]) -> Vec<String> {
+    let mut rarest: Vec<_> = chosen.iter().collect();
+    rarest.sort_by_key(|(_, count)| *count);
+    let mut postings = 0;
+    let mut words = Vec::new();
+    for ((word, _), count) in rarest {
+        postings += count;
+        if postings > QUERY_POSTINGS_MAX && !words.is_empty() {
+            break;
+        }
+        words.push(word.clone());
+    }
+    words
+}
+
+/// As many as ranking looks at.
+fn best_rows(
+    scores: HashMap<RowKey, (f64, f64)>,
+    ranking: &Ranking,
+) -> HashMap<RowKey, (f64, f64)> {
+    let mut rows: Vec<_> = scores.into_iter().collect();
+    if rows.len() > ranking.candidates {
+        let of = |(row, part): (f64, f64)| row + part;
+        rows.sort_by(|a, b| of(b.1).total_cmp(&of(a.1)).then(a.0.cmp(&b.0)));
+        rows.truncate(ranking.candidates);
+    }
+    rows.into_iter().collect()
 }
 
 /// BM25 of each row and of its best passage.
@@ -267,5 +305,9 @@ fn word_scores(
             *row = hit.score;
         }
     }
-    Ok(scores)
+    Ok(match query.demand {
+        // What was demanded is all of it an answer.
+        Some(_) => scores,
+        None => best_rows(scores, ranking),
+    })
 }

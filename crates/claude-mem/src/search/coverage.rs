@@ -9,6 +9,10 @@ use super::terms;
 /// Stems agree with their words on this many first bytes at least, unless they are shorter.
 const SAME_START_BYTES: usize = 3;
 
+/// Terms that stand within so many words were said of one thing. Among 12, 24 and 48 the narrowest
+/// ranked best on every kind of data.
+const TOGETHER_WORDS: u32 = 12;
+
 /// The query's stems, each with how telling it is, in the order they were typed.
 #[derive(Debug)]
 pub struct Wanted {
@@ -27,6 +31,8 @@ pub struct Coverage {
     pub share: f64,
     /// Share of the query's neighbouring pairs that stand close together in the text, 0 to 1.
     pub closeness: f64,
+    /// The largest share that stands within a few words of each other, 0 to 1.
+    pub together: f64,
 }
 
 impl Wanted {
@@ -66,6 +72,11 @@ impl Wanted {
         Coverage {
             share: if all > 0.0 { covered / all } else { 0.0 },
             closeness: self.closeness(&places),
+            together: if all > 0.0 {
+                self.together(&places) / all
+            } else {
+                0.0
+            },
             present,
         }
     }
@@ -100,6 +111,34 @@ impl Wanted {
         }
         let stemmed = stem(&terms::fold(word));
         self.stems.iter().position(|(stem, _)| *stem == stemmed)
+    }
+
+    /// The most that terms within any run of [`TOGETHER_WORDS`] weigh.
+    fn together(&self, places: &[Vec<u32>]) -> f64 {
+        let mut all: Vec<(u32, usize)> = places
+            .iter()
+            .enumerate()
+            .flat_map(|(at, places)| places.iter().map(move |&place| (place, at)))
+            .collect();
+        all.sort_unstable();
+        let mut inside = vec![0_u32; self.stems.len()];
+        let (mut sum, mut best, mut first) = (0.0_f64, 0.0_f64, 0);
+        for &(place, at) in &all {
+            while all[first].0 + TOGETHER_WORDS <= place {
+                let left = all[first].1;
+                inside[left] -= 1;
+                if inside[left] == 0 {
+                    sum -= self.stems[left].1;
+                }
+                first += 1;
+            }
+            inside[at] += 1;
+            if inside[at] == 1 {
+                sum += self.stems[at].1;
+            }
+            best = best.max(sum);
+        }
+        best
     }
 
     /// Pairs that follow each other in the query, weighed by the rarer of the two.

@@ -34,9 +34,26 @@ pub fn pack_signs(vector: &[f32], into: &mut Vec<u8>) {
 pub struct Probe {
     scale: f32,
     numbers: Vec<i8>,
-    signs: Vec<u8>,
+    signs: Vec<u64>,
     /// What so many differing signs say of the cosine.
     cosine_of: Vec<f32>,
+}
+
+/// Appends kept signs of vectors of `width` numbers as whole words, each vector's own, so that they
+/// can be compared many at once. False if they are of another width.
+pub fn sign_words(bits: &[u8], width: usize, into: &mut Vec<u64>) -> bool {
+    let each = sign_bytes(width).max(1);
+    let fits = !bits.is_empty() && bits.len().is_multiple_of(each);
+    if fits {
+        for vector in bits.chunks_exact(each) {
+            into.extend(vector.chunks(8).map(|bytes| {
+                let mut word = [0; 8];
+                word[..bytes.len()].copy_from_slice(bytes);
+                u64::from_le_bytes(word)
+            }));
+        }
+    }
+    fits
 }
 
 impl Probe {
@@ -49,10 +66,12 @@ impl Probe {
         let cosine_of = (0..=signs.len() * 8)
             .map(|differing| (std::f32::consts::PI * differing as f32 / width).cos())
             .collect();
+        let mut words = Vec::new();
+        sign_words(&signs, vector.len(), &mut words);
         Self {
             scale: scale_of(scale),
-            numbers: numbers.iter().map(|&byte| byte as i8).collect(),
-            signs,
+            numbers: embed::as_i8(numbers).to_vec(),
+            signs: words,
             cosine_of,
         }
     }
@@ -70,35 +89,34 @@ impl Probe {
 
     /// The same, guessed from signs alone.
     pub fn nearness_by_signs(&self, bits: &[u8]) -> Option<f32> {
-        let each = self.signs.len();
-        let fits = !bits.is_empty() && bits.len().is_multiple_of(each);
-        fits.then(|| {
-            let differing = bits.chunks_exact(each).map(|signs| self.differing(signs));
-            blend(differing.map(|count| self.cosine_of[count as usize]))
-        })
+        let (mut words, mut differing) = (Vec::new(), Vec::new());
+        if !sign_words(bits, self.width(), &mut words) {
+            return None;
+        }
+        self.differing(&words, &mut differing);
+        Some(self.nearness_of_differing(&differing))
+    }
+
+    /// In how many signs each vector differs, for signs of many rows as [`sign_words`] laid them.
+    pub fn differing(&self, words: &[u64], into: &mut Vec<u32>) {
+        embed::sign_distances(&self.signs, words, into);
+    }
+
+    /// Words of one vector's signs.
+    pub fn words_each(&self) -> usize {
+        self.signs.len()
+    }
+
+    /// How near a row is whose vectors differ in so many signs each.
+    pub fn nearness_of_differing(&self, differing: &[u32]) -> f32 {
+        let cosine = |&count: &u32| self.cosine_of.get(count as usize).copied().unwrap_or(-1.0);
+        blend(differing.iter().map(cosine))
     }
 
     fn cosine(&self, vector: &[u8]) -> f32 {
         let (scale, numbers) = vector.split_at(SCALE_BYTES);
-        let dot: i32 = self
-            .numbers
-            .iter()
-            .zip(numbers)
-            .map(|(&a, &b)| i32::from(i16::from(a) * i16::from(b as i8)))
-            .sum();
+        let dot = embed::dot_i8(&self.numbers, embed::as_i8(numbers));
         dot as f32 * self.scale * scale_of(scale)
-    }
-
-    fn differing(&self, signs: &[u8]) -> u32 {
-        let (ours, our_rest) = self.signs.as_chunks::<8>();
-        let (theirs, their_rest) = signs.as_chunks::<8>();
-        let whole: u32 = ours
-            .iter()
-            .zip(theirs)
-            .map(|(a, b)| (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)).count_ones())
-            .sum();
-        let rest = our_rest.iter().zip(their_rest);
-        whole + rest.map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
     }
 }
 

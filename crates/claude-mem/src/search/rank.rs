@@ -20,16 +20,21 @@ pub struct Ranking {
     pub columns: [f64; 4],
     pub candidates: usize,
     pub words: f64,
+    /// What the best passage of a row counts beside the whole of it.
+    pub passage: f64,
     pub vectors: f64,
     pub coverage: f64,
     /// Neighbouring words of the query that stand close together.
     pub closeness: f64,
+    /// The most of the query's terms that stand within a few words.
+    pub together: f64,
     /// What a small row takes over from the best of its neighbours.
     pub neighbour: f64,
     /// What a small row takes over from its session.
     pub session: f64,
-    /// Rows of more words than this stand on their own.
-    pub small_words: f64,
+    /// Rows of so many words are small, and rows of so many stand on their own; between them the
+    /// share fades.
+    pub small_words: [f64; 2],
     pub recency: f64,
     /// Query terms at most; the rarest are kept.
     pub terms_max: usize,
@@ -43,13 +48,15 @@ impl Default for Ranking {
             columns: [3.0, 1.0, 0.5, 0.5],
             candidates: 100,
             words: 0.6,
+            passage: 0.5,
             vectors: 0.4,
-            coverage: 0.6,
-            closeness: 0.0,
-            neighbour: 0.15,
-            session: 0.1,
-            small_words: 60.0,
-            recency: 0.02,
+            coverage: 0.3,
+            closeness: 0.2,
+            together: 0.5,
+            neighbour: 0.45,
+            session: 0.2,
+            small_words: [60.0, 120.0],
+            recency: 0.005,
             terms_max: 32,
             leaders: 12,
         }
@@ -164,6 +171,7 @@ impl Parts {
 
 /// What each row scores by itself, normalised over all of them.
 fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<RowKey, Parts> {
+    let words_of = |row: &Candidate| words_of(row, ranking);
     let words = Normal::of(rows.values().map(words_of));
     let vectors = Normal::of(rows.values().filter_map(|row| row.near));
     let have_vectors = rows.values().any(|row| row.near.is_some());
@@ -173,7 +181,10 @@ fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<R
             // A row that waits for its vectors is neither better nor worse for it.
             let by_vectors = row.near.map_or(by_words, |near| vectors.apply(near));
             let Coverage {
-                share, closeness, ..
+                share,
+                closeness,
+                together,
+                ..
             } = row.coverage;
             let parts = Parts {
                 words: ranking.words * by_words,
@@ -182,7 +193,9 @@ fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<R
                 } else {
                     0.0
                 },
-                coverage: ranking.coverage * share + ranking.closeness * closeness,
+                coverage: ranking.coverage * share
+                    + ranking.closeness * closeness
+                    + ranking.together * together,
                 ..Parts::default()
             };
             (*key, parts)
@@ -191,13 +204,13 @@ fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<R
 }
 
 /// BM25 of the whole row plus that of its best passage; a row of one passage is its own best.
-fn words_of(row: &Candidate) -> f64 {
+fn words_of(row: &Candidate, ranking: &Ranking) -> f64 {
     let part = if row.part_words > 0.0 {
         row.part_words
     } else {
         row.row_words
     };
-    row.row_words + part
+    row.row_words + ranking.passage * part
 }
 
 /// A short remark means little alone: it takes over some of what its neighbours and its session
@@ -219,7 +232,8 @@ fn company(
     }
     let mut company = HashMap::new();
     for (key, row) in rows {
-        let smallness = (1.0 - row.length as f64 / ranking.small_words).max(0.0);
+        let [small, large] = ranking.small_words;
+        let smallness = ((large - row.length as f64) / (large - small)).clamp(0.0, 1.0);
         let Some(session) = row.document.session.filter(|_| smallness > 0.0) else {
             continue;
         };

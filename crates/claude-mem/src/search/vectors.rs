@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::encoder::Encoder;
-use super::packed::Probe;
+use super::packed::{Probe, sign_words};
 use super::rank::RowKey;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
@@ -75,20 +75,27 @@ impl<'a> VectorLeg<'a> {
         allowed: Option<&HashSet<RowKey>>,
     ) -> Result<Similarities, StoreError> {
         let mut best = Best::default();
-        let mut look = |seen: &Seen, bits: &[u8]| {
-            let inside = seen.is_within(scope)
-                && allowed.is_none_or(|rows| rows.contains(&(seen.kind, seen.row_id)));
-            if let Some(score) = inside.then(|| probe.nearness_by_signs(bits)).flatten() {
-                best.0.push((score, *seen));
-            }
+        let is_inside = |seen: &Seen| {
+            seen.is_within(scope)
+                && allowed.is_none_or(|rows| rows.contains(&(seen.kind, seen.row_id)))
         };
         match &mut self.shelves {
             Some(shelves) => {
-                shelves.refresh(self.store)?;
-                shelves.each(scope.project, look);
+                shelves.refresh(self.store, probe.width())?;
+                shelves.each(scope.project, probe, |seen, differing| {
+                    if is_inside(seen) {
+                        best.0.push((probe.nearness_of_differing(differing), *seen));
+                    }
+                });
             }
             None => self.store.signatures(scope.project, 0, |found| {
-                look(&Seen::of(&found), found.bits);
+                let seen = Seen::of(&found);
+                if let Some(score) = is_inside(&seen)
+                    .then(|| probe.nearness_by_signs(found.bits))
+                    .flatten()
+                {
+                    best.0.push((score, seen));
+                }
             })?,
         }
         self.rescore(probe, &best.take(VECTOR_RESCORED_ROWS))
@@ -185,22 +192,24 @@ pub struct Shelves {
 
 #[derive(Debug, Default)]
 struct Shelf {
+    /// Each with the word at which its signs end.
     rows: Vec<(Seen, usize)>,
-    bits: Vec<u8>,
+    signs: Vec<u64>,
 }
 
 impl Shelves {
     /// Bytes that dropping this gives back, roughly.
     pub fn bytes(&self) -> usize {
         let of = |shelf: &Shelf| {
-            shelf.bits.capacity() + shelf.rows.capacity() * size_of::<(Seen, usize)>()
+            shelf.signs.capacity() * size_of::<u64>()
+                + shelf.rows.capacity() * size_of::<(Seen, usize)>()
         };
         self.by_project.values().map(of).sum()
     }
 
     /// Takes in what came since last time. Entries of rows that have gone or changed stay until
     /// there are too many of them: their vectors are no longer found, and that is enough.
-    fn refresh(&mut self, store: &VectorStore) -> Result<(), StoreError> {
+    fn refresh(&mut self, store: &VectorStore, width: usize) -> Result<(), StoreError> {
         let newest = store.newest()?;
         let file = store.uid()?;
         if newest == self.newest && file == self.file {
@@ -215,8 +224,9 @@ impl Shelves {
         let after = self.newest;
         store.signatures(None, after, |found| {
             let shelf = self.by_project.entry(found.project).or_default();
-            shelf.bits.extend(found.bits);
-            shelf.rows.push((Seen::of(&found), shelf.bits.len()));
+            if sign_words(found.bits, width, &mut shelf.signs) {
+                shelf.rows.push((Seen::of(&found), shelf.signs.len()));
+            }
             self.entries += 1;
             self.newest = self.newest.max(found.id);
         })?;
@@ -224,16 +234,22 @@ impl Shelves {
         Ok(())
     }
 
-    fn each(&self, project: Option<ProjectId>, mut look: impl FnMut(&Seen, &[u8])) {
+    /// Every row of a project, or of all, with the number of signs in which each of its vectors
+    /// differs from the probe.
+    fn each(&self, project: Option<ProjectId>, probe: &Probe, mut look: impl FnMut(&Seen, &[u32])) {
         let shelves = self
             .by_project
             .iter()
             .filter(|(of, _)| project.is_none() || **of == project);
+        let mut differing = Vec::new();
         for (_, shelf) in shelves {
+            differing.clear();
+            probe.differing(&shelf.signs, &mut differing);
             let mut start = 0;
             for (seen, end) in &shelf.rows {
-                look(seen, &shelf.bits[start..*end]);
-                start = *end;
+                let end = end / probe.words_each().max(1);
+                look(seen, &differing[start..end]);
+                start = end;
             }
         }
     }

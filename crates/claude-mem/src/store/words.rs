@@ -10,6 +10,13 @@ use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
 use crate::memory::ObservationType;
 
+/// Up to so many passages, words are counted in all of them;
+const COUNTED_PASSAGES_MAX: u64 = 40_000;
+/// beyond, in one of so many, the newest,
+const SAMPLED_SHARE: u64 = 32;
+/// unless that finds fewer than this: a rare word is counted quickly.
+const SAMPLED_PASSAGES_MIN: u64 = 128;
+
 /// What to match, as a tree. Words in it are only ever words: rendering quotes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
@@ -254,24 +261,38 @@ impl Reads<'_> {
         Ok(found)
     }
 
-    /// In how many passages each stem stands, and how many passages there are.
-    pub fn document_counts(&self, stems: &[String]) -> Result<(Vec<u64>, u64), StoreError> {
-        let mut by_term = self
-            .0
-            .prepare_cached("SELECT doc FROM passages_vocab WHERE term = ?1")?;
-        let mut counts = Vec::with_capacity(stems.len());
-        for stem in stems {
-            counts.push(
-                by_term
-                    .query_row([stem], |row| row.get(0))
-                    .optional()?
-                    .unwrap_or(0),
-            );
-        }
-        let all = self
+    /// In how many passages each word stands, given with its stem, and how many passages there
+    /// are. The index counts by going through all of them, so in a large one the count of a common
+    /// word is taken from a part of it.
+    pub fn document_counts(
+        &self,
+        words: &[(String, String)],
+    ) -> Result<(Vec<u64>, u64), StoreError> {
+        let all: u64 = self
             .0
             .prepare_cached("SELECT coalesce(max(id), 0) FROM passages")?
             .query_row([], |row| row.get(0))?;
+        let mut sampled = self.0.prepare_cached(
+            "SELECT count(*) FROM passages_fts WHERE passages_fts MATCH ?1 AND rowid > ?2",
+        )?;
+        let mut exact = self
+            .0
+            .prepare_cached("SELECT doc FROM passages_vocab WHERE term = ?1")?;
+        let mut counts = Vec::with_capacity(words.len());
+        for (word, stem) in words {
+            if all > COUNTED_PASSAGES_MAX {
+                let mut what = String::from("{title body tags split} : ");
+                quote(word, &mut what);
+                let after = all - all / SAMPLED_SHARE;
+                let found: u64 = sampled.query_row(params![what, after], |row| row.get(0))?;
+                if found >= SAMPLED_PASSAGES_MIN {
+                    counts.push(found * SAMPLED_SHARE);
+                    continue;
+                }
+            }
+            let found = exact.query_row([stem], |row| row.get(0)).optional()?;
+            counts.push(found.unwrap_or(0));
+        }
         Ok((counts, all))
     }
 }

@@ -19,6 +19,7 @@ mod killed_worker;
 mod many;
 mod real_claude;
 mod support;
+mod vectors;
 
 /// The number for the form that was asked for.
 fn short_or_long(short: usize, long: usize) -> usize {
