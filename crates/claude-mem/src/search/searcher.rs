@@ -177,15 +177,13 @@ impl<'a> Searcher<'a> {
         let scope = asked.scope(asked.from, fit, false);
         let mut keys = Vec::new();
         if let Some(words) = asked.word_scope(asked.whose) {
-            keys = match asked.allowed(&self.reads, asked.whose)? {
-                // A few rows are named by the filter: they are sorted, not looked for.
-                Some(allowed) => self.reads.newest_of(&allowed, &words)?,
-                None => {
-                    let page = asked.ask.page;
-                    let most = page.offset as usize + page.rows() as usize + 200;
-                    self.reads
-                        .rows_in_time(&words, false, most.min(LISTED_ROWS_MAX))?
-                }
+            let page = asked.ask.page;
+            // More than the page: some may have been marked as wrong.
+            let most = page.offset as usize + page.rows() as usize + 200;
+            let most = most.min(LISTED_ROWS_MAX);
+            keys = match asked.filter(words.project) {
+                Some(filter) => self.reads.newest_passing(&filter, &words.kinds, most)?,
+                None => self.reads.rows_in_time(&words, false, most)?,
             };
         }
         let ids: Vec<ObservationId> = keys
@@ -335,13 +333,21 @@ impl<'q> Asked<'q> {
         reads: &Reads<'_>,
         whose: Whose,
     ) -> Result<Option<HashSet<RowKey>>, StoreError> {
-        if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() {
-            return Ok(None);
-        }
         let Some(WordScope { project, .. }) = self.word_scope(whose) else {
             return Ok(Some(HashSet::new()));
         };
-        let filter = Filter {
+        let Some(filter) = self.filter(project) else {
+            return Ok(None);
+        };
+        Ok(Some(reads.rows_passing(&filter)?.into_iter().collect()))
+    }
+
+    /// What only columns can tell, if anything was asked that they must.
+    fn filter(&self, project: Option<ProjectId>) -> Option<Filter> {
+        if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() {
+            return None;
+        }
+        Some(Filter {
             project,
             types: self.types.clone(),
             concepts: self.concepts.clone(),
@@ -349,8 +355,7 @@ impl<'q> Asked<'q> {
             since: self.since,
             until: self.until,
             ..Filter::default()
-        };
-        Ok(Some(reads.rows_passing(&filter)?.into_iter().collect()))
+        })
     }
 
     fn leaves_out(&self, hit: &Hit) -> bool {

@@ -25,14 +25,16 @@ fn file_ref(row: &Row<'_>) -> rusqlite::Result<FileRef> {
     })
 }
 
+const OF_FILE: &str = "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
+    WHERE project_id = ?1 AND name = ?2 ORDER BY created_at_epoch DESC";
+const OF_FOLDER: &str = "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
+    WHERE project_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY created_at_epoch DESC";
+
 impl Reads<'_> {
     /// Newest first. `file` is a path or the end of one (`session.rs`, `auth/session.rs`).
     pub fn refs_of_file(&self, project: ProjectId, file: &str) -> Result<Vec<FileRef>, StoreError> {
         let name = file_name(file);
-        let mut rows = self.0.prepare_cached(
-            "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
-             WHERE project_id = ?1 AND name = ?2 ORDER BY created_at_epoch DESC",
-        )?;
+        let mut rows = self.0.prepare_cached(OF_FILE)?;
         let rows = rows
             .query_map(params![project, name], file_ref)?
             .collect::<Result<Vec<_>, _>>()?;
@@ -51,10 +53,7 @@ impl Reads<'_> {
         let from = format!("{}/", folder.trim_end_matches('/'));
         // The character after '/' ends the range of all paths that start with it.
         let to = format!("{}0", folder.trim_end_matches('/'));
-        let mut rows = self.0.prepare_cached(
-            "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
-             WHERE project_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY created_at_epoch DESC",
-        )?;
+        let mut rows = self.0.prepare_cached(OF_FOLDER)?;
         Ok(rows
             .query_map(params![project, from, to], file_ref)?
             .collect::<Result<_, _>>()?)
@@ -167,4 +166,42 @@ fn is_suffix(stored: &str, asked: &str) -> bool {
     };
     long.strip_suffix(short)
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || short.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    /// How SQLite goes about a query.
+    fn plan(store: &Store, sql: &str) -> String {
+        let reads = store.read();
+        let mut rows = reads
+            .0
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let mut rows = rows.raw_query();
+        let mut plan = String::new();
+        while let Some(row) = rows.next().unwrap() {
+            plan.push_str(&row.get::<_, String>(3).unwrap());
+            plan.push('\n');
+        }
+        plan
+    }
+
+    #[test]
+    fn files_and_folders_are_looked_up_never_searched_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("m.db")).unwrap();
+        for (sql, by) in [
+            (OF_FILE, "USING PRIMARY KEY (project_id=? AND name=?)"),
+            (
+                OF_FOLDER,
+                "USING INDEX file_refs_by_path (project_id=? AND path>? AND path<?)",
+            ),
+        ] {
+            let plan = plan(&store, sql);
+            assert!(plan.contains(by) && !plan.contains("SCAN"), "{plan}");
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! Which rows pass a filter, and what has been said of them: keys alone, for ranking to go on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params_from_iter};
 
-use super::{Filter, Reads, RowKind, StoreError, WordScope};
+use super::{Filter, Reads, RowKind, StoreError};
 use crate::clock::Millis;
 use crate::ids::{ObservationId, ProjectId};
 
@@ -19,14 +19,37 @@ pub struct Verdict {
 impl Reads<'_> {
     /// Every row that passes: observations, and summaries where only files are asked for.
     pub fn rows_passing(&self, filter: &Filter) -> Result<Vec<(RowKind, i64)>, StoreError> {
-        let mut rows = self.keys(RowKind::Observation, filter)?;
-        if filter.types.is_empty() && filter.concepts.is_empty() {
-            rows.extend(self.keys(RowKind::Summary, filter)?);
+        let mut rows = Vec::new();
+        for kind in kinds_of(filter) {
+            rows.extend(self.keys(kind, filter, None)?);
         }
-        Ok(rows)
+        Ok(rows.into_iter().map(|(_, key)| key).collect())
     }
 
-    fn keys(&self, kind: RowKind, filter: &Filter) -> Result<Vec<(RowKind, i64)>, StoreError> {
+    /// The newest rows that pass, newest first: read in the order of time until there are enough.
+    pub fn newest_passing(
+        &self,
+        filter: &Filter,
+        kinds: &[RowKind],
+        limit: usize,
+    ) -> Result<Vec<(RowKind, i64)>, StoreError> {
+        let mut rows = Vec::new();
+        for kind in kinds_of(filter) {
+            if kinds.is_empty() || kinds.contains(&kind) {
+                rows.extend(self.keys(kind, filter, Some(limit))?);
+            }
+        }
+        rows.sort_unstable_by(|a, b| b.cmp(a));
+        rows.truncate(limit);
+        Ok(rows.into_iter().map(|(_, key)| key).collect())
+    }
+
+    fn keys(
+        &self,
+        kind: RowKind,
+        filter: &Filter,
+        newest: Option<usize>,
+    ) -> Result<Vec<(Millis, (RowKind, i64))>, StoreError> {
         let mut clause = filter.common();
         if !filter.types.is_empty() {
             let types = filter.types.iter();
@@ -52,33 +75,20 @@ impl Reads<'_> {
             RowKind::Prompt => "user_prompts",
             RowKind::Message => "final_messages",
         };
-        let sql = format!("SELECT id FROM {table}{}", clause.sql());
+        let order = newest.map(|limit| {
+            let limit = limit.min(i32::MAX as usize);
+            format!(" ORDER BY created_at_epoch DESC, id DESC LIMIT {limit}")
+        });
+        let sql = format!(
+            "SELECT created_at_epoch, id FROM {table}{}{}",
+            clause.sql(),
+            order.unwrap_or_default()
+        );
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(params_from_iter(clause.values()), |row| {
-            Ok((kind, row.get(0)?))
+            Ok((row.get(0)?, (kind, row.get(1)?)))
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// These rows as far as they are in the scope, newest first.
-    pub fn newest_of(
-        &self,
-        rows: &HashSet<(RowKind, i64)>,
-        scope: &WordScope,
-    ) -> Result<Vec<(RowKind, i64)>, StoreError> {
-        let mut timed: Vec<(Millis, (RowKind, i64))> = Vec::with_capacity(rows.len());
-        for &(kind, row_id) in rows {
-            let inside = scope.kinds.is_empty() || scope.kinds.contains(&kind);
-            if let Some(text) = inside
-                .then(|| self.owed_text(kind, row_id))
-                .transpose()?
-                .flatten()
-            {
-                timed.push((text.created_at, (kind, row_id)));
-            }
-        }
-        timed.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(timed.into_iter().map(|(_, key)| key).collect())
     }
 
     /// Of those of whom anything was said.
@@ -115,4 +125,10 @@ impl Reads<'_> {
             .query_row([id], |row| row.get(0))
             .optional()?)
     }
+}
+
+/// Summaries have files, but neither a type nor concepts.
+fn kinds_of(filter: &Filter) -> impl Iterator<Item = RowKind> + use<> {
+    let summaries = filter.types.is_empty() && filter.concepts.is_empty();
+    std::iter::once(RowKind::Observation).chain(summaries.then_some(RowKind::Summary))
 }
