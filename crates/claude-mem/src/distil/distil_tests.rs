@@ -298,3 +298,22 @@ fn a_carry_of_another_version_is_read_as_far_as_it_goes() {
     .unwrap();
     assert_eq!(carry.failures.len(), 1);
 }
+
+#[test]
+fn a_fact_is_not_said_again_behind_a_word_of_agreement() {
+    let known = ["the pool has 4 connections".to_owned()];
+    for (fact, want) in [
+        ("Understood: the pool has 4 connections", true),
+        ("Verstanden: The pool has 4 connections", true),
+        ("了解：the pool has 4 connections", true),
+        ("the pool has 4 connections", true),
+        ("the pool has 5 connections", false),
+        ("Not yet the pool has 4 connections", false),
+        (
+            "What the user said about the importer: the pool has 4 connections",
+            false,
+        ),
+    ] {
+        assert_eq!(draft::says(&known, fact), want, "{fact}");
+    }
+}

@@ -37,7 +37,7 @@ pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Optio
     made.subtitle = clip(&one_line(&made.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
     made.narrative = clip(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
     made.facts = bounded(
-        made.facts,
+        without_echoes(made.facts),
         OBSERVATION_FACTS_MAX,
         OBSERVATION_FACT_CHARS_MAX,
     );
@@ -64,6 +64,39 @@ pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Optio
         OBSERVATION_FACT_CHARS_MAX,
     );
     (!made.title.is_empty()).then_some(made)
+}
+
+/// What stands before a fact that is said once more: "Understood: the pool has four connections".
+const LEAD_IN_CHARS_MAX: usize = 24;
+
+/// Whether a fact is one of these, perhaps behind a word of agreement.
+pub(super) fn says(known: &[String], fact: &str) -> bool {
+    known.iter().any(|known| {
+        let Some(at) = fact.len().checked_sub(known.len()) else {
+            return false;
+        };
+        let Some((lead_in, rest)) = fact.split_at_checked(at) else {
+            return false;
+        };
+        let ends = lead_in.trim_end().ends_with([':', '：']);
+        let short = lead_in.chars().count() <= LEAD_IN_CHARS_MAX;
+        (lead_in.is_empty() || (ends && short)) && rest.to_lowercase() == known.to_lowercase()
+    })
+}
+
+/// The facts that no other one says in fewer words.
+fn without_echoes(facts: Vec<String>) -> Vec<String> {
+    let is_echo = |at: usize| {
+        let others: Vec<String> = facts
+            .iter()
+            .filter(|other| other.len() < facts[at].len())
+            .cloned()
+            .collect();
+        says(&others, &facts[at])
+    };
+    let echoes: Vec<bool> = (0..facts.len()).map(is_echo).collect();
+    let kept = facts.into_iter().zip(echoes).filter(|(_, echo)| !echo);
+    kept.map(|(fact, _)| fact).collect()
 }
 
 /// The first `max` different ones, each on one line and no longer than `chars_max`.

@@ -45,7 +45,7 @@ use self::account::Account;
 use self::speech::Speech;
 use crate::episode::Episode;
 use crate::limits::{DISTIL_OBSERVATIONS_MAX, OBSERVATION_FACT_CHARS_MAX, OBSERVATION_FACTS_MAX};
-use crate::memory::{Distilled, NewObservation};
+use crate::memory::{Distilled, NewObservation, ObservationType};
 use crate::vocabulary::Vocabulary;
 
 /// Makes memories of one episode, and updates what its session carries.
@@ -189,7 +189,12 @@ fn keep(
 /// Two observations of one turn that would carry the same title are one: its words and what was
 /// done about it.
 fn merge(kept: &mut [NewObservation], new: &NewObservation) -> bool {
-    let same = |known: &&mut NewObservation| carry::are_alike(&known.title, &new.title);
+    let found = new.kind == ObservationType::DISCOVERY && !new.facts.is_empty();
+    let same = |known: &&mut NewObservation| {
+        carry::are_alike(&known.title, &new.title)
+            // What was found out is what was decided, in the agent's words.
+            || (found && new.facts.iter().all(|fact| draft::says(&known.facts, fact)))
+    };
     let Some(known) = kept.iter_mut().find(same) else {
         return false;
     };
