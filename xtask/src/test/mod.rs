@@ -5,6 +5,7 @@
 
 mod browser;
 mod needs;
+mod scripts;
 mod stages;
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! The stages in their order: cheap verdicts first, and what others need before them.
 
 use super::Outcome;
+use super::scripts::Scripts;
 use super::{browser, needs};
 use crate::cargo::{self, answers, build_dist, run};
 
@@ -36,6 +37,11 @@ pub(super) static STAGES: &[Stage] = &[
         name: "browser",
         about: "the viewer in a real browser",
         run: browser::run_all,
+    },
+    Stage {
+        name: "mcp",
+        about: "the protocol's own client talks to our server",
+        run: mcp,
     },
     Stage {
         name: "doctests",
@@ -95,6 +101,17 @@ fn tests() -> anyhow::Result<Outcome> {
     run(command
         .args(["--locked", "--workspace"])
         .env(SEED.0, SEED.1))?;
+    Ok(Outcome::Passed)
+}
+
+fn mcp() -> anyhow::Result<Outcome> {
+    let scripts = match Scripts::of("tests/mcp") {
+        Ok(scripts) => scripts,
+        Err(missing) => return Ok(Outcome::Skipped(format!("{missing:#}"))),
+    };
+    run(cargo::cargo().args(["build", "--locked", "--workspace", "--bins"]))?;
+    let exe = cargo::target_dir()?.join("debug/claude-mem");
+    scripts.run_all(&[(EXE_VARIABLE, &exe)])?;
     Ok(Outcome::Passed)
 }
 
