@@ -226,7 +226,9 @@ const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);
 pub const CLIENT_SETTINGS_BYTES_MAX: u64 = 4 << 20;
 /// and its own state, which grows with every project.
 pub const CLIENT_STATE_BYTES_MAX: u64 = 64 << 20;
-/// How long a client may take to say its version,
+/// How often a file that the client is writing is read again,
+pub const CLIENT_FILE_TRIES: u32 = 10;
+/// how long a client may take to say its version,
 pub const CLIENT_VERSION_SECONDS_MAX: u64 = 10;
 /// to install or remove a plugin,
 pub const CLIENT_PLUGIN_SECONDS_MAX: u64 = 60;

@@ -147,8 +147,7 @@ pub(super) fn register(app: &App) -> anyhow::Result<()> {
             registration::save(&mut setting)?;
             continue;
         }
-        let plan = registration::plan(&setting)?;
-        registration::write(&mut setting, &plan)?;
+        registration::write(&mut setting)?;
     }
     Ok(())
 }

@@ -10,7 +10,9 @@ use super::install::{State, Steps};
 use super::screen::Screen;
 use super::worker;
 use crate::install::change::{self, Change, Places};
+use crate::install::file::FileError;
 use crate::install::receipt::{Left, Part, Receipt};
+use crate::limits::CLIENT_FILE_TRIES;
 use crate::paths::DataDir;
 use crate::store::{Store, StoreError};
 
@@ -72,11 +74,7 @@ fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
     }
     let mut receipt = Receipt::read(&app.data.installed());
     let files = files(args, &receipt)?;
-    // Everything is understood before anything is changed.
-    let changes: Vec<Change> = files.iter().map(change::to_uninstall).collect::<Result<_, _>>()?;
-    if !args.dry_run {
-        change::write_all(&changes)?;
-    }
+    let changes = write(args, &files)?;
     for change in &changes {
         say(change, steps)?;
     }
@@ -106,6 +104,24 @@ fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
         steps.say("memories", State::Ok, detail)?;
     }
     Ok(())
+}
+
+/// Everything is understood before anything is changed. What a client that runs has changed since
+/// is read again.
+fn write(args: &Args, files: &[Left]) -> anyhow::Result<Vec<Change>> {
+    let mut tries = 1..=CLIENT_FILE_TRIES;
+    loop {
+        let changes = files.iter().map(change::to_uninstall);
+        let changes: Vec<Change> = changes.collect::<Result<_, _>>()?;
+        if args.dry_run {
+            return Ok(changes);
+        }
+        match (change::write_all(&changes), tries.next()) {
+            (Ok(()), _) => return Ok(changes),
+            (Err(FileError::Changing(_)), Some(_)) => {}
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
 }
 
 /// What the receipt knows, and the usual places even if it knows nothing.
@@ -192,6 +208,9 @@ fn ours(data: &DataDir, foreign: bool) -> Vec<PathBuf> {
         data.compressor(),
         data.children(),
         data.plugin(),
+        data.import_lock(),
+        data.importing(),
+        data.rehearsal(),
         data.installed(),
         data.paused(),
         data.token(),

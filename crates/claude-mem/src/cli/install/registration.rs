@@ -7,7 +7,9 @@ use super::steps::{State, Steps};
 use crate::install::NAME;
 use crate::install::change::{self, Done, Plan, Remark};
 use crate::install::client::Form;
+use crate::install::file::FileError;
 use crate::install::receipt::Part;
+use crate::limits::CLIENT_FILE_TRIES;
 use crate::serve::backups;
 
 pub(super) fn plan(setting: &Setting<'_>) -> anyhow::Result<Plan> {
@@ -26,7 +28,7 @@ pub(super) fn apply(
             say(setting, steps, change.part, &path, change.is_needed(), None)?;
         }
     } else {
-        for one in write(setting, plan)? {
+        for one in write(setting)? {
             let path = one.path.display().to_string();
             say(setting, steps, one.part, &path, one.changed, one.backup)?;
         }
@@ -42,8 +44,24 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// The files and the receipt, and nothing said.
-pub(super) fn write(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<Done>> {
+/// The files and the receipt, and nothing said. A client that runs writes its state all the time:
+/// what it changed since we looked is read again.
+pub(super) fn write(setting: &mut Setting<'_>) -> anyhow::Result<Vec<Done>> {
+    let mut tries = 1..=CLIENT_FILE_TRIES;
+    loop {
+        let plan = plan(setting)?;
+        match (write_planned(setting, &plan), tries.next()) {
+            (Err(error), Some(_)) if is_changing(&error) => {}
+            (outcome, _) => return outcome,
+        }
+    }
+}
+
+fn is_changing(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(FileError::Changing(_)))
+}
+
+fn write_planned(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<Done>> {
     let data = &setting.app.data;
     let path = data.installed();
     let before = setting.receipt.clone();
@@ -52,6 +70,7 @@ pub(super) fn write(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Ve
     save(setting)?;
     if let Err(error) = change::write_all(&plan.changes) {
         before.write(&path)?;
+        setting.receipt = before;
         return Err(error.into());
     }
     Ok(done)
