@@ -184,7 +184,8 @@ pub struct Found {
 pub struct Item {
     pub id: Handle,
     pub kind: RowKind,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    /// Of an observation; others have none.
+    #[serde(rename = "type")]
     pub observation_type: Option<ObservationType>,
     pub title: String,
     pub subtitle: String,

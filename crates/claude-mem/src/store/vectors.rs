@@ -16,6 +16,8 @@ use crate::ids::{ProjectId, PublicId};
 const APPLICATION_ID: i32 = 0x636d_7678;
 /// A file of another version is made anew.
 const VERSION: u32 = 1;
+/// More than this is read page by page.
+const MAPPED_BYTES_MAX: i64 = 1 << 30;
 
 /// All vectors of one row of memory, as they are kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +91,9 @@ impl VectorStore {
     pub fn open_read_only(path: &Path, model: &str) -> Result<Self, StoreError> {
         open::refuse_other_than(path, APPLICATION_ID)?;
         let conn = open::rebuildable(path, false)?;
+        // Vectors are read where they lie, without a copy of each page. Nothing ever makes this
+        // file smaller under its readers.
+        conn.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         check_version(&conn)?;
         Self::with(conn, path, model)
     }

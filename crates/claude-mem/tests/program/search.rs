@@ -131,13 +131,13 @@ fn a_search_for_programs_says_everything() {
             "src/auth/session.rs"
           ],
           "created_at": 1769850600000,
-          "score": 1.25,
+          "score": 1.7116666666666667,
           "why": {
             "words": 0.6,
             "vectors": 0.0,
-            "coverage": 0.6,
-            "neighbours": 0.03,
-            "recency": 0.02,
+            "coverage": 1.0,
+            "neighbours": 0.10666666666666667,
+            "recency": 0.005,
             "matched": [
               "expir",
               "cooki"
