@@ -31,7 +31,7 @@ export function feed(world, { params }) {
   const picks = h(
     'nav',
     { class: 'picks', 'aria-label': 'Kinds' },
-    chip('#/feed', !kind, null, 'Everything'),
+    chip('#/feed', !kind, null, 'All'),
     TYPES.map((name) => chip(`#/feed?type=${name}`, name === type, name, name)),
     KINDS.map(([value, name]) => chip(`#/feed?kind=${value}`, !type && value === kind, value, name)),
   );

@@ -10,6 +10,7 @@ mod drain;
 mod embedding;
 mod encoder;
 mod hooks;
+mod http;
 mod idle;
 mod import;
 mod made_up;
@@ -43,6 +44,8 @@ enum What {
     Drain(drain::Args),
     /// What a worker costs that has nothing to do
     Idle(idle::Args),
+    /// The worker under load: reads while hooks write
+    Http(http::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
     /// A database of made-up work, for tests that need a long history
@@ -58,6 +61,7 @@ fn main() -> anyhow::Result<()> {
         What::Import(args) => import::run(&args),
         What::Drain(args) => drain::run(&args),
         What::Idle(args) => idle::run(&args),
+        What::Http(args) => http::run(&args),
         What::Embed(args) => embedding::run(&args),
         What::Corpus(args) => corpus::run(&args),
     }

@@ -46,6 +46,21 @@ impl Program {
             .with_context(|| format!("cannot start {}", self.exe.display()))
     }
 
+    /// What it says, if it ends well.
+    pub(crate) fn output(&self) -> anyhow::Result<String> {
+        let output = Command::new(&self.exe)
+            .args(&self.args)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot start {}", self.exe.display()))?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let why = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{:?}: {said}{why}", self.args);
+        Ok(said)
+    }
+
     /// Starts it with a short text waiting on its stdin, and waits for its end.
     pub(crate) fn shoot(&self, input: &[u8]) -> anyhow::Result<Shot> {
         ensure!(input.len() <= PIPE_BYTES, "too long to wait in a pipe");
@@ -135,13 +150,14 @@ impl Summary {
     }
 }
 
-fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
+pub(crate) fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
     let mut times: Vec<_> = times.collect();
     times.sort_unstable();
     times
 }
 
-fn quantile(sorted: &[Duration], share: f64) -> f64 {
+/// In microseconds.
+pub(crate) fn quantile(sorted: &[Duration], share: f64) -> f64 {
     let index = (sorted.len().saturating_sub(1) as f64 * share).round() as usize;
     sorted
         .get(index)

@@ -13,6 +13,8 @@ pub(crate) enum Bench {
     Idle(Measured),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(Measured),
+    /// The HTTP API under load: people read while hooks write
+    Http(Measured),
     /// Hooks: what they cost a client, against /bin/true
     Hooks(Measured),
     /// Old transcripts: how fast they are taken in, and in how much memory
@@ -39,6 +41,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
         Bench::Embed(args) => measure("embed", &args.rest),
         Bench::Import(args) => measure("import", &args.rest),
         Bench::Hooks(args) => shipped("hooks", &args.rest),
+        Bench::Http(args) => shipped("http", &args.rest),
         Bench::Retrieval(args) => measure("retrieval", &args.rest),
         Bench::Search(args) => shipped("search", &args.rest),
     }
