@@ -1,0 +1,82 @@
+use insta::assert_snapshot;
+use rig::Sandbox;
+
+use crate::common::{sandbox, shown};
+
+fn with_memories() -> Sandbox {
+    let home = sandbox();
+    home.mem(&[
+        "save",
+        "--type",
+        "decision",
+        "--title",
+        "Money is counted in cents",
+        "Floats lost one.",
+    ])
+    .ok();
+    home.mem(&["save", "--global", "Run the formatter before every commit"])
+        .ok();
+    home
+}
+
+#[test]
+fn memory_moves_to_another_machine_in_one_file() {
+    let (here, there) = (with_memories(), sandbox());
+    let file = here.home().join("memory.json");
+    let file = file.to_str().expect("utf-8");
+    assert_snapshot!(shown(&here, &here.mem(&["export", "--out", file])), @"
+    2 memories of 0 sessions in [HOME]/memory.json
+    [exit 0]
+    ");
+    let arrived = there.mem(&["import", "json", file]);
+    assert_snapshot!(here.tidy(&shown(&there, &arrived)), @"
+                  found  imported  skipped  because
+    observations  2      2         0
+
+    `claude-mem import undo 1` takes it back
+    [exit 0]
+    ");
+    let text = |home: &Sandbox| {
+        let text = home.mem(&["export"]).ok().stdout;
+        text.lines()
+            .filter(|line| !line.starts_with("\"exported_at\""))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert_eq!(text(&here), text(&there));
+    let again = there.mem(&["import", "json", file, "--json"]).ok().stdout;
+    assert!(again.contains("\"already_here\": 2"), "{again}");
+}
+
+#[test]
+fn markdown_is_for_reading_and_for_git() {
+    let home = with_memories();
+    let out = home.home().join("notes");
+    let folder = out.to_str().expect("utf-8");
+    let export = || home.mem(&["export", "--format", "markdown", "--out", folder]);
+    assert_snapshot!(shown(&home, &export()), @"
+    2 files written, 0 unchanged, 0 removed in [HOME]/notes
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &export()), @"
+    0 files written, 2 unchanged, 0 removed in [HOME]/notes
+    [exit 0]
+    ");
+    let notes = std::fs::read_to_string(out.join("project/notes.md")).expect("written");
+    assert_snapshot!(notes, @"
+    <!-- claude-mem notes -->
+
+    # Notes for project
+
+    ### decision: Money is counted in cents
+
+    Floats lost one.
+
+    _2026-01-31 10:00_
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["export", "--format", "markdown", "--project", "nowhere"])), @"
+    [stderr]
+    error: there is no project nowhere; `claude-mem project list` lists them
+    [exit 64]
+    ");
+}

@@ -1,0 +1,234 @@
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tests build the other program's database, and wait for what they start"
+)]
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use rig::Sandbox;
+
+use crate::common::{NOW, sandbox, shown};
+
+/// A database as the earlier program leaves it.
+fn earlier(home: &Sandbox) -> PathBuf {
+    let path = home.home().join("theirs.db");
+    rusqlite::Connection::open(&path)
+        .and_then(|db| {
+            db.execute_batch(
+                "CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, content_session_id TEXT, memory_session_id TEXT,
+                   project TEXT, started_at_epoch INTEGER, status TEXT);
+                 CREATE TABLE user_prompts (id INTEGER PRIMARY KEY, session_db_id INTEGER, prompt_number INTEGER,
+                   prompt_text TEXT, created_at_epoch INTEGER);
+                 CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, type TEXT,
+                   title TEXT, narrative TEXT, prompt_number INTEGER, created_at_epoch INTEGER);
+                 INSERT INTO sdk_sessions VALUES (1, 'c1', 'm1', 'project', 1760000000000, 'completed');
+                 INSERT INTO user_prompts VALUES (1, 1, 1, 'Why does the cart expire?', 1760000001000);
+                 INSERT INTO user_prompts VALUES (2, 1, 2, '<private>only mine</private>', 1760000002000);
+                 INSERT INTO observations VALUES (1, 'm1', 'project', 'bugfix', 'Carts expire after a day',
+                   'The TTL was in minutes.', 1, 1760000003000);
+                 INSERT INTO observations VALUES (2, 'm1', 'project', 'bugfix', 'Carts expire after a day',
+                   'The TTL was in minutes.', 1, 1760000004000);",
+            )
+        })
+        .expect("a database");
+    path
+}
+
+#[test]
+fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
+    let home = sandbox();
+    let path = earlier(&home);
+    let path = path.to_str().expect("utf-8");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db", path, "--dry-run"])), @"
+                  found  to import  skipped  because
+    sdk_sessions  1      1          0
+    user_prompts  2      1          1        1 private
+    observations  2      1          1        1 said twice
+
+    nothing was changed
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db", path])), @"
+                  found  imported  skipped  because
+    sdk_sessions  1      1         0
+    user_prompts  2      1         1        1 private
+    observations  2      1         1        1 said twice
+
+    `claude-mem import undo 1` takes it back
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "carts"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db", path])), @"
+                  found  imported  skipped  because
+    sdk_sessions  1      0         1        1 here already
+    user_prompts  2      0         2        1 here already, 1 private
+    observations  2      0         2        2 here already
+
+    nothing new
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "list"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "undo", "1"])), @"
+    took back run 1: 3 rows of claude-mem-db from [HOME]/theirs.db
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "undo", "1"])), @"
+    [stderr]
+    error: there is no import 1; `claude-mem import list` lists them
+    [exit 64]
+    ");
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let home = sandbox();
+    home.mem(&["install", "--yes"]);
+    assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts", "--since", "soon"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "json", "/nowhere.json"])), @"");
+}
+
+#[test]
+fn past_sessions_are_learnt_from() {
+    let home = sandbox();
+    for name in [
+        "claude-code-2.1.325/transcripts/with-subagent.jsonl",
+        "claude-code-2.0.77/transcripts/session.jsonl",
+    ] {
+        home.lay_transcript(name);
+    }
+    let learnt = home.mem(&["import", "transcripts"]);
+    assert_snapshot!(shown(&home, &learnt), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"");
+}
+
+#[test]
+fn killed_at_any_moment_it_ends_as_if_it_had_not_been() {
+    let told = |home: &Sandbox| {
+        let text = home.mem(&["export"]).ok().stdout;
+        let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let mut lines = Vec::new();
+        for (list, fields) in [
+            ("prompts", &["text", "prompt_number", "created_at"][..]),
+            ("messages", &["text", "prompt_number", "created_at"]),
+            (
+                "observations",
+                &["title", "narrative", "facts", "prompt_number", "created_at"],
+            ),
+            (
+                "summaries",
+                &["request", "completed", "prompt_number", "created_at"],
+            ),
+        ] {
+            for row in document[list].as_array().expect("a list") {
+                let fields: Vec<_> = fields.iter().map(|field| row[*field].to_string()).collect();
+                lines.push(format!("{list} {}", fields.join(" ")));
+            }
+        }
+        lines.sort();
+        lines
+    };
+    let furnish = || {
+        let home = sandbox();
+        let folder = home.home().join(".claude/projects/-work-shop");
+        for session in 0..40 {
+            home.write(
+                folder.join(format!("s{session}.jsonl")),
+                transcript(session),
+            );
+        }
+        home
+    };
+    let whole = furnish();
+    whole.mem(&["import", "transcripts"]).ok();
+    let want = told(&whole);
+    assert!(want.len() > 200, "{}", want.len());
+    let cut = furnish();
+    let mut killed = 0;
+    // Each attempt gets a little further: what was stored before is not read again.
+    for attempt in 0..12 {
+        let mut child = cut
+            .mem_command(&["import", "transcripts"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        let database = cut.data_dir().join("claude-mem.db-wal");
+        let size = || std::fs::metadata(&database).map_or(0, |meta| meta.len());
+        let begin = size();
+        // A moment that the import itself chooses: when so much more has been written.
+        while size() < begin + 40_000 * (attempt + 1)
+            && child.try_wait().expect("its state").is_none()
+        {
+            std::thread::yield_now();
+        }
+        killed += u32::from(child.try_wait().expect("its state").is_none());
+        child.kill().expect("killed");
+        child.wait().expect("gone");
+    }
+    assert!(killed > 0, "it was always faster");
+    cut.mem(&["import", "transcripts"]).ok();
+    assert_eq!(told(&cut), want);
+    assert_eq!(
+        cut.mem(&["import", "list", "--json"])
+            .ok()
+            .stdout
+            .matches("\"kind\"")
+            .count(),
+        1
+    );
+}
+
+/// Ten turns of one session.
+fn transcript(session: i64) -> String {
+    let mut text = String::new();
+    let mut line = |second: i64, more: serde_json::Value| {
+        let at = (NOW - 900_000_000_000) / 1_000 + session * 5_000 + second;
+        let at = stamp(at);
+        let mut line = serde_json::json!({"sessionId": format!("s{session}"), "cwd": "/work/shop", "version": "2.1.325",
+            "gitBranch": "main", "timestamp": at, "uuid": format!("{session}-{second}")});
+        line.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("an object").clone());
+        text.push_str(&line.to_string());
+        text.push('\n');
+    };
+    for turn in 0..10 {
+        let (at, id) = (turn * 100, format!("t{session}-{turn}"));
+        line(
+            at,
+            serde_json::json!({"type": "user", "promptId": format!("p{turn}"), "message": {"role": "user",
+            "content": format!("Turn {turn} of session {session}: set the limit to {}", turn * 7 + session)}}),
+        );
+        line(
+            at + 1,
+            serde_json::json!({"type": "assistant", "message": {"id": format!("m{turn}"), "stop_reason": "tool_use",
+            "content": [{"type": "tool_use", "id": id, "name": "Edit", "input": {"file_path": "/work/shop/src/limit.rs",
+            "old_string": "limit = 1", "new_string": format!("limit = {}", turn * 7 + session)}}]}}),
+        );
+        line(
+            at + 2,
+            serde_json::json!({"type": "user", "message": {"role": "user", "content": [{"type": "tool_result",
+            "tool_use_id": id, "content": "ok"}]}}),
+        );
+        line(
+            at + 3,
+            serde_json::json!({"type": "assistant", "message": {"id": format!("e{turn}"), "stop_reason": "end_turn",
+            "content": [{"type": "text", "text": format!("The limit is {} now.", turn * 7 + session)}]}}),
+        );
+    }
+    text
+}
+
+/// A time in a calendar whose months all have 28 days: every one of them is a date.
+fn stamp(seconds: i64) -> String {
+    let days = seconds / 86_400 % 3_360;
+    let (year, month, day) = (2010 + days / 336, days / 28 % 12 + 1, days % 28 + 1);
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z")
+}
