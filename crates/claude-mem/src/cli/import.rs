@@ -177,14 +177,16 @@ fn earlier_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     let home = std::env::var_os("HOME").context("there is no home directory; say where the database is")?;
     let usual = Path::new(&home).join(".claude-mem/claude-mem.db");
-    // Where ours is, theirs is not.
-    if usual == app.data.db() && app.store_if_any().is_ok() {
-        return Err(Usage::error(format!(
-            "{} is ours; say where the earlier program's database is: claude-mem import claude-mem-db PATH",
-            usual.display()
-        )));
-    }
-    Ok(usual)
+    let what = match app.store_if_any() {
+        // Where ours is, theirs is not.
+        Ok(Some(_)) if usual == app.data.db() => "is ours",
+        _ if !usual.exists() => "is not there",
+        _ => return Ok(usual),
+    };
+    Err(Usage::error(format!(
+        "{} {what}; say where the earlier program's database is: claude-mem import claude-mem-db PATH",
+        usual.display()
+    )))
 }
 
 fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {

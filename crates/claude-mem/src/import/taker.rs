@@ -3,7 +3,7 @@
 //! Rows name their session and project by public ids; here those become ours. Hooks wait for no
 //! more than a few rows at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::clean;
 use super::report::{Report, Skipped};
@@ -13,7 +13,7 @@ use crate::hook::event::ProjectHint;
 use crate::ids::{ProjectId, PublicId, SessionId};
 use crate::limits::IMPORT_BATCH_ROWS;
 use crate::store::{
-    Brought, Level, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, RowKind,
+    Brought, Level, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord,
     SessionRecord, SessionStatus, Store, StoreError, SummaryRecord, Writes,
 };
 
@@ -29,6 +29,8 @@ pub struct Taker<'a> {
     projects: HashMap<PublicId, Place<ProjectId>>,
     sessions: HashMap<PublicId, Place<SessionId>>,
     batch: Vec<(&'static str, Row)>,
+    /// What came in just now: the same again is said twice.
+    taken: HashSet<PublicId>,
     /// Older and newer of memories that took another's place: both must be here first.
     replaced: Vec<(PublicId, PublicId)>,
 }
@@ -38,6 +40,17 @@ enum Row {
     Message(MessageRecord),
     Observation(Box<ObservationRecord>),
     Summary(Box<SummaryRecord>),
+}
+
+impl Row {
+    const fn uid(&self) -> PublicId {
+        match self {
+            Self::Prompt(row) => row.uid,
+            Self::Message(row) => row.uid,
+            Self::Observation(row) => row.uid,
+            Self::Summary(row) => row.uid,
+        }
+    }
 }
 
 impl<'a> Taker<'a> {
@@ -62,6 +75,7 @@ impl<'a> Taker<'a> {
             projects: HashMap::new(),
             sessions: HashMap::new(),
             batch: Vec::new(),
+            taken: HashSet::new(),
             replaced: Vec::new(),
         })
     }
@@ -256,19 +270,22 @@ impl<'a> Taker<'a> {
         }
         let placed = batch.iter().map(|(_, row)| self.placed(row));
         let placed = placed.collect::<Result<Vec<_>, _>>()?;
-        let run = self.run;
         let outcomes = self.store.write(|tx| {
             let rows = batch.iter().zip(&placed);
             rows.map(|((_, row), placed)| match placed {
-                Ok(placed) => bring(tx, row, *placed, run).map(Ok),
+                Ok(placed) => bring(tx, row, *placed).map(Ok),
                 Err(why) => Ok(Err(*why)),
             })
             .collect::<Result<Vec<_>, StoreError>>()
         })?;
-        for ((kind, _), outcome) in batch.iter().zip(outcomes) {
+        for ((kind, row), outcome) in batch.iter().zip(outcomes) {
+            let again = self.taken.contains(&row.uid());
+            if outcome == Ok(Brought::New) {
+                self.taken.insert(row.uid());
+            }
             let tally = self.report.tally(kind);
             match outcome {
-                Ok((brought, again)) => tally.brought(brought, again),
+                Ok(brought) => tally.brought(brought, again),
                 Err(why) => tally.skip(why),
             }
         }
@@ -325,42 +342,16 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// The row, and whether what it ran into came in the same run.
-fn bring(
-    tx: &Writes<'_>,
-    row: &Row,
-    placed: Placed,
-    run: i64,
-) -> Result<(Brought, bool), StoreError> {
-    let (kind, uid, brought) = match (row, placed.session) {
-        (Row::Observation(row), _) => (
-            RowKind::Observation,
-            row.uid,
-            tx.bring_observation(row, placed)?,
-        ),
-        (Row::Prompt(row), Some(session)) => (
-            RowKind::Prompt,
-            row.uid,
-            tx.bring_prompt(row, session, placed)?,
-        ),
-        (Row::Message(row), Some(session)) => (
-            RowKind::Message,
-            row.uid,
-            tx.bring_message(row, session, placed)?,
-        ),
-        (Row::Summary(row), Some(session)) => (
-            RowKind::Summary,
-            row.uid,
-            tx.bring_summary(row, session, placed)?,
-        ),
+fn bring(tx: &Writes<'_>, row: &Row, placed: Placed) -> Result<Brought, StoreError> {
+    match (row, placed.session) {
+        (Row::Observation(row), _) => tx.bring_observation(row, placed),
+        (Row::Prompt(row), Some(session)) => tx.bring_prompt(row, session, placed),
+        (Row::Message(row), Some(session)) => tx.bring_message(row, session, placed),
+        (Row::Summary(row), Some(session)) => tx.bring_summary(row, session, placed),
         // Whoever places rows has seen to it that these have a session.
-        (Row::Prompt(_) | Row::Message(_) | Row::Summary(_), None) => {
-            return Err(StoreError::NoSuchRow {
-                what: "session",
-                id: 0,
-            });
-        }
-    };
-    let again = brought == Brought::Known && tx.brought_by(kind, uid)? == Some(Some(run));
-    Ok((brought, again))
+        (Row::Prompt(_) | Row::Message(_) | Row::Summary(_), None) => Err(StoreError::NoSuchRow {
+            what: "session",
+            id: 0,
+        }),
+    }
 }

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use rig::Sandbox;
 
-use crate::common::{sandbox, shown};
+use crate::common::{NOW, sandbox, shown};
 
 fn with_memory() -> Sandbox {
     let home = sandbox();
@@ -32,7 +32,13 @@ fn a_memory_is_put_right_and_found_by_its_new_words() {
     edited #1  Retries stop at 7
     [exit 0]
     ");
-    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"
+    #1 Retries stop at 7
+    decision · 2026-01-31 10:00 · project
+
+      The 8th trips it.
+    [exit 0]
+    ");
     let found = home.mem(&["search", "limiter"]).ok().stdout;
     assert!(!found.contains("limiter"), "{found}");
     let piped = home.mem_with(
@@ -70,7 +76,17 @@ fn what_cannot_be_edited_says_why() {
 
 #[test]
 fn what_is_pinned_is_told_first() {
-    let home = with_memory();
+    let mut home = sandbox();
+    let long_ago = NOW - 400 * 86_400_000;
+    home.set_env("CLAUDE_MEM_NOW", long_ago.to_string());
+    home.mem(&[
+        "save",
+        "--title",
+        "Retries stop at 6",
+        "The 7th trips the limiter.",
+    ])
+    .ok();
+    home.set_env("CLAUDE_MEM_NOW", NOW.to_string());
     for number in 0..60 {
         let title = format!(
             "A newer remark, number {number}, on something else entirely, told at some length"

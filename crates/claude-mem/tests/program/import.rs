@@ -59,7 +59,12 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
     `claude-mem import undo 1` takes it back
     [exit 0]
     ");
-    assert_snapshot!(shown(&home, &home.mem(&["search", "carts"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "carts"])), @"
+    id  type    when              title
+    #1  bugfix  2025-10-09 08:53  Carts expire after a day
+    P1  prompt  2025-10-09 08:53  Why does the cart expire?
+    [exit 0]
+    ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db", path])), @"
                   found  imported  skipped  because
     sdk_sessions  1      0         1        1 here already
@@ -69,7 +74,11 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
     nothing new
     [exit 0]
     ");
-    assert_snapshot!(shown(&home, &home.mem(&["import", "list"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "list"])), @"
+    run  kind           when      rows  from
+    1    claude-mem-db  just now  3     [HOME]/theirs.db
+    [exit 0]
+    ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "undo", "1"])), @"
     took back run 1: 3 rows of claude-mem-db from [HOME]/theirs.db
     [exit 0]
@@ -85,10 +94,26 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
 fn errors_say_what_to_do() {
     let home = sandbox();
     home.mem(&["install", "--yes"]);
-    assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts", "--since", "soon"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["import", "json", "/nowhere.json"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db"])), @"
+    [stderr]
+    error: [HOME]/.claude-mem/claude-mem.db is ours; say where the earlier program's database is: claude-mem import claude-mem-db PATH
+    [exit 64]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"
+    [stderr]
+    error: there are no transcripts in [HOME]/.claude/projects; say where they are: claude-mem import transcripts PATH
+    [exit 64]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts", "--since", "soon"])), @r#"
+    [stderr]
+    error: "soon" is not a time; say 2026-01-31, yesterday, 2w or 3mo
+    [exit 64]
+    "#);
+    assert_snapshot!(shown(&home, &home.mem(&["import", "json", "/nowhere.json"])), @"
+    [stderr]
+    error: /nowhere.json: No such file or directory (os error 2)
+    [exit 1]
+    ");
 }
 
 #[test]
@@ -101,9 +126,32 @@ fn past_sessions_are_learnt_from() {
         home.lay_transcript(name);
     }
     let learnt = home.mem(&["import", "transcripts"]);
-    assert_snapshot!(shown(&home, &learnt), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"");
+    assert_snapshot!(shown(&home, &learnt), @"
+              found  imported  skipped  because
+    sessions  2      2         0
+
+    `claude-mem import undo 1` takes it back
+
+    2 memories (2 feature), 2 accounts and 2 prompts from 1 project
+      project: 2 memories from 2 sessions
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"
+    id  type     when              title
+    S2  summary  2026-11-15 21:45  Make greet say good morning.
+    #2  feature  2026-11-15 21:45  Greet now says good morning; its test fails
+    M4  answer   2026-11-15 21:45  greet is called nowhere else.
+    P2  prompt   2026-11-15 21:45  Make greet say good morning.
+    M3  answer   2026-11-15 21:45  greet now says good morning; its test fails.
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"
+              found  imported  skipped  because
+    sessions  2      0         2        2 read before
+
+    nothing new
+    [exit 0]
+    ");
 }
 
 #[test]

@@ -98,7 +98,9 @@ pub(super) struct Learned {
 
 /// Reads it all. Whoever listens may go away at any time.
 pub(super) fn read(readers: &Readers<'_>, job: &Job, say: &SyncSender<Said>) {
-    if let Err(error) = read_all(readers, job, say) {
+    let read = std::panic::catch_unwind(AssertUnwindSafe(|| read_all(readers, job, say)));
+    let read = read.unwrap_or_else(|_| Err(io::Error::other("reading it failed, which is a bug")));
+    if let Err(error) = read {
         // Nobody listens any more: then nobody needs to know.
         let _ = say.send(Said::Unreadable(error));
     }

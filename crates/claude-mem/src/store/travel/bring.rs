@@ -34,15 +34,13 @@ pub struct Placed {
 }
 
 impl Reads<'_> {
-    /// The run that brought the row of this public id in: `Some(None)`, if it was made here.
-    pub fn brought_by(
-        &self,
-        kind: RowKind,
-        uid: PublicId,
-    ) -> Result<Option<Option<i64>>, StoreError> {
-        let sql = format!("SELECT import_run FROM {} WHERE uid = ?1", kind.table());
+    fn has_row(&self, kind: RowKind, uid: PublicId) -> Result<bool, StoreError> {
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM {} WHERE uid = ?1)",
+            kind.table()
+        );
         let mut found = self.0.prepare_cached(&sql)?;
-        Ok(found.query_row([uid], |row| row.get(0)).optional()?)
+        Ok(found.query_row([uid], |row| row.get(0))?)
     }
 
     pub fn session_by_uid(&self, uid: PublicId) -> Result<Option<SessionId>, StoreError> {
@@ -66,7 +64,7 @@ impl Reads<'_> {
         uid: PublicId,
         said: Option<(&str, &str)>,
     ) -> Result<Option<Brought>, StoreError> {
-        if self.brought_by(kind, uid)?.is_some() {
+        if self.has_row(kind, uid)? {
             return Ok(Some(Brought::Known));
         }
         let said = said.map(|(title, text)| tombstone_for(title, text));
