@@ -126,56 +126,53 @@ impl<'s> Keeper<'s> {
         self.session = None;
     }
 
-    pub(super) fn keep(&mut self, job: &Job, part: &Part) -> Result<(), StoreError> {
-        if part.episodes.is_empty() && !job.is_known && self.session.is_none() {
+    /// Stores some parts of one session in one transaction.
+    pub(super) fn keep(&mut self, job: &Job, parts: &[Part]) -> Result<(), StoreError> {
+        let says_nothing = parts.iter().all(|part| part.episodes.is_empty());
+        if says_nothing && !job.is_known && self.session.is_none() {
             return Ok(());
         }
-        let (session, project) = self.home(job, part)?;
-        let run = self.run;
-        let made: Vec<Made> = part.episodes.iter().map(|learned| made(learned)).collect();
-        let rows: Vec<Rows<'_>> = part
-            .episodes
-            .iter()
-            .map(|learned| Rows {
-                session,
-                project: Some(project),
-                branch: job.project.branch.as_deref(),
-                events: learned.events.iter().map(|(_, event)| event).collect(),
-                import_run: Some(run),
-                turn: None,
-            })
-            .collect();
+        let (session, project) = self.home(job, parts)?;
+        let (run, now) = (self.run, self.now);
+        let home = (session, project);
+        let all = || parts.iter().flat_map(|part| &part.episodes);
+        let made: Vec<Made> = all().map(made).collect();
+        // The first is chosen before the transaction begins; later ones must see what earlier
+        // ones leave.
+        let first = all().next().zip(made.first());
         let reads = self.store.read();
-        let turn = if part.is_agent {
-            turn_of(&reads, session, part)?
-        } else {
-            None
-        };
-        // Of several, the later ones must see what the earlier ones leave.
-        let first = rows.first().zip(made.first());
         let mut first = first
-            .map(|(rows, made)| rows.choose(&reads, made))
+            .map(|(learned, made)| rows_of(learned, job, home, run).choose(&reads, made))
             .transpose()?;
-        let last_at = part.episodes.iter().flat_map(|learned| &learned.events);
+        let last_at = all().flat_map(|learned| &learned.events);
         let last_at = last_at.map(|(_, event)| event.at.millis()).max();
-        let now = self.now;
         let left = self.store.write(|tx| {
             let mut left = Vec::new();
-            for (rows, made) in rows.iter().zip(&made) {
-                let rows = Rows {
-                    turn,
-                    ..rows.clone()
+            let mut made = made.iter();
+            for part in parts {
+                let turn = if part.is_agent {
+                    turn_of(tx, session, part)?
+                } else {
+                    None
                 };
-                let chosen = match first.take() {
-                    Some(chosen) => chosen,
-                    None => rows.choose(tx, made)?,
-                };
-                let types: Vec<String> = chosen.iter().map(|new| new.kind().to_string()).collect();
-                left.push((rows.store(tx, made, &chosen)?, types));
-            }
-            mark_seen(tx, part)?;
-            if let Some(carry) = &part.carry {
-                tx.set_session_carry(session, carry)?;
+                for (learned, made) in part.episodes.iter().zip(&mut made) {
+                    let rows = Rows {
+                        turn,
+                        ..rows_of(learned, job, home, run)
+                    };
+                    let chosen = match first.take() {
+                        Some(chosen) => chosen,
+                        None => rows.choose(tx, made)?,
+                    };
+                    let types = chosen.iter().map(|new| new.kind().to_string());
+                    let types: Vec<String> = types.collect();
+                    left.push((rows.store(tx, made, &chosen)?, types));
+                }
+                mark_seen(tx, part)?;
+                if let Some(carry) = &part.carry {
+                    tx.set_session_carry(session, carry)?;
+                }
+                tx.set_transcript_position(&position(job, part)?, now)?;
             }
             if let Some(at) = last_at {
                 touch(tx, job, project, at, run)?;
@@ -183,7 +180,6 @@ impl<'s> Keeper<'s> {
                 let at = tx.session(session)?.last_activity;
                 tx.set_session_status(session, SessionStatus::Completed, at)?;
             }
-            tx.set_transcript_position(&position(job, part)?, now)?;
             Ok(left)
         })?;
         for (left, types) in &left {
@@ -200,11 +196,12 @@ impl<'s> Keeper<'s> {
     }
 
     /// The session's own row and its project's.
-    fn home(&mut self, job: &Job, part: &Part) -> Result<(SessionId, ProjectId), StoreError> {
+    fn home(&mut self, job: &Job, parts: &[Part]) -> Result<(SessionId, ProjectId), StoreError> {
         if let Some(home) = self.session {
             return Ok(home);
         }
-        let events = part.episodes.iter().flat_map(|learned| &learned.events);
+        let episodes = parts.iter().flat_map(|part| &part.episodes);
+        let events = episodes.flat_map(|learned| &learned.events);
         let first_at = events
             .map(|(_, event)| event.at.millis())
             .min()
@@ -221,7 +218,23 @@ impl<'s> Keeper<'s> {
     }
 }
 
-fn new_session<'j>(job: &'j Job, project: ProjectId, at: Millis, run: i64) -> NewSession<'j> {
+fn rows_of<'e>(
+    learned: &'e Learned,
+    job: &'e Job,
+    (session, project): (SessionId, ProjectId),
+    run: i64,
+) -> Rows<'e> {
+    Rows {
+        session,
+        project: Some(project),
+        branch: job.project.branch.as_deref(),
+        events: learned.events.iter().map(|(_, event)| event).collect(),
+        import_run: Some(run),
+        turn: None,
+    }
+}
+
+fn new_session(job: &Job, project: ProjectId, at: Millis, run: i64) -> NewSession<'_> {
     NewSession {
         client: CLAUDE_CODE.name,
         client_session: &job.session,
