@@ -76,16 +76,14 @@ fn what_cannot_be_edited_says_why() {
 
 #[test]
 fn what_is_pinned_is_told_first() {
+    // As long as the others, so that it does not slip into what room is left.
+    const TITLE: &str =
+        "Retries stop at 6, since the seventh trips the limiter that the provider has put up there";
     let mut home = sandbox();
     let long_ago = NOW - 400 * 86_400_000;
     home.set_env("CLAUDE_MEM_NOW", long_ago.to_string());
-    home.mem(&[
-        "save",
-        "--title",
-        "Retries stop at 6",
-        "The 7th trips the limiter.",
-    ])
-    .ok();
+    home.mem(&["save", "--title", TITLE, "The 7th trips the limiter."])
+        .ok();
     home.set_env("CLAUDE_MEM_NOW", NOW.to_string());
     for number in 0..60 {
         let title = format!(
@@ -97,12 +95,12 @@ fn what_is_pinned_is_told_first() {
     let told = || home.mem(&["context"]).ok().stdout;
     assert!(!told().contains("Retries stop at 6"), "{}", told());
     assert_snapshot!(shown(&home, &home.mem(&["pin", "1"])), @"
-    pinned #1  Retries stop at 6
+    pinned #1  Retries stop at 6, since the seventh trips the limiter that the provider has put up there
     [exit 0]
     ");
     assert!(told().contains("Retries stop at 6"), "{}", told());
     assert_snapshot!(shown(&home, &home.mem(&["unpin", "1"])), @"
-    unpinned #1  Retries stop at 6
+    unpinned #1  Retries stop at 6, since the seventh trips the limiter that the provider has put up there
     [exit 0]
     ");
     assert!(!told().contains("Retries stop at 6"), "{}", told());
