@@ -42,14 +42,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     )
     .status()?;
     ensure!(drained.success(), "the worker did not do its work");
-    let busy = private_mb(pid)?;
+    let busy = Private::of(pid)?;
     std::thread::sleep(Duration::from_secs(args.after));
     let before = ticks(pid)?;
-    let idle = private_mb(pid)?;
+    let idle = Private::of(pid)?;
     std::thread::sleep(Duration::from_secs(WATCHED_SECONDS));
     let used = ticks(pid)?.saturating_sub(before);
-    println!("private memory after work    {busy:.1} MB");
-    println!("{} s later                  {idle:.1} MB", args.after);
+    println!("private memory after work    {busy}");
+    println!("{} s later                  {idle}", args.after);
     println!(
         "CPU in {WATCHED_SECONDS} s               {:.2} %",
         used as f64 * 100.0 / (WATCHED_SECONDS * TICKS_PER_SECOND) as f64
@@ -106,15 +106,41 @@ fn command(exe: &Path, home: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Memory that is this process's alone.
-fn private_mb(pid: u32) -> anyhow::Result<f64> {
-    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))
-        .context("the worker is gone")?;
-    let private = rollup
-        .lines()
-        .filter(|line| line.starts_with("Private_"))
-        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-    Ok(private.sum::<f64>() / 1024.0)
+/// Memory that is this process's alone: what it has written, and pages of the executable (the
+/// encoder's weights above all) that any other process of ours would share and the kernel may drop.
+struct Private {
+    written_mb: f64,
+    of_file_mb: f64,
+}
+
+impl Private {
+    fn of(pid: u32) -> anyhow::Result<Self> {
+        let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))
+            .context("the worker is gone")?;
+        let field = |name: &str| {
+            let line = rollup.lines().find_map(|line| line.strip_prefix(name));
+            let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+            let kilobytes: f64 = kilobytes.with_context(|| format!("no {name}"))?;
+            Ok::<_, anyhow::Error>(kilobytes / 1024.0)
+        };
+        Ok(Self {
+            written_mb: field("Private_Dirty:")?,
+            of_file_mb: field("Private_Clean:")?,
+        })
+    }
+}
+
+impl std::fmt::Display for Private {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            written_mb,
+            of_file_mb,
+        } = self;
+        write!(
+            f,
+            "{written_mb:.1} MB, and {of_file_mb:.1} MB of the executable's file"
+        )
+    }
 }
 
 /// CPU time so far, of all threads.
