@@ -10,8 +10,7 @@ use serde::Deserialize;
 use crate::usage::{cpu_ms, resident_mb};
 
 /// Twenty tokens with the two that mark its ends.
-const QUERY: &str =
-    "why does the session hook block when the database is locked by another worker process?";
+const QUERY: &str = "why does the session hook block when the database is locked by another worker process right now?";
 /// A passage as they are stored; the batch repeats it with other beginnings.
 const PASSAGE: &str = "The login loop came from a cookie that outlived its session: the middleware \
     saw the cookie, found no session, redirected to the login page, and the page redirected back. \

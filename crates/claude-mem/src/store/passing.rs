@@ -16,6 +16,9 @@ pub struct Verdict {
     pub replaced_by: Option<ObservationId>,
 }
 
+/// A row and its time: sorts by it.
+type Timed = (Millis, (RowKind, i64));
+
 impl Reads<'_> {
     /// Every row that passes: observations, and summaries where only files are asked for.
     pub fn rows_passing(&self, filter: &Filter) -> Result<Vec<(RowKind, i64)>, StoreError> {
@@ -49,7 +52,7 @@ impl Reads<'_> {
         kind: RowKind,
         filter: &Filter,
         newest: Option<usize>,
-    ) -> Result<Vec<(Millis, (RowKind, i64))>, StoreError> {
+    ) -> Result<Vec<Timed>, StoreError> {
         let mut clause = filter.common();
         if !filter.types.is_empty() {
             let types = filter.types.iter();
