@@ -180,7 +180,10 @@ fn a_rule_that_comes_in_after_its_amendment_is_replaced_at_once() {
     let mut late = decision("merge_records keeps the latest record", &[], &[]);
     late.narrative = RULE.to_owned();
     let amended = stored(40, &amendment());
-    assert_eq!(compared(&late, &[amended.clone()]), (vec![], Some(40)));
+    assert_eq!(
+        compared(&late, std::slice::from_ref(&amended)),
+        (vec![], Some(40))
+    );
     let value = Observation {
         created_at: Millis(500),
         ..known(41, "MAX_RETRIES is 5", &[])

@@ -173,9 +173,20 @@ pub(crate) fn strings() -> Vec<String> {
         strings.push(hostile.repeat((1 << 20) / hostile.len()));
     }
     // Distinct words without end, and one word of a megabyte among others.
-    strings.push((0..200_000).map(|n| format!("word{n} ")).collect());
+    strings.push(
+        (0..200_000)
+            .map(|n| format!("word{n}"))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
     strings.push(format!("login {} cookie", "x".repeat(1 << 20)));
-    strings.push((0..500).map(|n| format!("\"{n}\" OR ")).collect());
+    strings.push(
+        (0..500)
+            .map(|n| format!("\"{n}\""))
+            .collect::<Vec<_>>()
+            .join(" OR ")
+            + " OR ",
+    );
     strings
 }
 
