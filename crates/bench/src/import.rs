@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (cpu, started) = (usage::cpu_time(), Instant::now());
     let events_read = read_only(&tree)?;
     let read_wall = started.elapsed().as_secs_f64();
-    let read_cpu = (usage::cpu_time() - cpu).as_secs_f64();
+    let read_cpu = usage::cpu_time().saturating_sub(cpu).as_secs_f64();
 
     let data = DataDir::new(dir.path().join("data"));
     data.create()?;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         read_mb_per_cpu_second: megabytes / read_cpu,
         read_mb_per_second: megabytes / read_wall,
         import_seconds: wall,
-        import_cpu_seconds: (usage::cpu_time() - cpu).as_secs_f64(),
+        import_cpu_seconds: usage::cpu_time().saturating_sub(cpu).as_secs_f64(),
         import_mb_per_second: megabytes / wall,
         events: learnt.events,
         events_per_second: learnt.events as f64 / wall,

@@ -82,14 +82,9 @@ impl Session {
         let id = format!("toolu_{}", self.lines);
         let file = format!("{}/src/{}.rs", self.cwd, MODULES[rng.below(MODULES.len())]);
         let from = rng.below(SOURCE.len() - 5_000);
-        let from = (from..)
-            .find(|at| SOURCE.is_char_boundary(*at))
-            .unwrap_or(0);
+        let from = SOURCE.ceil_char_boundary(from);
         let length = 400 + rng.below(4_000);
-        let to = (from + length..)
-            .find(|at| SOURCE.is_char_boundary(*at))
-            .unwrap_or(from);
-        let piece = &SOURCE[from..to.min(SOURCE.len())];
+        let piece = &SOURCE[from..SOURCE.ceil_char_boundary(from + length)];
         let (tool, input, output) = match rng.below(3) {
             0 => (
                 "Bash",
@@ -124,7 +119,7 @@ impl Session {
 
     /// What the client writes down for itself.
     fn idle(&mut self, rng: &mut Rng) -> anyhow::Result<()> {
-        for _ in 0..1 + rng.below(3) {
+        for _ in 0..=rng.below(3) {
             let from = SOURCE
                 .char_indices()
                 .nth(rng.below(2_000))

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let began = Instant::now();
     let cpu = usage::cpu_time();
     drain(&dir, args.threads)?;
-    let cpu = (usage::cpu_time() - cpu).as_secs_f64();
+    let cpu = usage::cpu_time().saturating_sub(cpu).as_secs_f64();
     let wall = began.elapsed().as_secs_f64();
     let store = Store::open_read_only(&dir.db())?;
     let counts = store.read().counts()?;
