@@ -32,7 +32,8 @@ test('a hook fires and its memories appear without a reload', async () => {
   await card(page, 'The crane stops in time now').first().waitFor();
   await page.locator('mem-card .type', { hasText: 'summary' }).waitFor();
   assert.equal(await page.evaluate(() => window.neverReloaded), true);
-  assert.equal(await page.locator('#project option', { hasText: 'harbour' }).count(), 1);
+  // A project that was not known when the page came.
+  await page.locator('#project option', { hasText: 'harbour' }).waitFor({ state: 'attached' });
   // Each of them once, whatever came over the stream twice.
   const handles = await page.locator('mem-card').evaluateAll((cards) => cards.map((one) => one.dataset.handle));
   assert.equal(new Set(handles).size, handles.length);

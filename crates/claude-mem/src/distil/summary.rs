@@ -221,6 +221,7 @@ fn next_steps(turn: &Material<'_>) -> String {
     let bare = worth.take(6).map(|s| {
         // "Next step: change the field" → "change the field".
         let after = cues::after_opening(&s.text, turn.language, &[Cue::Next]);
+        let after = after.or_else(|| s.text.strip_prefix("Next"));
         let after = after.and_then(|rest| rest.strip_prefix([':', '：']));
         after.unwrap_or(&s.text).trim().to_owned()
     });

@@ -269,7 +269,7 @@ fn a_block_that_spans_the_lines_of_a_patch_is_one_block() {
 #[test]
 fn a_mark_that_cannot_be_read_or_written_keeps_the_turn_silent() {
     let home = home_in_time();
-    hook(&home, "SessionStart", &json!({"source": "startup"}));
+    hook(&home, "SessionStart", &json!({"source": "resume"}));
     // A file where the marks should be: looking them up fails with something unexpected.
     std::fs::remove_dir_all(home.data_dir().join("muted")).expect("the marks");
     home.write(home.data_dir().join("muted"), "in the way");
