@@ -94,7 +94,7 @@ impl Reads<'_> {
     /// Preferences that hold in every project.
     pub fn index_at_user_level(&self, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let sql = format!(
-            "{OBSERVATIONS} WHERE o.level = 'user' AND o.wrong = 0 ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
+            "{OBSERVATIONS} WHERE o.level = 'user' AND o.level <> 'project' AND o.wrong = 0 ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows

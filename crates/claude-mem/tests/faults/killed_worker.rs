@@ -220,13 +220,15 @@ fn hooks_do_not_wait_for_a_worker_that_stands_still() {
         let status = home.mem(&["worker", "status", "--json"]).ok().json();
         status["pid"] == worker.id()
     });
+    // Its file says who it is before it can be reached.
+    let socket = data(&home).worker_sock(&home.home().join(".tmp"));
+    eventually("somebody who listens", || deliver::wake(&socket));
     let pid = rustix::process::Pid::from_child(&worker);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("stopped");
     for number in 0..3 {
         turn(&home, "one", number);
     }
     // More calls than the kernel keeps for one who does not answer.
-    let socket = data(&home).worker_sock(&home.home().join(".tmp"));
     for _ in 0..5_000 {
         assert!(deliver::wake(&socket), "it is there, only busy");
     }

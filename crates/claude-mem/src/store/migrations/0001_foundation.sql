@@ -140,6 +140,9 @@ CREATE INDEX observations_by_project ON observations(project_id, created_at_epoc
 CREATE INDEX observations_by_type ON observations(type, created_at_epoch DESC);
 CREATE INDEX observations_by_time ON observations(created_at_epoch DESC);
 CREATE INDEX observations_by_hash ON observations(content_hash);
+-- What a session start asks for, whatever its age; the query names the same condition.
+CREATE INDEX observations_lasting ON observations(project_id, pinned DESC, created_at_epoch DESC)
+  WHERE pinned = 1 OR type = 'decision';
 CREATE INDEX observations_at_user_level ON observations(level) WHERE level <> 'project';
 CREATE INDEX observations_replaced ON observations(replaced_by) WHERE replaced_by IS NOT NULL;
 
