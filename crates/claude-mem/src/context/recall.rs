@@ -19,6 +19,8 @@ use crate::store::{Filter, Observation, Page, Reads, RowKind, StoreError, WordSc
 use crate::tokens;
 use crate::vocabulary::AMENDMENT;
 
+/// A project of three memories is all about what they are about; a prompt about it still is.
+const IMAGINED_ROWS: f64 = 20.0;
 /// Memories that one prompt may bring.
 pub const MEMORIES_MAX: usize = 3;
 /// Rows looked at behind the best.
@@ -182,7 +184,10 @@ fn near(
         kinds: vec![RowKind::Observation],
         ..WordScope::default()
     };
-    let ranking = Ranking::default();
+    let ranking = Ranking {
+        imagined: IMAGINED_ROWS,
+        ..Ranking::default()
+    };
     let gathered = gather(reads, query, &scope, None, leg, &ranking)?;
     let mut found: Vec<Near> = Vec::new();
     for hit in order(&gathered.rows, &gathered.terms, &ranking) {

@@ -227,7 +227,11 @@ impl Terms {
             chosen.truncate(ranking.terms_max);
         }
         let words = asked_for(&chosen);
-        let idf = |count: u64| ((all as f64 + 1.0) / (count as f64 + 0.5)).ln().max(0.05);
+        let idf = |count: u64| {
+            ((all as f64 + ranking.imagined) / (count as f64 + 0.5))
+                .ln()
+                .max(0.05)
+        };
         let mut seen = HashSet::new();
         let stems = chosen
             .into_iter()

@@ -38,6 +38,9 @@ pub struct Ranking {
     pub recency: f64,
     /// Query terms at most; the rarest are kept.
     pub terms_max: usize,
+    /// Rows without any of the terms that are imagined beside the real ones, so that a term is not
+    /// common because there is little to read yet.
+    pub imagined: f64,
     /// Of so many of the best, the neighbours are looked at too.
     pub leaders: usize,
 }
@@ -58,6 +61,7 @@ impl Default for Ranking {
             small_words: [60.0, 120.0],
             recency: 0.005,
             terms_max: 32,
+            imagined: 1.0,
             leaders: 12,
         }
     }

@@ -142,6 +142,72 @@ fn remembers_and_recalls(version: &str) {
     );
 }
 
+/// Without the index at the start, a prompt and a file bring their own memories, once, and what
+/// was told stays within the settings.
+fn recalls_at_the_moment_of_need(version: &str) {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(version, &model, "manual") else {
+        return;
+    };
+    let home = home.with_env("CLAUDE_MEM_CONTEXT", "off");
+    first_session(&home, &model);
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+
+    let before = model.messages().len();
+    model.push(Turn::text("Seven."));
+    let question = "How many retry attempts does the upstream limiter allow in the retry module?";
+    home.prompt(question).ok();
+    let asked = &model.messages()[before..];
+    let first = asked.iter().find(|request| request.says(question));
+    let first = first.expect("the prompt reached the model");
+    assert!(
+        first.says("Recorded in earlier sessions"),
+        "{:#}",
+        first.body
+    );
+    assert!(
+        first.says("Use 7 retry attempts, never 8"),
+        "{:#}",
+        first.body
+    );
+
+    let before = model.messages().len();
+    let file = home.project().join("src/retry.py");
+    model.push(Turn::call("Read", json!({ "file_path": file })));
+    model.push(Turn::call("Read", json!({ "file_path": file, "limit": 3 })));
+    model.push(Turn::text("Done."));
+    home.prompt("Read that file").ok();
+    let asked = &model.messages()[before..];
+    let last = asked.iter().rfind(|request| request.says("Read that file"));
+    let last = last.expect("the prompt reached the model");
+    // Old clients have no place for it before a tool is used.
+    if version != OLDEST {
+        let told = last
+            .body
+            .to_string()
+            .matches("Known of src/retry.py")
+            .count();
+        assert_eq!(told, 1, "{:#}", last.body);
+    }
+    let why: Value = home.mem(&["why", "#1", "--json"]).ok().json();
+    let entries = why["entries"].as_array().expect("entries");
+    let tokens: u64 = entries
+        .iter()
+        .filter_map(|entry| entry["tokens"].as_u64())
+        .sum();
+    assert!(tokens > 0 && tokens <= 400 + 250, "{why:#}");
+}
+
+#[test]
+fn the_current_client_recalls_at_the_moment_of_need() {
+    recalls_at_the_moment_of_need(CURRENT);
+}
+
+#[test]
+fn an_old_client_recalls_at_the_moment_of_need() {
+    recalls_at_the_moment_of_need(OLDEST);
+}
+
 #[test]
 fn the_current_client_is_remembered_and_told() {
     remembers_and_recalls(CURRENT);
