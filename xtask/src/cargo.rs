@@ -38,6 +38,12 @@ pub(crate) fn answers(command: &mut Command) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
+/// Builds the executables that scripts drive, beside the tests: those bring features of their own
+/// to shared dependencies, and without them everything would be built a second time.
+pub(crate) fn build_debug() -> anyhow::Result<()> {
+    run(cargo().args(["build", "--locked", "--workspace", "--bins", "--tests"]))
+}
+
 /// How the shipped executable is linked. On Linux with glibc everything is linked in, at fixed
 /// addresses: a hook is a fresh process each time, and resolving symbols was half of what an empty
 /// one cost (1.64 × `/bin/true`, against 0.87 × without; position-independent 0.96 ×). Names are

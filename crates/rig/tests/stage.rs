@@ -65,13 +65,15 @@ fn a_program_that_takes_too_long_is_killed_with_its_children() {
 #[test]
 fn what_was_left_running_ends_with_the_sandbox() {
     let home = Sandbox::new();
-    // In a session of its own, as a daemon is.
-    let script = "setsid sleep 600 </dev/null >/dev/null 2>&1 & echo $!";
+    // In a session of its own, as a daemon is. It says when it is up, and waits without becoming
+    // another program: a process in the middle of that has no environment to be known by.
+    let script = "mkfifo up never; \
+        setsid sh -c 'echo >up; read word <never' </dev/null >/dev/null 2>&1 & read word <up";
     process::run(shell(&home, script), b"", Duration::from_secs(20)).ok();
     let mut left = home.leftovers();
     let daemon = left.pop().expect("the daemon runs");
     assert!(
-        left.is_empty() && daemon.command.ends_with("sleep 600"),
+        left.is_empty() && daemon.command.ends_with("read word <never"),
         "{left:?} {daemon:?}"
     );
     let root = home

@@ -7,7 +7,7 @@
 use super::Outcome;
 use super::needs::find;
 use super::scripts::Scripts;
-use crate::cargo::{self, run};
+use crate::cargo;
 
 pub(super) fn run_all() -> anyhow::Result<Outcome> {
     let Some(browser) = find("chromium") else {
@@ -18,7 +18,7 @@ pub(super) fn run_all() -> anyhow::Result<Outcome> {
         Ok(scripts) => scripts,
         Err(missing) => return Ok(Outcome::Skipped(format!("{missing:#}"))),
     };
-    run(cargo::cargo().args(["build", "--locked", "--workspace", "--bins"]))?;
+    cargo::build_debug()?;
     let target = cargo::target_dir()?;
     let (built, out) = (target.join("debug"), target.join("browser"));
     scripts.run_all(&[

@@ -109,7 +109,7 @@ fn mcp() -> anyhow::Result<Outcome> {
         Ok(scripts) => scripts,
         Err(missing) => return Ok(Outcome::Skipped(format!("{missing:#}"))),
     };
-    run(cargo::cargo().args(["build", "--locked", "--workspace", "--bins"]))?;
+    cargo::build_debug()?;
     let exe = cargo::target_dir()?.join("debug/claude-mem");
     scripts.run_all(&[(EXE_VARIABLE, &exe)])?;
     Ok(Outcome::Passed)
