@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use claude_mem::search::Encoder;
-use claude_mem::search::index::catch_up;
-use claude_mem::search::packed::{pack, pack_signs};
+use claude_mem::search::index::{catch_up, row_vectors};
 use claude_mem::search::subdocuments::subdocuments;
-use claude_mem::store::{RowVectors, Store, StoreError, VectorStore};
+use claude_mem::store::{Store, StoreError, VectorStore};
 
 use crate::corpus::rng::Rng;
 
@@ -77,21 +76,9 @@ fn made_up(
     let mut put = Vec::with_capacity(owed.len());
     for row in &owed {
         let Some(text) = row.text else { continue };
-        let (mut parts, mut bits) = (Vec::new(), Vec::new());
-        for _ in subdocuments(&store.read(), row.kind, row.row_id)? {
-            let vector = with_noise(&pool[rng.below(pool.len())], rng);
-            pack(&vector, &mut parts);
-            pack_signs(&vector, &mut bits);
-        }
-        put.push(RowVectors {
-            kind: row.kind,
-            row_id: row.row_id,
-            project: text.project,
-            created_at: text.created_at,
-            text_hash: text.text_hash,
-            parts,
-            bits,
-        });
+        let parts = subdocuments(&store.read(), row.kind, row.row_id)?.len();
+        let made_up = (0..parts).map(|_| with_noise(&pool[rng.below(pool.len())], rng));
+        put.push(row_vectors(row, &text, made_up));
     }
     vectors.change(&put, &[])?;
     store.write(|tx| {

@@ -50,17 +50,15 @@ struct Edited {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let id = pin::observation(args.id)?;
     let mut store = app.store_to_change()?;
-    let row = store.read().observation(id);
-    let row = row.map_err(|_| Usage::error(format!("there is no {}", args.id)))?;
+    let row = pin::row(&store, args.id)?;
     let correction = match typed(args)? {
         Some(correction) => Some(correction),
         None => in_editor(&row, app)?,
     };
     let changed = correction.is_some();
     if let Some(correction) = correction {
-        remember::edit(&mut store, id, &correction, app.now).map_err(|e| match e {
+        remember::edit(&mut store, row.id, &correction, app.now).map_err(|e| match e {
             CannotSave::Store(e) => e.into(),
             CannotSave::Empty => Usage::error("a memory needs a title"),
             refused @ CannotSave::Private => Usage::error(refused.to_string()),

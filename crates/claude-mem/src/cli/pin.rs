@@ -11,7 +11,7 @@ use crate::context::quote;
 use crate::ids::ObservationId;
 use crate::remember;
 use crate::search::Handle;
-use crate::store::RowKind;
+use crate::store::{Observation, RowKind, Store, StoreError};
 
 /// Keep memories in view: sessions are told of them first
 ///
@@ -54,8 +54,7 @@ pub(super) fn set(
     let mut store = app.store_to_change()?;
     let mut rows = Vec::new();
     for handle in handles {
-        let row = store.read().observation(observation(*handle)?);
-        let row = row.map_err(|_| Usage::error(format!("there is no {handle}")))?;
+        let row = row(&store, *handle)?;
         rows.push(Row { id: *handle, title: quote::line(&row.title, 100) });
     }
     let ids: Vec<_> = handles.iter().map(|handle| ObservationId(handle.row_id)).collect();
@@ -66,12 +65,15 @@ pub(super) fn set(
     })
 }
 
-/// Prompts, answers and accounts are what they are.
-pub(super) fn observation(handle: Handle) -> anyhow::Result<ObservationId> {
-    match handle.kind {
-        RowKind::Observation => Ok(ObservationId(handle.row_id)),
-        _ => Err(Usage::error(format!(
+/// The memory of this id, to be changed. Prompts, answers and accounts are what they are.
+pub(super) fn row(store: &Store, handle: Handle) -> anyhow::Result<Observation> {
+    if handle.kind != RowKind::Observation {
+        return Err(Usage::error(format!(
             "{handle} is not a memory that can be changed; those look like #12"
-        ))),
+        )));
+    }
+    match store.read().observation(ObservationId(handle.row_id)) {
+        Err(StoreError::NoSuchRow { .. }) => Err(Usage::error(format!("there is no {handle}"))),
+        row => Ok(row?),
     }
 }

@@ -4,11 +4,10 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::Usage;
 use super::app::App;
+use super::{Usage, pin};
 use super::screen::{QUIET, Screen};
 use crate::context::quote;
-use crate::ids::ObservationId;
 use crate::search::Handle;
 use crate::store::{Level, Observation, ObservationEdit, RowKind};
 
@@ -82,12 +81,8 @@ fn row(observation: &Observation) -> Row {
 }
 
 fn set_level(app: &App, id: Handle, level: Level) -> anyhow::Result<()> {
-    if id.kind != RowKind::Observation {
-        return Err(Usage::error(format!("{id} is no observation")));
-    }
     let mut store = app.store_to_change()?;
-    let known = store.read().observation(ObservationId(id.row_id));
-    let known = known.map_err(|_| Usage::error(format!("there is no {id}")))?;
+    let known = pin::row(&store, id)?;
     if known.level == Level::Project && level == Level::Project {
         return Err(Usage::error(format!("{id} holds in its own project already")));
     }

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::recall::{self, Ask, Brought, Recalled};
 use super::{Block, failure};
 use crate::clock::Millis;
+use crate::ids::{ClientSessionId, SessionId};
 use crate::limits::RECALL_CHARS_MAX;
-use crate::search::VectorLeg;
+use crate::search::{RowKey, VectorLeg};
 use crate::store::{Feedback, Reads, Signal, StoreError};
 
 /// The agent that is told something: one of a session may not know what another was told.
@@ -92,17 +93,14 @@ impl Moment {
 
 impl Listener {
     /// The session itself, if it is known already.
-    pub fn own_session(
-        &self,
-        reads: &Reads<'_>,
-    ) -> Result<Option<crate::ids::SessionId>, StoreError> {
-        let client_session = crate::ids::ClientSessionId(self.session.clone());
+    pub fn own_session(&self, reads: &Reads<'_>) -> Result<Option<SessionId>, StoreError> {
+        let client_session = ClientSessionId(self.session.clone());
         let session = reads.session_of_client(&self.client, &client_session)?;
         Ok(session.map(|session| session.id))
     }
 
     /// What it was told and has not forgotten since.
-    pub fn shown(&self, reads: &Reads<'_>) -> Result<HashSet<crate::search::RowKey>, StoreError> {
+    pub fn shown(&self, reads: &Reads<'_>) -> Result<HashSet<RowKey>, StoreError> {
         let since = reads.last_compaction(&self.client, &self.session)?;
         let shown = reads.shown_to(&self.client, &self.session, &self.agent_id, since)?;
         Ok(shown.into_iter().collect())

@@ -1,4 +1,5 @@
 use super::*;
+use crate::distil::effect::{listed, told};
 
 fn words(path: &str, old: &str, new: &str, file: Option<&str>) -> Vec<String> {
     let change = Change::replaced(path, old, new, file);

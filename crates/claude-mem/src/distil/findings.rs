@@ -5,7 +5,7 @@ use super::account::{Account, Use, titling, without_speaker};
 use super::acts::{Act, Done};
 use super::cues::{Cue, Language};
 use super::draft::{concepts, observation};
-use super::effects;
+use super::effect;
 use super::failures::Overcome;
 use super::speech::Speech;
 use super::text::{capitalised, clip, content_words, run_on, shared};
@@ -113,7 +113,7 @@ fn undone(files: &[FileWork], account: &Account<'_>, at: Millis) -> Option<NewOb
     let file = files
         .iter()
         .find(|file| file.effects.iter().any(|effect| effect.weight() >= 2))?;
-    let told = effects::told(&file.path, &file.effects, 2);
+    let told = effect::told(&file.path, &file.effects, 2);
     let why = account.best(&[Use::Found, Use::Caveat], &[], 400, 2);
     if told.is_empty() || why.is_empty() {
         return None;

@@ -5,7 +5,7 @@ use super::account::{Account, Use, titling, without_speaker};
 use super::commits;
 use super::cues::Cue;
 use super::draft::{concepts, observation};
-use super::effects::{self, Effect};
+use super::effect::{self, Effect};
 use super::failures::Overcome;
 use super::kinds;
 use super::speech::{Speech, Statement};
@@ -120,7 +120,7 @@ fn from_effects(files: &[FileWork]) -> Option<String> {
         (Some(_), more) => format!(" (and {} more files)", more + 1),
     };
     let room = OBSERVATION_TITLE_CHARS_MAX.saturating_sub(others.chars().count());
-    let told = shorten(&effects::told(&first.path, &first.effects, 2), room);
+    let told = shorten(&effect::told(&first.path, &first.effects, 2), room);
     Some(format!("{told}{others}"))
 }
 
@@ -216,7 +216,7 @@ fn what_changed(work: &Work) -> String {
     let told = work
         .files
         .iter()
-        .map(|file| effects::told(&file.path, &file.effects, 3));
+        .map(|file| effect::told(&file.path, &file.effects, 3));
     let told: Vec<String> = told
         .filter(|told| !told.is_empty())
         .take(4)
@@ -231,7 +231,7 @@ fn facts(work: &Work) -> Vec<String> {
         facts.extend(commits::statements(&commit.body));
     }
     for file in &work.files {
-        let told = effects::told(&file.path, &file.effects, 4);
+        let told = effect::told(&file.path, &file.effects, 4);
         if !told.is_empty() {
             facts.push(told);
         }

@@ -7,7 +7,8 @@ use super::acts::{Act, Done};
 use super::carry::Carry;
 use super::commands::{Outcome, Run};
 use super::commits::{self, Commit};
-use super::effects::{self, Effect};
+use super::effect::{self, Effect};
+use super::effects;
 use super::failures::{self, Overcome};
 use super::patch::Change;
 use super::shell::Simple;
@@ -81,7 +82,7 @@ fn edit(change: &Change, now: &mut Work, works: &mut Works, carry: &mut Carry) {
     let effects = effects::of(change);
     failures::note_edit(
         &change.path,
-        &effects::told(&change.path, &effects, 3),
+        &effect::told(&change.path, &effects, 3),
         carry,
     );
     let index = now

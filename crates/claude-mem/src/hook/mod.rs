@@ -11,6 +11,7 @@
 pub mod agents;
 pub mod answer;
 mod ask;
+mod asked;
 pub mod deliver;
 pub mod event;
 pub mod guard;
@@ -21,6 +22,7 @@ pub mod mute;
 mod notices;
 pub mod recall;
 mod scan;
+mod session_start;
 pub mod settings;
 pub mod spool;
 mod start;
@@ -29,9 +31,10 @@ pub mod tail;
 pub mod take;
 pub mod wire;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
+
+pub use asked::Asked;
 
 use agents::{Agent, Kind};
 use answer::Answer;
@@ -44,25 +47,12 @@ use crate::clock::Micros;
 use crate::ids::ClientSessionId;
 use crate::install::client;
 use crate::install::version::Version;
-use crate::limits::STDIN_MAYBE_MS;
 use crate::paths::{self, DataDir};
 use crate::store::StoreError;
 use crate::{pause, project};
 
 /// A developer's way to see that a panic is survived.
 const PANIC_EVENT: &str = "SelfTestPanic";
-
-/// What the command line asks for.
-#[derive(Debug)]
-pub struct Asked {
-    agent: Option<&'static Agent>,
-    /// As the client names it.
-    event: String,
-    /// A first name that is an everyday command too: it is a hook if a payload stands on stdin.
-    only_with_payload: bool,
-    /// Where this installation keeps its data, if not in the usual place.
-    data_dir: Option<OsString>,
-}
 
 /// How a hook went.
 #[derive(Debug)]
@@ -73,63 +63,6 @@ pub enum Outcome {
     Fault(String),
     /// It was not a hook at all: the command of that name is meant.
     NotAHook,
-}
-
-impl Asked {
-    /// `hook <agent> <event> [--data-dir <dir>]`, or one of the first names alone. `None`:
-    /// something else.
-    pub fn from_args(args: &[OsString]) -> Option<Self> {
-        let mut args = args.iter().map(OsString::as_os_str);
-        let first = args.next()?;
-        if first == OsStr::new("hook") {
-            let agent = args.next().and_then(OsStr::to_str);
-            let event = args.next().and_then(OsStr::to_str);
-            let said = args
-                .next()
-                .is_some_and(|word| word == OsStr::new("--data-dir"));
-            let data_dir = args.next().filter(|_| said).map(OsStr::to_owned);
-            return Some(Self {
-                data_dir,
-                agent: agent.and_then(Agent::named),
-                event: event.unwrap_or_default().to_owned(),
-                only_with_payload: false,
-            });
-        }
-        let kind = match first.to_str()? {
-            "context" => Kind::SessionStart,
-            "new" => Kind::Prompt,
-            "save" => Kind::ToolUse,
-            "summary" => Kind::Stop,
-            _ => return None,
-        };
-        let alone = args.next().is_none();
-        alone.then(|| Self {
-            agent: Some(&agents::CLAUDE_CODE),
-            event: agents::CLAUDE_CODE.event_name(kind).to_owned(),
-            only_with_payload: true,
-            data_dir: None,
-        })
-    }
-
-    /// The command line knows best; it was written when this was installed.
-    fn dir(&self, env: impl Fn(&str) -> Option<OsString>) -> Option<DataDir> {
-        let said = self.data_dir.as_ref().map(Path::new);
-        match said.filter(|dir| dir.is_absolute()) {
-            Some(dir) => Some(DataDir::new(dir)),
-            None => DataDir::find(env),
-        }
-    }
-
-    fn patience(&self) -> stdin::Patience {
-        let usual = stdin::Patience::default();
-        if !self.only_with_payload {
-            return usual;
-        }
-        stdin::Patience {
-            first_byte: Duration::from_millis(STDIN_MAYBE_MS),
-            ..usual
-        }
-    }
 }
 
 /// What surrounds a hook: asked once, at the edge.

@@ -2,9 +2,6 @@
 //!
 //! Invariant: whatever goes wrong here costs the agent a memory, never its turn.
 
-#[path = "session_start.rs"]
-mod start;
-
 use std::path::Path;
 
 use jiff::tz::TimeZone;
@@ -12,6 +9,7 @@ use jiff::tz::TimeZone;
 use super::agents::{Agent, Kind};
 use super::answer::Answer;
 use super::event::{Body, ProjectHint};
+use super::session_start;
 use super::settings::HookSettings;
 use super::wire::{Head, Wire};
 use crate::clock::Millis;
@@ -91,7 +89,7 @@ impl<'a> About<'a> {
 /// The answer to one hook call.
 pub fn answer(question: &Question<'_>) -> Answer {
     let told = match question.kind {
-        Kind::SessionStart => start::session(question),
+        Kind::SessionStart => session_start::told(question),
         Kind::Prompt => prompt(question).map(Told::agent),
         Kind::BeforeTool => before_tool(question).map(Told::agent),
         Kind::ToolFailure | Kind::ToolUse => failure(question).map(Told::agent),
@@ -119,9 +117,9 @@ pub fn answer(question: &Question<'_>) -> Answer {
 
 /// What is said to whom; empty: nothing.
 #[derive(Debug, Default)]
-struct Told {
-    text: String,
-    message: String,
+pub(super) struct Told {
+    pub(super) text: String,
+    pub(super) message: String,
 }
 
 impl Told {
@@ -134,7 +132,7 @@ impl Told {
 }
 
 impl Question<'_> {
-    fn listener(&self) -> Listener {
+    pub(super) fn listener(&self) -> Listener {
         Listener {
             client: self.agent.name.to_owned(),
             session: self.head.session.clone().unwrap_or_default(),
@@ -144,7 +142,7 @@ impl Question<'_> {
 }
 
 /// The store, if there is one yet.
-fn open(question: &Question<'_>) -> Result<Option<Store>, StoreError> {
+pub(super) fn open(question: &Question<'_>) -> Result<Option<Store>, StoreError> {
     match Store::open_read_only(&question.dir.db()) {
         Err(StoreError::Missing) => Ok(None),
         store => store.map(Some),
@@ -250,7 +248,7 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
 }
 
 /// The ledger. What cannot be noted now is shown all the same: at worst it is shown twice.
-fn record(
+pub(super) fn record(
     question: &Question<'_>,
     place: &str,
     brought: &[recall::Brought],

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-use super::{Question, Told, open, record};
+use super::event::ProjectHint;
+use super::notices::notices;
+use super::recall::{Question, Told, open, record};
 use crate::context::{self, quote};
-use crate::hook::event::ProjectHint;
-use crate::hook::notices::notices;
 use crate::ids::{ProjectId, SessionId};
 use crate::serve::pidfile::WorkerFile;
 use crate::store::{Filter, Inbox, Page, Reads, StoreError};
@@ -15,7 +15,7 @@ use crate::store::{Filter, Inbox, Page, Reads, StoreError};
 /// Counting further takes time that nobody has at the start.
 const COUNTED_MAX: u32 = 1_000;
 
-pub(super) fn session(question: &Question<'_>) -> Result<Told, StoreError> {
+pub(super) fn told(question: &Question<'_>) -> Result<Told, StoreError> {
     let source = question.head.source.as_deref().unwrap_or("startup");
     if source == "compact" {
         note_compaction(question)?;

@@ -12,7 +12,7 @@ use super::packed::{pack, pack_signs};
 use super::rank::RowKey;
 use super::subdocuments::subdocuments;
 use crate::limits::INDEX_BATCH_ROWS;
-use crate::store::{MadeFrom, Owed, RowVectors, Store, StoreError, VectorStore};
+use crate::store::{MadeFrom, Owed, OwedText, RowVectors, Store, StoreError, VectorStore};
 
 /// Which file the backlog was last filled for.
 const FILE_KEY: &str = "vectors";
@@ -160,25 +160,34 @@ fn batch(
         .collect();
     let mut made = encoder.texts(&texts).into_iter();
     for (row, text, texts) in &to_embed {
-        let (mut parts, mut bits) = (Vec::new(), Vec::new());
-        for vector in made.by_ref().take(texts.len()) {
-            pack(&vector, &mut parts);
-            pack_signs(&vector, &mut bits);
-        }
-        put.push(RowVectors {
-            kind: row.kind,
-            row_id: row.row_id,
-            project: text.project,
-            created_at: text.created_at,
-            text_hash: text.text_hash,
-            parts,
-            bits,
-        });
+        put.push(row_vectors(row, text, made.by_ref().take(texts.len())));
     }
     vectors.change(&put, &remove)?;
     progress.embedded += to_embed.len() as u64;
     progress.removed += remove.len() as u64;
     settle(store, &owed)
+}
+
+/// What is kept of one row: the vectors of its parts, and of which text they were made.
+pub fn row_vectors(
+    row: &Owed,
+    text: &OwedText,
+    vectors: impl IntoIterator<Item = Vec<f32>>,
+) -> RowVectors {
+    let (mut parts, mut bits) = (Vec::new(), Vec::new());
+    for vector in vectors {
+        pack(&vector, &mut parts);
+        pack_signs(&vector, &mut bits);
+    }
+    RowVectors {
+        kind: row.kind,
+        row_id: row.row_id,
+        project: text.project,
+        created_at: text.created_at,
+        text_hash: text.text_hash,
+        parts,
+        bits,
+    }
 }
 
 fn settle(store: &mut Store, done: &[Owed]) -> Result<(), StoreError> {

@@ -1,7 +1,5 @@
 //! What a hook asks the worker at a moment of need.
 
-use std::sync::Arc;
-
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +25,7 @@ pub(super) fn recall(worker: &Worker, moment: &Moment) -> Result<Recalled, Store
 
 /// Notes it in the ledger, once the hook has heard it.
 pub(super) fn heard(
-    worker: &Arc<Worker>,
+    worker: &Worker,
     moment: &Moment,
     recalled: &Recalled,
 ) -> Result<(), StoreError> {
