@@ -87,6 +87,10 @@ pub const POLL_SECONDS: u64 = 30;
 pub const BUSY_PAUSE_MS: u64 = 100;
 /// How long the worker waits for writers to end before it replaces a damaged store.
 pub const GATE_SECONDS: u64 = 10;
+/// Rows of a damaged store that go into the next one together.
+pub const SALVAGE_BATCH_ROWS: usize = 64;
+/// Rows that are swept away between two commits: hooks wait no longer.
+pub const SWEEP_ROWS: u32 = 64;
 
 /// One request to the worker over its socket,
 pub const REQUEST_BYTES_MAX: u64 = 64 << 10;
@@ -144,6 +148,8 @@ pub const TRANSCRIPT_CALLS_MAX: usize = 256;
 pub const TRANSCRIPT_PRIVATE_MAX: usize = 64;
 /// Events from a transcript that go into the queue together.
 pub const WITNESS_BATCH_MAX: usize = 32;
+/// How long a session whose transcript cannot be read is not given up.
+pub const UNHEARD_SECONDS_MAX: i64 = 7 * 86_400;
 /// Sessions without an end that are looked at when another one begins.
 pub const WITNESS_SESSIONS_MAX: usize = 16;
 /// How far a session's first hook may lag behind its first line.

@@ -72,6 +72,11 @@ impl DataDir {
         self.root.join("backups")
     }
 
+    /// Where what takes a damaged database's place is made.
+    pub fn recovering(&self) -> PathBuf {
+        self.root.join("recovering")
+    }
+
     pub fn settings(&self) -> PathBuf {
         self.root.join("settings.json")
     }

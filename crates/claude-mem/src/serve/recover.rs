@@ -2,10 +2,12 @@
 //!
 //! In: a data directory that is ours alone by its lock. Out: a store that works.
 //!
-//! Invariant: nothing is deleted. A damaged database is moved to `backups/` with its log, the
-//! newest backup that passes SQLite's own check takes its place, and what can still be read of
-//! the damaged queue is queued again. Nobody writes meanwhile: hooks find the gate closed and
-//! spool.
+//! Invariant: nothing is lost on the way. What takes the place of a damaged database is made whole
+//! first, from the newest backup that passes SQLite's own check and from what can still be read of
+//! the damaged one: its queue, and what was not to be remembered. Then the two change places; the
+//! damaged one lies in `backups/` with its log. A process that dies over it leaves the damaged one
+//! where it was, or a note by which the next one ends the change. Nobody writes meanwhile: hooks
+//! find the gate closed and spool.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,10 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::backups;
 use crate::clock::Millis;
-use crate::hook::key;
-use crate::limits::GATE_SECONDS;
+use crate::limits::{GATE_SECONDS, SALVAGE_BATCH_ROWS};
 use crate::paths::DataDir;
-use crate::store::{Gate, Salvage, Store, StoreError};
+use crate::store::{Gate, Store, StoreError};
 
 /// Where the store keeps the notice, until somebody has shown it.
 pub const NOTICE: &str = "notice.recovered";
@@ -40,7 +41,12 @@ pub struct Recovered {
 pub fn open(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
     match Store::open(&dir.db()).and_then(probed) {
         Err(StoreError::Damaged) => recover(dir, now),
-        opened => opened,
+        Ok(store) => {
+            // One that was killed may have left it.
+            clear(dir)?;
+            Ok(store)
+        }
+        failed => failed,
     }
 }
 
@@ -54,35 +60,58 @@ fn probed(store: Store) -> Result<Store, StoreError> {
 /// Replaces a store that is known to be damaged. It must not be open in this process.
 pub fn recover(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
     let gate = Gate::close(&dir.db(), Duration::from_secs(GATE_SECONDS))?;
-    let damaged = set_aside(dir, "damaged", now)?;
-    let backup_from = restore_newest(dir)?;
+    // An earlier attempt may have got as far as the change itself.
+    if !Store::finish_swap(&gate, &dir.db())? {
+        let damaged = aside(dir, "damaged", now)?;
+        let ready = rebuilt(dir, &damaged, now)?;
+        Store::swap(&gate, &dir.db(), &ready, &damaged)?;
+    }
     drop(gate);
-    let mut store = Store::open(&dir.db())?;
-    let salvaged = salvage(&mut store, &damaged, now)?;
+    clear(dir)?;
+    Store::open(&dir.db())
+}
+
+/// Makes what is to take the place, notice included. Nothing has moved yet.
+fn rebuilt(dir: &DataDir, damaged: &Path, now: Millis) -> Result<PathBuf, StoreError> {
+    let ready = workshop(dir)?;
+    let backup_from = restore_newest(dir, &ready)?;
+    let mut store = Store::open(&ready)?;
+    let salvaged = salvage(&mut store, &dir.db(), now)?;
     let notice = Recovered {
         at: now,
-        damaged,
+        damaged: damaged.to_owned(),
         backup_from,
         salvaged,
     };
     let text = serde_json::to_string(&notice)?;
     store.write(|tx| tx.set_meta(NOTICE, &text))?;
-    Ok(store)
+    store.close()?;
+    Ok(ready)
 }
 
-/// Moves the database and its log out of the way, the log first: a log that was left behind
-/// would be taken for the next database's.
-fn set_aside(dir: &DataDir, word: &str, now: Millis) -> Result<PathBuf, StoreError> {
-    let io = |error| StoreError::Io("setting the damaged database aside".to_owned(), error);
-    crate::paths::create_dir(&dir.backups()).map_err(io)?;
-    let damaged = free_name(dir, word, now);
-    for ending in ["-wal", "-shm", ""] {
-        match std::fs::rename(beside(&dir.db(), ending), beside(&damaged, ending)) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io(e)),
-            _ => {}
+/// Where a database can be made: in an empty directory of ours.
+fn workshop(dir: &DataDir) -> Result<PathBuf, StoreError> {
+    clear(dir)?;
+    let place = dir.recovering();
+    crate::paths::create_dir(&place).map_err(|e| StoreError::Io(place.display().to_string(), e))?;
+    Ok(place.join("claude-mem.db"))
+}
+
+fn clear(dir: &DataDir) -> Result<(), StoreError> {
+    let place = dir.recovering();
+    match std::fs::remove_dir_all(&place) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::Io(place.display().to_string(), e))
         }
+        _ => Ok(()),
     }
-    Ok(damaged)
+}
+
+/// Where the database that makes room goes.
+fn aside(dir: &DataDir, word: &str, now: Millis) -> Result<PathBuf, StoreError> {
+    let place = dir.backups();
+    crate::paths::create_dir(&place).map_err(|e| StoreError::Io(place.display().to_string(), e))?;
+    Ok(free_name(dir, word, now))
 }
 
 /// Twice in a second is two names.
@@ -98,16 +127,10 @@ fn free_name(dir: &DataDir, word: &str, now: Millis) -> PathBuf {
         .unwrap_or_else(|| name(0))
 }
 
-fn beside(database: &Path, ending: &str) -> PathBuf {
-    let mut path = database.as_os_str().to_owned();
-    path.push(ending);
-    path.into()
-}
-
-/// Puts the newest sound backup in place. `None`: there is none.
-fn restore_newest(dir: &DataDir) -> Result<Option<Millis>, StoreError> {
+/// Makes `ready` of the newest sound backup. `None`: there is none.
+fn restore_newest(dir: &DataDir, ready: &Path) -> Result<Option<Millis>, StoreError> {
     for backup in backups::list(&dir.backups())?.into_iter().rev() {
-        match Store::restore(&backup.path, &dir.db()) {
+        match Store::restore(&backup.path, ready) {
             Ok(()) => return Ok(Some(backup.at)),
             // This one is no good either; an older one may be.
             Err(StoreError::Damaged | StoreError::Foreign | StoreError::Newer { .. }) => {}
@@ -124,27 +147,38 @@ pub fn replace(
     now: Millis,
     within: Duration,
 ) -> Result<Option<PathBuf>, StoreError> {
-    let _gate = Gate::close(&dir.db(), within)?;
-    let set_aside = if dir.db().exists() {
-        Some(set_aside(dir, "replaced", now)?)
-    } else {
-        None
-    };
-    Store::restore(backup, &dir.db())?;
-    Ok(set_aside)
+    let gate = Gate::close(&dir.db(), within)?;
+    Store::finish_swap(&gate, &dir.db())?;
+    let replaced = aside(dir, "replaced", now)?;
+    let ready = workshop(dir)?;
+    Store::restore(backup, &ready)?;
+    let was_there = dir.db().exists();
+    Store::swap(&gate, &dir.db(), &ready, &replaced)?;
+    drop(gate);
+    clear(dir)?;
+    Ok(was_there.then_some(replaced))
 }
 
 /// Queues again what the damaged database still tells of its queue, and remembers which sessions
-/// were not to be remembered.
+/// were not to be remembered and which memories were forgotten.
 fn salvage(store: &mut Store, damaged: &Path, now: Millis) -> Result<usize, StoreError> {
-    let Salvage { events, ignored } = Store::salvage(damaged);
+    let found = Store::salvage(damaged);
     let mut saved = 0;
-    for event in &events {
-        store.write(|tx| tx.accept(key::of(event, None), event, now))?;
-        saved += 1;
+    for some in found.events.chunks(SALVAGE_BATCH_ROWS) {
+        saved += store.write(|tx| {
+            let taken = some.iter().map(|event| tx.take_back(event, now));
+            let taken = taken.collect::<Result<Vec<_>, _>>()?;
+            Ok(taken.into_iter().filter(|new| *new).count())
+        })?;
     }
-    for (client, session) in &ignored {
-        store.write(|tx| tx.ignore_session(client, session, now))?;
+    for some in found.ignored.chunks(SALVAGE_BATCH_ROWS) {
+        store.write(|tx| {
+            some.iter()
+                .try_for_each(|(client, session)| tx.ignore_session(client, session, now))
+        })?;
+    }
+    for some in found.tombstones.chunks(SALVAGE_BATCH_ROWS) {
+        store.write(|tx| tx.forget_again(some, now))?;
     }
     Ok(saved)
 }

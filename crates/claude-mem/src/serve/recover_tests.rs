@@ -1,8 +1,12 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use super::*;
+use crate::hook::event::EventKey;
+use crate::hook::key;
 use crate::ids::ClientSessionId;
+use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::serve::testing::{accept, event, prompt, scratch, stop};
+use crate::store::{Accepted, RowKind, Stored};
 
 const NOW: Millis = Millis(1_769_853_600_000);
 
@@ -61,7 +65,7 @@ fn a_damaged_one_is_set_aside_and_the_newest_sound_backup_takes_its_place() {
     // It keeps a log again, as a database of ours does.
     let mut store = open(dir, NOW).unwrap();
     store.write(|tx| tx.set_meta("a", "b")).unwrap();
-    assert!(beside(&dir.db(), "-wal").exists());
+    assert!(dir.root().join("claude-mem.db-wal").exists());
 }
 
 #[test]
@@ -121,4 +125,134 @@ fn nobody_writes_while_it_is_replaced() {
     ));
     drop(writer);
     Gate::close(&dir.db(), Duration::ZERO).unwrap();
+}
+
+/// An observation of no session.
+fn note(store: &mut Store, title: &str) -> i64 {
+    let new = NewObservation {
+        kind: ObservationType::DECISION,
+        title: title.into(),
+        subtitle: String::new(),
+        narrative: String::new(),
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        origin: Origin::User,
+        created_at: NOW,
+        discovery_tokens: 0,
+    };
+    let id = store.write(|tx| tx.create_observation(&new, &Stored::default()));
+    id.unwrap().0
+}
+
+#[test]
+fn a_recovery_that_fails_leaves_everything_where_it_was_for_the_next_one() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    let mut store = open(dir, NOW).unwrap();
+    store.write(|tx| tx.set_meta("which", "kept")).unwrap();
+    backups::make(&dir.db(), &dir.backups(), NOW.plus_seconds(-3_600)).unwrap();
+    accept(&mut store, &[event("s", 1, prompt("a"))]);
+    drop(store);
+    // No room for what is to take the place.
+    std::fs::write(dir.recovering(), "in the way").unwrap();
+    let before = std::fs::read(dir.db()).unwrap();
+    for _ in 0..2 {
+        assert!(recover(dir, NOW).is_err());
+        assert_eq!(std::fs::read(dir.db()).unwrap(), before);
+    }
+    std::fs::remove_file(dir.recovering()).unwrap();
+    let store = recover(dir, NOW).unwrap();
+    assert_eq!(notice(&store).salvaged, 1);
+    assert_eq!(store.read().meta("which").unwrap().as_deref(), Some("kept"));
+    assert_eq!(backups::list(&dir.backups()).unwrap().len(), 1);
+    assert!(!dir.recovering().exists());
+}
+
+#[test]
+fn what_a_killed_recovery_left_behind_is_neither_used_nor_kept() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    drop(open(dir, NOW).unwrap());
+    let half = workshop(dir).unwrap();
+    std::fs::write(&half, "half a database").unwrap();
+    drop(open(dir, NOW).unwrap());
+    assert!(!dir.recovering().exists());
+    std::fs::create_dir(dir.recovering()).unwrap();
+    std::fs::write(&half, "half a database").unwrap();
+    damage(dir);
+    assert_eq!(notice(&open(dir, NOW).unwrap()).backup_from, None);
+}
+
+#[test]
+fn what_was_forgotten_after_the_backup_stays_forgotten() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    let mut store = open(dir, NOW).unwrap();
+    let (kept, gone) = (note(&mut store, "kept"), note(&mut store, "gone"));
+    backups::make(&dir.db(), &dir.backups(), NOW.plus_seconds(-3_600)).unwrap();
+    let forget = store.write(|tx| tx.forget(RowKind::Observation, gone, NOW));
+    forget.unwrap();
+    drop(store);
+    let store = recover(dir, NOW).unwrap();
+    let is_there = |id| store.read().document(RowKind::Observation, id).unwrap();
+    assert!(is_there(kept).is_some());
+    assert!(is_there(gone).is_none());
+}
+
+#[test]
+fn a_dead_event_is_saved_as_one() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    let mut store = open(dir, NOW).unwrap();
+    accept(&mut store, &[event("s", 1, prompt("a"))]);
+    let (client, session) = ("claude-code", ClientSessionId("s".into()));
+    for attempt in 1..=3 {
+        let died = store.write(|tx| {
+            let lease = crate::queue::LeaseId(attempt);
+            let now = NOW.plus_seconds(attempt * 1_000);
+            let leased = tx.lease_session(client, &session, 9, lease, now)?.unwrap();
+            tx.fail(lease, &[leased.events[0].id], "it cannot be read", now)
+        });
+        died.unwrap();
+    }
+    assert_eq!(store.read().queue_counts().unwrap().dead, 1);
+    drop(store);
+    let store = recover(dir, NOW).unwrap();
+    let dead = store
+        .read()
+        .pending(Some("dead"), crate::store::Page::first(9));
+    let dead = dead.unwrap().items;
+    assert_eq!(dead.len(), 1);
+    assert_eq!(dead[0].error.as_deref(), Some("it cannot be read"));
+}
+
+#[test]
+fn an_event_that_the_backup_has_too_is_saved_once_whatever_it_was_known_by() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    let mut store = open(dir, NOW).unwrap();
+    let events = [event("s", 1, prompt("a")), event("s", 2, stop("b"))];
+    // As an old client's hooks name it: by the message, not by the prompt.
+    let keys: Vec<EventKey> = events
+        .iter()
+        .map(|event| key::of(event, Some("message")))
+        .collect();
+    for (event, key) in events.iter().zip(&keys) {
+        store.write(|tx| tx.accept(*key, event, NOW)).unwrap();
+    }
+    backups::make(&dir.db(), &dir.backups(), NOW.plus_seconds(-3_600)).unwrap();
+    drop(store);
+    let store = recover(dir, NOW).unwrap();
+    assert_eq!(store.read().queue_counts().unwrap().waiting, 2);
+    drop(store);
+    // And without the backup it is known by the same name again.
+    for backup in backups::list(&dir.backups()).unwrap() {
+        std::fs::remove_file(backup.path).unwrap();
+    }
+    let mut store = recover(dir, NOW).unwrap();
+    assert_eq!(store.read().queue_counts().unwrap().waiting, 2);
+    let again = store.write(|tx| tx.accept(keys[1], &events[1], NOW));
+    assert_eq!(again.unwrap(), Accepted::Known);
 }

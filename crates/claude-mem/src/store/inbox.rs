@@ -1,13 +1,15 @@
 //! The hook's door: opens fast, one transaction, out again.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{StoreError, Writes, gate, migrate, open};
+use super::{StoreError, Writes, gate, migrate, open, swap};
 use crate::clock::Millis;
-use crate::hook::event::{Event, EventKey};
+use crate::hook::event::{Body, Event, EventKey};
+use crate::hook::key as keys;
 use crate::ids::{ClientSessionId, PublicId};
 use crate::limits::WAL_LEFT_BYTES_MAX;
 
@@ -31,6 +33,9 @@ impl Inbox {
     /// Creates a missing database. Never migrates: an old one is an error, and the hook spools.
     pub fn open(database: &Path) -> Result<Self, StoreError> {
         let pass = gate::Pass::enter(database)?;
+        if swap::is_under_way(database) {
+            return Err(StoreError::Busy);
+        }
         let conn = open::hook(database)?;
         migrate::check(&conn)?;
         Ok(Self {
@@ -153,6 +158,13 @@ pub(super) fn insert(
     if seen == 0 {
         return Ok(Accepted::Known);
     }
+    // Of the others the event itself tells it.
+    let noted = matches!(event.body, Body::Stop { .. }) && key != keys::of(event, None);
+    let body = if noted {
+        Cow::Owned(with_key(body, key))
+    } else {
+        Cow::Borrowed(body)
+    };
     conn.prepare_cached(
         "INSERT INTO pending_messages (client, session, at, kind, body, accepted_at_epoch)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -166,6 +178,22 @@ pub(super) fn insert(
         now
     ])?;
     Ok(Accepted::New)
+}
+
+/// Notes in a body which key it was accepted under, for whoever has to queue it again.
+fn with_key(body: &str, key: EventKey) -> String {
+    let open = body.trim_end().strip_suffix('}').unwrap_or(body);
+    format!("{open},\"key\":\"{}\"}}", keys::hex(&key.0))
+}
+
+/// The key that was noted in a body, if one was.
+pub(super) fn noted_key(body: &str) -> Option<EventKey> {
+    #[derive(serde::Deserialize)]
+    struct Noted {
+        key: String,
+    }
+    let noted: Noted = serde_json::from_str(body).ok()?;
+    keys::from_hex(&noted.key).map(EventKey)
 }
 
 impl Writes<'_> {

@@ -42,6 +42,7 @@ mod sessions;
 mod spend;
 mod split;
 mod summaries;
+mod swap;
 mod transcripts;
 mod travel;
 mod vectors;
@@ -78,7 +79,7 @@ pub use passing::Verdict;
 pub use projects::{Project, name_key};
 pub use prompts::{NewPrompt, PromptRow};
 pub use queue::{Head, Lease, LeasedEvent, Pending, QueuedPlace, ReadySession};
-pub use salvage::Salvage;
+pub use salvage::{Salvage, SalvagedEvent};
 pub use sessions::{NewSession, Session, SessionStatus};
 pub use spend::{SpendReport, SpendRow};
 pub use split::split_identifiers;
@@ -105,6 +106,11 @@ impl Store {
     /// older one up to date, after a backup.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let pass = gate::Pass::enter(path)?;
+        if swap::is_under_way(path) {
+            drop(pass);
+            swap::finish(path)?;
+            return Self::open(path);
+        }
         let mut conn = open::writer(path)?;
         migrate::up(&mut conn, path)?;
         Ok(Self {
@@ -114,8 +120,11 @@ impl Store {
         })
     }
 
-    /// Opens for reading only. Never creates, never migrates.
+    /// Opens for reading only. Never creates, never migrates. `Busy`: it is being replaced.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        if swap::is_under_way(path) {
+            return Err(StoreError::Busy);
+        }
         let conn = open::reader(path)?;
         migrate::check(&conn)?;
         Ok(Self {
@@ -158,6 +167,12 @@ impl Store {
         self.conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
+    }
+
+    /// Closes, with everything in the one file.
+    pub fn close(self) -> Result<(), StoreError> {
+        self.checkpoint()?;
+        self.conn.close().map_err(|(_, e)| e.into())
     }
 
     /// Every problem that SQLite's own check finds; empty when the file is sound.
