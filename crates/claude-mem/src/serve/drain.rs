@@ -140,17 +140,26 @@ impl Drain {
         drained
     }
 
+    /// Whether anything waits, also in the spool.
+    pub fn has_work(&self) -> Result<bool, StoreError> {
+        Ok(self.unsettled()?.is_some())
+    }
+
+    /// The newest event, if any up to it is still to be settled.
+    fn unsettled(&self) -> Result<Option<PendingId>, StoreError> {
+        self.shared.take_in()?;
+        self.shared.store.with(|store| {
+            let reads = store.read();
+            let Some(newest) = reads.newest_pending()? else {
+                return Ok(None);
+            };
+            Ok(reads.is_unsettled_up_to(newest)?.then_some(newest))
+        })
+    }
+
     fn flush_all(&self, is_over: &dyn Fn() -> bool) -> Result<bool, StoreError> {
         loop {
-            self.shared.take_in()?;
-            let unsettled = self.shared.store.with(|store| {
-                let reads = store.read();
-                let Some(newest) = reads.newest_pending()? else {
-                    return Ok(None);
-                };
-                Ok(reads.is_unsettled_up_to(newest)?.then_some(newest))
-            })?;
-            let Some(newest) = unsettled else {
+            let Some(newest) = self.unsettled()? else {
                 return Ok(true);
             };
             self.ring();

@@ -271,12 +271,7 @@ async fn drained(worker: &Arc<Worker>, asked: bool) -> Result<Ended, NotRun> {
         return std::future::pending().await;
     }
     let draining = Arc::clone(worker);
-    let drain = tokio::task::spawn_blocking(move || {
-        super::upkeep::hear_silent(&draining);
-        let drained = draining.drain_all(|| false)?;
-        super::upkeep::once(&draining);
-        Ok::<_, StoreError>(drained)
-    });
+    let drain = tokio::task::spawn_blocking(move || super::upkeep::to_the_end(&draining));
     match drain.await {
         Ok(Ok(true)) => Ok(Ended::Drained),
         Ok(Ok(false)) => Ok(Ended::Asked),

@@ -118,10 +118,31 @@ fn rests((stopping, bell): &(Mutex<bool>, Condvar)) -> bool {
     *stopping
 }
 
-/// One round of what every worker does, however short it lives.
-pub fn once(worker: &Worker) {
-    let now = clock::now().millis();
+/// One round of what a worker does that goes on.
+fn once(worker: &Worker) {
     hear_silent(worker);
+    keep_order(worker);
+}
+
+/// Works until there is nothing left to do, for a worker that ends then. False if nobody waited
+/// for it any more.
+pub fn to_the_end(worker: &Worker) -> Result<bool, StoreError> {
+    loop {
+        hear_silent(worker);
+        if !worker.drain_all(|| false)? {
+            return Ok(false);
+        }
+        keep_order(worker);
+        // Hooks do not stop for us.
+        if !worker.drain.has_work()? {
+            return Ok(true);
+        }
+    }
+}
+
+/// What every worker does, however short it lives.
+fn keep_order(worker: &Worker) {
+    let now = clock::now().millis();
     told(worker, "the store could not be tidied", tidy(worker, now));
     let yesterday = now.plus_seconds(-DAY_SECONDS).micros();
     let swept = spool::sweep(worker.store.dir(), yesterday).map(drop);
@@ -140,7 +161,7 @@ fn told<E: std::fmt::Display>(worker: &Worker, what: &'static str, done: Result<
 }
 
 /// A client that was killed has said nothing of its end; its transcript has.
-pub fn hear_silent(worker: &Worker) {
+fn hear_silent(worker: &Worker) {
     let now = clock::now().millis();
     worker.hear_silent(now.plus_seconds(-SESSION_SILENT_SECONDS_MAX));
 }
@@ -150,9 +171,6 @@ fn tidy(worker: &Worker, now: Millis) -> Result<(), StoreError> {
     let ago = |seconds: i64| now.plus_seconds(-seconds);
     let store = &worker.store;
     store.with(|store| store.write(|tx| tx.sweep_done(ago(DONE_SECONDS_MAX))))?;
-    store.with(|store| {
-        store.write(|tx| tx.interrupt_silent_sessions(ago(SESSION_SILENT_SECONDS_MAX)))
-    })?;
     store.with(|store| {
         store.write(|tx| tx.purge_forgotten(ago(FORGOTTEN_DAYS_MAX * DAY_SECONDS)))
     })?;

@@ -22,9 +22,9 @@ use crate::hook::event::ProjectHint;
 use crate::hook::mute::Marks;
 use crate::hook::settings::HookSettings;
 use crate::ids::{ClientSessionId, ProjectId};
-use crate::limits::{WITNESS_MARGIN_SECONDS, WITNESS_SESSIONS_MAX};
+use crate::limits::{UNHEARD_SECONDS_MAX, WITNESS_MARGIN_SECONDS, WITNESS_SESSIONS_MAX};
 use crate::pause;
-use crate::store::{Head, Reads, ReadySession, StoreError};
+use crate::store::{Head, Reads, ReadySession, Session, StoreError, Writes};
 use crate::transcript::{self, Agent, Position, Rules};
 
 /// Why a transcript was not heard to its end. It is read again another time.
@@ -34,6 +34,18 @@ pub enum Unheard {
     Io(#[from] io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// It is being read for another reason.
+    #[error("a transcript is being read already")]
+    Busy,
+}
+
+/// What became of the sessions that fell silent.
+#[derive(Debug, Default)]
+pub struct Silent {
+    /// Events that are new.
+    pub told: usize,
+    /// Why some of them could not be heard.
+    pub unheard: Vec<Unheard>,
 }
 
 #[derive(Debug)]
@@ -73,44 +85,99 @@ impl Witness {
         if ready.client != CLAUDE_CODE.name {
             return Ok(0);
         }
-        let mut told = match self.subject(&ready.session, has("session_end"))? {
-            Some(subject) => self.hear_subject(&subject)?,
-            None => 0,
+        let mut told = match self.hear_session(&ready.session, has("session_end")) {
+            // Whoever reads it takes what is there.
+            Err(Unheard::Busy) => 0,
+            told => told?,
         };
         if has("session_start")
             && let Some(project) = self.project_of(&ready.session)?
         {
             let before = ready.newest_at.millis();
-            told += self.hear_unended(Some(project), before, Some(&ready.session), false)?;
+            told += self.hear_unended(project, before, &ready.session)?;
         }
         Ok(told)
     }
 
-    /// Sessions that nothing was heard of since `before`: their last words were their last.
-    pub fn hear_silent(&self, before: Millis) -> Result<usize, Unheard> {
-        self.hear_unended(None, before, None, true)
+    /// Sessions that nothing was heard of since `before`: their last words were their last, and
+    /// when there is no more to be told of them they are over. One that cannot be heard stays as
+    /// it is for another time, and in nobody's way.
+    pub fn hear_silent(&self, before: Millis) -> Result<Silent, StoreError> {
+        let mut silent = Silent::default();
+        let mut after = None;
+        while !self.is_paused() {
+            let sessions = self
+                .store
+                .with(|store| store.read().silent_sessions(before, after))?;
+            let Some(last) = sessions.last() else {
+                break;
+            };
+            after = Some((last.last_activity, last.id));
+            for session in &sessions {
+                self.hear_last_words(session, before, &mut silent)?;
+            }
+        }
+        Ok(silent)
     }
 
+    fn hear_last_words(
+        &self,
+        session: &Session,
+        before: Millis,
+        silent: &mut Silent,
+    ) -> Result<(), StoreError> {
+        let heard = if session.client == CLAUDE_CODE.name {
+            self.hear_session(&session.client_session, true)
+        } else {
+            Ok(0)
+        };
+        match heard {
+            Ok(told) => silent.told += told,
+            Err(Unheard::Store(error)) => return Err(error),
+            Err(error) => {
+                silent.unheard.push(error);
+                let given_up = before.plus_seconds(-UNHEARD_SECONDS_MAX);
+                if session.last_activity >= given_up {
+                    return Ok(());
+                }
+            }
+        }
+        let interrupt = |tx: &Writes<'_>| tx.interrupt_silent_session(session.id, before);
+        self.store.with(|store| store.write(interrupt)).map(drop)
+    }
+
+    /// The others of a project that nobody has ended. One that cannot be read stands in nobody's
+    /// way.
     fn hear_unended(
         &self,
-        project: Option<ProjectId>,
+        project: ProjectId,
         before: Millis,
-        but: Option<&ClientSessionId>,
-        ended: bool,
+        but: &ClientSessionId,
     ) -> Result<usize, Unheard> {
         let sessions = self
             .store
-            .with(|store| store.read().unended_sessions(project, before))?;
+            .with(|store| store.read().unended_sessions(Some(project), before))?;
         let mut told = 0;
-        let others = sessions.iter().filter(|session| {
-            session.client == CLAUDE_CODE.name && Some(&session.client_session) != but
-        });
+        let mut failed = Ok(0);
+        let others = sessions
+            .iter()
+            .filter(|session| session.client == CLAUDE_CODE.name && &session.client_session != but);
         for session in others.take(WITNESS_SESSIONS_MAX) {
-            if let Some(subject) = self.subject(&session.client_session, ended)? {
-                told += self.hear_subject(&subject)?;
+            match self.hear_session(&session.client_session, false) {
+                Ok(new) => told += new,
+                Err(Unheard::Busy) => {}
+                Err(error @ Unheard::Store(_)) => return Err(error),
+                Err(error) => failed = Err(error),
             }
         }
-        Ok(told)
+        if told == 0 { failed } else { Ok(told) }
+    }
+
+    fn hear_session(&self, session: &ClientSessionId, ended: bool) -> Result<usize, Unheard> {
+        match self.subject(session, ended)? {
+            Some(subject) => self.hear_subject(&subject),
+            None => Ok(0),
+        }
     }
 
     /// The project that the queued events of a session are of, if it was ever heard of.
@@ -132,12 +199,15 @@ impl Witness {
     ) -> Result<Option<Subject>, StoreError> {
         let dir = self.store.dir();
         let marks = Marks::of(dir, CLAUDE_CODE.name, &session.0);
-        let paused = pause::in_force(&dir.paused(), clock::now().millis()).is_some();
-        if paused || marks.is_transcript_closed() {
+        if self.is_paused() || marks.is_transcript_closed() {
             return Ok(None);
         }
         self.store
             .with(|store| Subject::find(&store.read(), session, ended))
+    }
+
+    fn is_paused(&self) -> bool {
+        pause::in_force(&self.store.dir().paused(), clock::now().millis()).is_some()
     }
 
     fn hear_subject(&self, subject: &Subject) -> Result<usize, Unheard> {
@@ -149,7 +219,7 @@ impl Witness {
             return Ok(0);
         }
         let Some(_reading) = Reading::begin(&self.busy, &subject.path) else {
-            return Ok(0);
+            return Err(Unheard::Busy);
         };
         let marks = Marks::of(dir, CLAUDE_CODE.name, &subject.session.0);
         let path = subject.path.to_string_lossy();

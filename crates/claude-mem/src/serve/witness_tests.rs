@@ -304,13 +304,119 @@ fn a_session_that_fell_silent_has_said_its_last_words() {
         .user("mend the price")
         .says("It is mended, perhaps.", None);
     let day_after = Millis((START + 90_000) * 1_000);
-    assert_eq!(stage.witness.hear_silent(Millis(0)).unwrap(), 0, "not yet");
-    assert_eq!(stage.witness.hear_silent(day_after).unwrap(), 2);
-    assert_eq!(drained(&stage).1, 1);
-    let interrupted = stage
+    let hear = |before| stage.witness.hear_silent(before).unwrap().told;
+    assert_eq!(hear(Millis(0)), 0, "not yet");
+    assert_eq!(hear(day_after), 2);
+    // It is not over before all of that is worked off, and nothing more is told.
+    assert_eq!(drained(&stage), (SessionStatus::Active, 1, 0));
+    assert_eq!(hear(day_after), 0);
+    assert_eq!(drained(&stage).0, SessionStatus::Interrupted);
+}
+
+/// Sessions of which only the beginning is known, each with a transcript of its own.
+fn fell_silent(stage: &Stage, sessions: usize) -> Vec<PathBuf> {
+    let paths: Vec<PathBuf> = (0..sessions)
+        .map(|n| stage.scratch.dir.root().join(format!("{n}.jsonl")))
+        .collect();
+    for (n, path) in paths.iter().enumerate() {
+        let session = format!("silent-{n}");
+        let line = serde_json::json!({
+            "type": "user", "promptId": "p", "sessionId": session, "uuid": "u",
+            "timestamp": "2026-01-31T10:00:01.000Z",
+            "message": {"role": "user", "content": format!("do {n}")},
+        });
+        std::fs::write(path, format!("{line}\n")).unwrap();
+        let mut began = stage.event(0, start());
+        began.session = ClientSessionId(session);
+        began.transcript_path = Some(path.to_string_lossy().into_owned());
+        let known = stage.store.with(|store| {
+            store.write(|tx| {
+                tx.ensure_session(&crate::store::NewSession {
+                    client: CLAUDE_CODE.name,
+                    client_session: &began.session,
+                    project: None,
+                    branch: None,
+                    transcript_path: began.transcript_path.as_deref(),
+                    origin: crate::memory::Origin::Agent,
+                    import_run: None,
+                    at: began.at.millis(),
+                })
+            })
+        });
+        known.unwrap();
+    }
+    paths
+}
+
+#[test]
+fn however_many_fell_silent_all_are_heard_before_they_are_over() {
+    let stage = Stage::new();
+    let sessions = WITNESS_SESSIONS_MAX + 4;
+    let paths = fell_silent(&stage, sessions);
+    // One that cannot be read, and is in nobody's way.
+    std::fs::remove_file(&paths[7]).unwrap();
+    std::os::unix::fs::symlink(&paths[7], &paths[7]).unwrap();
+    let day_after = Millis((START + 90_000) * 1_000);
+    let silent = stage.witness.hear_silent(day_after).unwrap();
+    assert_eq!(silent.told, sessions - 1);
+    assert_eq!(silent.unheard.len(), 1);
+    assert_eq!(stage.queued().len(), sessions - 1);
+    // What was told is worked off; only what could not be heard is left for another time.
+    stage
         .store
-        .with(|store| store.write(|tx| tx.interrupt_silent_sessions(day_after)));
-    assert_eq!(interrupted.unwrap(), 1);
+        .with(|store| {
+            store.write(|tx| {
+                for session in tx.sessions_with_work()? {
+                    let lease = crate::queue::LeaseId(1);
+                    let leased =
+                        tx.lease_session(&session.client, &session.session, 9, lease, day_after)?;
+                    let ids: Vec<_> = leased.unwrap().events.iter().map(|e| e.id).collect();
+                    tx.settle(lease, &ids)?;
+                }
+                Ok(())
+            })
+        })
+        .unwrap();
+    assert_eq!(stage.witness.hear_silent(day_after).unwrap().told, 0);
+    let left = stage
+        .store
+        .with(|store| store.read().silent_sessions(day_after, None))
+        .unwrap();
+    let left: Vec<&str> = left.iter().map(|s| s.client_session.0.as_str()).collect();
+    assert_eq!(left, ["silent-7"]);
+    // In the end it is given up.
+    let later = day_after.plus_seconds(UNHEARD_SECONDS_MAX);
+    stage.witness.hear_silent(later).unwrap();
+    let left = stage
+        .store
+        .with(|store| store.read().silent_sessions(later, None))
+        .unwrap();
+    assert_eq!(left, []);
+}
+
+#[test]
+fn a_worker_that_is_to_drain_leaves_no_work_behind() {
+    let stage = Stage::new();
+    fell_silent(&stage, WITNESS_SESSIONS_MAX + 4);
+    let settings = crate::config::Settings::default();
+    let worker = crate::serve::worker::Worker::start(
+        Arc::clone(&stage.store),
+        Arc::new(crate::serve::local::Local::default()),
+        settings,
+        crate::serve::pidfile::WorkerFile::of_self("sock".into(), Millis(0)),
+        String::new(),
+        crate::serve::testing::log(&stage.scratch),
+    );
+    let worker = worker.unwrap();
+    assert!(crate::serve::upkeep::to_the_end(&worker).unwrap());
+    let known = stage.store.with(|store| {
+        Ok((
+            store.read().queue_counts()?.waiting,
+            store.read().counts()?.prompts,
+        ))
+    });
+    assert_eq!(known.unwrap(), (0, (WITNESS_SESSIONS_MAX + 4) as u64));
+    worker.drain.stop(Duration::from_secs(9));
 }
 
 #[test]

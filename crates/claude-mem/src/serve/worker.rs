@@ -102,9 +102,15 @@ impl Worker {
     /// What the transcripts of sessions say of which nothing was heard since.
     pub fn hear_silent(&self, since: Millis) {
         match self.witness.hear_silent(since) {
-            Ok(0) => {}
-            Ok(_) => self.drain.ring(),
-            Err(error) => self.trouble("a transcript could not be heard", &error),
+            Ok(silent) => {
+                for error in &silent.unheard {
+                    self.trouble("a transcript could not be heard", error);
+                }
+                if silent.told > 0 {
+                    self.drain.ring();
+                }
+            }
+            Err(error) => self.trouble("silent sessions could not be heard", &error),
         }
     }
 

@@ -176,6 +176,26 @@ impl Reads<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Sessions that nobody has ended and that were not heard of since `before`, the longest
+    /// silent first, from behind the one that `after` names.
+    pub fn silent_sessions(
+        &self,
+        before: Millis,
+        after: Option<(Millis, SessionId)>,
+    ) -> Result<Vec<Session>, StoreError> {
+        let (at, id) = after.unwrap_or((Millis(i64::MIN), SessionId(i64::MIN)));
+        let mut rows = self.0.prepare_cached(&format!(
+            "{COLUMNS} WHERE status = 'active' AND last_activity_epoch < ?1
+               AND (last_activity_epoch, id) > (?2, ?3)
+             ORDER BY last_activity_epoch, id LIMIT ?4"
+        ))?;
+        let rows = rows.query_map(
+            params![before, at, id, crate::limits::PAGE_ROWS_MAX],
+            session,
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// What the compressor carried out of the session's last episode.
     pub fn session_carry(&self, id: SessionId) -> Result<Option<String>, StoreError> {
         Ok(self.0.query_row(
@@ -278,15 +298,19 @@ impl Writes<'_> {
         Ok(())
     }
 
-    /// Active sessions that nothing was heard of since `before`, and that have nothing queued.
-    pub fn interrupt_silent_sessions(&self, before: Millis) -> Result<usize, StoreError> {
-        Ok(self.tx.execute(
+    /// The session is over, if nothing was heard of it since `before` and nothing of it is queued.
+    pub fn interrupt_silent_session(
+        &self,
+        id: SessionId,
+        before: Millis,
+    ) -> Result<bool, StoreError> {
+        let mut interrupt = self.tx.prepare_cached(
             "UPDATE sdk_sessions SET status = 'interrupted', completed_at_epoch = last_activity_epoch
-             WHERE status = 'active' AND last_activity_epoch < ?1
+             WHERE id = ?1 AND status = 'active' AND last_activity_epoch < ?2
                AND NOT EXISTS (SELECT 1 FROM pending_messages AS p
                  WHERE p.client = sdk_sessions.client AND p.session = sdk_sessions.content_session_id
                    AND p.state IN ('waiting', 'leased'))",
-            [before],
-        )?)
+        )?;
+        Ok(interrupt.execute(params![id, before])? == 1)
     }
 }
