@@ -164,7 +164,7 @@ impl Outcome {
 fn failed(error: ModelError, attempts: u32, estimate: Estimate) -> Outcome {
     let spend = Spend::of_failure(&error, estimate);
     let why = error.to_string();
-    let (next, word) = match &error {
+    let (next, word) = match error.cause() {
         ModelError::Refused { .. } => (Next::HandOver { why }, "refused"),
         ModelError::Rejected { .. } | ModelError::TooLong => (Next::HandOver { why }, "rejected"),
         // Nobody was asked, so that it is no failure of this episode.
@@ -174,7 +174,8 @@ fn failed(error: ModelError, attempts: u32, estimate: Estimate) -> Outcome {
         ModelError::Retry { .. }
         | ModelError::Unreachable { .. }
         | ModelError::TimedOut
-        | ModelError::Garbled { .. } => (later(attempts, why), "failed"),
+        | ModelError::Garbled { .. }
+        | ModelError::Charged { .. } => (later(attempts, why), "failed"),
     };
     Outcome {
         next,

@@ -84,7 +84,7 @@ impl Ladder {
 
     /// `random` is any byte; it spreads those who failed together.
     pub fn failed(&mut self, error: &ModelError, now: Millis, random: u8) {
-        match error {
+        match error.cause() {
             // The provider works; it is this request that it will not serve.
             ModelError::Refused { .. } | ModelError::Rejected { .. } | ModelError::TooLong => {}
             ModelError::Quota { after, .. } => {
@@ -95,7 +95,10 @@ impl Ladder {
                 self.pause(error, Duration::from_secs(PAUSE_AUTH_SECONDS), now);
             }
             ModelError::Retry { after, .. } => self.climb(&error.to_string(), *after, now, random),
-            ModelError::Unreachable { .. } | ModelError::TimedOut | ModelError::Garbled { .. } => {
+            ModelError::Unreachable { .. }
+            | ModelError::TimedOut
+            | ModelError::Garbled { .. }
+            | ModelError::Charged { .. } => {
                 self.climb(&error.to_string(), None, now, random);
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use claude_mem::child::Identity;
 use claude_mem::clock::Millis;
 use claude_mem::compress::model::{
-    Answer, Ask, Claude, Launch, MARKER, Model, ModelError, Usage, environment,
+    Answer, Ask, Claude, Launch, MARKER, Model, ModelError, Spent, Usage, environment,
 };
 use rig::fake_claude::{FakeClaude, Heard, Play, Step};
 use tempfile::TempDir;
@@ -212,7 +212,8 @@ fn every_way_to_fail_is_a_decision_and_leaves_no_child() {
         let stage = Stage::with([step]);
         let mut claude = stage.claude();
         let error = claude.answer(&ask("one"), deadline).unwrap_err();
-        assert!(format!("{error:?}").starts_with(want), "{shown}: {error:?}");
+        let cause = format!("{:?}", error.cause());
+        assert!(cause.starts_with(want), "{shown}: {error:?}");
         assert!(stage.nobody_is_left(), "{shown}");
         // Whatever happened, the next question is answered by a fresh child.
         assert_eq!(
@@ -221,6 +222,37 @@ fn every_way_to_fail_is_a_decision_and_leaves_no_child() {
             "{shown}"
         );
         assert_eq!(stage.started().len(), 2, "{shown}");
+    }
+}
+
+#[test]
+fn a_turn_that_ends_in_an_error_costs_what_it_says() {
+    let failed = "\"type\": \"result\", \"is_error\": true, \"result\": \"something new\"";
+    let used = "\"usage\": {\"input_tokens\": 10900, \"output_tokens\": 100}";
+    for (text, want) in [
+        (
+            format!("{{{failed}, {used}}}"),
+            Spent::Known(Usage {
+                input: 10_900,
+                output: 100,
+            }),
+        ),
+        // Requests on the side, and a first try that was answered.
+        (
+            format!(
+                "{{{failed}, {used}, \"modelUsage\": {{\"m\": {{\"inputTokens\": 30000, \"outputTokens\": 7}}}}}}"
+            ),
+            Spent::Known(Usage {
+                input: 30_000,
+                output: 100,
+            }),
+        ),
+        (format!("{{{failed}}}"), Spent::Unknown),
+    ] {
+        let stage = Stage::with([Step::Garbage { text: text.clone() }]);
+        let error = stage.claude().answer(&ask("one"), LONG).unwrap_err();
+        assert!(matches!(error.cause(), ModelError::Retry { .. }), "{text}");
+        assert_eq!(error.spent(), want, "{text}");
     }
 }
 

@@ -109,13 +109,16 @@ impl Model for Claude {
             Ok(result) => result,
             Err(ended) => return Err(claude_faults::of_end(ended, conversation)),
         };
-        let text = read(&result, ask)?;
         let of_turn = anthropic::usage(&result["usage"]);
+        let usage = conversation.bill(of_turn, in_all(&result));
+        let text = read(&result, ask).map_err(|error| ModelError::Charged {
+            error: Box::new(error),
+            usage,
+        })?;
         let estimate = tokens::estimate(&message) + tokens::estimate(&text);
         let grown = conversation.carried_tokens + u64::from(estimate);
         conversation.carried_tokens = of_turn.map_or(grown, Usage::total);
         conversation.turns += 1;
-        let usage = conversation.bill(of_turn, in_all(&result));
         self.running = Some(conversation);
         Ok(Answer { text, usage })
     }
@@ -150,15 +153,13 @@ fn listen(conversation: &mut Conversation, until: Instant) -> Result<Value, Ende
     }
 }
 
-/// Errors come as `"subtype": "success"`: `is_error` alone tells.
+/// Errors come as `"subtype": "success"`: `is_error` alone tells. What they cost, the caller knows.
 fn read(result: &Value, ask: &Ask<'_>) -> Result<String, ModelError> {
     if result["is_error"] != false {
         return Err(claude_faults::of_result(result, ask.now));
     }
     if result["stop_reason"] == "refusal" {
-        return Err(ModelError::Refused {
-            usage: anthropic::usage(&result["usage"]),
-        });
+        return Err(ModelError::Refused { usage: None });
     }
     let text = result["result"].as_str().map(str::to_owned);
     text.ok_or_else(|| ModelError::garbled("the result has no text"))

@@ -42,6 +42,13 @@ pub enum ModelError {
     /// Something came back that is no answer of this API.
     #[error("the answer could not be understood: {why}")]
     Garbled { why: String },
+    /// The error came as the result of a whole turn, which says what it has used. `None`: it
+    /// does not.
+    #[error("{error}")]
+    Charged {
+        error: Box<ModelError>,
+        usage: Option<Usage>,
+    },
 }
 
 /// What a failed call may have cost.
@@ -56,8 +63,14 @@ pub enum Spent {
 impl ModelError {
     pub fn spent(&self) -> Spent {
         match self {
-            Self::Refused { usage: Some(usage) } => Spent::Known(*usage),
-            Self::Refused { usage: None } | Self::TimedOut | Self::Garbled { .. } => Spent::Unknown,
+            Self::Refused { usage: Some(usage) }
+            | Self::Charged {
+                usage: Some(usage), ..
+            } => Spent::Known(*usage),
+            Self::Refused { usage: None }
+            | Self::Charged { usage: None, .. }
+            | Self::TimedOut
+            | Self::Garbled { .. } => Spent::Unknown,
             Self::Retry { .. }
             | Self::Quota { .. }
             | Self::Auth { .. }
@@ -65,6 +78,14 @@ impl ModelError {
             | Self::Rejected { .. }
             | Self::TooLong
             | Self::Unreachable { .. } => Spent::Nothing,
+        }
+    }
+
+    /// The error itself, whatever it cost.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Charged { error, .. } => error.cause(),
+            error => error,
         }
     }
 
