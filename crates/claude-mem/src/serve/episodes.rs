@@ -9,7 +9,10 @@
 use crate::clock::Millis;
 use crate::episode::{Episode, FinalMessage, Prompt, Step};
 use crate::hook::event::{Body, Event};
-use crate::limits::{EPISODE_BYTES_MAX, EPISODE_EVENTS_MAX, EPISODE_SECONDS_MAX, STOP_GRACE_MS};
+use crate::limits::{
+    BACKOFF_SECONDS_MAX, EPISODE_BYTES_MAX, EPISODE_EVENTS_MAX, EPISODE_SECONDS_MAX, LEASE_SECONDS,
+    STOP_GRACE_MS,
+};
 use crate::store::Head;
 
 /// What to do with the front of a session's queue.
@@ -28,8 +31,10 @@ pub fn cut(heads: &[Head], now: Millis, flush: bool) -> Cut {
     let Some(first) = heads.first() else {
         return Cut::Nothing;
     };
-    if first.not_before > now {
-        return Cut::Wait(first.not_before);
+    // As for the queue: a time further away than any wait means that the clock was set back.
+    let wait_ms = BACKOFF_SECONDS_MAX.max(LEASE_SECONDS) * 1_000;
+    if let Some(at) = still_to_come(first.not_before, wait_ms, now) {
+        return Cut::Wait(at);
     }
     let mut bytes = 0;
     for (at, head) in heads.iter().enumerate() {
@@ -39,10 +44,10 @@ pub fn cut(heads: &[Head], now: Millis, flush: bool) -> Cut {
             "prompt" if heads[..at].iter().any(is_of_a_turn) => return Cut::Take(at),
             "stop" | "session_end" => {
                 let settled = Millis(head.at.millis().0.saturating_add(STOP_GRACE_MS));
-                return if flush || settled <= now || at + 1 < heads.len() {
-                    Cut::Take(at + 1)
-                } else {
-                    Cut::Wait(settled)
+                let is_last = !flush && at + 1 == heads.len();
+                return match still_to_come(settled, 2 * STOP_GRACE_MS, now) {
+                    Some(settled) if is_last => Cut::Wait(settled),
+                    _ => Cut::Take(at + 1),
                 };
             }
             _ => {}
@@ -52,11 +57,15 @@ pub fn cut(heads: &[Head], now: Millis, flush: bool) -> Cut {
         }
     }
     let old = first.at.millis().plus_seconds(EPISODE_SECONDS_MAX);
-    if flush || old <= now {
-        Cut::Take(heads.len())
-    } else {
-        Cut::Wait(old)
+    match still_to_come(old, 2 * EPISODE_SECONDS_MAX * 1_000, now) {
+        Some(old) if !flush => Cut::Wait(old),
+        _ => Cut::Take(heads.len()),
     }
+}
+
+/// The time itself, if it is yet to come and no further away than anything is waited for.
+fn still_to_come(at: Millis, wait_ms_max: i64, now: Millis) -> Option<Millis> {
+    (at > now && at.0 <= now.0.saturating_add(wait_ms_max)).then_some(at)
 }
 
 /// True for what a turn is made of; the rest is said about the session.

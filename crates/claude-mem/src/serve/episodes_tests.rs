@@ -168,3 +168,17 @@ fn what_is_only_said_about_the_session_says_nothing() {
     assert!(say_something([event("s", 1, prompt("hello"))].iter()));
     assert!(!say_something([event("s", 1, prompt("  "))].iter()));
 }
+
+#[test]
+fn a_clock_that_was_set_back_holds_nothing_up() {
+    let far = NOW.plus_seconds(86_400);
+    for kinds in [&["prompt", "stop"][..], &["prompt", "tool_use"]] {
+        let mut heads = heads(kinds);
+        for head in &mut heads {
+            head.at = far.micros();
+        }
+        assert_eq!(cut(&heads, NOW, false), Cut::Take(2), "{kinds:?}");
+        heads[0].not_before = far;
+        assert_eq!(cut(&heads, NOW, false), Cut::Take(2), "{kinds:?}");
+    }
+}

@@ -6,6 +6,16 @@ use std::path::Path;
 
 use crate::limits::{TRANSCRIPT_BUFFER_BYTES, TRANSCRIPT_LINE_BYTES_MAX};
 
+/// One line, without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'l> {
+    Whole(&'l [u8]),
+    /// Too long to be of use. `of_user`: it may be what a person said.
+    TooLong {
+        of_user: bool,
+    },
+}
+
 #[derive(Debug)]
 pub(super) struct Lines {
     file: BufReader<File>,
@@ -34,10 +44,10 @@ impl Lines {
         self.offset
     }
 
-    /// The next whole line without its end. `None`: there is none yet; half of one is read
-    /// another time. One that is too long to be of use is empty.
-    pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    /// The next whole line. `None`: there is none yet; half of one is read another time.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
+        let mut of_user = None;
         let mut bytes = 0;
         loop {
             let part = self.file.fill_buf()?;
@@ -50,16 +60,30 @@ impl Lines {
             if bytes <= TRANSCRIPT_LINE_BYTES_MAX {
                 self.line.extend_from_slice(taken);
             } else {
+                of_user = of_user.or_else(|| Some(may_be_of_user(&self.line)));
                 self.line = Vec::new();
             }
             let consumed = taken.len() + usize::from(end.is_some());
             self.file.consume(consumed);
             if end.is_some() {
                 self.offset += bytes as u64 + 1;
-                return Ok(Some(&self.line));
+                return Ok(Some(match of_user {
+                    Some(of_user) => Line::TooLong { of_user },
+                    None => Line::Whole(&self.line),
+                }));
             }
         }
     }
+}
+
+/// Whether it names a person as the speaker, told without reading it.
+pub(super) fn is_of_user(line: &[u8]) -> bool {
+    memchr::memmem::find(line, br#""role":"user""#).is_some()
+}
+
+/// The same of the beginning of a line: in doubt it is a person's.
+fn may_be_of_user(begin: &[u8]) -> bool {
+    is_of_user(begin) || memchr::memmem::find(begin, br#""role":"assistant""#).is_none()
 }
 
 #[cfg(test)]
@@ -73,7 +97,10 @@ mod tests {
         let mut lines = Lines::open(&path, from).unwrap();
         let mut found = Vec::new();
         while let Some(line) = lines.next().unwrap() {
-            found.push(line.to_vec());
+            found.push(match line {
+                Line::Whole(line) => line.to_vec(),
+                Line::TooLong { of_user } => format!("too long, a user's: {of_user}").into(),
+            });
         }
         (found, lines.offset())
     }
@@ -96,10 +123,18 @@ mod tests {
 
     #[test]
     fn a_line_beyond_all_bounds_is_passed_over() {
-        let mut text = vec![b'x'; TRANSCRIPT_LINE_BYTES_MAX + 1];
-        text.extend_from_slice(b"\nnext\n");
-        let (found, offset) = lines(&text, 0);
-        assert_eq!(found, [&b""[..], b"next"]);
-        assert_eq!(offset, text.len() as u64);
+        for (begin, of_user) in [
+            ("", true),
+            (r#"{"message":{"role":"user","content":""#, true),
+            (r#"{"message":{"role":"assistant","content":""#, false),
+        ] {
+            let mut text = begin.as_bytes().to_vec();
+            text.resize(TRANSCRIPT_LINE_BYTES_MAX + 1, b'x');
+            text.extend_from_slice(b"\nnext\n");
+            let (found, offset) = lines(&text, 0);
+            let want = format!("too long, a user's: {of_user}");
+            assert_eq!(found, [want.as_bytes(), b"next"]);
+            assert_eq!(offset, text.len() as u64);
+        }
     }
 }

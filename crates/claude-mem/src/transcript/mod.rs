@@ -26,6 +26,8 @@ pub use agents::{AgentFile, agent_file, agent_files};
 pub use compact::inner as compact_summary;
 pub use record::{Head, head};
 
+use lines::Line;
+
 use crate::clock::Millis;
 use crate::hook::event::{Event, EventKey, ProjectHint};
 use crate::hook::settings::HookSettings;
@@ -99,7 +101,8 @@ pub trait Sink {
 
 /// Reads a transcript to its end and hands what happened to `sink`. Returns where to go on.
 ///
-/// A file that is shorter than `from` was replaced, and is read from its beginning.
+/// A file that is shorter than `from` was replaced, and is read from its beginning. What was known
+/// to be private stays so.
 pub fn read(
     path: &Path,
     from: Position,
@@ -110,7 +113,10 @@ pub fn read(
     let state = if lines.offset() == from.offset {
         from.state
     } else {
-        State::default()
+        State {
+            prompt_id: None,
+            ..from.state
+        }
     };
     let mut reader = reader::Reader::new(rules, sink, state, lines.offset());
     loop {
@@ -119,7 +125,11 @@ pub fn read(
             break;
         };
         reader.begins(begin);
-        reader.line(line);
+        match line {
+            Line::Whole(line) => reader.line(line),
+            Line::TooLong { of_user: true } => reader.unread(),
+            Line::TooLong { of_user: false } => {}
+        }
         reader.passed(lines.offset());
     }
     Ok(reader.end(lines.offset()))

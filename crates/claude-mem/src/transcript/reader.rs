@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::lines::is_of_user;
 use super::prompts::{self, Said};
 use super::record::{self, Block, Content, Message, Record};
 use super::{Position, Rules, Sink, State, compact};
@@ -74,6 +75,9 @@ impl<'r> Reader<'r> {
             return;
         }
         let Some(record) = Record::read(line) else {
+            if is_of_user(line) {
+                self.unread();
+            }
             return;
         };
         let (Some(at), true) = (record.at(), self.is_of_the_session(&record)) else {
@@ -93,6 +97,16 @@ impl<'r> Reader<'r> {
             ("assistant", Some(message)) => self.assistant(&record, &message, at),
             _ => {}
         }
+    }
+
+    /// A person may have said something here that cannot be read, and so nobody knows whether it
+    /// was private: the turn is kept as if it was.
+    pub(super) fn unread(&mut self) {
+        self.not_the_last();
+        self.calls.clear();
+        self.state.prompt_id = None;
+        self.state.muted = true;
+        self.state.had_private = true;
     }
 
     /// The line was dealt with. If nothing of it is needed any more, reading goes on behind it.

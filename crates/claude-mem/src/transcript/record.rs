@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use crate::clock::Millis;
 use crate::hook::wire;
 use crate::limits::TRANSCRIPT_HEAD_LINES_MAX;
@@ -274,6 +274,9 @@ pub fn head(path: &Path) -> std::io::Result<Option<Head>> {
     for _ in 0..TRANSCRIPT_HEAD_LINES_MAX {
         let Some(line) = lines.next()? else {
             break;
+        };
+        let Line::Whole(line) = line else {
+            continue;
         };
         let Some(record) = (!is_idle(line)).then(|| Record::read(line)).flatten() else {
             continue;

@@ -411,3 +411,49 @@ fn broken_lines_and_strange_types_are_passed_over() {
     script.user("after");
     assert_eq!(script.told(), "prompt \"before\"\nprompt \"after\"");
 }
+
+#[test]
+fn a_prompt_that_cannot_be_read_mutes_its_turn() {
+    let long = "x".repeat(crate::limits::TRANSCRIPT_LINE_BYTES_MAX);
+    let of_user = |text: &str| {
+        format!("{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}")
+    };
+    for unreadable in [of_user("<private>my salary"), of_user(&long)] {
+        let mut script = Script::new();
+        script.user("before").says("Done.", Some("end_turn"));
+        let mut file = std::fs::File::options()
+            .append(true)
+            .open(script.path())
+            .unwrap();
+        writeln!(file, "{unreadable}").unwrap();
+        script
+            .calls("t1", "Bash", serde_json::json!({"command": "pay"}))
+            .result("t1", "100")
+            .says("It is 100.", Some("end_turn"))
+            .user("after");
+        let told = script.told();
+        assert!(!told.contains("100"), "{told}");
+        assert!(told.ends_with("prompt \"after\""), "{told}");
+    }
+}
+
+#[test]
+fn a_transcript_that_got_shorter_is_as_private_as_before() {
+    let mut script = Script::new();
+    script.user("in public");
+    let from = Position {
+        offset: 1 << 20,
+        state: State {
+            prompt_id: Some("p".into()),
+            muted: true,
+            had_private: true,
+            private_prompts: vec!["p".into()],
+        },
+    };
+    let settings = settings();
+    let mut told = Told::default();
+    let after = read(&script.path(), from, &rules(&settings, "s"), &mut told).unwrap();
+    assert_eq!(told.lines(), "prompt \"in public\"");
+    assert!(after.state.had_private);
+    assert_eq!(after.state.private_prompts, ["p"]);
+}
