@@ -212,15 +212,24 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
-    /// An observation of this content, made at about this time.
-    fn twin(&self, hash: &str, at: Millis) -> Result<Option<ObservationId>, StoreError> {
+    /// An observation of this content in the same place, made at about this time.
+    fn twin(
+        &self,
+        hash: &str,
+        place: &Stored<'_>,
+        at: Millis,
+    ) -> Result<Option<ObservationId>, StoreError> {
         let window = DEDUP_WINDOW_SECONDS * 1_000;
         Ok(self
             .0
             .prepare_cached(
-                "SELECT id FROM observations WHERE content_hash = ?1 AND abs(created_at_epoch - ?2) <= ?3 LIMIT 1",
+                "SELECT id FROM observations WHERE content_hash = ?1 AND abs(created_at_epoch - ?2) <= ?3
+                 AND project_id IS ?4 AND level = ?5 LIMIT 1",
             )?
-            .query_row(params![hash, at, window], |row| row.get(0))
+            .query_row(
+                params![hash, at, window, place.project, place.level.as_str()],
+                |row| row.get(0),
+            )
             .optional()?)
     }
 }
@@ -233,7 +242,7 @@ impl Writes<'_> {
         place: &Stored<'_>,
     ) -> Result<ObservationId, StoreError> {
         let hash = content_hash(place.session, &new.title, &new.narrative);
-        if let Some(twin) = self.twin(&hash, new.created_at)? {
+        if let Some(twin) = self.twin(&hash, place, new.created_at)? {
             return Ok(twin);
         }
         self.tx

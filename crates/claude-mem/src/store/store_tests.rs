@@ -452,6 +452,32 @@ fn the_same_observation_within_the_window_is_one_row() {
 }
 
 #[test]
+fn the_same_words_in_another_place_are_another_memory() {
+    let scratch = scratch();
+    let (mut store, project, _) = furnished(&scratch.path);
+    let other = store.write(|tx| tx.ensure_project(&hint("other", &["path:/other"]), Millis(0)));
+    let everywhere = Stored {
+        level: Level::User,
+        ..Stored::default()
+    };
+    let of = |project| Stored {
+        project: Some(project),
+        ..Stored::default()
+    };
+    let mut ids: Vec<ObservationId> = [of(project), of(other.unwrap()), everywhere]
+        .iter()
+        .map(|place| {
+            let new = observation("one", &[], 0);
+            store
+                .write(|tx| tx.create_observation(&new, place))
+                .unwrap()
+        })
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
 fn files_are_found_by_suffix_and_folder_by_whole_components() {
     let scratch = scratch();
     let (mut store, project, session) = furnished(&scratch.path);
