@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::RwLock;
 
 use anyhow::{Context, Result};
 use claude_mem::clock::Millis;
@@ -106,7 +107,7 @@ fn measure(args: &Args, set: &str) -> Result<()> {
     if !args.no_vectors {
         catch_up(&mut store, &mut vectors, &encoder, |_| false)?;
     }
-    let mut shelves = Shelves::default();
+    let shelves = RwLock::new(Shelves::default());
     let mut features = match &args.features {
         Some(path) => {
             std::fs::create_dir_all(path)?;
@@ -145,7 +146,7 @@ fn measure(args: &Args, set: &str) -> Result<()> {
             ..WordScope::default()
         };
         let query = Query::parse(&question.query);
-        let mut leg = VectorLeg::warm(&mut vectors, &mut shelves, &encoder);
+        let mut leg = VectorLeg::warm(&mut vectors, &shelves, &encoder);
         let leg = (!args.no_vectors).then_some(&mut leg);
         let ranking = Ranking::default();
         let gathered = gather(&store.read(), &query, &scope, None, leg, &ranking)?;

@@ -27,6 +27,7 @@ pub mod child;
 pub mod clock;
 pub mod config;
 pub mod doctor;
+pub mod findings;
 pub mod glob;
 pub mod ids;
 pub mod install;

@@ -118,6 +118,8 @@ pub const START_AGAIN_SECONDS: u64 = 10;
 pub const UPKEEP_SECONDS: u64 = 60;
 /// How long what was opened to look something up stays open.
 pub const WARM_SECONDS: u64 = 30;
+/// How many of them stay open; who finds none opens one for the moment.
+pub const WARM_ENGINES_MAX: usize = 3;
 /// of which some do more: ending children that lost their worker,
 pub const REAP_SECONDS: u64 = 300;
 /// looking at every page of the store,
@@ -199,10 +201,14 @@ pub const HTTP_CONNECTIONS_MAX: usize = 128;
 pub const HTTP_SILENCE_SECONDS_MAX: u64 = 120;
 /// Requests that are worked on at a time; more wait their turn.
 pub const HTTP_REQUESTS_AT_ONCE_MAX: usize = 8;
+/// Of these, searches: they take the processor for longer, and what is quick must not wait for them.
+pub const HTTP_SEARCHES_AT_ONCE_MAX: usize = 2;
 /// Pages that look on at a time. Each holds a connection to the database.
 pub const HTTP_STREAMS_MAX: usize = 16;
 /// Rows of one kind that a stream tells one by one. Of more, the newest: the page looks them up.
 pub const HTTP_STREAM_ROWS_MAX: usize = 200;
+/// How old the figures of the dashboard's charts may be. Less than a page waits before it asks again.
+pub const HTTP_FIGURES_MS: u64 = 400;
 /// How often a stream looks for what other processes have changed.
 pub const HTTP_STREAM_LOOK_MS: u64 = 1_000;
 /// A stream that has nothing to say says so this often, so that a dead reader is noticed.
@@ -226,6 +232,7 @@ pub const HTTP_SESSION_ROWS_MAX: u32 = 500;
 const _: () = assert!(HTTP_ROWS <= HTTP_ROWS_MAX && HTTP_ROWS_MAX <= PAGE_ROWS_MAX);
 const _: () = assert!(2 * HTTP_STREAM_QUIET_SECONDS < HTTP_SILENCE_SECONDS_MAX);
 const _: () = assert!(HTTP_STREAMS_MAX < HTTP_CONNECTIONS_MAX);
+const _: () = assert!(2 * HTTP_SEARCHES_AT_ONCE_MAX <= HTTP_REQUESTS_AT_ONCE_MAX);
 const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);
 
 /// A client's settings; longer ones are nobody's,

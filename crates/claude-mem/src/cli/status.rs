@@ -1,6 +1,5 @@
 //! `claude-mem status`: is it working, what does it hold, what needs a hand.
 
-mod problems;
 mod sizes;
 
 use std::io::Write as _;
@@ -12,10 +11,9 @@ use super::screen::{BAD, GOOD, QUIET, Screen, TITLE, WARN};
 use super::{words, worker};
 use crate::clock::{self, Millis};
 use crate::config::{Loaded, Provider, WorkerStart};
+use crate::findings::{self, Finding};
 use crate::pause::{self, Pause};
-use crate::serve::recover::NOTICE;
 use crate::store::{Counts, MadeSince, SCHEMA_VERSION, SpendReport, Store, StoreError};
-use problems::Problem;
 use sizes::Sizes;
 
 /// Show whether it works, what it holds and what needs you
@@ -44,7 +42,7 @@ struct Status {
     provider: &'static str,
     spend: Spend,
     warnings: Vec<String>,
-    problems: Vec<Problem>,
+    problems: Vec<Finding>,
 }
 
 /// The one word that answers "is it working".
@@ -119,23 +117,22 @@ fn look(app: &App) -> Status {
     let loaded = app.settings();
     let bytes = Sizes::of(&app.data);
     let paused = pause::in_force(&app.data.paused(), app.now);
-    let mut problems = problems::of_directory(&app.data, &loaded);
-    let (held, is_new) = match held(app) {
+    let mut problems = findings::of_directory(&app.data, &loaded);
+    let (held, is_new) = match held(app, &loaded) {
         Ok(Some(held)) => (held, false),
         Ok(None) => (Held::default(), true),
         Err(error) => {
-            problems.push(problems::of_store(&error, &app.data));
+            problems.push(findings::of_store(&error, &app.data));
             (Held::default(), false)
         }
     };
-    let notice = held.notice.as_deref();
-    problems.extend(notice.and_then(|text| problems::of_notice(text, app.now)));
-    let Held { counts, today, in_all, made_today, .. } = held;
+    let Held { counts, today, in_all, made_today, findings } = held;
+    problems.extend(findings);
     let worker = worker::look(app).unwrap_or(worker::Report::NOT_RUNNING);
     if let Some(trouble) = &worker.trouble {
-        problems.push(problems::of_worker(trouble));
+        problems.push(findings::of_worker(trouble));
     }
-    problems.extend(problems::of_queue(&counts.queue, bytes.spooled_files));
+    problems.extend(findings::of_spool(bytes.spooled_files));
     Status {
         version: env!("CARGO_PKG_VERSION"),
         schema: SCHEMA_VERSION,
@@ -170,25 +167,25 @@ struct Held {
     today: SpendReport,
     in_all: SpendReport,
     made_today: MadeSince,
-    notice: Option<String>,
+    findings: Vec<Finding>,
 }
 
-fn held(app: &App) -> Result<Option<Held>, StoreError> {
+fn held(app: &App, loaded: &Loaded) -> Result<Option<Held>, StoreError> {
     let Some(store) = app.store_if_any()? else {
         return Ok(None);
     };
-    Held::of(&store, app.now).map(Some)
+    Held::of(&store, loaded, app.now).map(Some)
 }
 
 impl Held {
-    fn of(store: &Store, now: Millis) -> Result<Self, StoreError> {
+    fn of(store: &Store, loaded: &Loaded, now: Millis) -> Result<Self, StoreError> {
         let read = store.read();
         Ok(Self {
             counts: read.counts()?,
             today: read.spend_on(&clock::local_day(now))?,
             in_all: read.spend_in_all()?,
             made_today: read.made_since(words::local_midnight(now))?,
-            notice: read.meta(NOTICE)?,
+            findings: findings::of_memory(&read, &loaded.settings, now)?,
         })
     }
 }

@@ -19,7 +19,6 @@ pub mod keep;
 pub mod key;
 pub mod log;
 pub mod mute;
-mod notices;
 pub mod recall;
 mod scan;
 mod session_start;

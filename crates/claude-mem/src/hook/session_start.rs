@@ -5,9 +5,9 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 
 use super::event::ProjectHint;
-use super::notices::notices;
 use super::recall::{Question, Told, open, record};
 use crate::context::{self, quote};
+use crate::findings::{self, Finding};
 use crate::ids::{ProjectId, SessionId};
 use crate::serve::pidfile::WorkerFile;
 use crate::store::{Filter, Inbox, Page, Reads, StoreError};
@@ -25,14 +25,11 @@ pub(super) fn told(question: &Question<'_>) -> Result<Told, StoreError> {
     };
     let reads = store.read();
     let project = reads.project_by_keys(&hint.keys)?;
-    let notices = notices(
-        &reads,
-        question.dir,
-        question.settings,
-        question.now,
-        question.client,
-    )?;
     let settings = question.settings.all();
+    let mut found = findings::of_memory(&reads, &settings, question.now)?;
+    found.extend(findings::of_worker_version(question.dir));
+    found.extend(findings::of_client_version(question.dir, question.client));
+    let notices: Vec<String> = found.iter().map(Finding::line).collect();
     let mut told = Told::default();
     if settings.context
         && let Some(project) = project

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Query;
+use super::allowed::Allowed;
 use super::coverage::{Coverage, Wanted};
 use super::packed::Probe;
 use super::rank::{Ranking, RowKey};
@@ -40,7 +41,7 @@ pub fn gather(
     reads: &Reads<'_>,
     query: &Query,
     scope: &WordScope,
-    allowed: Option<&HashSet<RowKey>>,
+    allowed: Option<&Allowed>,
     leg: Option<&mut VectorLeg<'_>>,
     ranking: &Ranking,
 ) -> Result<Candidates, StoreError> {
@@ -90,7 +91,7 @@ pub fn gather(
 struct Gathering<'a> {
     reads: &'a Reads<'a>,
     scope: &'a WordScope,
-    allowed: Option<&'a HashSet<RowKey>>,
+    allowed: Option<&'a Allowed>,
     wanted: Wanted,
     words: HashMap<RowKey, (f64, f64)>,
     near: Similarities,
@@ -113,7 +114,7 @@ impl Gathering<'_> {
             .map(|(key, near)| (*key, near.score))
             .collect();
         by_nearness.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        by_nearness.truncate(ranking.candidates);
+        let by_nearness = first_allowed(self.reads, self.allowed, by_nearness, ranking)?;
         let keys: HashSet<RowKey> = self
             .words
             .keys()
@@ -140,7 +141,7 @@ impl Gathering<'_> {
         }
         for key in keys {
             if let Some(document) = self.reads.document(key.0, key.1)?
-                && self.is_in_scope(&document)
+                && self.is_in_scope(&document)?
             {
                 let mut candidate = self.candidate(key, document);
                 // Others stand on their own.
@@ -154,7 +155,7 @@ impl Gathering<'_> {
     }
 
     /// Whatever led here, only rows of the scope come out.
-    fn is_in_scope(&self, document: &Document) -> bool {
+    fn is_in_scope(&self, document: &Document) -> Result<bool, StoreError> {
         let WordScope {
             project,
             kinds,
@@ -163,12 +164,15 @@ impl Gathering<'_> {
             until,
         } = self.scope;
         let key = (document.kind, document.row_id);
-        (project.is_none() || document.project == *project)
+        let is_inside = (project.is_none() || document.project == *project)
             && (kinds.is_empty() || kinds.contains(&document.kind))
             && (types.is_empty() || document.is_of_type(types))
             && since.is_none_or(|since| document.created_at >= since)
-            && until.is_none_or(|until| document.created_at < until)
-            && self.allowed.is_none_or(|rows| rows.contains(&key))
+            && until.is_none_or(|until| document.created_at < until);
+        match self.allowed {
+            Some(allowed) if is_inside => allowed.has(self.reads, key),
+            _ => Ok(is_inside),
+        }
     }
 
     fn neighbours(&self, key: RowKey, row: &Candidate) -> Result<Vec<RowKey>, StoreError> {
@@ -270,16 +274,39 @@ fn asked_for(chosen: &[((String, String), u64)]) -> Vec<String> {
 
 /// As many as ranking looks at.
 fn best_rows(
+    reads: &Reads<'_>,
+    allowed: Option<&Allowed>,
     scores: HashMap<RowKey, (f64, f64)>,
     ranking: &Ranking,
-) -> HashMap<RowKey, (f64, f64)> {
+) -> Result<HashMap<RowKey, (f64, f64)>, StoreError> {
     let mut rows: Vec<_> = scores.into_iter().collect();
-    if rows.len() > ranking.candidates {
-        let of = |(row, part): (f64, f64)| row + part;
-        rows.sort_by(|a, b| of(b.1).total_cmp(&of(a.1)).then(a.0.cmp(&b.0)));
+    let of = |(row, part): (f64, f64)| row + part;
+    rows.sort_by(|a, b| of(b.1).total_cmp(&of(a.1)).then(a.0.cmp(&b.0)));
+    let best = first_allowed(reads, allowed, rows, ranking)?;
+    Ok(best.into_iter().collect())
+}
+
+/// The best that may come, as many as ranking looks at; no more are tested than that takes.
+fn first_allowed<T>(
+    reads: &Reads<'_>,
+    allowed: Option<&Allowed>,
+    mut rows: Vec<(RowKey, T)>,
+    ranking: &Ranking,
+) -> Result<Vec<(RowKey, T)>, StoreError> {
+    let Some(allowed) = allowed else {
         rows.truncate(ranking.candidates);
+        return Ok(rows);
+    };
+    let mut best = Vec::new();
+    for row in rows {
+        if best.len() == ranking.candidates {
+            break;
+        }
+        if allowed.has(reads, row.0)? {
+            best.push(row);
+        }
     }
-    rows.into_iter().collect()
+    Ok(best)
 }
 
 /// BM25 of each row and of its best passage.
@@ -288,7 +315,7 @@ fn word_scores(
     query: &Query,
     terms: &Terms,
     scope: &WordScope,
-    allowed: Option<&HashSet<RowKey>>,
+    allowed: Option<&Allowed>,
     ranking: &Ranking,
 ) -> Result<HashMap<RowKey, (f64, f64)>, StoreError> {
     let Some(what) = terms.expr(query) else {
@@ -299,7 +326,7 @@ fn word_scores(
     let mut scores: HashMap<RowKey, (f64, f64)> = HashMap::new();
     for hit in reads.match_words(&what, scope, ranking.columns, most)? {
         let key = (hit.kind, hit.row_id);
-        if allowed.is_some_and(|rows| !rows.contains(&key)) {
+        if allowed.is_some_and(|rows| !rows.may_have(key)) {
             continue;
         }
         let (row, part) = scores.entry(key).or_default();
@@ -309,9 +336,9 @@ fn word_scores(
             *row = hit.score;
         }
     }
-    Ok(match query.demand {
-        // What was demanded is all of it an answer.
-        Some(_) => scores,
-        None => best_rows(scores, ranking),
-    })
+    match query.demand {
+        // What was demanded is all of it an answer; what of it may come is seen when it is read.
+        Some(_) => Ok(scores),
+        None => best_rows(reads, allowed, scores, ranking),
+    }
 }

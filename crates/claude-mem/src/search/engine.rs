@@ -1,6 +1,7 @@
 //! The files of a data directory, opened for looking: what commands, MCP and the worker ask.
 
 use std::path::Path;
+use std::sync::{Arc, RwLock};
 
 use super::ask::{Ask, Found};
 use super::encoder::Encoder;
@@ -13,7 +14,7 @@ pub struct Engine {
     store: Store,
     vectors: Option<VectorStore>,
     without_vectors: Option<StoreError>,
-    shelves: Option<Shelves>,
+    shelves: Option<Arc<RwLock<Shelves>>>,
     encoder: &'static dyn Encoder,
 }
 
@@ -53,35 +54,36 @@ impl Engine {
 
     /// For a process that is asked more than once: signatures stay in memory.
     #[must_use]
-    pub fn staying(mut self) -> Self {
-        self.shelves = Some(Shelves::default());
-        self
+    pub fn staying(self) -> Self {
+        self.sharing(Arc::default())
     }
 
-    /// Gives back what was kept in memory; the next question takes it in again.
-    pub fn rest(&mut self) {
-        if let Some(shelves) = &mut self.shelves {
-            *shelves = Shelves::default();
-        }
+    /// For several that are asked at once: the signatures of one file are in memory once.
+    #[must_use]
+    pub fn sharing(mut self, shelves: Arc<RwLock<Shelves>>) -> Self {
+        self.shelves = Some(shelves);
+        self
     }
 
     pub fn reads(&self) -> Reads<'_> {
         self.store.read()
     }
 
-    /// The store, and the vectors where there are any.
-    pub fn legs(&mut self) -> (Reads<'_>, Option<VectorLeg<'_>>) {
-        let leg = match (&mut self.vectors, &mut self.shelves) {
+    /// The store as it is at one moment, and the vectors where there are any.
+    pub fn view<T>(
+        &mut self,
+        look: impl FnOnce(Reads<'_>, Option<VectorLeg<'_>>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let leg = match (&mut self.vectors, &self.shelves) {
             (Some(vectors), Some(shelves)) => Some(VectorLeg::warm(vectors, shelves, self.encoder)),
             (Some(vectors), None) => Some(VectorLeg::cold(vectors, self.encoder)),
             (None, _) => None,
         };
-        (self.store.read(), leg)
+        self.store.view(|reads| look(*reads, leg))
     }
 
     pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {
-        let (reads, leg) = self.legs();
-        let mut found = Searcher::new(reads, leg).search(ask)?;
+        let mut found = self.view(|reads, leg| Searcher::new(reads, leg).search(ask))?;
         if found.without_vectors.is_none() {
             found.without_vectors = self.without_vectors.take();
         }

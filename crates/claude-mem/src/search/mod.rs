@@ -7,6 +7,7 @@
 //! returned without saying so. Absent on purpose: SQL (`store::words`, `store::vectors`),
 //! rendering, the clock.
 
+pub mod allowed;
 pub mod ask;
 pub mod candidates;
 pub mod coverage;

@@ -1,8 +1,9 @@
 //! From candidates of both legs to one order. Pure: what it needs was gathered before.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::Query;
+use super::allowed::Allowed;
 use super::candidates::{Candidate, gather};
 use super::coverage::Coverage;
 use super::vectors::VectorLeg;
@@ -107,7 +108,7 @@ pub fn rank(
     reads: &Reads<'_>,
     query: &Query,
     scope: &WordScope,
-    allowed: Option<&HashSet<RowKey>>,
+    allowed: Option<&Allowed>,
     leg: Option<&mut VectorLeg<'_>>,
     ranking: &Ranking,
 ) -> Result<Ranked, StoreError> {

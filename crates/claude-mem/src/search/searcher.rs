@@ -1,8 +1,9 @@
 //! One question, answered: filters resolved, both legs asked, and where nothing is found, a
 //! wider net, said as such.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::allowed::Allowed;
 use super::ask::{Ask, Fit, Found, From, Item, Scope, Whose};
 use super::dates;
 use super::handle::Handle;
@@ -327,19 +328,12 @@ impl<'q> Asked<'q> {
         })
     }
 
-    /// The rows that filters name one by one.
-    fn allowed(
-        &self,
-        reads: &Reads<'_>,
-        whose: Whose,
-    ) -> Result<Option<HashSet<RowKey>>, StoreError> {
+    fn allowed(&self, reads: &Reads<'_>, whose: Whose) -> Result<Option<Allowed>, StoreError> {
         let Some(WordScope { project, .. }) = self.word_scope(whose) else {
-            return Ok(Some(HashSet::new()));
+            return Ok(Some(Allowed::nobody()));
         };
-        let Some(filter) = self.filter(project) else {
-            return Ok(None);
-        };
-        Ok(Some(reads.rows_passing(&filter)?.into_iter().collect()))
+        let filter = self.filter(project);
+        filter.map(|filter| Allowed::of(reads, filter)).transpose()
     }
 
     /// What only columns can tell, if anything was asked that they must.

@@ -1,3 +1,5 @@
+use std::sync::RwLock;
+
 use super::*;
 use crate::clock::Millis;
 use crate::memory::{NewObservation, Origin};
@@ -341,14 +343,14 @@ fn a_stale_vector_has_no_say() {
 #[test]
 fn signatures_in_memory_follow_the_file() {
     let mut town = town();
-    let mut shelves = Shelves::default();
-    let near = |town: &mut Town, shelves: &mut Shelves| {
-        let mut leg = VectorLeg::warm(&mut town.vectors, shelves, &WordBag);
+    let shelves = RwLock::new(Shelves::default());
+    let near = |town: &mut Town| {
+        let mut leg = VectorLeg::warm(&mut town.vectors, &shelves, &WordBag);
         let probe = leg.probe("prices");
         let scope = WordScope::default();
         leg.nearest(&probe, &scope, None).unwrap().len()
     };
-    assert_eq!(near(&mut town, &mut shelves), 4);
+    assert_eq!(near(&mut town), 4);
     let place = Stored {
         project: Some(town.bakery),
         made_by: "test",
@@ -359,11 +361,11 @@ fn signatures_in_memory_follow_the_file() {
         .write(|tx| tx.create_observation(&observation("New prices", "", 9_000), &place))
         .unwrap();
     catch_up(&mut town.store, &mut town.vectors, &WordBag, |_| false).unwrap();
-    assert_eq!(near(&mut town, &mut shelves), 5);
+    assert_eq!(near(&mut town), 5);
     town.store
         .write(|tx| tx.forget(RowKind::Observation, id.0, Millis(9)))
         .unwrap();
     catch_up(&mut town.store, &mut town.vectors, &WordBag, |_| false).unwrap();
-    assert_eq!(near(&mut town, &mut shelves), 4);
-    assert!(shelves.bytes() > 0);
+    assert_eq!(near(&mut town), 4);
+    assert!(shelves.read().unwrap().bytes() > 0);
 }

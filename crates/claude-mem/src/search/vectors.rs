@@ -3,8 +3,10 @@
 //! Signs first, over everything in scope; then the vectors of the best. What is said here of a
 //! row holds for the text whose hash comes with it: the caller compares.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 
+use super::allowed::Allowed;
 use super::encoder::Encoder;
 use super::packed::{Probe, sign_words};
 use super::rank::RowKey;
@@ -27,7 +29,7 @@ pub type Similarities = HashMap<RowKey, Near>;
 #[derive(Debug)]
 pub struct VectorLeg<'a> {
     store: &'a mut VectorStore,
-    shelves: Option<&'a mut Shelves>,
+    shelves: Option<&'a RwLock<Shelves>>,
     encoder: EncoderRef<'a>,
 }
 
@@ -52,7 +54,7 @@ impl<'a> VectorLeg<'a> {
     /// Keeps signatures in memory from query to query.
     pub fn warm(
         store: &'a mut VectorStore,
-        shelves: &'a mut Shelves,
+        shelves: &'a RwLock<Shelves>,
         encoder: &'a dyn Encoder,
     ) -> Self {
         Self {
@@ -67,21 +69,23 @@ impl<'a> VectorLeg<'a> {
         Probe::new(&self.encoder.0.query(&cut))
     }
 
-    /// The nearest rows within `scope`; of them alone that are `allowed`, where that is said.
+    /// The nearest rows within `scope`; without those that are known not to be
+    /// `allowed`.
     pub fn nearest(
         &mut self,
         probe: &Probe,
         scope: &WordScope,
-        allowed: Option<&HashSet<RowKey>>,
+        allowed: Option<&Allowed>,
     ) -> Result<Similarities, StoreError> {
         let mut best = Best::default();
         let is_inside = |seen: &Seen| {
             seen.is_within(scope)
-                && allowed.is_none_or(|rows| rows.contains(&(seen.kind, seen.row_id)))
+                && allowed.is_none_or(|rows| rows.may_have((seen.kind, seen.row_id)))
         };
-        match &mut self.shelves {
+        match self.shelves {
             Some(shelves) => {
-                shelves.refresh(self.store, probe.width())?;
+                Shelves::refresh(shelves, self.store, probe.width())?;
+                let shelves = shelves.read().unwrap_or_else(PoisonError::into_inner);
                 shelves.each(scope.project, probe, |seen, differing| {
                     if is_inside(seen) {
                         best.0.push((probe.nearness_of_differing(differing), *seen));
@@ -209,12 +213,32 @@ impl Shelves {
 
     /// Takes in what came since last time. Entries of rows that have gone or changed stay until
     /// there are too many of them: their vectors are no longer found, and that is enough.
-    fn refresh(&mut self, store: &VectorStore, width: usize) -> Result<(), StoreError> {
+    fn refresh(
+        shelves: &RwLock<Self>,
+        store: &VectorStore,
+        width: usize,
+    ) -> Result<(), StoreError> {
         let newest = store.newest()?;
         let file = store.uid()?;
-        if newest == self.newest && file == self.file {
+        let is_new = |shelves: &Self| newest != shelves.newest || file != shelves.file;
+        // Others may be looking through them; who brings nothing new does not wait for that.
+        if !is_new(&shelves.read().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(());
         }
+        let mut shelves = shelves.write().unwrap_or_else(PoisonError::into_inner);
+        if is_new(&shelves) {
+            shelves.take_in(store, newest, file, width)?;
+        }
+        Ok(())
+    }
+
+    fn take_in(
+        &mut self,
+        store: &VectorStore,
+        newest: i64,
+        file: String,
+        width: usize,
+    ) -> Result<(), StoreError> {
         if file != self.file || self.entries > 2 * store.count()? + 1_000 {
             *self = Self {
                 file,

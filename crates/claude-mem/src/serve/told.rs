@@ -18,8 +18,7 @@ pub struct Told {
 /// What comes to mind, by words and by meaning.
 pub(super) fn recall(worker: &Worker, moment: &Moment) -> Result<Recalled, StoreError> {
     worker.warm.with(|engine| {
-        let (reads, mut leg) = engine.legs();
-        moment.recall(&reads, leg.as_mut(), &TimeZone::system())
+        engine.view(|reads, mut leg| moment.recall(&reads, leg.as_mut(), &TimeZone::system()))
     })
 }
 

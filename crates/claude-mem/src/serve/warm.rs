@@ -1,25 +1,35 @@
 //! The store and its vectors, opened for looking and kept so: whoever asks a second time waits
 //! for neither.
 //!
-//! Invariant: one question at a time, on a connection of its own that cannot write. What was
-//! replaced on disk (a recovered store, rebuilt vectors) is opened anew before the next answer.
+//! Invariant: an engine answers one question at a time, on a connection of its own that cannot
+//! write; who finds all of them busy opens another, so there are as many as ask at once, which
+//! the askers bound. What was replaced on disk (a recovered store, rebuilt vectors) is opened
+//! anew before the next answer.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use crate::limits::WARM_SECONDS;
+use crate::limits::{WARM_ENGINES_MAX, WARM_SECONDS};
 use crate::paths::DataDir;
-use crate::search::Engine;
+use crate::search::{Engine, Shelves};
 use crate::store::{Store, StoreError};
 
-/// An engine that opens itself when it is asked and closes when nobody asks any more.
+/// Engines that open themselves when they are asked and close when nobody asks any more.
 #[derive(Debug)]
 pub struct Warm {
     dir: DataDir,
     vectors: bool,
-    slot: Mutex<Option<Open>>,
+    idle: Mutex<Idle>,
+}
+
+/// What nobody is asking just now.
+#[derive(Debug, Default)]
+struct Idle {
+    engines: Vec<Open>,
+    /// In memory once for all of them.
+    shelves: Arc<RwLock<Shelves>>,
 }
 
 #[derive(Debug)]
@@ -38,43 +48,58 @@ impl Warm {
         Self {
             dir,
             vectors,
-            slot: Mutex::new(None),
+            idle: Mutex::default(),
         }
     }
 
-    /// Asks something of the engine.
+    /// Asks something of an engine.
     pub fn with<T>(
         &self,
         ask: impl FnOnce(&mut Engine) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         let files = self.files();
-        let kept = slot.take().filter(|open| open.files == files);
-        let open = match kept {
-            Some(open) => open,
-            None => self.open(files)?,
+        let (kept, shelves) = {
+            let mut idle = self.idle();
+            idle.engines.retain(|open| open.files == files);
+            (idle.engines.pop(), Arc::clone(&idle.shelves))
         };
-        let open = slot.insert(open);
+        let mut open = match kept {
+            Some(open) => open,
+            None => self.open(files, shelves)?,
+        };
+        let answer = ask(&mut open.engine);
         open.used = Instant::now();
-        ask(&mut open.engine)
+        let mut idle = self.idle();
+        if idle.engines.len() < WARM_ENGINES_MAX {
+            idle.engines.push(open);
+        }
+        answer
     }
 
     /// Gives memory and files back if nobody has asked for a while.
     pub fn rest(&self, now: Instant) {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle();
         let long = Duration::from_secs(WARM_SECONDS);
-        slot.take_if(|open| now.saturating_duration_since(open.used) >= long);
+        let is_fresh = |open: &Open| now.saturating_duration_since(open.used) < long;
+        idle.engines.retain(is_fresh);
+        if idle.engines.is_empty() {
+            *idle = Idle::default();
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn files(&self) -> Files {
         (inode(&self.dir.db()), inode(&self.dir.vectors_db()))
     }
 
-    fn open(&self, files: Files) -> Result<Open, StoreError> {
+    fn open(&self, files: Files, shelves: Arc<RwLock<Shelves>>) -> Result<Open, StoreError> {
         let store = Store::open_read_only(&self.dir.db())?;
         let encoder = embed::Model::built_in();
         let engine = if self.vectors {
-            Engine::open(store, &self.dir.vectors_db(), encoder).staying()
+            Engine::open(store, &self.dir.vectors_db(), encoder).sharing(shelves)
         } else {
             Engine::of_words(store, encoder)
         };

@@ -46,10 +46,24 @@ fn it_rests_when_nobody_has_asked_for_a_while() {
     replace_store(&scratch.dir, &["shop"]);
     let warm = Warm::new(scratch.dir.clone(), true);
     assert_eq!(projects(&warm), 1);
-    let is_open = || warm.slot.lock().unwrap().is_some();
+    let is_open = || !warm.idle.lock().unwrap().engines.is_empty();
     warm.rest(Instant::now());
     assert!(is_open());
     warm.rest(Instant::now() + Duration::from_secs(WARM_SECONDS));
     assert!(!is_open());
     assert_eq!(projects(&warm), 1);
+}
+
+#[test]
+fn who_asks_while_another_does_waits_for_nobody() {
+    let scratch = scratch();
+    scratch.dir.create().unwrap();
+    replace_store(&scratch.dir, &["shop"]);
+    let warm = Warm::new(scratch.dir.clone(), true);
+    // One inside the other: with a single engine this would never end.
+    let inner = warm.with(|_| Ok(projects(&warm))).unwrap();
+    assert_eq!(inner, 1);
+    assert_eq!(warm.idle.lock().unwrap().engines.len(), 2);
+    assert_eq!(projects(&warm), 1);
+    assert_eq!(warm.idle.lock().unwrap().engines.len(), 2);
 }

@@ -1,7 +1,9 @@
 //! Which rows speak of which file: an index look-up, never a scan over rows.
 
+use rusqlite::types::Value;
 use rusqlite::{Row, params};
 
+use super::filter::Where;
 use super::{Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
 use crate::ids::ProjectId;
@@ -14,6 +16,16 @@ pub struct FileRef {
     pub modified: bool,
     pub created_at: Millis,
 }
+
+/// A folder that so much is about that its rows are better tested than listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WideFolder {
+    from: String,
+    to: String,
+}
+
+/// From here on, naming every row takes longer than testing those that are looked at anyway.
+const WIDE_REFS_MIN: u32 = 8_000;
 
 fn file_ref(row: &Row<'_>) -> rusqlite::Result<FileRef> {
     Ok(FileRef {
@@ -50,9 +62,7 @@ impl Reads<'_> {
         project: ProjectId,
         folder: &str,
     ) -> Result<Vec<FileRef>, StoreError> {
-        let from = format!("{}/", folder.trim_end_matches('/'));
-        // The character after '/' ends the range of all paths that start with it.
-        let to = format!("{}0", folder.trim_end_matches('/'));
+        let (from, to) = below(folder);
         let mut rows = self.0.prepare_cached(OF_FOLDER)?;
         Ok(rows
             .query_map(params![project, from, to], file_ref)?
@@ -77,22 +87,84 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
-    pub(super) fn rows_of_files(
+    /// Only rows of a kind that speak of one of these files: those of a few by their numbers,
+    /// those of a folder that half the rows are about by looking at each row in its turn.
+    pub(super) fn and_files(
+        &self,
+        clause: &mut Where,
+        kind: RowKind,
+        project: Option<ProjectId>,
+        files: &[String],
+    ) -> Result<(), StoreError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        if let Some(WideFolder { from, to }) = self.wide_folder(project, files)? {
+            let kind = Value::Text(kind.as_str().to_owned());
+            let bounds = [kind, Value::Text(from), Value::Text(to)];
+            clause.and(
+                "EXISTS (SELECT 1 FROM file_refs WHERE kind = ? AND row_id = id AND path >= ? AND path < ?)",
+                bounds,
+            );
+            return Ok(());
+        }
+        let ids = self.rows_of_files(kind, project, files)?;
+        let ids = Value::Text(serde_json::to_string(&ids)?);
+        clause.and("id IN (SELECT value FROM json_each(?))", [ids]);
+        Ok(())
+    }
+
+    /// The folder that is asked for, if it is one and too much lies below it to name every row.
+    pub fn wide_folder(
+        &self,
+        project: Option<ProjectId>,
+        files: &[String],
+    ) -> Result<Option<WideFolder>, StoreError> {
+        let [folder] = files else { return Ok(None) };
+        let (from, to) = below(folder);
+        let mut counted = self.0.prepare_cached(&format!(
+            "SELECT count(*) FROM (SELECT 1 FROM file_refs WHERE project_id = ?1 AND path >= ?2 AND path < ?3
+             LIMIT {WIDE_REFS_MIN})"
+        ))?;
+        let mut refs = 0;
+        for project in self.these_projects(project)? {
+            // What is a file in one of them is looked up there as one.
+            if !folder.ends_with('/') && !self.refs_of_file(project, folder)?.is_empty() {
+                return Ok(None);
+            }
+            refs += counted.query_row(params![project, from, to], |row| row.get::<_, u32>(0))?;
+        }
+        Ok((refs >= WIDE_REFS_MIN).then_some(WideFolder { from, to }))
+    }
+
+    /// Whether a row speaks of a file below the folder.
+    pub fn is_below(
+        &self,
+        WideFolder { from, to }: &WideFolder,
+        kind: RowKind,
+        row_id: i64,
+    ) -> Result<bool, StoreError> {
+        let mut found = self.0.prepare_cached(
+            "SELECT 1 FROM file_refs WHERE kind = ?1 AND row_id = ?2 AND path >= ?3 AND path < ?4",
+        )?;
+        Ok(found.exists(params![kind, row_id, from, to])?)
+    }
+
+    fn these_projects(&self, project: Option<ProjectId>) -> Result<Vec<ProjectId>, StoreError> {
+        match project {
+            Some(id) => Ok(vec![id]),
+            None => Ok(self.projects()?.into_iter().map(|one| one.id).collect()),
+        }
+    }
+
+    fn rows_of_files(
         &self,
         kind: RowKind,
         project: Option<ProjectId>,
         files: &[String],
     ) -> Result<Vec<i64>, StoreError> {
-        let projects = match project {
-            Some(id) => vec![id],
-            None => self
-                .projects()?
-                .into_iter()
-                .map(|project| project.id)
-                .collect(),
-        };
         let mut rows = Vec::new();
-        for project in projects {
+        for project in self.these_projects(project)? {
             for file in files {
                 let mut refs = if file.ends_with('/') {
                     Vec::new()
@@ -150,6 +222,13 @@ impl Writes<'_> {
         }
         Ok(())
     }
+}
+
+/// The range of the paths below a folder.
+fn below(folder: &str) -> (String, String) {
+    let folder = folder.trim_end_matches('/');
+    // The character after '/' ends the range of all paths that start with it.
+    (format!("{folder}/"), format!("{folder}0"))
 }
 
 fn file_name(path: &str) -> &str {

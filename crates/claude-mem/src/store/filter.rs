@@ -109,12 +109,6 @@ impl Where {
     pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
         self.values.iter()
     }
-
-    /// The page, as the last two parameters: `LIMIT ? OFFSET ?`.
-    pub(super) fn page(&mut self, page: Page) {
-        self.values.push(Value::Integer(i64::from(page.rows()) + 1));
-        self.values.push(Value::Integer(i64::from(page.offset)));
-    }
 }
 
 impl Filter {
@@ -136,12 +130,27 @@ impl Filter {
         clause
     }
 
-    pub(super) fn order(&self) -> &'static str {
-        if self.oldest_first {
-            " ORDER BY created_at_epoch ASC, id ASC LIMIT ? OFFSET ?"
+    /// One page of `table`, and one row more. Rows before it are passed by in an index: only
+    /// those of the page are read.
+    pub(super) fn page(
+        &self,
+        columns: &str,
+        table: &str,
+        clause: &mut Where,
+        page: Page,
+    ) -> String {
+        let rows = i64::from(page.rows()) + 1;
+        let place = [rows, i64::from(page.offset)].map(Value::Integer);
+        clause.values.extend(place);
+        let order = if self.oldest_first {
+            "ORDER BY created_at_epoch ASC, id ASC"
         } else {
-            " ORDER BY created_at_epoch DESC, id DESC LIMIT ? OFFSET ?"
-        }
+            "ORDER BY created_at_epoch DESC, id DESC"
+        };
+        let wanted = &clause.sql;
+        format!(
+            "{columns} WHERE id IN (SELECT id FROM {table}{wanted} {order} LIMIT ? OFFSET ?) {order}"
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::{Reads, RowKind, StoreError};
+use crate::ids::SessionId;
 
 /// The last row of each kind that was seen, and the last that was seen to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,26 @@ impl Reads<'_> {
             .query_map(params![seen, limit], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// The last that were forgotten and can be brought back, as above.
+    pub fn forgotten_last(&self, limit: usize) -> Result<Vec<(i64, RowKind, i64)>, StoreError> {
+        let mut rows = self
+            .0
+            .prepare_cached("SELECT id, kind, row_id FROM forgotten ORDER BY id DESC LIMIT ?1")?;
+        Ok(rows
+            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// The sessions under way that were last heard of.
+    pub fn active_sessions(&self, limit: usize) -> Result<Vec<SessionId>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT id FROM sdk_sessions WHERE status = 'active' ORDER BY last_activity_epoch DESC LIMIT ?1",
+        )?;
+        Ok(rows
+            .query_map([limit], |row| row.get(0))?
             .collect::<Result<_, _>>()?)
     }
 

@@ -65,8 +65,7 @@ impl Reads<'_> {
         page: Page,
     ) -> Result<Paged<FinalMessageRow>, StoreError> {
         let mut clause = filter.common();
-        clause.page(page);
-        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let sql = filter.page(COLUMNS, RowKind::Message.table(), &mut clause, page);
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), message)?;
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))

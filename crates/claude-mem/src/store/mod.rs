@@ -62,7 +62,7 @@ pub use earlier::{Earlier, EarlierRow, EarlierTable};
 pub use error::StoreError;
 pub use feed::{FeedPlace, FeedScope};
 pub use feedback::{Feedback, FeedbackRow, Signal};
-pub use files::FileRef;
+pub use files::{FileRef, WideFolder};
 pub use filter::{Filter, Page, Paged};
 pub use forget::{Forgotten, tombstone_for};
 pub use gate::Gate;
@@ -227,7 +227,7 @@ fn write<T>(
 }
 
 /// Everything that can be asked. Borrowed from a [`Store`], or from a running change.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reads<'c>(pub(crate) &'c Connection);
 
 /// Everything that can be changed, inside one transaction.

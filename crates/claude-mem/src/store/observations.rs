@@ -188,15 +188,9 @@ impl Reads<'_> {
                 [Value::Text(concept.clone())],
             );
         }
-        if !filter.files.is_empty() {
-            let rows = self.rows_of_files(RowKind::Observation, filter.project, &filter.files)?;
-            clause.and(
-                "id IN (SELECT value FROM json_each(?))",
-                [Value::Text(serde_json::to_string(&rows)?)],
-            );
-        }
-        clause.page(page);
-        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let kind = RowKind::Observation;
+        self.and_files(&mut clause, kind, filter.project, &filter.files)?;
+        let sql = filter.page(COLUMNS, kind.table(), &mut clause, page);
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), observation)?;
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))

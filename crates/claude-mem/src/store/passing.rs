@@ -67,11 +67,7 @@ impl Reads<'_> {
                 [Value::Text(concept.clone())],
             );
         }
-        if !filter.files.is_empty() {
-            let ids = self.rows_of_files(kind, filter.project, &filter.files)?;
-            let ids = Value::Text(serde_json::to_string(&ids)?);
-            clause.and("id IN (SELECT value FROM json_each(?))", [ids]);
-        }
+        self.and_files(&mut clause, kind, filter.project, &filter.files)?;
         let table = match kind {
             RowKind::Observation => "observations",
             RowKind::Summary => "session_summaries",
@@ -99,26 +95,20 @@ impl Reads<'_> {
         &self,
         ids: &[ObservationId],
     ) -> Result<HashMap<ObservationId, Verdict>, StoreError> {
-        let mut by_id = self
-            .0
-            .prepare_cached("SELECT wrong, replaced_by FROM observations WHERE id = ?1")?;
-        let mut verdicts = HashMap::new();
-        for &id in ids {
-            let verdict = by_id
-                .query_row([id], |row| {
-                    Ok(Verdict {
-                        wrong: row.get(0)?,
-                        replaced_by: row.get(1)?,
-                    })
-                })
-                .optional()?;
-            if let Some(verdict) = verdict
-                && (verdict.wrong || verdict.replaced_by.is_some())
-            {
-                verdicts.insert(id, verdict);
-            }
-        }
-        Ok(verdicts)
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let mut said = self.0.prepare_cached(
+            "SELECT o.id, o.wrong, o.replaced_by FROM json_each(?1) AS asked
+             CROSS JOIN observations AS o ON o.id = asked.value
+             WHERE o.wrong <> 0 OR o.replaced_by IS NOT NULL",
+        )?;
+        let said = said.query_map([serde_json::to_string(&ids)?], |row| {
+            let verdict = Verdict {
+                wrong: row.get(1)?,
+                replaced_by: row.get(2)?,
+            };
+            Ok((row.get(0)?, verdict))
+        })?;
+        Ok(said.collect::<Result<_, _>>()?)
     }
 
     pub fn project_name(&self, id: ProjectId) -> Result<Option<String>, StoreError> {

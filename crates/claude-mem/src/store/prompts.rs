@@ -60,8 +60,7 @@ impl Reads<'_> {
 
     pub fn prompts(&self, filter: &Filter, page: Page) -> Result<Paged<PromptRow>, StoreError> {
         let mut clause = filter.common();
-        clause.page(page);
-        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let sql = filter.page(COLUMNS, RowKind::Prompt.table(), &mut clause, page);
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), prompt)?;
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))

@@ -142,8 +142,7 @@ impl Reads<'_> {
             let status = rusqlite::types::Value::Text(status.as_str().to_owned());
             clause.and("status = ?", [status]);
         }
-        clause.page(page);
-        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let sql = filter.page(COLUMNS, "sdk_sessions", &mut clause, page);
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), session)?;
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))

@@ -76,13 +76,9 @@ impl Reads<'_> {
 
     pub fn summaries(&self, filter: &Filter, page: Page) -> Result<Paged<Summary>, StoreError> {
         let mut clause = filter.common();
-        if !filter.files.is_empty() {
-            let rows = self.rows_of_files(RowKind::Summary, filter.project, &filter.files)?;
-            let rows = rusqlite::types::Value::Text(serde_json::to_string(&rows)?);
-            clause.and("id IN (SELECT value FROM json_each(?))", [rows]);
-        }
-        clause.page(page);
-        let sql = format!("{COLUMNS}{}{}", clause.sql(), filter.order());
+        let kind = RowKind::Summary;
+        self.and_files(&mut clause, kind, filter.project, &filter.files)?;
+        let sql = filter.page(COLUMNS, kind.table(), &mut clause, page);
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(rusqlite::params_from_iter(clause.values()), summary)?;
         Ok(Paged::cut(rows.collect::<Result<_, _>>()?, page))

@@ -6,12 +6,13 @@ use std::time::Instant;
 use jiff::tz::TimeZone;
 use tokio::sync::{Semaphore, broadcast, watch};
 
+use super::figures::Kept;
 use super::problem::Problem;
 use super::readers::Readers;
 use super::rows::Row;
 use crate::clock::{self, Millis};
 use crate::config::{self, Loaded};
-use crate::limits::{HTTP_REQUESTS_AT_ONCE_MAX, HTTP_STREAMS_MAX};
+use crate::limits::{HTTP_REQUESTS_AT_ONCE_MAX, HTTP_SEARCHES_AT_ONCE_MAX, HTTP_STREAMS_MAX};
 use crate::paths::DataDir;
 use crate::serve::worker::Worker;
 use crate::store::{Reads, Store, StoreError};
@@ -26,13 +27,16 @@ pub(super) struct Api {
     pub(super) zone: TimeZone,
     pub(super) env: fn(&str) -> Option<String>,
     pub(super) readers: Readers,
-    /// Rows that were changed or brought back: their numbers are old, so no stream finds them by
-    /// looking for new ones.
+    /// Rows that were changed: their numbers are old, so no stream finds them by looking for new
+    /// ones.
     pub(super) edits: broadcast::Sender<Arc<Row>>,
+    pub(super) kept: Kept,
     /// Counts up when something was stored or changed through this server.
     pub(super) stirred: watch::Sender<u64>,
     /// Places for requests that are worked on.
     pub(super) places: Arc<Semaphore>,
+    /// Which of them may be searches; taken before a place is.
+    pub(super) searches: Arc<Semaphore>,
     /// Places for pages that look on.
     pub(super) streams: Arc<Semaphore>,
     /// True once the server ends.
@@ -62,8 +66,10 @@ impl Api {
             zone: TimeZone::system(),
             env,
             edits: broadcast::channel(EDITS_MAX).0,
+            kept: Kept::default(),
             stirred: watch::channel(0).0,
             places: Arc::new(Semaphore::new(HTTP_REQUESTS_AT_ONCE_MAX)),
+            searches: Arc::new(Semaphore::new(HTTP_SEARCHES_AT_ONCE_MAX)),
             streams: Arc::new(Semaphore::new(HTTP_STREAMS_MAX)),
             ending,
         }

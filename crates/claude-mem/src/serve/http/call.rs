@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 
 use super::api::Api;
 use super::guard::{self, Access};
@@ -165,7 +166,7 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
 
 /// Runs a handler where waiting for the disk is allowed.
 async fn run(api: &Arc<Api>, route: &Arc<Route>, call: Call) -> Response {
-    let Ok(place) = Arc::clone(&api.places).acquire_owned().await else {
+    let Ok(place) = place(api, route).await else {
         return Problem::ours("the worker is ending").into_response();
     };
     let (owner, running) = (Arc::clone(api), Arc::clone(route));
@@ -193,6 +194,19 @@ async fn run(api: &Arc<Api>, route: &Arc<Route>, call: Call) -> Response {
             Problem::ours("the request broke off").into_response()
         }
     }
+}
+
+/// A search first waits until it may be one of the few, and takes up no place meanwhile.
+async fn place(
+    api: &Api,
+    route: &Route,
+) -> Result<(Option<OwnedSemaphorePermit>, OwnedSemaphorePermit), AcquireError> {
+    let search = if route.searches {
+        Some(Arc::clone(&api.searches).acquire_owned().await?)
+    } else {
+        None
+    };
+    Ok((search, Arc::clone(&api.places).acquire_owned().await?))
 }
 
 /// Headers of every answer: it is what it says it is, nobody else may embed, keep or read it.

@@ -1,7 +1,5 @@
 //! What a person does to memory by hand: save, forget, bring back, judge.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +10,7 @@ use super::observations::one_view;
 use super::problem::Problem;
 use super::projects;
 use super::route::Nothing;
-use super::rows::{ObservationView, Views};
+use super::rows::ObservationView;
 use crate::remember::{self, CannotSave, From, Note};
 use crate::search::Handle;
 use crate::store::{RowKind, Signal};
@@ -127,10 +125,6 @@ pub(super) fn restore(api: &Api, params: &Params, _: Nothing) -> Result<Done, Pr
             "it cannot be brought back",
             "It was not forgotten, or too long ago.",
         ));
-    }
-    if let Some(row) = api.view(|reads| Views::new(reads).row(kind, id))? {
-        // Nobody may be looking on.
-        let _ = api.edits.send(Arc::new(row));
     }
     Ok(Done {
         restored: Some(true),

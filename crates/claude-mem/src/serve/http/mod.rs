@@ -8,7 +8,7 @@
 //!   that do not exist. `keys` holds the tokens.
 //! - one file per noun of routes; they read through `readers` and write through the worker's one
 //!   writing connection, on threads where waiting is allowed.
-//! - `stream` tells pages what happens, at the pace of each.
+//! - `stream` tells pages what happens, at the pace of each; `watch` finds out what that is.
 //!
 //! Invariant: no answer without the guard's consent, no state change by GET, no secret in an
 //! answer, a limit on every size, number and wait. Absent on purpose: cookies, CORS, SQL.
@@ -19,6 +19,7 @@ mod capture;
 mod context;
 mod door;
 mod feed;
+mod figures;
 mod guard;
 mod health;
 mod import;
@@ -45,6 +46,7 @@ mod stats;
 mod stream;
 mod table;
 mod tokens;
+mod watch;
 
 pub use keys::Keys;
 pub use server::{Server, bind};

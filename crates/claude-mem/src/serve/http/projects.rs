@@ -29,10 +29,11 @@ struct ProjectView {
 }
 
 pub(super) fn list(api: &Api, _: &Params, _: Nothing) -> Result<Projects, Problem> {
+    let figures = api.figures()?;
     api.view(|reads| {
-        let counts = reads.counts_by_project()?;
         let items = reads.projects()?.into_iter().map(|project| {
-            let counted = counts.get(&project.id).copied().unwrap_or_default();
+            let counted = figures.by_project.get(&project.id);
+            let counted = counted.copied().unwrap_or_default();
             ProjectView {
                 id: project.id,
                 name: project.name,

@@ -57,6 +57,8 @@ pub(super) struct Route {
     pub(super) access: Access,
     pub(super) about: &'static str,
     pub(super) body_bytes_max: usize,
+    /// It searches: only so many do at a time.
+    pub(super) searches: bool,
     pub(super) query: Option<Describe>,
     pub(super) body: Option<Describe>,
     /// `None`: not JSON.
@@ -81,6 +83,7 @@ impl Route {
             access: Access::Token,
             about,
             body_bytes_max: HTTP_BODY_BYTES_MAX,
+            searches: false,
             query: None,
             body: None,
             answer: None,
@@ -90,6 +93,11 @@ impl Route {
 
     pub(super) fn open(mut self) -> Self {
         self.access = Access::Open;
+        self
+    }
+
+    pub(super) fn searching(mut self) -> Self {
+        self.searches = true;
         self
     }
 

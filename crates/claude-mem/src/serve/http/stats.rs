@@ -2,22 +2,18 @@
 
 use std::path::Path;
 
-use jiff::civil::Date;
-use jiff::{Timestamp, ToSpan as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::api::Api;
 use super::call::Params;
+use super::figures::Figures;
 use super::problem::Problem;
 use super::queue::Counts as Queue;
 use super::route::Nothing;
-use crate::clock::Millis;
-use crate::serve::recover::NOTICE;
-use crate::store::Reads;
-
-/// Days that the charts go back.
-const DAYS: i64 = 60;
+use crate::config::Loaded;
+use crate::findings::{self, Finding};
+use crate::store::{Activity, Reads};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -110,34 +106,37 @@ struct Trouble {
     fix: String,
 }
 
+impl From<Activity> for Made {
+    fn from(activity: Activity) -> Self {
+        Self {
+            observations: activity.observations,
+            summaries: activity.summaries,
+            prompts: activity.prompts,
+        }
+    }
+}
+
+impl From<Finding> for Trouble {
+    fn from(Finding { what, fix }: Finding) -> Self {
+        Self { problem: what, fix }
+    }
+}
+
 pub(super) fn stats(api: &Api, _: &Params, _: Nothing) -> Result<Stats, Problem> {
-    let days = days(api);
-    let bounds: Vec<Millis> = days.iter().map(|(_, at)| *at).collect();
-    let settings = api.settings();
+    let (settings, figures) = (api.settings(), api.figures()?);
+    let days = figures.days.iter();
+    let per_day = days.map(|(day, activity)| Day {
+        day: day.to_string(),
+        made: Made::from(*activity),
+    });
+    let per_day: Vec<Day> = per_day.collect();
+    let by_type = figures.by_type.iter().map(|(name, count)| OfType {
+        r#type: name.clone(),
+        count: *count,
+    });
     api.view(|reads| {
         let counts = reads.counts()?;
-        let activity = reads.activity(&bounds)?;
-        let per_day: Vec<Day> = days
-            .iter()
-            .zip(&activity)
-            .map(|((day, _), made)| Day {
-                day: day.to_string(),
-                made: Made {
-                    observations: made.observations,
-                    summaries: made.summaries,
-                    prompts: made.prompts,
-                },
-            })
-            .collect();
-        let injected: Vec<u64> = activity.iter().map(|made| made.injected_tokens).collect();
         let dir = api.dir();
-        let mut health = troubles(api, reads, counts.queue.dead)?;
-        if settings.file_unreadable {
-            health.push(Trouble {
-                problem: "settings.json cannot be read, so none of its settings hold".to_owned(),
-                fix: format!("mend {}", dir.settings().display()),
-            });
-        }
         Ok(Stats {
             counts: Counts {
                 projects: counts.projects,
@@ -156,50 +155,21 @@ pub(super) fn stats(api: &Api, _: &Params, _: Nothing) -> Result<Stats, Problem>
             },
             queue: counts.queue.into(),
             today: per_day.last().map_or_else(Made::default, |day| day.made),
-            by_type: of_types(reads)?,
-            by_project: of_projects(reads)?,
-            tokens: tokens(
-                reads,
-                &days,
-                &injected,
-                settings.settings.budget_tokens_per_day,
-            )?,
+            by_type: by_type.collect(),
+            by_project: of_projects(reads, &figures)?,
+            tokens: tokens(reads, &figures, settings.settings.budget_tokens_per_day)?,
             per_day,
-            health,
+            health: health(api, reads, &settings)?,
         })
     })
 }
 
-/// The days of the charts and when each begins, with the day after today as the last bound.
-fn days(api: &Api) -> Vec<(Date, Millis)> {
-    let now = Timestamp::from_millisecond(api.now().0).unwrap_or(Timestamp::UNIX_EPOCH);
-    let today = now.to_zoned(api.zone.clone()).date();
-    let begins = |day: Date| {
-        let begins = day.to_zoned(api.zone.clone()).ok()?;
-        Some((day, Millis(begins.timestamp().as_millisecond())))
-    };
-    (0..=DAYS)
-        .filter_map(|at| today.checked_add((at - DAYS + 1).days()).ok())
-        .filter_map(begins)
-        .collect()
-}
-
-fn of_types(reads: &Reads<'_>) -> Result<Vec<OfType>, Problem> {
-    let counted = reads.counts_by_type()?.into_iter();
-    Ok(counted
-        .map(|(name, count)| OfType {
-            r#type: name,
-            count,
-        })
-        .collect())
-}
-
-fn of_projects(reads: &Reads<'_>) -> Result<Vec<OfProject>, Problem> {
-    let counts = reads.counts_by_project()?;
+fn of_projects(reads: &Reads<'_>, figures: &Figures) -> Result<Vec<OfProject>, Problem> {
     let projects = reads.projects()?.into_iter();
     let mut found: Vec<OfProject> = projects
         .map(|project| OfProject {
-            count: counts
+            count: figures
+                .by_project
                 .get(&project.id)
                 .map_or(0, |counts| counts.observations),
             project: project.name,
@@ -210,31 +180,23 @@ fn of_projects(reads: &Reads<'_>) -> Result<Vec<OfProject>, Problem> {
     Ok(found)
 }
 
-fn tokens(
-    reads: &Reads<'_>,
-    days: &[(Date, Millis)],
-    injected: &[u64],
-    budget_per_day: u64,
-) -> Result<Tokens, Problem> {
-    let first = days
-        .first()
-        .map(|(day, _)| day.to_string())
-        .unwrap_or_default();
-    let spent = reads.spend_by_day(&first)?;
+fn tokens(reads: &Reads<'_>, figures: &Figures, budget_per_day: u64) -> Result<Tokens, Problem> {
+    let first = figures.days.first().map(|(day, _)| day.to_string());
+    let spent = reads.spend_by_day(&first.unwrap_or_default())?;
     let spent_on = |day: &str| {
         let found = spent.iter().find(|(on, _)| on == day);
         found.map_or(0, |(_, tokens)| *tokens)
     };
-    let per_day = days.iter().zip(injected).map(|((day, _), injected)| {
+    let per_day = figures.days.iter().map(|(day, activity)| {
         let day = day.to_string();
         TokensOfDay {
             spent: spent_on(&day),
-            injected: *injected,
+            injected: activity.injected_tokens,
             day,
         }
     });
     let per_day: Vec<TokensOfDay> = per_day.collect();
-    let (all, economics) = (reads.spend_in_all()?, reads.economics()?);
+    let (all, economics) = (reads.spend_in_all()?, figures.economics);
     Ok(Tokens {
         spent_today: per_day.last().map_or(0, |day| day.spent),
         spent_total: all.tokens,
@@ -249,29 +211,13 @@ fn tokens(
     })
 }
 
-/// What needs the person.
-fn troubles(api: &Api, reads: &Reads<'_>, dead: u64) -> Result<Vec<Trouble>, Problem> {
-    let mut found = Vec::new();
-    if let Some(trouble) = api.worker.report().trouble {
-        let fix = "claude-mem worker logs".to_owned();
-        found.push(Trouble {
-            problem: trouble,
-            fix,
-        });
-    }
-    if dead > 0 {
-        found.push(Trouble {
-            problem: format!("events that could not be worked on: {dead}"),
-            fix: "claude-mem queue list --state dead".to_owned(),
-        });
-    }
-    if reads.meta(NOTICE)?.is_some() {
-        found.push(Trouble {
-            problem: "the database was damaged and has been recovered".to_owned(),
-            fix: "claude-mem status".to_owned(),
-        });
-    }
-    Ok(found)
+/// What needs the person, as `status` tells it.
+fn health(api: &Api, reads: &Reads<'_>, settings: &Loaded) -> Result<Vec<Trouble>, Problem> {
+    let mut found = findings::of_directory(api.dir(), settings);
+    found.extend(findings::of_memory(reads, &settings.settings, api.now())?);
+    let trouble = api.worker.report().trouble;
+    found.extend(trouble.as_deref().map(findings::of_worker));
+    Ok(found.into_iter().map(Trouble::from).collect())
 }
 
 /// With its write-ahead log. What is not there takes no room.

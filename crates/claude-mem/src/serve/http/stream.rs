@@ -5,7 +5,6 @@
 //! is queued for a page that does not read: it looks again when it has taken what it was sent,
 //! and a page that comes back says by `Last-Event-ID` how far it was.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,13 +19,9 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::api::Api;
 use super::pipe::{self, Gone, Writer};
 use super::problem::Problem;
-use super::rows::{Row, Views};
-use crate::clock;
-use crate::limits::{
-    HTTP_STREAM_LOOK_MS, HTTP_STREAM_PATIENCE_SECONDS, HTTP_STREAM_QUIET_SECONDS,
-    HTTP_STREAM_ROWS_MAX,
-};
-use crate::store::{Marks, QueueCounts, Reads, RowKind, Store};
+use super::watch::Watch;
+use crate::limits::{HTTP_STREAM_LOOK_MS, HTTP_STREAM_PATIENCE_SECONDS, HTTP_STREAM_QUIET_SECONDS};
+use crate::store::Marks;
 
 /// Opens a stream for the request of this head.
 pub(super) async fn answer(api: &Arc<Api>, headers: &HeaderMap) -> Response {
@@ -144,138 +139,8 @@ async fn send(writer: &mut Writer, text: &str) -> bool {
     matches!(timeout(patience, writer.send(text)).await, Ok(Ok(())))
 }
 
-/// One page's view of the database.
-struct Watch {
-    store: Store,
-    seen: Marks,
-    version: Option<i64>,
-    queue: Option<QueueCounts>,
-    spent: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Removed {
-    kind: RowKind,
-    id: i64,
-}
-
-/// More rows of this kind came than are told one by one.
-#[derive(Serialize)]
-struct Missed {
-    kind: RowKind,
-}
-
-impl Watch {
-    fn open(api: &Api, seen: Option<Marks>) -> Result<Self, Problem> {
-        let store = Store::open_read_only(&api.dir().db())?;
-        let there = store.read().marks()?;
-        Ok(Self {
-            seen: seen.map_or(there, |seen| earlier(seen, there)),
-            store,
-            version: None,
-            queue: None,
-            spent: None,
-        })
-    }
-
-    fn look(&mut self) -> Result<Vec<String>, Problem> {
-        let version = self.store.read().data_version()?;
-        if self.version == Some(version) {
-            return Ok(Vec::new());
-        }
-        let mut events = Vec::new();
-        let Self {
-            store,
-            seen,
-            queue,
-            spent,
-            ..
-        } = self;
-        store.view(|reads| {
-            Ok(removed(reads, seen, &mut events)
-                .and_then(|()| rows(reads, seen, &mut events))
-                .and_then(|()| figures(reads, queue, spent, &mut events)))
-        })??;
-        // What came since the version was asked for is found by the next look.
-        self.version = Some(version);
-        Ok(events)
-    }
-}
-
-/// A forgetting that was undone gives its number back, and a restored backup all of them: whoever
-/// was past them steps back.
-fn earlier(seen: Marks, there: Marks) -> Marks {
-    Marks {
-        observation: seen.observation.min(there.observation),
-        summary: seen.summary.min(there.summary),
-        prompt: seen.prompt.min(there.prompt),
-        message: seen.message.min(there.message),
-        forgotten: seen.forgotten.min(there.forgotten),
-    }
-}
-
-fn removed(reads: &Reads<'_>, seen: &mut Marks, events: &mut Vec<String>) -> Result<(), Problem> {
-    for (number, kind, row_id) in reads.forgotten_after(seen.forgotten, HTTP_STREAM_ROWS_MAX)? {
-        seen.forgotten = number;
-        let gone = Removed { kind, id: row_id };
-        events.push(event("removed", Some(*seen), &gone));
-    }
-    *seen = earlier(*seen, reads.marks()?);
-    Ok(())
-}
-
-fn rows(reads: &Reads<'_>, seen: &mut Marks, events: &mut Vec<String>) -> Result<(), Problem> {
-    let mut views = Views::new(reads);
-    let mut found: Vec<(i64, Row)> = Vec::new();
-    let mut there = reads.marks()?;
-    for kind in RowKind::ALL {
-        let (mark, newest) = (seen.of(kind), *there.of(kind));
-        // An import, or a page that was away for long.
-        let told_from = newest - HTTP_STREAM_ROWS_MAX as i64;
-        if *mark < told_from {
-            *mark = told_from;
-            events.push(event("missed", None, &Missed { kind }));
-        }
-        for id in reads.rows_after(kind, *mark, HTTP_STREAM_ROWS_MAX)? {
-            found.extend(views.row(kind, id)?.map(|row| (id, row)));
-        }
-    }
-    found.sort_by_key(|(id, row)| (row.created_at(), row.kind() as u8, *id));
-    let sessions: BTreeSet<_> = found.iter().filter_map(|(_, row)| row.session()).collect();
-    for session in sessions {
-        let view = views.session_view(reads.session(session)?)?;
-        events.push(event("session", None, &view));
-    }
-    for (id, row) in found {
-        // Rows of one kind need not be in the order of their numbers: the highest counts.
-        let mark = seen.of(row.kind());
-        *mark = (*mark).max(id);
-        events.push(event(row.kind().as_str(), Some(*seen), &row));
-    }
-    Ok(())
-}
-
-fn figures(
-    reads: &Reads<'_>,
-    queue: &mut Option<QueueCounts>,
-    spent: &mut Option<u64>,
-    events: &mut Vec<String>,
-) -> Result<(), Problem> {
-    let counts = reads.queue_counts()?;
-    if queue.replace(counts) != Some(counts) {
-        events.push(event("queue", None, &counts));
-    }
-    let today = reads
-        .spend_on(&clock::local_day(clock::now().millis()))?
-        .tokens;
-    if spent.replace(today) != Some(today) {
-        events.push(event("spend", None, &json!({ "today": today })));
-    }
-    Ok(())
-}
-
 /// One event. What can be resumed after has an id: how far the page is then.
-fn event(name: &str, seen: Option<Marks>, data: &impl Serialize) -> String {
+pub(super) fn event(name: &str, seen: Option<Marks>, data: &impl Serialize) -> String {
     let data = serde_json::to_string(data).unwrap_or_default();
     let id = seen.map_or_else(String::new, |seen| {
         let Marks {

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use super::testing::{Stage, read};
 use crate::limits::{HTTP_STREAM_ROWS_MAX, HTTP_STREAMS_MAX};
+use crate::serve::testing as events;
+use crate::store::RowKind;
 
 /// One page that listens.
 struct Page {
@@ -274,4 +276,44 @@ fn streams_end_with_the_server() {
     drop(stage);
     // It ended in order; an answer that breaks off has no last chunk.
     reading.join().unwrap();
+}
+
+#[test]
+fn a_session_that_begins_or_ends_is_told_without_a_row() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    stage.events(&[events::event(
+        "one",
+        1_000,
+        events::prompt("Look at the till"),
+    )]);
+    page.until("prompt");
+    stage.events(&[events::event("one", 2_000, events::end())]);
+    loop {
+        let session = page.until("session").data;
+        if session["status"] == "completed" {
+            assert_eq!(session["clientSession"], "one");
+            assert_eq!(session["completedAt"], 2_000_000);
+            break;
+        }
+    }
+}
+
+#[test]
+fn what_another_process_brings_back_is_told() {
+    let stage = Stage::new();
+    let (first, second) = (save(&stage, "The first"), save(&stage, "The second"));
+    let mut page = Page::open(&stage, None);
+    let mut other = crate::store::Store::open(&stage.scratch.dir.db()).unwrap();
+    // The last one has a number above the mark once it is gone; the first has not.
+    for id in [first, second] {
+        let kind = RowKind::Observation;
+        stage.call("DELETE", &format!("/api/observations/{id}"), "");
+        assert_eq!(page.until("removed").data["id"], id);
+        assert!(other.write(|tx| tx.undo_forget(kind, id)).unwrap());
+        assert_eq!(page.until("observation").data["id"], id);
+    }
+    // Once each.
+    let third = save(&stage, "The third");
+    assert_eq!(page.until("observation").data["id"], third);
 }

@@ -40,7 +40,7 @@ fn itself() -> Vec<Route> {
 fn memories() -> Vec<Route> {
     vec![
         get("/api/feed", "Everything, newest first, page by page", feed::feed),
-        get("/api/search", "What fits a question, best first", search::search),
+        get("/api/search", "What fits a question, best first", search::search).searching(),
         get("/api/timeline", "What happened around a row", search::timeline),
         get("/api/observations", "Observations, newest first", observations::list),
         get("/api/observations/{id}", "One observation", observations::one),
@@ -64,7 +64,7 @@ fn memories() -> Vec<Route> {
         get("/api/sessions/{id}", "One session: what was said, kept, told and spent", sessions::one),
         get("/api/context/preview", "What the next session would be told, and why", context::preview),
         post("/api/context/inject", "What a session that starts now is told", context::inject),
-        post("/api/context/semantic", "What a prompt brings to mind", context::semantic),
+        post("/api/context/semantic", "What a prompt brings to mind", context::semantic).searching(),
     ]
 }
 

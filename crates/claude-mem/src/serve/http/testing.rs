@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::Server;
 use crate::clock::Millis;
 use crate::config::Settings;
+use crate::hook::event::Event;
 use crate::log::{Author, Log};
 use crate::serve::local::Local;
 use crate::serve::pidfile::WorkerFile;
@@ -122,10 +123,15 @@ impl Stage {
             ),
             events::event(session, at + 3, events::end()),
         ];
+        self.events(&turn);
+    }
+
+    /// What hooks have sent, worked on.
+    pub(super) fn events(&self, events: &[Event]) {
         self.worker
             .store
             .with(|store| {
-                events::accept(store, &turn);
+                events::accept(store, events);
                 Ok(())
             })
             .unwrap();

@@ -1,0 +1,120 @@
+//! The worker that is measured, in a home of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
+
+use super::Args;
+use super::connection::Connection;
+use crate::corpus;
+use crate::spawn::Program;
+
+/// A worker in a home of its own. It ends when this is dropped.
+pub(super) struct Worker {
+    exe: PathBuf,
+    pub(super) home: PathBuf,
+    vectors: bool,
+    address: String,
+    token: String,
+    pid: u64,
+}
+
+impl Worker {
+    pub(super) fn start(args: &Args, home: &Path) -> anyhow::Result<Self> {
+        let data = home.join(".claude-mem");
+        std::fs::create_dir(&data)?;
+        let made = corpus::database(&args.cache, args.observations)?;
+        std::fs::copy(made, data.join("claude-mem.db"))?;
+        let mut worker = Self {
+            exe: args.exe.canonicalize().context("no such executable")?,
+            home: home.to_owned(),
+            vectors: args.vectors,
+            address: String::new(),
+            token: String::new(),
+            pid: 0,
+        };
+        let link = worker.program(&["open", "--print"]).output()?;
+        let (page, secret) = link.trim().split_once("/#k=").context("no link")?;
+        page.trim_start_matches("http://")
+            .clone_into(&mut worker.address);
+        let body = json!({ "secret": secret }).to_string();
+        let given = worker.connect()?.post("/api/page/token", &body)?;
+        let text = |json: &Value, key: &str| json[key].as_str().map(str::to_owned);
+        let given: Value = serde_json::from_slice(&given)?;
+        worker.token = text(&given, "token").context("no token")?;
+        let health: Value = serde_json::from_slice(&worker.connect()?.get("/health")?)?;
+        worker.pid = health["pid"].as_u64().context("no pid")?;
+        Ok(worker)
+    }
+
+    pub(super) fn program(&self, args: &[&str]) -> Program {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let env = [
+            ("HOME", text(&self.home)),
+            ("PATH", "/usr/bin:/bin".to_owned()),
+            ("CLAUDE_MEM_DATA_DIR", text(&self.home.join(".claude-mem"))),
+            ("CLAUDE_MEM_WORKER", "manual".to_owned()),
+            ("CLAUDE_MEM_PROVIDER", "local".to_owned()),
+            (
+                "CLAUDE_MEM_VECTORS",
+                if self.vectors { "on" } else { "off" }.to_owned(),
+            ),
+        ];
+        Program {
+            exe: self.exe.clone(),
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        }
+    }
+
+    pub(super) fn connect(&self) -> anyhow::Result<Connection> {
+        Connection::open(&self.address, &self.token)
+    }
+
+    /// Private megabytes, once a second.
+    pub(super) fn watch(&self, over: &AtomicBool) -> Vec<f64> {
+        let mut seen = Vec::new();
+        while !over.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_secs(1));
+            let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
+            let line = status.unwrap_or_default();
+            let line = line.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+            let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+            seen.extend(kilobytes.map(|kilobytes: f64| kilobytes / 1024.0));
+        }
+        seen
+    }
+
+    /// Processor time that it has used so far, all its threads together.
+    pub(super) fn cpu(&self) -> anyhow::Result<Duration> {
+        let mut nanos = 0;
+        for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid))? {
+            // A thread may have ended meanwhile; what it used is little.
+            let account = std::fs::read_to_string(thread?.path().join("schedstat"));
+            let account = account.unwrap_or_default();
+            let used = account.split_ascii_whitespace().next();
+            nanos += used.map_or(Ok(0), str::parse::<u64>)?;
+        }
+        Ok(Duration::from_nanos(nanos))
+    }
+
+    /// What became of the hooks, once all is worked on.
+    pub(super) fn taken_in(&self) -> anyhow::Result<Value> {
+        self.program(&["worker", "run", "--until-drained"])
+            .output()?;
+        let stats = self.connect()?.get("/api/stats")?;
+        let stats: Value = serde_json::from_slice(&stats)?;
+        ensure!(stats["queue"]["waiting"] == 0, "the queue is not empty");
+        Ok(stats["queue"].clone())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // The home goes next; a worker that is gone already is as good.
+        let _ = self.program(&["worker", "stop"]).output();
+    }
+}

@@ -1,0 +1,78 @@
+//! Figures that take a walk through whole tables: kept for a moment, so that many pages that ask
+//! cost no more than one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan as _};
+
+use super::api::Api;
+use super::problem::Problem;
+use crate::clock::Millis;
+use crate::ids::ProjectId;
+use crate::limits::HTTP_FIGURES_MS;
+use crate::store::{Activity, Economics, ProjectCounts};
+
+/// Days that the charts go back.
+const DAYS: i64 = 60;
+
+#[derive(Debug)]
+pub(super) struct Figures {
+    /// Each day with what happened on it, today last.
+    pub(super) days: Vec<(Date, Activity)>,
+    pub(super) by_type: Vec<(String, u64)>,
+    pub(super) by_project: BTreeMap<ProjectId, ProjectCounts>,
+    pub(super) economics: Economics,
+}
+
+/// The last figures, with when they were taken and how much had been changed here until then.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<Option<(Instant, u64, Arc<Figures>)>>);
+
+impl Api {
+    /// At most a moment old, and never older than a change that was made through this server.
+    pub(super) fn figures(&self) -> Result<Arc<Figures>, Problem> {
+        // Held while counting: those who come meanwhile want the same.
+        let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, stirred) = (Instant::now(), *self.stirred.borrow());
+        if let Some((at, then, figures)) = &*kept
+            && *then == stirred
+            && now.duration_since(*at) < Duration::from_millis(HTTP_FIGURES_MS)
+        {
+            return Ok(Arc::clone(figures));
+        }
+        let figures = Arc::new(self.count()?);
+        *kept = Some((now, stirred, Arc::clone(&figures)));
+        Ok(figures)
+    }
+
+    fn count(&self) -> Result<Figures, Problem> {
+        let days = days(self);
+        let bounds: Vec<Millis> = days.iter().map(|(_, at)| *at).collect();
+        self.view(|reads| {
+            let days = days.into_iter().map(|(day, _)| day);
+            Ok(Figures {
+                days: days.zip(reads.activity(&bounds)?).collect(),
+                by_type: reads.counts_by_type()?,
+                by_project: reads.counts_by_project()?,
+                economics: reads.economics()?,
+            })
+        })
+    }
+}
+
+/// The days of the charts and when each begins, with the day after today as the last bound.
+fn days(api: &Api) -> Vec<(Date, Millis)> {
+    let now = Timestamp::from_millisecond(api.now().0).unwrap_or(Timestamp::UNIX_EPOCH);
+    let today = now.to_zoned(api.zone.clone()).date();
+    let begins = |day: Date| {
+        let begins = day.to_zoned(api.zone.clone()).ok()?;
+        Some((day, Millis(begins.timestamp().as_millisecond())))
+    };
+    (0..=DAYS)
+        .filter_map(|at| today.checked_add((at - DAYS + 1).days()).ok())
+        .filter_map(begins)
+        .collect()
+}
