@@ -25,6 +25,8 @@ const VIEWS = { feed, search, sessions, session, dashboard, next, settings };
 const world = {
   project: sessionStorage.getItem(PROJECT) ?? '',
   projects: [],
+  /** Settled once `projects` are those that there are. */
+  known: null,
   stream: new Stream(),
   heard: null,
   listen(run) {
@@ -132,7 +134,11 @@ async function projects() {
   const { items } = await get('/api/projects');
   const is = JSON.stringify(items.map((one) => [one.id, one.name]));
   world.projects = items;
-  if (!items.some((one) => String(one.id) === world.project)) world.project = '';
+  if (world.project && !items.some((one) => String(one.id) === world.project)) {
+    // It is gone since the page was last open, and what is shown of it was an error.
+    world.project = '';
+    world.refresh();
+  }
   if (chooser.dataset.is === is) return;
   chooser.dataset.is = is;
   fill(chooser, h('option', { value: '' }, 'All projects'), items.map((one) => h('option', { value: String(one.id), selected: String(one.id) === world.project }, one.name)));
@@ -173,13 +179,9 @@ async function start() {
     fill(main, locked(!entered));
     return;
   }
-  try {
-    await projects();
-  } catch (error) {
-    fill(main, trouble(error));
-    if (error.status === 401) return;
-  }
   listen();
+  // What is looked at first waits for nothing that it does not show.
+  world.known = projects().catch(() => { /* What is looked at says what is wrong. */ });
   world.stream.run();
   await show();
 }

@@ -9,6 +9,7 @@ const STEP = 50;
 
 export async function next(world) {
   const title = h('h1', {}, 'Next session');
+  await world.known;
   const project = world.projects.find((one) => String(one.id) === world.project) ?? world.projects[0];
   if (!project) return [title, state('There is no project yet', 'Start Claude Code in one, then come back.')];
   const settings = Object.fromEntries((await get('/api/settings')).items.map((item) => [item.key, item]));

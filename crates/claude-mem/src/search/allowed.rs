@@ -35,6 +35,16 @@ impl Allowed {
         }
     }
 
+    /// Whether there is a list of them.
+    pub(super) fn is_named(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// Whether each has to be looked at when it comes up.
+    pub(super) fn is_tested(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// As far as that can be told without looking.
     pub(super) fn may_have(&self, key: RowKey) -> bool {
         self.rows.as_ref().is_none_or(|rows| rows.contains(&key))

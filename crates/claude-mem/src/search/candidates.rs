@@ -214,6 +214,8 @@ impl Gathering<'_> {
 struct Terms {
     /// What the index is asked for.
     words: Vec<String>,
+    /// Only passages after this one: a word that stands everywhere is asked for among the newest.
+    after: i64,
     stems: Vec<(String, f64)>,
 }
 
@@ -230,7 +232,11 @@ impl Terms {
             chosen.sort_by_key(|(_, count)| *count);
             chosen.truncate(ranking.terms_max);
         }
-        let words = asked_for(&chosen);
+        let (words, postings) = asked_for(&chosen);
+        let after = match postings {
+            0..=QUERY_POSTINGS_MAX => 0,
+            _ => all - (all as f64 * QUERY_POSTINGS_MAX as f64 / postings as f64) as u64,
+        };
         let idf = |count: u64| {
             ((all as f64 + ranking.imagined) / (count as f64 + 0.5))
                 .ln()
@@ -242,7 +248,11 @@ impl Terms {
             .filter(|((_, stem), _)| seen.insert(stem.clone()))
             .map(|((_, stem), count)| (stem, idf(count)))
             .collect();
-        Ok(Self { words, stems })
+        Ok(Self {
+            words,
+            after: after as i64,
+            stems,
+        })
     }
 
     fn expr(&self, query: &Query) -> Option<Expr> {
@@ -256,20 +266,21 @@ impl Terms {
     }
 }
 
-/// The rarest words, as many as the index can be asked for in a moment.
-fn asked_for(chosen: &[((String, String), u64)]) -> Vec<String> {
+/// The rarest words, as many as the index can be asked for in a moment, and how often they stand
+/// there together.
+fn asked_for(chosen: &[((String, String), u64)]) -> (Vec<String>, u64) {
     let mut rarest: Vec<_> = chosen.iter().collect();
     rarest.sort_by_key(|(_, count)| *count);
     let mut postings = 0;
     let mut words = Vec::new();
     for ((word, _), count) in rarest {
-        postings += count;
-        if postings > QUERY_POSTINGS_MAX && !words.is_empty() {
+        if postings + count > QUERY_POSTINGS_MAX && !words.is_empty() {
             break;
         }
+        postings += count;
         words.push(word.clone());
     }
-    words
+    (words, postings)
 }
 
 /// As many as ranking looks at.
@@ -324,7 +335,14 @@ fn word_scores(
     // Rows that are not allowed must not crowd out those that are.
     let most = if allowed.is_some() { 20 } else { 4 } * ranking.candidates;
     let mut scores: HashMap<RowKey, (f64, f64)> = HashMap::new();
-    for hit in reads.match_words(&what, scope, ranking.columns, most)? {
+    // A project, or rows that are named, are few of those in which a word stands.
+    let is_narrow = scope.project.is_some() || allowed.is_some_and(Allowed::is_named);
+    let after = if is_narrow || query.demand.is_some() {
+        0
+    } else {
+        terms.after
+    };
+    for hit in reads.match_words(&what, scope, ranking.columns, after, most)? {
         let key = (hit.kind, hit.row_id);
         if allowed.is_some_and(|rows| !rows.may_have(key)) {
             continue;

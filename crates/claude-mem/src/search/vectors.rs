@@ -102,7 +102,10 @@ impl<'a> VectorLeg<'a> {
                 }
             })?,
         }
-        self.rescore(probe, &best.take(VECTOR_RESCORED_ROWS))
+        // Some of these will be found not to be allowed.
+        let tested = allowed.is_some_and(Allowed::is_tested);
+        let rows = if tested { 4 } else { 1 } * VECTOR_RESCORED_ROWS;
+        self.rescore(probe, &best.take(rows))
     }
 
     /// How near these rows are, for those that have vectors.

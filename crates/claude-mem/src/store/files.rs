@@ -25,7 +25,7 @@ pub struct WideFolder {
 }
 
 /// From here on, naming every row takes longer than testing those that are looked at anyway.
-const WIDE_REFS_MIN: u32 = 8_000;
+const WIDE_REFS_MIN: u32 = 3_000;
 
 fn file_ref(row: &Row<'_>) -> rusqlite::Result<FileRef> {
     Ok(FileRef {
@@ -41,6 +41,10 @@ const OF_FILE: &str = "SELECT path, kind, row_id, modified, created_at_epoch FRO
     WHERE project_id = ?1 AND name = ?2 ORDER BY created_at_epoch DESC";
 const OF_FOLDER: &str = "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
     WHERE project_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY created_at_epoch DESC";
+
+/// Of the index alone.
+const ROWS_OF_FOLDER: &str = "SELECT row_id FROM file_refs
+    WHERE project_id = ?1 AND path >= ?2 AND path < ?3 AND kind = ?4";
 
 impl Reads<'_> {
     /// Newest first. `file` is a path or the end of one (`session.rs`, `auth/session.rs`).
@@ -163,22 +167,22 @@ impl Reads<'_> {
         project: Option<ProjectId>,
         files: &[String],
     ) -> Result<Vec<i64>, StoreError> {
-        let mut rows = Vec::new();
+        let mut below_it = self.0.prepare_cached(ROWS_OF_FOLDER)?;
+        let mut rows: Vec<i64> = Vec::new();
         for project in self.these_projects(project)? {
             for file in files {
-                let mut refs = if file.ends_with('/') {
-                    Vec::new()
-                } else {
-                    self.refs_of_file(project, file)?
-                };
-                if refs.is_empty() {
-                    refs = self.refs_of_folder(project, file)?;
+                let mut refs = Vec::new();
+                if !file.ends_with('/') {
+                    refs = self.refs_of_file(project, file)?;
                 }
-                rows.extend(
-                    refs.into_iter()
-                        .filter(|found| found.kind == kind)
-                        .map(|found| found.row_id),
-                );
+                if refs.is_empty() {
+                    let (from, to) = below(file);
+                    let found =
+                        below_it.query_map(params![project, from, to, kind], |row| row.get(0))?;
+                    rows.extend(found.collect::<Result<Vec<i64>, _>>()?);
+                }
+                let refs = refs.into_iter().filter(|found| found.kind == kind);
+                rows.extend(refs.map(|found| found.row_id));
             }
         }
         rows.sort_unstable();
@@ -277,6 +281,10 @@ mod tests {
             (
                 OF_FOLDER,
                 "USING INDEX file_refs_by_path (project_id=? AND path>? AND path<?)",
+            ),
+            (
+                ROWS_OF_FOLDER,
+                "USING COVERING INDEX file_refs_by_path (project_id=? AND path>? AND path<?)",
             ),
         ] {
             let plan = plan(&store, sql);

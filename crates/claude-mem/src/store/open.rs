@@ -17,6 +17,9 @@ use crate::limits::{BUSY_MS, HOOK_BUSY_MS};
 /// Stands at byte 68 of every database of ours ("cmem").
 pub const APPLICATION_ID: i32 = 0x636d_656d;
 
+/// Of a database that is read; what lies beyond is read page by page.
+const MAPPED_BYTES_MAX: i64 = 1 << 30;
+
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 // Older versions can corrupt a write-ahead log that several processes write.
@@ -42,6 +45,10 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
 pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     refuse_other_than(path, APPLICATION_ID)?;
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY_MS)?;
+    // Pages are read where they lie. Whatever another connection writes empties this one's own
+    // cache, and while sessions go on somebody always writes. SQLite lets go of the map before a
+    // file that became smaller is read.
+    conn.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
 }

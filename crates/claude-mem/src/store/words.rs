@@ -185,12 +185,13 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
 }
 
 impl Reads<'_> {
-    /// The best `limit` rows and passages for `what` within `scope`.
+    /// The best `limit` rows and passages for `what` within `scope`, of those `after` a passage.
     pub fn match_words(
         &self,
         what: &Expr,
         scope: &WordScope,
         weights: [f64; 4],
+        after: i64,
         limit: usize,
     ) -> Result<Vec<WordHit>, StoreError> {
         let mut query = String::from("{title body tags split} : (");
@@ -203,19 +204,19 @@ impl Reads<'_> {
         let sql = if timed {
             "SELECT p.kind, p.row_id, p.part > 0, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score
              FROM passages_fts JOIN passages AS p ON p.id = passages_fts.rowid
-             WHERE passages_fts MATCH ?1 AND p.created_at_epoch >= ?7 AND p.created_at_epoch < ?8
+             WHERE passages_fts MATCH ?1 AND passages_fts.rowid > ?9 AND p.created_at_epoch >= ?7 AND p.created_at_epoch < ?8
              ORDER BY score DESC LIMIT ?6"
         } else {
             "SELECT p.kind, p.row_id, p.part > 0, m.score FROM
                (SELECT rowid AS id, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score FROM passages_fts
-                WHERE passages_fts MATCH ?1 AND ?7 IS NOT NULL AND ?8 IS NOT NULL ORDER BY score DESC LIMIT ?6) AS m
+                WHERE passages_fts MATCH ?1 AND rowid > ?9 AND ?7 IS NOT NULL AND ?8 IS NOT NULL ORDER BY score DESC LIMIT ?6) AS m
              JOIN passages AS p ON p.id = m.id ORDER BY m.score DESC"
         };
         let since = scope.since.unwrap_or(Millis(i64::MIN));
         let until = scope.until.unwrap_or(Millis(i64::MAX));
         let mut rows = self.0.prepare_cached(sql)?;
         let rows = rows.query_map(
-            params![query, title, body, tags, split, limit, since, until],
+            params![query, title, body, tags, split, limit, since, until, after],
             |row| {
                 Ok(WordHit {
                     kind: row.get(0)?,

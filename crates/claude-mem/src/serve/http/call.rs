@@ -129,8 +129,8 @@ async fn act(
     body: Body,
 ) -> Response {
     match &route.act {
-        Act::Page => page::answer("index.html", &head.headers),
-        Act::Asset => page::answer(params.text("file"), &head.headers),
+        Act::Page => page::index(&head.headers),
+        Act::Asset => page::asset(params.text("version"), params.text("file"), &head.headers),
         Act::Stream => stream::answer(api, &head.headers).await,
         Act::Run(_) => {
             let call = match read(body, route.body_bytes_max).await {

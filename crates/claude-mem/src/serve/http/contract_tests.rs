@@ -144,7 +144,7 @@ const TRIES: &[Try] = &[
 /// Tried elsewhere, each by name: the page, the stream, the link, and what needs a dead event.
 const ELSEWHERE: [&str; 6] = [
     "GET /",
-    "GET /assets/{file}",
+    "GET /assets/{version}/{file}",
     "GET /stream",
     "POST /api/page/token",
     "POST /api/queue/{id}/retry",

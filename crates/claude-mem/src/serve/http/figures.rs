@@ -13,13 +13,14 @@ use super::problem::Problem;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
 use crate::limits::HTTP_FIGURES_MS;
-use crate::store::{Activity, Economics, ProjectCounts};
+use crate::store::{Activity, Counts, Economics, ProjectCounts};
 
 /// Days that the charts go back.
 const DAYS: i64 = 60;
 
 #[derive(Debug)]
 pub(super) struct Figures {
+    pub(super) counts: Counts,
     /// Each day with what happened on it, today last.
     pub(super) days: Vec<(Date, Activity)>,
     pub(super) by_type: Vec<(String, u64)>,
@@ -54,6 +55,7 @@ impl Api {
         self.view(|reads| {
             let days = days.into_iter().map(|(day, _)| day);
             Ok(Figures {
+                counts: reads.counts()?,
                 days: days.zip(reads.activity(&bounds)?).collect(),
                 by_type: reads.counts_by_type()?,
                 by_project: reads.counts_by_project()?,

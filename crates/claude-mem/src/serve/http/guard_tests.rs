@@ -231,7 +231,15 @@ fn what_needs_no_token_holds_no_secret() {
         .filter(|route| route.access == Access::Open)
         .collect();
     let paths: Vec<_> = open.iter().map(|route| route.path).collect();
-    assert_eq!(paths, ["/", "/assets/{file}", "/health", "/api/page/token"]);
+    assert_eq!(
+        paths,
+        [
+            "/",
+            "/assets/{version}/{file}",
+            "/health",
+            "/api/page/token"
+        ]
+    );
     assert!(open.iter().all(|route| !matches!(route.act, Act::Stream)));
 }
 
@@ -274,7 +282,7 @@ const ODD: [(&str, &str, &[&str], u16); 20] = [
     ("bytes that are no text, foreign", "GET /api/observations/%ff HTTP/1.1", &["host: evil.example", "TOKEN"], 421),
     ("bytes that are no text, no token", "GET /api/observations/%ff HTTP/1.1", &["host: HOST"], 401),
     ("bytes that are no text", "GET /api/observations/%ff HTTP/1.1", &["host: HOST", "TOKEN"], 404),
-    ("a folder above", "GET /assets/..%2f..%2ftoken HTTP/1.1", &["host: HOST"], 404),
+    ("a folder above", "GET /assets/1/..%2f..%2ftoken HTTP/1.1", &["host: HOST"], 404),
 ];
 
 #[test]
@@ -315,7 +323,7 @@ fn no_other_site_is_ever_allowed_to_read() {
             .any(|(name, _)| name.starts_with("access-control"));
         assert!(!allows, "{reply:?}");
     }
-    for path in ["/", "/assets/app.js", "/api/feed", "/health"] {
+    for path in ["/", "/assets/1/app.js", "/api/feed", "/health"] {
         let reply = stage.get(path);
         assert_eq!(reply.status, 200, "{path}");
         for (name, value) in [

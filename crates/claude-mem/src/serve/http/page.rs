@@ -49,33 +49,64 @@ pub(super) const FILES: &[(&str, &str, &[u8])] = files![
     "icon.svg" is DRAWING,
 ];
 
-/// One mark for all of them: they change together, with the executable.
-static MARK: LazyLock<HeaderValue> = LazyLock::new(|| {
+/// One version for all of them: they change together, with the executable.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
     for (_, _, content) in FILES {
         hash.update((content.len() as u64).to_le_bytes());
         hash.update(content);
     }
-    let mark = format!("\"{}\"", crate::hook::key::hex(&hash.finalize()[..8]));
-    HeaderValue::from_str(&mark).unwrap_or(HeaderValue::from_static("\"0\""))
+    crate::hook::key::hex(&hash.finalize()[..8])
 });
 
-/// The file, or that the browser has it already.
-pub(super) fn answer(name: &str, headers: &HeaderMap) -> Response {
-    let Some((_, kind, content)) = FILES.iter().find(|(known, _, _)| *known == name) else {
+/// The page names its files below their version, so that a browser that has them need not ask, and
+/// what they import from each other is of the same version.
+static PAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let page = String::from_utf8_lossy(FILES[0].2);
+    let below = format!("\"/assets/{}/", *VERSION);
+    page.replace("\"/assets/", &below).into_bytes()
+});
+
+/// Asked about each time: it says which version of the others is the right one.
+const ASKED_ABOUT: HeaderValue = HeaderValue::from_static("no-cache");
+/// Under its version a file is the same for ever.
+const KEPT: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
+
+/// The page, or that the browser has it already.
+pub(super) fn index(headers: &HeaderMap) -> Response {
+    send(HTML, &PAGE, ASKED_ABOUT, headers)
+}
+
+/// A file of the page. One of an older version is not here any more; the newest stands in.
+pub(super) fn asset(version: &str, name: &str, headers: &HeaderMap) -> Response {
+    let Some((_, kind, content)) = FILES[1..].iter().find(|(known, _, _)| *known == name) else {
         return Problem::not_there(format!("{name:?}")).into_response();
     };
-    let has_it = headers.get(header::IF_NONE_MATCH) == Some(&*MARK);
-    let mut answer = if has_it {
+    let keep = if version == *VERSION {
+        KEPT
+    } else {
+        ASKED_ABOUT
+    };
+    send(kind, content, keep, headers)
+}
+
+fn send(
+    kind: &'static str,
+    content: &'static [u8],
+    keep: HeaderValue,
+    headers: &HeaderMap,
+) -> Response {
+    let mark = HeaderValue::from_str(&format!("\"{}\"", *VERSION));
+    let mark = mark.unwrap_or(HeaderValue::from_static("\"0\""));
+    let mut answer = if headers.get(header::IF_NONE_MATCH) == Some(&mark) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        (*content).into_response()
+        content.into_response()
     };
     let kept = answer.headers_mut();
     kept.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    kept.insert(header::ETAG, MARK.clone());
-    // Kept, but asked about: after an update the page must not be of two versions.
-    kept.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    kept.insert(header::ETAG, mark);
+    kept.insert(header::CACHE_CONTROL, keep);
     kept.insert(
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(POLICY),
@@ -98,18 +129,37 @@ mod tests {
 
     #[test]
     fn a_file_that_the_browser_has_is_not_sent_again() {
-        let first = answer("app.js", &HeaderMap::new());
+        let first = index(&HeaderMap::new());
         assert_eq!(first.status(), StatusCode::OK);
-        let mut headers = HeaderMap::new();
-        headers.insert(header::IF_NONE_MATCH, first.headers()[header::ETAG].clone());
-        assert_eq!(
-            answer("app.js", &headers).status(),
-            StatusCode::NOT_MODIFIED
-        );
-        assert_eq!(
-            answer("../app.js", &headers).status(),
-            StatusCode::NOT_FOUND
-        );
+        assert_eq!(first.headers()[header::CACHE_CONTROL], ASKED_ABOUT);
+        let mut has = HeaderMap::new();
+        has.insert(header::IF_NONE_MATCH, first.headers()[header::ETAG].clone());
+        assert_eq!(index(&has).status(), StatusCode::NOT_MODIFIED);
+        let file = asset(&VERSION, "app.js", &HeaderMap::new());
+        assert_eq!(file.headers()[header::CACHE_CONTROL], KEPT);
+        for nothing in ["../app.js", "index.html", ""] {
+            assert_eq!(
+                asset(&VERSION, nothing, &has).status(),
+                StatusCode::NOT_FOUND,
+                "{nothing}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_open_during_an_update_still_gets_its_files() {
+        let file = asset("0123456789abcdef", "app.js", &HeaderMap::new());
+        assert_eq!(file.status(), StatusCode::OK);
+        assert_eq!(file.headers()[header::CACHE_CONTROL], ASKED_ABOUT);
+    }
+
+    #[test]
+    fn the_page_names_all_its_files_by_their_version() {
+        let page = std::str::from_utf8(&PAGE).unwrap();
+        let named = page.matches("\"/assets/").count();
+        assert!(named > 15, "{named}");
+        let below = format!("\"/assets/{}/", *VERSION);
+        assert_eq!(page.matches(&below).count(), named);
     }
 
     #[test]

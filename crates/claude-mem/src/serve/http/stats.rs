@@ -134,9 +134,8 @@ pub(super) fn stats(api: &Api, _: &Params, _: Nothing) -> Result<Stats, Problem>
         r#type: name.clone(),
         count: *count,
     });
+    let (counts, dir) = (&figures.counts, api.dir());
     api.view(|reads| {
-        let counts = reads.counts()?;
-        let dir = api.dir();
         Ok(Stats {
             counts: Counts {
                 projects: counts.projects,
@@ -153,7 +152,7 @@ pub(super) fn stats(api: &Api, _: &Params, _: Nothing) -> Result<Stats, Problem>
                 bytes: size(&dir.vectors_db()),
                 backlog: counts.vector_backlog,
             },
-            queue: counts.queue.into(),
+            queue: reads.queue_counts()?.into(),
             today: per_day.last().map_or_else(Made::default, |day| day.made),
             by_type: by_type.collect(),
             by_project: of_projects(reads, &figures)?,

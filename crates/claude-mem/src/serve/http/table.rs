@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
 fn itself() -> Vec<Route> {
     vec![
         Route::of(Method::Get, "/", "The viewer", Act::Page).open(),
-        Route::of(Method::Get, "/assets/{file}", "The viewer's files", Act::Asset).open(),
+        Route::of(Method::Get, "/assets/{version}/{file}", "The viewer's files", Act::Asset).open(),
         Route::of(Method::Get, "/stream", "What happens, as server-sent events; resumes after Last-Event-ID", Act::Stream),
         get("/health", "Whether the worker answers", health::health).open(),
         get("/api/health", "Whether the worker answers", health::health),
