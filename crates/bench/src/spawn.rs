@@ -3,7 +3,7 @@
 //! Wall time includes everything that a client waits for: the start, the work, the end. CPU time
 //! is the kernel's account of the process and is steadier on a busy machine.
 
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -34,13 +34,13 @@ pub(crate) struct Shot {
 }
 
 impl Program {
-    fn start(&self, stdin: OwnedFd) -> anyhow::Result<Child> {
+    fn start(&self, stdin: OwnedFd, stdout: Stdio) -> anyhow::Result<Child> {
         Command::new(&self.exe)
             .args(&self.args)
             .env_clear()
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::from(stdin))
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot start {}", self.exe.display()))
@@ -63,20 +63,29 @@ impl Program {
 
     /// Starts it with a short text waiting on its stdin, and waits for its end.
     pub(crate) fn shoot(&self, input: &[u8]) -> anyhow::Result<Shot> {
-        ensure!(input.len() <= PIPE_BYTES, "too long to wait in a pipe");
-        let (from, mut to) = std::io::pipe()?;
-        to.write_all(input)?;
-        drop(to);
+        let from = waiting(input)?;
         let start = Instant::now();
-        let child = self.start(from.into())?;
+        let child = self.start(from, Stdio::null())?;
         finish(child, start)
+    }
+
+    /// The same, and what it said, which must find room in a pipe.
+    pub(crate) fn shoot_heard(&self, input: &[u8]) -> anyhow::Result<(Shot, String)> {
+        let from = waiting(input)?;
+        let (mut hear, say) = std::io::pipe()?;
+        let start = Instant::now();
+        let child = self.start(from, say.into())?;
+        let shot = finish(child, start)?;
+        let mut said = String::new();
+        hear.read_to_string(&mut said)?;
+        Ok((shot, said))
     }
 
     /// The same with a long text that is written while the program reads, and its memory watched.
     pub(crate) fn shoot_long(&self, input: &[u8]) -> anyhow::Result<Shot> {
         let (from, mut to) = std::io::pipe()?;
         let start = Instant::now();
-        let child = self.start(from.into())?;
+        let child = self.start(from.into(), Stdio::null())?;
         let id = child.id();
         std::thread::scope(|scope| {
             scope.spawn(move || to.write_all(input));
@@ -86,6 +95,14 @@ impl Program {
             Ok(shot)
         })
     }
+}
+
+/// A pipe with a text in it and nobody at its other end.
+fn waiting(input: &[u8]) -> anyhow::Result<OwnedFd> {
+    ensure!(input.len() <= PIPE_BYTES, "too long to wait in a pipe");
+    let (from, mut to) = std::io::pipe()?;
+    to.write_all(input)?;
+    Ok(from.into())
 }
 
 fn finish(mut child: Child, start: Instant) -> anyhow::Result<Shot> {

@@ -3,6 +3,8 @@
 //! The cases take turns, so that a busy moment of the machine falls on all of them, and each is
 //! set in relation to `/bin/true` of the same run.
 
+mod memories;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -33,7 +35,7 @@ pub(crate) struct Args {
 }
 
 /// Four kilobytes of program text that speaks of keys and tokens, as real payloads do.
-const SOURCE: &str = include_str!("../../claude-mem/src/config/keys.rs");
+const SOURCE: &str = include_str!("../../../claude-mem/src/config/keys.rs");
 const SOURCE_BYTES: usize = 4096;
 const LONG_BYTES: usize = 10 << 20;
 const AT_ONCE: usize = 32;
@@ -49,6 +51,18 @@ struct Line {
     summary: Summary,
     wall_ratio: f64,
     cpu_ratio: f64,
+}
+
+impl Line {
+    fn new(case: String, observations: usize, summary: Summary, truth: Summary) -> Self {
+        Self {
+            case,
+            observations,
+            wall_ratio: summary.wall_p50_us / truth.wall_p50_us,
+            cpu_ratio: summary.cpu_p50_us / truth.cpu_p50_us,
+            summary,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -92,6 +106,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for &size in &args.sizes {
         let bench = Bench::new(args, home.path(), size)?;
         lines.extend(bench.take_turns(args.starts)?);
+        if size > 0 {
+            let (exe, truth) = (&bench.exe, &bench.truth);
+            let remembered = memories::Remembered::new(exe, truth, &args.cache, size)?;
+            lines.extend(remembered.measure(args.starts)?);
+        }
     }
     let empty = Bench::new(args, home.path(), 0)?;
     let report = Report {
@@ -219,13 +238,7 @@ impl Bench {
         let names = std::iter::once("/bin/true").chain(CASES.iter().map(|case| case.name));
         let line = |(name, shots): (&str, &Vec<Shot>)| {
             let summary = Summary::of(shots);
-            Line {
-                case: name.to_owned(),
-                observations: self.observations,
-                wall_ratio: summary.wall_p50_us / truth.wall_p50_us,
-                cpu_ratio: summary.cpu_p50_us / truth.cpu_p50_us,
-                summary,
-            }
+            Line::new(name.to_owned(), self.observations, summary, truth)
         };
         Ok(names.zip(&shots).map(line).collect())
     }
@@ -357,13 +370,13 @@ fn payload(event: &str, id: &str) -> Vec<u8> {
 impl Report {
     fn print(&self) {
         println!(
-            "{:>12}  {:<22} {:>9} {:>9} {:>9} {:>7} {:>9} {:>7}",
+            "{:>12}  {:<36} {:>9} {:>9} {:>9} {:>7} {:>9} {:>7}",
             "observations", "", "wall p50", "p99", "min", "×true", "CPU p50", "×true"
         );
         for line in &self.lines {
             let summary = line.summary;
             println!(
-                "{:>12}  {:<22} {:>6.0} µs {:>6.0} µs {:>6.0} µs {:>7.2} {:>6.0} µs {:>7.2}",
+                "{:>12}  {:<36} {:>6.0} µs {:>6.0} µs {:>6.0} µs {:>7.2} {:>6.0} µs {:>7.2}",
                 line.observations,
                 line.case,
                 summary.wall_p50_us,
