@@ -130,9 +130,12 @@ export class MemCard extends HTMLElement {
       { class: 'actions' },
       button('edit', 'Edit', () => this.#edit()),
       button('pin', row.pinned ? 'Unpin' : 'Pin', () => this.#change({ pinned: !row.pinned }), { title: 'Pinned memories go to every session of their project' }),
-      button('wrong', row.wrong ? 'Not wrong after all' : 'Mark as wrong', () => this.#change({ wrong: !row.wrong }), { title: 'What is wrong is never told again' }),
+      row.wrong
+        ? button('wrong', 'Not wrong after all', () => this.#change({ wrong: false }), { title: 'It may be told again' })
+        : button('wrong', 'Mark as wrong', () => this.#judge('wrong'), { title: 'What is wrong is never told again' }),
+      !row.wrong && button('useless', 'Not useful', () => this.#judge('useless'), { title: 'It is told less often' }),
       row.level === 'proposed' && button('level', 'Keep for every project', () => this.#change({ level: 'user' })),
-      row.level === 'user' && button('level', 'Only this project', () => this.#change({ level: 'project' })),
+      row.level === 'user' && row.project && button('level', 'Only this project', () => this.#change({ level: 'project' })),
       forget,
     );
   }
@@ -140,6 +143,17 @@ export class MemCard extends HTMLElement {
   async #change(edit) {
     try {
       this.update(await patch(apiOf(this.#row), edit));
+    } catch (error) {
+      toast(trouble(error));
+    }
+  }
+
+  /** Says what it was worth; the ledger keeps who said so. */
+  async #judge(signal) {
+    try {
+      await post('/api/feedback', { handle: this.#row.handle, signal });
+      if (signal === 'wrong') this.update({ ...this.#row, wrong: true });
+      else toast('It will be told less often.');
     } catch (error) {
       toast(trouble(error));
     }

@@ -72,6 +72,8 @@ test('pin and mark as wrong', async () => {
   await at(row.handle).getByRole('button', { name: 'Not wrong after all', exact: true }).click();
   await until(page, (handle) => !document.querySelector(`mem-card[data-handle="${handle}"]`).classList.contains('wrong'), row.handle);
   assert.equal((await stored()).wrong, false);
+  await at(row.handle).getByRole('button', { name: 'Not useful', exact: true }).click();
+  await page.getByText('It will be told less often.').waitFor();
 });
 
 test('forget and undo', async () => {

@@ -423,3 +423,6 @@ pub const CARRY_EFFECTS_MAX: usize = 6;
 pub const CARRY_TITLES_MAX: usize = 48;
 
 const _: () = assert!(DISTIL_NARRATIVE_CHARS_MAX < OBSERVATION_NARRATIVE_CHARS_MAX);
+
+/// Where glibc is told how much memory to keep. The worker has it, none of its children.
+pub const ALLOCATOR_VARIABLE: &str = "GLIBC_TUNABLES";

@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
+
 use crate::clock::Millis;
 use crate::context::quote;
 use crate::ids::{ObservationId, ProjectId};
@@ -195,12 +197,31 @@ pub fn pin(
     })
 }
 
+/// What somebody may say of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Judgement {
+    Useless,
+    Wrong,
+    Useful,
+}
+
+impl Judgement {
+    pub const fn signal(self) -> Signal {
+        match self {
+            Self::Useless => Signal::Useless,
+            Self::Wrong => Signal::Wrong,
+            Self::Useful => Signal::Useful,
+        }
+    }
+}
+
 /// Says what a memory was worth. Wrong is more than a mark: it is never offered again.
 pub fn mark(
     store: &mut Store,
     kind: RowKind,
     row_id: i64,
-    signal: Signal,
+    judgement: Judgement,
     from: &From<'_>,
     now: Millis,
 ) -> Result<(), StoreError> {
@@ -209,7 +230,7 @@ pub fn mark(
             what: kind.as_str(),
             id: row_id,
         })?;
-        if signal == Signal::Wrong && kind == RowKind::Observation {
+        if judgement == Judgement::Wrong && kind == RowKind::Observation {
             let wrong = ObservationEdit {
                 wrong: Some(true),
                 ..ObservationEdit::default()
@@ -222,7 +243,7 @@ pub fn mark(
             client: from.client,
             session: from.session,
             agent_id: "",
-            signal,
+            signal: judgement.signal(),
             place: from.place,
             score: None,
             rank: None,

@@ -103,7 +103,7 @@ fn what_is_marked_wrong_is_wrong_from_then_on_and_the_ledger_knows() {
         &mut store,
         RowKind::Observation,
         id.0,
-        Signal::Wrong,
+        Judgement::Wrong,
         &from,
         Millis(6),
     )
@@ -122,7 +122,7 @@ fn what_is_marked_wrong_is_wrong_from_then_on_and_the_ledger_knows() {
             &mut store,
             RowKind::Observation,
             99,
-            Signal::Wrong,
+            Judgement::Wrong,
             &from,
             Millis(6)
         )

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use super::app::App;
 use super::screen::{QUIET, Screen, WARN};
 use super::{Usage, project, words};
+use crate::clock::Millis;
 use crate::memory::ObservationType;
 use crate::search::ask::From;
 use crate::search::{Ask, Engine, Fit, Item, Scope, Whose, dates};
@@ -24,11 +25,11 @@ pub(super) struct Which {
     all_projects: bool,
     /// Only observations of this type; may be given more than once
     #[arg(long = "type", value_name = "TYPE")]
-    types: Vec<String>,
+    pub(super) types: Vec<String>,
     /// Not before: 2026-01-31, yesterday, 3d, 2w
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Before this moment
+    /// Not after: the same, and all of a day that is named
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
     /// At most so many
@@ -39,25 +40,26 @@ pub(super) struct Which {
     offset: u32,
 }
 
+/// How a time is read that somebody typed.
+type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
+
 impl Which {
     pub(super) fn ask(&self, text: &str, app: &App, reads: &Reads<'_>) -> anyhow::Result<Ask> {
         let zone = TimeZone::system();
-        let moment = |text: &Option<String>| match text {
+        let read = |text: &Option<String>, as_person: Read| match text {
             None => Ok(None),
-            Some(text) => dates::moment(text, app.now, &zone)
-                .map(Some)
-                .ok_or_else(|| {
-                    Usage::error(format!(
-                        "{text:?} is not a time; say 2026-01-31, yesterday, 3d or 2w"
-                    ))
-                }),
+            Some(text) => as_person(text, app.now, &zone).map(Some).ok_or_else(|| {
+                Usage::error(format!(
+                    "{text:?} is not a time; say 2026-01-31, yesterday, 3d or 2w"
+                ))
+            }),
         };
         let named = |name: &String| ObservationType::named(name.to_lowercase());
         Ok(Ask {
             whose: self.whose(reads)?,
             types: self.types.iter().map(named).collect(),
-            since: moment(&self.since)?,
-            until: moment(&self.until)?,
+            since: read(&self.since, dates::moment)?,
+            until: read(&self.until, dates::end)?,
             page: Page {
                 offset: self.offset,
                 limit: self.limit,
@@ -99,9 +101,12 @@ pub(super) fn engine(app: &App) -> anyhow::Result<Option<Engine>> {
 }
 
 /// Says where an answer is from, if it is not quite what was asked for.
-pub(super) fn say_scope(screen: &mut Screen, scope: &Scope) -> std::io::Result<()> {
+pub(super) fn say_scope(screen: &mut Screen, scope: &Scope, any: bool) -> std::io::Result<()> {
     for note in &scope.notes {
         writeln!(screen, "{WARN}{note}{WARN:#}")?;
+    }
+    if !any {
+        return Ok(());
     }
     let here = scope.project.as_deref().unwrap_or("this project");
     let said = match (scope.from, scope.fit) {

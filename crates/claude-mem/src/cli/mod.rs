@@ -10,6 +10,7 @@
 mod app;
 mod looking;
 mod screen;
+mod terminal;
 mod words;
 
 use std::ffi::OsString;
@@ -50,6 +51,7 @@ verbs! {
     Edit => edit,
     Pin => pin,
     Unpin => unpin,
+    Mark => mark,
     Preferences => preferences,
     Import => import,
     Export => export,
@@ -58,6 +60,7 @@ verbs! {
     Mcp => mcp,
     Open => open,
     Status => status,
+    Stats => stats,
     Pause => pause,
     Resume => resume,
     Project => project,

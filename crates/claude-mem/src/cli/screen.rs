@@ -8,6 +8,8 @@ use std::io::{IsTerminal as _, Write};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use super::terminal::{Terminal, plain};
+
 pub(super) const TITLE: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
@@ -15,7 +17,7 @@ pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 pub(super) struct Screen {
-    out: Box<dyn Write>,
+    out: Terminal<Box<dyn Write>>,
     pub(super) json: bool,
     /// Columns to fit into, where there is something to fit into.
     width: Option<usize>,
@@ -24,7 +26,7 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn of_process(json: bool) -> Self {
         Self {
-            out: Box::new(anstream::stdout().lock()),
+            out: Terminal::new(Box::new(anstream::stdout().lock())),
             json,
             width: width_of_process(),
         }
@@ -32,7 +34,16 @@ impl Screen {
 
     /// The answer for a program. Call it once: one command prints one value.
     pub(super) fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
-        serde_json::to_writer_pretty(&mut self.out, value)?;
+        let json = serde_json::to_string_pretty(value)?;
+        // Of the control characters, JSON leaves these as they are.
+        let is_left = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
+        for piece in json.split_inclusive(is_left) {
+            let text = piece.trim_end_matches(is_left);
+            write!(self.out, "{text}")?;
+            for control in piece[text.len()..].chars() {
+                write!(self.out, "\\u{:04x}", u32::from(control))?;
+            }
+        }
         Ok(writeln!(self.out)?)
     }
 
@@ -56,13 +67,17 @@ impl Screen {
         rows: &[[String; N]],
     ) -> std::io::Result<()> {
         let mut widths = headings.map(columns_of);
-        for row in rows {
+        let rows: Vec<[String; N]> = rows
+            .iter()
+            .map(|row| row.each_ref().map(|cell| plain(cell)))
+            .collect();
+        for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(columns_of(cell));
             }
         }
         writeln!(self.out, "{QUIET}{}{QUIET:#}", self.row(&headings, &widths))?;
-        for row in rows {
+        for row in &rows {
             let cells: Vec<&str> = row.iter().map(String::as_str).collect();
             writeln!(self.out, "{}", self.row(&cells, &widths))?;
         }
@@ -91,7 +106,7 @@ impl Screen {
     /// Wraps a paragraph to the width, each line after `indent`.
     pub(super) fn paragraph(&mut self, indent: &str, text: &str) -> std::io::Result<()> {
         let room = self.width.unwrap_or(100).min(100) - columns_of(indent);
-        for line in wrapped(text, room) {
+        for line in wrapped(&plain(text), room) {
             writeln!(self.out, "{indent}{line}")?;
         }
         Ok(())
@@ -101,7 +116,7 @@ impl Screen {
     pub(super) fn fact(&mut self, style: Style, label: &str, text: &str) -> std::io::Result<()> {
         const MARGIN: usize = 9;
         let room = self.width.map_or(usize::MAX, |width| width - MARGIN);
-        for (at, line) in wrapped(text, room).iter().enumerate() {
+        for (at, line) in wrapped(&plain(text), room).iter().enumerate() {
             let label = if at == 0 { label } else { "" };
             writeln!(self.out, "{style}{label:MARGIN$}{style:#}{line}")?;
         }
@@ -120,7 +135,8 @@ impl Screen {
                 .is_ok()
                 && self.flush().is_ok()
         } else {
-            writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {error:#}").is_ok()
+            let mut stderr = Terminal::new(anstream::stderr());
+            writeln!(stderr, "{BAD}error:{BAD:#} {error:#}").is_ok()
         };
         // With both streams gone there is only the exit code left.
         debug_assert!(told || !std::io::stderr().is_terminal());
@@ -129,7 +145,8 @@ impl Screen {
 
 /// A remark beside the answer, on stderr, so that the answer stays clean.
 pub(super) fn remark(text: impl std::fmt::Display) -> std::io::Result<()> {
-    writeln!(anstream::stderr(), "{WARN}note:{WARN:#} {text}")
+    let mut stderr = Terminal::new(anstream::stderr());
+    writeln!(stderr, "{WARN}note:{WARN:#} {text}")
 }
 
 impl Write for Screen {

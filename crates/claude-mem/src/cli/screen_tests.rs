@@ -18,7 +18,7 @@ impl Write for Paper {
 fn printed(width: Option<usize>, print: impl FnOnce(&mut Screen)) -> String {
     let paper = Paper::default();
     let mut screen = Screen {
-        out: Box::new(paper.clone()),
+        out: Terminal::new(Box::new(paper.clone())),
         json: false,
         width,
     };
@@ -95,4 +95,25 @@ fn a_cut_never_splits_a_letter() {
     assert_eq!(cut("日本語", 6), "日本語");
     assert_eq!(cut("日本語", 5), "日本…");
     assert_eq!(cut("日本語", 4), "日…");
+}
+
+#[test]
+fn stored_text_is_shown_without_its_commands_and_told_whole_to_programs() {
+    let title = "a\u{1b}]52;c;x\u{7}b\u{9b}2J".to_owned();
+    let table = printed(None, |screen| {
+        screen.table(["title"], &[[title.clone()]]).unwrap();
+        screen.paragraph("", &title).unwrap();
+        screen.fact(TITLE, "is", &title).unwrap();
+        writeln!(screen, "{title}").unwrap();
+    });
+    assert!(
+        !table.contains(|c: char| c.is_control() && c != '\n'),
+        "{table:?}"
+    );
+    let json = printed(None, |screen| screen.json(&title).unwrap());
+    assert!(
+        !json.contains(|c: char| c.is_control() && c != '\n'),
+        "{json:?}"
+    );
+    assert_eq!(serde_json::from_str::<String>(&json).unwrap(), title);
 }

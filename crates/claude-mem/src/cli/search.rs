@@ -56,6 +56,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         results: Vec::new(),
         has_more: false,
     };
+    let mut types = Vec::new();
     if let Some(mut engine) = looking::engine(app)? {
         let mut ask = args.which.ask(&text, app, &engine.reads())?;
         ask.kinds.clone_from(&args.kind);
@@ -67,13 +68,15 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         answer.scope = Some(found.scope);
         answer.results = found.results;
         answer.has_more = found.has_more;
+        types = engine.reads().counts_by_type()?.into_iter().map(|(name, _)| name).collect();
     }
     screen.show(&answer, |screen, answer| {
         if let Some(scope) = &answer.scope {
-            looking::say_scope(screen, scope)?;
+            looking::say_scope(screen, scope, !answer.results.is_empty())?;
         }
         if answer.results.is_empty() {
-            return writeln!(screen, "nothing found");
+            writeln!(screen, "nothing found")?;
+            return say_types(screen, &args.which, &types);
         }
         let mixed = answer.results.iter().any(|item| item.project != answer.results[0].project);
         looking::say_items(screen, &answer.results, mixed)?;
@@ -85,6 +88,17 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
         Ok(())
     })
+}
+
+/// A type that nothing is of is most often a slip.
+fn say_types(screen: &mut Screen, which: &looking::Which, known: &[String]) -> std::io::Result<()> {
+    match which.types.iter().find(|named| !known.contains(&named.to_lowercase())) {
+        Some(unknown) if !known.is_empty() => {
+            let known = known.join(", ");
+            writeln!(screen, "{QUIET}no memory is of the type {unknown:?}; there are {known}{QUIET:#}")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn explain(screen: &mut Screen, items: &[Item]) -> std::io::Result<()> {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::app::App;
 use super::screen::{QUIET, Screen, TITLE};
+use super::terminal::plain;
 use super::{Usage, looking, words};
 use crate::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
 use crate::search::{Handle, Item, items};
@@ -59,9 +60,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
     let item = &shown.item;
-    writeln!(screen, "{TITLE}{} {}{TITLE:#}", item.id, item.title)?;
+    let title = plain(&item.title);
+    writeln!(screen, "{TITLE}{} {title}{TITLE:#}", item.id)?;
     let mut facts = vec![looking::type_of(item), words::local(item.created_at)];
-    facts.extend(item.project.clone());
+    facts.extend(item.project.as_deref().map(plain));
     facts.extend(item.session.as_ref().map(|session| format!("session {}", session.0)));
     facts.extend(item.replaced_by.map(|newer| format!("replaced by {newer}")));
     writeln!(screen, "{QUIET}{}{QUIET:#}", facts.join(" · "))?;

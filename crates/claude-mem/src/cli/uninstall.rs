@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::app::App;
 use super::install::{State, Steps};
 use super::screen::Screen;
-use super::worker;
+use super::{Usage, worker};
 use crate::install::change::{self, Change, Places};
 use crate::install::file::FileError;
 use crate::install::receipt::{Left, Part, Receipt};
@@ -68,7 +68,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 }
 
 fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-    if args.purge && !args.yes && !args.dry_run && super::install::can_ask(steps.is_json()) {
+    if args.purge && !args.yes && !args.dry_run {
+        if !super::install::can_ask(steps.is_json()) {
+            let hint = "there is nobody here to ask; `--purge --yes` deletes every memory for good";
+            return Err(Usage::error(hint));
+        }
         let question = format!("Delete everything in {} for good?", app.data.root().display());
         anyhow::ensure!(steps.ask(&format!("{question} [y/N]"))? == "y", "nothing was changed");
     }

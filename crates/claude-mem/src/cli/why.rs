@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::screen::Screen;
+use super::terminal::plain;
 use super::{Usage, words};
 use crate::clock::Millis;
 use crate::search::Handle;
@@ -30,6 +31,7 @@ struct Story {
     cited: usize,
     useful: usize,
     useless: usize,
+    wrong: usize,
     last_shown_at: Option<Millis>,
     entries: Vec<FeedbackRow>,
 }
@@ -47,23 +49,28 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         fetched: count(Signal::Fetched),
         cited: count(Signal::Cited),
         useful: count(Signal::Useful),
-        useless: count(Signal::Useless) + count(Signal::Wrong),
+        useless: count(Signal::Useless),
+        wrong: count(Signal::Wrong),
         last_shown_at: entries.iter().filter(|entry| entry.signal == Signal::Injected).map(|entry| entry.at).max(),
         entries,
     };
     screen.show(&story, |screen, story| {
         writeln!(
             screen,
-            "{} was shown {}, fetched {}, cited {}, called useful {} and useless {}",
+            "{} was shown {}, fetched {}, cited {}; called useful {}, useless {}, wrong {}",
             story.id,
             times(story.shown),
             times(story.fetched),
             times(story.cited),
             times(story.useful),
-            times(story.useless)
+            times(story.useless),
+            times(story.wrong)
         )?;
         for entry in story.entries.iter().rev().take(20) {
-            let because = if entry.reason.is_empty() { String::new() } else { format!(", because of {}", entry.reason) };
+            let because = match plain(&entry.reason) {
+                reason if reason.is_empty() => String::new(),
+                reason => format!(", because of {reason}"),
+            };
             writeln!(screen, "{}  {} at {}{because}", words::local(entry.at), entry.signal.as_str(), entry.place)?;
         }
         Ok(())

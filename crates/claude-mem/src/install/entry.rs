@@ -113,8 +113,13 @@ pub fn whose(hook: &Value) -> Whose {
         .is_some_and(|program| Path::new(program).file_name() == Some(super::NAME.as_ref()));
     let rest: Vec<&str> = words.collect();
     match &rest[..] {
-        // The second are the names that these hooks were first known by.
-        ["hook", "claude-code", ..] | ["context" | "new" | "save" | "summary"] if is_us => {
+        // Word for word what we write, or the names that these hooks were first known by. A
+        // command that goes on is somebody's own, with us in it.
+        ["hook", "claude-code", _]
+        | ["hook", "claude-code", _, "--data-dir", _]
+        | ["context" | "new" | "save" | "summary"]
+            if is_us =>
+        {
             Whose::Ours
         }
         _ if is_rival(&format!("{command} {}", arguments.join(" "))) => Whose::Rival,

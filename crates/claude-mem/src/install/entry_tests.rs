@@ -82,6 +82,8 @@ fn what_only_looks_like_ours_is_not() {
         "claude-mem search x",
         "claude-mem save 'a fact'",
         "my-claude-mem hook claude-code Stop",
+        "claude-mem hook claude-code Stop && notify-send done",
+        "claude-mem hook claude-code Stop; make",
         "",
     ] {
         assert_eq!(whose(&json!({ "command": line })), Whose::Foreign, "{line}");

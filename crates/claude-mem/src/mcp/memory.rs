@@ -15,7 +15,7 @@ use crate::hook::event::ProjectHint;
 use crate::ids::ProjectId;
 use crate::memory::ObservationType;
 use crate::paths::DataDir;
-use crate::remember::{self, From, Note};
+use crate::remember::{self, From, Judgement, Note};
 use crate::search::timeline::{Around, timeline};
 use crate::search::{Ask, Encoder, Engine, Fit, Found, Handle, Item, Whose, dates};
 use crate::store::{Feedback, Page, Reads, RowKind, Signal, Store, StoreError};
@@ -104,7 +104,7 @@ struct SaveArgs {
 #[derive(Debug, Deserialize)]
 struct ForgetArgs {
     id: Id,
-    mark: Option<Signal>,
+    mark: Option<Judgement>,
 }
 
 /// `12`, `"12"`, `"#12"`, `"S3"`.
@@ -167,9 +167,10 @@ impl Memory {
     fn search(&self, args: &SearchArgs) -> Result<Said, String> {
         let mut engine = self.engine()?;
         let now = (self.now)();
-        let moment = |text: &Option<String>| match text {
+        type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
+        let read = |text: &Option<String>, as_person: Read| match text {
             None => Ok(None),
-            Some(text) => dates::moment(text, now, &self.zone)
+            Some(text) => as_person(text, now, &self.zone)
                 .map(Some)
                 .ok_or_else(|| format!("{text:?} is not a date; try 2026-11-15 or 3d.")),
         };
@@ -187,8 +188,8 @@ impl Memory {
             .filter(|name| !name.is_empty())
             .map(ObservationType::named)
             .collect();
-        ask.since = moment(&args.dateStart)?;
-        ask.until = moment(&args.dateEnd)?;
+        ask.since = read(&args.dateStart, dates::moment)?;
+        ask.until = read(&args.dateEnd, dates::end)?;
         ask.page = Page {
             offset: args.offset,
             limit: args.limit.unwrap_or(ROWS).min(ROWS_MAX),
@@ -392,15 +393,15 @@ impl Memory {
         let (handle, now) = (args.id.handle()?, (self.now)());
         let mut store = Store::open(&self.dir.db()).map_err(trouble)?;
         let said = match args.mark {
-            Some(signal) => {
+            Some(judgement) => {
                 let from = From {
                     client: "claude-code",
                     session: &self.session,
                     place: "mcp",
                 };
-                remember::mark(&mut store, handle.kind, handle.row_id, signal, &from, now)
-                    .map_err(trouble)?;
-                format!("Marked {handle} as {}.", signal.as_str())
+                let (kind, id) = handle.key();
+                remember::mark(&mut store, kind, id, judgement, &from, now).map_err(trouble)?;
+                format!("Marked {handle} as {}.", judgement.signal().as_str())
             }
             None => {
                 // What is left of its vectors goes with the worker's next round.

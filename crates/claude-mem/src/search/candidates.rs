@@ -259,6 +259,11 @@ impl Terms {
         let any = (!self.words.is_empty())
             .then(|| Expr::Or(self.words.iter().cloned().map(Expr::Term).collect()));
         match (&query.demand, any) {
+            // The beginning of a word is found without any of the words, which only rank.
+            (Some(demand), Some(any)) if demand.has_prefix() => {
+                let any = Expr::Or(vec![any, demand.clone()]);
+                Some(Expr::And(vec![demand.clone(), any]))
+            }
             (Some(demand), Some(any)) => Some(Expr::And(vec![demand.clone(), any])),
             (Some(demand), None) => Some(demand.clone()),
             (None, any) => any,

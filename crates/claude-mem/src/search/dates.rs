@@ -22,6 +22,24 @@ pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
         })
 }
 
+/// The end of what is named: someone who says "until Sunday" means all of Sunday.
+pub fn end(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
+    let text = text.trim();
+    let day = match named_day(text, now, zone) {
+        Some(start) => Some(zoned(start, zone)?.date()),
+        // A moment is no day, though one can be read from it.
+        None if text.len() == DAY_LENGTH => text.parse().ok(),
+        None => None,
+    };
+    match day {
+        Some(day) => start_of(Date::tomorrow(day).ok()?, zone),
+        None => moment(text, now, zone),
+    }
+}
+
+/// Of `2026-01-31`.
+const DAY_LENGTH: usize = 10;
+
 fn ago(text: &str, now: Millis) -> Option<Millis> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let amount: i64 = text[..digits].parse().ok()?;
@@ -59,6 +77,26 @@ fn zoned(at: Millis, zone: &TimeZone) -> Option<Zoned> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn until_a_day_is_until_its_end() {
+        let now = Millis(1_769_860_800_000);
+        let day = 86_400_000;
+        for (typed, want) in [
+            ("2026-01-31", now.0 + day / 2),
+            ("today", now.0 + day / 2),
+            ("yesterday", now.0 - day / 2),
+            ("2026-01-31T12:00:00Z", now.0),
+            ("3d", now.0 - 3 * day),
+        ] {
+            assert_eq!(
+                end(typed, now, &TimeZone::UTC),
+                Some(Millis(want)),
+                "typed {typed}"
+            );
+        }
+        assert_eq!(end("soon", now, &TimeZone::UTC), None);
+    }
 
     #[test]
     fn days_moments_and_spans_are_understood() {

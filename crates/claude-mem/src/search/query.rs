@@ -17,6 +17,8 @@ pub struct Query {
     pub words: Vec<String>,
     /// What must hold, where operators or quotes said so.
     pub demand: Option<Expr>,
+    /// What must not, where nothing else was asked for that it could be taken from.
+    pub unwanted: Option<Expr>,
     /// What the vector leg encodes: the text less its filters.
     pub plain: String,
     pub filters: Vec<FilterWord>,
@@ -39,6 +41,8 @@ enum Token {
     Phrase(String),
     Prefix(String),
     Column(Column, String),
+    /// `title:auth*`
+    ColumnPrefix(Column, String),
     And,
     Or,
     Not,
@@ -60,6 +64,9 @@ impl Query {
         query.plain = plain(&tokens);
         query.words = ranking_words(&tokens);
         query.demand = demand(&tokens);
+        if query.is_empty() {
+            query.unwanted = ruled_out(&tokens);
+        }
         query
     }
 
@@ -149,7 +156,15 @@ fn token(piece: Piece) -> Option<Token> {
             _ => None,
         });
     if let Some(column) = column {
-        return has_words(&piece.text).then_some(Token::Column(column, piece.text));
+        let prefix = prefix_of(&piece).map(str::to_owned);
+        return match prefix {
+            Some(stem) => has_words(&stem).then_some(Token::ColumnPrefix(column, stem)),
+            None => has_words(&piece.text).then_some(Token::Column(column, piece.text)),
+        };
+    }
+    let prefix = prefix_of(&piece).filter(|_| piece.name.is_none());
+    if let Some(stem) = prefix {
+        return has_words(stem).then(|| Token::Prefix(stem.to_owned()));
     }
     // A name that means nothing to us is part of the text: `std::sync`, `error:`.
     let text = match piece.name {
@@ -165,13 +180,14 @@ fn token(piece: Piece) -> Option<Token> {
         "NOT" => return Some(Token::Not),
         _ => {}
     }
-    if let Some(stem) = text
-        .strip_suffix('*')
-        .filter(|stem| stem.chars().all(|c| c.is_alphanumeric() || c == '_'))
-    {
-        return has_words(stem).then(|| Token::Prefix(stem.to_owned()));
-    }
     has_words(&text).then_some(Token::Word(text))
+}
+
+/// What stands before a star, where it is the beginning of one word.
+fn prefix_of(piece: &Piece) -> Option<&str> {
+    let stem = piece.text.strip_suffix('*').filter(|_| !piece.quoted)?;
+    let is_one_word = stem.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_one_word.then_some(stem)
 }
 
 fn has_words(text: &str) -> bool {
@@ -184,7 +200,8 @@ fn plain(tokens: &[Token]) -> String {
         let (Token::Word(text)
         | Token::Phrase(text)
         | Token::Prefix(text)
-        | Token::Column(_, text)) = token
+        | Token::Column(_, text)
+        | Token::ColumnPrefix(_, text)) = token
         else {
             continue;
         };
@@ -196,7 +213,7 @@ fn plain(tokens: &[Token]) -> String {
     plain
 }
 
-/// Everything that was typed counts for ranking, but for what was ruled out with NOT.
+/// Every whole word that was typed counts for ranking, but for what was ruled out with NOT.
 fn ranking_words(tokens: &[Token]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -205,10 +222,9 @@ fn ranking_words(tokens: &[Token]) -> Vec<String> {
         match token {
             Token::Not => ruled_out = true,
             Token::And | Token::Or => {}
-            Token::Word(text)
-            | Token::Phrase(text)
-            | Token::Prefix(text)
-            | Token::Column(_, text) => {
+            // The beginning of a word is no word; none would be found by it.
+            Token::Prefix(_) | Token::ColumnPrefix(..) => ruled_out = false,
+            Token::Word(text) | Token::Phrase(text) | Token::Column(_, text) => {
                 if !std::mem::take(&mut ruled_out) {
                     all.extend(words(text).filter(|word| seen.insert(word.clone())));
                 }
@@ -241,7 +257,8 @@ fn demand(tokens: &[Token]) -> Option<Expr> {
     if !operators {
         // `"exact phrase" more words`: the phrase is demanded, the words rank. In a sentence it is
         // a quotation, and ranks with the rest.
-        let columns = tokens.iter().any(|t| matches!(t, Token::Column(..)));
+        let named = |t: &Token| matches!(t, Token::Column(..) | Token::ColumnPrefix(..));
+        let columns = tokens.iter().any(named);
         let plain = tokens.iter().filter(|t| matches!(t, Token::Word(_)));
         if !columns && plain.count() > QUERY_QUOTING_WORDS_MAX {
             return None;
@@ -283,11 +300,21 @@ fn demand(tokens: &[Token]) -> Option<Expr> {
     any_of(alternatives)
 }
 
+/// What stands behind each NOT.
+fn ruled_out(tokens: &[Token]) -> Option<Expr> {
+    let pairs = tokens.windows(2).take(QUERY_DEMANDING_WORDS_MAX);
+    let behind = pairs.filter(|pair| pair[0] == Token::Not);
+    any_of(behind.filter_map(|pair| expr(&pair[1])).collect())
+}
+
 fn expr(token: &Token) -> Option<Expr> {
     Some(match token {
         Token::Word(text) | Token::Phrase(text) => Expr::Term(text.clone()),
         Token::Prefix(text) => Expr::Prefix(text.clone()),
         Token::Column(column, text) => Expr::Column(*column, Box::new(Expr::Term(text.clone()))),
+        Token::ColumnPrefix(column, text) => {
+            Expr::Column(*column, Box::new(Expr::Prefix(text.clone())))
+        }
         Token::And | Token::Or | Token::Not => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! One question, answered: filters resolved, both legs asked, and where nothing is found, a
 //! wider net, said as such.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::allowed::Allowed;
 use super::ask::{Ask, Fit, Found, From, Item, Scope, Whose};
@@ -97,7 +97,9 @@ impl<'a> Searcher<'a> {
             &self.ranking,
         )?;
         let mut hits = ranked.hits;
-        if hits.iter().any(Hit::is_match) {
+        if asked.query.demand.is_some() {
+            // All of them have what was demanded.
+        } else if hits.iter().any(Hit::is_match) {
             hits.retain(|hit| hit.is_match() || hit.parts.neighbours > 0.0);
         } else {
             hits.clear();
@@ -181,11 +183,22 @@ impl<'a> Searcher<'a> {
             let page = asked.ask.page;
             // More than the page: some may have been marked as wrong.
             let most = page.offset as usize + page.rows() as usize + 200;
-            let most = most.min(LISTED_ROWS_MAX);
+            let most = match asked.query.unwanted {
+                Some(_) => LISTED_ROWS_MAX,
+                None => most.min(LISTED_ROWS_MAX),
+            };
             keys = match asked.filter(words.project) {
                 Some(filter) => self.reads.newest_passing(&filter, &words.kinds, most)?,
                 None => self.reads.rows_in_time(&words, false, most)?,
             };
+            if let Some(unwanted) = &asked.query.unwanted {
+                let columns = self.ranking.columns;
+                let found =
+                    self.reads
+                        .match_words(unwanted, &words, columns, 0, LISTED_ROWS_MAX)?;
+                let found: HashSet<_> = found.iter().map(|hit| (hit.kind, hit.row_id)).collect();
+                keys.retain(|key| !found.contains(key));
+            }
         }
         let ids: Vec<ObservationId> = keys
             .iter()

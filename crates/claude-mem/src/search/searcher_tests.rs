@@ -221,6 +221,36 @@ fn the_methods_of_old_have_their_calls() {
 }
 
 #[test]
+fn the_beginning_of_a_word_finds_the_whole_word() {
+    let mut town = town();
+    for (typed, want) in [
+        ("redi*", "Sessions live in Redis"),
+        ("title:redi*", "Sessions live in Redis"),
+        ("expir* nonsense", "Login loops on an expired cookie"),
+    ] {
+        let found = town.search(&town.ask(typed));
+        assert_eq!(found.scope.fit, Fit::Asked, "typed {typed}");
+        assert_eq!(found.results[0].title, want, "typed {typed}");
+    }
+    assert_eq!(
+        town.search(&town.ask("title:postg*")).scope.fit,
+        Fit::Recent
+    );
+}
+
+#[test]
+fn what_is_ruled_out_is_out_of_lists_too() {
+    let mut town = town();
+    let only = |text: &str| Ask::new(text, Millis(10_000)).of(Whose::ProjectOnly(town.shop));
+    let (without, decisions) = (only("NOT redis"), only("type:decision NOT redis"));
+    assert_eq!(
+        town.titles(&without),
+        ["Cart shows old prices", "Login loops on an expired cookie"]
+    );
+    assert!(town.titles(&decisions).is_empty());
+}
+
+#[test]
 fn pages_follow_one_another_without_gap_or_repeat() {
     let mut town = town();
     let whole = Ask::new("session login prices bread", Millis(10_000));

@@ -38,6 +38,16 @@ pub enum Column {
 }
 
 impl Expr {
+    /// Whether the beginning of a word is asked for anywhere in it.
+    pub fn has_prefix(&self) -> bool {
+        match self {
+            Self::Term(_) => false,
+            Self::Prefix(_) => true,
+            Self::Column(_, inner) | Self::Not(inner, _) => inner.has_prefix(),
+            Self::And(all) | Self::Or(all) => all.iter().any(Self::has_prefix),
+        }
+    }
+
     /// In FTS5's language. Whatever stands in a term is quoted, so an operator in it is
     /// searched for, not obeyed.
     fn render(&self, out: &mut String) {

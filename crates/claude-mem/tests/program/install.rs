@@ -437,7 +437,10 @@ fn purging_takes_everything_of_ours_and_nothing_else() {
     assert!(!home.data_dir().exists());
     home.mem(&["install"]).ok();
     home.write(home.data_dir().join("notes.txt"), "mine");
-    home.mem(&["uninstall", "--purge"]).ok();
+    let unasked = home.mem(&["uninstall", "--purge"]);
+    assert_eq!(unasked.code, Some(64), "{unasked:?}");
+    assert!(home.data_dir().join("claude-mem.db").exists());
+    home.mem(&["uninstall", "--purge", "--yes"]).ok();
     let left: Vec<_> = std::fs::read_dir(home.data_dir())
         .expect("listed")
         .flatten()

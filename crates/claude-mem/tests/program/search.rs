@@ -222,3 +222,60 @@ fn vectors_are_made_and_counted() {
     assert_eq!(found["scope"]["vectors"], true);
     assert_eq!(found["results"][0]["id"], "#1");
 }
+
+#[test]
+fn what_a_memory_was_worth_can_be_said_and_is_told_by_why() {
+    let home = with_memories();
+    let marked = home.mem(&["mark", "useless", "1", "#2"]).ok();
+    assert_eq!(
+        marked.stdout,
+        "marked #1 as useless\nmarked #2 as useless\n"
+    );
+    home.mem(&["mark", "wrong", "1"]).ok();
+    let story = home.mem(&["why", "1"]).ok().stdout;
+    assert!(
+        story.contains("called useful never, useless once, wrong once"),
+        "{story}"
+    );
+    let found = home.mem(&["search", "login", "loops"]).ok().stdout;
+    assert!(!found.contains("Login no longer loops"), "{found}");
+    assert_eq!(home.mem(&["mark", "wrong", "99"]).code, Some(64));
+    assert_eq!(home.mem(&["mark", "splendid", "1"]).code, Some(64));
+}
+
+#[test]
+fn figures_say_what_is_remembered_of_what() {
+    let home = with_memories();
+    let told: serde_json::Value =
+        serde_json::from_str(&home.mem(&["stats", "--days", "2", "--json"]).ok().stdout)
+            .expect("JSON");
+    assert_eq!(told["observations"], 4);
+    assert_eq!(told["per_day"].as_array().map(Vec::len), Some(2));
+    assert_eq!(told["by_type"].as_array().map(Vec::len), Some(4));
+    assert_eq!(told["by_project"][0]["observations"], 3);
+    let screen = home.mem(&["stats"]).ok().stdout;
+    assert!(
+        screen.starts_with("4 observations, 0 summaries"),
+        "{screen}"
+    );
+    let empty = sandbox();
+    let nothing = empty.mem(&["stats"]).ok().stdout;
+    assert!(nothing.starts_with("0 observations"), "{nothing}");
+}
+
+#[test]
+fn until_a_day_takes_all_of_it_in() {
+    let home = with_memories();
+    let today = home.mem(&["recent", "--since", "today", "--until", "today"]);
+    assert!(today.ok().stdout.contains("Redis"));
+}
+
+#[test]
+fn a_slip_in_a_type_is_pointed_out() {
+    let home = with_memories();
+    let found = home.mem(&["search", "--type", "decisions", "redis"]).ok();
+    assert_eq!(
+        found.stdout,
+        "nothing found\nno memory is of the type \"decisions\"; there are bugfix, change, decision, feature\n"
+    );
+}

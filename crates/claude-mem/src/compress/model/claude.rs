@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::conversation::{Conversation, Ended};
 use super::{Answer, Ask, Model, ModelError, Usage, anthropic, claude_faults};
 use crate::child::{Order, Spawner};
-use crate::limits::{CONVERSATION_TOKENS_MAX, CONVERSATION_TURNS_MAX};
+use crate::limits::{ALLOCATOR_VARIABLE, CONVERSATION_TOKENS_MAX, CONVERSATION_TURNS_MAX};
 use crate::tokens;
 
 /// Set in the environment of every compressor. A hook that sees it does nothing, and a compressor
@@ -203,6 +203,8 @@ pub fn environment(
     }
     let kept = |name: &OsString| match name.to_str() {
         Some("ANTHROPIC_API_KEY" | "ANTHROPIC_AUTH_TOKEN") => keep_api_key,
+        // Meant for the worker alone.
+        Some(ALLOCATOR_VARIABLE) => false,
         Some(name) => !is_of_the_client(name) && !OURS.iter().any(|(ours, _)| *ours == name),
         None => true,
     };

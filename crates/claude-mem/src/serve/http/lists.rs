@@ -1,6 +1,6 @@
 //! Lists of rows of one kind, with the filters that they share; summaries, prompts, messages.
 
-use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -78,23 +78,20 @@ pub(super) fn types(text: Option<&str>) -> Vec<ObservationType> {
 }
 
 pub(super) fn since(api: &Api, text: Option<&str>) -> Result<Option<Millis>, Problem> {
-    text.map(|text| moment(api, text)).transpose()
+    text.map(|text| read(api, text, dates::moment)).transpose()
 }
 
-/// Someone who says "until Sunday" means all of Sunday.
 pub(super) fn until(api: &Api, text: Option<&str>) -> Result<Option<Millis>, Problem> {
-    let Some(text) = text else { return Ok(None) };
-    let day: Option<Date> = text.trim().parse().ok();
-    let next = day.and_then(|day| day.tomorrow().ok());
-    match next {
-        Some(next) if text.trim().len() == 10 => moment(api, &next.to_string()).map(Some),
-        _ => moment(api, text).map(Some),
-    }
+    text.map(|text| read(api, text, dates::end)).transpose()
 }
 
-fn moment(api: &Api, text: &str) -> Result<Millis, Problem> {
+fn read(
+    api: &Api,
+    text: &str,
+    as_person: fn(&str, Millis, &TimeZone) -> Option<Millis>,
+) -> Result<Millis, Problem> {
     let as_millis = || text.trim().parse().ok().map(Millis);
-    dates::moment(text, api.now(), &api.zone)
+    as_person(text, api.now(), &api.zone)
         .or_else(as_millis)
         .ok_or_else(|| {
             let hint = "Say milliseconds since 1970, a day as 2026-11-15, or 3d.";

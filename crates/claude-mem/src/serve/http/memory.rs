@@ -11,9 +11,9 @@ use super::problem::Problem;
 use super::projects;
 use super::route::Nothing;
 use super::rows::ObservationView;
-use crate::remember::{self, CannotSave, From, Note};
+use crate::remember::{self, CannotSave, From, Judgement, Note};
 use crate::search::Handle;
-use crate::store::{RowKind, Signal};
+use crate::store::RowKind;
 
 /// What was done.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -140,30 +140,18 @@ pub(super) struct Judged {
     signal: Judgement,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Judgement {
-    Useless,
-    Wrong,
-    Useful,
-}
-
 pub(super) fn feedback(api: &Api, _: &Params, judged: Judged) -> Result<Done, Problem> {
     let handle: Handle = judged
         .handle
         .parse()
         .map_err(|e| Problem::unfit(format!("{e}"), "Search shows the ids."))?;
-    let signal = match judged.signal {
-        Judgement::Useless => Signal::Useless,
-        Judgement::Wrong => Signal::Wrong,
-        Judgement::Useful => Signal::Useful,
-    };
     let from = From {
         place: "viewer",
         ..From::default()
     };
     let now = api.now();
-    api.change(|store| remember::mark(store, handle.kind, handle.row_id, signal, &from, now))?;
+    let (kind, id) = handle.key();
+    api.change(|store| remember::mark(store, kind, id, judged.signal, &from, now))?;
     Ok(Done {
         recorded: Some(true),
         ..Done::default()

@@ -1,0 +1,207 @@
+//! `claude-mem stats`: how much is remembered, of what, and what it costs and saves.
+
+use std::io::Write as _;
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::app::App;
+use super::screen::{QUIET, Screen, TITLE};
+use super::words::{count, grouped};
+use crate::clock::Millis;
+use crate::ids::ProjectId;
+use crate::store::{Reads, StoreError};
+
+/// Show how much is remembered, of what, and what it costs and saves
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude-mem stats
+  claude-mem stats --days 7 --json")]
+pub(super) struct Args {
+    /// Days that are shown one by one
+    #[arg(long, default_value_t = 14, value_parser = clap::value_parser!(u16).range(1..=366))]
+    days: u16,
+}
+
+#[derive(Serialize)]
+struct Stats {
+    observations: u64,
+    summaries: u64,
+    prompts: u64,
+    sessions: u64,
+    per_day: Vec<Day>,
+    by_type: Vec<Counted>,
+    by_project: Vec<Counted>,
+    tokens: Tokens,
+}
+
+#[derive(Serialize)]
+struct Day {
+    day: String,
+    observations: u64,
+    /// What sessions were told.
+    injected_tokens: u64,
+}
+
+#[derive(Serialize)]
+struct Counted {
+    name: String,
+    observations: u64,
+}
+
+#[derive(Serialize)]
+struct Tokens {
+    /// Paid to a model for distilling.
+    spent: u64,
+    calls: u64,
+    /// What telling memories again cost.
+    told: u64,
+    /// What finding them out had cost.
+    discovered: u64,
+}
+
+/// Types and projects that are shown to a person.
+const SHOWN: usize = 12;
+/// Of the longest bar.
+const BAR_COLUMNS: u64 = 24;
+
+pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let days = days(app.now, i64::from(args.days));
+    let stats = match app.store_if_any()? {
+        Some(store) => gather(&store.read(), &days)?,
+        None => Stats::nothing(),
+    };
+    screen.show(&stats, say)
+}
+
+/// The days and when each begins, with the day after today as the last bound.
+fn days(now: Millis, count: i64) -> Vec<(Date, Millis)> {
+    let zone = TimeZone::system();
+    let now = jiff::Timestamp::from_millisecond(now.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let today = now.to_zoned(zone.clone()).date();
+    let begins = |day: Date| {
+        let begins = day.to_zoned(zone.clone()).ok()?;
+        Some((day, Millis(begins.timestamp().as_millisecond())))
+    };
+    (0..=count)
+        .filter_map(|at| today.checked_add((at - count + 1).days()).ok())
+        .filter_map(begins)
+        .collect()
+}
+
+impl Stats {
+    const fn nothing() -> Self {
+        Self {
+            observations: 0,
+            summaries: 0,
+            prompts: 0,
+            sessions: 0,
+            per_day: Vec::new(),
+            by_type: Vec::new(),
+            by_project: Vec::new(),
+            tokens: Tokens {
+                spent: 0,
+                calls: 0,
+                told: 0,
+                discovered: 0,
+            },
+        }
+    }
+}
+
+fn gather(reads: &Reads<'_>, days: &[(Date, Millis)]) -> Result<Stats, StoreError> {
+    let counts = reads.counts()?;
+    let bounds: Vec<Millis> = days.iter().map(|(_, at)| *at).collect();
+    let activity = reads.activity(&bounds)?;
+    let (spent, economics) = (reads.spend_in_all()?, reads.economics()?);
+    Ok(Stats {
+        observations: counts.observations,
+        summaries: counts.summaries,
+        prompts: counts.prompts,
+        sessions: counts.sessions,
+        per_day: days
+            .iter()
+            .zip(&activity)
+            .map(|((day, _), made)| Day {
+                day: day.to_string(),
+                observations: made.observations,
+                injected_tokens: made.injected_tokens,
+            })
+            .collect(),
+        by_type: most(reads.counts_by_type()?),
+        by_project: by_project(reads)?,
+        tokens: Tokens {
+            spent: spent.tokens,
+            calls: spent.calls,
+            told: economics.told_tokens,
+            discovered: economics.discovery_tokens,
+        },
+    })
+}
+
+fn by_project(reads: &Reads<'_>) -> Result<Vec<Counted>, StoreError> {
+    let counts = reads.counts_by_project()?;
+    let of = |id: ProjectId| counts.get(&id).map_or(0, |counts| counts.observations);
+    let projects = reads.projects()?.into_iter();
+    Ok(most(
+        projects.map(|project| (project.name.clone(), of(project.id))),
+    ))
+}
+
+/// Those that have any, most first.
+fn most(counted: impl IntoIterator<Item = (String, u64)>) -> Vec<Counted> {
+    let counted = counted.into_iter().filter(|(_, count)| *count > 0);
+    let mut counted: Vec<Counted> = counted
+        .map(|(name, observations)| Counted { name, observations })
+        .collect();
+    counted.sort_by_key(|counted| std::cmp::Reverse(counted.observations));
+    counted
+}
+
+fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
+    let held = [
+        count(stats.observations, "observation"),
+        format!("{} summaries", grouped(stats.summaries)),
+        count(stats.prompts, "prompt"),
+        count(stats.sessions, "session"),
+    ];
+    writeln!(screen, "{TITLE}{}{TITLE:#}", held.join(", "))?;
+    if stats.observations == 0 {
+        return Ok(());
+    }
+    let days = stats.per_day.iter();
+    let days = days.map(|day| (day.day.as_str(), day.observations)).collect();
+    bars(screen, "observations by day", days)?;
+    let named = |counted: &'_ [Counted]| -> Vec<(String, u64)> {
+        let shown = counted.iter().take(SHOWN);
+        shown.map(|counted| (counted.name.clone(), counted.observations)).collect()
+    };
+    for (heading, counted) in [("by type", &stats.by_type), ("by project", &stats.by_project)] {
+        let named = named(counted);
+        let rows = named.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        bars(screen, heading, rows)?;
+        if counted.len() > SHOWN {
+            writeln!(screen, "{QUIET}and {} more{QUIET:#}", counted.len() - SHOWN)?;
+        }
+    }
+    let tokens = &stats.tokens;
+    writeln!(screen)?;
+    screen.fact(QUIET, "told", &format!("{} tokens of memories, which took {} to find out", grouped(tokens.told), grouped(tokens.discovered)))?;
+    screen.fact(QUIET, "spent", &format!("{} tokens in {} of a model", grouped(tokens.spent), count(tokens.calls, "call")))
+}
+
+fn bars(screen: &mut Screen, heading: &str, rows: Vec<(&str, u64)>) -> std::io::Result<()> {
+    let longest = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let rows: Vec<[String; 3]> = rows
+        .into_iter()
+        .map(|(name, count)| {
+            let columns = (count * BAR_COLUMNS).div_ceil(longest) as usize;
+            [name.to_owned(), grouped(count), "▇".repeat(columns)]
+        })
+        .collect();
+    writeln!(screen)?;
+    screen.table([heading, "", ""], &rows)
+}
