@@ -10,6 +10,7 @@ const FILTERS = ['kind', 'type', 'concept', 'file', 'since', 'until'];
 const KINDS = [['', 'any'], ['observation', 'observations'], ['summary', 'summaries'], ['prompt', 'prompts'], ['message', 'answers']];
 const HOW = {
   otherProjects: 'Nothing in this project; these come from others.',
+  otherProjectsBroader: 'Nothing in this project, and nothing elsewhere matches all of it; these of others match a part.',
   broader: 'Nothing matches all of it; these match a part.',
   recent: 'Nothing matches; these are the latest.',
 };

@@ -307,6 +307,8 @@ pub const ANSWER_DEPTH_MAX: usize = 8;
 pub const ANSWER_ATTRIBUTES_BYTES_MAX: usize = 1 << 10;
 /// A title or subtitle that a model wrote.
 pub const TITLE_CHARS_MAX: usize = 200;
+/// The name of a type of observations.
+pub const TYPE_BYTES_MAX: usize = 32;
 /// A narrative, or a field of a summary.
 pub const FIELD_CHARS_MAX: usize = 6_000;
 /// One fact, concept or path.

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
+use crate::limits::TYPE_BYTES_MAX;
 
 /// What kind of thing an observation is. The six of the standard vocabulary are constants; a
 /// vocabulary file may add others, so it is an open set.
@@ -23,9 +24,21 @@ impl ObservationType {
     pub const DISCOVERY: Self = Self(std::borrow::Cow::Borrowed("discovery"));
     pub const CHANGE: Self = Self(std::borrow::Cow::Borrowed("change"));
 
-    /// A type of a vocabulary file or of a database. `Vocabulary` decides which are allowed.
+    /// A type of a vocabulary file or of a database; what was typed goes through `from_text`.
     pub fn named(name: impl Into<String>) -> Self {
         Self(std::borrow::Cow::Owned(name.into()))
+    }
+
+    /// A type as somebody wrote it. `None`: that is no name of one. What is stored is shown to
+    /// agents beside their own words, so it must be a word and nothing else.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let name = text.trim().to_lowercase().replace(' ', "-");
+        Self::is_name(&name).then(|| Self::named(name))
+    }
+
+    pub fn is_name(name: &str) -> bool {
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
+        (1..=TYPE_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_plain)
     }
 
     pub fn as_str(&self) -> &str {

@@ -9,13 +9,14 @@ use schemars::JsonSchema;
 
 use crate::clock::Millis;
 use crate::context::quote;
-use crate::ids::{ObservationId, ProjectId};
+use crate::ids::{ClientSessionId, ObservationId, ProjectId};
 use crate::limits::{FACT_CHARS_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
 use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::redact::{self, Cut};
 use crate::search::{RowKey, index};
 use crate::store::{
-    Feedback, Level, ObservationEdit, RowKind, Signal, Store, StoreError, Stored, VectorStore,
+    Feedback, Level, NewSession, ObservationEdit, RowKind, Signal, Store, StoreError, Stored,
+    VectorStore,
 };
 use crate::tokens;
 
@@ -30,6 +31,15 @@ pub struct Note<'a> {
     pub global: bool,
     /// Who saves: the person's own words, or the agent's.
     pub by_agent: bool,
+    /// The client's session that it is saved from: it knows it already.
+    pub session: Option<ClientSession<'a>>,
+}
+
+/// A session as its client calls it.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientSession<'a> {
+    pub client: &'a str,
+    pub id: &'a str,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +48,8 @@ pub enum CannotSave {
     Empty,
     #[error("all of it is private, so nothing was kept")]
     Private,
+    #[error("a type is one word of letters, digits and dashes, such as decision or bugfix")]
+    NoType,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -66,21 +78,24 @@ pub fn save(store: &mut Store, note: &Note<'_>, now: Millis) -> Result<Observati
     } else {
         body.to_owned()
     };
+    // What holds everywhere is for the person to say: an agent's word for it is a proposal.
+    let (level, project) = match (note.global, note.by_agent) {
+        (true, false) => (Level::User, None),
+        (true, true) => (Level::Proposed, note.project),
+        (false, _) => (Level::Project, note.project),
+    };
     let place = Stored {
-        project: if note.global { None } else { note.project },
-        level: if note.global {
-            Level::User
-        } else {
-            Level::Project
-        },
+        project,
+        level,
         made_by: "hand",
         read_tokens: tokens::estimate(&title) + tokens::estimate(&narrative),
         ..Stored::default()
     };
     let new = NewObservation {
-        kind: note
-            .kind
-            .map_or(ObservationType::DISCOVERY, ObservationType::named),
+        kind: match note.kind {
+            Some(kind) => type_of(kind)?,
+            None => ObservationType::DISCOVERY,
+        },
         title,
         subtitle: String::new(),
         narrative,
@@ -96,7 +111,28 @@ pub fn save(store: &mut Store, note: &Note<'_>, now: Millis) -> Result<Observati
         created_at: now,
         discovery_tokens: 0,
     };
-    Ok(store.write(|tx| tx.create_observation(&new, &place))?)
+    Ok(store.write(|tx| {
+        let session = match note.session {
+            Some(session) => Some(tx.ensure_session(&NewSession {
+                client: session.client,
+                client_session: &ClientSessionId(session.id.to_owned()),
+                project: note.project,
+                branch: None,
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at: now,
+            })?),
+            None => None,
+        };
+        tx.create_observation(&new, &Stored { session, ..place })
+    })?)
+}
+
+/// A type as it was typed. A secret is none.
+fn type_of(typed: &str) -> Result<ObservationType, CannotSave> {
+    let kept = redact::text(typed, Cut::of(MESSAGE_BYTES_MAX));
+    ObservationType::from_text(&kept.text).ok_or(CannotSave::NoType)
 }
 
 /// What a text without a title is called.
@@ -127,7 +163,7 @@ pub fn edit(
     now: Millis,
 ) -> Result<(), CannotSave> {
     let edit = ObservationEdit {
-        kind: correction.kind.as_deref().map(ObservationType::named),
+        kind: correction.kind.as_deref().map(type_of).transpose()?,
         title: correction.title.clone(),
         narrative: correction.text.clone(),
         facts: correction.facts.clone(),
@@ -170,7 +206,9 @@ fn fitted(edit: &ObservationEdit) -> Result<ObservationEdit, CannotSave> {
     if title.as_ref().is_some_and(String::is_empty) {
         return Err(CannotSave::Empty);
     }
+    let kind = edit.kind.as_ref().map(|kind| type_of(kind.as_str()));
     Ok(ObservationEdit {
+        kind: kind.transpose()?,
         title,
         subtitle: edit.subtitle.as_ref().map(line).transpose()?,
         narrative: edit.narrative.as_ref().map(typed).transpose()?,

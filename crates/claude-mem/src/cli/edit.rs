@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         remember::edit(&mut store, row.id, &correction, app.now).map_err(|e| match e {
             CannotSave::Store(e) => e.into(),
             CannotSave::Empty => Usage::error("a memory needs a title"),
-            refused @ CannotSave::Private => Usage::error(refused.to_string()),
+            refused @ (CannotSave::Private | CannotSave::NoType) => Usage::error(refused.to_string()),
         })?;
     }
     show(&store, args.id, changed, screen)

@@ -29,6 +29,7 @@ pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Resu
         zone: TimeZone::system(),
         now: || clock::now().millis(),
         encoder: embed::Model::built_in(),
+        vectors: &|| app.settings().settings.vectors,
     };
     Ok(mcp::serve(io::BufReader::new(io::stdin()), io::stdout(), &mut memory)?)
 }

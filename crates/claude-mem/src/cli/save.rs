@@ -64,6 +64,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         project: Some(project),
         global: args.global,
         by_agent: false,
+        session: None,
     };
     let id = remember::save(&mut store, &note, app.now).map_err(|e| match e {
         remember::CannotSave::Store(e) => e.into(),

@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         before: args.before.min(200),
         after: args.after.min(200),
         kinds: Vec::new(),
+        with_wrong: false,
     };
     let Some(results) = timeline(&engine.reads(), &around)? else {
         return Err(Usage::error(format!("there is no {anchor}")));

@@ -86,7 +86,7 @@ fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
             "- {} {} {} {}\n",
             Handle::from((RowKind::Observation, row.id.0)),
             render::day(row.created_at, ask.zone),
-            row.kind,
+            render::mark(RowKind::Observation, row.kind.as_str(), row.origin),
             quote::line(&row.title, 160)
         );
         let cost = tokens::estimate(&line);

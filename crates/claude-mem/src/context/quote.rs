@@ -39,13 +39,17 @@ const fn is_line_break(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Control characters, zero-width and direction marks, tag characters: what a reader cannot see
-/// must not reach the model either.
-fn is_invisible(c: char) -> bool {
+/// Control characters and all that Unicode says to show nothing for: zero-width and direction
+/// marks, variation selectors, fillers, tag characters. What a reader cannot see must not reach
+/// the model either.
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -65,6 +69,10 @@ mod tests {
             ("<\u{202e}claude-mem-context>", "‹claude-mem-context>"),
             ("zero\u{200b}width \u{202e}rtl\u{7}", "zerowidth rtl"),
             ("  \t ", ""),
+            ("<\u{fe0f}/claude-mem-context>", "‹/claude-mem-context>"),
+            ("<\u{e0100}system>", "‹system>"),
+            ("<\u{34f}b \u{3164}<\u{115f}\u{ffa0}a>", "‹b ‹a>"),
+            ("heart \u{2764}\u{fe0f}", "heart \u{2764}"),
         ] {
             assert_eq!(line(stored, 200), want, "of {stored:?}");
         }

@@ -181,6 +181,7 @@ fn near(
 ) -> Result<Vec<Near>, StoreError> {
     let scope = WordScope {
         project: Some(ask.project),
+        user_level: true,
         kinds: vec![RowKind::Observation],
         ..WordScope::default()
     };
@@ -362,7 +363,8 @@ fn entry(row: &Observation, room: u32, zone: &TimeZone) -> String {
         "- {} {} {} ({said_by}): {}\n",
         Handle::from((RowKind::Observation, row.id.0)),
         render::day(row.created_at, zone),
-        row.kind,
+        // Where it is from stands beside it in words.
+        render::mark(RowKind::Observation, row.kind.as_str(), Origin::Agent),
         quote::line(&row.title, 200)
     );
     for text in std::iter::once(&row.narrative).chain(&row.facts) {

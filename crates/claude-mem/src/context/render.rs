@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use super::choose::Item;
 use super::quote;
 use crate::clock::Millis;
+use crate::memory::{ObservationType, Origin};
 use crate::search::Handle;
 use crate::store::{RowKind, Summary};
 
@@ -71,7 +72,7 @@ pub fn line_of(item: &Item, zone: &TimeZone) -> String {
     index_line(
         row.kind,
         row.row_id,
-        mark(row.kind, &row.observation_type),
+        &mark(row.kind, &row.observation_type, row.origin),
         &row.title,
         row.created_at,
         row.read_tokens,
@@ -79,14 +80,24 @@ pub fn line_of(item: &Item, zone: &TimeZone) -> String {
     )
 }
 
-/// The type in words: a mark that every model and every terminal can read.
-pub fn mark(kind: RowKind, observation_type: &str) -> &str {
-    match kind {
-        RowKind::Observation => observation_type,
+/// The type in words: a mark that every model and every terminal can read. A type that is no
+/// word, as only an older store can hold, is not repeated.
+/// What was read rather than said carries its source: `discovery[web]`.
+pub fn mark(kind: RowKind, observation_type: &str, origin: Origin) -> String {
+    let mark = match kind {
+        RowKind::Observation if ObservationType::is_name(observation_type) => observation_type,
+        RowKind::Observation => "memory",
         RowKind::Summary => "session",
         RowKind::Prompt => "prompt",
         RowKind::Message => "message",
-    }
+    };
+    let source = match origin {
+        Origin::Tool => "[tool]",
+        Origin::Web => "[web]",
+        Origin::Import => "[import]",
+        Origin::User | Origin::Agent | Origin::Manual => "",
+    };
+    format!("{mark}{source}")
 }
 
 /// The last session's account, field by field, empty ones left out.

@@ -350,6 +350,8 @@ fn two_hundred_injections_stay_lines_of_ours() {
         let mut shop = shop();
         shop.add(ObservationType::DECISION, &text, 1);
         shop.add(ObservationType::CHANGE, "Something harmless", 2);
+        // As an older store may hold it: what is saved now has a type that is a word.
+        shop.add(ObservationType::named(&text), "Of a type of its own", 2);
         shop.summarise(&text, 3);
         let block = shop.start(2_400);
         for line in block.text.lines().filter(|line| !line.is_empty()) {
@@ -385,7 +387,8 @@ proptest! {
     fn the_block_reads_back_to_what_was_chosen_whatever_was_stored(titles in proptest::collection::vec("\\PC{0,80}|(<|/|claude-mem-context|>|\n|- #1 |\\(~|#|\u{202e}|\u{0}|## Index|a){1,30}", 1..8)) {
         let mut shop = shop();
         for (n, title) in titles.iter().enumerate() {
-            shop.add(ObservationType::CHANGE, title, n as i64);
+            let kind = ObservationType::named(&titles[titles.len() - 1 - n]);
+            shop.add(kind, title, n as i64);
         }
         let block = shop.start(2_400);
         prop_assert_eq!(block.text.matches("<claude-mem-context>").count(), 1);

@@ -17,7 +17,7 @@ use crate::context::moment::{Listener, Moment, Need};
 use crate::context::{self, recall};
 use crate::install::version::Version;
 use crate::paths::DataDir;
-use crate::store::{Store, StoreError};
+use crate::store::{FeedbackRow, Store, StoreError};
 
 /// What the choice of an answer can depend on.
 #[derive(Debug)]
@@ -228,9 +228,12 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
     let listener = question.listener();
     let since = reads.last_compaction(&listener.client, &listener.session)?;
     let told = reads.feedback_in_session(&listener.session)?;
+    let of_file = |entry: &&FeedbackRow| entry.place == "file" && entry.reason == relative;
+    // What a subagent was told, the others have not heard.
     if told
         .iter()
-        .any(|entry| entry.place == "file" && entry.reason == relative && entry.at >= since)
+        .filter(of_file)
+        .any(|entry| entry.agent_id == listener.agent_id && entry.at >= since)
     {
         return Ok(None);
     }

@@ -12,10 +12,7 @@ impl Toolbox for Echo {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::Said, String> {
         match tool {
             "forget" => Err("there is no such memory".to_owned()),
-            _ => Ok(tools::Said::with(
-                format!("{tool} {arguments}"),
-                json!({ "asked": tool }),
-            )),
+            _ => Ok(tools::Said::text(format!("{tool} {arguments}"))),
         }
     }
 }
@@ -63,11 +60,11 @@ fn a_tool_is_called_and_its_failure_is_a_text_for_the_agent() {
         r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"launch_missiles"}}"#,
         r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"search","arguments":[1]}}"#,
     ]);
-    assert_eq!(
-        answers[0]["result"]["content"][0]["text"],
-        r#"search {"query":"x"}"#
-    );
-    assert_eq!(answers[0]["result"]["structuredContent"]["asked"], "search");
+    // Text and nothing else: beside structured content clients keep the text from the model.
+    let said = json!({ "type": "text", "text": r#"search {"query":"x"}"# });
+    assert_eq!(answers[0]["result"], json!({ "content": [said] }));
+    let no_schema = |tool: &Value| tool.get("outputSchema").is_none();
+    assert!(schema::tools().as_array().unwrap().iter().all(no_schema));
     assert_eq!(answers[1]["result"]["isError"], true);
     assert_eq!(answers[2]["error"]["code"], protocol::BAD_PARAMS);
     assert_eq!(answers[3]["error"]["code"], protocol::BAD_PARAMS);

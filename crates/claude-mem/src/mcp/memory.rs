@@ -1,23 +1,25 @@
 //! The six tools, carried out on the database.
 
 use jiff::tz::TimeZone;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::arguments::{ForgetArgs, GetArgs, SaveArgs, SearchArgs, TimelineArgs};
 use super::details::details;
+use super::lines::{self, Lines};
 use super::tools::Said;
 use super::{Toolbox, schema};
 use crate::clock::Millis;
 use crate::context::quote;
-use crate::context::render::{TITLE_CHARS_MAX, day, mark};
+use crate::hook::agents::CLAUDE_CODE;
 use crate::hook::event::ProjectHint;
 use crate::ids::ProjectId;
 use crate::memory::ObservationType;
 use crate::paths::DataDir;
-use crate::remember::{self, From, Judgement, Note};
+use crate::remember::{self, ClientSession, From, Note};
+use crate::search::called::{Called, called, numbers};
 use crate::search::timeline::{Around, timeline};
-use crate::search::{Ask, Encoder, Engine, Fit, Found, Handle, Item, Whose, dates};
+use crate::search::{Ask, Encoder, Engine, Handle, Order, Whose, dates};
 use crate::store::{Feedback, Page, Reads, RowKind, Signal, Store, StoreError};
 
 /// Rows of one answer, unless the agent says otherwise.
@@ -30,7 +32,7 @@ const DETAILS_MAX: usize = 25;
     missing_debug_implementations,
     reason = "an encoder has nothing to print"
 )]
-pub struct Memory {
+pub struct Memory<'a> {
     pub dir: DataDir,
     pub project: Option<ProjectHint>,
     /// The client's id of the session, for the ledger.
@@ -38,9 +40,11 @@ pub struct Memory {
     pub zone: TimeZone,
     pub now: fn() -> Millis,
     pub encoder: &'static dyn Encoder,
+    /// Whether meaning may have a say: the setting as it is now.
+    pub vectors: &'a dyn Fn() -> bool,
 }
 
-impl Toolbox for Memory {
+impl Toolbox for Memory<'_> {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said, String> {
         match tool {
             "search" => self.search(&read(arguments)?),
@@ -58,74 +62,7 @@ fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
         .map_err(|e| format!("These arguments do not fit: {e}."))
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-#[allow(
-    non_snake_case,
-    reason = "the names that agents know these parameters by"
-)]
-struct SearchArgs {
-    query: String,
-    limit: Option<u32>,
-    offset: u32,
-    project: Option<String>,
-    r#type: Option<String>,
-    obs_type: Option<String>,
-    dateStart: Option<String>,
-    dateEnd: Option<String>,
-    orderBy: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct TimelineArgs {
-    anchor: Option<Id>,
-    query: Option<String>,
-    depth_before: Option<usize>,
-    depth_after: Option<usize>,
-    project: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct GetArgs {
-    ids: Vec<Id>,
-}
-
-#[derive(Debug, Deserialize)]
-struct SaveArgs {
-    text: String,
-    title: Option<String>,
-    project: Option<String>,
-    r#type: Option<String>,
-    #[serde(default)]
-    global: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct ForgetArgs {
-    id: Id,
-    mark: Option<Judgement>,
-}
-
-/// `12`, `"12"`, `"#12"`, `"S3"`.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Number(i64),
-    Text(String),
-}
-
-impl Id {
-    fn handle(&self) -> Result<Handle, String> {
-        let text = match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text.clone(),
-        };
-        text.parse().map_err(|e| format!("{e}."))
-    }
-}
-
-impl Memory {
+impl Memory<'_> {
     fn open(&self) -> Result<Store, String> {
         match Store::open_read_only(&self.dir.db()) {
             Err(StoreError::Older { .. }) => Store::open(&self.dir.db()).map_err(trouble),
@@ -135,26 +72,22 @@ impl Memory {
     }
 
     fn engine(&self) -> Result<Engine, String> {
-        Ok(Engine::open(
-            self.open()?,
-            &self.dir.vectors_db(),
-            self.encoder,
-        ))
+        let store = self.open()?;
+        Ok(if (self.vectors)() {
+            Engine::open(store, &self.dir.vectors_db(), self.encoder)
+        } else {
+            Engine::of_words(store, self.encoder)
+        })
     }
 
     /// The client's project, or the one that is named; `*` is all.
     fn whose(&self, reads: &Reads<'_>, named: Option<&str>) -> Result<Whose, String> {
         match named {
             Some("*") => Ok(Whose::All),
-            Some(name) => match reads.projects_named(name).map_err(trouble)?.first() {
-                Some(project) => Ok(Whose::ProjectOnly(project.id)),
-                None => Err(format!(
-                    "There is no project called {name}; leave it out for this one, or say * for all."
-                )),
-            },
+            Some(name) => Ok(Whose::ProjectOnly(named_project(reads, name)?)),
             None => Ok(self
                 .own_project(reads)?
-                .map_or(Whose::All, Whose::ProjectFirst)),
+                .map_or(Whose::Nobody, Whose::ProjectFirst)),
         }
     }
 
@@ -194,79 +127,26 @@ impl Memory {
             offset: args.offset,
             limit: args.limit.unwrap_or(ROWS).min(ROWS_MAX),
         };
-        let mut found = engine.search(&ask).map_err(trouble)?;
-        match args.orderBy.as_deref() {
-            Some("date_desc") => found
-                .results
-                .sort_by_key(|item| std::cmp::Reverse(item.created_at)),
-            Some("date_asc") => found.results.sort_by_key(|item| item.created_at),
-            _ => {}
-        }
-        Ok(self.index(&found, args.offset))
+        ask.order = args.orderBy.map_or(Order::Relevance, Order::from);
+        let found = engine.search(&ask).map_err(trouble)?;
+        let text = self.lines(&engine.reads())?.found(&found, args.offset);
+        Ok(Said::text(text))
     }
 
-    fn index(&self, found: &Found, offset: u32) -> Said {
-        let data =
-            json!({ "scope": found.scope, "results": found.results, "hasMore": found.has_more });
-        if found.results.is_empty() {
-            return Said::with("Nothing is remembered that fits.".to_owned(), data);
-        }
-        let mut text = match (found.scope.fit, &found.scope.project) {
-            (Fit::Recent, _) => "Nothing matches; the latest memories instead:\n".to_owned(),
-            (Fit::Broader, _) => "Nothing matches all of it; these match a part:\n".to_owned(),
-            _ if found.scope.from == crate::search::ask::From::OtherProjects => {
-                "Nothing in this project; from other projects:\n".to_owned()
-            }
-            _ => String::new(),
-        };
-        for item in &found.results {
-            text.push_str(&self.line(item));
-        }
-        if found.has_more {
-            let next = offset + found.results.len() as u32;
-            text.push_str(&format!("More with offset {next}.\n"));
-        }
-        Said::with(text, data)
-    }
-
-    fn line(&self, item: &Item) -> String {
-        let kind = item
-            .observation_type
-            .as_ref()
-            .map_or("", |kind| kind.as_str());
-        let files: Vec<&str> = item.files.iter().take(2).map(String::as_str).collect();
-        let mut line = format!(
-            "{} {} {} {} (~{})",
-            item.id,
-            day(item.created_at, &self.zone),
-            mark(item.kind, kind),
-            quote::line(&item.title, TITLE_CHARS_MAX),
-            item.read_tokens
-        );
-        if !files.is_empty() {
-            line.push_str(&format!(" [{}]", quote::line(&files.join(", "), 80)));
-        }
-        if let Some(newer) = item.replaced_by {
-            line.push_str(&format!(" replaced by {newer}"));
-        }
-        line.push('\n');
-        line
+    fn lines(&self, reads: &Reads<'_>) -> Result<Lines<'_>, String> {
+        Ok(Lines {
+            zone: &self.zone,
+            own: self.own_project(reads)?,
+        })
     }
 
     fn timeline(&self, args: &TimelineArgs) -> Result<Said, String> {
-        let anchor = match (&args.anchor, &args.query) {
-            (Some(id), _) => id.handle()?,
-            (None, Some(query)) => {
-                let mut engine = self.engine()?;
-                let mut ask = Ask::new(query, (self.now)()).page(Page::first(1));
-                ask.whose = self.whose(&engine.reads(), args.project.as_deref())?;
-                let found = engine.search(&ask).map_err(trouble)?;
-                found
-                    .results
-                    .first()
-                    .map(|item| item.id)
-                    .ok_or("Nothing is remembered that fits.")?
-            }
+        let (anchor, mut text) = match (&args.anchor, &args.query) {
+            (Some(id), _) => (id.handle()?, String::new()),
+            (None, Some(query)) => match self.best(query, args.project.as_deref())? {
+                (Some(best), said) => (best, said),
+                (None, said) => return Ok(Said::text(said)),
+            },
             (None, None) => return Err("timeline needs an anchor (an id) or a query.".to_owned()),
         };
         let store = self.open()?;
@@ -275,19 +155,36 @@ impl Memory {
             before: args.depth_before.unwrap_or(5).min(50),
             after: args.depth_after.unwrap_or(5).min(50),
             kinds: Vec::new(),
+            with_wrong: false,
         };
         let items = timeline(&store.read(), &around)
             .map_err(trouble)?
             .ok_or(format!("There is no {anchor}."))?;
-        let mut text = String::new();
+        let lines = self.lines(&store.read())?;
+        let foreign = items
+            .iter()
+            .find(|item| item.id == anchor)
+            .filter(|item| !item.user_level && item.project_id != lines.own);
+        if foreign.is_some() && text.is_empty() {
+            text.push_str("This is of another project:\n");
+        }
         for item in &items {
             text.push_str(if item.id == anchor { "> " } else { "  " });
-            text.push_str(&self.line(item));
+            text.push_str(&lines.line(item));
         }
-        Ok(Said::with(
-            text,
-            json!({ "anchor": anchor, "items": items }),
-        ))
+        Ok(Said::text(text))
+    }
+
+    /// The best answer to a question, and what has to be said about how it fits.
+    fn best(&self, query: &str, project: Option<&str>) -> Result<(Option<Handle>, String), String> {
+        let mut engine = self.engine()?;
+        let mut ask = Ask::new(query, (self.now)()).page(Page::first(1));
+        ask.whose = self.whose(&engine.reads(), project)?;
+        ask.zone = self.zone.clone();
+        ask.fall_back = false;
+        let found = engine.search(&ask).map_err(trouble)?;
+        let best = found.results.first().map(|item| item.id);
+        Ok((best, lines::scope(&found.scope, best.is_none())))
     }
 
     fn get(&self, args: &GetArgs) -> Result<Said, String> {
@@ -297,10 +194,11 @@ impl Memory {
             );
         }
         let store = self.open()?;
+        let lines = self.lines(&store.read())?;
         let (mut text, mut found, mut missing) = (String::new(), Vec::new(), Vec::new());
         for id in args.ids.iter().take(DETAILS_MAX) {
             let handle = id.handle()?;
-            match details(&store.read(), handle.kind, handle.row_id, &self.zone).map_err(trouble)? {
+            match details(&store.read(), handle, &lines).map_err(trouble)? {
                 Some(details) => {
                     text.push_str(&details);
                     text.push('\n');
@@ -354,12 +252,7 @@ impl Memory {
             .map_err(|e| format!("The data directory cannot be made: {e}."))?;
         let (mut store, now) = (Store::open(&self.dir.db()).map_err(trouble)?, (self.now)());
         let project = match (&args.project, &self.project) {
-            (Some(name), _) => store
-                .read()
-                .projects_named(name)
-                .map_err(trouble)?
-                .first()
-                .map(|project| project.id),
+            (Some(name), _) => Some(named_project(&store.read(), name)?),
             (None, Some(hint)) => Some(
                 store
                     .write(|tx| tx.ensure_project(hint, now))
@@ -377,16 +270,24 @@ impl Memory {
             project,
             global: args.global,
             by_agent: true,
+            session: (!self.session.is_empty()).then_some(ClientSession {
+                client: CLAUDE_CODE.name,
+                id: &self.session,
+            }),
         };
         let id = remember::save(&mut store, &note, now).map_err(|e| format!("Not saved: {e}."))?;
         let handle = Handle {
             kind: RowKind::Observation,
             row_id: id.0,
         };
-        Ok(Said::with(
-            format!("Saved as {handle}."),
-            json!({ "id": handle }),
-        ))
+        Ok(Said::text(if args.global {
+            format!(
+                "Saved as {handle} for this project and proposed for every project: \
+                 it holds there once the user says `claude-mem preferences --confirm '{handle}'`."
+            )
+        } else {
+            format!("Saved as {handle}.")
+        }))
     }
 
     fn forget(&self, args: &ForgetArgs) -> Result<Said, String> {
@@ -414,6 +315,22 @@ impl Memory {
     }
 }
 
+/// The one project that is called so.
+fn named_project(reads: &Reads<'_>, name: &str) -> Result<ProjectId, String> {
+    match called(reads, name).map_err(trouble)? {
+        Called::One(id) => Ok(id),
+        Called::Several(several) => Err(format!(
+            "Several projects are called {}; say which by its number: {}.",
+            quote::line(name, 60),
+            quote::line(&numbers(&several), 600)
+        )),
+        Called::Nobody => Err(format!(
+            "There is no project called {}; leave it out for this one, or say * to search all.",
+            quote::line(name, 60)
+        )),
+    }
+}
+
 fn kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
     Ok(match named {
         None | Some("") => Vec::new(),
@@ -433,3 +350,7 @@ fn kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
 fn trouble(error: StoreError) -> String {
     format!("Memory cannot be read: {error}. `claude-mem doctor` finds out why.")
 }
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

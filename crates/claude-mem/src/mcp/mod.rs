@@ -7,7 +7,9 @@
 //! cancelled; whatever goes wrong inside a tool is a helpful text, not a broken connection.
 //! Works without the worker: it reads and writes the database itself.
 
-pub mod details;
+mod arguments;
+mod details;
+mod lines;
 pub mod memory;
 pub mod protocol;
 pub mod schema;

@@ -2,33 +2,18 @@
 
 use serde_json::{Value, json};
 
-/// Text for the model, and the same as data for clients that take it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Said {
-    text: String,
-    data: Option<Value>,
-}
+/// Text for the model, and nothing beside it: where a result has structured content too, clients
+/// hand the model that alone, and the words that make it readable are lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said(String);
 
 impl Said {
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            data: None,
-        }
-    }
-
-    pub fn with(text: String, data: Value) -> Self {
-        Self {
-            text,
-            data: Some(data),
-        }
+        Self(text.into())
     }
 
     pub fn to_json(&self, is_error: bool) -> Value {
-        let mut result = json!({ "content": [{ "type": "text", "text": self.text }] });
-        if let Some(data) = &self.data {
-            result["structuredContent"] = data.clone();
-        }
+        let mut result = json!({ "content": [{ "type": "text", "text": self.0 }] });
         if is_error {
             result["isError"] = json!(true);
         }

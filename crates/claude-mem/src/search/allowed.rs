@@ -28,13 +28,6 @@ impl Allowed {
         })
     }
 
-    pub(super) fn nobody() -> Self {
-        Self {
-            rows: Some(HashSet::new()),
-            folder: None,
-        }
-    }
-
     /// Whether there is a list of them.
     pub(super) fn is_named(&self) -> bool {
         self.rows.is_some()

@@ -7,7 +7,7 @@ use super::handle::Handle;
 use super::rank::Parts;
 use crate::clock::Millis;
 use crate::ids::{ClientSessionId, ProjectId, SessionId};
-use crate::memory::ObservationType;
+use crate::memory::{ObservationType, Origin};
 use crate::store::{Page, RowKind, StoreError};
 
 /// Whose memories are looked through.
@@ -22,6 +22,16 @@ pub enum Whose {
     ProjectOnly(ProjectId),
     /// A directory that nothing is remembered of.
     Nobody,
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The best answer; in a list, the newest.
+    #[default]
+    Relevance,
+    NewestFirst,
+    OldestFirst,
 }
 
 /// One question. Without words it is a list, newest first.
@@ -47,6 +57,7 @@ pub struct Ask {
     pub with_wrong: bool,
     /// Say "recent" where nothing matches, rather than nothing.
     pub fall_back: bool,
+    pub order: Order,
     pub page: Page,
     pub now: Millis,
     pub zone: TimeZone,
@@ -66,6 +77,7 @@ impl Ask {
             not_of: None,
             with_wrong: false,
             fall_back: true,
+            order: Order::default(),
             page: Page::first(20),
             now,
             zone: TimeZone::UTC,
@@ -192,6 +204,9 @@ pub struct Item {
     /// The client's own id of the session.
     pub session: Option<ClientSessionId>,
     pub project: Option<String>,
+    /// Two projects may be called the same.
+    #[serde(skip)]
+    pub project_id: Option<ProjectId>,
     pub files: Vec<String>,
     pub created_at: Millis,
     pub score: f64,
@@ -201,6 +216,14 @@ pub struct Item {
     pub replaced_by: Option<Handle>,
     /// What reading it in full costs.
     pub read_tokens: u32,
+    #[serde(skip)]
+    pub origin: Origin,
+    /// Holds in every project.
+    #[serde(skip)]
+    pub user_level: bool,
+    /// Somebody said so; only shown to those who ask for such rows too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wrong: bool,
 }
 
 /// Each part of the score, as it went into the sum, and the words that were found.

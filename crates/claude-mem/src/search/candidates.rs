@@ -157,14 +157,16 @@ impl Gathering<'_> {
     /// Whatever led here, only rows of the scope come out.
     fn is_in_scope(&self, document: &Document) -> Result<bool, StoreError> {
         let WordScope {
-            project,
             kinds,
             types,
             since,
             until,
+            ..
         } = self.scope;
         let key = (document.kind, document.row_id);
-        let is_inside = (project.is_none() || document.project == *project)
+        let is_inside = self
+            .scope
+            .takes(document.project, document.is_at_user_level())
             && (kinds.is_empty() || kinds.contains(&document.kind))
             && (types.is_empty() || document.is_of_type(types))
             && since.is_none_or(|since| document.created_at >= since)

@@ -10,7 +10,8 @@ use crate::ids::{
     ClientSessionId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
 use crate::limits::TITLE_CHARS_MAX;
-use crate::store::{Reads, RowKind, StoreError};
+use crate::memory::Origin;
+use crate::store::{Level, Reads, RowKind, StoreError};
 use crate::tokens;
 
 /// Makes answers, and remembers the names of sessions and projects it has looked up.
@@ -29,6 +30,9 @@ struct Common {
     files: Vec<String>,
     created_at: Millis,
     read_tokens: u32,
+    origin: Origin,
+    user_level: bool,
+    wrong: bool,
 }
 
 impl<'r> Items<'r> {
@@ -63,6 +67,7 @@ impl<'r> Items<'r> {
             observation_type,
             session: self.session(common.session)?,
             project: self.project(common.project)?,
+            project_id: common.project,
             title: common.title,
             subtitle: common.subtitle,
             files: common.files,
@@ -71,6 +76,9 @@ impl<'r> Items<'r> {
             why,
             replaced_by,
             read_tokens: common.read_tokens,
+            origin: common.origin,
+            user_level: common.user_level,
+            wrong: common.wrong,
         }))
     }
 
@@ -87,6 +95,9 @@ impl<'r> Items<'r> {
             files,
             created_at: row.created_at,
             read_tokens: row.read_tokens,
+            origin: row.origin,
+            user_level: row.level == Level::User,
+            wrong: row.wrong,
         };
         let newer = row
             .replaced_by
@@ -117,19 +128,34 @@ impl<'r> Items<'r> {
             files,
             created_at: row.created_at,
             read_tokens: row.read_tokens,
+            origin: row.origin,
+            user_level: false,
+            wrong: false,
         };
         Ok((common, None, None))
     }
 
     fn prompt(&self, id: i64) -> Result<Read, StoreError> {
         let row = self.reads.prompt(PromptId(id))?;
-        let common = spoken(&row.text, row.session, row.project, row.created_at);
+        let common = spoken(
+            &row.text,
+            row.session,
+            row.project,
+            row.created_at,
+            row.origin,
+        );
         Ok((common, None, None))
     }
 
     fn message(&self, id: i64) -> Result<Read, StoreError> {
         let row = self.reads.final_message(FinalMessageId(id))?;
-        let common = spoken(&row.text, row.session, row.project, row.created_at);
+        let common = spoken(
+            &row.text,
+            row.session,
+            row.project,
+            row.created_at,
+            row.origin,
+        );
         Ok((common, None, None))
     }
 
@@ -163,7 +189,13 @@ type Read = (
     Option<Handle>,
 );
 
-fn spoken(text: &str, session: SessionId, project: Option<ProjectId>, at: Millis) -> Common {
+fn spoken(
+    text: &str,
+    session: SessionId,
+    project: Option<ProjectId>,
+    at: Millis,
+    origin: Origin,
+) -> Common {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Common {
         title: cut(lines.next().unwrap_or_default()),
@@ -173,6 +205,9 @@ fn spoken(text: &str, session: SessionId, project: Option<ProjectId>, at: Millis
         files: Vec::new(),
         created_at: at,
         read_tokens: tokens::estimate(text),
+        origin,
+        user_level: false,
+        wrong: false,
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub mod allowed;
 pub mod ask;
+pub mod called;
 pub mod candidates;
 pub mod coverage;
 pub mod dates;
@@ -27,7 +28,7 @@ pub mod terms;
 pub mod timeline;
 pub mod vectors;
 
-pub use ask::{Ask, Fit, Found, Item, Scope, Whose};
+pub use ask::{Ask, Fit, Found, Item, Order, Scope, Whose};
 pub use encoder::Encoder;
 pub use engine::Engine;
 pub use handle::Handle;

@@ -4,14 +4,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::allowed::Allowed;
-use super::ask::{Ask, Fit, Found, From, Item, Scope, Whose};
+use super::ask::{Ask, Fit, Found, From, Item, Order, Scope, Whose};
+use super::called::{Called, called, numbers};
 use super::dates;
 use super::handle::Handle;
 use super::items::Items;
 use super::query::{FilterWord, Query};
 use super::rank::{Hit, Parts, Ranking, RowKey, rank};
 use super::vectors::VectorLeg;
-use crate::ids::{ObservationId, ProjectId};
+use crate::ids::ObservationId;
 use crate::limits::QUERY_FILTERS_MAX;
 use crate::memory::ObservationType;
 use crate::store::{Filter, Reads, RowKind, StoreError, Verdict, WordScope};
@@ -84,9 +85,7 @@ impl<'a> Searcher<'a> {
         asked: &Asked<'_>,
         whose: Whose,
     ) -> Result<(Vec<Hit>, Option<StoreError>), StoreError> {
-        let Some(scope) = asked.word_scope(whose) else {
-            return Ok((Vec::new(), None));
-        };
+        let scope = asked.word_scope(whose);
         let allowed = asked.allowed(&self.reads, whose)?;
         let ranked = rank(
             &self.reads,
@@ -144,6 +143,14 @@ impl<'a> Searcher<'a> {
             kept.push(hit);
         }
         kept.sort_by(|a, b| b.score.total_cmp(&a.score));
+        if asked.ask.order != Order::Relevance {
+            // Company is worth showing below what it keeps company with, not in its place.
+            kept.retain(Hit::is_match);
+            kept.sort_by_key(|hit| (hit.created_at, hit.kind, hit.row_id));
+        }
+        if asked.ask.order == Order::NewestFirst {
+            kept.reverse();
+        }
         Ok(kept)
     }
 
@@ -175,30 +182,29 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// Newest first, where there are no words to rank by or none that match.
+    /// In the order of time, where there are no words to rank by or none that match.
     fn list(&self, asked: &Asked<'_>, fit: Fit) -> Result<Found, StoreError> {
         let scope = asked.scope(asked.from, fit, false);
-        let mut keys = Vec::new();
-        if let Some(words) = asked.word_scope(asked.whose) {
-            let page = asked.ask.page;
-            // More than the page: some may have been marked as wrong.
-            let most = page.offset as usize + page.rows() as usize + 200;
-            let most = match asked.query.unwanted {
-                Some(_) => LISTED_ROWS_MAX,
-                None => most.min(LISTED_ROWS_MAX),
-            };
-            keys = match asked.filter(words.project) {
-                Some(filter) => self.reads.newest_passing(&filter, &words.kinds, most)?,
-                None => self.reads.rows_in_time(&words, false, most)?,
-            };
-            if let Some(unwanted) = &asked.query.unwanted {
-                let columns = self.ranking.columns;
-                let found =
-                    self.reads
-                        .match_words(unwanted, &words, columns, 0, LISTED_ROWS_MAX)?;
-                let found: HashSet<_> = found.iter().map(|hit| (hit.kind, hit.row_id)).collect();
-                keys.retain(|key| !found.contains(key));
-            }
+        let words = asked.word_scope(asked.whose);
+        let page = asked.ask.page;
+        // More than the page: some may have been marked as wrong.
+        let most = page.offset as usize + page.rows() as usize + 200;
+        let most = match asked.query.unwanted {
+            Some(_) => LISTED_ROWS_MAX,
+            None => most.min(LISTED_ROWS_MAX),
+        };
+        let oldest_first = asked.ask.order == Order::OldestFirst;
+        let mut keys = match asked.filter(&words) {
+            Some(filter) => self.reads.first_passing(&filter, &words.kinds, most)?,
+            None => self.reads.rows_in_time(&words, oldest_first, most)?,
+        };
+        if let Some(unwanted) = &asked.query.unwanted {
+            let columns = self.ranking.columns;
+            let found = self
+                .reads
+                .match_words(unwanted, &words, columns, 0, LISTED_ROWS_MAX)?;
+            let found: HashSet<_> = found.iter().map(|hit| (hit.kind, hit.row_id)).collect();
+            keys.retain(|key| !found.contains(key));
         }
         let ids: Vec<ObservationId> = keys
             .iter()
@@ -280,9 +286,13 @@ impl<'q> Asked<'q> {
             }
             FilterWord::Concept(name) => self.concepts.push(name),
             FilterWord::File(path) => self.files.push(path),
-            FilterWord::Project(name) => match project_called(reads, &name)? {
-                Some(id) => self.whose = Whose::ProjectOnly(id),
-                None => self.notes.push(format!("there is no project {name:?}")),
+            FilterWord::Project(name) => match called(reads, &name)? {
+                Called::One(id) => self.whose = Whose::ProjectOnly(id),
+                Called::Several(several) => self.notes.push(format!(
+                    "several projects are called {name:?}, say project: with a number: {}",
+                    numbers(&several)
+                )),
+                Called::Nobody => self.notes.push(format!("there is no project {name:?}")),
             },
             FilterWord::Before(text) => match self.moment(&text) {
                 Some(at) => self.until = Some(self.until.map_or(at, |until| until.min(at))),
@@ -321,41 +331,41 @@ impl<'q> Asked<'q> {
         }
     }
 
-    /// `None`: nobody's rows.
-    fn word_scope(&self, whose: Whose) -> Option<WordScope> {
-        let project = match whose {
-            Whose::All => None,
-            Whose::ProjectFirst(id) | Whose::ProjectOnly(id) => Some(id),
-            Whose::Nobody => return None,
+    /// What is kept at user level holds in every project, also in one that is not known yet.
+    fn word_scope(&self, whose: Whose) -> WordScope {
+        let (project, user_level) = match whose {
+            Whose::All => (None, false),
+            Whose::ProjectFirst(id) | Whose::ProjectOnly(id) => (Some(id), true),
+            Whose::Nobody => (None, true),
         };
         let mut kinds = self.ask.kinds.clone();
         if !self.types.is_empty() || !self.concepts.is_empty() {
             kinds = vec![RowKind::Observation];
         }
-        Some(WordScope {
+        WordScope {
             project,
+            user_level,
             kinds,
             types: self.types.clone(),
             since: self.since,
             until: self.until,
-        })
+        }
     }
 
     fn allowed(&self, reads: &Reads<'_>, whose: Whose) -> Result<Option<Allowed>, StoreError> {
-        let Some(WordScope { project, .. }) = self.word_scope(whose) else {
-            return Ok(Some(Allowed::nobody()));
-        };
-        let filter = self.filter(project);
+        let filter = self.filter(&self.word_scope(whose));
         filter.map(|filter| Allowed::of(reads, filter)).transpose()
     }
 
     /// What only columns can tell, if anything was asked that they must.
-    fn filter(&self, project: Option<ProjectId>) -> Option<Filter> {
+    fn filter(&self, scope: &WordScope) -> Option<Filter> {
         if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() {
             return None;
         }
         Some(Filter {
-            project,
+            project: scope.project,
+            user_level: scope.user_level,
+            oldest_first: self.ask.order == Order::OldestFirst,
             types: self.types.clone(),
             concepts: self.concepts.clone(),
             files: self.files.clone(),
@@ -367,18 +377,6 @@ impl<'q> Asked<'q> {
 
     fn leaves_out(&self, hit: &Hit) -> bool {
         self.ask.not_of.is_some() && hit.session == self.ask.not_of
-    }
-}
-
-/// By its number, or its name where only one is called so.
-fn project_called(reads: &Reads<'_>, name: &str) -> Result<Option<ProjectId>, StoreError> {
-    if let Some(found) = reads.projects_named(name)?.first() {
-        return Ok(Some(found.id));
-    }
-    let by_number = name.parse().ok().map(ProjectId);
-    match by_number {
-        Some(id) => Ok(reads.project_name(id)?.map(|_| id)),
-        None => Ok(None),
     }
 }
 

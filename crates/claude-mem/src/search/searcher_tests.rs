@@ -2,6 +2,7 @@ use std::sync::RwLock;
 
 use super::*;
 use crate::clock::Millis;
+use crate::ids::ProjectId;
 use crate::memory::{NewObservation, Origin};
 use crate::search::index::catch_up;
 use crate::search::testing::{WordBag, observation, project, session};

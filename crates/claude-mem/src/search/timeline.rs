@@ -3,7 +3,7 @@
 use super::ask::Item;
 use super::handle::Handle;
 use super::items::Items;
-use super::rank::Parts;
+use super::rank::{Parts, RowKey};
 use crate::clock::Millis;
 use crate::store::{Reads, RowKind, StoreError, WordScope};
 
@@ -15,33 +15,50 @@ pub struct Around {
     pub after: usize,
     /// Empty: all kinds.
     pub kinds: Vec<RowKind>,
+    /// Also what was marked as wrong; the anchor is there in any case.
+    pub with_wrong: bool,
 }
 
-/// Oldest first, the anchor among them. `None` if there is no such row.
+/// Rows that are looked at beyond those asked for, in the place of what was marked as wrong.
+const SPARE_ROWS: usize = 50;
+
+/// Oldest first, the anchor among them, all of the anchor's project; where it belongs to none,
+/// only what belongs to none. `None` if there is no such row.
 pub fn timeline(reads: &Reads<'_>, around: &Around) -> Result<Option<Vec<Item>>, StoreError> {
     let Some((project, at)) = reads.place_of(around.anchor.kind, around.anchor.row_id)? else {
         return Ok(None);
     };
     let scope = |since: Option<Millis>, until: Option<Millis>| WordScope {
         project,
+        user_level: project.is_none(),
         kinds: around.kinds.clone(),
         since,
         until,
         ..WordScope::default()
     };
     let key = around.anchor.key();
+    let mut items = Items::new(reads);
+    let mut told = |keys: Vec<RowKey>, most: usize| -> Result<Vec<Item>, StoreError> {
+        let mut found = Vec::with_capacity(most);
+        for key in keys {
+            if found.len() == most {
+                break;
+            }
+            let item = items.item(key, 0.0, Parts::default())?;
+            found.extend(item.filter(|item| around.with_wrong || !item.wrong));
+        }
+        Ok(found)
+    };
     // Rows of the same moment count as before; the anchor itself is put between.
     let next = Some(Millis(at.0 + 1));
-    let earlier = reads.rows_in_time(&scope(None, next), false, around.before + 1)?;
-    let mut keys: Vec<_> = earlier.into_iter().filter(|row| *row != key).collect();
-    keys.truncate(around.before);
-    keys.reverse();
-    keys.push(key);
-    keys.extend(reads.rows_in_time(&scope(next, None), true, around.after)?);
-    let mut items = Items::new(reads);
-    let mut found = Vec::with_capacity(keys.len());
-    for key in keys {
-        found.extend(items.item(key, 0.0, Parts::default())?);
-    }
+    let most = around.before + 1 + SPARE_ROWS;
+    let mut earlier = reads.rows_in_time(&scope(None, next), false, most)?;
+    earlier.retain(|row| *row != key);
+    let later = reads.rows_in_time(&scope(next, None), true, around.after + SPARE_ROWS)?;
+    let mut found = told(earlier, around.before)?;
+    found.reverse();
+    let later = told(later, around.after)?;
+    found.extend(items.item(key, 0.0, Parts::default())?);
+    found.extend(later);
     Ok(Some(found))
 }

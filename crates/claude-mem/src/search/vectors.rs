@@ -13,7 +13,7 @@ use super::rank::RowKey;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
 use crate::limits::{VECTOR_QUERY_CHARS_MAX, VECTOR_RESCORED_ROWS};
-use crate::store::{RowKind, Signature, StoreError, VectorStore, WordScope};
+use crate::store::{NOBODYS, RowKind, Signature, StoreError, VectorStore, WordScope};
 
 /// How near a row is, by vectors of the text of this hash.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,21 +86,31 @@ impl<'a> VectorLeg<'a> {
             Some(shelves) => {
                 Shelves::refresh(shelves, self.store, probe.width())?;
                 let shelves = shelves.read().unwrap_or_else(PoisonError::into_inner);
-                shelves.each(scope.project, probe, |seen, differing| {
+                shelves.each(scope, probe, |seen, differing| {
                     if is_inside(seen) {
                         best.0.push((probe.nearness_of_differing(differing), *seen));
                     }
                 });
             }
-            None => self.store.signatures(scope.project, 0, |found| {
-                let seen = Seen::of(&found);
-                if let Some(score) = is_inside(&seen)
-                    .then(|| probe.nearness_by_signs(found.bits))
-                    .flatten()
-                {
-                    best.0.push((score, seen));
+            None => {
+                let everybodys = scope.user_level.then_some(NOBODYS);
+                let either = scope.project.into_iter().chain(everybodys).map(Some);
+                let mut owners: Vec<Option<ProjectId>> = either.collect();
+                if owners.is_empty() {
+                    owners.push(None);
                 }
-            })?,
+                for owner in owners {
+                    self.store.signatures(owner, 0, |found| {
+                        let seen = Seen::of(&found);
+                        if let Some(score) = is_inside(&seen)
+                            .then(|| probe.nearness_by_signs(found.bits))
+                            .flatten()
+                        {
+                            best.0.push((score, seen));
+                        }
+                    })?;
+                }
+            }
         }
         // Some of these will be found not to be allowed.
         let tested = allowed.is_some_and(Allowed::is_tested);
@@ -261,13 +271,13 @@ impl Shelves {
         Ok(())
     }
 
-    /// Every row of a project, or of all, with the number of signs in which each of its vectors
+    /// Every row of the scope's projects with the number of signs in which each of its vectors
     /// differs from the probe.
-    fn each(&self, project: Option<ProjectId>, probe: &Probe, mut look: impl FnMut(&Seen, &[u32])) {
+    fn each(&self, scope: &WordScope, probe: &Probe, mut look: impl FnMut(&Seen, &[u32])) {
         let shelves = self
             .by_project
             .iter()
-            .filter(|(of, _)| project.is_none() || **of == project);
+            .filter(|(of, _)| scope.takes(**of, of.is_none()));
         let mut differing = Vec::new();
         for (_, shelf) in shelves {
             differing.clear();

@@ -65,6 +65,8 @@ pub struct FeedbackRow {
     pub kind: RowKind,
     pub row_id: i64,
     pub session: String,
+    /// Empty: the session's own agent.
+    pub agent_id: String,
     pub signal: Signal,
     pub place: String,
     pub score: Option<f64>,
@@ -75,7 +77,7 @@ pub struct FeedbackRow {
 }
 
 const COLUMNS: &str =
-    "SELECT kind, row_id, session, signal, place, score, rank, tokens, reason, created_at_epoch
+    "SELECT kind, row_id, session, signal, place, score, rank, tokens, reason, created_at_epoch, agent_id
     FROM observation_feedback";
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<FeedbackRow> {
@@ -90,6 +92,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<FeedbackRow> {
         tokens: row.get(7)?,
         reason: row.get(8)?,
         at: row.get(9)?,
+        agent_id: row.get(10)?,
     })
 }
 

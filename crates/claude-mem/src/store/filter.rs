@@ -12,6 +12,9 @@ use crate::memory::ObservationType;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     pub project: Option<ProjectId>,
+    /// Of observations: with a project, also those that hold in all of them; without one, those
+    /// alone.
+    pub user_level: bool,
     pub session: Option<SessionId>,
     /// Any of these.
     pub types: Vec<ObservationType>,
@@ -86,6 +89,17 @@ impl Where {
         self.values.extend(values);
     }
 
+    /// Of this project, of every one, of either, or of all. Only observations have a level.
+    pub(super) fn and_owner(&mut self, project: Option<ProjectId>, user_level: bool) {
+        match (project.map(|id| Value::Integer(id.0)), user_level) {
+            (Some(id), false) => self.and("project_id = ?", [id]),
+            (Some(id), true) => self.and("project_id = ? OR level = 'user'", [id]),
+            // Said twice for the index, which leaves out the common case.
+            (None, true) => self.and("level = 'user' AND level <> 'project'", []),
+            (None, false) => {}
+        }
+    }
+
     /// `column IN (?, ?, …)`.
     pub(super) fn and_in(&mut self, column: &'static str, values: Vec<Value>) {
         self.sql.push_str(if self.sql.is_empty() {
@@ -112,12 +126,21 @@ impl Where {
 }
 
 impl Filter {
+    /// The same as filters of one owner each, every one of them with an index to be read by.
+    pub(super) fn apart(&self) -> Vec<Self> {
+        if self.project.is_none() || !self.user_level {
+            return vec![self.clone()];
+        }
+        let (mut own, mut everybodys) = (self.clone(), self.clone());
+        own.user_level = false;
+        everybodys.project = None;
+        vec![own, everybodys]
+    }
+
     /// What every kind of row has: project, session, time.
     pub(super) fn common(&self) -> Where {
         let mut clause = Where::default();
-        if let Some(project) = self.project {
-            clause.and("project_id = ?", [Value::Integer(project.0)]);
-        }
+        clause.and_owner(self.project, self.user_level);
         if let Some(session) = self.session {
             clause.and("session_id = ?", [Value::Integer(session.0)]);
         }

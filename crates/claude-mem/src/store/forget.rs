@@ -195,6 +195,7 @@ impl Writes<'_> {
             kind,
             row_id,
             project,
+            user_level: false,
             session,
             at,
             observation_type,

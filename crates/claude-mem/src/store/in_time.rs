@@ -20,11 +20,13 @@ impl Reads<'_> {
         for kind in RowKind::ALL {
             let wanted = (scope.kinds.is_empty() || scope.kinds.contains(&kind))
                 && (scope.types.is_empty() || kind == RowKind::Observation);
-            if wanted {
+            for scope in scope.apart().iter().filter(|_| wanted) {
                 self.of_kind(kind, scope, oldest_first, limit, &mut timed)?;
             }
         }
         timed.sort_by(|a, b| if oldest_first { a.cmp(b) } else { b.cmp(a) });
+        // What holds in every project may have been said in this one.
+        timed.dedup();
         timed.truncate(limit);
         Ok(timed
             .into_iter()
@@ -41,9 +43,10 @@ impl Reads<'_> {
         into: &mut Vec<(Millis, RowKind, i64)>,
     ) -> Result<(), StoreError> {
         let mut clause = Where::default();
-        if let Some(project) = scope.project {
-            clause.and("project_id = ?", [Value::Integer(project.0)]);
+        if scope.user_level && kind != RowKind::Observation {
+            return Ok(());
         }
+        clause.and_owner(scope.project, scope.user_level);
         if let Some(since) = scope.since {
             clause.and("created_at_epoch >= ?", [Value::Integer(since.0)]);
         }

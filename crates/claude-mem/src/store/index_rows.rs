@@ -7,6 +7,7 @@ use super::filter::List;
 use super::{Reads, RowKind, StoreError};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
+use crate::memory::Origin;
 
 /// As much of a row as an index line and its worth need.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,6 +25,7 @@ pub struct IndexRow {
     pub read_tokens: u32,
     pub discovery_tokens: u32,
     pub created_at: Millis,
+    pub origin: Origin,
     /// How often it was fetched, cited or called useful.
     pub used: u32,
     /// How often it was called useless.
@@ -36,7 +38,7 @@ const OBSERVATIONS: &str = "SELECT 'observation', o.id, o.type, o.title, o.sessi
       (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
          AND f.signal IN ('fetched', 'cited', 'useful')),
       (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
-         AND f.signal = 'useless')
+         AND f.signal = 'useless'), o.origin
     FROM observations AS o";
 
 fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
@@ -55,6 +57,7 @@ fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
         created_at: row.get(11)?,
         used: row.get(12)?,
         useless: row.get(13)?,
+        origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
     })
 }
 
@@ -94,7 +97,7 @@ impl Reads<'_> {
     /// Preferences that hold in every project.
     pub fn index_at_user_level(&self, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let sql = format!(
-            "{OBSERVATIONS} WHERE o.level = 'user' AND o.level <> 'project' AND o.wrong = 0 ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
+            "{OBSERVATIONS} WHERE o.level = 'user' AND o.level <> 'project' AND o.wrong = 0 AND o.replaced_by IS NULL ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows
@@ -110,7 +113,7 @@ impl Reads<'_> {
     ) -> Result<Vec<IndexRow>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT 'summary', s.id, '', s.request, s.session_id, s.branch, '[]', s.files_edited, 0, s.read_tokens,
-               s.discovery_tokens, s.created_at_epoch, 0, 0
+               s.discovery_tokens, s.created_at_epoch, 0, 0, s.origin
              FROM session_summaries AS s WHERE s.project_id = ?1
                AND NOT EXISTS (SELECT 1 FROM session_summaries AS later WHERE later.session_id = s.session_id
                  AND (later.created_at_epoch, later.id) > (s.created_at_epoch, s.id))

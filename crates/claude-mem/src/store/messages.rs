@@ -30,9 +30,10 @@ pub struct FinalMessageRow {
     pub text: String,
     pub agent_type: Option<String>,
     pub created_at: Millis,
+    pub origin: Origin,
 }
 
-const COLUMNS: &str = "SELECT id, session_id, project_id, prompt_number, message_text, agent_type, created_at_epoch FROM final_messages";
+const COLUMNS: &str = "SELECT id, session_id, project_id, prompt_number, message_text, agent_type, created_at_epoch, origin FROM final_messages";
 
 fn message(row: &Row<'_>) -> rusqlite::Result<FinalMessageRow> {
     Ok(FinalMessageRow {
@@ -43,6 +44,7 @@ fn message(row: &Row<'_>) -> rusqlite::Result<FinalMessageRow> {
         text: row.get(4)?,
         agent_type: row.get(5)?,
         created_at: row.get(6)?,
+        origin: Origin::from_name(row.get_ref(7)?.as_str()?).unwrap_or(Origin::Import),
     })
 }
 

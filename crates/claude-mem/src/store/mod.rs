@@ -89,7 +89,7 @@ pub use travel::{
     Brought, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, SessionRecord,
     SummaryRecord,
 };
-pub use vectors::{MadeFrom, RowVectors, Signature, VectorStore};
+pub use vectors::{MadeFrom, NOBODYS, RowVectors, Signature, VectorStore};
 pub use words::{Column, Document, Expr, WordHit, WordScope};
 
 /// The database as the worker and the commands see it.

@@ -346,6 +346,7 @@ impl Writes<'_> {
             kind: RowKind::Observation,
             row_id: id.0,
             project: row.project,
+            user_level: row.level == Level::User,
             session: row.session,
             at: row.created_at,
             observation_type: row.kind.as_str(),

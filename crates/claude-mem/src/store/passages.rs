@@ -183,6 +183,7 @@ pub(super) struct IndexedText<'a> {
     pub kind: RowKind,
     pub row_id: i64,
     pub project: Option<ProjectId>,
+    pub user_level: bool,
     pub session: Option<SessionId>,
     pub at: Millis,
     /// An observation's type; empty for other rows.
@@ -196,6 +197,10 @@ pub(super) struct IndexedText<'a> {
 /// inside the index is twice as fast as joining afterwards.
 fn scope(text: &IndexedText<'_>) -> String {
     let mut scope = format!("{} {}", project_token(text.project), kind_token(text.kind));
+    if text.user_level && text.project.is_some() {
+        scope.push(' ');
+        scope.push_str(USER_LEVEL);
+    }
     if !text.observation_type.is_empty() {
         scope.push(' ');
         scope.push_str(&type_token(text.observation_type));
@@ -203,8 +208,11 @@ fn scope(text: &IndexedText<'_>) -> String {
     scope
 }
 
+/// Of what holds in every project, also beside the project that it was said in.
+pub(super) const USER_LEVEL: &str = "xuserx";
+
 pub(super) fn project_token(project: Option<ProjectId>) -> String {
-    project.map_or_else(|| "xuserx".to_owned(), |id| format!("xproj{}x", id.0))
+    project.map_or_else(|| USER_LEVEL.to_owned(), |id| format!("xproj{}x", id.0))
 }
 
 pub(super) fn kind_token(kind: RowKind) -> String {

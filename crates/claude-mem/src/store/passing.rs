@@ -29,8 +29,9 @@ impl Reads<'_> {
         Ok(rows.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// The newest rows that pass, newest first: read in the order of time until there are enough.
-    pub fn newest_passing(
+    /// The newest rows that pass, or the oldest if the filter says so, in the order of time: read
+    /// until there are enough.
+    pub fn first_passing(
         &self,
         filter: &Filter,
         kinds: &[RowKind],
@@ -39,10 +40,19 @@ impl Reads<'_> {
         let mut rows = Vec::new();
         for kind in kinds_of(filter) {
             if kinds.is_empty() || kinds.contains(&kind) {
-                rows.extend(self.keys(kind, filter, Some(limit))?);
+                for filter in filter.apart() {
+                    rows.extend(self.keys(kind, &filter, Some(limit))?);
+                }
             }
         }
-        rows.sort_unstable_by(|a, b| b.cmp(a));
+        rows.sort_unstable_by(|a, b| {
+            if filter.oldest_first {
+                a.cmp(b)
+            } else {
+                b.cmp(a)
+            }
+        });
+        rows.dedup();
         rows.truncate(limit);
         Ok(rows.into_iter().map(|(_, key)| key).collect())
     }
@@ -51,8 +61,15 @@ impl Reads<'_> {
         &self,
         kind: RowKind,
         filter: &Filter,
-        newest: Option<usize>,
+        first: Option<usize>,
     ) -> Result<Vec<Timed>, StoreError> {
+        let mut filter = filter.clone();
+        if kind != RowKind::Observation && filter.user_level {
+            filter.user_level = false;
+            if filter.project.is_none() {
+                return Ok(Vec::new());
+            }
+        }
         let mut clause = filter.common();
         if !filter.types.is_empty() {
             let types = filter.types.iter();
@@ -74,9 +91,10 @@ impl Reads<'_> {
             RowKind::Prompt => "user_prompts",
             RowKind::Message => "final_messages",
         };
-        let order = newest.map(|limit| {
+        let order = first.map(|limit| {
             let limit = limit.min(i32::MAX as usize);
-            format!(" ORDER BY created_at_epoch DESC, id DESC LIMIT {limit}")
+            let way = if filter.oldest_first { "ASC" } else { "DESC" };
+            format!(" ORDER BY created_at_epoch {way}, id {way} LIMIT {limit}")
         });
         let sql = format!(
             "SELECT created_at_epoch, id FROM {table}{}{}",

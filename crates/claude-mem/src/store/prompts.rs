@@ -29,9 +29,10 @@ pub struct PromptRow {
     pub text: String,
     pub private: bool,
     pub created_at: Millis,
+    pub origin: Origin,
 }
 
-const COLUMNS: &str = "SELECT id, session_id, project_id, prompt_number, prompt_text, private, created_at_epoch FROM user_prompts";
+const COLUMNS: &str = "SELECT id, session_id, project_id, prompt_number, prompt_text, private, created_at_epoch, origin FROM user_prompts";
 
 fn prompt(row: &Row<'_>) -> rusqlite::Result<PromptRow> {
     Ok(PromptRow {
@@ -42,6 +43,7 @@ fn prompt(row: &Row<'_>) -> rusqlite::Result<PromptRow> {
         text: row.get(4)?,
         private: row.get(5)?,
         created_at: row.get(6)?,
+        origin: Origin::from_name(row.get_ref(7)?.as_str()?).unwrap_or(Origin::Import),
     })
 }
 

@@ -162,6 +162,7 @@ impl Writes<'_> {
             kind: RowKind::Summary,
             row_id: id.0,
             project: row.project,
+            user_level: false,
             session: Some(row.session),
             at: row.created_at,
             observation_type: "",

@@ -400,9 +400,11 @@ fn kind(row: &Row<'_>, at: usize) -> rusqlite::Result<RowKind> {
         .ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number))
 }
 
-/// What belongs to no project is kept under 0, which no project has.
+/// What belongs to no project is kept under a number that no project has.
+pub const NOBODYS: ProjectId = ProjectId(0);
+
 fn key(project: Option<ProjectId>) -> i64 {
-    project.map_or(0, |id| id.0)
+    project.unwrap_or(NOBODYS).0
 }
 
 fn project(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<ProjectId>> {

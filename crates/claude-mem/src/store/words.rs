@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::passages::{kind_token, project_token, type_token};
+use super::passages::{USER_LEVEL, kind_token, project_token, type_token};
 use super::{Reads, RowKind, StoreError};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
@@ -107,6 +107,8 @@ fn quote(word: &str, out: &mut String) {
 pub struct WordScope {
     /// `None`: every project, and what is kept at user level.
     pub project: Option<ProjectId>,
+    /// With a project: also observations that hold in all of them. Without one: those alone.
+    pub user_level: bool,
     /// Empty: all kinds.
     pub kinds: Vec<RowKind>,
     /// Empty: all types. Otherwise only observations of these.
@@ -117,10 +119,35 @@ pub struct WordScope {
 }
 
 impl WordScope {
+    /// Whether a row of this project, or of this level, is within.
+    pub fn takes(&self, project: Option<ProjectId>, at_user_level: bool) -> bool {
+        let is_own = self.project.is_some() && self.project == project;
+        let is_everybodys = self.user_level && at_user_level;
+        let takes_all = self.project.is_none() && !self.user_level;
+        is_own || is_everybodys || takes_all
+    }
+
+    /// The same as scopes of one owner each, every one of them with an index to be read by.
+    pub(super) fn apart(&self) -> Vec<Self> {
+        if self.project.is_none() || !self.user_level {
+            return vec![self.clone()];
+        }
+        let (mut own, mut everybodys) = (self.clone(), self.clone());
+        own.user_level = false;
+        everybodys.project = None;
+        vec![own, everybodys]
+    }
+
     fn render(&self, out: &mut String) {
         let mut groups: Vec<Vec<String>> = Vec::new();
-        if let Some(project) = self.project {
-            groups.push(vec![project_token(Some(project))]);
+        let own = self.project.map(|project| project_token(Some(project)));
+        let observation = kind_token(RowKind::Observation);
+        let everybodys = self
+            .user_level
+            .then(|| format!("({USER_LEVEL} AND {observation})"));
+        let owners: Vec<String> = own.into_iter().chain(everybodys).collect();
+        if !owners.is_empty() {
+            groups.push(owners);
         }
         if !self.kinds.is_empty() && self.kinds.len() < RowKind::ALL.len() {
             groups.push(self.kinds.iter().map(|&kind| kind_token(kind)).collect());
@@ -168,6 +195,12 @@ pub struct Document {
 }
 
 impl Document {
+    /// Holds in every project, wherever it was said.
+    pub fn is_at_user_level(&self) -> bool {
+        let mut tokens = self.scope.split(' ');
+        self.kind == RowKind::Observation && tokens.any(|token| token == USER_LEVEL)
+    }
+
     pub fn is_of_type(&self, types: &[ObservationType]) -> bool {
         let mut tokens = self.scope.split(' ');
         tokens.any(|token| types.iter().any(|ty| type_token(ty.as_str()) == token))

@@ -142,6 +142,105 @@ fn remembers_and_recalls(version: &str) {
     );
 }
 
+/// The agent's own way through memory, as its model sees it: the index, what happened around a
+/// row, the row in full. Nothing but our text reaches it, and little of that.
+fn looks_through_memory(version: &str) {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = stage(version, &model, "manual") else {
+        return;
+    };
+    first_session(&home, &model);
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let tool = |name: &str| format!("mcp__claude-mem__{name}");
+    for (name, input) in [
+        ("search", json!({ "query": "retry attempts limiter" })),
+        ("timeline", json!({ "anchor": "#1" })),
+        ("get_observations", json!({ "ids": ["#1"] })),
+        (
+            "save_memory",
+            json!({ "text": "Releases of the retry module go out on Thursdays after the upstream limiter resets." }),
+        ),
+    ] {
+        model.push(Turn::call(tool(name), input));
+    }
+    model.push(Turn::text("Seven."));
+    home.prompt("Look into it").ok();
+    let last = model
+        .messages()
+        .pop()
+        .expect("the answers went to the model");
+    let results = last.tool_results();
+    let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
+    let [index, around, full, saved] = texts[..] else {
+        panic!("{texts:#?}");
+    };
+    assert!(results.iter().all(|result| !result.is_error), "{texts:#?}");
+
+    // To the letter what the server says, which is what the tests of the server look at.
+    let mut mcp = Mcp::spawn(home.mem_command(&["mcp"]));
+    mcp.initialize();
+    let said = mcp.call_text("search", json!({ "query": "retry attempts limiter" }));
+    let without_note = |text: &str| {
+        let lines = text.lines().filter(|line| !line.contains("Thursdays"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(without_note(index), without_note(&said));
+    let said = mcp.call_text("timeline", json!({ "anchor": "#1" }));
+    assert_eq!(without_note(around), without_note(&said));
+    let said = mcp.call_text("get_observations", json!({ "ids": ["#1"] }));
+    assert_eq!(full.trim_end(), said.trim_end());
+
+    let first = index.lines().next().expect("a row");
+    assert!(
+        first.starts_with("#1 ") && first.contains(" decision "),
+        "{index}"
+    );
+    assert!(first.contains("never 8"), "{index}");
+    for line in index.lines() {
+        let tokens = claude_mem::tokens::estimate(line);
+        assert!(tokens <= 100, "{tokens} tokens: {line}");
+    }
+    assert!(
+        around.lines().any(|line| line.starts_with("> #1 ")),
+        "{around}"
+    );
+    assert!(
+        full.starts_with("#1 ") && full.contains("\nSaid by: user\n"),
+        "{full}"
+    );
+    assert!(saved.starts_with("Saved as #"), "{saved}");
+
+    // Old clients do not tell a server which session it serves.
+    if version == OLDEST {
+        return;
+    }
+    // What this session saved does not come back to it.
+    let before = model.messages().len();
+    model.push(Turn::text("Thursdays."));
+    let question = "When do releases of the retry module go out after the upstream limiter resets?";
+    home.with_env("CLAUDE_MEM_CONTEXT", "off")
+        .prompt_with(question, &["--continue"])
+        .ok();
+    let asked = &model.messages()[before..];
+    let asked = asked.iter().find(|request| request.says(question));
+    let asked = asked
+        .expect("the prompt reached the model")
+        .body
+        .to_string();
+    // Once, where it was saved.
+    assert_eq!(asked.matches("go out on Thursdays").count(), 1, "{asked}");
+}
+
+#[test]
+fn the_current_client_shows_its_model_our_text() {
+    looks_through_memory(CURRENT);
+}
+
+#[test]
+fn an_old_client_shows_its_model_our_text() {
+    looks_through_memory(OLDEST);
+}
+
 /// Without the index at the start, a prompt and a file bring their own memories, once, and what
 /// was told stays within the settings.
 fn recalls_at_the_moment_of_need(version: &str) {

@@ -255,3 +255,53 @@ fn a_preference_holds_everywhere_once_it_is_confirmed() {
         "{refused}"
     );
 }
+
+#[test]
+fn what_a_session_saved_itself_is_not_brought_back_to_it() {
+    let home = sandbox();
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let mut command = home.mem_command(&["mcp"]);
+    command.env("CLAUDE_CODE_SESSION_ID", "later");
+    let mut mcp = rig::mcp::Mcp::spawn(command);
+    mcp.initialize();
+    let note = "Invoices are rounded up to whole cents, never truncated, because auditors complain";
+    mcp.call_text("save_memory", json!({ "text": note }));
+    assert_eq!(ask(&home, "later", QUESTION), "");
+    assert!(ask(&home, "another", QUESTION).contains("never truncated"));
+}
+
+#[test]
+fn what_a_subagent_was_told_of_a_file_the_others_have_not_heard() {
+    let home = sandbox();
+    let file = home.write("src/invoice.rs", "// cents\n".repeat(200));
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": "t1",
+        "tool_input": {"file_path": file, "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": file},
+    });
+    hook(
+        &home,
+        "UserPromptSubmit",
+        "earlier",
+        &json!({"prompt": "Round the invoices up"}),
+    );
+    hook(&home, "PostToolUse", "earlier", &edit);
+    hook(
+        &home,
+        "Stop",
+        "earlier",
+        &json!({"last_assistant_message": "Fixed the rounding of invoices in src/invoice.rs."}),
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let read = |agent: Option<&str>| {
+        let mut call = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
+        if let Some(agent) = agent {
+            call["agent_id"] = json!(agent);
+        }
+        let answer = hook(&home, "PreToolUse", "later", &call);
+        told(&answer).contains("Known of src/invoice.rs")
+    };
+    assert!(read(Some("a1")), "a subagent is told");
+    assert!(read(None), "so is the agent itself");
+    assert!(!read(None) && !read(Some("a1")), "each of them once");
+}

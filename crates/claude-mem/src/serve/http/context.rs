@@ -261,7 +261,7 @@ pub(super) fn semantic(api: &Api, _: &Params, about: About) -> Result<Brought, P
             "- {} {} {} {} (~{})\n",
             item.id,
             render::day(item.created_at, &api.zone),
-            render::mark(item.kind, kind),
+            render::mark(item.kind, kind, item.origin),
             quote::line(&item.title, render::TITLE_CHARS_MAX),
             item.read_tokens,
         ));

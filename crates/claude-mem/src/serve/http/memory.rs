@@ -79,6 +79,7 @@ pub(super) fn save(api: &Api, _: &Params, save: Save) -> Result<ObservationView,
         project,
         global: save.global,
         by_agent: false,
+        session: None,
     };
     let now = api.now();
     // Said and found wanting is an answer; only the store's own troubles are its failure.

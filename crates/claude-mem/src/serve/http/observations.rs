@@ -14,6 +14,7 @@ use super::route::Nothing;
 use super::rows::{Listed, ObservationView, Row, Views};
 use crate::ids::ObservationId;
 use crate::limits::HTTP_BATCH_MAX;
+use crate::memory::ObservationType;
 use crate::remember::{self, CannotSave};
 use crate::store::{Level, ObservationEdit, RowKind};
 
@@ -69,7 +70,7 @@ pub(super) fn edit(
     if edit
         .kind
         .as_ref()
-        .is_some_and(|kind| !is_type(kind.as_str()))
+        .is_some_and(|kind| ObservationType::from_text(kind.as_str()).is_none())
     {
         let hint = "Types are words such as decision, bugfix or discovery.";
         return Err(Problem::unfit("this is no type", hint));
@@ -96,11 +97,6 @@ pub(super) fn edit(
 
 pub(super) fn one_view(api: &Api, id: ObservationId) -> Result<ObservationView, Problem> {
     api.view(|reads| Views::new(reads).observation(reads.observation(id)?))
-}
-
-fn is_type(name: &str) -> bool {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-    (1..=40).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 pub(super) fn forget(api: &Api, params: &Params, _: Nothing) -> Result<Done, Problem> {

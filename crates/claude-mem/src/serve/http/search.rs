@@ -67,6 +67,8 @@ struct Scope {
 enum How {
     Asked,
     OtherProjects,
+    /// Not even others' have all of it.
+    OtherProjectsBroader,
     Broader,
     Recent,
 }
@@ -146,6 +148,7 @@ pub(super) fn search(api: &Api, _: &Params, asked: Question) -> Result<Answers, 
 fn how(found: &Found) -> How {
     match (found.scope.fit, found.scope.from) {
         (Fit::Recent, _) => How::Recent,
+        (Fit::Broader, ask::From::OtherProjects) => How::OtherProjectsBroader,
         (Fit::Broader, _) => How::Broader,
         (_, ask::From::OtherProjects) => How::OtherProjects,
         _ => How::Asked,
@@ -178,6 +181,8 @@ pub(super) fn timeline(api: &Api, _: &Params, asked: Where) -> Result<Timeline, 
         before: asked.before.unwrap_or(AROUND).min(AROUND_MAX),
         after: asked.after.unwrap_or(AROUND).min(AROUND_MAX),
         kinds: Vec::new(),
+        // The viewer shows them as such.
+        with_wrong: true,
     };
     api.view(|reads| {
         let found = around(reads, &asked)?.ok_or_else(|| Problem::not_there(anchor))?;

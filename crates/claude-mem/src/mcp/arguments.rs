@@ -1,0 +1,92 @@
+//! What the tools are called with.
+
+use serde::Deserialize;
+
+use crate::remember::Judgement;
+use crate::search::{Handle, Order};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+#[allow(
+    non_snake_case,
+    reason = "the names that agents know these parameters by"
+)]
+pub(super) struct SearchArgs {
+    pub(super) query: String,
+    pub(super) limit: Option<u32>,
+    pub(super) offset: u32,
+    pub(super) project: Option<String>,
+    pub(super) r#type: Option<String>,
+    pub(super) obs_type: Option<String>,
+    pub(super) dateStart: Option<String>,
+    pub(super) dateEnd: Option<String>,
+    pub(super) orderBy: Option<OrderBy>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct TimelineArgs {
+    pub(super) anchor: Option<Id>,
+    pub(super) query: Option<String>,
+    pub(super) depth_before: Option<usize>,
+    pub(super) depth_after: Option<usize>,
+    pub(super) project: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct GetArgs {
+    pub(super) ids: Vec<Id>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SaveArgs {
+    pub(super) text: String,
+    pub(super) title: Option<String>,
+    pub(super) project: Option<String>,
+    pub(super) r#type: Option<String>,
+    #[serde(default)]
+    pub(super) global: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ForgetArgs {
+    pub(super) id: Id,
+    pub(super) mark: Option<Judgement>,
+}
+
+/// `12`, `"12"`, `"#12"`, `"S3"`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Id {
+    Number(i64),
+    Text(String),
+}
+
+impl Id {
+    pub(super) fn handle(&self) -> Result<Handle, String> {
+        let text = match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        };
+        text.parse().map_err(|e| format!("{e}."))
+    }
+}
+
+/// As agents know the orders.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OrderBy {
+    Relevance,
+    DateDesc,
+    DateAsc,
+}
+
+impl From<OrderBy> for Order {
+    fn from(by: OrderBy) -> Self {
+        match by {
+            OrderBy::Relevance => Self::Relevance,
+            OrderBy::DateDesc => Self::NewestFirst,
+            OrderBy::DateAsc => Self::OldestFirst,
+        }
+    }
+}
