@@ -27,6 +27,12 @@ pub(crate) struct Args {
     /// Questions per method and scope
     #[arg(long, default_value_t = 60)]
     questions: usize,
+    /// Only these scopes: smallest, largest, all
+    #[arg(long, value_delimiter = ',', default_value = "smallest,largest,all")]
+    scopes: Vec<String>,
+    /// Only methods whose names contain this
+    #[arg(long, default_value = "")]
+    method: String,
     /// Where made-up databases are kept between runs
     #[arg(long, default_value = "target/bench")]
     cache: PathBuf,
@@ -50,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for &size in &args.sizes {
         let home = Home::new(args, size)?;
         home.sizes()?;
-        for scope in ["smallest", "largest", "all"] {
+        for scope in &args.scopes {
             home.warm(scope)?;
             home.cold(scope)?;
         }
@@ -190,6 +196,9 @@ impl<'a> Home<'a> {
         engine: &mut Engine,
         ask: impl Fn(&str, &str) -> Ask,
     ) -> anyhow::Result<()> {
+        if !self.is_wanted(method) {
+            return Ok(());
+        }
         let (text, file) = &self.questions[0];
         // The first one of a process takes signatures and pages in.
         engine.search(&ask(text, file))?;
@@ -205,8 +214,15 @@ impl<'a> Home<'a> {
         Ok(())
     }
 
+    fn is_wanted(&self, method: &str) -> bool {
+        method.contains(&self.args.method)
+    }
+
     /// A fresh process for every question, as a person starts it.
     fn cold(&self, scope: &str) -> anyhow::Result<()> {
+        if !self.is_wanted("search, fresh process") {
+            return Ok(());
+        }
         let whose = match scope {
             "smallest" => vec!["--project".to_owned(), corpus::SMALLEST.to_owned()],
             "largest" => vec!["--project".to_owned(), corpus::LARGEST.to_owned()],
@@ -236,6 +252,9 @@ impl<'a> Home<'a> {
 
     /// One observation per transaction: text, full text, files, backlog.
     fn inserts(&self) -> anyhow::Result<()> {
+        if !self.is_wanted("insert an observation") {
+            return Ok(());
+        }
         let mut store = Store::open(&self.db())?;
         let mut times = Vec::with_capacity(INSERTED);
         for number in 0..INSERTED {

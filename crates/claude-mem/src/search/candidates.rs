@@ -9,8 +9,13 @@ use super::packed::Probe;
 use super::rank::{Ranking, RowKey};
 use super::stem::stem;
 use super::vectors::{Similarities, VectorLeg};
+use crate::clock::Millis;
+use crate::ids::SessionId;
 use crate::limits::QUERY_POSTINGS_MAX;
 use crate::store::{Document, Expr, Reads, StoreError, WordScope};
+
+/// Rows before and rows after that a small row leans on.
+const NEIGHBOURS_EACH_SIDE: u32 = 2;
 
 /// One row that may be an answer.
 #[derive(Debug)]
@@ -24,7 +29,8 @@ pub struct Candidate {
     pub coverage: Coverage,
     /// Words in its title and body.
     pub length: usize,
-    /// What was said and done just before and after; of small rows alone.
+    /// What was said and done just before and after, where that may be a candidate too; of small
+    /// rows alone.
     pub neighbours: Vec<RowKey>,
 }
 
@@ -105,8 +111,8 @@ impl Gathering<'_> {
     /// The best of each leg, then what stands beside the best of them.
     fn take_best(&mut self, ranking: &Ranking) -> Result<(), StoreError> {
         if self.demanding {
-            let keys = self.words.keys().copied().collect();
-            return self.add(keys, ranking);
+            self.add(self.words.keys().copied().collect())?;
+            return self.acquaint(ranking);
         }
         let mut by_nearness: Vec<(RowKey, f64)> = self
             .near
@@ -121,16 +127,17 @@ impl Gathering<'_> {
             .copied()
             .chain(by_nearness.into_iter().map(|(key, _)| key))
             .collect();
-        self.add(keys, ranking)?;
+        self.add(keys)?;
         let mut company = HashSet::new();
         for key in super::rank::leaders(&self.rows, ranking) {
             company.extend(self.neighbours(key, &self.rows[&key])?);
         }
         company.retain(|key| !self.rows.contains_key(key));
-        self.add(company, ranking)
+        self.add(company)?;
+        self.acquaint(ranking)
     }
 
-    fn add(&mut self, keys: HashSet<RowKey>, ranking: &Ranking) -> Result<(), StoreError> {
+    fn add(&mut self, keys: HashSet<RowKey>) -> Result<(), StoreError> {
         if let Some((leg, probe)) = &self.leg {
             let unknown = keys
                 .iter()
@@ -143,12 +150,39 @@ impl Gathering<'_> {
             if let Some(document) = self.reads.document(key.0, key.1)?
                 && self.is_in_scope(&document)?
             {
-                let mut candidate = self.candidate(key, document);
+                self.rows.insert(key, self.candidate(key, document));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells small rows who stands beside them. Only candidates lend anything, so a session is
+    /// read from its first to its last one, and not at all if it has no two.
+    fn acquaint(&mut self, ranking: &Ranking) -> Result<(), StoreError> {
+        let mut sessions: HashMap<SessionId, Vec<(Millis, RowKey)>> = HashMap::new();
+        for (&key, row) in &self.rows {
+            if let Some(session) = row.document.session {
+                let at = row.document.created_at;
+                sessions.entry(session).or_default().push((at, key));
+            }
+        }
+        for (session, members) in sessions {
+            let times = || members.iter().map(|(at, _)| *at);
+            let (Some(first), Some(last)) = (times().min(), times().max()) else {
+                continue;
+            };
+            if members.len() < 2 {
+                continue;
+            }
+            let order = self.reads.session_between(session, first, last)?;
+            for (at, key) in members {
+                let Some(row) = self.rows.get_mut(&key) else {
+                    continue;
+                };
                 // Others stand on their own.
-                if candidate.length < ranking.small_words[1] as usize {
-                    candidate.neighbours = self.neighbours(key, &candidate)?;
+                if row.length < ranking.small_words[1] as usize {
+                    row.neighbours = around(&order, at, key);
                 }
-                self.rows.insert(key, candidate);
             }
         }
         Ok(())
@@ -181,7 +215,8 @@ impl Gathering<'_> {
         let Some(session) = row.document.session else {
             return Ok(Vec::new());
         };
-        let around = self.reads.neighbours(session, row.document.created_at, 2)?;
+        let at = row.document.created_at;
+        let around = self.reads.neighbours(session, at, NEIGHBOURS_EACH_SIDE)?;
         Ok(around.into_iter().filter(|near| *near != key).collect())
     }
 
@@ -210,6 +245,17 @@ impl Gathering<'_> {
             document,
         }
     }
+}
+
+/// The nearest before and after a moment, the row itself left out.
+fn around(order: &[(Millis, RowKey)], at: Millis, own: RowKey) -> Vec<RowKey> {
+    let each_side = NEIGHBOURS_EACH_SIDE as usize;
+    let before = order.partition_point(|(time, _)| *time < at);
+    let after = order.partition_point(|(time, _)| *time <= at);
+    let earlier = order[..before].iter().rev().take(each_side);
+    let later = order[after..].iter().take(each_side);
+    let keys = earlier.chain(later).map(|(_, key)| *key);
+    keys.filter(|key| *key != own).collect()
 }
 
 /// The query's terms with how telling each is.

@@ -39,12 +39,14 @@ fn file_ref(row: &Row<'_>) -> rusqlite::Result<FileRef> {
 
 const OF_FILE: &str = "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
     WHERE project_id = ?1 AND name = ?2 ORDER BY created_at_epoch DESC";
-const OF_FOLDER: &str = "SELECT path, kind, row_id, modified, created_at_epoch FROM file_refs
-    WHERE project_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY created_at_epoch DESC";
-
-/// Of the index alone.
-const ROWS_OF_FOLDER: &str = "SELECT row_id FROM file_refs
+/// Of one kind, without an order: who asks sorts what is left.
+const ROWS_OF_FILE: &str = "SELECT path, row_id, created_at_epoch FROM file_refs
+    WHERE project_id = ?1 AND name = ?2 AND kind = ?3";
+const ROWS_OF_FOLDER: &str = "SELECT row_id, created_at_epoch FROM file_refs
     WHERE project_id = ?1 AND path >= ?2 AND path < ?3 AND kind = ?4";
+
+/// A row and its time.
+pub(super) type TimedRow = (Millis, i64);
 
 impl Reads<'_> {
     /// Newest first. `file` is a path or the end of one (`session.rs`, `auth/session.rs`).
@@ -58,19 +60,6 @@ impl Reads<'_> {
             .into_iter()
             .filter(|found| is_suffix(&found.path, file))
             .collect())
-    }
-
-    /// Everything below a folder, which is given from the project's root.
-    pub fn refs_of_folder(
-        &self,
-        project: ProjectId,
-        folder: &str,
-    ) -> Result<Vec<FileRef>, StoreError> {
-        let (from, to) = below(folder);
-        let mut rows = self.0.prepare_cached(OF_FOLDER)?;
-        Ok(rows
-            .query_map(params![project, from, to], file_ref)?
-            .collect::<Result<_, _>>()?)
     }
 
     /// Files that rows since `since` speak of, most recent first.
@@ -112,7 +101,8 @@ impl Reads<'_> {
             );
             return Ok(());
         }
-        let ids = self.rows_of_files(kind, project, files)?;
+        let rows = self.rows_of_files(kind, project, files)?;
+        let ids: Vec<i64> = rows.into_iter().map(|(_, id)| id).collect();
         let ids = Value::Text(serde_json::to_string(&ids)?);
         clause.and("id IN (SELECT value FROM json_each(?))", [ids]);
         Ok(())
@@ -161,33 +151,63 @@ impl Reads<'_> {
         }
     }
 
-    fn rows_of_files(
+    /// Rows that speak of any of these, newest first: each a path, the end of one, or a folder
+    /// from the project's root.
+    pub(super) fn rows_of_files(
         &self,
         kind: RowKind,
         project: Option<ProjectId>,
         files: &[String],
-    ) -> Result<Vec<i64>, StoreError> {
-        let mut below_it = self.0.prepare_cached(ROWS_OF_FOLDER)?;
-        let mut rows: Vec<i64> = Vec::new();
+    ) -> Result<Vec<TimedRow>, StoreError> {
+        let mut rows = Vec::new();
         for project in self.these_projects(project)? {
             for file in files {
-                let mut refs = Vec::new();
+                let before = rows.len();
                 if !file.ends_with('/') {
-                    refs = self.refs_of_file(project, file)?;
+                    self.rows_of_file(kind, project, file, &mut rows)?;
                 }
-                if refs.is_empty() {
-                    let (from, to) = below(file);
-                    let found =
-                        below_it.query_map(params![project, from, to, kind], |row| row.get(0))?;
-                    rows.extend(found.collect::<Result<Vec<i64>, _>>()?);
+                if rows.len() == before {
+                    self.rows_of_folder(kind, project, file, &mut rows)?;
                 }
-                let refs = refs.into_iter().filter(|found| found.kind == kind);
-                rows.extend(refs.map(|found| found.row_id));
             }
         }
-        rows.sort_unstable();
+        rows.sort_unstable_by(|a, b| b.cmp(a));
         rows.dedup();
         Ok(rows)
+    }
+
+    fn rows_of_file(
+        &self,
+        kind: RowKind,
+        project: ProjectId,
+        file: &str,
+        into: &mut Vec<TimedRow>,
+    ) -> Result<(), StoreError> {
+        let mut rows = self.0.prepare_cached(ROWS_OF_FILE)?;
+        let mut rows = rows.query(params![project, file_name(file), kind])?;
+        while let Some(row) = rows.next()? {
+            let path = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            if is_suffix(path, file) {
+                into.push((row.get(2)?, row.get(1)?));
+            }
+        }
+        Ok(())
+    }
+
+    fn rows_of_folder(
+        &self,
+        kind: RowKind,
+        project: ProjectId,
+        folder: &str,
+        into: &mut Vec<TimedRow>,
+    ) -> Result<(), StoreError> {
+        let (from, to) = below(folder);
+        let mut rows = self.0.prepare_cached(ROWS_OF_FOLDER)?;
+        let mut rows = rows.query(params![project, from, to, kind])?;
+        while let Some(row) = rows.next()? {
+            into.push((row.get(1)?, row.get(0)?));
+        }
+        Ok(())
     }
 }
 
@@ -278,10 +298,7 @@ mod tests {
         let store = Store::open(&dir.path().join("m.db")).unwrap();
         for (sql, by) in [
             (OF_FILE, "USING PRIMARY KEY (project_id=? AND name=?)"),
-            (
-                OF_FOLDER,
-                "USING INDEX file_refs_by_path (project_id=? AND path>? AND path<?)",
-            ),
+            (ROWS_OF_FILE, "USING PRIMARY KEY (project_id=? AND name=?)"),
             (
                 ROWS_OF_FOLDER,
                 "USING COVERING INDEX file_refs_by_path (project_id=? AND path>? AND path<?)",

@@ -118,6 +118,9 @@ fn connect(path: &Path, flags: OpenFlags, busy_ms: u64) -> Result<Connection, St
 fn distrust(conn: &Connection) -> Result<(), StoreError> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Otherwise a bound LIMIT is looked at to plan by, and every new value of it, the first one
+    // too, makes SQLite compile the statement again.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 

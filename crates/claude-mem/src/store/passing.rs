@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params_from_iter};
 
+use super::filter::Where;
 use super::{Filter, Reads, RowKind, StoreError};
 use crate::clock::Millis;
 use crate::ids::{ObservationId, ProjectId};
@@ -70,36 +71,65 @@ impl Reads<'_> {
                 return Ok(Vec::new());
             }
         }
-        let mut clause = filter.common();
-        if !filter.types.is_empty() {
-            let types = filter.types.iter();
-            let types = types
-                .map(|ty| Value::Text(ty.as_str().to_owned()))
-                .collect();
-            clause.and_in("type", types);
+        if let Some(limit) = first.filter(|_| !filter.files.is_empty()) {
+            return self.first_of_files(kind, &filter, limit);
         }
-        for concept in &filter.concepts {
-            clause.and(
-                "EXISTS (SELECT 1 FROM json_each(concepts) WHERE value = ? COLLATE NOCASE)",
-                [Value::Text(concept.clone())],
-            );
-        }
+        let mut clause = clause(&filter);
         self.and_files(&mut clause, kind, filter.project, &filter.files)?;
-        let table = match kind {
-            RowKind::Observation => "observations",
-            RowKind::Summary => "session_summaries",
-            RowKind::Prompt => "user_prompts",
-            RowKind::Message => "final_messages",
-        };
         let order = first.map(|limit| {
             let limit = limit.min(i32::MAX as usize);
             let way = if filter.oldest_first { "ASC" } else { "DESC" };
             format!(" ORDER BY created_at_epoch {way}, id {way} LIMIT {limit}")
         });
+        self.keys_where(kind, &clause, &order.unwrap_or_default())
+    }
+
+    /// Of those that speak of a file, which the index of files knows with their times.
+    fn first_of_files(
+        &self,
+        kind: RowKind,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Timed>, StoreError> {
+        let by_files_alone = filter.types.is_empty()
+            && filter.concepts.is_empty()
+            && filter.session.is_none()
+            && !filter.user_level;
+        let mut rows = self.rows_of_files(kind, filter.project, &filter.files)?;
+        if filter.oldest_first {
+            rows.reverse();
+        }
+        let mut first = Vec::new();
+        for (at, id) in rows {
+            if first.len() >= limit {
+                break;
+            }
+            let in_time = filter.since.is_none_or(|since| at >= since)
+                && filter.until.is_none_or(|until| at < until);
+            if in_time && (by_files_alone || self.passes(kind, id, filter)?) {
+                first.push((at, (kind, id)));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Whether this row passes what is asked beside files.
+    fn passes(&self, kind: RowKind, id: i64, filter: &Filter) -> Result<bool, StoreError> {
+        let mut clause = clause(filter);
+        clause.and("id = ?", [Value::Integer(id)]);
+        Ok(!self.keys_where(kind, &clause, "")?.is_empty())
+    }
+
+    fn keys_where(
+        &self,
+        kind: RowKind,
+        clause: &Where,
+        order: &str,
+    ) -> Result<Vec<Timed>, StoreError> {
         let sql = format!(
-            "SELECT created_at_epoch, id FROM {table}{}{}",
+            "SELECT created_at_epoch, id FROM {}{}{order}",
+            kind.table(),
             clause.sql(),
-            order.unwrap_or_default()
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(params_from_iter(clause.values()), |row| {
@@ -136,6 +166,25 @@ impl Reads<'_> {
             .query_row([id], |row| row.get(0))
             .optional()?)
     }
+}
+
+/// All but files, which have an index of their own.
+fn clause(filter: &Filter) -> Where {
+    let mut clause = filter.common();
+    if !filter.types.is_empty() {
+        let types = filter.types.iter();
+        let types = types
+            .map(|ty| Value::Text(ty.as_str().to_owned()))
+            .collect();
+        clause.and_in("type", types);
+    }
+    for concept in &filter.concepts {
+        clause.and(
+            "EXISTS (SELECT 1 FROM json_each(concepts) WHERE value = ? COLLATE NOCASE)",
+            [Value::Text(concept.clone())],
+        );
+    }
+    clause
 }
 
 /// Summaries have files, but neither a type nor concepts.

@@ -305,6 +305,24 @@ impl Reads<'_> {
         Ok(found)
     }
 
+    /// The rows of a session between two moments, both included, in the order of time.
+    pub fn session_between(
+        &self,
+        session: SessionId,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Vec<(Millis, (RowKind, i64))>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT created_at_epoch, kind, row_id FROM passages
+             WHERE part = 0 AND session_id = ?1 AND created_at_epoch BETWEEN ?2 AND ?3
+             ORDER BY created_at_epoch, kind, row_id",
+        )?;
+        let rows = rows.query_map(params![session, from, to], |row| {
+            Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// In how many passages each word stands, given with its stem, and how many passages there
     /// are. The index counts by going through all of them, so in a large one the count of a common
     /// word is taken from a part of it.

@@ -185,7 +185,8 @@ CREATE TABLE file_refs (
   created_at_epoch INTEGER NOT NULL,
   PRIMARY KEY (project_id, name, path, kind, row_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX file_refs_by_path ON file_refs(project_id, path);
+-- Holds all that a folder's rows are told and sorted by.
+CREATE INDEX file_refs_by_path ON file_refs(project_id, path, kind, row_id, created_at_epoch);
 CREATE INDEX file_refs_by_row ON file_refs(kind, row_id);
 
 -- What the full-text index speaks for. `part` 0 is the whole row; a long row has further parts
