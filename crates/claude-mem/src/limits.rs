@@ -89,6 +89,20 @@ pub const BUSY_PAUSE_MS: u64 = 100;
 pub const GATE_SECONDS: u64 = 10;
 /// Rows of a damaged store that go into the next one together.
 pub const SALVAGE_BATCH_ROWS: usize = 64;
+/// How often what grows slowly is swept.
+pub const SWEEP_SECONDS: u64 = 86_400;
+/// How long marks of turns and sessions stay at least, and where transcripts were left that are
+/// gone; a resumed session is rarely older.
+pub const MARK_DAYS_MAX: i64 = 90;
+/// How long it is known what was shown to whom,
+pub const LEDGER_DAYS_MAX: i64 = 365;
+/// and what single calls of a model have cost.
+pub const SPEND_DAYS_MAX: i64 = 400;
+/// How long a database that was replaced is kept, and how many of them.
+pub const SET_ASIDE_DAYS_MAX: i64 = 30;
+pub const SET_ASIDE_MAX: usize = 4;
+/// How long what a process was making may stand still before it counts as left behind.
+pub const LEFT_BEHIND_SECONDS: i64 = 3_600;
 /// Rows that are swept away between two commits: hooks wait no longer.
 pub const SWEEP_ROWS: u32 = 64;
 

@@ -22,7 +22,7 @@ pub fn stamp(at: Millis) -> String {
     at.strftime(STAMP).to_string()
 }
 
-fn read_stamp(text: &str) -> Option<Millis> {
+pub(super) fn read_stamp(text: &str) -> Option<Millis> {
     let at = jiff::civil::DateTime::strptime(STAMP, text).ok()?;
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(Millis(at.timestamp().as_millisecond()))

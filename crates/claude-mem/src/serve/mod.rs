@@ -38,6 +38,7 @@ pub mod shared;
 pub mod similar;
 pub mod socket;
 pub mod spawn;
+pub mod sweep;
 mod testimony;
 pub mod told;
 pub mod upkeep;

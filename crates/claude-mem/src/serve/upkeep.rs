@@ -7,14 +7,15 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::backups;
 use super::worker::Worker;
+use super::{backups, sweep};
 use crate::child::Register;
 use crate::clock::{self, Millis};
 use crate::hook::spool;
 use crate::limits::{
     BACKUP_SECONDS, CHECK_SECONDS, DONE_SECONDS_MAX, FORGOTTEN_DAYS_MAX, REAP_SECONDS,
-    SESSION_SILENT_SECONDS_MAX, UPKEEP_SECONDS, VACUUM_IDLE_SECONDS, WAL_LEFT_BYTES_MAX,
+    SESSION_SILENT_SECONDS_MAX, SWEEP_SECONDS, UPKEEP_SECONDS, VACUUM_IDLE_SECONDS,
+    WAL_LEFT_BYTES_MAX,
 };
 use crate::log::{self, Keep, Level};
 use crate::store::{Store, StoreError};
@@ -77,6 +78,7 @@ impl Due {
 fn rounds(worker: &Worker, stopping: &(Mutex<bool>, Condvar), was_killed: bool) {
     let mut reap = Due::every(REAP_SECONDS);
     let mut check = Due::every(CHECK_SECONDS);
+    let mut sweep = Due::every(SWEEP_SECONDS);
     if !was_killed {
         check.last = Some(Instant::now());
     }
@@ -92,6 +94,9 @@ fn rounds(worker: &Worker, stopping: &(Mutex<bool>, Condvar), was_killed: bool) 
                 "children could not be reaped",
                 reap_children(worker),
             );
+        }
+        if sweep.is_now(now) {
+            sweep_up(worker);
         }
         if check.is_now(now) {
             told(worker, "the store was found damaged", check_store(worker));
@@ -133,6 +138,7 @@ pub fn to_the_end(worker: &Worker) -> Result<bool, StoreError> {
             return Ok(false);
         }
         keep_order(worker);
+        sweep_up(worker);
         // Hooks do not stop for us.
         if !worker.drain.has_work()? {
             return Ok(true);
@@ -154,6 +160,17 @@ fn keep_order(worker: &Worker) {
     told(worker, "logs could not be swept", swept);
 }
 
+/// What grows slowly, and is of no use after months.
+fn sweep_up(worker: &Worker) {
+    let (store, now) = (&worker.store, clock::now().millis());
+    let swept = sweep::old_rows(store, now);
+    told(worker, "old rows could not be swept", swept);
+    let swept = sweep::old_marks(store, now);
+    told(worker, "old marks could not be swept", swept);
+    let swept = sweep::leftovers(store.dir(), now);
+    told(worker, "files left behind could not be swept", swept);
+}
+
 fn told<E: std::fmt::Display>(worker: &Worker, what: &'static str, done: Result<(), E>) {
     if let Err(error) = done {
         worker.trouble(what, &error);
@@ -166,17 +183,23 @@ fn hear_silent(worker: &Worker) {
     worker.hear_silent(now.plus_seconds(-SESSION_SILENT_SECONDS_MAX));
 }
 
-/// Rows that have no use any more, each kind in a transaction of its own.
+/// Rows that have no use any more, a few in each transaction.
 fn tidy(worker: &Worker, now: Millis) -> Result<(), StoreError> {
     let ago = |seconds: i64| now.plus_seconds(-seconds);
     let store = &worker.store;
-    store.with(|store| store.write(|tx| tx.sweep_done(ago(DONE_SECONDS_MAX))))?;
-    store.with(|store| {
-        store.write(|tx| tx.purge_forgotten(ago(FORGOTTEN_DAYS_MAX * DAY_SECONDS)))
-    })?;
+    let done = ago(DONE_SECONDS_MAX);
+    sweep::rows(store, |tx, max| tx.sweep_done(done, max))?;
+    let forgotten = ago(FORGOTTEN_DAYS_MAX * DAY_SECONDS);
+    let mut gone = sweep::rows(store, |tx, max| tx.purge_forgotten(forgotten, max))?;
     let days = i64::from(worker.settings.prompts_days_max);
     if days > 0 {
-        store.with(|store| store.write(|tx| tx.delete_prompts_before(ago(days * DAY_SECONDS))))?;
+        let before = ago(days * DAY_SECONDS);
+        gone += sweep::rows(store, |tx, max| tx.delete_prompts_before(before, max))?;
+        gone += sweep::rows(store, |tx, max| tx.unname_sessions_before(before, max))?;
+    }
+    if gone > 0 {
+        // The log holds pages as they were.
+        store.with(|store| store.checkpoint())?;
     }
     Ok(())
 }

@@ -38,6 +38,8 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     create_if_missing(path, APPLICATION_ID, migrate::create)?;
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_MS)?;
     conn.pragma_update(None, "foreign_keys", true)?;
+    // What is deleted is gone from its page, not only from the row's.
+    conn.pragma_update(None, "secure_delete", true)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
 }

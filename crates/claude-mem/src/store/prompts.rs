@@ -151,12 +151,70 @@ impl Writes<'_> {
         Ok((id, number))
     }
 
-    /// Raw prompts older than `before` go; what was distilled from them stays.
-    pub fn delete_prompts_before(&self, before: Millis) -> Result<usize, StoreError> {
+    /// A prompt that is counted and not kept: it was forgotten.
+    pub fn pass_prompt(&self, session: SessionId, at: Millis) -> Result<u32, StoreError> {
+        Ok(self
+            .tx
+            .prepare_cached(
+                "UPDATE sdk_sessions SET prompt_counter = prompt_counter + 1,
+                   last_activity_epoch = max(last_activity_epoch, ?2) WHERE id = ?1 RETURNING prompt_counter",
+            )?
+            .query_row(params![session, at], |row| row.get(0))?)
+    }
+
+    /// Some raw prompts older than `before` go; what was distilled from them stays. To be called
+    /// until fewer go than it may.
+    pub fn delete_prompts_before(
+        &self,
+        before: Millis,
+        rows_max: u32,
+    ) -> Result<usize, StoreError> {
+        let mut delete = self.tx.prepare_cached(
+            "DELETE FROM user_prompts WHERE id IN (SELECT id FROM user_prompts WHERE created_at_epoch < ?1 LIMIT ?2)
+             RETURNING session_id",
+        )?;
+        let gone = delete.query_map(params![before, rows_max], |row| row.get(0))?;
+        let mut sessions = gone.collect::<Result<Vec<SessionId>, _>>()?;
+        let prompts = sessions.len();
+        sessions.sort_unstable_by_key(|session| session.0);
+        sessions.dedup();
+        sessions
+            .into_iter()
+            .try_for_each(|session| self.name_session(session))?;
+        Ok(prompts)
+    }
+
+    /// Of some sessions that ended before `before` and have no prompt left, what else holds a
+    /// person's words goes too.
+    pub fn unname_sessions_before(
+        &self,
+        before: Millis,
+        rows_max: u32,
+    ) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
-            "DELETE FROM user_prompts WHERE created_at_epoch < ?1",
-            [before],
+            "UPDATE sdk_sessions SET user_prompt = NULL, carry = NULL, rolling_summary = NULL WHERE id IN (
+               SELECT s.id FROM sdk_sessions AS s WHERE s.last_activity_epoch < ?1
+               AND coalesce(s.user_prompt, s.carry, s.rolling_summary) IS NOT NULL
+               AND NOT EXISTS (SELECT 1 FROM user_prompts AS p WHERE p.session_id = s.id) LIMIT ?2)",
+            params![before, rows_max],
         )?)
+    }
+
+    /// Names the session by the first of its prompts that is there.
+    pub(super) fn name_session(&self, session: SessionId) -> Result<(), StoreError> {
+        let first: Option<String> = self
+            .tx
+            .prepare_cached(
+                "SELECT prompt_text FROM user_prompts WHERE session_id = ?1 AND trim(prompt_text) <> ''
+                 ORDER BY prompt_number, id LIMIT 1",
+            )?
+            .query_row([session], |row| row.get(0))
+            .optional()?;
+        let name = first.map(|text| first_line(&text));
+        self.tx
+            .prepare_cached("UPDATE sdk_sessions SET user_prompt = nullif(?2, '') WHERE id = ?1")?
+            .execute(params![session, name])?;
+        Ok(())
     }
 }
 

@@ -390,11 +390,13 @@ impl Writes<'_> {
         )? == 1)
     }
 
-    /// Settled rows have no use beyond `status`; their keys stay in `events_seen`.
-    pub fn sweep_done(&self, accepted_before: Millis) -> Result<usize, StoreError> {
+    /// Settled rows have no use beyond `status`; their keys stay in `events_seen`. To be called
+    /// until fewer go than it may.
+    pub fn sweep_done(&self, accepted_before: Millis, rows_max: u32) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
-            "DELETE FROM pending_messages WHERE state = 'done' AND accepted_at_epoch < ?1",
-            [accepted_before],
+            "DELETE FROM pending_messages WHERE id IN (SELECT id FROM pending_messages
+             WHERE state = 'done' AND accepted_at_epoch < ?1 LIMIT ?2)",
+            params![accepted_before, rows_max],
         )?)
     }
 

@@ -215,7 +215,7 @@ fn an_event_is_accepted_once_and_its_key_outlives_it() {
                 )?
                 .unwrap();
             tx.settle(lease.id, &[lease.events[0].id])?;
-            assert_eq!(tx.sweep_done(Millis(i64::MAX))?, 1);
+            assert_eq!(tx.sweep_done(Millis(i64::MAX), 9)?, 1);
             assert_eq!(
                 tx.accept(key(1), &event("a", 1), Millis(3))?,
                 Accepted::Known
@@ -737,4 +737,165 @@ fn a_second_connection_does_not_take_the_locks_of_the_first_with_it() {
     drop(Store::open_read_only(&scratch.path).unwrap());
     Inbox::open(&scratch.path).unwrap().close().unwrap();
     assert_eq!(held(), before);
+}
+
+/// A session whose words say `zebrafish` wherever words are kept.
+fn said_in_a_session(store: &mut Store, project: ProjectId, session: SessionId) -> [i64; 4] {
+    // Long enough for pages of its own.
+    let text = "zebrafish swim in the salary table. ".repeat(400);
+    let made = store.write(|tx| {
+        let place = place(project, session);
+        let key = key(9);
+        let mut said = event("s", 1);
+        said.body = Body::Prompt {
+            text: text.clone(),
+            private: false,
+        };
+        tx.accept(key, &said, Millis(1))?;
+        let lease = tx.lease_session("claude-code", &said.session, 9, LeaseId(1), Millis(2))?;
+        tx.settle(LeaseId(1), &[lease.unwrap().events[0].id])?;
+        let (prompt, _) = tx.create_prompt(&NewPrompt {
+            session,
+            project: Some(project),
+            prompt_id: None,
+            text: &text,
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(1),
+        })?;
+        let message = tx.create_final_message(&NewFinalMessage {
+            session,
+            project: Some(project),
+            prompt_number: 1,
+            text: &text,
+            agent_id: None,
+            agent_type: None,
+            origin: Origin::Agent,
+            import_run: None,
+            at: Millis(1),
+        })?;
+        let mut new = observation("zebrafish", &[], 1);
+        new.narrative.clone_from(&text);
+        let memory = tx.create_observation(&new, &place)?;
+        let summary = NewSummary {
+            request: text.clone(),
+            ..NewSummary::default()
+        };
+        let summary = tx.create_summary(&summary, session, &place)?;
+        tx.set_session_carry(session, &text)?;
+        tx.set_session_rolling_summary(session, &text)?;
+        Ok([memory.0, summary.0, prompt.0, message.0])
+    });
+    made.unwrap()
+}
+
+#[test]
+fn what_was_forgotten_leaves_no_word_in_the_file_once_it_cannot_be_undone() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let ids = said_in_a_session(&mut store, project, session);
+    let hits = |store: &Store| {
+        store.checkpoint().unwrap();
+        let bytes = std::fs::read(&scratch.path).unwrap();
+        bytes
+            .windows(9)
+            .filter(|&word| word == b"zebrafish")
+            .count()
+    };
+    assert!(hits(&store) > 0);
+    assert!(store.read().session(session).unwrap().user_prompt.is_some());
+    for (kind, id) in RowKind::ALL.into_iter().zip(ids) {
+        store.write(|tx| tx.forget(kind, id, Millis(2))).unwrap();
+    }
+    assert_eq!(store.read().session(session).unwrap().user_prompt, None);
+    assert_eq!(store.read().session_carry(session).unwrap(), None);
+    assert_eq!(store.read().session_rolling_summary(session).unwrap(), None);
+    let purged = store.write(|tx| tx.purge_forgotten(Millis(3), 9)).unwrap();
+    assert_eq!(purged, 4);
+    assert_eq!(hits(&store), 0);
+    assert!(store.words_in_step().unwrap());
+}
+
+#[test]
+fn a_session_is_named_by_the_first_prompt_that_is_left() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let ask = |store: &mut Store, text: &str, at| {
+        let new = NewPrompt {
+            session,
+            project: Some(project),
+            prompt_id: None,
+            text,
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(at),
+        };
+        store.write(|tx| tx.create_prompt(&new)).unwrap().0
+    };
+    let first = ask(&mut store, "first", 1);
+    ask(&mut store, "second", 5);
+    let name = |store: &Store| store.read().session(session).unwrap().user_prompt;
+    store
+        .write(|tx| tx.forget(RowKind::Prompt, first.0, Millis(2)))
+        .unwrap();
+    assert_eq!(name(&store).as_deref(), Some("second"));
+    store
+        .write(|tx| tx.undo_forget(RowKind::Prompt, first.0))
+        .unwrap();
+    assert_eq!(name(&store).as_deref(), Some("first"));
+    store
+        .write(|tx| tx.set_session_carry(session, "first"))
+        .unwrap();
+    let age_out = |store: &mut Store, before| {
+        store
+            .write(|tx| {
+                let gone = tx.delete_prompts_before(Millis(before), 9)?;
+                tx.unname_sessions_before(Millis(before), 9)?;
+                Ok(gone)
+            })
+            .unwrap()
+    };
+    assert_eq!(age_out(&mut store, 5), 1);
+    assert_eq!(name(&store).as_deref(), Some("second"));
+    assert_eq!(age_out(&mut store, 1_000_000_000_000_000), 1);
+    assert_eq!(name(&store), None);
+    assert_eq!(store.read().session_carry(session).unwrap(), None);
+}
+
+#[test]
+fn forgetting_cannot_be_undone_where_the_session_is_gone_and_says_so() {
+    let scratch = scratch();
+    let (mut store, project, _) = furnished(&scratch.path);
+    let run = store
+        .write(|tx| tx.start_import("transcripts", "/somewhere", Millis(1)))
+        .unwrap();
+    let theirs = |store: &mut Store, name: &str, run| {
+        let new = NewSession {
+            client: "claude-code",
+            client_session: &ClientSessionId(name.into()),
+            project: Some(project),
+            branch: None,
+            transcript_path: None,
+            origin: Origin::Import,
+            import_run: run,
+            at: Millis(1),
+        };
+        store.write(|tx| tx.ensure_session(&new)).unwrap()
+    };
+    let session = theirs(&mut store, "theirs", Some(run));
+    let ids = said_in_a_session(&mut store, project, session);
+    for (kind, id) in RowKind::ALL.into_iter().zip(ids) {
+        store.write(|tx| tx.forget(kind, id, Millis(2))).unwrap();
+    }
+    while !store.write(|tx| tx.undo_import(run, 10)).unwrap().done {}
+    // Its number is given to another.
+    assert_eq!(theirs(&mut store, "another", None), session);
+    for (kind, id) in RowKind::ALL.into_iter().zip(ids) {
+        let undone = store.write(|tx| tx.undo_forget(kind, id)).unwrap();
+        assert_eq!(undone, kind == RowKind::Observation, "{kind:?}");
+    }
+    let back = store.read().observation(ObservationId(ids[0])).unwrap();
+    assert_eq!(back.session, None);
 }
