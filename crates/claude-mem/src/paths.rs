@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::limits::SOCKET_PATH_BYTES_MAX;
@@ -162,11 +162,12 @@ impl DataDir {
     }
 
     /// Makes the directory, if there is none, and those in it that hooks write to: they are of
-    /// use even where the directory itself can no longer be written.
+    /// use even where the directory itself can no longer be written. One that stands already,
+    /// perhaps another program's, is open to its owner alone from now on.
     pub fn create(&self) -> io::Result<()> {
-        create_dir(&self.root)?;
-        for part in [self.spool(), self.muted(), self.logs()] {
+        for part in [self.root.clone(), self.spool(), self.muted(), self.logs()] {
             create_dir(&part)?;
+            close_dir(&part)?;
         }
         Ok(())
     }
@@ -192,6 +193,18 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
         }
         Err(e) => Err(e),
     }
+}
+
+/// Lets nobody else into a directory of ours. One that is shared on purpose is not ours to close.
+fn close_dir(path: &Path) -> io::Result<()> {
+    const STICKY: u32 = 0o1000;
+    let about = fs::metadata(path)?;
+    let is_open = about.mode() & 0o077 != 0;
+    let is_ours = about.uid() == rustix::process::geteuid().as_raw();
+    if is_open && is_ours && about.mode() & STICKY == 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// Makes a new file that only its owner can read. One that stands already is an error.

@@ -67,3 +67,24 @@ fn a_socket_path_always_fits_the_kernel() {
     assert!(deep.starts_with(short), "{deep:?}");
     assert!(deep.as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
 }
+
+#[test]
+fn a_directory_that_stood_open_is_closed_to_others() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let above = tempfile::tempdir().unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let open = |path: &Path, mode| {
+        fs::create_dir_all(path).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    let dir = DataDir::new(above.path().join("earlier"));
+    open(dir.root(), 0o755);
+    open(&dir.logs(), 0o775);
+    dir.create().unwrap();
+    assert_eq!((mode(dir.root()), mode(&dir.logs())), (0o700, 0o700));
+    // Such as /tmp.
+    let shared = DataDir::new(above.path().join("shared"));
+    open(shared.root(), 0o1777);
+    shared.create().unwrap();
+    assert_eq!((mode(shared.root()), mode(&shared.logs())), (0o1777, 0o700));
+}

@@ -37,7 +37,12 @@ pub fn in_force(path: &Path, now: Millis) -> Option<Pause> {
 pub fn begin(path: &Path, pause: Pause) -> std::io::Result<()> {
     let text = serde_json::to_string(&pause)?;
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = std::fs::File::create(&temporary)
+    // Of a process of the same number that was killed over it.
+    match std::fs::remove_file(&temporary) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let written = crate::paths::create_file(&temporary)
         .and_then(|mut file| writeln!(file, "{text}"))
         .and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
