@@ -12,7 +12,7 @@ use crate::limits::{REPLACEABLE_ROWS_MAX, SIMILAR_ROWS_MAX};
 use crate::memory::{Distilled, NewObservation, NewSummary, ObservationType, Origin};
 use crate::store::{
     Filter, Level, NewFinalMessage, NewPrompt, Page, Reads, SessionStatus, StoreError, Stored,
-    Writes,
+    Writes, tombstone_for, tombstone_for_message, tombstone_for_summary,
 };
 use crate::tokens;
 use crate::vocabulary::PREFERENCE;
@@ -36,6 +36,8 @@ pub struct Left {
     pub observations: Vec<ObservationId>,
     pub summary: Option<SummaryId>,
     pub events: usize,
+    /// What an import would have brought back.
+    pub forgotten: usize,
 }
 
 /// Events of one session, in order, and where their rows belong.
@@ -70,6 +72,10 @@ impl Rows<'_> {
             if told.iter().any(|earlier| said.is_also_said_by(earlier)) {
                 continue;
             }
+            let key = || tombstone_for(&observation.title, &observation.narrative);
+            if self.was_forgotten(reads, key)? {
+                continue;
+            }
             told.push(said);
             chosen.push(Chosen {
                 observation,
@@ -93,6 +99,18 @@ impl Rows<'_> {
             }
         }
         Ok(chosen)
+    }
+
+    /// What somebody has forgotten comes back by no import. What hooks tell is said anew.
+    fn was_forgotten(
+        &self,
+        reads: &Reads<'_>,
+        key: impl FnOnce() -> String,
+    ) -> Result<bool, StoreError> {
+        match self.import_run {
+            Some(_) => reads.is_tombstone(&key()),
+            None => Ok(false),
+        }
     }
 
     /// Stores it all.
@@ -120,6 +138,12 @@ impl Rows<'_> {
         for event in &self.events {
             let at = event.at.millis();
             match &event.body {
+                Body::Prompt { text, .. }
+                    if self.was_forgotten(tx, || tombstone_for("", text))? =>
+                {
+                    number = tx.pass_prompt(self.session, at)?;
+                    left.forgotten += 1;
+                }
                 Body::Prompt { text, private } => {
                     let (id, given) = tx.create_prompt(&NewPrompt {
                         session: self.session,
@@ -163,6 +187,10 @@ impl Rows<'_> {
         left: &mut Left,
     ) -> Result<(), StoreError> {
         if text.trim().is_empty() {
+            return Ok(());
+        }
+        if self.was_forgotten(tx, || tombstone_for_message(text))? {
+            left.forgotten += 1;
             return Ok(());
         }
         let agent_type = match &event.body {
@@ -219,7 +247,18 @@ impl Rows<'_> {
             }
             left.observations.push(id);
         }
-        if let Some(summary) = &made.distilled.summary {
+        for observation in &made.distilled.observations {
+            let key = || tombstone_for(&observation.title, &observation.narrative);
+            left.forgotten += usize::from(self.was_forgotten(tx, key)?);
+        }
+        let mut summary = made.distilled.summary.as_ref();
+        if let Some(new) = summary
+            && self.was_forgotten(tx, || tombstone_of(new))?
+        {
+            summary = None;
+            left.forgotten += 1;
+        }
+        if let Some(summary) = summary {
             let read_tokens = summary_tokens(summary);
             let place = Stored {
                 read_tokens,
@@ -235,6 +274,17 @@ impl Rows<'_> {
         }
         Ok(())
     }
+}
+
+fn tombstone_of(summary: &NewSummary) -> String {
+    tombstone_for_summary([
+        &summary.request,
+        &summary.investigated,
+        &summary.learned,
+        &summary.completed,
+        &summary.next_steps,
+        &summary.notes,
+    ])
 }
 
 /// The agent type under which a client's own summary of a conversation is kept.

@@ -102,6 +102,8 @@ pub(super) struct Keeper<'s> {
     /// The session at hand, once it has said something.
     session: Option<(SessionId, ProjectId)>,
     project: String,
+    /// Something of it was forgotten: what it carries may tell of that.
+    has_forgotten: bool,
     pub learnt: Learnt,
 }
 
@@ -113,6 +115,7 @@ impl<'s> Keeper<'s> {
             now,
             session: None,
             project: String::new(),
+            has_forgotten: false,
             learnt: Learnt::default(),
         }
     }
@@ -124,6 +127,7 @@ impl<'s> Keeper<'s> {
     /// Another session begins.
     pub(super) fn begin(&mut self) {
         self.session = None;
+        self.has_forgotten = false;
     }
 
     /// Stores some parts of one session in one transaction.
@@ -146,6 +150,7 @@ impl<'s> Keeper<'s> {
             .transpose()?;
         let last_at = all().flat_map(|learned| &learned.events);
         let last_at = last_at.map(|(_, event)| event.at.millis()).max();
+        let mut has_forgotten = self.has_forgotten;
         let left = self.store.write(|tx| {
             let mut left = Vec::new();
             let mut made = made.iter();
@@ -166,13 +171,15 @@ impl<'s> Keeper<'s> {
                     };
                     let types = chosen.iter().map(|new| new.kind().to_string());
                     let types: Vec<String> = types.collect();
-                    left.push((rows.store(tx, made, &chosen)?, types));
+                    let stored = rows.store(tx, made, &chosen)?;
+                    has_forgotten |= stored.forgotten > 0;
+                    left.push((stored, types));
                 }
                 mark_seen(tx, part)?;
-                if let Some(carry) = &part.carry {
+                if let Some(carry) = part.carry.as_ref().filter(|_| !has_forgotten) {
                     tx.set_session_carry(session, carry)?;
                 }
-                tx.set_transcript_position(&position(job, part)?, now)?;
+                tx.set_transcript_position(&position(job, part, !has_forgotten)?, now)?;
             }
             if let Some(at) = last_at {
                 touch(tx, job, project, at, run)?;
@@ -182,6 +189,7 @@ impl<'s> Keeper<'s> {
             }
             Ok(left)
         })?;
+        self.has_forgotten = has_forgotten;
         for (left, types) in &left {
             self.learnt.add(&self.project, left, types);
         }
@@ -284,12 +292,14 @@ fn mark_seen(tx: &Writes<'_>, part: &Part) -> Result<(), StoreError> {
     events.try_for_each(|(key, _)| tx.mark_seen(*key))
 }
 
-fn position(job: &Job, part: &Part) -> Result<TranscriptPosition, StoreError> {
+fn position(job: &Job, part: &Part, carries: bool) -> Result<TranscriptPosition, StoreError> {
+    let mut left = part.left.clone();
+    left.carry = left.carry.filter(|_| carries);
     Ok(TranscriptPosition {
         path: part.path.to_string_lossy().into_owned(),
         client: CLAUDE_CODE.name.to_owned(),
         session: job.session.0.clone(),
         offset_bytes: part.left.offset,
-        state: serde_json::to_string(&part.left)?,
+        state: serde_json::to_string(&left)?,
     })
 }

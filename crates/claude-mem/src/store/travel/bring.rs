@@ -11,7 +11,10 @@ use crate::ids::{ObservationId, ProjectId, PublicId, SessionId, SummaryId};
 use crate::memory::Origin;
 use crate::store::filter::List;
 use crate::store::observations::content_hash;
-use crate::store::{Reads, RowKind, SessionStatus, StoreError, Writes, tombstone_for};
+use crate::store::{
+    Reads, RowKind, SessionStatus, StoreError, Writes, tombstone_for, tombstone_for_message,
+    tombstone_for_summary,
+};
 
 /// What became of a row that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +65,11 @@ impl Reads<'_> {
         &self,
         kind: RowKind,
         uid: PublicId,
-        said: Option<(&str, &str)>,
+        said: Option<String>,
     ) -> Result<Option<Brought>, StoreError> {
         if self.has_row(kind, uid)? {
             return Ok(Some(Brought::Known));
         }
-        let said = said.map(|(title, text)| tombstone_for(title, text));
         let gone = self.is_tombstone(&format!("uid:{uid}"))?
             || said.map_or(Ok(false), |key| self.is_tombstone(&key))?;
         Ok(gone.then_some(Brought::Forgotten))
@@ -175,7 +177,7 @@ impl Writes<'_> {
         session: SessionId,
         at: Placed,
     ) -> Result<Brought, StoreError> {
-        let said = Some(("", record.text.as_str())).filter(|_| !record.private);
+        let said = (!record.private).then(|| tombstone_for("", &record.text));
         if let Some(way) = self.in_the_way(RowKind::Prompt, record.uid, said)? {
             return Ok(way);
         }
@@ -238,7 +240,8 @@ impl Writes<'_> {
         session: SessionId,
         at: Placed,
     ) -> Result<Brought, StoreError> {
-        if let Some(way) = self.in_the_way(RowKind::Message, record.uid, None)? {
+        let said = Some(tombstone_for_message(&record.text));
+        if let Some(way) = self.in_the_way(RowKind::Message, record.uid, said)? {
             return Ok(way);
         }
         let same: bool = self
@@ -279,8 +282,8 @@ impl Writes<'_> {
         record: &ObservationRecord,
         at: Placed,
     ) -> Result<Brought, StoreError> {
-        let said = (record.title.as_str(), record.narrative.as_str());
-        if let Some(way) = self.in_the_way(RowKind::Observation, record.uid, Some(said))? {
+        let said = Some(tombstone_for(&record.title, &record.narrative));
+        if let Some(way) = self.in_the_way(RowKind::Observation, record.uid, said)? {
             return Ok(way);
         }
         let hash = content_hash(at.session, &record.title, &record.narrative);
@@ -365,7 +368,15 @@ impl Writes<'_> {
         session: SessionId,
         at: Placed,
     ) -> Result<Brought, StoreError> {
-        if let Some(way) = self.in_the_way(RowKind::Summary, record.uid, None)? {
+        let said = Some(tombstone_for_summary([
+            &record.request,
+            &record.investigated,
+            &record.learned,
+            &record.completed,
+            &record.next_steps,
+            &record.notes,
+        ]));
+        if let Some(way) = self.in_the_way(RowKind::Summary, record.uid, said)? {
             return Ok(way);
         }
         if self.has_summed_up(session, record)? {
