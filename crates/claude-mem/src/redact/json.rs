@@ -1,17 +1,16 @@
 //! Redacts JSON as clients send it: a tool's input, a tool's response.
 //!
 //! Every string and every object's key is a text of its own, with one exception: the strings of
-//! one array are read as lines of one text, because that is what a patch is, and a private block
-//! or a key may begin in one line and end in another.
+//! one array are read as lines of one text, because that is what a patch is. What a private block
+//! or a key hides across fields is gone before, where the order of the fields is still known: see
+//! `flow`.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
 use super::cut::Cut;
-use super::judge::judge;
-use super::names::{self, Promise};
-use super::place::Place;
+use super::expect::Expect;
 use super::share::{prune, share};
 
 /// Redacts `value` in place. What is left is about as long as `keep` allows, however many
@@ -33,30 +32,23 @@ struct Walk {
 }
 
 impl Walk {
-    fn value(&mut self, value: &mut Value, promise: Option<Promise>) {
+    fn value(&mut self, value: &mut Value, expect: Option<Expect>) {
         match value {
-            Value::Number(_) if promise == Some(Promise::Password) => {
-                *value = Value::String(mask("password"));
+            Value::Number(_) if expect == Some(Expect::PASSWORD) => {
+                *value = Value::String("[redacted:password]".to_owned());
                 self.masked += 1;
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            Value::String(text) => self.string(text, promise),
-            Value::Array(items) if promise.is_none() && is_lines(items) => self.lines(items),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, promise)),
-            Value::Object(fields) => self.object(fields),
+            Value::String(text) => self.string(text, expect),
+            Value::Array(items) if expect.is_none() && is_lines(items) => self.lines(items),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, expect)),
+            Value::Object(fields) => self.object(fields, expect),
         }
     }
 
-    fn string(&mut self, text: &mut String, promise: Option<Promise>) {
-        let secret = promise.and_then(|promise| {
-            let place = match promise {
-                Promise::Weak | Promise::Maybe => Place::Quoted,
-                Promise::Token | Promise::Password => Place::Environment,
-            };
-            judge(promise, place, text.as_bytes())
-        });
-        if let Some(rule) = secret {
-            *text = mask(rule.name());
+    fn string(&mut self, text: &mut String, expect: Option<Expect>) {
+        if let Some(masked) = expect.and_then(|expect| expect.mask(text)) {
+            *text = masked;
             self.masked += 1;
             return;
         }
@@ -86,52 +78,77 @@ impl Walk {
         let header = items.len() == 2;
         for i in 1..items.len() {
             let name = items[i - 1].as_str().unwrap_or_default();
-            let promise =
-                names::promise(name.as_bytes()).filter(|_| header || name.starts_with('-'));
-            let value = items[i].as_str().unwrap_or_default();
-            let rule = promise.and_then(|promise| judge(promise, Place::Quoted, value.as_bytes()));
-            if let Some(rule) = rule.filter(|_| !value.starts_with('-')) {
-                items[i] = Value::String(mask(rule.name()));
+            if !header && !name.starts_with('-') {
+                continue;
+            }
+            let value = items[i].as_str().filter(|value| !value.starts_with('-'));
+            let expect = Expect::of_name(name).map(Expect::loosely);
+            let masked = expect.and_then(|expect| expect.mask(value?));
+            if let Some(masked) = masked {
+                items[i] = Value::String(masked);
                 self.masked += 1;
             }
         }
     }
 
-    fn object(&mut self, fields: &mut Map<String, Value>) {
+    fn object(&mut self, fields: &mut Map<String, Value>, above: Option<Expect>) {
         if fields.keys().any(|key| !super::is_clean(key)) {
             *fields = std::mem::take(fields)
                 .into_iter()
                 .map(|(key, value)| (super::text(&key, self.keep).text.into_owned(), value))
                 .collect();
         }
-        let named = promise_of_name(fields);
+        let beside = if fields.keys().any(|key| is_value(key) || is_text(key)) {
+            Expect::of_neighbours(fields)
+        } else {
+            None
+        };
         for (key, value) in fields.iter_mut() {
-            let promise = if key.eq_ignore_ascii_case("value") {
-                named
-            } else {
-                None
-            };
-            self.value(value, promise.or_else(|| names::promise(key.as_bytes())));
+            let expect = named_beside(key, beside)
+                .or_else(|| Expect::of_name(key))
+                .or_else(|| above.and_then(|above| above.below(key)));
+            self.value(value, expect);
+            if let Value::String(text) = value
+                && is_path(key)
+                && let Cow::Owned(clean) = super::path(text)
+            {
+                *text = clean;
+                self.masked += 1;
+            }
         }
     }
 }
 
-/// `{"name": "DB_PASSWORD", "value": "…"}`: what the name promises.
-fn promise_of_name(fields: &Map<String, Value>) -> Option<Promise> {
-    let is_name = |key: &str| {
-        ["name", "key"]
-            .iter()
-            .any(|name| key.eq_ignore_ascii_case(name))
+/// What the neighbours say of this field.
+fn named_beside(key: &str, beside: Option<Expect>) -> Option<Expect> {
+    if is_value(key) {
+        beside
+    } else if is_text(key) {
+        beside.map(Expect::loosely)
+    } else {
+        None
+    }
+}
+
+fn is_value(key: &str) -> bool {
+    key.eq_ignore_ascii_case("value")
+}
+
+fn is_text(key: &str) -> bool {
+    key.eq_ignore_ascii_case("text")
+}
+
+/// A file or an address: its query part may be a key, scheme or not.
+fn is_path(key: &str) -> bool {
+    let ends = |end: &str| {
+        let at = key.len().checked_sub(end.len());
+        let last = at.and_then(|at| key.get(at..));
+        last.is_some_and(|last| last.eq_ignore_ascii_case(end))
     };
-    let name = fields.iter().find(|(key, _)| is_name(key))?.1.as_str()?;
-    names::promise(name.as_bytes())
+    ends("path") || ends("file") || ends("uri") || ends("url")
 }
 
 /// Several strings and nothing else.
 pub(super) fn is_lines(items: &[Value]) -> bool {
     items.len() > 1 && items.iter().all(Value::is_string)
-}
-
-fn mask(rule: &str) -> String {
-    format!("[redacted:{rule}]")
 }

@@ -79,6 +79,90 @@ fn what_stands_under_a_secret_name_is_masked_whole() {
 }
 
 #[test]
+fn what_a_neighbour_or_what_is_above_names_is_masked() {
+    let (key, _) = fill("{alnum:24}");
+    let key = key.as_str();
+    let (auth, cookie) = ("[redacted:authorization]", "[redacted:cookie]");
+    let password = "[redacted:password]";
+    for (value, want) in [
+        (
+            json!({"Authorization": key}),
+            json!({"Authorization": auth}),
+        ),
+        (
+            json!({"authorization": format!("Bearer {key}")}),
+            json!({"authorization": format!("Bearer {auth}")}),
+        ),
+        (
+            json!({"name": "Authorization", "value": key}),
+            json!({"name": "Authorization", "value": auth}),
+        ),
+        (
+            json!(["Authorization", key]),
+            json!(["Authorization", auth]),
+        ),
+        (
+            json!({"cookies": [{"name": "session", "value": key, "path": "/"}]}),
+            json!({"cookies": [{"name": "session", "value": cookie, "path": "/"}]}),
+        ),
+        (
+            json!({"cookies": {"sid": "a1b2c3d4e5"}}),
+            json!({"cookies": {"sid": cookie}}),
+        ),
+        (
+            json!({"Cookie": "theme=dark; sid=a1b2c3d4e5"}),
+            json!({"Cookie": cookie}),
+        ),
+        (
+            json!({"password": {"plaintext": "letmein"}}),
+            json!({"password": {"plaintext": password}}),
+        ),
+        (
+            json!({"password": {"alice": {"first": "hunter2"}}}),
+            json!({"password": {"alice": {"first": password}}}),
+        ),
+        (
+            json!({"id": "password", "label": "password", "value": "letmein"}),
+            json!({"id": "password", "label": "password", "value": password}),
+        ),
+        (
+            json!({"label": "pw", "type": "CONCEALED", "value": "letmein"}),
+            json!({"label": "pw", "type": "CONCEALED", "value": password}),
+        ),
+        (
+            json!({"element": "Password field", "text": "hunter2"}),
+            json!({"element": "Password field", "text": password}),
+        ),
+        (
+            json!({"selector": "form input[name='password']", "value": "hunter2"}),
+            json!({"selector": "form input[name='password']", "value": password}),
+        ),
+        (
+            json!({"file_path": format!("/dav/x?v={key}")}),
+            json!({"file_path": "/dav/x?v=[redacted:query-value]"}),
+        ),
+    ] {
+        assert_eq!(redact(value.clone()), want, "value {value}");
+    }
+}
+
+#[test]
+fn what_only_describes_a_secret_stays() {
+    for value in [
+        json!({"password": {"type": "string", "minLength": 8, "description": "At least eight"}}),
+        json!({"Authorization": "required"}),
+        json!({"Authorization": {"type": "string", "in": "header"}}),
+        json!({"element": "Search field", "text": "hunter2"}),
+        json!({"cookies": [{"name": "theme", "value": "dark"}]}),
+        json!({"token": {"type": "word", "value": "let"}}),
+        json!({"label": "Forgot password?", "text": "Click here to reset it"}),
+        json!({"file_path": "/src/main.rs", "url": "/search?q=some+words"}),
+    ] {
+        assert_eq!(redact(value.clone()), value);
+    }
+}
+
+#[test]
 fn lines_of_a_patch_are_read_as_one_text() {
     let (key, _) = fill("{b64:64}");
     let patch = json!({"lines": [" a", "+<private>", "+my secret", "+</private>", " b"]});

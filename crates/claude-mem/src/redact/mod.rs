@@ -19,6 +19,8 @@ mod code;
 mod command;
 mod cookie;
 mod cut;
+mod expect;
+mod flow;
 mod joint;
 mod json;
 mod judge;
@@ -42,6 +44,7 @@ mod url;
 mod value;
 
 pub use cut::Cut;
+pub use flow::{Flow, Passed};
 pub use json::json;
 pub use path::path;
 pub use private::{Stripped, strip as private};
@@ -81,7 +84,8 @@ pub fn secrets(text: &str) -> Cow<'_, str> {
     secrets::mask(text).map_or(Cow::Borrowed(text), |(masked, _)| Cow::Owned(masked))
 }
 
-fn is_clean(text: &str) -> bool {
+/// True if nothing of the text has to go.
+pub fn is_clean(text: &str) -> bool {
     matches!(private(text).text, Cow::Borrowed(_)) && secrets::find(text).is_empty()
 }
 
@@ -89,6 +93,8 @@ fn is_clean(text: &str) -> bool {
 mod assign_tests;
 #[cfg(test)]
 mod cut_tests;
+#[cfg(test)]
+mod flow_tests;
 #[cfg(test)]
 mod json_tests;
 #[cfg(test)]

@@ -84,7 +84,7 @@ fn is_pass_of_many(owner: &[u8]) -> bool {
 }
 
 /// Words after the noun that change whose or how, not what: `PASSWORD_PROD`, `tokenBase64`.
-fn is_qualifier(word: &[u8]) -> bool {
+pub(super) fn is_qualifier(word: &[u8]) -> bool {
     let mut folded = [0; WORD_BYTES_MAX];
     let Some(word) = fold(word, &mut folded) else {
         return false;

@@ -60,6 +60,50 @@ pub(super) fn end(text: &str) -> Option<usize> {
     end_of(text.as_bytes())
 }
 
+/// A block that a text leaves open for the next one.
+pub(super) struct LeftOpen {
+    /// Where its marker begins.
+    pub start: usize,
+    pub holds_a_key: bool,
+}
+
+/// Whether the texts behind `text` may belong to a key that begins in it: there is some of the
+/// key already, or the text ends with the marker.
+pub(super) fn left_open(text: &str) -> Option<LeftOpen> {
+    let bytes = text.as_bytes();
+    if let Some(start) = memmem::rfind(bytes, PUTTY_START) {
+        let after = &bytes[start..];
+        return memmem::find(after, PUTTY_END).is_none().then(|| LeftOpen {
+            start,
+            holds_a_key: is_key_line(&text[start..]),
+        });
+    }
+    let (start, end, begins) = marker(bytes, memmem::rfind(bytes, b"--BEGIN ")?)?;
+    let after = &bytes[end..];
+    if !begins || end_of(after).is_some() {
+        return None;
+    }
+    let holds_a_key = holds_a_key(after);
+    let nothing_more = !after
+        .strip_prefix(b"\\n")
+        .unwrap_or(after)
+        .iter()
+        .any(u8::is_ascii_alphanumeric);
+    (holds_a_key || nothing_more).then_some(LeftOpen { start, holds_a_key })
+}
+
+/// Where a block ends in `text` that began in a text before it.
+pub(super) fn closed_at(text: &str) -> Option<usize> {
+    let putty = memmem::find(text.as_bytes(), PUTTY_END).map(|at| at + PUTTY_END.len());
+    end(text).or(putty)
+}
+
+/// Whether a line of a key stands in `text`.
+pub(super) fn is_key_line(text: &str) -> bool {
+    let mut runs = text.as_bytes().split(|b| !class::has(class::B64, *b));
+    runs.any(|run| run.len() >= KEY_LINE_BYTES_MIN)
+}
+
 const MARKER_BYTES_MAX: usize = 80;
 
 /// A marker around `--BEGIN` or `--END`: its start, its end, and whether it begins a block.
