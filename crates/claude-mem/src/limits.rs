@@ -22,6 +22,8 @@ pub const TOOL_VALUES_MAX: usize = 4_096;
 pub const TOOL_DEPTH_MAX: usize = 64;
 /// One string of a tool's input or output.
 pub const TOOL_STRING_BYTES_MAX: usize = 16 << 10;
+/// The name of one of its fields.
+pub const TOOL_NAME_BYTES_MAX: usize = 256;
 /// A short field of a payload: an id, a name, a path. A longer one is none.
 pub const FIELD_BYTES_MAX: usize = 4 << 10;
 /// How long a hook waits for the next byte of its input,
@@ -195,8 +197,20 @@ pub const UNDO_BATCH_ROWS: u32 = 32;
 
 /// Hooks leave the write-ahead log alone below this size; the worker checkpoints it.
 pub const WAL_LEFT_BYTES_MAX: u64 = 512 << 10;
-/// How long a hook waits for another writer before it spools.
+/// How long a hook waits for another writer where there is no other place for an event,
 pub const HOOK_BUSY_MS: u64 = 250;
+/// to note what it has shown, or to take in what waits,
+pub const HOOK_NOTE_BUSY_MS: u64 = 30;
+/// and until it may read: in a database with a log that is hardly ever denied.
+pub const HOOK_READ_BUSY_MS: u64 = 20;
+/// What looking something up may cost a hook, in time of its own: before a tool,
+pub const HOOK_FILE_MS: u64 = 50;
+/// with a prompt or after a failure,
+pub const HOOK_MOMENT_MS: u64 = 150;
+/// and at the start of a session.
+pub const HOOK_START_MS: u64 = 400;
+/// On a busy machine time of one's own comes slowly. This many times as long is the end.
+pub const HOOK_TIMES_MAX: u32 = 10;
 /// How long any other process waits for a writer.
 pub const BUSY_MS: u64 = 5_000;
 
@@ -398,6 +412,7 @@ const _: () = assert!(REDACT_MARGIN_BYTES < TOOL_OUTPUT_BYTES_MAX);
 const _: () = assert!(ELISION_BYTES_MAX < REDACT_MARGIN_BYTES);
 const _: () = assert!(CONTEXT_CHARS_MAX < 10_000);
 const _: () = assert!(HOOK_BUSY_MS < BUSY_MS);
+const _: () = assert!(HOOK_READ_BUSY_MS + HOOK_NOTE_BUSY_MS <= HOOK_FILE_MS);
 const _: () = assert!(TOOL_STRING_BYTES_MAX <= TOOL_OUTPUT_BYTES_MAX);
 const _: () = assert!(TOOL_DEPTH_MAX + 8 < 128, "serde_json reads 128 levels");
 const _: () = assert!(STDIN_IDLE_MS <= STDIN_MS);

@@ -173,11 +173,14 @@ impl DataDir {
     }
 }
 
-/// A directory with a short path that is private to its owner, or at least to be trusted not to
-/// lose files. For `DataDir::worker_sock`.
+/// A directory with a short path that is private to its owner, once `own_dir` has made sure of
+/// it. For `DataDir::worker_sock`.
 pub fn short_dir(env: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     let dir = env("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
-    dir.unwrap_or_else(|| OsString::from("/tmp")).into()
+    dir.map_or_else(
+        || format!("/tmp/claude-mem-{}", rustix::process::getuid().as_raw()).into(),
+        PathBuf::from,
+    )
 }
 
 /// Makes a directory, and the ones above it, that only its owner can enter. One that stands
@@ -205,6 +208,39 @@ fn close_dir(path: &Path) -> io::Result<()> {
         fs::set_permissions(path, Permissions::from_mode(0o700))?;
     }
     Ok(())
+}
+
+/// Opens a file to read, and nothing but a file: a pipe in its place would be waited for.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+}
+
+/// All of a file.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut open_file(path)?, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Makes sure of a directory that nobody else can put anything into, also where everybody can
+/// put a directory.
+pub fn own_dir(path: &Path) -> io::Result<()> {
+    create_dir(path)?;
+    // A link could be turned elsewhere at any time.
+    let meta = fs::symlink_metadata(path)?;
+    let ours = meta.uid() == rustix::process::getuid().as_raw();
+    if meta.is_dir() && ours && meta.mode() & 0o022 == 0 {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
 }
 
 /// Makes a new file that only its owner can read. One that stands already is an error.

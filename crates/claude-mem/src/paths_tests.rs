@@ -88,3 +88,38 @@ fn a_directory_that_stood_open_is_closed_to_others() {
     shared.create().unwrap();
     assert_eq!((mode(shared.root()), mode(&shared.logs())), (0o1777, 0o700));
 }
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let temp = tempfile::tempdir().unwrap();
+    let pipe = temp.path().join("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    assert!(open_file(&pipe).is_err());
+    assert!(open_file(temp.path()).is_err());
+    assert!(open_file(Path::new("/dev/zero")).is_err());
+    let file = temp.path().join("file");
+    fs::write(&file, "text").unwrap();
+    assert_eq!(read_file(&file).unwrap(), b"text");
+    assert!(crate::hook::tail::last_message(&pipe).is_err());
+    assert!(!crate::hook::tail::is_warmup(&pipe));
+}
+
+#[test]
+fn where_everybody_can_write_a_socket_lies_in_a_directory_of_ours() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = temp.path().join("own");
+    own_dir(&own).unwrap();
+    own_dir(&own).unwrap();
+    let open_to_all = temp.path().join("open");
+    fs::create_dir(&open_to_all).unwrap();
+    fs::set_permissions(&open_to_all, Permissions::from_mode(0o777)).unwrap();
+    assert!(own_dir(&open_to_all).is_err());
+    std::os::unix::fs::symlink(&own, temp.path().join("link")).unwrap();
+    assert!(own_dir(&temp.path().join("link")).is_err());
+    let short = short_dir(|_| None);
+    let uid = rustix::process::getuid().as_raw().to_string();
+    assert!(short.to_string_lossy().ends_with(&uid), "{short:?}");
+    let deep = DataDir::new("/deep/".repeat(30)).worker_sock(&short);
+    assert!(deep.as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
+}

@@ -24,7 +24,7 @@ pub struct Pause {
 
 /// The pause that holds now, if one does. Without a file this costs one failed `open`.
 pub fn in_force(path: &Path, now: Millis) -> Option<Pause> {
-    let pause = match std::fs::read(path) {
+    let pause = match crate::paths::read_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
         Err(_) => Pause::default(),
         Ok(text) => serde_json::from_slice(&text).unwrap_or_default(),

@@ -89,8 +89,9 @@ settings! {
         /// Projects that are never remembered, by name or by path. `*` stands for any letters
         /// but `/`, `**` for any at all.
         ignore_projects: Vec<String> = "", Kind::List("names or paths"), older "EXCLUDED_PROJECTS";
-        /// Files whose content is never kept; calls that touch only them leave nothing. Patterns
-        /// as in `ignore_projects`, matched against the path and each of its ends.
+        /// Files of which nothing is kept: a tool's call that names one, in its input or its
+        /// output, leaves nothing. Patterns as in `ignore_projects`, matched against the path and
+        /// each of its ends; `~`, `..` and `cd` are followed, links are not.
         ignore_paths: Vec<String> = "", Kind::List("path patterns");
         /// Delete the words of prompts after so many days; what was learnt from them stays. 0
         /// keeps them.

@@ -15,7 +15,9 @@ pub struct Asked {
     pub(super) agent: Option<&'static Agent>,
     /// As the client names it.
     pub(super) event: String,
-    /// A first name that is an everyday command too: it is a hook if a payload stands on stdin.
+    /// A first name, which a person may type: a terminal is not waited for.
+    pub(super) first_name: bool,
+    /// It is an everyday command too, and a hook if a payload stands on stdin.
     pub(super) only_with_payload: bool,
     /// Where this installation keeps its data, if not in the usual place.
     pub(super) data_dir: Option<OsString>,
@@ -38,6 +40,7 @@ impl Asked {
                 data_dir,
                 agent: agent.and_then(Agent::named),
                 event: event.unwrap_or_default().to_owned(),
+                first_name: false,
                 only_with_payload: false,
             });
         }
@@ -52,7 +55,8 @@ impl Asked {
         alone.then(|| Self {
             agent: Some(&CLAUDE_CODE),
             event: CLAUDE_CODE.event_name(kind).to_owned(),
-            only_with_payload: true,
+            first_name: true,
+            only_with_payload: matches!(kind, Kind::SessionStart | Kind::ToolUse),
             data_dir: None,
         })
     }
@@ -68,7 +72,7 @@ impl Asked {
 
     pub(super) fn patience(&self) -> stdin::Patience {
         let usual = stdin::Patience::default();
-        if !self.only_with_payload {
+        if !self.first_name {
             return usual;
         }
         stdin::Patience {

@@ -4,17 +4,19 @@
 //! of parts. Long strings are redacted and cut where they lie in the payload, so that a payload
 //! of many megabytes is never copied; what is left goes through `redact` as a whole.
 //!
-//! Invariant: nothing leaves here unredacted, and a private block that a long string leaves open
-//! takes everything behind it along.
+//! Invariant: nothing leaves here unredacted, and a private block or a private key that one string
+//! leaves open takes everything behind it along, up to where it is closed. A field or an item that
+//! is hidden so is left out.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::limits::{TOOL_DEPTH_MAX, TOOL_STRING_BYTES_MAX, TOOL_VALUES_MAX};
-use crate::redact::{self, Cut};
+use crate::limits::{TOOL_DEPTH_MAX, TOOL_NAME_BYTES_MAX, TOOL_STRING_BYTES_MAX, TOOL_VALUES_MAX};
+use crate::redact::{self, Cut, Flow, Passed};
 
 /// The value as it may be stored, and whether anything was left out of it.
 #[derive(Debug, PartialEq)]
@@ -28,12 +30,12 @@ pub fn json(raw: &RawValue, bytes_max: usize) -> Kept {
     let mut limits = Limits {
         values_left: TOOL_VALUES_MAX,
         depth: 0,
-        closed_off: false,
+        flow: Flow::default(),
         cut: false,
     };
     let mut from = serde_json::Deserializer::from_str(raw.get());
     // What decoded as a whole can still hold a number or an escape that no value has.
-    let Ok(mut value) = (Part {
+    let Ok(value) = (Part {
         limits: &mut limits,
     })
     .deserialize(&mut from) else {
@@ -42,6 +44,7 @@ pub fn json(raw: &RawValue, bytes_max: usize) -> Kept {
             cut: true,
         };
     };
+    let mut value = value.unwrap_or_default();
     redact::json(&mut value, Cut::of(bytes_max));
     Kept {
         value,
@@ -52,32 +55,53 @@ pub fn json(raw: &RawValue, bytes_max: usize) -> Kept {
 struct Limits {
     values_left: usize,
     depth: usize,
-    /// A private block was left open: nothing more is taken.
-    closed_off: bool,
+    /// What the strings so far left open.
+    flow: Flow,
     cut: bool,
 }
 
 impl Limits {
     fn takes_one_more(&mut self) -> bool {
-        let takes = self.values_left > 0 && !self.closed_off;
+        let takes = self.values_left > 0;
         self.values_left = self.values_left.saturating_sub(1);
         self.cut |= !takes;
         takes
     }
 
-    fn text(&mut self, text: &str) -> String {
-        if text.len() <= TOOL_STRING_BYTES_MAX {
-            return text.to_owned();
+    fn text(&mut self, text: &str) -> Option<Value> {
+        let left = match self.flow.text(text) {
+            Passed::Whole => Cow::Borrowed(text),
+            Passed::Part(left) => left,
+            Passed::Hidden => return None,
+        };
+        if left.len() <= TOOL_STRING_BYTES_MAX {
+            return Some(Value::String(left.into_owned()));
         }
         self.cut = true;
-        if is_encoded(text) {
-            return format!("[… {} bytes of encoded data …]", text.len());
+        if is_encoded(&left) {
+            let size = format!("[… {} bytes of encoded data …]", left.len());
+            return Some(Value::String(size));
         }
-        if leaves_private_open(text) {
-            self.closed_off = true;
+        let kept = redact::text(&left, Cut::of(TOOL_STRING_BYTES_MAX));
+        Some(Value::String(kept.text.into_owned()))
+    }
+
+    fn name(&mut self, name: Cow<'_, str>) -> Option<String> {
+        let left = match self.flow.name(&name) {
+            Passed::Whole => name,
+            Passed::Part(left) => Cow::Owned(left.into_owned()),
+            Passed::Hidden => return None,
+        };
+        if left.len() <= TOOL_NAME_BYTES_MAX {
+            return Some(left.into_owned());
         }
-        let kept = redact::text(text, Cut::of(TOOL_STRING_BYTES_MAX));
-        kept.text.into_owned()
+        self.cut = true;
+        let kept = redact::text(&left, Cut::of(TOOL_NAME_BYTES_MAX));
+        Some(kept.text.into_owned())
+    }
+
+    fn plain<E>(&self, value: impl Into<Value>) -> Result<Option<Value>, E> {
+        Ok((!self.flow.is_private()).then(|| value.into()))
     }
 }
 
@@ -88,80 +112,71 @@ fn is_encoded(text: &str) -> bool {
     })
 }
 
-/// True if a word after the text would be private.
-fn leaves_private_open(text: &str) -> bool {
-    let stripped = redact::private(text);
-    stripped.private && {
-        let and_a_word = format!("{text} x");
-        !redact::private(&and_a_word).text.ends_with('x')
-    }
-}
-
 /// Fields that repeat, whole, what other fields say in part.
 fn is_redundant(name: &str) -> bool {
     // A file as it was before an edit; the patch beside it says what changed.
     name == "originalFile"
 }
 
-/// One value on its way in.
+/// One value on its way in. `None`: it is hidden.
 struct Part<'l> {
     limits: &'l mut Limits,
 }
 
 impl<'de> DeserializeSeed<'de> for Part<'_> {
-    type Value = Value;
+    type Value = Option<Value>;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         if self.limits.depth > TOOL_DEPTH_MAX {
             from.deserialize_ignored_any(IgnoredAny)?;
             self.limits.cut = true;
-            return Ok(Value::String("[… too deep …]".to_owned()));
+            return Ok(Some(Value::String("[… too deep …]".to_owned())));
         }
         from.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Part<'_> {
-    type Value = Value;
+    type Value = Option<Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        self.limits.plain(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        self.limits.plain(value)
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        self.limits.plain(value)
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        self.limits.plain(value)
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+        self.limits.plain(value)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(self.limits.text(text)))
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(self.limits.text(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
         let limits = self.limits;
         limits.depth += 1;
         let mut items = Vec::new();
         while limits.takes_one_more() {
             let Some(item) = from.next_element_seed(Part { limits })? else {
                 limits.depth -= 1;
-                return Ok(Value::Array(items));
+                return Ok(Some(Value::Array(items)));
             };
-            items.push(item);
+            items.extend(item);
         }
         let mut left_out = 0_usize;
         while from.next_element::<IgnoredAny>()?.is_some() {
@@ -169,24 +184,27 @@ impl<'de> Visitor<'de> for Part<'_> {
         }
         items.push(Value::String(format!("[… {left_out} more …]")));
         limits.depth -= 1;
-        Ok(Value::Array(items))
+        Ok(Some(Value::Array(items)))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
         let limits = self.limits;
         limits.depth += 1;
         let mut fields = Map::new();
-        while let Some(name) = from.next_key::<std::borrow::Cow<'de, str>>()? {
-            if is_redundant(&name) || name.len() > TOOL_STRING_BYTES_MAX || !limits.takes_one_more()
-            {
+        while let Some(name) = from.next_key::<Cow<'de, str>>()? {
+            if is_redundant(&name) || !limits.takes_one_more() {
                 from.next_value::<IgnoredAny>()?;
-            } else {
-                let value = from.next_value_seed(Part { limits })?;
-                fields.insert(name.into_owned(), value);
+                continue;
+            }
+            let name = limits.name(name);
+            // Also of a hidden name: what was opened may be closed in here.
+            let value = from.next_value_seed(Part { limits })?;
+            if let (Some(name), Some(value)) = (name, value) {
+                fields.insert(name, value);
             }
         }
         limits.depth -= 1;
-        Ok(Value::Object(fields))
+        Ok(Some(Value::Object(fields)))
     }
 }
 

@@ -85,3 +85,69 @@ fn what_is_kept_of_a_deep_value_can_be_read_again() {
         serde_json::from_str::<Value>(&stored).unwrap();
     }
 }
+
+#[test]
+fn a_private_block_may_begin_in_one_field_and_end_in_another() {
+    for (sent, want) in [
+        (
+            r#"[{"text":"intro <private>"},{"text":"canary"},{"text":"canary</private>"},{"text":"after"}]"#,
+            json!([{"text": "intro "}, {}, {}, {"text": "after"}]),
+        ),
+        (
+            r#"{"structuredPatch":[{"oldStart":1,"lines":[" a","+<private>"]},{"oldStart":9,"lines":["+canary","+</private>"," b"]}]}"#,
+            json!({"structuredPatch": [{"oldStart": 1, "lines": [" a", "+"]}, {}]}),
+        ),
+        (r#"{"b":"<private>","a":"canary"}"#, json!({})),
+        (
+            r#"{"old_string":"x <private>","new_string":"canary","replace_all":true}"#,
+            json!({"old_string": "x "}),
+        ),
+        (r#"["<private>",1,"canary"]"#, json!([])),
+        (
+            r#"{"<private>":1,"canary":2,"</private>":3,"b":4}"#,
+            json!({"b": 4}),
+        ),
+        (r#""<private>canary""#, json!(null)),
+    ] {
+        assert_eq!(kept(sent).value, want, "{sent}");
+    }
+}
+
+#[test]
+fn a_private_key_in_rows_is_not_kept() {
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    let rows = [
+        "-----BEGIN PRIVATE KEY-----",
+        line,
+        line,
+        "-----END PRIVATE KEY-----",
+        "after",
+    ];
+    let rows: Vec<_> = (1..)
+        .zip(rows)
+        .map(|(n, text)| json!({"n": n, "text": text}))
+        .collect();
+    let stored = kept(&json!({ "rows": rows }).to_string()).value.to_string();
+    assert!(!stored.contains("MIIE"), "{stored}");
+    assert!(stored.contains("after") && stored.contains("[redacted:private-key]"));
+}
+
+#[test]
+fn names_of_fields_are_cut_too() {
+    let many: Map<String, Value> = (0..600)
+        .map(|n| (format!("{n}{}", "k".repeat(9000)), json!(1)))
+        .collect();
+    let kept = kept(&Value::Object(many).to_string());
+    assert!(kept.cut);
+    let longest = kept
+        .value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::len)
+        .max();
+    assert!(
+        longest <= Some(Cut::of(TOOL_NAME_BYTES_MAX).bytes_max()),
+        "{longest:?}"
+    );
+}

@@ -15,10 +15,12 @@ mod asked;
 pub mod deliver;
 pub mod event;
 pub mod guard;
+pub mod ignored;
 pub mod keep;
 pub mod key;
 pub mod log;
 pub mod mute;
+pub mod plain;
 pub mod recall;
 mod scan;
 mod session_start;
@@ -52,6 +54,9 @@ use crate::{pause, project};
 
 /// A developer's way to see that a panic is survived.
 const PANIC_EVENT: &str = "SelfTestPanic";
+
+/// Some editors and shells put it before what they write.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// How a hook went.
 #[derive(Debug)]
@@ -90,7 +95,8 @@ pub fn run<E>(asked: &Asked, around: &Surroundings<E>) -> Outcome
 where
     E: Fn(&str) -> Option<OsString>,
 {
-    if asked.only_with_payload && !can_hold_a_payload() {
+    let nothing_comes = asked.first_name && !can_hold_a_payload();
+    if asked.only_with_payload && nothing_comes {
         return Outcome::NotAHook;
     }
     let dir = asked.dir(&around.env);
@@ -98,9 +104,17 @@ where
         guard::install(dir.clone(), around.started, around.is_strict());
     }
     assert_ne!(asked.event, PANIC_EVENT, "a panic was asked for");
-    let input = stdin::read(rustix::stdio::stdin(), asked.patience());
+    let input = if nothing_comes {
+        stdin::Input::default()
+    } else {
+        stdin::read(rustix::stdio::stdin(), asked.patience())
+    };
     if asked.only_with_payload {
-        if input.bytes.trim_ascii_start().first() != Some(&b'{') {
+        let text = input
+            .bytes
+            .strip_prefix(BYTE_ORDER_MARK)
+            .unwrap_or(&input.bytes);
+        if text.trim_ascii_start().first() != Some(&b'{') {
             return Outcome::NotAHook;
         }
         guard::install(dir.clone(), around.started, around.is_strict());
@@ -132,6 +146,7 @@ where
     let asked = Asked {
         agent: Some(agent),
         event: event.to_owned(),
+        first_name: false,
         only_with_payload: false,
         data_dir: None,
     };
@@ -190,6 +205,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         };
         // Half a payload may have lost its session; newer clients say it twice.
         let in_env = || self.around.text("CLAUDE_CODE_SESSION_ID");
+        let in_env = || in_env().map(plain::session);
         let Some(session) = head.session.clone().or_else(in_env) else {
             if decoded.is_some() {
                 self.log(&format!("{event}: no session is named"));
@@ -260,10 +276,10 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         if is_tool(call.kind) && (agents::is_our_tool(tool) || settings.skips(tool)) {
             return Ok(recall::answer(&question));
         }
+        let cwd = call.head.cwd.as_deref();
+        let ignored = settings.touches_ignored_path(&call.contents(), cwd, &home);
         let taken = call.take(silence, project.clone());
-        if let Some(taken) = &taken
-            && !settings.touches_ignored_path(&taken.event, call.head.cwd.as_deref(), &home)
-        {
+        if let Some(taken) = taken.as_ref().filter(|_| !ignored) {
             self.deliver(dir, call.kind, taken, &settings)?;
         }
         if let Some(taken) = &taken {

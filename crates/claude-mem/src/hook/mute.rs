@@ -2,14 +2,15 @@
 //!
 //! A prompt that is nothing but private mutes its turn: the tools it leads to, the agent's last
 //! words, any summary that covers it. What says so is an empty file, the least that can be
-//! written: where not even that can be made, no event can be stored either.
+//! written. Where it cannot be made in its own directory, it is made where events are: if not
+//! even there, none can be put there either.
 //!
 //! Invariant: in doubt it is muted. Only "there is no such file" means that a turn may be kept.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::key;
 use crate::paths::{self, DataDir};
@@ -45,103 +46,109 @@ impl<'a> Marks<'a> {
     /// Something in this session was private, now or earlier: the client's own summary of the
     /// conversation may tell of it.
     pub fn note_private(&self) -> io::Result<()> {
-        self.set(&self.past())
+        self.set(&self.of_session(".past"))
     }
 
     /// A prompt that may be kept begins.
     pub fn open_turn(&self) -> io::Result<()> {
-        match std::fs::remove_file(self.turn()) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-            _ => Ok(()),
+        for place in self.places(&self.turn()) {
+            match std::fs::remove_file(place) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
         }
+        Ok(())
     }
 
     /// True if what happens now must not be kept.
     pub fn is_muted(&self, prompt_id: Option<&str>) -> bool {
-        stands(self.turn()) || prompt_id.is_some_and(|id| stands(self.prompt(id)))
+        self.stands(&self.turn()) || prompt_id.is_some_and(|id| self.is_prompt_muted(id))
     }
 
     /// True if nothing of the turn that began with this prompt may be kept.
     pub fn is_prompt_muted(&self, prompt_id: &str) -> bool {
-        stands(self.prompt(prompt_id))
+        self.stands(&self.prompt(prompt_id))
     }
 
     /// True if a summary of the whole conversation must not be kept.
     pub fn had_private(&self) -> bool {
-        stands(self.past())
+        self.stands(&self.of_session(".past"))
     }
 
     /// The session asked not to be remembered, for good.
     pub fn ignore(&self) -> io::Result<()> {
-        self.set(&self.ignored())
+        self.set(&self.of_session(".ignored"))
     }
 
     pub fn is_ignored(&self) -> bool {
-        stands(self.ignored())
+        self.stands(&self.of_session(".ignored"))
     }
 
     /// Some of what happens in this session is not to be kept, for a reason that its transcript
     /// does not tell: a pause, a setting of its own. Only what hooks deliver may be kept of it.
     pub fn close_transcript(&self) -> io::Result<()> {
-        if stands(self.closed()) {
+        let closed = self.of_session(".closed");
+        if self.stands(&closed) {
             return Ok(());
         }
-        self.set(&self.closed())
+        self.set(&closed)
     }
 
     /// True if the session's transcript must not be read.
     pub fn is_transcript_closed(&self) -> bool {
-        stands(self.closed()) || self.is_ignored()
+        self.stands(&self.of_session(".closed")) || self.is_ignored()
     }
 
-    fn set(&self, mark: &PathBuf) -> io::Result<()> {
-        let make = || {
-            OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .open(mark)
-                .map(drop)
-        };
-        match make() {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                paths::create_dir(&self.dir.muted())?;
-                make()
-            }
-            made => made,
-        }
+    fn set(&self, mark: &str) -> io::Result<()> {
+        let [usual, other] = self.places(mark);
+        let made = make(&usual, &self.dir.muted());
+        made.or_else(|e| make(&other, &self.dir.spool()).map_err(|_| e))
     }
 
-    fn turn(&self) -> PathBuf {
-        self.mark(&key::session(self.client, self.session), "")
+    fn stands(&self, mark: &str) -> bool {
+        self.places(mark).iter().any(stands)
     }
 
-    fn past(&self) -> PathBuf {
-        self.mark(&key::session(self.client, self.session), ".past")
+    /// Where a mark may lie: in its own directory, or else among the events.
+    fn places(&self, mark: &str) -> [PathBuf; 2] {
+        let other = format!("muted-{mark}");
+        [self.dir.muted().join(mark), self.dir.spool().join(other)]
     }
 
-    fn closed(&self) -> PathBuf {
-        self.mark(&key::session(self.client, self.session), ".closed")
+    fn turn(&self) -> String {
+        self.of_session("")
     }
 
-    fn ignored(&self) -> PathBuf {
-        self.mark(&key::session(self.client, self.session), ".ignored")
+    fn of_session(&self, ending: &str) -> String {
+        key::hex(&key::session(self.client, self.session)) + ending
     }
 
-    fn prompt(&self, id: &str) -> PathBuf {
+    fn prompt(&self, id: &str) -> String {
         let parts = [self.client, self.session, id].map(str::as_bytes);
-        self.mark(&key::digest(&parts), ".prompt")
-    }
-
-    fn mark(&self, name: &[u8; 16], ending: &str) -> PathBuf {
-        let mut path = self.dir.muted();
-        path.push(key::hex(name) + ending);
-        path
+        key::hex(&key::digest(&parts)) + ".prompt"
     }
 }
 
-fn stands(mark: PathBuf) -> bool {
+fn make(mark: &Path, dir: &Path) -> io::Result<()> {
+    let make = || {
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(mark)
+            .map(drop)
+    };
+    match make() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            paths::create_dir(dir)?;
+            make()
+        }
+        made => made,
+    }
+}
+
+fn stands(mark: &PathBuf) -> bool {
     match rustix::fs::stat(mark) {
         Err(rustix::io::Errno::NOENT) => false,
         Ok(_) | Err(_) => true,

@@ -52,5 +52,21 @@ fn what_cannot_be_looked_up_is_muted() {
     let marks = Marks::of(&dir, "claude-code", "s1");
     assert!(marks.is_muted(None));
     assert!(marks.had_private());
+    // Nor can it be noted anywhere that it is.
+    fs::write(dir.spool(), "").unwrap();
     assert!(marks.mute_turn(None).is_err());
+}
+
+#[test]
+fn a_mark_that_does_not_fit_into_its_place_holds_when_the_obstacle_is_gone() {
+    let (_temp, dir) = sandbox();
+    fs::create_dir_all(dir.root()).unwrap();
+    fs::write(dir.muted(), "").unwrap();
+    let marks = Marks::of(&dir, "claude-code", "s1");
+    marks.mute_turn(Some("p1")).unwrap();
+    fs::remove_file(dir.muted()).unwrap();
+    assert!(marks.is_muted(None) && marks.had_private());
+    assert!(marks.is_prompt_muted("p1"));
+    marks.open_turn().unwrap();
+    assert!(!marks.is_muted(None) && marks.is_muted(Some("p1")));
 }

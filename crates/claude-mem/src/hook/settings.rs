@@ -5,13 +5,14 @@
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
-use std::path::Path;
 
-use super::event::{Event, ProjectHint};
-use super::take;
+use serde_json::value::RawValue;
+
+use super::event::ProjectHint;
+use super::ignored;
 use crate::config::{self, Settings, WorkerStart};
 use crate::glob;
-use crate::paths::DataDir;
+use crate::paths::{self, DataDir};
 
 /// What decides about an event.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ const RULES: usize = 4;
 
 impl HookSettings {
     pub fn load(dir: &DataDir, env: impl Fn(&str) -> Option<String>) -> Self {
-        let text = std::fs::read(dir.settings());
+        let text = paths::read_file(&dir.settings());
         let text = match &text {
             Err(e) if e.kind() == ErrorKind::NotFound => None,
             Err(_) => return Self::unreadable(true),
@@ -120,16 +121,16 @@ impl HookSettings {
         self.ignores_project(&names, &project.root, home)
     }
 
-    /// True if the event is about a file of which nothing is kept.
-    pub fn touches_ignored_path(&self, event: &Event, cwd: Option<&str>, home: &str) -> bool {
-        let given = self.given.as_ref();
-        if given.is_none_or(|settings| settings.ignore_paths.is_empty()) {
-            return false;
-        }
-        take::paths_of(&event.body).iter().any(|path| {
-            let full = Path::new(cwd.unwrap_or("/")).join(path);
-            self.ignores_path(path, home) || self.ignores_path(&full.to_string_lossy(), home)
-        })
+    /// True if these contents of a call, unread, are about a file of which nothing is kept.
+    pub fn touches_ignored_path(
+        &self,
+        contents: &[Option<&RawValue>],
+        cwd: Option<&str>,
+        home: &str,
+    ) -> bool {
+        self.given
+            .as_ref()
+            .is_some_and(|settings| ignored::touches(&settings.ignore_paths, contents, cwd, home))
     }
 
     /// True if a hook may start the worker.

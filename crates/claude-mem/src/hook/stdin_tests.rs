@@ -81,3 +81,13 @@ fn a_long_payload_arrives_as_it_was_sent() {
     assert_eq!(read(&from, LONG).bytes, sent);
     writer.join().unwrap().unwrap();
 }
+
+#[test]
+fn a_payload_without_end_has_one() {
+    let zero = std::fs::File::open("/dev/zero").unwrap();
+    let input = read_up_to(&zero, NONE, 1000);
+    assert_eq!(input.bytes.len(), 1000);
+    assert!(input.cut);
+    let input = read_up_to(&zero, NONE, usize::MAX);
+    assert!(input.cut && !input.bytes.is_empty());
+}

@@ -1,12 +1,12 @@
 //! The agent's last words, from the end of a transcript: for clients whose hooks do not say them.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
 
 use crate::limits::{TRANSCRIPT_FIRST_BYTES, TRANSCRIPT_TAIL_BYTES};
+use crate::paths;
 
 /// The last message of an agent that says something.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ struct Block {
 
 /// Reads the last message of a transcript. `Ok(None)`: there is none, or only long ago.
 pub fn last_message(transcript: &Path) -> io::Result<Option<LastMessage>> {
-    let mut file = File::open(transcript)?;
+    let mut file = paths::open_file(transcript)?;
     let length = file.metadata()?.len();
     let start = length.saturating_sub(TRANSCRIPT_TAIL_BYTES);
     file.seek(SeekFrom::Start(start))?;
@@ -70,7 +70,7 @@ pub const WARMUP: &str = "Warmup";
 /// for something.
 pub fn is_warmup(transcript: &Path) -> bool {
     let mut bytes = Vec::new();
-    let head = File::open(transcript).map(|file| file.take(TRANSCRIPT_FIRST_BYTES));
+    let head = paths::open_file(transcript).map(|file| file.take(TRANSCRIPT_FIRST_BYTES));
     if head
         .and_then(|mut head| head.read_to_end(&mut bytes))
         .is_err()

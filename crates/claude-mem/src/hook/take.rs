@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::agents::{Agent, Kind};
 use super::event::{Body, Event, ProjectHint};
 use super::wire::{self, Head, Wire};
-use super::{keep, tail};
+use super::{keep, plain, tail};
 use crate::clock::Micros;
 use crate::ids::ClientSessionId;
 use crate::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
@@ -72,6 +72,13 @@ impl Call<'_> {
         }
     }
 
+    /// What a tool was given and what came of it, unread.
+    pub fn contents(&self) -> [Option<&RawValue>; 3] {
+        self.wire.map_or([None; 3], |wire| {
+            [wire.tool_input, wire.tool_response, wire.error]
+        })
+    }
+
     /// The event to keep. `None`: nothing of this call may be kept.
     pub fn take(&self, silence: Silence, project: Option<ProjectHint>) -> Option<Taken> {
         let mut message_id = None;
@@ -79,13 +86,13 @@ impl Call<'_> {
         let body = match self.kind {
             Kind::BeforeTool => return None,
             Kind::SessionStart => Body::SessionStart {
-                source: self.head.source.clone().unwrap_or_default(),
+                source: known(self.head.source.as_deref(), &plain::SOURCES),
             },
             Kind::SessionEnd => Body::SessionEnd {
-                reason: self.head.reason.clone().unwrap_or_default(),
+                reason: known(self.head.reason.as_deref(), &plain::REASONS),
             },
             Kind::PreCompact => Body::PreCompact {
-                trigger: self.head.trigger.clone().unwrap_or_default(),
+                trigger: known(self.head.trigger.as_deref(), &plain::TRIGGERS),
             },
             Kind::Prompt => self.prompt(),
             Kind::Stop => Body::Stop {
@@ -121,7 +128,7 @@ impl Call<'_> {
             prompt_id: self.head.prompt_id.clone(),
             agent_id: self.head.agent_id.clone(),
             agent_type: self.head.agent_type.clone(),
-            transcript_path: self.head.transcript_path.clone(),
+            transcript_path: self.head.transcript_path.as_deref().and_then(plain::path),
             cut,
             body,
         };
@@ -197,27 +204,14 @@ impl Call<'_> {
     }
 }
 
+fn known(said: Option<&str>, words: &[&str]) -> String {
+    said.map_or_else(String::new, |said| plain::word(said, words))
+}
+
 fn message(text: &str) -> String {
     redact::text(text, Cut::of(MESSAGE_BYTES_MAX))
         .text
         .into_owned()
-}
-
-/// The files that a tool call names: the paths of its input, and the words of its command.
-pub fn paths_of(body: &Body) -> Vec<&str> {
-    let Body::ToolUse { input, .. } = body else {
-        return Vec::new();
-    };
-    let fields = ["file_path", "notebook_path", "path"];
-    let mut paths: Vec<_> = fields
-        .iter()
-        .filter_map(|name| input.get(name)?.as_str())
-        .collect();
-    if let Some(command) = input.get("command").and_then(Value::as_str) {
-        let is_gap = |c: char| c.is_whitespace() || "'\"`;|&<>()=".contains(c);
-        paths.extend(command.split(is_gap).filter(|word| !word.is_empty()));
-    }
-    paths
 }
 
 #[cfg(test)]

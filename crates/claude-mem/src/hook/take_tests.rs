@@ -185,25 +185,47 @@ fn a_cut_payload_keeps_what_its_beginning_says() {
 }
 
 #[test]
-fn the_files_of_a_call_are_found_in_its_fields_and_its_command() {
-    let of = |input: Value| {
-        let body = Body::ToolUse {
-            tool: "x".into(),
-            tool_use_id: None,
-            input,
-            output: Value::Null,
-            failed: false,
-            duration_ms: None,
-        };
-        paths_of(&body)
-            .iter()
-            .map(|path| (*path).to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(of(json!({"file_path": "/a/b"})), ["/a/b"]);
-    assert_eq!(of(json!({"notebook_path": "n.ipynb"})), ["n.ipynb"]);
+fn what_is_no_id_and_no_known_word_is_not_kept() {
+    let (token, tag) = (
+        "ghp_0123456789abcdefABCDEF0123456789abcd",
+        "<private>canary</private>",
+    );
+    for odd in [token, tag] {
+        for event in [
+            "SessionStart",
+            "SessionEnd",
+            "PreCompact",
+            "PostToolUse",
+            "Stop",
+        ] {
+            let payload = json!({"session_id": odd, "hook_event_name": event, "source": odd,
+                "reason": odd, "trigger": odd, "tool_name": odd, "tool_use_id": odd,
+                "agent_id": odd, "agent_type": odd, "prompt_id": odd,
+                "transcript_path": format!("/x/{odd}.jsonl")});
+            let event = taken(&payload.to_string(), Silence::default())
+                .unwrap()
+                .event;
+            let stored = serde_json::to_string(&event).unwrap();
+            assert!(
+                !stored.contains("canary") && !stored.contains("ghp_"),
+                "{stored}"
+            );
+        }
+    }
+    for reason in ["clear", "other"] {
+        let end = json!({"hook_event_name": "SessionEnd", "reason": reason});
+        assert_eq!(
+            body(&end),
+            Some(Body::SessionEnd {
+                reason: reason.into()
+            })
+        );
+    }
+    let start = json!({"hook_event_name": "SessionStart", "source": "my own words"});
     assert_eq!(
-        of(json!({"command": "cat 'secrets/a b'>out && x=y"})),
-        ["cat", "secrets/a", "b", "out", "x", "y"]
+        body(&start),
+        Some(Body::SessionStart {
+            source: "other".into()
+        })
     );
 }

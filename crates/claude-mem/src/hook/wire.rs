@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::scan;
+use super::{plain, scan};
 use crate::limits::FIELD_BYTES_MAX;
 
 /// A payload that is one sound JSON object. A name that occurs twice is not sound: it is not
@@ -119,6 +119,7 @@ impl Head {
             trigger: field(wire.trigger),
             duration_ms: wire.duration_ms.and_then(milliseconds),
         }
+        .plain()
     }
 
     /// What a prefix scan finds in bytes that `decode` refuses. Of a name that occurs twice the
@@ -130,7 +131,20 @@ impl Head {
                 place.get_or_insert_with(|| text.into_owned());
             }
         });
-        head
+        head.plain()
+    }
+
+    /// Ids and names are stored as they come: what is none is missing.
+    fn plain(self) -> Self {
+        Self {
+            session: self.session.map(plain::session),
+            prompt_id: self.prompt_id.and_then(plain::id),
+            agent_id: self.agent_id.and_then(plain::id),
+            agent_type: self.agent_type.and_then(plain::id),
+            tool: self.tool.and_then(plain::id),
+            tool_use_id: self.tool_use_id.and_then(plain::id),
+            ..self
+        }
     }
 
     fn place(&mut self, name: &[u8]) -> Option<&mut Option<String>> {

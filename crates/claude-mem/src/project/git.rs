@@ -1,10 +1,11 @@
 //! The few files of a git repository that say what it is. Read, never written.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::limits::{GIT_FILE_BYTES_MAX, GIT_PARENTS_MAX};
+use crate::paths;
 
 /// A working tree.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ fn remote_url(config: &str) -> Option<String> {
 /// The beginning of a small text file.
 fn read(path: &Path) -> Option<String> {
     let mut text = Vec::new();
-    let file = File::open(path).ok()?;
+    let file = paths::open_file(path).ok()?;
     file.take(GIT_FILE_BYTES_MAX).read_to_end(&mut text).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }

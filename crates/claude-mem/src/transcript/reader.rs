@@ -13,7 +13,7 @@ use super::{Position, Rules, Sink, State, compact};
 use crate::clock::Millis;
 use crate::hook::event::{Body, Event, EventKey};
 use crate::hook::tail::WARMUP;
-use crate::hook::{agents, keep, key};
+use crate::hook::{agents, keep, key, plain};
 use crate::ids::ClientSessionId;
 use crate::limits::{
     MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX, TRANSCRIPT_CALLS_MAX,
@@ -178,7 +178,7 @@ impl<'r> Reader<'r> {
     fn prompt(&mut self, record: &Record<'_>, text: &str, at: Millis) {
         self.turn_is_over();
         self.calls.clear();
-        let prompt_id = record.prompt_id().map(Cow::into_owned);
+        let prompt_id = record.prompt_id().map(Cow::into_owned).and_then(plain::id);
         let stripped = redact::private(text);
         let marked = prompt_id.as_deref().is_some_and(self.rules.is_muted);
         let muted = marked || stripped.is_fully_private();
@@ -263,8 +263,11 @@ impl<'r> Reader<'r> {
         if self.is_muted() || self.skips(&tool) || self.calls.len() >= TRANSCRIPT_CALLS_MAX {
             return;
         }
+        let Some(tool) = plain::id(tool.into_owned()) else {
+            return;
+        };
         let call = Call {
-            tool: tool.into_owned(),
+            tool,
             input: block.input.map(RawValue::to_owned),
         };
         self.calls.insert(id.into_owned(), call);
@@ -301,7 +304,8 @@ impl<'r> Reader<'r> {
         at: Millis,
     ) {
         // Hooks of the oldest clients do not know the number, and so the key cannot hold it.
-        let id = (!record.is_of_client_1()).then(|| id.to_owned());
+        let id = (!record.is_of_client_1()).then(|| plain::id(id.to_owned()));
+        let id = id.flatten();
         let keyed = self.keyed();
         if let Some(id) = &id
             && self.sink.knows(keyed.tool_result(id))
@@ -310,11 +314,15 @@ impl<'r> Reader<'r> {
         }
         let failed = block.is_error();
         let input = call.input.as_deref();
-        let input = input.map(|raw| keep::json(raw, TOOL_INPUT_BYTES_MAX));
         let output = match structured.filter(|_| !failed) {
             Some(raw) => Some(raw),
             None => block.content,
         };
+        let (settings, cwd) = (self.rules.settings, record.cwd());
+        if settings.touches_ignored_path(&[input, output], cwd.as_deref(), self.rules.home) {
+            return;
+        }
+        let input = input.map(|raw| keep::json(raw, TOOL_INPUT_BYTES_MAX));
         let output = output.map(|raw| keep::json(raw, TOOL_OUTPUT_BYTES_MAX));
         let cut = [&input, &output].into_iter().flatten().any(|kept| kept.cut);
         let mut event = self.event(
@@ -329,11 +337,7 @@ impl<'r> Reader<'r> {
             },
         );
         event.cut = cut;
-        let cwd = record.cwd();
-        let (settings, home) = (self.rules.settings, self.rules.home);
-        if !settings.touches_ignored_path(&event, cwd.as_deref(), home) {
-            self.tell(event, None);
-        }
+        self.tell(event, None);
     }
 
     fn is_muted(&self) -> bool {

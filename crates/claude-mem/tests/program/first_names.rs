@@ -1,4 +1,5 @@
-//! `context`, `new`, `save` and `summary`: hooks when a payload stands on stdin, commands else.
+//! `context` and `save`: hooks when a payload stands on stdin, commands else. `new` and `summary`
+//! are nothing but hooks.
 
 use std::process::Stdio;
 
@@ -58,7 +59,7 @@ fn an_old_payload_without_an_event_s_name_is_known_by_the_command() {
 #[test]
 fn without_a_payload_they_are_not_hooks() {
     let home = sandbox();
-    for name in ["context", "save", "new", "summary"] {
+    for name in ["context", "save"] {
         for (what, output) in [
             ("an empty pipe", home.mem(&[name])),
             ("some text", home.mem_with(&[name], "remember the milk")),
@@ -78,4 +79,31 @@ fn without_a_payload_they_are_not_hooks() {
         assert_ne!(null.stdout, NEUTRAL.as_bytes(), "{name}");
     }
     assert_eq!(kept(&home), []);
+}
+
+#[test]
+fn what_is_only_a_hook_answers_like_one_whatever_it_is_given() {
+    let home = sandbox();
+    for name in ["new", "summary"] {
+        for input in ["", "remember the milk", "\u{feff}{", "{\"session_id\":"] {
+            let output = home.mem_with(&[name], input).ok();
+            assert_eq!(output.stdout, NEUTRAL, "{name}, {input:?}");
+        }
+        let null = home
+            .mem_command(&[name])
+            .stdin(Stdio::null())
+            .output()
+            .expect("it runs");
+        assert_eq!(null.stdout, NEUTRAL.as_bytes(), "{name}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_does_not_make_a_payload_a_text() {
+    let home = sandbox().with_env("CLAUDE_MEM_CONTEXT", "off");
+    for (name, event) in [("context", "SessionStart"), ("save", "PostToolUse")] {
+        let marked = format!("\u{feff}{}", payload(event, &json!({"tool_name": "Bash"})));
+        let output = home.mem_with(&[name], marked).ok();
+        assert_eq!(output.stdout, NEUTRAL, "{name}");
+    }
 }

@@ -125,6 +125,8 @@ fn an_ignored_file_is_not_seen() {
         json!({"file_path": "/vault/a"}),
         json!({"command": "cat secrets/a"}),
         json!({"command": "cat <vault/x"}),
+        json!({"command": "cd /vault && cat a"}),
+        json!({"paths": ["/x/a.rs", "/x/../vault/a"]}),
     ] {
         home.hook("PostToolUse", tool("Any", &input)).ok();
     }
