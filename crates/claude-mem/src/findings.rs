@@ -154,6 +154,14 @@ pub fn of_spool(spooled: u64) -> Option<Finding> {
     })
 }
 
+/// Events that no version so far could read.
+pub fn of_set_aside(files: u64) -> Option<Finding> {
+    (files > 0).then(|| {
+        let what = format!("{} could not be read, set aside", events(files));
+        Finding::new(what, "claude-mem doctor")
+    })
+}
+
 /// A worker that was started before the last update.
 pub fn of_worker_version(dir: &DataDir) -> Option<Finding> {
     let ours = env!("CARGO_PKG_VERSION");

@@ -133,6 +133,7 @@ fn look(app: &App) -> Status {
         problems.push(findings::of_worker(trouble));
     }
     problems.extend(findings::of_spool(bytes.spooled_files));
+    problems.extend(findings::of_set_aside(bytes.set_aside_files));
     Status {
         version: env!("CARGO_PKG_VERSION"),
         schema: SCHEMA_VERSION,

@@ -103,7 +103,7 @@ pub fn take_in(dir: &DataDir, queue: &mut impl Queue, now: Millis) -> Result<usi
 
 /// What a hook at a turn's boundary does where no worker runs: as much as it has time for.
 pub fn take_in_some(dir: &DataDir, now: Millis) -> Result<(), StoreError> {
-    let mut inbox = Inbox::open(&dir.db())?;
+    let mut inbox = Inbox::open_to_note(&dir.db())?;
     let until = Instant::now() + Duration::from_millis(SPOOL_PER_HOOK_MS);
     while take_batch(dir, &mut inbox, now)? > 0 && Instant::now() < until {}
     inbox.close()
@@ -141,9 +141,17 @@ fn take_one_by_one(
     Ok(())
 }
 
-/// Errors that lie in what is stored, not in where.
-const fn is_about_one(error: &StoreError) -> bool {
-    matches!(error, StoreError::Json(_) | StoreError::Other(_))
+/// Errors that lie in what is stored, not in where or when: those will come again.
+fn is_about_one(error: &StoreError) -> bool {
+    use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+    match error {
+        StoreError::Json(_) => true,
+        StoreError::Other(e) => matches!(
+            e.sqlite_error_code(),
+            Some(ConstraintViolation | TooBig | TypeMismatch)
+        ),
+        _ => false,
+    }
 }
 
 /// Tells a running worker that there is work. False if there is none.

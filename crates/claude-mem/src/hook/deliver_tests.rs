@@ -94,7 +94,11 @@ fn a_full_letterbox_is_emptied_in_batches() {
 }
 
 /// A queue that refuses one session for good.
-struct Picky(Vec<i64>);
+struct Picky(Vec<i64>, i32);
+
+fn sqlite(code: i32) -> StoreError {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None).into()
+}
 
 impl Queue for Picky {
     fn take(&mut self, letters: &[&Letter<'_>], _now: Millis) -> Result<(), StoreError> {
@@ -103,7 +107,7 @@ impl Queue for Picky {
             Letter::Ignore(..) => 0,
         };
         if letters.iter().any(|letter| at(letter) == 2) {
-            return Err(StoreError::Other(rusqlite::Error::InvalidQuery));
+            return Err(sqlite(self.1));
         }
         self.0.extend(letters.iter().map(at));
         Ok(())
@@ -116,13 +120,32 @@ fn one_event_that_cannot_be_stored_does_not_hold_up_the_others() {
     for at in 1..=3 {
         deliver(&dir, at);
     }
-    let mut queue = Picky(Vec::new());
+    let mut queue = Picky(Vec::new(), rusqlite::ffi::SQLITE_CONSTRAINT);
     take_in(&dir, &mut queue, Millis(1)).unwrap();
     assert_eq!(queue.0, [1, 3]);
     let left: Vec<_> = fs::read_dir(dir.spool()).unwrap().collect();
     assert_eq!(left.len(), 1);
     let left = left[0].as_ref().unwrap().path();
     assert_eq!(left.extension().unwrap(), "bad");
+}
+
+#[test]
+fn an_error_that_may_pass_sets_nothing_aside() {
+    for code in [
+        rusqlite::ffi::SQLITE_NOMEM,
+        rusqlite::ffi::SQLITE_ERROR,
+        rusqlite::ffi::SQLITE_INTERRUPT,
+        rusqlite::ffi::SQLITE_IOERR,
+    ] {
+        let (_temp, dir) = sandbox();
+        for at in 1..=3 {
+            deliver(&dir, at);
+        }
+        let mut queue = Picky(Vec::new(), code);
+        assert!(take_in(&dir, &mut queue, Millis(1)).is_err(), "{code}");
+        take_in_some(&dir, Millis(1)).unwrap();
+        assert_eq!((spooled(&dir), waiting(&dir)), (0, 3), "{code}");
+    }
 }
 
 #[test]

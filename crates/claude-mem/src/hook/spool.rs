@@ -16,8 +16,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::event::{Event, EventKey};
+use super::event::{Body, Event, EventKey};
 use super::key;
 use crate::clock::Micros;
 use crate::ids::ClientSessionId;
@@ -62,7 +63,11 @@ pub struct Opened {
 /// Puts one letter in. When this returns, a killed process can no longer lose it.
 pub fn put(dir: &DataDir, at: Micros, letter: &Letter<'_>) -> io::Result<()> {
     let name = letter.file_name(at);
-    let bytes = letter.to_json()?;
+    let mut bytes = letter.to_json()?;
+    if bytes.len() as u64 > SPOOL_FILE_BYTES_MAX {
+        // Nobody would read it. That it happened is worth more than what it said.
+        bytes = letter.without_contents().to_json()?;
+    }
     let spool = dir.spool();
     let unfinished = spool.join(format!(".{name}.{}", std::process::id()));
     let mut file = create(dir, &unfinished)?;
@@ -86,19 +91,38 @@ fn create(dir: &DataDir, unfinished: &Path) -> io::Result<fs::File> {
     paths::create_file(unfinished)
 }
 
-/// Opens the oldest letters, at most so many. What cannot be read is set aside, so that nobody
-/// tries it for ever.
+/// Opens the oldest letters, at most so many. What is no letter is set aside, so that nobody
+/// tries it for ever. One that could not be read this time stays where it is; it is an error
+/// only if there is nothing else.
 pub fn open(dir: &DataDir, letters_max: usize) -> io::Result<Vec<Opened>> {
     let mut opened = Vec::new();
-    for path in waiting(&dir.spool())?.into_iter().take(letters_max) {
+    let mut unread = None;
+    for path in waiting(&dir.spool())? {
+        if opened.len() == letters_max {
+            break;
+        }
         match read(&path) {
-            Ok(Some(letter)) => opened.push(Opened { path, letter }),
-            // Another process was faster.
-            Ok(None) => {}
-            Err(_) => set_aside(&path)?,
+            Ok(letter) => opened.push(Opened { path, letter }),
+            Err(Unread::Gone) => {}
+            Err(Unread::NoLetter) => set_aside(&path)?,
+            Err(Unread::NotNow(e)) => {
+                unread.get_or_insert(e);
+            }
         }
     }
-    Ok(opened)
+    match unread {
+        Some(e) if opened.is_empty() => Err(e),
+        _ => Ok(opened),
+    }
+}
+
+/// Why a letter was not read.
+enum Unread {
+    /// Another process was faster.
+    Gone,
+    /// Not by this version, however often it is tried.
+    NoLetter,
+    NotNow(io::Error),
 }
 
 impl Opened {
@@ -153,7 +177,10 @@ fn waiting(spool: &Path) -> io::Result<Vec<PathBuf>> {
     let is_waiting = |entry: &DirEntry| {
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
-        name.ends_with(b".json") && !name.starts_with(b".")
+        // What another version set aside may be a letter to this one.
+        let to_try = name.ends_with(b".json")
+            || (name.ends_with(b".bad") && !name.ends_with(SET_ASIDE.as_bytes()));
+        to_try && !name.starts_with(b".")
     };
     let mut paths: Vec<_> = entries
         .filter_map(Result::ok)
@@ -165,19 +192,21 @@ fn waiting(spool: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// `None`: it is gone.
-fn read(path: &Path) -> io::Result<Option<Letter<'static>>> {
-    let file = match fs::File::open(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
+fn read(path: &Path) -> Result<Letter<'static>, Unread> {
+    let file = fs::File::open(path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => Unread::Gone,
+        _ => Unread::NotNow(e),
+    })?;
     let mut bytes = Vec::new();
-    file.take(SPOOL_FILE_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)?;
+    let read = file.take(SPOOL_FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|e| match e.kind() {
+        io::ErrorKind::IsADirectory => Unread::NoLetter,
+        _ => Unread::NotNow(e),
+    })?;
     if bytes.len() as u64 > SPOOL_FILE_BYTES_MAX {
-        return Err(io::ErrorKind::FileTooLarge.into());
+        return Err(Unread::NoLetter);
     }
-    Letter::from_json(&bytes).map(Some)
+    Letter::from_json(&bytes).map_err(|_| Unread::NoLetter)
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -187,15 +216,35 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Out of everybody's way, but not gone: a person may want to look.
+/// The ending of what this version cannot take. Another version tries it once more.
+const SET_ASIDE: &str = concat!(".", env!("CARGO_PKG_VERSION"), ".bad");
+
+/// Out of everybody's way, but not gone: a person, or a later version, may want to look.
 fn set_aside(path: &Path) -> io::Result<()> {
-    match fs::rename(path, path.with_extension("bad")) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    match fs::rename(path, path.with_file_name([stem, SET_ASIDE].concat())) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }
 }
 
 impl Letter<'_> {
+    /// The same, of a tool's call without what went in and what came out.
+    fn without_contents(&self) -> Letter<'static> {
+        match self {
+            Self::Ignore(client, session) => Letter::Ignore(client.clone(), session.clone()),
+            Self::Event(key, event) => {
+                let mut event = event.as_ref().clone();
+                if let Body::ToolUse { input, output, .. } = &mut event.body {
+                    (*input, *output) = (Value::Null, Value::Null);
+                    event.cut = true;
+                }
+                Letter::Event(*key, Cow::Owned(event))
+            }
+        }
+    }
+
     /// Sorted by time. The same event put in twice is one file.
     fn file_name(&self, at: Micros) -> String {
         let name = match self {

@@ -1,5 +1,4 @@
 use super::*;
-use crate::hook::event::Body;
 
 fn event(session: &str, at: i64) -> Event {
     Event {
@@ -127,6 +126,61 @@ fn what_cannot_be_read_or_stored_is_set_aside_and_never_tried_again() {
     let names = names(&dir);
     let bad = names.iter().filter_map(|name| Path::new(name).extension());
     assert_eq!(bad.filter(|ending| *ending == "bad").count(), 4);
+}
+
+#[test]
+fn an_event_too_long_for_any_reader_is_put_in_without_its_contents() {
+    let (_temp, dir) = sandbox();
+    let long = "x".repeat(SPOOL_FILE_BYTES_MAX as usize);
+    let mut event = event("a", 1);
+    event.body = Body::ToolUse {
+        tool: "Bash".into(),
+        tool_use_id: None,
+        input: long.clone().into(),
+        output: long.into(),
+        failed: false,
+        duration_ms: None,
+    };
+    let key = key::of(&event, None);
+    put(&dir, event.at, &Letter::Event(key, Cow::Borrowed(&event))).unwrap();
+    let opened = open(&dir, 10).unwrap();
+    assert_eq!(sessions(&opened), ["a"]);
+    let Letter::Event(known, event) = &opened[0].letter else {
+        panic!("not an event");
+    };
+    assert!(event.cut && *known == key);
+}
+
+#[test]
+fn a_letter_that_cannot_be_read_just_now_stays_where_it_is() {
+    use std::os::unix::fs::symlink;
+    let (_temp, dir) = sandbox();
+    put_event(&dir, "a", 5);
+    // Opening it fails, and not because it is gone: ELOOP.
+    let stuck = dir.spool().join("00000000000000000001-x.json");
+    symlink(&stuck, &stuck).unwrap();
+    assert_eq!(sessions(&open(&dir, 1).unwrap()), ["a"]);
+    fs::remove_file(&open(&dir, 1).unwrap()[0].path).unwrap();
+    assert!(open(&dir, 1).is_err());
+    assert_eq!(names(&dir), ["00000000000000000001-x.json"]);
+}
+
+#[test]
+fn what_another_version_set_aside_is_tried_once_more() {
+    let (_temp, dir) = sandbox();
+    put_event(&dir, "a", 1);
+    put_event(&dir, "b", 2);
+    for (path, version) in waiting(&dir.spool()).unwrap().iter().zip(["", ".0.0.0"]) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        fs::rename(path, path.with_file_name(format!("{name}{version}.bad"))).unwrap();
+    }
+    fs::write(dir.spool().join("00000000000000000003-x.0.0.0.bad"), "{").unwrap();
+    let opened = open(&dir, 10).unwrap();
+    assert_eq!(sessions(&opened), ["a", "b"]);
+    opened[0].refuse().unwrap();
+    opened[1].done().unwrap();
+    assert!(open(&dir, 10).unwrap().is_empty());
+    assert_eq!(names(&dir).len(), 2);
 }
 
 #[test]

@@ -117,3 +117,15 @@ fn each_problem_comes_with_its_remedy() {
     [exit 0]
     ");
 }
+
+#[test]
+fn events_that_could_not_be_read_are_told() {
+    let home = sandbox();
+    let spool = home.data_dir().join("spool");
+    home.write(spool.join("00000000000000000001-x.json"), "{");
+    let status = home.mem(&["status"]);
+    assert!(
+        status.stdout.contains("1 event could not be read"),
+        "{status}"
+    );
+}

@@ -1,5 +1,6 @@
 //! What the data directory takes on disk.
 
+use std::fs::Metadata;
 use std::path::Path;
 
 use serde::Serialize;
@@ -17,20 +18,26 @@ pub(super) struct Sizes {
     pub(super) total: u64,
     #[serde(skip)]
     pub(super) spooled_files: u64,
+    /// Events that could not be read.
+    #[serde(skip)]
+    pub(super) set_aside_files: u64,
 }
 
 impl Sizes {
     pub(super) fn of(data: &DataDir) -> Self {
-        let (spool, spooled_files) = directory(&data.spool());
+        let ends = |end| move |name: &str| name.ends_with(end) && !name.starts_with('.');
+        let spooled_files = files(&data.spool(), ends(".json"));
+        let set_aside_files = files(&data.spool(), ends(".bad"));
         let sizes = Self {
             database: file(&data.db()),
             log_ahead: file(&with_suffix(&data.db(), "-wal")),
             vectors: file(&data.vectors_db()) + file(&with_suffix(&data.vectors_db(), "-wal")),
-            spool,
-            backups: directory(&data.backups()).0,
-            logs: directory(&data.logs()).0,
+            spool: directory(&data.spool()),
+            backups: directory(&data.backups()),
+            logs: directory(&data.logs()),
             total: 0,
             spooled_files,
+            set_aside_files,
         };
         let parts = [
             sizes.database,
@@ -52,22 +59,18 @@ fn file(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
-/// Bytes and number of the files directly in it. Temporary names are not counted as files.
-fn directory(path: &Path) -> (u64, u64) {
-    let Ok(entries) = std::fs::read_dir(path) else {
-        return (0, 0);
-    };
-    let mut bytes = 0;
-    let mut files = 0;
-    for entry in entries.flatten() {
-        let Ok(meta) = entry.metadata() else { continue };
-        if meta.is_file() {
-            bytes += meta.len();
-            let unfinished = entry.file_name().to_string_lossy().ends_with(".tmp");
-            files += u64::from(!unfinished);
-        }
-    }
-    (bytes, files)
+/// Bytes of the files directly in it.
+fn directory(path: &Path) -> u64 {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let sizes = entries.filter_map(|entry| entry.metadata().ok());
+    sizes.filter(Metadata::is_file).map(|meta| meta.len()).sum()
+}
+
+/// How many have such a name.
+fn files(path: &Path, is_one: impl Fn(&str) -> bool) -> u64 {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let names = entries.filter(|entry| is_one(&entry.file_name().to_string_lossy()));
+    names.count() as u64
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> std::path::PathBuf {
