@@ -6,9 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::process::Uid;
 
 use crate::context::moment::Moment;
 use crate::limits::{RECALL_NOTED_MS, RECALL_WORKER_MS, REPLY_BYTES_MAX, REQUEST_BYTES_MAX};
+use crate::serve::peer;
 use crate::serve::told::Told;
 
 /// What the worker says to this moment. `None`: there is no worker, or it is busy. What it says
@@ -34,13 +36,19 @@ fn try_ask(socket: &Path, moment: &Moment) -> io::Result<Told> {
     Ok(told)
 }
 
-/// A full line of callers means a busy worker: there is nothing to wait for.
+/// A full line of callers means a busy worker: there is nothing to wait for. Somebody else's
+/// process in its place is none.
 pub(super) fn connect(socket: &Path) -> io::Result<UnixStream> {
+    connect_as(socket, rustix::process::getuid())
+}
+
+fn connect_as(socket: &Path, own: Uid) -> io::Result<UnixStream> {
     let address = SocketAddrUnix::new(socket)?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let end = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     rustix::net::connect(&end, &address)?;
     let stream = UnixStream::from(end);
+    peer::is_of(&stream, own)?;
     stream.set_nonblocking(false)?;
     Ok(stream)
 }
@@ -64,4 +72,21 @@ fn left(until: Instant) -> io::Result<Duration> {
         return Err(io::ErrorKind::TimedOut.into());
     }
     Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_else_s_process_is_not_spoken_to() {
+        let temp = tempfile::tempdir().unwrap();
+        let socket = temp.path().join("s.sock");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let own = rustix::process::getuid();
+        assert!(connect_as(&socket, own).is_ok());
+        let other = Uid::from_raw(own.as_raw() + 1);
+        let refused = connect_as(&socket, other).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+    }
 }

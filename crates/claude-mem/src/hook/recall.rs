@@ -16,8 +16,9 @@ use crate::clock::Millis;
 use crate::context::moment::{Listener, Moment, Need};
 use crate::context::{self, recall};
 use crate::install::version::Version;
+use crate::limits::{HOOK_FILE_MS, HOOK_MOMENT_MS, HOOK_START_MS};
 use crate::paths::DataDir;
-use crate::store::{FeedbackRow, Store, StoreError};
+use crate::store::{FeedbackRow, Inbox, Store, StoreError};
 
 /// What the choice of an answer can depend on.
 #[derive(Debug)]
@@ -132,6 +133,23 @@ impl Told {
 }
 
 impl Question<'_> {
+    /// Writes something down that the answer does not depend on. `None`: it could not be.
+    pub(super) fn note<T>(
+        &self,
+        what: &str,
+        write: impl FnOnce(&mut Inbox) -> Result<T, StoreError>,
+    ) -> Option<T> {
+        let noted = Inbox::open_to_note(&self.dir.db()).and_then(|mut inbox| {
+            let noted = write(&mut inbox)?;
+            inbox.close()?;
+            Ok(noted)
+        });
+        let at = self.now.micros();
+        noted
+            .inspect_err(|e| super::log::line(self.dir, at, &format!("{what} is not noted: {e}")))
+            .ok()
+    }
+
     pub(super) fn listener(&self) -> Listener {
         Listener {
             client: self.agent.name.to_owned(),
@@ -143,7 +161,12 @@ impl Question<'_> {
 
 /// The store, if there is one yet.
 pub(super) fn open(question: &Question<'_>) -> Result<Option<Store>, StoreError> {
-    match Store::open_read_only(&question.dir.db()) {
+    let own_ms = match question.kind {
+        Kind::SessionStart => HOOK_START_MS,
+        Kind::BeforeTool => HOOK_FILE_MS,
+        _ => HOOK_MOMENT_MS,
+    };
+    match Store::open_for_hook(&question.dir.db(), own_ms) {
         Err(StoreError::Missing) => Ok(None),
         store => store.map(Some),
     }
@@ -198,7 +221,7 @@ fn moment(
         return Ok(None);
     };
     let recalled = moment.recall(&store.read(), None, &TimeZone::system())?;
-    record(question, need.place(), &recalled.items)?;
+    record(question, need.place(), &recalled.items);
     Ok((!recalled.text.is_empty()).then_some(recalled.text))
 }
 
@@ -246,21 +269,16 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
         zone: &TimeZone::system(),
     };
     let recalled = context::file::file(&reads, &ask)?;
-    record(question, "file", &recalled.items)?;
+    record(question, "file", &recalled.items);
     Ok((!recalled.text.is_empty()).then_some(recalled.text))
 }
 
 /// The ledger. What cannot be noted now is shown all the same: at worst it is shown twice.
-pub(super) fn record(
-    question: &Question<'_>,
-    place: &str,
-    brought: &[recall::Brought],
-) -> Result<(), StoreError> {
+pub(super) fn record(question: &Question<'_>, place: &str, brought: &[recall::Brought]) {
     if brought.is_empty() {
-        return Ok(());
+        return;
     }
     let listener = question.listener();
-    let mut inbox = crate::store::Inbox::open(&question.dir.db())?;
-    inbox.record_feedback(&listener.told(place, brought, question.now))?;
-    inbox.close()
+    let shown = listener.told(place, brought, question.now);
+    question.note("what was shown", |inbox| inbox.record_feedback(&shown));
 }

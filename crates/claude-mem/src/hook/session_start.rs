@@ -10,7 +10,7 @@ use crate::context::{self, quote};
 use crate::findings::{self, Finding};
 use crate::ids::{ProjectId, SessionId};
 use crate::serve::pidfile::WorkerFile;
-use crate::store::{Filter, Inbox, Page, Reads, StoreError};
+use crate::store::{Filter, Page, Reads, StoreError};
 
 /// Counting further takes time that nobody has at the start.
 const COUNTED_MAX: u32 = 1_000;
@@ -18,7 +18,7 @@ const COUNTED_MAX: u32 = 1_000;
 pub(super) fn told(question: &Question<'_>) -> Result<Told, StoreError> {
     let source = question.head.source.as_deref().unwrap_or("startup");
     if source == "compact" {
-        note_compaction(question)?;
+        note_compaction(question);
     }
     let (Some(hint), Some(store)) = (question.project, open(question)?) else {
         return Ok(Told::default());
@@ -37,7 +37,7 @@ pub(super) fn told(question: &Question<'_>) -> Result<Told, StoreError> {
         told.text = block(question, &reads, hint, project, source, &notices)?;
     }
     if settings.context && told.text.is_empty() && source == "startup" {
-        told.text = welcome(question, hint)?;
+        told.text = welcome(question, hint);
     }
     if settings.show_message && source == "startup" {
         told.message = message(question, &reads, hint, project, &notices)?;
@@ -74,7 +74,7 @@ fn block(
             notices,
         },
     )?;
-    record(question, "session_start", &block.brought())?;
+    record(question, "session_start", &block.brought());
     Ok(block.text)
 }
 
@@ -101,15 +101,15 @@ fn under_way(
 }
 
 /// One friendly line in a project that memory does not know yet, once.
-fn welcome(question: &Question<'_>, hint: &ProjectHint) -> Result<String, StoreError> {
-    let mut inbox = Inbox::open(&question.dir.db())?;
-    let first = inbox.write(|tx| {
-        let project = tx.ensure_project(hint, question.now)?;
-        tx.welcome_project(project)
-    })?;
-    inbox.close()?;
+fn welcome(question: &Question<'_>, hint: &ProjectHint) -> String {
+    let first = question.note("a welcome", |inbox| {
+        inbox.write(|tx| {
+            let project = tx.ensure_project(hint, question.now)?;
+            tx.welcome_project(project)
+        })
+    });
     let tag = quote::TAG;
-    Ok(if first {
+    if first == Some(true) {
         format!(
             "<{tag}>\nMemory is on for {}: nothing is recorded yet, this session is the first. \
              The claude-mem MCP tools search other projects too.\n</{tag}>\n",
@@ -117,7 +117,7 @@ fn welcome(question: &Question<'_>, hint: &ProjectHint) -> Result<String, StoreE
         )
     } else {
         String::new()
-    })
+    }
 }
 
 /// One line for the person: what there is, where to see it, what needs them.
@@ -155,9 +155,9 @@ fn message(
     Ok(parts.join(". "))
 }
 
-fn note_compaction(question: &Question<'_>) -> Result<(), StoreError> {
+fn note_compaction(question: &Question<'_>) {
     let session = question.head.session.as_deref().unwrap_or_default();
-    let mut inbox = Inbox::open(&question.dir.db())?;
-    inbox.note_compaction(question.agent.name, session, question.now)?;
-    inbox.close()
+    question.note("a compaction", |inbox| {
+        inbox.note_compaction(question.agent.name, session, question.now)
+    });
 }

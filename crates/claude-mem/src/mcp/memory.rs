@@ -20,7 +20,7 @@ use crate::remember::{self, ClientSession, From, Note};
 use crate::search::called::{Called, called, numbers};
 use crate::search::timeline::{Around, timeline};
 use crate::search::{Ask, Encoder, Engine, Handle, Order, Whose, dates};
-use crate::store::{Feedback, Page, Reads, RowKind, Signal, Store, StoreError};
+use crate::store::{Feedback, Inbox, Page, Reads, RowKind, Signal, Store, StoreError};
 
 /// Rows of one answer, unless the agent says otherwise.
 const ROWS: u32 = 10;
@@ -214,17 +214,21 @@ impl Memory<'_> {
             text.push_str(&format!("Only the first {DETAILS_MAX} are shown.\n"));
         }
         drop(store);
-        self.note_fetched(&found)?;
+        self.note_fetched(&found);
         Ok(Said::text(text))
     }
 
-    /// What was fetched was worth fetching: it counts a little from now on.
-    fn note_fetched(&self, handles: &[Handle]) -> Result<(), String> {
+    /// What was fetched was worth fetching: it counts a little from now on. What cannot be noted
+    /// now is told all the same.
+    fn note_fetched(&self, handles: &[Handle]) {
         if handles.is_empty() {
-            return Ok(());
+            return;
         }
-        let (mut store, at) = (Store::open(&self.dir.db()).map_err(trouble)?, (self.now)());
-        let noted = store.write(|tx| {
+        let at = (self.now)();
+        let Ok(mut inbox) = Inbox::open_to_note(&self.dir.db()) else {
+            return;
+        };
+        let _ = inbox.write(|tx| {
             for (rank, handle) in handles.iter().enumerate() {
                 tx.record_feedback(&Feedback {
                     kind: handle.kind,
@@ -243,7 +247,7 @@ impl Memory<'_> {
             }
             Ok(())
         });
-        noted.map_err(trouble)
+        let _ = inbox.close();
     }
 
     fn save(&self, args: &SaveArgs) -> Result<Said, String> {

@@ -5,9 +5,17 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Asks the worker one thing. `Ok(None)`: nobody listens.
+use rustix::process::getuid;
+
+use super::peer;
+
+/// Asks the worker one thing. `Ok(None)`: nobody listens, or somebody who is not ours.
 pub fn ask(socket: &Path, request: &str, within: Option<Duration>) -> io::Result<Option<String>> {
-    let mut stream = match UnixStream::connect(socket) {
+    let connected = UnixStream::connect(socket).and_then(|stream| {
+        peer::is_of(&stream, getuid())?;
+        Ok(stream)
+    });
+    let mut stream = match connected {
         Ok(stream) => stream,
         Err(e) if is_nobody(&e) => return Ok(None),
         Err(e) => return Err(e),

@@ -29,6 +29,7 @@ pub mod lifecycle;
 pub mod local;
 pub mod lock;
 pub mod modelled;
+pub mod peer;
 pub mod pidfile;
 pub mod presence;
 pub mod recover;

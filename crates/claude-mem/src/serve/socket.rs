@@ -38,6 +38,10 @@ pub struct Report {
 
 /// Listens at `path`. A file that lies there belongs to a dead worker: the lock is ours.
 pub fn bind(path: &Path) -> io::Result<UnixListener> {
+    // One that does not fit into the data directory lies where others may write, too.
+    if let (Some(dir), true) = (path.parent(), !path.ends_with("worker.sock")) {
+        crate::paths::own_dir(dir)?;
+    }
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
         _ => {}

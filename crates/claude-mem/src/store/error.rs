@@ -4,7 +4,7 @@ use rusqlite::ErrorCode;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process is writing. Try again, or spool.
+    /// Another process is writing, or there was no time left. Try again, or spool.
     #[error("the database is busy")]
     Busy,
     #[error("the database file is damaged")]
@@ -45,7 +45,11 @@ pub enum StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::OperationInterrupted,
+            ) => Self::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
             Some(ErrorCode::CannotOpen) => Self::Missing,

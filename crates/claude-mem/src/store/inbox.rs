@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::hook::event::{Body, Event, EventKey};
 use crate::hook::key as keys;
 use crate::ids::{ClientSessionId, PublicId};
-use crate::limits::WAL_LEFT_BYTES_MAX;
+use crate::limits::{HOOK_BUSY_MS, HOOK_NOTE_BUSY_MS, WAL_LEFT_BYTES_MAX};
 
 /// What a hook needs of the store, and nothing else.
 #[derive(Debug)]
@@ -32,11 +32,20 @@ pub enum Accepted {
 impl Inbox {
     /// Creates a missing database. Never migrates: an old one is an error, and the hook spools.
     pub fn open(database: &Path) -> Result<Self, StoreError> {
+        Self::open_within(database, HOOK_BUSY_MS)
+    }
+
+    /// The same for what can also be done later: another writer is not waited for long.
+    pub fn open_to_note(database: &Path) -> Result<Self, StoreError> {
+        Self::open_within(database, HOOK_NOTE_BUSY_MS)
+    }
+
+    fn open_within(database: &Path, busy_ms: u64) -> Result<Self, StoreError> {
         let pass = gate::Pass::enter(database)?;
         if swap::is_under_way(database) {
             return Err(StoreError::Busy);
         }
-        let conn = open::hook(database)?;
+        let conn = open::hook(database, busy_ms)?;
         migrate::check(&conn)?;
         Ok(Self {
             conn,

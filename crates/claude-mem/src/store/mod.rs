@@ -50,6 +50,7 @@ mod vectors;
 mod words;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -128,6 +129,20 @@ impl Store {
             return Err(StoreError::Busy);
         }
         let conn = open::reader(path)?;
+        migrate::check(&conn)?;
+        Ok(Self {
+            conn,
+            path: path.to_owned(),
+            _pass: None,
+        })
+    }
+
+    /// The same for a hook: what it asks takes no longer than it has.
+    pub fn open_for_hook(path: &Path, own_ms: u64) -> Result<Self, StoreError> {
+        if swap::is_under_way(path) {
+            return Err(StoreError::Busy);
+        }
+        let conn = open::hook_reader(path, Duration::from_millis(own_ms))?;
         migrate::check(&conn)?;
         Ok(Self {
             conn,

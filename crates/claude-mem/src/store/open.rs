@@ -5,14 +5,14 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
 use super::migrate;
-use crate::limits::{BUSY_MS, HOOK_BUSY_MS};
+use crate::limits::{BUSY_MS, HOOK_READ_BUSY_MS, HOOK_TIMES_MAX};
 
 /// Stands at byte 68 of every database of ours ("cmem").
 pub const APPLICATION_ID: i32 = 0x636d_656d;
@@ -26,9 +26,9 @@ const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// For a hook: creates a missing database, never migrates an old one.
-pub(super) fn hook(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn hook(path: &Path, busy_ms: u64) -> Result<Connection, StoreError> {
     create_if_missing(path, APPLICATION_ID, migrate::create)?;
-    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, HOOK_BUSY_MS)?;
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_ms)?;
     // The worker empties the log; a hook that did would pay for all hooks before it.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     Ok(conn)
@@ -53,6 +53,26 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     conn.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
+}
+
+/// For a hook, which has `own` time of its processor for all that it asks, and little for
+/// waiting. What comes later is `Busy`.
+pub(super) fn hook_reader(path: &Path, own: Duration) -> Result<Connection, StoreError> {
+    refuse_other_than(path, APPLICATION_ID)?;
+    let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, HOOK_READ_BUSY_MS)?;
+    let (end, own_end) = (Instant::now() + own * HOOK_TIMES_MAX, own_time() + own);
+    let is_over = move || own_time() >= own_end || Instant::now() >= end;
+    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_over))?;
+    Ok(conn)
+}
+
+/// Steps of SQLite's machine: some tens of microseconds.
+const STEPS_BETWEEN_LOOKS: i32 = 4_000;
+
+/// What this thread has used of its processor.
+fn own_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// Somebody else's file, where it lies: nothing is written, not even a lock. Only for one that

@@ -899,3 +899,23 @@ fn forgetting_cannot_be_undone_where_the_session_is_gone_and_says_so() {
     let back = store.read().observation(ObservationId(ids[0])).unwrap();
     assert_eq!(back.session, None);
 }
+
+#[test]
+fn a_hook_that_has_no_time_left_is_told_that_it_is_busy() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("x.db");
+    drop(Store::open(&path).unwrap());
+    let store = Store::open_for_hook(&path, 0).unwrap();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+                   SELECT count(*) FROM n";
+    let asked = store
+        .conn
+        .query_row(endless, [], |row| row.get::<_, i64>(0));
+    assert!(matches!(
+        asked.map_err(StoreError::from),
+        Err(StoreError::Busy)
+    ));
+    let waits = "PRAGMA busy_timeout";
+    let waits: u64 = store.conn.query_row(waits, [], |row| row.get(0)).unwrap();
+    assert_eq!(waits, crate::limits::HOOK_READ_BUSY_MS);
+}

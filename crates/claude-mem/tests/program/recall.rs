@@ -305,3 +305,30 @@ fn what_a_subagent_was_told_of_a_file_the_others_have_not_heard() {
     assert!(read(None), "so is the agent itself");
     assert!(!read(None) && !read(Some("a1")), "each of them once");
 }
+
+/// Holds the database as another writer does.
+fn writing(home: &Sandbox) -> rusqlite::Connection {
+    let path = home.data_dir().join("claude-mem.db");
+    let conn = rusqlite::Connection::open(path).expect("opened");
+    conn.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+    conn
+}
+
+#[test]
+fn another_writer_costs_nothing_of_what_is_told() {
+    let home = sandbox();
+    decide(&home);
+    let lock = writing(&home);
+    for source in ["startup", "compact"] {
+        let answer = start(&home, "next", source);
+        assert!(told(&answer).contains("invoices"), "{source}: {answer}");
+    }
+    let answer = ask(&home, "next", QUESTION);
+    assert!(answer.contains("invoices"), "{answer}");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "get_observations", "arguments": {"ids": ["#1"]}}});
+    let fetched = home.mem_with(&["mcp"], format!("{call}\n")).ok();
+    assert!(fetched.stdout.contains("invoices"), "{fetched}");
+    assert!(!fetched.stdout.contains("isError\":true"), "{fetched}");
+    drop(lock);
+}
