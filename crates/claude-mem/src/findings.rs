@@ -38,6 +38,20 @@ impl Finding {
     }
 }
 
+/// What the first lines of a session say, in the order of its weight; empty on a good day.
+pub fn at_start(
+    reads: &Reads<'_>,
+    dir: &DataDir,
+    settings: &Settings,
+    now: Millis,
+    client: Option<Version>,
+) -> Result<Vec<String>, StoreError> {
+    let mut found = of_memory(reads, settings, now)?;
+    found.extend(of_worker_version(dir));
+    found.extend(of_client_version(dir, client));
+    Ok(found.iter().map(Finding::line).collect())
+}
+
 /// What the store itself tells, in the order of its weight; empty on a good day.
 pub fn of_memory(
     reads: &Reads<'_>,

@@ -10,7 +10,9 @@ use serde::Serialize;
 use super::app::App;
 use super::project;
 use super::screen::{QUIET, Screen};
-use crate::context::{self, Ask, Parts};
+use crate::context::moment::Listener;
+use crate::context::{self, Starting};
+use crate::findings;
 use crate::search::Handle;
 
 /// Show what the next session in this project would be told, and why
@@ -34,6 +36,8 @@ struct Shown {
     tokens: u32,
     budget: u32,
     left_out: usize,
+    /// The settings say that sessions are told nothing.
+    off: bool,
     items: Vec<Reason>,
 }
 
@@ -49,7 +53,7 @@ struct Reason {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let settings = app.settings().settings;
     let budget = args.tokens.unwrap_or(settings.context_tokens);
-    let mut shown = Shown { text: String::new(), tokens: 0, budget, left_out: 0, items: Vec::new() };
+    let mut shown = Shown { text: String::new(), tokens: 0, budget, left_out: 0, off: !settings.context, items: Vec::new() };
     if let Some(store) = app.store_if_any()? {
         let reads = store.read();
         let here = std::env::current_dir().context("there is no current directory")?;
@@ -58,26 +62,29 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             Some(named) => Some(project::find(&reads, named)?.id),
             None => reads.project_by_keys(&hint.keys)?,
         };
-        if let Some(id) = found {
-            let project = reads.project(id)?;
-            let ask = Ask {
-                project: id,
-                name: &project.name,
-                root: Path::new(&project.root),
-                branch: hint.branch.as_deref().filter(|_| args.project.is_none()),
-                resumed: None,
-                current: None,
-                budget_tokens: budget,
-                parts: Parts::of(&settings),
-                zone: &TimeZone::system(),
-                notices: &[],
-            };
-            let block = context::session_start(&reads, &ask)?;
-            shown.items = block.chosen.items.iter().map(reason).collect();
-            shown = Shown { text: block.text, tokens: block.tokens, left_out: block.chosen.left_out, ..shown };
-        }
+        // Of a project that is only named, its own directory.
+        let known = found.map(|id| reads.project(id)).transpose()?;
+        let root = known.as_ref().filter(|_| args.project.is_some()).map_or(&hint.root, |known| &known.root);
+        let starting = Starting {
+            listener: &Listener::default(),
+            source: "startup",
+            project: found,
+            name: &hint.name,
+            root: Path::new(root),
+            branch: hint.branch.as_deref().filter(|_| args.project.is_none()),
+            settings: &settings,
+            budget_tokens: budget,
+            notices: &findings::at_start(&reads, &app.data, &settings, app.now, None)?,
+            zone: &TimeZone::system(),
+        };
+        let block = starting.block(&reads)?;
+        shown.items = block.chosen.items.iter().map(reason).collect();
+        shown = Shown { text: block.text, tokens: block.tokens, left_out: block.chosen.left_out, ..shown };
     }
     screen.show(&shown, |screen, shown| {
+        if shown.off {
+            return writeln!(screen, "a session would be told nothing: `claude-mem config set context on` turns it on");
+        }
         if shown.text.is_empty() {
             return writeln!(screen, "a session in this project would be told nothing yet");
         }

@@ -6,29 +6,32 @@ use super::quote;
 use crate::ids::SessionId;
 use crate::store::{Filter, Page, Reads, StoreError};
 
-/// The last things asked for, oldest first.
+/// The last things asked for.
 const PROMPTS: u32 = 3;
-const PROMPT_CHARS_MAX: usize = 240;
 
-/// What the person asked for last; empty if nothing is known of it.
-pub(super) fn asked(reads: &Reads<'_>, session: SessionId) -> Result<String, StoreError> {
+/// What the person asked for last, oldest first; empty if nothing is known of it.
+pub(super) fn asked(reads: &Reads<'_>, session: SessionId) -> Result<Vec<String>, StoreError> {
     let of_session = Filter {
         session: Some(session),
         ..Filter::default()
     };
     let prompts = reads.prompts(&of_session, Page::first(PROMPTS))?.items;
+    let said = prompts.into_iter().rev().filter(|prompt| !prompt.private);
+    Ok(said.map(|prompt| prompt.text).collect())
+}
+
+/// As lines of at most so many characters.
+pub(super) fn render(asked: &[String], chars_max: usize) -> String {
     let mut out = String::new();
-    for prompt in prompts.iter().rev().filter(|prompt| !prompt.private) {
-        let text = quote::line(&prompt.text, PROMPT_CHARS_MAX);
+    for text in asked {
+        let text = quote::line(text, chars_max);
         if !text.is_empty() {
             // Writing to a string cannot fail.
             let _ = writeln!(out, "- {text}");
         }
     }
     if out.is_empty() {
-        return Ok(out);
+        return out;
     }
-    Ok(format!(
-        "\n## The work under way: what was asked for last\n{out}"
-    ))
+    format!("\n## The work under way: what was asked for last\n{out}")
 }

@@ -8,6 +8,7 @@
 //! stays within its budget and within the clients' limit, and the same state gives the same
 //! bytes. Absent on purpose: the clock, the worker, writing.
 
+mod above;
 pub mod choose;
 mod current;
 pub mod failure;
@@ -18,6 +19,8 @@ pub mod recall;
 mod recap;
 pub mod render;
 pub mod session_start;
+pub mod starting;
 
 pub use choose::{Chosen, Item, Shelf};
 pub use session_start::{Ask, Block, Parts, session_start};
+pub use starting::Starting;

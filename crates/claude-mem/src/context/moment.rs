@@ -13,7 +13,8 @@ use crate::clock::Millis;
 use crate::ids::{ClientSessionId, SessionId};
 use crate::limits::RECALL_CHARS_MAX;
 use crate::search::{RowKey, VectorLeg};
-use crate::store::{Feedback, Reads, Signal, StoreError};
+use crate::store::{Feedback, Reads, RowKind, Signal, StoreError};
+use crate::tokens;
 
 /// The agent that is told something: one of a session may not know what another was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,16 +135,30 @@ impl Listener {
 impl Block {
     /// What stands in it, as the ledger counts it.
     pub fn brought(&self) -> Vec<Brought> {
-        let items = self.chosen.items.iter();
-        items
-            .map(|item| Brought {
-                kind: item.row.kind,
-                row_id: item.row.row_id,
-                title: item.row.title.clone(),
-                score: item.value,
-                tokens: item.tokens,
-                reason: item.reasons.join(", "),
-            })
-            .collect()
+        let account = self.summary.iter().map(|summary| Brought {
+            kind: RowKind::Summary,
+            row_id: summary.id.0,
+            title: summary.request.clone(),
+            score: 0.0,
+            tokens: self.summary_tokens,
+            reason: "the last session's account".to_owned(),
+        });
+        let preferences = self.preferences.iter().map(|row| Brought {
+            kind: row.kind,
+            row_id: row.row_id,
+            title: row.title.clone(),
+            score: 0.0,
+            tokens: tokens::estimate(&row.title),
+            reason: "a preference".to_owned(),
+        });
+        let items = self.chosen.items.iter().map(|item| Brought {
+            kind: item.row.kind,
+            row_id: item.row.row_id,
+            title: item.row.title.clone(),
+            score: item.value,
+            tokens: item.tokens,
+            reason: item.reasons.join(", "),
+        });
+        account.chain(preferences).chain(items).collect()
     }
 }

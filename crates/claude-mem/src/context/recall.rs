@@ -15,7 +15,7 @@ use crate::search::rank::order;
 use crate::search::stem::stem;
 use crate::search::terms::{is_stop_word, words};
 use crate::search::{Handle, Query, Ranking, RowKey, VectorLeg};
-use crate::store::{Filter, Observation, Page, Reads, RowKind, StoreError, WordScope};
+use crate::store::{Filter, Level, Observation, Page, Reads, RowKind, StoreError, WordScope};
 use crate::tokens;
 use crate::vocabulary::AMENDMENT;
 
@@ -359,8 +359,12 @@ fn entry(row: &Observation, room: u32, zone: &TimeZone) -> String {
         Origin::Import => "imported",
         Origin::Manual => "saved by hand",
     };
+    let everywhere = match row.level {
+        Level::User => ", holds in every project",
+        Level::Project | Level::Proposed => "",
+    };
     let mut out = format!(
-        "- {} {} {} ({said_by}): {}\n",
+        "- {} {} {} ({said_by}{everywhere}): {}\n",
         Handle::from((RowKind::Observation, row.id.0)),
         render::day(row.created_at, zone),
         // Where it is from stands beside it in words.

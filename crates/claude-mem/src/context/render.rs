@@ -91,24 +91,30 @@ pub fn mark(kind: RowKind, observation_type: &str, origin: Origin) -> String {
         RowKind::Prompt => "prompt",
         RowKind::Message => "message",
     };
-    let source = match origin {
+    format!("{mark}{}", source(origin))
+}
+
+/// Where a text was read, if neither of the two who work here said it.
+pub const fn source(origin: Origin) -> &'static str {
+    match origin {
         Origin::Tool => "[tool]",
         Origin::Web => "[web]",
         Origin::Import => "[import]",
         Origin::User | Origin::Agent | Origin::Manual => "",
-    };
-    format!("{mark}{source}")
+    }
 }
 
-/// The last session's account, field by field, empty ones left out.
-pub fn account(summary: &Summary, zone: &TimeZone) -> String {
-    let mut out = String::new();
+/// A session's account, field by field, empty ones left out.
+pub fn account(summary: &Summary, heading: &str, field_chars: usize, zone: &TimeZone) -> String {
+    let (mut out, source) = (String::new(), source(summary.origin));
     let _ = writeln!(
         out,
-        "\n## Last session ({} {}, {})",
+        "\n## {heading} ({} {}, {}){}{}",
         day(summary.created_at, zone),
         clock_time(summary.created_at, zone),
-        Handle::from((RowKind::Summary, summary.id.0))
+        Handle::from((RowKind::Summary, summary.id.0)),
+        if source.is_empty() { "" } else { " " },
+        source
     );
     for (name, text) in [
         ("Asked", &summary.request),
@@ -117,7 +123,7 @@ pub fn account(summary: &Summary, zone: &TimeZone) -> String {
         ("Next", &summary.next_steps),
         ("Open", &summary.notes),
     ] {
-        let text = quote::line(text, FIELD_CHARS_MAX);
+        let text = quote::line(text, field_chars);
         if !text.is_empty() {
             let _ = writeln!(out, "{name}: {text}");
         }

@@ -7,9 +7,10 @@ use crate::context::Parts;
 use crate::hook::event::ProjectHint;
 use crate::ids::{ClientSessionId, ObservationId};
 use crate::memory::{NewObservation, NewSummary, ObservationType, Origin};
-use crate::store::{Level, NewSession, ObservationEdit, Store, Stored};
+use crate::store::{Level, NewPrompt, NewSession, ObservationEdit, RowKind, Store, Stored};
 
 const NOON: i64 = 981_201_600_000; // 2001-02-03 12:00 UTC
+static UTC: TimeZone = TimeZone::UTC;
 
 struct Shop {
     _dir: tempfile::TempDir,
@@ -54,16 +55,7 @@ impl Shop {
     fn add(&mut self, kind: ObservationType, title: &str, hours_ago: i64) -> ObservationId {
         let new = NewObservation {
             kind,
-            title: title.into(),
-            subtitle: String::new(),
-            narrative: String::new(),
-            facts: Vec::new(),
-            concepts: Vec::new(),
-            files_read: Vec::new(),
-            files_modified: Vec::new(),
-            origin: Origin::Agent,
-            created_at: Millis(NOON - hours_ago * 3_600_000),
-            discovery_tokens: 900,
+            ..self.new_one(title, hours_ago)
         };
         let place = Stored {
             project: Some(self.project),
@@ -103,20 +95,44 @@ impl Shop {
         self.ask(budget_tokens, None)
     }
 
+    fn new_one(&self, title: &str, hours_ago: i64) -> NewObservation {
+        NewObservation {
+            kind: ObservationType::DISCOVERY,
+            title: title.into(),
+            subtitle: String::new(),
+            narrative: String::new(),
+            facts: Vec::new(),
+            concepts: Vec::new(),
+            files_read: Vec::new(),
+            files_modified: Vec::new(),
+            origin: Origin::Agent,
+            created_at: Millis(NOON - hours_ago * 3_600_000),
+            discovery_tokens: 900,
+        }
+    }
+
     fn ask(&self, budget_tokens: u32, resumed: Option<(SessionId, Millis)>) -> Block {
         let ask = Ask {
-            project: self.project,
+            resumed,
+            ..self.asking(budget_tokens)
+        };
+        session_start(&self.store.read(), &ask).unwrap()
+    }
+
+    fn asking(&self, budget_tokens: u32) -> Ask<'static> {
+        Ask {
+            project: Some(self.project),
             name: "shop",
             root: Path::new("/nowhere"),
             branch: Some("main"),
-            resumed,
+            resumed: None,
             current: None,
+            compacted: false,
             budget_tokens,
             parts: Parts::default(),
-            zone: &TimeZone::UTC,
+            zone: &UTC,
             notices: &[],
-        };
-        session_start(&self.store.read(), &ask).unwrap()
+        }
     }
 }
 
@@ -187,6 +203,127 @@ fn the_budget_holds_and_what_is_left_out_is_said() {
                 .contains(&format!("Left out: {} more", block.chosen.left_out))
         );
     }
+}
+
+#[test]
+fn a_long_account_gives_way_to_the_budget() {
+    for said in [
+        "A long account of what was done. ",
+        "長い説明がここに書いてあります。",
+    ] {
+        let mut shop = shop();
+        let long = said.repeat(40);
+        shop.add(ObservationType::DECISION, &long, 2);
+        let place = Stored {
+            project: Some(shop.project),
+            made_by: "local",
+            ..Stored::default()
+        };
+        let new = NewSummary {
+            request: long.clone(),
+            learned: long.clone(),
+            completed: long.clone(),
+            next_steps: long.clone(),
+            notes: long.clone(),
+            created_at: Millis(NOON),
+            ..NewSummary::default()
+        };
+        let session = shop.session;
+        let prompt = NewPrompt {
+            session,
+            project: Some(shop.project),
+            prompt_id: None,
+            text: &long,
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(NOON),
+        };
+        shop.store
+            .write(|tx| {
+                for _ in 0..3 {
+                    tx.create_prompt(&prompt)?;
+                }
+                tx.create_summary(&new, session, &place)
+            })
+            .unwrap();
+        for budget in [100, 200, 300, 600, 1_500, 2_400] {
+            let ask = Ask {
+                current: Some(shop.session),
+                compacted: true,
+                notices: &["something needs you: claude-mem status".to_owned()],
+                ..shop.asking(budget)
+            };
+            let block = session_start(&shop.store.read(), &ask).unwrap();
+            assert!(block.tokens <= budget, "{} of {budget}", block.tokens);
+            assert_eq!(block.tokens, tokens::estimate(&block.text));
+            let told = block.text.contains("## This session so far (");
+            assert_eq!(told, block.summary.is_some(), "{}", block.text);
+            assert!(!block.text.contains("## Last session"));
+            assert!(budget < 600 || told, "{}", block.text);
+            // The account leaves room for the index.
+            assert!(budget < 1_500 || block.text.contains("## Index"));
+        }
+    }
+}
+
+#[test]
+fn a_project_that_nobody_knows_yet_is_told_what_holds_everywhere_and_the_ledger_knows() {
+    let mut shop = shop();
+    let preference = shop.add(ObservationType::DECISION, "Run the formatter", 50);
+    let to_user = ObservationEdit {
+        level: Some(Level::User),
+        ..ObservationEdit::default()
+    };
+    shop.store
+        .write(|tx| tx.edit_observation(preference, &to_user, Millis(NOON)))
+        .unwrap();
+    let ask = Ask {
+        project: None,
+        name: "new",
+        ..shop.asking(1_500)
+    };
+    let block = session_start(&shop.store.read(), &ask).unwrap();
+    assert!(
+        block.text.contains("nothing is recorded yet"),
+        "{}",
+        block.text
+    );
+    assert!(
+        block.text.contains("- #1 Run the formatter\n"),
+        "{}",
+        block.text
+    );
+    let told = block.brought();
+    assert_eq!(
+        (told[0].row_id, told[0].reason.as_str()),
+        (1, "a preference")
+    );
+    shop.summarise("Fix the login loop", 1);
+    let told = shop.start(1_500).brought();
+    let account = told.iter().find(|told| told.kind == RowKind::Summary);
+    assert!(account.unwrap().tokens > 10);
+}
+
+#[test]
+fn what_was_read_on_the_web_says_so() {
+    let mut shop = shop();
+    shop.add(ObservationType::DISCOVERY, "Redis evicts keys", 2);
+    let web = NewObservation {
+        origin: Origin::Web,
+        ..shop.new_one("Redis forgets", 1)
+    };
+    let place = Stored {
+        project: Some(shop.project),
+        made_by: "local",
+        ..Stored::default()
+    };
+    shop.store
+        .write(|tx| tx.create_observation(&web, &place))
+        .unwrap();
+    let text = shop.start(1_500).text;
+    assert!(text.contains(" discovery Redis evicts keys"), "{text}");
+    assert!(text.contains(" discovery[web] Redis forgets"), "{text}");
 }
 
 #[test]

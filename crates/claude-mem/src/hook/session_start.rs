@@ -6,11 +6,11 @@ use jiff::tz::TimeZone;
 
 use super::event::ProjectHint;
 use super::recall::{Question, Told, open, record};
-use crate::context::{self, quote};
-use crate::findings::{self, Finding};
-use crate::ids::{ProjectId, SessionId};
+use crate::context::{Starting, quote};
+use crate::findings;
+use crate::ids::ProjectId;
 use crate::serve::pidfile::WorkerFile;
-use crate::store::{Filter, Page, Reads, StoreError};
+use crate::store::{Reads, StoreError};
 
 /// Counting further takes time that nobody has at the start.
 const COUNTED_MAX: u32 = 1_000;
@@ -26,78 +26,42 @@ pub(super) fn told(question: &Question<'_>) -> Result<Told, StoreError> {
     let reads = store.read();
     let project = reads.project_by_keys(&hint.keys)?;
     let settings = question.settings.all();
-    let mut found = findings::of_memory(&reads, &settings, question.now)?;
-    found.extend(findings::of_worker_version(question.dir));
-    found.extend(findings::of_client_version(question.dir, question.client));
-    let notices: Vec<String> = found.iter().map(Finding::line).collect();
-    let mut told = Told::default();
-    if settings.context
-        && let Some(project) = project
-    {
-        told.text = block(question, &reads, hint, project, source, &notices)?;
-    }
-    if settings.context && told.text.is_empty() && source == "startup" {
-        told.text = welcome(question, hint);
+    let notices = findings::at_start(
+        &reads,
+        question.dir,
+        &settings,
+        question.now,
+        question.client,
+    )?;
+    let starting = Starting {
+        listener: &question.listener(),
+        source,
+        project,
+        name: &hint.name,
+        root: Path::new(&hint.root),
+        branch: hint.branch.as_deref(),
+        settings: &settings,
+        budget_tokens: settings.context_tokens,
+        notices: &notices,
+        zone: &TimeZone::system(),
+    };
+    let block = starting.block(&reads)?;
+    record(question, "session_start", &block.brought());
+    let mut told = Told {
+        text: block.text,
+        message: String::new(),
+    };
+    let is_new = told.text.is_empty() || project.is_none();
+    if settings.context && is_new && source == "startup" {
+        let welcome = welcome(question, hint);
+        if told.text.is_empty() {
+            told.text = welcome;
+        }
     }
     if settings.show_message && source == "startup" {
         told.message = message(question, &reads, hint, project, &notices)?;
     }
     Ok(told)
-}
-
-fn block(
-    question: &Question<'_>,
-    reads: &Reads<'_>,
-    hint: &ProjectHint,
-    project: ProjectId,
-    source: &str,
-    notices: &[String],
-) -> Result<String, StoreError> {
-    let own = question.listener().own_session(reads)?;
-    let settings = question.settings.all();
-    let resumed = match own.filter(|_| source == "resume") {
-        Some(id) => Some((id, reads.session(id)?.last_activity)),
-        None => None,
-    };
-    let block = context::session_start(
-        reads,
-        &context::Ask {
-            project,
-            name: &hint.name,
-            root: Path::new(&hint.root),
-            branch: hint.branch.as_deref(),
-            resumed,
-            current: under_way(reads, source, own, project)?,
-            budget_tokens: settings.context_tokens,
-            parts: context::Parts::of(&settings),
-            zone: &TimeZone::system(),
-            notices,
-        },
-    )?;
-    record(question, "session_start", &block.brought());
-    Ok(block.text)
-}
-
-/// The session whose work goes on: its own after a compaction, the one before it after `/clear`.
-fn under_way(
-    reads: &Reads<'_>,
-    source: &str,
-    own: Option<SessionId>,
-    project: ProjectId,
-) -> Result<Option<SessionId>, StoreError> {
-    match source {
-        "compact" => Ok(own),
-        "clear" => {
-            let of_project = Filter {
-                project: Some(project),
-                ..Filter::default()
-            };
-            let last = reads.sessions(&of_project, Page::first(2))?.items;
-            let mut last = last.into_iter().map(|session| session.id);
-            Ok(last.find(|id| Some(*id) != own))
-        }
-        _ => Ok(None),
-    }
 }
 
 /// One friendly line in a project that memory does not know yet, once.

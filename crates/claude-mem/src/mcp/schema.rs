@@ -63,7 +63,7 @@ pub fn tools() -> Value {
         tool(
             "save_memory",
             "Keep a fact, decision or preference.",
-            json!({ "text": text(), "title": text(), "project": text(), "type": text(), "global": { "type": "boolean", "description": "for every project" } }),
+            json!({ "text": text(), "title": text(), "project": text(), "type": text(), "global": { "type": "boolean", "description": "propose it for every project" } }),
             &["text"],
             false,
         ),

@@ -332,3 +332,55 @@ fn another_writer_costs_nothing_of_what_is_told() {
     assert!(!fetched.stdout.contains("isError\":true"), "{fetched}");
     drop(lock);
 }
+
+#[test]
+fn the_first_session_of_a_project_hears_what_holds_everywhere_and_it_is_noted() {
+    let home = sandbox();
+    home.mem(&["save", "--global", "Run the formatter before every commit"])
+        .ok();
+    let elsewhere = home.home().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).expect("a directory");
+    let first = hook(
+        &home,
+        "SessionStart",
+        "one",
+        &json!({"source": "startup", "cwd": elsewhere}),
+    );
+    assert!(told(&first).contains("nothing is recorded yet"), "{first}");
+    assert!(told(&first).contains("- #1 Run the formatter"), "{first}");
+    assert_eq!(times_shown(&home), 1);
+}
+
+#[test]
+fn a_preview_is_what_a_session_is_told_to_the_letter() {
+    let mut home = sandbox();
+    decide(&home);
+    let dir = claude_mem::paths::DataDir::new(home.data_dir());
+    let mut store = claude_mem::store::Store::open(&dir.db()).expect("a store");
+    let recovered = claude_mem::serve::recover::Recovered {
+        at: claude_mem::clock::Millis(crate::common::NOW),
+        damaged: "/elsewhere/damaged.db".into(),
+        backup_from: None,
+        salvaged: 0,
+    };
+    let notice = serde_json::to_string(&recovered).expect("json");
+    store
+        .write(|tx| tx.set_meta(claude_mem::serve::recover::NOTICE, &notice))
+        .expect("written");
+    drop(store);
+    let preview: Value = home.mem(&["context", "--json"]).ok().json();
+    let answer = start(&home, "later", "startup");
+    assert_eq!(preview["text"], told(&answer));
+    assert!(told(&answer).contains("Tell the user: "), "{answer}");
+    home.set_env("CLAUDE_MEM_CONTEXT", "off");
+    let preview: Value = home.mem(&["context", "--json"]).ok().json();
+    assert_eq!(
+        (&preview["text"], &preview["off"]),
+        (&json!(""), &json!(true))
+    );
+    let said = home.mem(&["context"]).ok();
+    assert!(
+        said.stdout.starts_with("a session would be told nothing: "),
+        "{said}"
+    );
+}

@@ -12,14 +12,15 @@ use super::problem::Problem;
 use super::projects;
 use super::rows::{Row, Views, handle};
 use super::search;
-use crate::clock::Millis;
 use crate::config::Settings;
-use crate::context::{self, Block, Parts, quote, render};
+use crate::context::moment::Listener;
+use crate::context::{self, Block, quote, render};
+use crate::findings;
 use crate::hook::agents;
-use crate::ids::{ProjectId, SessionId};
+use crate::ids::ProjectId;
 use crate::memory::ObservationType;
 use crate::search::{Ask, Whose};
-use crate::store::{Feedback, Page, Reads, RowKind, Signal};
+use crate::store::{Page, Reads, RowKind};
 
 /// Memories of one answer to `semantic`.
 const ITEMS: u32 = 5;
@@ -78,7 +79,8 @@ pub(super) fn preview(api: &Api, _: &Params, which: Which) -> Result<Preview, Pr
         .min(settings_max());
     api.view(|reads| {
         let project = projects::named(reads, which.project.as_deref())?;
-        let block = block(api, reads, &settings, project, None, budget)?;
+        let new = Listener::default();
+        let block = block(api, reads, &settings, project, (&new, "startup"), budget)?;
         let items = block.chosen.items.iter().map(|item| Chosen {
             handle: handle(item.row.kind, item.row.row_id),
             title: item.row.title.clone(),
@@ -113,13 +115,14 @@ fn settings_max() -> u32 {
     }
 }
 
-/// To the letter what a session of this project is told. No project, nothing to tell.
+/// To the letter what a session of this project is told, given who starts and how. No project,
+/// nothing to tell.
 fn block(
     api: &Api,
     reads: &Reads<'_>,
     settings: &Settings,
     project: Option<ProjectId>,
-    resumed: Option<(SessionId, Millis)>,
+    (listener, source): (&Listener, &str),
     budget_tokens: u32,
 ) -> Result<Block, Problem> {
     let project = match project {
@@ -135,19 +138,19 @@ fn block(
     } else {
         None
     };
-    let ask = context::Ask {
-        project: project.id,
+    let starting = context::Starting {
+        listener,
+        source,
+        project: Some(project.id),
         name: &project.name,
         root,
         branch: branch.as_deref(),
-        resumed,
-        current: None,
+        settings,
         budget_tokens,
-        parts: Parts::of(settings),
+        notices: &findings::at_start(reads, api.dir(), settings, api.now(), None)?,
         zone: &api.zone,
-        notices: &[],
     };
-    Ok(context::session_start(reads, &ask)?)
+    Ok(starting.block(reads)?)
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -168,54 +171,29 @@ pub(super) struct Told {
 
 pub(super) fn inject(api: &Api, _: &Params, starting: Starting) -> Result<Told, Problem> {
     let settings = api.settings().settings;
-    if !settings.context {
-        return Ok(Told {
-            context: String::new(),
-        });
-    }
     let named = starting.project.as_ref().map(ProjectName::text);
-    let (client, called) = (
-        agents::CLAUDE_CODE.name,
-        starting.session_id.unwrap_or_default(),
-    );
+    let listener = Listener {
+        client: agents::CLAUDE_CODE.name.to_owned(),
+        session: starting.session_id.unwrap_or_default(),
+        agent_id: String::new(),
+    };
+    let source = starting.source.as_deref().unwrap_or("startup");
     let block = api.view(|reads| {
-        let id = crate::ids::ClientSessionId(called.clone());
-        let session = reads.session_of_client(client, &id)?;
+        let own = listener.own_session(reads)?;
+        let own = own.map(|id| reads.session(id)).transpose()?;
         let named = projects::named(reads, named.as_deref())?;
-        let project = named.or_else(|| session.as_ref()?.project);
-        let resumed = starting.source.as_deref() == Some("resume");
-        let resumed = session.filter(|_| resumed);
-        let resumed = resumed.map(|session| (session.id, session.last_activity));
-        block(
-            api,
-            reads,
-            &settings,
-            project,
-            resumed,
-            settings.context_tokens,
-        )
+        let project = named.or_else(|| own.as_ref()?.project);
+        let who = (&listener, source);
+        block(api, reads, &settings, project, who, settings.context_tokens)
     })?;
-    if !called.is_empty() && !block.chosen.items.is_empty() {
-        let now = api.now();
+    let brought = block.brought();
+    if !listener.session.is_empty() && !brought.is_empty() {
+        let entries = listener.told("session_start", &brought, api.now());
         api.change(|store| {
             store.write(|tx| {
-                for (rank, item) in block.chosen.items.iter().enumerate() {
-                    tx.record_feedback(&Feedback {
-                        kind: item.row.kind,
-                        row_id: item.row.row_id,
-                        client,
-                        session: &called,
-                        agent_id: "",
-                        signal: Signal::Injected,
-                        place: "session_start",
-                        score: Some(item.value),
-                        rank: u32::try_from(rank).ok(),
-                        tokens: item.tokens,
-                        reason: &item.reasons.join(", "),
-                        at: now,
-                    })?;
-                }
-                Ok(())
+                entries
+                    .iter()
+                    .try_for_each(|entry| tx.record_feedback(entry))
             })
         })?;
     }
