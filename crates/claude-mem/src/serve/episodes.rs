@@ -28,12 +28,23 @@ pub enum Cut {
 /// Decides where the first episode of `heads` ends. With `flush` an open turn is taken as it
 /// stands: somebody waits for an empty queue.
 pub fn cut(heads: &[Head], now: Millis, flush: bool) -> Cut {
+    cut_at(heads, Some(now), flush)
+}
+
+/// The same where no time passes: an episode ends where the next one begins.
+pub fn cut_told(heads: &[Head], flush: bool) -> Cut {
+    cut_at(heads, None, flush)
+}
+
+fn cut_at(heads: &[Head], now: Option<Millis>, flush: bool) -> Cut {
     let Some(first) = heads.first() else {
         return Cut::Nothing;
     };
     // As for the queue: a time further away than any wait means that the clock was set back.
     let wait_ms = BACKOFF_SECONDS_MAX.max(LEASE_SECONDS) * 1_000;
-    if let Some(at) = still_to_come(first.not_before, wait_ms, now) {
+    if now.is_some()
+        && let Some(at) = still_to_come(first.not_before, wait_ms, now)
+    {
         return Cut::Wait(at);
     }
     let mut bytes = 0;
@@ -64,8 +75,9 @@ pub fn cut(heads: &[Head], now: Millis, flush: bool) -> Cut {
 }
 
 /// The time itself, if it is yet to come and no further away than anything is waited for.
-fn still_to_come(at: Millis, wait_ms_max: i64, now: Millis) -> Option<Millis> {
-    (at > now && at.0 <= now.0.saturating_add(wait_ms_max)).then_some(at)
+fn still_to_come(at: Millis, wait_ms_max: i64, now: Option<Millis>) -> Option<Millis> {
+    let comes = now.is_none_or(|now| at > now && at.0 <= now.0.saturating_add(wait_ms_max));
+    comes.then_some(at)
 }
 
 /// True for what a turn is made of; the rest is said about the session.

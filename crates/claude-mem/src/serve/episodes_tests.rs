@@ -182,3 +182,23 @@ fn a_clock_that_was_set_back_holds_nothing_up() {
         assert_eq!(cut(&heads, NOW, false), Cut::Take(2), "{kinds:?}");
     }
 }
+
+#[test]
+fn where_no_time_passes_an_episode_ends_where_the_next_one_begins() {
+    let far = NOW.plus_seconds(86_400);
+    for (kinds, want) in [
+        (&["prompt", "stop"][..], None),
+        (&["prompt", "tool_use"], None),
+        (&["prompt", "stop", "subagent_stop"], Some(2)),
+        (&["prompt", "tool_use", "prompt"], Some(2)),
+    ] {
+        let mut heads = heads(kinds);
+        for head in &mut heads {
+            head.at = far.micros();
+        }
+        match cut_told(&heads, false) {
+            Cut::Take(count) => assert_eq!(Some(count), want, "{kinds:?}"),
+            _ => assert_eq!(None, want, "{kinds:?}"),
+        }
+    }
+}

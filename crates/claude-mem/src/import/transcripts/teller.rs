@@ -55,8 +55,7 @@ impl<'a> Teller<'a> {
     }
 
     fn cut(&mut self, flush: bool) {
-        // No time passes in a transcript: an episode ends where the next one begins.
-        while let Cut::Take(count) = episodes::cut(&self.heads, Millis(0), flush) {
+        while let Cut::Take(count) = episodes::cut_told(&self.heads, flush) {
             self.heads.drain(..count);
             let told = self.waiting.drain(..count);
             self.cut
