@@ -72,11 +72,12 @@ impl Rows<'_> {
             if told.iter().any(|earlier| said.is_also_said_by(earlier)) {
                 continue;
             }
+            told.push(said);
+            // What says nearly the same as something forgotten stays away with it.
             let key = || tombstone_for(&observation.title, &observation.narrative);
             if self.was_forgotten(reads, key)? {
                 continue;
             }
-            told.push(said);
             chosen.push(Chosen {
                 observation,
                 replaces: Vec::new(),

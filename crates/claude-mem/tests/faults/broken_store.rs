@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::common::hooks::{
     self as common, NEUTRAL, data, home_in_time, in_queue, kept, lines, payload,
 };
+use crate::common::turns::{counts, turn};
 
 /// The longest that any hook may take here. Not a measurement: a hook without an end.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -224,4 +225,32 @@ fn a_file_in_the_place_of_the_directory_is_answered_like_anything_else() {
     fs::write(home.data_dir(), "not a directory").expect("a file");
     says_nothing_wrong(home.hook("UserPromptSubmit", prompt("one")));
     assert_eq!(home.read(home.data_dir()), "not a directory");
+}
+
+#[test]
+fn a_recovery_that_is_killed_loses_nothing() {
+    for part in [8, 2] {
+        let home = crate::common::sandbox();
+        turn(&home, "one", 1);
+        home.mem(&["worker", "run", "--until-drained"]).ok();
+        let db = data(&home).db();
+        let length = fs::metadata(&db).expect("a database").len();
+        let mut bytes = fs::read(&db).expect("a database");
+        bytes[100..].fill(0x5a);
+        fs::write(&db, &bytes).expect("the damage");
+        // Killed by the kernel as soon as it has written a part of what is to take the place.
+        let blocks = length / 512 / part;
+        let script =
+            format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" worker run --until-drained");
+        let mut command = home.command("/bin/sh");
+        command.arg("-c").arg(script).arg(crate::common::exe());
+        rig::process::run(command, b"", LIMIT);
+        assert_eq!(fs::read(&db).expect("still there"), bytes);
+        home.mem(&["worker", "run", "--until-drained"]).ok();
+        let counts = counts(&home);
+        assert_eq!((counts.prompts, counts.final_messages), (1, 1));
+        let status = home.mem(&["status"]).ok();
+        assert!(status.stdout.contains("damaged"), "{status}");
+        assert!(!data(&home).recovering().exists());
+    }
 }

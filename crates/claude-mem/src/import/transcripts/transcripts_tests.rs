@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::config::Settings;
 use crate::hook::settings::HookSettings;
+use crate::ids::ClientSessionId;
 use crate::import::{Unwatched, undo};
-use crate::store::{Filter, Page};
+use crate::store::{Filter, Page, RowKind};
 
 /// Later than every fixture.
 const NOW: Millis = Millis(1_900_000_000_000);
@@ -544,4 +545,64 @@ fn only_what_is_asked_for_is_read() {
         counts(&scratch.run(&mut store, &data).0),
         "2 found, 0 imported, [2 NotAskedFor]"
     );
+}
+
+/// Every row of a store by its handle.
+fn all_rows(store: &Store) -> Vec<(RowKind, i64)> {
+    let (reads, filter, page) = (store.read(), Filter::default(), Page::first(500));
+    let of = |kind, ids: Vec<i64>| ids.into_iter().map(move |id| (kind, id));
+    let memories = reads.observations(&filter, page).unwrap().items;
+    let summaries = reads.summaries(&filter, page).unwrap().items;
+    let prompts = reads.prompts(&filter, page).unwrap().items;
+    let messages = reads.final_messages(&filter, page).unwrap().items;
+    of(
+        RowKind::Observation,
+        memories.iter().map(|row| row.id.0).collect(),
+    )
+    .chain(of(
+        RowKind::Summary,
+        summaries.iter().map(|row| row.id.0).collect(),
+    ))
+    .chain(of(
+        RowKind::Prompt,
+        prompts.iter().map(|row| row.id.0).collect(),
+    ))
+    .chain(of(
+        RowKind::Message,
+        messages.iter().map(|row| row.id.0).collect(),
+    ))
+    .collect()
+}
+
+#[test]
+fn what_was_forgotten_comes_back_by_no_second_import() {
+    let scratch = Scratch::new();
+    let mut lines = vec![prompt(
+        "s",
+        0,
+        "Count money in cents from now on, never in floats",
+    )];
+    lines.extend(edit("s", 1, "t1", "i64"));
+    lines.push(answer("s", 10, "All amounts are cents now."));
+    lines.push(prompt("s", 20, "Name the type Cents"));
+    lines.extend(edit("s", 21, "t2", "Cents"));
+    lines.push(answer("s", 30, "The type is called Cents."));
+    scratch.write("shop/s.jsonl", &lines);
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    let (first, _) = scratch.run(&mut store, &data);
+    let rows = all_rows(&store);
+    for kind in RowKind::ALL {
+        assert!(rows.iter().any(|row| row.0 == kind), "{kind:?} {rows:?}");
+    }
+    for &(kind, id) in &rows {
+        store.write(|tx| tx.forget(kind, id, NOW)).unwrap();
+    }
+    undo(&mut store, first.run.unwrap()).unwrap();
+    scratch.run(&mut store, &data);
+    assert_eq!(all_rows(&store), []);
+    let id = ClientSessionId("s".into());
+    let session = store.read().session_of_client("claude-code", &id).unwrap();
+    let session = session.unwrap();
+    assert_eq!((session.user_prompt, session.prompt_counter), (None, 2));
+    assert_eq!(store.read().session_carry(session.id).unwrap(), None);
 }
