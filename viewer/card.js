@@ -85,7 +85,6 @@ export class MemCard extends HTMLElement {
       row.project && h('span', {}, row.project.name),
       files.length > 0 && h('span', { class: 'mono' }, baseName(files[0]), files.length > 1 && ` +${files.length - 1}`),
       concepts.length > 0 && h('span', {}, concepts.slice(0, CONCEPTS).join(', ')),
-      row.score != null && h('span', { class: 'score', title: 'How well it fits' }, row.score.toFixed(2)),
     );
   }
 
@@ -100,7 +99,7 @@ export class MemCard extends HTMLElement {
   #body() {
     const row = this.#row;
     const parts = row.kind === 'observation' ? observation(row) : row.kind === 'summary' ? summary(row) : row.private && h('p', { class: 'soft' }, 'Its words were never kept.');
-    return [parts, row.why && why(row.why), this.#source()];
+    return [parts, row.why && why(row), this.#source()];
   }
 
   /** Where it is from, small. */
@@ -205,13 +204,19 @@ export class MemCard extends HTMLElement {
   }
 }
 
-const ledeOf = (row) => (row.kind === 'observation' ? row.subtitle || row.narrative : row.kind === 'summary' ? row.completed || row.learned : '');
+/** The next thing that it says; what only repeats the title is passed over. */
+function ledeOf(row) {
+  const said = row.kind === 'observation' ? [row.subtitle, row.narrative] : row.kind === 'summary' ? [row.completed, row.learned] : [];
+  return said.find((text) => text && !same(text, titleOf(row)));
+}
+
+const same = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
 
 function observation(row) {
   return [
-    row.subtitle && h('p', { class: 'soft' }, row.subtitle),
-    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose' }, row.narrative),
-    row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', {}, fact))),
+    row.subtitle && !same(row.subtitle, row.title) && h('p', { class: 'soft' }, marked(row.subtitle)),
+    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose' }, marked(row.narrative)),
+    row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', {}, marked(fact)))),
     row.concepts?.length > 0 && chips('Concepts', row.concepts, 'concept'),
     chips('Modified', row.filesModified, 'file'),
     chips('Read', row.filesRead, 'file'),
@@ -221,7 +226,7 @@ function observation(row) {
 function summary(row) {
   const fields = [['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed], ['Next steps', row.nextSteps], ['Notes', row.notes]];
   return [
-    h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(([name, text]) => [h('dt', {}, name), h('dd', {}, marked(text))])),
     chips('Edited', row.filesEdited, 'file'),
     chips('Read', row.filesRead, 'file'),
   ];
@@ -235,12 +240,12 @@ function chips(name, list, filter) {
 const PARTS = [['words', 'its words'], ['vectors', 'its meaning'], ['coverage', 'share of the question'], ['neighbours', 'what stands around it'], ['recency', 'how new it is']];
 
 /** The parts of a score, as bars and figures. */
-function why(parts) {
+function why({ why: parts, score }) {
   const most = Math.max(...PARTS.map(([key]) => parts[key] ?? 0), 0.01);
   return h(
     'details',
     { class: 'why' },
-    h('summary', {}, 'Why it is here'),
+    h('summary', {}, 'Why it is here', h('span', { class: 'score', title: 'How well it fits' }, score.toFixed(2))),
     PARTS.map(([key, name]) => h('div', { class: 'bar-row' }, h('span', {}, name), h('span', { class: 'bar' }, h('span', { style: { inlineSize: `${Math.max((parts[key] ?? 0) / most, 0) * 100}%` } })), h('span', {}, (parts[key] ?? 0).toFixed(3)))),
     parts.matched?.length > 0 && h('p', { class: 'meta' }, `matched: ${parts.matched.join(', ')}`),
   );

@@ -33,7 +33,7 @@ export function search(world, { params }) {
     filter('Kind', select('kind', KINDS)),
     filter('Type', select('type', [['', 'any'], ...TYPES.map((type) => [type, type])])),
     filter('Concept', input('concept', 'text', { autocomplete: 'off' })),
-    filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'a path or its end' })),
+    filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'path or name' })),
     filter('From', input('since', 'date')),
     filter('To', input('until', 'date')),
     clear,

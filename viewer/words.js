@@ -6,6 +6,8 @@ const number = new Intl.NumberFormat();
 const brief = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const dayFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 const yearFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const pastFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
@@ -24,8 +26,10 @@ export function day(ms) {
   return (then.getFullYear() === now.getFullYear() ? dayFormat : yearFormat).format(then);
 }
 
+/** How long ago; what is older than a week, by its date. */
 export function ago(ms) {
   const seconds = (ms - Date.now()) / 1_000;
+  if (seconds < -7 * 86_400) return (new Date(ms).getFullYear() === new Date().getFullYear() ? dateFormat : pastFormat).format(ms);
   for (const [unit, size] of [['day', 86_400], ['hour', 3_600], ['minute', 60]]) {
     if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
   }
@@ -64,9 +68,10 @@ export const baseName = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? p
 /** What matches a word of which a search knows the stem: `retri` is in `retry`. */
 const stem = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/i$/, '[iy]');
 
-/** Text with the words that a search matched set apart. */
+/** Text as it was written, `code` set as code, with the words that a search matched set apart. */
 export function marked(text, words) {
   const known = (words ?? []).filter((word) => word.length > 1).map(stem);
-  if (!known.length) return [text];
-  return text.split(new RegExp(`(${known.join('|')})`, 'i')).map((part, at) => (at % 2 ? h('mark', {}, part) : part));
+  const found = known.length ? new RegExp(`(${known.join('|')})`, 'i') : null;
+  const plain = (part) => (found ? part.split(found).map((piece, at) => (at % 2 ? h('mark', {}, piece) : piece)) : part);
+  return String(text ?? '').split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h('code', {}, plain(part)) : plain(part)));
 }

@@ -78,7 +78,7 @@ test('letters lead everywhere', async () => {
   await press('/');
   assert.ok(await focus('#find'));
   await page.keyboard.type('gulls');
-  await page.locator('main[data-view="search"] .score').first().waitFor();
+  await page.locator('main[data-view="search"] mem-card').first().waitFor();
   await press('Enter');
   assert.ok(await focus('.card-toggle'));
   await press('Enter', 'Escape');

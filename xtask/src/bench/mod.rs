@@ -1,6 +1,8 @@
 //! The measurements of `crates/bench`, built as optimised as what users run. Each has its
 //! own help: `cargo xtask bench hooks --help`.
 
+mod page;
+
 use std::ffi::OsString;
 
 use crate::cargo;
@@ -17,6 +19,8 @@ pub(crate) enum Bench {
     Http(Measured),
     /// Hooks: what they cost a client, against /bin/true
     Hooks(Measured),
+    /// The viewer in a browser: how long until memories are in the page
+    Page(page::Args),
     /// Old transcripts: how fast they are taken in, and in how much memory
     Import(Measured),
     /// Retrieval quality on data sets in the shape of our rows
@@ -42,6 +46,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
         Bench::Import(args) => measure("import", &args.rest),
         Bench::Hooks(args) => shipped("hooks", &args.rest),
         Bench::Http(args) => shipped("http", &args.rest),
+        Bench::Page(args) => page::run(args),
         Bench::Retrieval(args) => measure("retrieval", &args.rest),
         Bench::Search(args) => shipped("search", &args.rest),
     }

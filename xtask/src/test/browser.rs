@@ -4,29 +4,63 @@
 //! are kept below the target directory. What a machine without a network cannot have is a reason
 //! to skip, and said.
 
+use std::path::{Path, PathBuf};
+
 use super::Outcome;
 use super::needs::find;
 use super::scripts::Scripts;
 use crate::cargo;
 
+/// The scripts, and a browser for them.
+pub(crate) struct Stage {
+    scripts: Scripts,
+    browser: PathBuf,
+    out: PathBuf,
+}
+
+impl Stage {
+    /// An error is something that cannot be had here.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let Some(browser) = find("chromium") else {
+            anyhow::bail!("chromium is not installed, and cannot be had here");
+        };
+        Ok(Self {
+            scripts: Scripts::of("tests/browser")?,
+            browser,
+            out: cargo::target_dir()?.join("browser"),
+        })
+    }
+
+    /// Runs one script that is no test.
+    pub(crate) fn run(
+        &self,
+        script: &str,
+        args: &[&str],
+        exe: &Path,
+        bench: &Path,
+    ) -> anyhow::Result<()> {
+        self.scripts.run(script, args, &self.env(exe, bench))
+    }
+
+    fn env<'a>(&'a self, exe: &'a Path, bench: &'a Path) -> [(&'static str, &'a Path); 4] {
+        [
+            ("CLAUDE_MEM_TEST_EXE", exe),
+            ("CLAUDE_MEM_TEST_BENCH", bench),
+            ("CLAUDE_MEM_TEST_BROWSER", &self.browser),
+            ("CLAUDE_MEM_TEST_OUT", &self.out),
+        ]
+    }
+}
+
 pub(super) fn run_all() -> anyhow::Result<Outcome> {
-    let Some(browser) = find("chromium") else {
-        let why = "chromium is not installed, and cannot be had here";
-        return Ok(Outcome::Skipped(why.to_owned()));
-    };
-    let scripts = match Scripts::of("tests/browser") {
-        Ok(scripts) => scripts,
+    let stage = match Stage::new() {
+        Ok(stage) => stage,
         Err(missing) => return Ok(Outcome::Skipped(format!("{missing:#}"))),
     };
     cargo::build_debug()?;
-    let target = cargo::target_dir()?;
-    let (built, out) = (target.join("debug"), target.join("browser"));
-    scripts.run_all(&[
-        ("CLAUDE_MEM_TEST_EXE", &built.join("claude-mem")),
-        ("CLAUDE_MEM_TEST_BENCH", &built.join("claude-mem-bench")),
-        ("CLAUDE_MEM_TEST_BROWSER", &browser),
-        ("CLAUDE_MEM_TEST_OUT", &out),
-    ])?;
-    println!("pictures: {}", out.display());
+    let built = cargo::target_dir()?.join("debug");
+    let (exe, bench) = (built.join("claude-mem"), built.join("claude-mem-bench"));
+    stage.scripts.run_all(&stage.env(&exe, &bench))?;
+    println!("pictures: {}", stage.out.display());
     Ok(Outcome::Passed)
 }

@@ -3,7 +3,7 @@
 //! Stages run one after the other and each says how long it took. A stage that fails does not
 //! hide the next one; one that cannot run here says why. The last line is the verdict.
 
-mod browser;
+pub(crate) mod browser;
 mod needs;
 mod scripts;
 mod stages;

@@ -23,6 +23,18 @@ impl Scripts {
         Ok(Self { folder, node })
     }
 
+    /// Runs one file.
+    pub(super) fn run(
+        &self,
+        file: &str,
+        args: &[&str],
+        env: &[(&str, &Path)],
+    ) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.node);
+        command.arg(file).args(args).current_dir(&self.folder);
+        run(command.envs(env.iter().copied()))
+    }
+
     /// Runs every file of tests, each in a process of its own.
     pub(super) fn run_all(&self, env: &[(&str, &Path)]) -> anyhow::Result<()> {
         let mut failed = Vec::new();

@@ -386,7 +386,13 @@ fn word_scores(
         return Ok(HashMap::new());
     };
     // Rows that are not allowed must not crowd out those that are.
-    let most = if allowed.is_some() { 20 } else { 4 } * ranking.candidates;
+    let most = match allowed {
+        None => 4,
+        Some(allowed) if allowed.is_named() => 20,
+        // Too many are allowed to be crowded out.
+        Some(_) => 8,
+    };
+    let most = most * ranking.candidates;
     let mut scores: HashMap<RowKey, (f64, f64)> = HashMap::new();
     // A project, or rows that are named, are few of those in which a word stands.
     let is_narrow = scope.project.is_some() || allowed.is_some_and(Allowed::is_named);

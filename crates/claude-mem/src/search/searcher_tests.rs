@@ -400,3 +400,54 @@ fn signatures_in_memory_follow_the_file() {
     assert_eq!(near(&mut town), 4);
     assert!(shelves.read().unwrap().bytes() > 0);
 }
+
+#[test]
+fn a_folder_that_much_is_about_is_tested_row_by_row() {
+    let mut town = town();
+    let shop = town.shop;
+    let place = Stored {
+        project: Some(shop),
+        made_by: "test",
+        ..Stored::default()
+    };
+    // Enough files that their rows are not named one by one.
+    let below = |row: i64, folder: &str| NewObservation {
+        files_modified: (0..100).map(|n| format!("{folder}/{row}/{n}.rs")).collect(),
+        ..observation(&format!("Tariff {row}"), "The tariffs are rounded", row)
+    };
+    let mut wanted = Vec::new();
+    for row in 0..40 {
+        let inside = town
+            .store
+            .write(|tx| tx.create_observation(&below(row, "ledger"), &place))
+            .unwrap();
+        wanted.push((RowKind::Observation, inside.0));
+        let beside = below(row + 100, if row < 5 { "ledgers" } else { "src" });
+        town.store
+            .write(|tx| tx.create_observation(&beside, &place))
+            .unwrap();
+    }
+    let folder = ["ledger".to_owned()];
+    let wide = |of| town.store.read().wide_folder(of, &folder).unwrap();
+    assert!(wide(Some(shop)).is_some() && wide(None).is_some());
+    assert!(wide(Some(town.bakery)).is_none());
+    for text in ["tariffs", ""] {
+        let mut ask = Ask::new(text, Millis(1_000_000)).of(Whose::ProjectOnly(shop));
+        ask.files = folder.to_vec();
+        ask.page = Page::first(100);
+        let found = town.search(&ask).results.into_iter();
+        let mut found: Vec<RowKey> = found.map(|item| item.id.key()).collect();
+        found.sort_unstable();
+        assert_eq!(found, wanted, "{text:?}");
+    }
+    let filter = Filter {
+        files: folder.to_vec(),
+        ..Filter::default()
+    };
+    let page = Page {
+        offset: 10,
+        limit: 100,
+    };
+    let listed = town.store.read().observations(&filter, page).unwrap();
+    assert_eq!(listed.items.len(), 30);
+}

@@ -1,0 +1,33 @@
+//! How long the viewer takes to be there, in a browser, with the executable as it ships.
+
+use std::path::Path;
+
+use anyhow::bail;
+
+use crate::cargo;
+use crate::test::browser;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Observations that are there
+    #[arg(long, default_value_t = 100_000)]
+    observations: usize,
+    /// This executable instead of one that is built
+    #[arg(long)]
+    exe: Option<std::path::PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let stage = match browser::Stage::new() {
+        Ok(stage) => stage,
+        Err(missing) => bail!("{missing}"),
+    };
+    let exe = match &args.exe {
+        Some(exe) => exe.canonicalize()?,
+        None => cargo::build_dist()?,
+    };
+    cargo::run(cargo::cargo().args(["build", "--release", "--package", "claude-mem-bench"]))?;
+    let bench = cargo::target_dir()?.join("release/claude-mem-bench");
+    let rows = args.observations.to_string();
+    stage.run("load.js", &[&rows], &exe, Path::new(&bench))
+}
