@@ -309,6 +309,9 @@ pub const QUERY_QUOTING_WORDS_MAX: usize = 2;
 /// Places in the index that the words of one query may name together. The rarest words go first,
 /// and at least one does; words that stand everywhere only count where something was found.
 pub const QUERY_POSTINGS_MAX: u64 = 16_000;
+/// Where one word is all there is to go by, and every project is asked, so many: a word that stands
+/// in more places tells them apart by little but their length, and the newest are as good.
+pub const QUERY_LONE_POSTINGS_MAX: u64 = 4_000;
 /// Filters of one query, and values of one filter; what comes after them is words.
 pub const QUERY_FILTERS_MAX: usize = 16;
 /// What of a query is encoded: time is proportional.

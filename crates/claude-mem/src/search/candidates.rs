@@ -11,7 +11,7 @@ use super::stem::stem;
 use super::vectors::{Similarities, VectorLeg};
 use crate::clock::Millis;
 use crate::ids::SessionId;
-use crate::limits::QUERY_POSTINGS_MAX;
+use crate::limits::{QUERY_LONE_POSTINGS_MAX, QUERY_POSTINGS_MAX};
 use crate::store::{Document, Expr, Reads, StoreError, WordScope};
 
 /// Rows before and rows after that a small row leans on.
@@ -281,9 +281,14 @@ impl Terms {
             chosen.truncate(ranking.terms_max);
         }
         let (words, postings) = asked_for(&chosen);
-        let after = match postings {
-            0..=QUERY_POSTINGS_MAX => 0,
-            _ => all - (all as f64 * QUERY_POSTINGS_MAX as f64 / postings as f64) as u64,
+        let most = match chosen.len() {
+            1 => QUERY_LONE_POSTINGS_MAX,
+            _ => QUERY_POSTINGS_MAX,
+        };
+        let after = if postings > most {
+            all - (all as f64 * most as f64 / postings as f64) as u64
+        } else {
+            0
         };
         let idf = |count: u64| {
             ((all as f64 + ranking.imagined) / (count as f64 + 0.5))
