@@ -79,7 +79,7 @@ impl Engine {
             (Some(vectors), None) => Some(VectorLeg::cold(vectors, self.encoder)),
             (None, _) => None,
         };
-        self.store.view(|reads| look(*reads, leg))
+        self.store.view(|reads| look(reads.again(), leg))
     }
 
     pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {

@@ -244,8 +244,15 @@ fn write<T>(
 }
 
 /// Everything that can be asked. Borrowed from a [`Store`], or from a running change.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Reads<'c>(pub(crate) &'c Connection);
+
+impl Reads<'_> {
+    /// The same, for somebody who keeps one.
+    pub fn again(&self) -> Self {
+        Self(self.0)
+    }
+}
 
 /// Everything that can be changed, inside one transaction.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use super::stream::event;
 use crate::clock;
 use crate::ids::SessionId;
 use crate::limits::HTTP_STREAM_ROWS_MAX;
-use crate::store::{Marks, QueueCounts, Reads, RowKind, Store};
+use crate::store::{Marks, QueueCounts, Reads, RowKind, Store, StoreError};
 
 /// One page's view of the database.
 pub(super) struct Watch {
@@ -100,8 +100,12 @@ fn look(
     let mut sessions = begun_or_ended(reads, known)?;
     sessions.extend(found.iter().filter_map(|(_, row)| row.session()));
     for session in sessions {
-        let view = views.session_view(reads.session(session)?)?;
-        events.push(event("session", None, &view));
+        let session = match reads.session(session) {
+            // An import that was undone takes its sessions along.
+            Err(StoreError::NoSuchRow { .. }) => continue,
+            found => found?,
+        };
+        events.push(event("session", None, &views.session_view(session)?));
     }
     for (id, row) in found {
         // Rows of one kind need not be in the order of their numbers: the highest counts.
@@ -154,21 +158,22 @@ fn brought_back(
     Ok(back)
 }
 
-fn forgotten(reads: &Reads<'_>) -> Result<BTreeMap<i64, (RowKind, i64)>, crate::store::StoreError> {
+fn forgotten(reads: &Reads<'_>) -> Result<BTreeMap<i64, (RowKind, i64)>, StoreError> {
     let newest = reads.forgotten_last(HTTP_STREAM_ROWS_MAX)?.into_iter();
     Ok(newest
         .map(|(number, kind, row_id)| (number, (kind, row_id)))
         .collect())
 }
 
-/// Sessions that were not under way at the last look and are, or the other way round.
+/// Sessions that were not under way at the last look and are, or the other way round. Of very many
+/// that nobody ended, one may be told again that merely was heard of longest ago.
 fn begun_or_ended(reads: &Reads<'_>, known: &mut Known) -> Result<BTreeSet<SessionId>, Problem> {
     let there = active(reads)?;
     let was = std::mem::replace(&mut known.active, there);
     Ok(was.symmetric_difference(&known.active).copied().collect())
 }
 
-fn active(reads: &Reads<'_>) -> Result<BTreeSet<SessionId>, crate::store::StoreError> {
+fn active(reads: &Reads<'_>) -> Result<BTreeSet<SessionId>, StoreError> {
     let last = reads.active_sessions(HTTP_STREAM_ROWS_MAX)?;
     Ok(last.into_iter().collect())
 }
