@@ -249,6 +249,7 @@ pub struct Reads<'c>(pub(crate) &'c Connection);
 
 impl Reads<'_> {
     /// The same, for somebody who keeps one.
+    #[must_use]
     pub fn again(&self) -> Self {
         Self(self.0)
     }
