@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Size of one transcript in kilobytes, on average
     #[arg(long, default_value_t = 400)]
     session_kilobytes: u64,
+    /// Leave the transcripts in this folder, for other programs to read
+    #[arg(long, value_name = "DIR")]
+    tree: Option<std::path::PathBuf>,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -56,7 +59,8 @@ const NOW: Millis = Millis(1_900_000_000_000);
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let dir = tempfile::tempdir()?;
-    let tree = dir.path().join("projects");
+    let tree = args.tree.clone();
+    let tree = tree.unwrap_or_else(|| dir.path().join("projects"));
     let (bytes, sessions) = tree::plant(&tree, args.megabytes, args.session_kilobytes)?;
     let megabytes = bytes as f64 / 1e6;
     let (cpu, started) = (usage::cpu_time(), Instant::now());

@@ -141,11 +141,8 @@ pub fn of_store(error: &StoreError, data: &DataDir) -> Finding {
     let database = data.db();
     let fix = match error {
         StoreError::Busy => "another process is writing; try again".to_owned(),
-        StoreError::Damaged => format!(
-            "move {} away; events that come in are spooled meanwhile",
-            database.display()
-        ),
-        StoreError::DiskFull => "make room on the disk; nothing is lost meanwhile".to_owned(),
+        StoreError::Damaged => "claude-mem restore; events that come in wait meanwhile".to_owned(),
+        StoreError::DiskFull => "make room on the disk; what hooks cannot keep is filled in from the client's transcripts".to_owned(),
         StoreError::Foreign => {
             "claude-mem install --adopt, or set CLAUDE_MEM_DATA_DIR to another directory".to_owned()
         }

@@ -183,7 +183,18 @@ pub const IMPORT_BATCH_ROWS: usize = 16;
 /// Episodes of a transcript that wait to be stored together; one is the rule.
 pub const IMPORT_EPISODES_MAX: usize = 16;
 /// What readers of transcripts may be ahead of the store.
-pub const IMPORT_AHEAD_MAX: usize = 4;
+pub const IMPORT_AHEAD_MAX: usize = 8;
+/// Episodes of transcripts, of one session or of several, that are stored in one transaction, and
+/// places up to which transcripts were read.
+pub const IMPORT_BATCH_EPISODES: usize = 12;
+pub const IMPORT_BATCH_PARTS: usize = 64;
+/// Rows of the full-text index that one statement brings: a power of two.
+pub const PASSAGES_AT_ONCE_MAX: usize = 64;
+const _: () = assert!(PASSAGES_AT_ONCE_MAX.is_power_of_two());
+/// Pages of the write-ahead log (16 MB) while much is written.
+pub const BULK_LOG_PAGES: u32 = 4_096;
+/// Sessions that wait for or are with each thread that reads.
+pub const IMPORT_SESSIONS_PER_THREAD: usize = 4;
 /// Threads that read transcripts.
 pub const IMPORT_THREADS_MAX: usize = 4;
 /// How deep transcripts may lie below the folder that was named.

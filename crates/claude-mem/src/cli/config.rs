@@ -49,7 +49,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         Action::List => list(app, screen),
         Action::Get { key } => get(known(key)?, app, screen),
         Action::Set { key, value } => set(known(key)?, value, app, screen, &file),
-        Action::Unset { key } => unset(known(key)?, app, screen, &file),
+        Action::Unset { key } => match config::key(key) {
+            Some(key) => unset(key, app, screen, &file),
+            None => take_out(key, screen, &file),
+        },
         Action::Path => screen.show(&json!({ "path": file.path() }), |screen, _| {
             writeln!(screen, "{}", file.path().display())
         }),
@@ -165,6 +168,16 @@ fn unset(key: &Key, app: &App, screen: &mut Screen, file: &SettingsFile) -> anyh
     let names: Vec<String> = older.chain([key.name.to_owned(), key.variable()]).collect();
     file.unset(&names)?;
     told(key, app, screen)
+}
+
+/// An entry of the file that is no setting has only to go.
+fn take_out(name: &str, screen: &mut Screen, file: &SettingsFile) -> anyhow::Result<()> {
+    if !file.unset(&[name.to_owned()])? {
+        return known(name).map(drop);
+    }
+    screen.show(&json!({ "removed": name }), |screen, _| {
+        writeln!(screen, "{name} is out of {}", file.path().display())
+    })
 }
 
 /// Says what holds now, which need not be what was set.

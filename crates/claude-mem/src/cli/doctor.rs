@@ -163,7 +163,8 @@ fn print(screen: &mut Screen, report: &Report) -> std::io::Result<()> {
             Some(_) => (BAD, "failed"),
         };
         let why = fixed.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
-        writeln!(screen, "{style}{mark:8}{style:#}{}{why}", fixed.what)?;
+        let margin = format!("{style}{mark:8}{style:#}");
+        screen.beside(&margin, 8, &format!("{}{why}", fixed.what))?;
     }
     if !report.fixed.is_empty() {
         writeln!(screen)?;
@@ -174,9 +175,11 @@ fn print(screen: &mut Screen, report: &Report) -> std::io::Result<()> {
             Level::Note => (WARN, "note"),
             Level::Problem => (BAD, "problem"),
         };
-        writeln!(screen, "{style}{mark:8}{style:#}{:11}{}", finding.check, finding.what)?;
+        let margin = format!("{style}{mark:8}{style:#}{:11}", finding.check);
+        screen.beside(&margin, 19, &finding.what)?;
         if let Some(fix) = &finding.fix {
-            writeln!(screen, "{:19}{QUIET}fix:{QUIET:#} {fix}", "")?;
+            let margin = format!("{:19}{QUIET}fix:{QUIET:#} ", "");
+            screen.beside(&margin, 24, fix)?;
         }
     }
     let curable = report.findings.iter().any(|finding| finding.cure.is_some());

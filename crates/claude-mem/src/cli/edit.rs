@@ -107,14 +107,38 @@ fn in_editor(row: &Observation, app: &App) -> anyhow::Result<Option<Correction>>
     let mut file = crate::paths::create_file(&path).with_context(|| path.display().to_string())?;
     file.write_all(before.as_bytes())?;
     drop(file);
-    let after = edited(&path);
+    let correction = until_it_reads(&path, &before);
     // The sheet holds a memory: it does not stay.
     std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
-    let after = after?;
-    if after == before {
-        return Ok(None);
+    correction
+}
+
+/// What a person has typed is not thrown away over a missing line: the editor opens again.
+fn until_it_reads(path: &Path, before: &str) -> anyhow::Result<Option<Correction>> {
+    loop {
+        let after = edited(path)?;
+        // An emptied sheet is how one leaves without a change.
+        if after == before || after.trim().is_empty() {
+            return Ok(None);
+        }
+        match sheet::read(&after) {
+            Ok(correction) => return Ok(Some(correction)),
+            Err(wrong) if !again(&wrong)? => {
+                return Err(Usage::error(format!("{wrong}; nothing was changed")));
+            }
+            Err(_) => {}
+        }
     }
-    sheet::read(&after).map(Some).map_err(Usage::error)
+}
+
+/// Enter means yes; whoever has gone away does not.
+fn again(wrong: &str) -> std::io::Result<bool> {
+    let mut out = anstream::stderr();
+    write!(out, "{wrong}. Edit it again? [Y/n] ")?;
+    out.flush()?;
+    let mut answer = String::new();
+    let is_there = std::io::stdin().read_line(&mut answer)? > 0;
+    Ok(is_there && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 #[allow(

@@ -13,7 +13,7 @@ use super::app::App;
 use super::screen::Screen;
 use super::{Usage, words};
 use crate::hook::settings::HookSettings;
-use crate::import::{self, Around, Report, earlier, json};
+use crate::import::{self, Around, ImportError, Report, earlier, json};
 use crate::store::{ImportRun, Store, StoreError};
 
 /// Bring in what was learnt elsewhere, or before
@@ -120,18 +120,29 @@ fn bring(
     let client_dir = client_dir(&home);
     let around = Around { settings: &settings, home: &home, client_dir: &client_dir };
     let mut store = opened(app)?;
-    let mut report = if dry_run {
+    let brought = if dry_run {
         let scratch = rehearsal(app)?;
         let copy = scratch.0.join("store.db");
         store.back_up(&copy)?;
-        act(&mut Store::open(&copy)?, around)?
+        act(&mut Store::open(&copy)?, around)
     } else {
-        act(&mut store, around)?
+        act(&mut store, around)
     };
+    let mut report = brought.map_err(in_words)?;
     if dry_run {
         report.run = None;
     }
     Ok(report)
+}
+
+/// With what to do, where something can be done.
+fn in_words(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(ImportError::Store(StoreError::DiskFull)) => anyhow::anyhow!(
+            "the disk is full; make room and run it again: what was stored so far is kept"
+        ),
+        _ => error,
+    }
 }
 
 /// A directory for one rehearsal.
@@ -157,6 +168,7 @@ fn rehearsal(app: &App) -> anyhow::Result<Scratch> {
 fn opened(app: &App) -> anyhow::Result<Store> {
     let path = app.data.db();
     match Store::open(&path) {
+        Err(StoreError::DiskFull) => anyhow::bail!("the disk is full; make room and run it again"),
         Err(StoreError::Foreign) => anyhow::bail!(
             "{} is the earlier program's own database, so there is no store of ours to import into: \
              `claude-mem install` takes its place and imports it, --data-dir keeps both apart",

@@ -27,6 +27,7 @@ use crate::install::entry::Launch;
 use crate::install::find::{self, Found};
 use crate::install::receipt::Receipt;
 use crate::paths::DataDir;
+pub(super) use adopt::EARLIER;
 pub(super) use ask::is_possible as can_ask;
 pub(super) use plugin::uninstall as uninstall_plugin;
 pub(super) use steps::{State, Step, Steps};

@@ -66,20 +66,59 @@ impl Screen {
         headings: [&str; N],
         rows: &[[String; N]],
     ) -> std::io::Result<()> {
-        let mut widths = headings.map(columns_of);
         let rows: Vec<[String; N]> = rows
             .iter()
             .map(|row| row.each_ref().map(|cell| plain(cell)))
             .collect();
-        for row in &rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(columns_of(cell));
-            }
-        }
+        let widths = widths_of(&headings, &rows);
         writeln!(self.out, "{QUIET}{}{QUIET:#}", self.row(&headings, &widths))?;
         for row in &rows {
             let cells: Vec<&str> = row.iter().map(String::as_str).collect();
             writeln!(self.out, "{}", self.row(&cells, &widths))?;
+        }
+        Ok(())
+    }
+
+    /// The same with the last column wrapped under itself: for words of which none may be lost.
+    pub(super) fn table_of_reasons<const N: usize>(
+        &mut self,
+        headings: [&str; N],
+        rows: &[[String; N]],
+    ) -> std::io::Result<()> {
+        let widths = widths_of(&headings, rows);
+        writeln!(self.out, "{QUIET}{}{QUIET:#}", self.row(&headings, &widths))?;
+        for row in rows {
+            let [first @ .., last] = row.as_slice() else {
+                continue;
+            };
+            let mut margin = String::new();
+            for (cell, width) in first.iter().zip(&widths) {
+                let gap = width.saturating_sub(columns_of(cell)) + 2;
+                margin.push_str(cell);
+                margin.extend(std::iter::repeat_n(' ', gap));
+            }
+            let columns = columns_of(&margin);
+            self.beside(&margin, columns, last)?;
+        }
+        Ok(())
+    }
+
+    /// Something in the margin, and a text beside it that is wrapped under itself. The margin may
+    /// be styled, so its columns are said.
+    pub(super) fn beside(
+        &mut self,
+        margin: &str,
+        columns: usize,
+        text: &str,
+    ) -> std::io::Result<()> {
+        let room = |width: usize| width.saturating_sub(columns).max(BESIDE_COLUMNS_MIN);
+        let lines = wrapped(&plain(text), self.width.map_or(usize::MAX, room));
+        for (at, line) in lines.iter().enumerate() {
+            match at {
+                0 if line.is_empty() => writeln!(self.out, "{}", margin.trim_end())?,
+                0 => writeln!(self.out, "{margin}{line}")?,
+                _ => writeln!(self.out, "{:columns$}{line}", "")?,
+            }
         }
         Ok(())
     }
@@ -169,6 +208,19 @@ fn width_of_process() -> Option<usize> {
         Some(usize::from(size.ws_col))
     };
     given.or_else(terminal).filter(|columns| *columns >= 20)
+}
+
+/// Text beside a margin is never narrower than this, whatever the terminal.
+const BESIDE_COLUMNS_MIN: usize = 20;
+
+fn widths_of<const N: usize>(headings: &[&str; N], rows: &[[String; N]]) -> [usize; N] {
+    let mut widths = headings.map(columns_of);
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(columns_of(cell));
+        }
+    }
+    widths
 }
 
 /// Lines of at most `room` columns, broken between words; a word that is longer stands alone.

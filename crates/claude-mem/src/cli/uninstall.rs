@@ -1,12 +1,12 @@
 //! `claude-mem uninstall`: out of the client's files again, without a trace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::install::{State, Steps};
+use super::install::{EARLIER, State, Steps};
 use super::screen::Screen;
 use super::{Usage, worker};
 use crate::install::change::{self, Change, Places};
@@ -196,6 +196,7 @@ fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
         }
     }
     // Not empty means that somebody else lives there.
+    let _ = std::fs::remove_dir(data.backups());
     let gone = std::fs::remove_dir(data.root()).is_ok() || !data.root().exists();
     let detail = if gone {
         format!("{} deleted", data.root().display())
@@ -233,8 +234,19 @@ fn ours(data: &DataDir, foreign: bool) -> Vec<PathBuf> {
             paths.push(name.into());
         }
     }
+    paths.extend(below(data.root(), |name| name.starts_with("edit-")));
     if !foreign {
-        paths.extend([data.logs(), data.backups(), data.settings()]);
+        // What was moved there when the earlier program was taken over is not ours to delete.
+        paths.extend(below(&data.backups(), |name| !name.starts_with(EARLIER)));
+        paths.extend([data.logs(), data.settings()]);
     }
     paths
+}
+
+fn below(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| is_ours(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect()
 }

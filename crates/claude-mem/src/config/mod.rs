@@ -37,6 +37,19 @@ pub struct Warning {
     /// `settings.json`, or the variable's name.
     pub place: String,
     pub message: String,
+    /// The entry of the file, where it is about one.
+    pub entry: Option<String>,
+}
+
+impl Warning {
+    /// The command that makes it go away.
+    pub fn fix(&self) -> String {
+        match &self.entry {
+            Some(name) => format!("claude-mem config unset {name}"),
+            None if self.place == FILE_NAME => "claude-mem config".to_owned(),
+            None => format!("unset {}", self.place),
+        }
+    }
 }
 
 impl std::fmt::Display for Warning {
@@ -124,6 +137,7 @@ pub fn unknown_variables<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Warnin
                 "is not a setting{}",
                 suggestion(&name["CLAUDE_MEM_".len()..])
             ),
+            entry: None,
         })
         .collect()
 }
@@ -158,6 +172,7 @@ fn in_file(message: String) -> Warning {
     Warning {
         place: FILE_NAME.to_owned(),
         message,
+        entry: None,
     }
 }
 
@@ -186,13 +201,13 @@ impl Layers {
                 self.set(key.name, raw, FILE_NAME, Source::File);
             } else if older::key_of(name).is_none() && !older::is_known(name) {
                 let hint = suggestion(name.strip_prefix("CLAUDE_MEM_").unwrap_or(name));
-                self.warn_file(format!("{name} is not a setting{hint}"));
+                self.warn_entry(name, format!("{name} is not a setting{hint}"));
             }
         }
-        if find("CLAUDE_MEM_DATA_DIR").is_some() {
-            self.warn_file(
-                "CLAUDE_MEM_DATA_DIR has no effect in this file; set it in the environment".into(),
-            );
+        let data_dir = "CLAUDE_MEM_DATA_DIR";
+        if find(data_dir).is_some() {
+            let message = "has no effect in this file; set it in the environment";
+            self.warn_entry(data_dir, format!("{data_dir} {message}"));
         }
     }
 
@@ -216,12 +231,20 @@ impl Layers {
             Err(expected) => self.warnings.push(Warning {
                 place: place.to_owned(),
                 message: format!("{name} must be {expected}"),
+                entry: (source == Source::File).then(|| name.to_owned()),
             }),
         }
     }
 
     fn warn_file(&mut self, message: String) {
         self.warnings.push(in_file(message));
+    }
+
+    fn warn_entry(&mut self, name: &str, message: String) {
+        self.warnings.push(Warning {
+            entry: Some(name.to_owned()),
+            ..in_file(message)
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use crate::install::change::Places;
 use crate::install::entry::{self, Whose};
 use crate::install::file::ClientFile;
 use crate::install::receipt::Part;
-use crate::install::{NAME, client, hooks, json, plugin, rival, server};
+use crate::install::{NAME, client, hooks, json, plugin, rival, rival_worker, server};
 use crate::limits::CLIENT_SETTINGS_BYTES_MAX;
 
 const REPAIR: &str = "claude-mem repair";
@@ -210,25 +210,34 @@ fn tools_at(patient: &Patient<'_>, places: &Places) -> Finding {
 }
 
 pub(super) fn rival(patient: &Patient<'_>) -> Vec<Finding> {
-    let Ok(file) = patient.places.read_settings() else {
-        return Vec::new();
-    };
-    let rival = rival::look(file.text.as_deref().unwrap_or_default()).unwrap_or_default();
-    if !rival.is_there() {
-        return Vec::new();
+    let file = patient.places.read_settings();
+    let text = file.ok().and_then(|file| file.text).unwrap_or_default();
+    let rival = rival::look(&text).unwrap_or_default();
+    if rival.is_there() {
+        let parts = [rival.plugins.join(", "), rival.events.join(", ")];
+        let parts = parts.iter().filter(|part| !part.is_empty());
+        let parts: Vec<&str> = parts.map(String::as_str).collect();
+        return vec![Finding::problem(
+            "earlier",
+            format!(
+                "an earlier program of this name is still on: {}",
+                parts.join("; ")
+            ),
+            "claude-mem install --adopt",
+        )];
     }
-    let parts = [rival.plugins.join(", "), rival.events.join(", ")];
-    let parts: Vec<&str> = parts
-        .iter()
-        .map(String::as_str)
-        .filter(|part| !part.is_empty())
-        .collect();
-    vec![Finding::problem(
-        "earlier",
-        format!(
-            "an earlier program of this name is still on: {}",
-            parts.join("; ")
-        ),
-        "claude-mem install --adopt",
-    )]
+    // Hooks of sessions that were open when it was switched off start it again.
+    let workers = rival_worker::running(patient.data).into_iter();
+    let workers = workers.map(|pid| {
+        let pid = pid.as_raw_nonzero();
+        Finding::problem(
+            "earlier",
+            format!(
+                "a worker of the earlier program (process {pid}) runs in {}",
+                patient.data.root().display()
+            ),
+            format!("kill {pid}, and end the Claude Code sessions that were open before"),
+        )
+    });
+    workers.collect()
 }

@@ -100,7 +100,7 @@ pub(super) fn space(patient: &Patient<'_>) -> Vec<Finding> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let said = format!("{} MB free", free >> 20);
     if free < DISK_FREE_BYTES_MIN {
-        let fix = "make room; events wait and nothing is lost meanwhile";
+        let fix = "make room; what hooks cannot keep meanwhile is filled in from the client's transcripts";
         return vec![Finding::problem("disk", format!("only {said}"), fix)];
     }
     vec![Finding::ok("disk", said)]
@@ -125,7 +125,7 @@ pub(super) fn settings(patient: &Patient<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = loaded
         .warnings
         .iter()
-        .map(|warning| Finding::note("settings", warning.to_string(), "claude-mem config"))
+        .map(|warning| Finding::note("settings", warning.to_string(), warning.fix()))
         .collect();
     if found.is_empty() {
         found.push(Finding::ok("settings", "all readable"));

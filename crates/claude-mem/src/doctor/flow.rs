@@ -100,7 +100,10 @@ pub(super) fn spool(patient: &Patient<'_>) -> Vec<Finding> {
         found.push(
             Finding::problem(
                 "spool",
-                format!("{stuck} events have waited long and are not in the database"),
+                format!(
+                    "{} waited long and not in the database",
+                    counted(stuck, "has", "have")
+                ),
                 "claude-mem worker run --until-drained",
             )
             .cured_by(Cure::Spool),
@@ -109,7 +112,14 @@ pub(super) fn spool(patient: &Patient<'_>) -> Vec<Finding> {
     if bad > 0 {
         found.push(Finding::problem(
             "spool",
-            format!("{bad} events could not be read and were set aside"),
+            format!(
+                "{} set aside",
+                counted(
+                    bad,
+                    "could not be read and was",
+                    "could not be read and were"
+                )
+            ),
             format!(
                 "rm {}/*.bad, when you have looked at them",
                 patient.data.spool().display()
@@ -119,10 +129,17 @@ pub(super) fn spool(patient: &Patient<'_>) -> Vec<Finding> {
     if found.is_empty() {
         found.push(Finding::ok(
             "spool",
-            format!("{waiting} events wait, none for long"),
+            format!("{}, none for long", counted(waiting, "waits", "wait")),
         ));
     }
     found
+}
+
+fn counted(events: u64, of_one: &str, of_many: &str) -> String {
+    match events {
+        1 => format!("1 event {of_one}"),
+        _ => format!("{events} events {of_many}"),
+    }
 }
 
 pub(super) fn dead(patient: &Patient<'_>) -> Vec<Finding> {
@@ -132,7 +149,11 @@ pub(super) fn dead(patient: &Patient<'_>) -> Vec<Finding> {
     match store.read().queue_counts() {
         Ok(counts) if counts.dead > 0 => vec![Finding::problem(
             "queue",
-            format!("{} events could not be worked on", counts.dead),
+            counted(
+                counts.dead,
+                "could not be worked on",
+                "could not be worked on",
+            ),
             "claude-mem queue list --state dead, then `claude-mem queue retry --all`",
         )],
         Ok(counts) => vec![Finding::ok("queue", format!("{} waiting", counts.waiting))],

@@ -1,5 +1,7 @@
 //! The database, and whether its indexes tell the same as its rows.
 
+use std::path::Path;
+
 use super::{Cure, Finding, Patient};
 use crate::store::{Store, StoreError, VectorStore};
 
@@ -28,19 +30,31 @@ pub(super) fn database(patient: &Patient<'_>) -> Vec<Finding> {
             format!("{said} is of schema {found}, newer than the {known} that this program knows"),
             "update claude-mem: `cargo xtask install` with newer sources",
         ),
-        Err(error) => Finding::problem("database", format!("{said}: {error}"), RESTORE),
+        Err(error) => unusable(&path, &error),
         Ok(store) => match store.integrity() {
             Ok(found) if found.is_empty() => Finding::ok("database", format!("{said}, sound")),
             Ok(found) => {
                 Finding::problem("database", format!("{said}: {}", found.join("; ")), RESTORE)
             }
-            Err(error) => Finding::problem("database", format!("{said}: {error}"), RESTORE),
+            Err(error) => unusable(&path, &error),
         },
     };
     vec![finding]
 }
 
 const RESTORE: &str = "claude-mem restore";
+
+/// Only what is damaged has to be put back.
+fn unusable(path: &Path, error: &StoreError) -> Finding {
+    let said = path.display();
+    let fix = match error {
+        StoreError::DiskFull => "make room on the disk".to_owned(),
+        StoreError::Busy => "claude-mem doctor, in a moment".to_owned(),
+        StoreError::ReadOnly | StoreError::Io(..) => format!("chmod u+rw {said}"),
+        _ => RESTORE.to_owned(),
+    };
+    Finding::problem("database", format!("{said}: {error}"), fix)
+}
 
 /// Only a database that reads is worth a second look.
 fn readable(patient: &Patient<'_>) -> Option<Store> {

@@ -1,6 +1,7 @@
 //! What an import found, and what became of each of it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -109,6 +110,11 @@ impl Report {
             }
         };
         &mut self.kinds[at].1
+    }
+
+    /// Something could not be read.
+    pub(super) fn problem(&mut self, path: &Path, why: impl std::fmt::Display) {
+        self.problems.push(format!("{}: {why}", path.display()));
     }
 
     pub fn imported(&self) -> u64 {

@@ -9,6 +9,7 @@
 //!   text as a tree that keeps comments, order and line ends.
 //! - `file` reads and replaces one file with care, `receipt` remembers what stood there before,
 //!   `change` puts the two together.
+//! - `rival_worker` finds and ends the worker of the earlier program.
 //! - `check` sends a made-up session through the hooks; `plugin` brings the same as a plugin.
 //!
 //! Invariant: what is not ours is left as it was, byte for byte; a file is replaced whole or not
@@ -26,6 +27,7 @@ pub mod json;
 pub mod plugin;
 pub mod receipt;
 pub mod rival;
+pub mod rival_worker;
 pub mod server;
 pub mod version;
 

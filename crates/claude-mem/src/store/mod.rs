@@ -26,6 +26,7 @@ mod imports;
 mod in_time;
 mod index_rows;
 mod inbox;
+mod late;
 mod marks;
 mod messages;
 mod meta;
@@ -54,7 +55,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::limits::{VACUUM_BYTES_MIN, VACUUM_PERCENT_MIN};
+use crate::limits::{BULK_LOG_PAGES, VACUUM_BYTES_MIN, VACUUM_PERCENT_MIN};
+use late::Late;
 
 pub use activity::{Activity, Economics};
 pub use backlog::{Owed, OwedText};
@@ -178,6 +180,24 @@ impl Store {
         write(&mut self.conn, change)
     }
 
+    /// The same for many new rows at once: they come into the full-text index together, at the
+    /// end, because every statement between two of them makes the index write a part of itself
+    /// down. Until then `change` cannot find them by their words.
+    pub fn write_many<T>(
+        &mut self,
+        change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        write_with(&mut self.conn, Late::some(), change)
+    }
+
+    /// Lets the write-ahead log grow further before it is moved into the database: for as long as
+    /// this store is open, and much is to be written.
+    pub fn expect_much(&self) -> Result<(), StoreError> {
+        Ok(self
+            .conn
+            .pragma_update(None, "wal_autocheckpoint", BULK_LOG_PAGES)?)
+    }
+
     /// Moves the write-ahead log into the database and empties it, if no reader stands in the
     /// way. Cheap when there is nothing to do.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
@@ -233,12 +253,22 @@ fn write<T>(
     conn: &mut Connection,
     change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
+    write_with(conn, Late::none(), change)
+}
+
+fn write_with<T>(
+    conn: &mut Connection,
+    late: Late,
+    change: impl FnOnce(&Writes<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let writes = Writes {
         reads: Reads(&tx),
         tx: &tx,
+        late,
     };
     let value = change(&writes)?;
+    writes.index_late()?;
     tx.commit()?;
     Ok(value)
 }
@@ -260,6 +290,7 @@ impl Reads<'_> {
 pub struct Writes<'c> {
     reads: Reads<'c>,
     tx: &'c Transaction<'c>,
+    late: Late,
 }
 
 impl<'c> std::ops::Deref for Writes<'c> {

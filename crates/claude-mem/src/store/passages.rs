@@ -4,6 +4,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::late::NewPassage;
 use super::{Reads, StoreError, Writes, split_identifiers};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
@@ -121,40 +122,42 @@ impl Writes<'_> {
             tags,
             ..
         } = *text;
-        self.tx
-            .prepare_cached("DELETE FROM passages WHERE kind = ?1 AND row_id = ?2")?
-            .execute(params![kind, row_id])?;
-        let mut insert = self.tx.prepare_cached(
-            "INSERT INTO passages (kind, row_id, part, project_id, session_id, created_at_epoch, title, body, tags,
-               split, scope, text_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-        )?;
+        if self.has_passages(kind, row_id)? || self.late.has(kind, row_id) {
+            self.index_late()?;
+            self.tx
+                .prepare_cached("DELETE FROM passages WHERE kind = ?1 AND row_id = ?2")?
+                .execute(params![kind, row_id])?;
+        }
         let scope = scope(text);
-        let split = split_identifiers(&format!("{title} {body} {tags}"));
-        insert.execute(params![
+        let passage = |part: usize, title: &str, body: &str, tags: &str, hash: i64| NewPassage {
             kind,
             row_id,
-            0,
+            part,
             project,
             session,
             at,
-            title,
-            body,
-            tags,
-            split,
-            scope,
-            text_hash(title, body)
-        ])?;
+            split: split_identifiers(&format!("{title} {body} {tags}")),
+            title: title.to_owned(),
+            body: body.to_owned(),
+            tags: tags.to_owned(),
+            scope: scope.clone(),
+            hash,
+        };
+        let mut passages = vec![passage(0, title, body, tags, text_hash(title, body))];
         let pieces = pieces(body);
         if pieces.len() > 1 {
-            for (place, piece) in pieces.iter().enumerate() {
-                let split = split_identifiers(piece);
-                let part = place + 1;
-                insert.execute(params![
-                    kind, row_id, part, project, session, at, "", piece, "", split, scope, 0
-                ])?;
-            }
+            let parts = pieces.iter().enumerate();
+            passages.extend(parts.map(|(place, piece)| passage(place + 1, "", piece, "", 0)));
         }
+        self.index(passages)?;
         self.owe_vectors(kind, row_id, at)
+    }
+
+    fn has_passages(&self, kind: RowKind, row_id: i64) -> Result<bool, StoreError> {
+        let mut one = self.tx.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM passages WHERE kind = ?1 AND row_id = ?2)",
+        )?;
+        Ok(one.query_row(params![kind, row_id], |row| row.get(0))?)
     }
 
     /// Passages carry their project in the scope column; a merge has to rewrite it.

@@ -114,19 +114,18 @@ impl Reads<'_> {
 impl Writes<'_> {
     /// Numbers the prompt within its session and names the session by its first one.
     pub fn create_prompt(&self, new: &NewPrompt<'_>) -> Result<(PromptId, u32), StoreError> {
-        let number: u32 = self
-            .tx
+        // Not RETURNING: it makes a table of its own for the one number, for every prompt.
+        self.tx
             .prepare_cached(
                 "UPDATE sdk_sessions SET prompt_counter = prompt_counter + 1,
                    user_prompt = coalesce(user_prompt, nullif(?2, '')),
                    last_activity_epoch = max(last_activity_epoch, ?3),
                    status = CASE WHEN status = 'ignored' THEN status ELSE 'active' END,
                    completed_at_epoch = NULL
-                 WHERE id = ?1 RETURNING prompt_counter",
+                 WHERE id = ?1",
             )?
-            .query_row(params![new.session, first_line(new.text), new.at], |row| {
-                row.get(0)
-            })?;
+            .execute(params![new.session, first_line(new.text), new.at])?;
+        let number = self.session(new.session)?.prompt_counter;
         self.tx
             .prepare_cached(
                 "INSERT INTO user_prompts (uid, session_id, project_id, prompt_number, prompt_id, prompt_text, private,

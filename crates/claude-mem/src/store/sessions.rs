@@ -217,8 +217,7 @@ impl Writes<'_> {
     /// Finds or makes the session. What was unknown before is filled in; an ignored session
     /// stays ignored.
     pub fn ensure_session(&self, new: &NewSession<'_>) -> Result<SessionId, StoreError> {
-        let id = self
-            .tx
+        self.tx
             .prepare_cached(
                 "INSERT INTO sdk_sessions (uid, client, content_session_id, project_id, branch, transcript_path,
                    origin, import_run, created_at_epoch, last_activity_epoch)
@@ -227,24 +226,23 @@ impl Writes<'_> {
                    project_id = coalesce(project_id, excluded.project_id),
                    branch = coalesce(excluded.branch, branch),
                    transcript_path = coalesce(excluded.transcript_path, transcript_path),
-                   last_activity_epoch = max(last_activity_epoch, excluded.last_activity_epoch)
-                 RETURNING id",
+                   last_activity_epoch = max(last_activity_epoch, excluded.last_activity_epoch)",
             )?
-            .query_row(
-                params![
-                    PublicId::new(),
-                    new.client,
-                    new.client_session.0,
-                    new.project,
-                    new.branch,
-                    new.transcript_path,
-                    new.origin.as_str(),
-                    new.import_run,
-                    new.at
-                ],
-                |row| row.get(0),
-            )?;
-        Ok(id)
+            .execute(params![
+                PublicId::new(),
+                new.client,
+                new.client_session.0,
+                new.project,
+                new.branch,
+                new.transcript_path,
+                new.origin.as_str(),
+                new.import_run,
+                new.at
+            ])?;
+        let mut id = self.tx.prepare_cached(
+            "SELECT id FROM sdk_sessions WHERE client = ?1 AND content_session_id = ?2",
+        )?;
+        Ok(id.query_row(params![new.client, new.client_session.0], |row| row.get(0))?)
     }
 
     /// Activity after the end opens a session again: clients resume old ones.

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary takes what it needs")]
 
 pub(crate) mod hooks;
+pub(crate) mod past;
 pub(crate) mod turns;
 
 use std::path::PathBuf;

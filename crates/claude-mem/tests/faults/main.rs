@@ -15,6 +15,7 @@ mod common;
 mod broken_store;
 mod children;
 mod claude_child;
+mod full_disk;
 mod killed_worker;
 mod many;
 mod real_claude;

@@ -12,6 +12,14 @@ use crate::common::exe;
 /// A machine with the client on it and a clock that runs, on which `claude-mem install` was run
 /// and nothing else was done.
 fn stage(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> {
+    let home = machine(version, model, worker)?;
+    let report = home.mem(&["install", "--json"]).ok().json();
+    assert_eq!(report["client"], version, "{report:#}");
+    Some(home)
+}
+
+/// The same before anything was installed.
+fn machine(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> {
     let client = client::or_skip(version)?;
     let home = Sandbox::new()
         .with_exe(exe())
@@ -20,8 +28,6 @@ fn stage(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> 
         .with_env("CLAUDE_MEM_WORKER", worker)
         .with_env("TZ", "UTC");
     home.put_on_path("claude", client.executable());
-    let report = home.mem(&["install", "--json"]).ok().json();
-    assert_eq!(report["client"], version, "{report:#}");
     Some(home)
 }
 
@@ -76,11 +82,14 @@ fn kinds_of_queued(home: &Sandbox) -> Vec<String> {
 
 fn remembers_and_recalls(version: &str) {
     let model = ScriptedModel::start(Script::session());
-    let Some(home) = stage(version, &model, "manual") else {
-        return;
-    };
-    first_session(&home, &model);
-    let queued = kinds_of_queued(&home);
+    if let Some(home) = stage(version, &model, "manual") {
+        remembers_and_recalls_in(&home, &model);
+    }
+}
+
+fn remembers_and_recalls_in(home: &Sandbox, model: &ScriptedModel) {
+    first_session(home, model);
+    let queued = kinds_of_queued(home);
     let tools = queued.iter().filter(|kind| *kind == "tool_use").count();
     assert_eq!(tools, 4, "every tool call is in the queue: {queued:?}");
     assert!(
@@ -89,7 +98,7 @@ fn remembers_and_recalls(version: &str) {
     );
     home.mem(&["worker", "run", "--until-drained"]).ok();
     assert_eq!(
-        kinds_of_queued(&home),
+        kinds_of_queued(home),
         queued,
         "the transcript tells nothing that hooks have told"
     );
@@ -315,6 +324,51 @@ fn the_current_client_is_remembered_and_told() {
 #[test]
 fn an_old_client_is_remembered_and_told() {
     remembers_and_recalls(OLDEST);
+}
+
+/// Installed for one project, it works there and leaves every other alone.
+fn works_in_one_project(version: &str) {
+    let model = ScriptedModel::start(Script::session());
+    let Some(home) = machine(version, &model, "manual") else {
+        return;
+    };
+    let report = home.mem(&["install", "--project", "--json"]).ok().json();
+    assert_eq!(report["client"], version, "{report:#}");
+    remembers_and_recalls_in(&home, &model);
+    let found = home.mem(&["doctor"]).ok().stdout;
+    assert!(found.contains("settings.local.json"), "{found}");
+
+    let elsewhere = home.home().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("made");
+    let before = (kinds_of_queued(&home), model.messages().len());
+    model.push(Turn::text("Hello."));
+    let mut command = home.claude_command(&["-p", "How many retry attempts do we allow?"]);
+    command.current_dir(&elsewhere);
+    rig::process::run(command, b"", std::time::Duration::from_mins(2)).ok();
+    let asked = &model.messages()[before.1..];
+    assert!(!asked.is_empty(), "{}", model.story());
+    for request in asked {
+        assert!(
+            !request.says("Memory of earlier sessions"),
+            "{:#}",
+            request.body
+        );
+    }
+    assert_eq!(kinds_of_queued(&home), before.0);
+
+    home.mem(&["uninstall", "--project"]).ok();
+    let settings = home.project().join(".claude/settings.local.json");
+    assert!(!settings.exists(), "it was ours alone");
+}
+
+#[test]
+fn the_current_client_is_remembered_in_the_one_project_it_was_installed_for() {
+    works_in_one_project(CURRENT);
+}
+
+#[test]
+fn an_old_client_is_remembered_in_the_one_project_it_was_installed_for() {
+    works_in_one_project(OLDEST);
 }
 
 /// The hooks of these events alone are registered; the transcript tells the rest.

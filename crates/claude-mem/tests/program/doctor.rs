@@ -66,6 +66,20 @@ fn finds(home: &Sandbox, check: &str, what: &str, fix: &str) {
     );
 }
 
+/// Asserts that the fault is found, that the command is the fix that is named, and that it is one.
+#[track_caller]
+fn cures(home: &Sandbox, check: &str, what: &str, command: &str) {
+    finds(home, check, what, command);
+    let mut shell = home.command("/bin/sh");
+    shell.args(["-c", command]);
+    let output = rig::process::run(shell, b"", Duration::from_mins(1)).ok();
+    let left = wrong(home, &[]);
+    let is_it = |finding: &Value| {
+        finding["check"] == check && finding["what"].as_str().is_some_and(|it| it.contains(what))
+    };
+    assert!(!left.iter().any(is_it), "{command}: {output}{left:#?}");
+}
+
 /// Asserts that `--fix` leaves nothing of this check.
 #[track_caller]
 fn mends(home: &Sandbox, check: &str) {
@@ -100,6 +114,11 @@ fn before_anything_is_installed_it_says_so_and_makes_nothing() {
     finds(&home, "hooks", "none of ours", "claude-mem repair");
     finds(&home, "client", "was not found", "install it");
     assert!(!home.data_dir().exists());
+    home.put_on_path("claude-mem", &exe());
+    cures(&home, "database", "is not there", "claude-mem install");
+    let left = wrong(&home, &[]);
+    let checks: Vec<_> = left.iter().map(|finding| &finding["check"]).collect();
+    assert_eq!(checks, ["worker", "client"], "{left:#?}");
 }
 
 #[test]
@@ -109,8 +128,11 @@ fn what_others_can_read() {
         (home.data_dir(), "chmod 700"),
         (data(&home).db(), "chmod 600"),
     ] {
-        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("set");
-        finds(&home, "privacy", "can be read by others (mode 755)", fix);
+        let open = || std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("set");
+        open();
+        let fix = format!("{fix} {}", path.display());
+        cures(&home, "privacy", "can be read by others (mode 755)", &fix);
+        open();
         mends(&home, "privacy");
     }
 }
@@ -119,16 +141,16 @@ fn what_others_can_read() {
 fn directories_that_are_missing_or_closed() {
     let home = healthy();
     std::fs::remove_dir_all(data(&home).spool()).expect("removed");
-    finds(
+    cures(
         &home,
         "directory",
         "spool is not there",
         "claude-mem doctor --fix",
     );
-    mends(&home, "directory");
     let logs = data(&home).logs();
     std::fs::set_permissions(&logs, Permissions::from_mode(0o500)).expect("set");
-    finds(&home, "directory", "logs cannot be written", "chmod u+rwx");
+    let fix = format!("chmod u+rwx {}", logs.display());
+    cures(&home, "directory", "logs cannot be written", &fix);
 }
 
 #[test]
@@ -137,17 +159,18 @@ fn settings_that_do_not_read_or_mean_nothing() {
     home.write(data(&home).settings(), "{ \"provider\": ");
     finds(&home, "settings", "cannot be read", "settings.json");
     home.write(data(&home).settings(), "{ \"contxt_tokens\": 3 }");
-    finds(
+    cures(
         &home,
         "settings",
         "did you mean context_tokens",
-        "claude-mem config",
+        "claude-mem config unset contxt_tokens",
     );
 }
 
 #[test]
 fn a_database_that_is_damaged_foreign_or_of_another_version() {
     let home = healthy();
+    home.mem(&["backup"]).ok();
     let path = data(&home).db();
     let sound = std::fs::read(&path).expect("read");
     let version = |n: u8| {
@@ -162,9 +185,11 @@ fn a_database_that_is_damaged_foreign_or_of_another_version() {
     torn[at..].fill(0x5a);
     let write = |bytes: &[u8]| std::fs::write(&path, bytes).expect("written");
     write(&torn);
-    finds(&home, "database", "claude-mem.db", "claude-mem restore");
+    cures(&home, "database", "claude-mem.db", "claude-mem restore");
     write(b"not a database at all");
-    finds(&home, "database", "damaged", "claude-mem restore");
+    cures(&home, "database", "damaged", "claude-mem restore");
+    let kept = home.mem(&["search", "cents"]).ok().stdout;
+    assert!(kept.contains("Money is counted in cents."), "{kept}");
     write(&foreign);
     finds(
         &home,
@@ -180,7 +205,7 @@ fn a_database_that_is_damaged_foreign_or_of_another_version() {
         "update claude-mem",
     );
     std::fs::remove_file(&path).expect("removed");
-    finds(&home, "database", "is not there", "claude-mem install");
+    cures(&home, "database", "is not there", "claude-mem install");
 }
 
 #[test]
@@ -191,13 +216,12 @@ fn an_index_that_does_not_tell_what_the_rows_tell() {
         &path,
         "INSERT INTO passages_fts(passages_fts) VALUES('delete-all')",
     );
-    finds(
+    cures(
         &home,
         "words",
         "does not tell what the rows tell",
         "claude-mem doctor --fix",
     );
-    mends(&home, "words");
     assert!(home.mem(&["search", "cents"]).ok().stdout.contains("cents"));
 }
 
@@ -205,15 +229,16 @@ fn an_index_that_does_not_tell_what_the_rows_tell() {
 fn vectors_that_are_neither_there_nor_to_come() {
     let home = healthy();
     std::fs::remove_file(data(&home).vectors_db()).expect("removed");
-    finds(
+    cures(
         &home,
         "vectors",
         "cannot be found by meaning",
         "claude-mem index build",
     );
+    std::fs::remove_file(data(&home).vectors_db()).expect("removed");
     mends(&home, "vectors");
     home.mem(&["config", "set", "vectors", "off"]).ok();
-    finds(
+    cures(
         &home,
         "vectors",
         "switched off",
@@ -255,7 +280,7 @@ fn a_port_that_is_taken() {
     let taken = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = taken.local_addr().expect("its number").port().to_string();
     home.mem(&["config", "set", "port", &port]).ok();
-    finds(
+    cures(
         &home,
         "port",
         "is taken by another program",
@@ -269,20 +294,18 @@ fn hooks_that_are_missing_stale_or_switched_off() {
     let path = home.home().join(".claude/settings.json");
     let good = home.read(&path);
     home.write(&path, good.replace("\"SessionEnd\"", "\"Notification\""));
-    finds(&home, "hooks", "SessionEnd not in", "claude-mem repair");
-    mends(&home, "hooks");
+    cures(&home, "hooks", "SessionEnd not in", "claude-mem repair");
     home.write(
         &path,
         home.read(&path)
             .replace(&exe().display().to_string(), "/gone/claude-mem"),
     );
-    finds(
+    cures(
         &home,
         "hooks",
         "/gone/claude-mem is gone",
         "claude-mem repair",
     );
-    mends(&home, "hooks");
     home.write(&path, "{}");
     finds(&home, "hooks", "none of ours", "claude-mem repair");
     mends(&home, "hooks");
@@ -302,7 +325,8 @@ fn tools_that_are_missing_or_somebody_elses() {
     let home = healthy();
     let path = home.home().join(".claude.json");
     home.write(&path, "{}");
-    finds(&home, "tools", "are not in", "claude-mem repair");
+    cures(&home, "tools", "are not in", "claude-mem repair");
+    home.write(&path, "{}");
     mends(&home, "tools");
     home.write(
         &path,
@@ -327,13 +351,12 @@ fn a_client_that_changed_since() {
         );
     };
     version("2.0.77");
-    finds(
+    cures(
         &home,
         "hooks",
         "not as this version would write them",
         "claude-mem repair",
     );
-    mends(&home, "hooks");
     version("1.0.20");
     finds(&home, "client", "older than 1.0.127", "update Claude Code");
 }
@@ -345,7 +368,7 @@ fn the_earlier_program_that_is_still_on() {
     let text = home.read(&path);
     let on = "{ \"enabledPlugins\": { \"claude-mem@thedotmack\": true },";
     home.write(&path, text.replacen('{', on, 1));
-    finds(
+    cures(
         &home,
         "earlier",
         "claude-mem@thedotmack",
@@ -370,7 +393,7 @@ fn a_client_that_is_used_without_a_hook_being_heard_of() {
         "it reads hooks when it starts",
     );
     home.mem(&["pause"]).ok();
-    finds(&home, "paused", "nothing is kept", "claude-mem resume");
+    cures(&home, "paused", "nothing is kept", "claude-mem resume");
 }
 
 #[test]
@@ -389,28 +412,28 @@ fn events_that_are_stuck_unreadable_or_dead() {
             .expect("opened");
         file.set_modified(long_ago).expect("set");
     }
-    finds(
+    cures(
         &home,
         "spool",
-        "1 events have waited long",
+        "1 event has waited long",
         "claude-mem worker run --until-drained",
     );
-    mends(&home, "spool");
     home.write(data(&home).spool().join("1.json.bad"), "{");
-    finds(
+    let fix = format!("rm {}/*.bad", data(&home).spool().display());
+    cures(
         &home,
         "spool",
-        "could not be read and were set aside",
-        "*.bad",
+        "1 event could not be read and was set aside",
+        &fix,
     );
     plant(
         &data(&home).db(),
         "UPDATE pending_messages SET state = 'dead', error = 'planted'",
     );
-    finds(
+    cures(
         &home,
         "queue",
-        "1 events could not be worked on",
+        "1 event could not be worked on",
         "claude-mem queue retry --all",
     );
 }
@@ -426,7 +449,7 @@ fn a_provider_that_is_set_and_cannot_be_had() {
     set("provider", "openai");
     set("model", "llama3");
     set("base_url", &format!("http://127.0.0.1:{port}/v1"));
-    finds(
+    cures(
         &home,
         "provider",
         "cannot be reached",

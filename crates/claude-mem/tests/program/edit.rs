@@ -1,5 +1,6 @@
 use insta::assert_snapshot;
-use rig::Sandbox;
+use rig::tui::Tui;
+use rig::{Output, Sandbox};
 
 use crate::common::{NOW, sandbox, shown};
 
@@ -104,4 +105,116 @@ fn what_is_pinned_is_told_first() {
     [exit 0]
     ");
     assert!(!told().contains("Retries stop at 6"), "{}", told());
+}
+
+/// What `claude-mem edit 1` does at a terminal with this editor, up to its last words. `answers`
+/// are typed when it is asked whether to edit again. `None`: there are no terminals here.
+fn in_editor(home: &Sandbox, answers: &str, last_words: &str) -> Option<Output> {
+    let mut screen = match Tui::run(home, &home.mem_command(&["edit", "1"])) {
+        Ok(screen) => screen,
+        Err(missing) => {
+            println!("skipped: {missing}");
+            return None;
+        }
+    };
+    for answer in answers.split_inclusive('\r') {
+        screen.wait_for("Edit it again? [Y/n]");
+        screen.press(answer);
+    }
+    screen.wait_for(last_words);
+    let output = screen.end();
+    let left = std::fs::read_dir(home.data_dir()).expect("data").flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    let is_sheet = |name: &std::ffi::OsString| name.to_string_lossy().starts_with("edit-");
+    assert!(!left.iter().any(is_sheet), "{left:?}");
+    Some(output)
+}
+
+/// A shell script as an editor: `$1` is the sheet.
+fn editor(home: &mut Sandbox, script: &str) {
+    let path = home.write(home.home().join("editor.sh"), script);
+    home.set_env("EDITOR", format!("sh {}", path.display()));
+}
+
+#[test]
+fn what_is_changed_in_the_editor_is_changed_in_memory() {
+    let mut home = with_memory();
+    editor(
+        &mut home,
+        r#"cp "$1" ~/sheet; sed -i 's/at 6/at 7/; s/^Type: .*/Type: decision/; $a - The 8th is refused.' "$1""#,
+    );
+    let Some(output) = in_editor(&home, "", "edited #1  Retries stop at 7") else {
+        return;
+    };
+    output.ok();
+    assert_snapshot!(home.read(home.home().join("sheet")), @"
+    Title: Retries stop at 6
+    Type: discovery
+
+    The 7th trips the limiter.
+
+    Facts:
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"
+    #1 Retries stop at 7
+    decision · 2026-01-31 10:00 · project
+
+      The 7th trips the limiter.
+
+    facts
+      - The 8th is refused.
+    [exit 0]
+    ");
+}
+
+#[test]
+fn a_sheet_that_is_left_alone_or_emptied_changes_nothing() {
+    for script in ["true", r#": > "$1""#] {
+        let mut home = with_memory();
+        editor(&mut home, script);
+        let before = home.mem(&["show", "1", "--json"]).ok().stdout;
+        let said = "left as it was: #1  Retries stop at 6";
+        let Some(output) = in_editor(&home, "", said) else {
+            return;
+        };
+        output.ok();
+        assert_eq!(home.mem(&["show", "1", "--json"]).ok().stdout, before);
+    }
+}
+
+#[test]
+fn a_sheet_that_does_not_read_can_be_mended() {
+    const SPOIL: &str = r#"grep -q ^Title "$1" && sed -i '/^Title/d' "$1" || sed -i '1i Title: Retries stop at 9' "$1""#;
+    let mut home = with_memory();
+    editor(&mut home, SPOIL);
+    let Some(output) = in_editor(&home, "\r", "edited #1  Retries stop at 9") else {
+        return;
+    };
+    let told = output.ok().stdout;
+    assert!(told.contains("a line `Title: …` is missing"), "{told}");
+    let Some(output) = in_editor(&home, "n\r", "is missing; nothing was changed") else {
+        return;
+    };
+    assert_eq!(output.code, Some(64), "{output}");
+    let kept = home.mem(&["show", "1"]).ok().stdout;
+    assert!(kept.contains("Retries stop at 9"), "{kept}");
+}
+
+#[test]
+fn an_editor_that_fails_or_is_not_there_changes_nothing() {
+    for (editor, want) in [
+        (
+            "false",
+            "false ended with exit status: 1; nothing was changed",
+        ),
+        ("/nowhere/vi", "cannot start /nowhere/vi; set EDITOR"),
+    ] {
+        let mut home = with_memory();
+        home.set_env("VISUAL", editor);
+        home.set_env("EDITOR", "true");
+        let Some(output) = in_editor(&home, "", want) else {
+            return;
+        };
+        assert_eq!(output.code, Some(1), "{output}");
+    }
 }

@@ -3,13 +3,16 @@
     reason = "the tests build the other program's database, and wait for what they start"
 )]
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use insta::assert_snapshot;
-use rig::Sandbox;
+use rig::{Output, Sandbox};
 
-use crate::common::{NOW, sandbox, shown};
+use crate::common::{past, sandbox, shown};
 
 /// A database as the earlier program leaves it.
 fn earlier(home: &Sandbox) -> PathBuf {
@@ -156,46 +159,11 @@ fn past_sessions_are_learnt_from() {
 
 #[test]
 fn killed_at_any_moment_it_ends_as_if_it_had_not_been() {
-    let told = |home: &Sandbox| {
-        let text = home.mem(&["export"]).ok().stdout;
-        let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        let mut lines = Vec::new();
-        for (list, fields) in [
-            ("prompts", &["text", "prompt_number", "created_at"][..]),
-            ("messages", &["text", "prompt_number", "created_at"]),
-            (
-                "observations",
-                &["title", "narrative", "facts", "prompt_number", "created_at"],
-            ),
-            (
-                "summaries",
-                &["request", "completed", "prompt_number", "created_at"],
-            ),
-        ] {
-            for row in document[list].as_array().expect("a list") {
-                let fields: Vec<_> = fields.iter().map(|field| row[*field].to_string()).collect();
-                lines.push(format!("{list} {}", fields.join(" ")));
-            }
-        }
-        lines.sort();
-        lines
-    };
-    let furnish = || {
-        let home = sandbox();
-        let folder = home.home().join(".claude/projects/-work-shop");
-        for session in 0..40 {
-            home.write(
-                folder.join(format!("s{session}.jsonl")),
-                transcript(session),
-            );
-        }
-        home
-    };
-    let whole = furnish();
+    let whole = past::furnished(40);
     whole.mem(&["import", "transcripts"]).ok();
-    let want = told(&whole);
+    let want = past::told(&whole);
     assert!(want.len() > 200, "{}", want.len());
-    let cut = furnish();
+    let cut = past::furnished(40);
     let mut killed = 0;
     // Each attempt gets a little further: what was stored before is not read again.
     for attempt in 0..12 {
@@ -221,7 +189,7 @@ fn killed_at_any_moment_it_ends_as_if_it_had_not_been() {
     }
     assert!(killed > 0, "it was always faster");
     cut.mem(&["import", "transcripts"]).ok();
-    assert_eq!(told(&cut), want);
+    assert_eq!(past::told(&cut), want);
     assert_eq!(
         cut.mem(&["import", "list", "--json"])
             .ok()
@@ -232,51 +200,53 @@ fn killed_at_any_moment_it_ends_as_if_it_had_not_been() {
     );
 }
 
-/// Ten turns of one session.
-fn transcript(session: i64) -> String {
-    let mut text = String::new();
-    let mut line = |second: i64, more: serde_json::Value| {
-        let at = (NOW - 900_000_000_000) / 1_000 + session * 5_000 + second;
-        let at = stamp(at);
-        let mut line = serde_json::json!({"sessionId": format!("s{session}"), "cwd": "/work/shop", "version": "2.1.325",
-            "gitBranch": "main", "timestamp": at, "uuid": format!("{session}-{second}")});
-        line.as_object_mut()
-            .expect("an object")
-            .extend(more.as_object().expect("an object").clone());
-        text.push_str(&line.to_string());
-        text.push('\n');
+#[test]
+fn what_cannot_be_read_is_said_and_does_not_keep_the_rest_out() {
+    let home = past::furnished(2);
+    let projects = home.home().join(".claude/projects");
+    let closed = projects.join("-work-closed");
+    std::fs::create_dir(&closed).expect("made");
+    // A link that leads to itself can be opened by nobody.
+    std::os::unix::fs::symlink("loop.jsonl", projects.join("loop.jsonl")).expect("linked");
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).expect("set");
+    let Some(output) = as_anybody(&home, &["import", "transcripts"]) else {
+        return;
     };
-    for turn in 0..10 {
-        let (at, id) = (turn * 100, format!("t{session}-{turn}"));
-        line(
-            at,
-            serde_json::json!({"type": "user", "promptId": format!("p{turn}"), "message": {"role": "user",
-            "content": format!("Turn {turn} of session {session}: set the limit to {}", turn * 7 + session)}}),
-        );
-        line(
-            at + 1,
-            serde_json::json!({"type": "assistant", "message": {"id": format!("m{turn}"), "stop_reason": "tool_use",
-            "content": [{"type": "tool_use", "id": id, "name": "Edit", "input": {"file_path": "/work/shop/src/limit.rs",
-            "old_string": "limit = 1", "new_string": format!("limit = {}", turn * 7 + session)}}]}}),
-        );
-        line(
-            at + 2,
-            serde_json::json!({"type": "user", "message": {"role": "user", "content": [{"type": "tool_result",
-            "tool_use_id": id, "content": "ok"}]}}),
-        );
-        line(
-            at + 3,
-            serde_json::json!({"type": "assistant", "message": {"id": format!("e{turn}"), "stop_reason": "end_turn",
-            "content": [{"type": "text", "text": format!("The limit is {} now.", turn * 7 + session)}]}}),
-        );
-    }
-    text
+    let output = output.ok();
+    assert!(
+        home.tidy(&output.stderr).contains(
+            "note: could not be read: [HOME]/.claude/projects/-work-closed: Permission denied"
+        ),
+        "{output}"
+    );
+    assert!(output.stderr.contains("loop.jsonl: "), "{output}");
+    assert!(
+        output
+            .stdout
+            .contains("sessions  3      2         1        1 not readable"),
+        "{output}"
+    );
+    let Some(again) = as_anybody(&home, &["import", "transcripts", "--json"]) else {
+        return;
+    };
+    assert_eq!(
+        again.ok().json()["problems"].as_array().map(Vec::len),
+        Some(2)
+    );
 }
 
-/// A time in a calendar whose months all have 28 days: every one of them is a date.
-fn stamp(seconds: i64) -> String {
-    let days = seconds / 86_400 % 3_360;
-    let (year, month, day) = (2010 + days / 336, days / 28 % 12 + 1, days % 28 + 1);
-    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z")
+/// Runs it without the power to read what the owner has closed. `None`: that cannot be done here.
+fn as_anybody(home: &Sandbox, args: &[&str]) -> Option<Output> {
+    let plain = home.mem_command(args);
+    if !rustix::process::geteuid().is_root() {
+        return Some(home.mem(args));
+    }
+    let setpriv = rig::client::on_path("setpriv").or_else(|| {
+        println!("skipped: root can read everything, and there is no setpriv");
+        None
+    })?;
+    let mut command = home.command(setpriv);
+    command.arg("--bounding-set=-dac_override,-dac_read_search");
+    command.arg(plain.get_program()).args(args);
+    Some(rig::process::run(command, b"", Duration::from_mins(1)))
 }

@@ -1,8 +1,10 @@
 //! Into a client's files and out again, by the real executable.
 
 use std::fs::Permissions;
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use insta::assert_snapshot;
 use rig::Sandbox;
@@ -49,9 +51,9 @@ fn every_step_is_shown_and_a_second_time_nothing_is_changed() {
     ok     settings   all readable
     ok     database   [HOME]/.claude-mem/claude-mem.db, sound
     done   hooks      10 events, started directly, in [HOME]/.claude/settings.json
-                      what stood there before: [HOME]/.claude-mem/backups/clients/settings.json.20260131T100000Z
+                      backup: [HOME]/.claude-mem/backups/clients/settings.json.20260131T100000Z
     done   tools      the agent's search tools in [HOME]/.claude.json
-                      what stood there before: [HOME]/.claude-mem/backups/clients/claude.json.20260131T100000Z
+                      backup: [HOME]/.claude-mem/backups/clients/claude.json.20260131T100000Z
     done   provider   local: no model, no network, no tokens
     ok     worker     left to you, as set: `claude-mem worker start`
     ok     check      a made-up session went through the hooks, left “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, “Use 7 retry attempts, never 8, because the 8th trips the limiter” and the next one was told
@@ -627,4 +629,107 @@ fn a_session_is_told_when_the_client_was_updated_since() {
         told.contains("written for Claude Code 2.0.77, this is 2.1.325: claude-mem repair"),
         "{told}"
     );
+}
+
+/// A process that looks like the earlier program's worker: it has its database open and has noted
+/// its number.
+fn start_earlier_worker(home: &Sandbox, script: &str) -> std::process::Child {
+    let path = home.write(
+        home.home().join("plugin/scripts/worker-service.cjs"),
+        script,
+    );
+    let child = home
+        .command("/bin/sh")
+        .arg(path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let note = json!({ "pid": child.id(), "port": 37777, "startedAt": "2026-01-31T09:00:00Z" });
+    home.write(home.data_dir().join("worker.pid"), note.to_string());
+    child
+}
+
+#[test]
+fn the_earlier_program_is_adopted_while_it_runs() {
+    // One that goes when it is asked to, and one that does not.
+    for manners in ["", "trap '' TERM; "] {
+        let home = with_client("2.1.325");
+        leave_earlier_program(&home);
+        home.write(settings_path(&home), SETTINGS[8].1.expect("its settings"));
+        // Its database stays open; reading from a pipe that nobody closes waits for ever.
+        let script = format!(
+            "{manners}exec 3<{}/claude-mem.db; echo ready; while :; do read -r line; done",
+            home.data_dir().display()
+        );
+        let mut worker = start_earlier_worker(&home, &script);
+        let mut ready = [0; 6];
+        let out = worker.stdout.as_mut().expect("its output");
+        out.read_exact(&mut ready).expect("it is up");
+        // Before anybody decides, hooks of ours wait beside it.
+        home.mem(&["install", "--no-check"]).ok();
+        let prompt = json!({ "session_id": "s", "cwd": home.project(), "prompt": "Bake bread",
+            "hook_event_name": "UserPromptSubmit", "prompt_id": "p" });
+        home.hook("UserPromptSubmit", prompt.to_string()).ok();
+        let told = home.mem(&["doctor"]).stdout;
+        assert!(told.contains("claude-mem@thedotmack"), "{told}");
+
+        let adopted = home.mem(&["install", "--adopt", "--no-check"]).ok().stdout;
+        worker.wait().expect("ended");
+        assert!(
+            adopted.contains("done   earlier    its worker was ended"),
+            "{adopted}"
+        );
+        assert!(
+            adopted.contains("end the sessions that are open"),
+            "{adopted}"
+        );
+        let settings = home.read(settings_path(&home));
+        assert!(!settings.contains("summary-hook"), "{settings}");
+        // What it knew and what waited beside it are both here.
+        let found = home.mem(&["search", "--all-projects", "sourdough"]).ok();
+        assert!(found.stdout.contains("rests for 18 hours"), "{found}");
+        home.mem(&["worker", "run", "--until-drained"]).ok();
+        let found = home.mem(&["search", "bread"]).ok().stdout;
+        assert!(found.contains("Bake bread"), "{found}");
+    }
+}
+
+#[test]
+fn an_earlier_worker_that_an_open_session_started_again_is_noticed() {
+    let home = with_client("2.1.325");
+    home.put_on_path("claude-mem", &exe());
+    home.mem(&["install", "--no-check"]).ok();
+    let mut worker = start_earlier_worker(&home, "echo ready; read -r line");
+    let told = home.mem(&["doctor", "--json"]).json();
+    let findings = told["findings"].as_array().expect("findings").iter();
+    let found = findings
+        .clone()
+        .find(|finding| finding["check"] == "earlier");
+    let fix = found
+        .and_then(|finding| finding["fix"].as_str())
+        .expect("a fix");
+    assert!(fix.starts_with(&format!("kill {},", worker.id())), "{fix}");
+    worker.kill().expect("ended");
+    worker.wait().expect("gone");
+    // The sandbox would take it for ours.
+    std::fs::remove_file(home.data_dir().join("worker.pid")).expect("removed");
+    let told = home.mem(&["doctor"]).stdout;
+    assert!(!told.contains("earlier"), "{told}");
+}
+
+#[test]
+fn purging_leaves_what_was_the_earlier_programs() {
+    let home = with_client("2.1.325");
+    leave_earlier_program(&home);
+    home.mem(&["install", "--adopt", "--no-check"]).ok();
+    let purged = home.mem(&["uninstall", "--purge", "--yes"]).ok().stdout;
+    assert!(purged.contains("what else is in"), "{purged}");
+    let left = std::fs::read_dir(home.data_dir()).expect("there").flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["backups"]);
+    let moved = home
+        .data_dir()
+        .join("backups/earlier-program-20260131T100000Z/claude-mem.db");
+    assert!(moved.exists());
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rig::client::{self, CURRENT, OLDER};
+use rig::client::{self, CURRENT, OLDER, OLDEST};
 use rig::model::{Script, ScriptedModel, Turn};
 use rig::{Output, Sandbox};
 use serde_json::json;
@@ -108,8 +108,18 @@ fn the_client_finds_nothing_wrong_with_it() {
 
 #[test]
 fn from_a_local_marketplace_its_hooks_fire_and_its_tools_answer() {
+    from_a_local_marketplace(CURRENT);
+}
+
+/// The oldest that is tried knows fewer events: one too many in the file would switch all off.
+#[test]
+fn in_an_old_client_too_its_hooks_fire_and_its_tools_answer() {
+    from_a_local_marketplace(OLDEST);
+}
+
+fn from_a_local_marketplace(version: &str) {
     let model = ScriptedModel::start(Script::session());
-    let Some(home) = stage(CURRENT, &model) else {
+    let Some(home) = stage(version, &model) else {
         return;
     };
     let folder = folder().display().to_string();
@@ -121,8 +131,17 @@ fn from_a_local_marketplace_its_hooks_fire_and_its_tools_answer() {
 
 #[test]
 fn install_brings_it_and_uninstall_takes_it_away() {
+    is_brought_and_taken_away(CURRENT);
+}
+
+#[test]
+fn install_brings_it_to_an_old_client_and_uninstall_takes_it_away() {
+    is_brought_and_taken_away(OLDEST);
+}
+
+fn is_brought_and_taken_away(version: &str) {
     let model = ScriptedModel::start(Script::session());
-    let Some(home) = stage(CURRENT, &model) else {
+    let Some(home) = stage(version, &model) else {
         return;
     };
     // Whoever had hooks in the settings has them in the plugin afterwards, and not twice.

@@ -111,7 +111,7 @@ fn each_problem_comes_with_its_remedy() {
              mend [HOME]/.claude-mem/settings.json
 
     problem  the database file is damaged
-             move [HOME]/.claude-mem/claude-mem.db away; events that come in are spooled meanwhile
+             claude-mem restore; events that come in wait meanwhile
 
     warning  settings.json: is not JSON (Unterminated object on line 1 column 1); the defaults hold
     [exit 0]

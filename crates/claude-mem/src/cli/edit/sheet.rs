@@ -28,7 +28,8 @@ pub(super) fn read(text: &str) -> Result<Correction, String> {
         let line = lines.find(|line| !line.trim().is_empty()).unwrap_or_default();
         line.strip_prefix(name)
             .map(|value| value.trim().to_owned())
-            .ok_or_else(|| format!("a line `{name} …` is missing; nothing was changed"))
+            .filter(|value| !value.is_empty())
+            .ok_or_else(|| format!("a line `{name} …` is missing"))
     };
     let title = field("Title:")?;
     let kind = field("Type:")?;
@@ -57,6 +58,7 @@ mod tests {
         assert_eq!(read.text.as_deref(), Some("The TTL was\n\ntoo short."));
         assert_eq!(read.facts, Some(vec!["one".to_owned(), "two, three".to_owned()]));
         assert!(super::read("Type: bugfix\n").is_err());
+        assert!(super::read("Title:\nType: bugfix\n").is_err());
         assert!(super::read("").is_err());
     }
 }

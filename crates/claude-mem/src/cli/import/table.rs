@@ -8,26 +8,43 @@ use crate::import::transcripts::Learnt;
 use crate::import::{Report, Tally};
 
 pub(super) fn show(screen: &mut Screen, report: &Report, dry_run: bool) -> anyhow::Result<()> {
-    let answer = serde_json::json!({
-        "run": report.run,
-        "dry_run": dry_run,
-        "source": report.source,
-        "kinds": report.kinds.iter().map(|(kind, tally)| (*kind, tally)).collect::<std::collections::BTreeMap<_, _>>(),
-    });
-    screen.show(&answer, |screen, _| {
+    screen.show(&answer(report, dry_run), |screen, _| {
         let found: Vec<_> = report.kinds.iter().filter(|(_, tally)| tally.found > 0).collect();
         if found.is_empty() {
             return writeln!(screen, "nothing was found in {}", report.source);
         }
         let rows: Vec<_> = found.iter().map(|(kind, tally)| row(kind, tally)).collect();
         let imported = if dry_run { "to import" } else { "imported" };
-        screen.table(["", "found", imported, "skipped", "because"], &rows)?;
+        screen.table_of_reasons(["", "found", imported, "skipped", "because"], &rows)?;
         match report.run {
             Some(run) => writeln!(screen, "\n`claude-mem import undo {run}` takes it back"),
             None if dry_run => writeln!(screen, "\nnothing was changed"),
             None => writeln!(screen, "\nnothing new"),
         }
     })
+}
+
+/// The same for a program.
+fn answer(report: &Report, dry_run: bool) -> serde_json::Value {
+    let kinds = report.kinds.iter().map(|(kind, tally)| (*kind, tally));
+    serde_json::json!({
+        "run": report.run,
+        "dry_run": dry_run,
+        "source": report.source,
+        "kinds": kinds.collect::<std::collections::BTreeMap<_, _>>(),
+        "problems": report.problems,
+    })
+}
+
+/// What could not be read, where a person sees it.
+fn say_problems(problems: &[String]) -> std::io::Result<()> {
+    for problem in problems.iter().take(PROBLEMS_SHOWN) {
+        remark(format_args!("could not be read: {problem}"))?;
+    }
+    match problems.len().saturating_sub(PROBLEMS_SHOWN) {
+        0 => Ok(()),
+        more => remark(format_args!("and {more} more; --json lists them all")),
+    }
 }
 
 /// What was learnt besides, project by project.
@@ -37,19 +54,12 @@ pub(super) fn show_learnt(
     learnt: &Learnt,
     dry_run: bool,
 ) -> anyhow::Result<()> {
-    for problem in &report.problems {
-        remark(problem)?;
-    }
     if screen.json {
-        let sessions = report.kinds.iter().map(|(kind, tally)| (*kind, tally));
-        return screen.json(&serde_json::json!({
-            "run": report.run,
-            "dry_run": dry_run,
-            "source": report.source,
-            "kinds": sessions.collect::<std::collections::BTreeMap<_, _>>(),
-            "learnt": learnt,
-        }));
+        let mut answer = answer(report, dry_run);
+        answer["learnt"] = serde_json::to_value(learnt)?;
+        return screen.json(&answer);
     }
+    say_problems(&report.problems)?;
     show(screen, report, dry_run)?;
     if learnt.prompts + learnt.observations + learnt.summaries + learnt.messages == 0 {
         return Ok(());
@@ -81,6 +91,7 @@ pub(super) fn show_learnt(
 }
 
 const PROJECTS_SHOWN: usize = 8;
+const PROBLEMS_SHOWN: usize = 8;
 
 fn row(kind: &str, tally: &Tally) -> [String; 5] {
     let reasons: Vec<String> = tally

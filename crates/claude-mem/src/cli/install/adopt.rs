@@ -3,13 +3,13 @@
 //! Its files are moved, never deleted: they lie in `backups/` under a name with the date.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
 use super::steps::{State, Steps};
 use super::{Setting, ask};
 use crate::install::rival::{self, Rival};
+use crate::install::rival_worker;
 use crate::paths::{self, DataDir};
 use crate::serve::backups;
 use crate::store::{Store, StoreError};
@@ -41,6 +41,9 @@ impl Found {
         parts.join(", ")
     }
 }
+
+/// How the directories begin that hold its files.
+pub(crate) const EARLIER: &str = "earlier-program-";
 
 const IMPORT: [&str; 2] = ["import", "claude-mem-db"];
 
@@ -91,7 +94,7 @@ pub(super) fn take_over_files(
     if setting.wish.dry_run {
         return steps.done("earlier", format!("its files move to {}", to.display()));
     }
-    end_worker(&setting.app.data)?;
+    end_worker(setting, steps)?;
     paths::create_dir(&to)?;
     let moved = move_files(&setting.app.data, &to)
         .with_context(|| format!("cannot move its files to {}", to.display()))?;
@@ -111,7 +114,17 @@ pub(super) fn import(
         };
         steps.done("earlier", format!("{} switched off", what.in_words()))?;
     }
-    if !found.database || setting.wish.dry_run {
+    if setting.wish.dry_run {
+        return Ok(());
+    }
+    // A session that was open before still has its hooks, and may have started it again.
+    end_worker(setting, steps)?;
+    if found.settings.is_there() {
+        let detail = "Claude Code reads its hooks when it starts: end the sessions that are open, \
+                      else they go on starting the earlier program";
+        steps.say("earlier", State::Note, detail)?;
+    }
+    if !found.database {
         return Ok(());
     }
     let database = moved_to(setting).join("claude-mem.db");
@@ -120,9 +133,16 @@ pub(super) fn import(
     ask::in_the_foreground(setting, steps, &[import, kind, &database])
 }
 
+fn end_worker(setting: &Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+    match rival_worker::end(&setting.app.data)? {
+        0 => Ok(()),
+        _ => steps.done("earlier", "its worker was ended"),
+    }
+}
+
 fn moved_to(setting: &Setting<'_>) -> PathBuf {
     let stamp = backups::stamp(setting.app.now);
-    setting.app.data.backups().join(format!("earlier-program-{stamp}"))
+    setting.app.data.backups().join(format!("{EARLIER}{stamp}"))
 }
 
 /// What stays where it is: ours, and settings that mean the same to both.
@@ -151,32 +171,4 @@ fn move_files(data: &DataDir, to: &Path) -> std::io::Result<usize> {
         moved += 1;
     }
     Ok(moved)
-}
-
-/// Its worker notes its number in the same file as ours, with other words around it.
-fn end_worker(data: &DataDir) -> anyhow::Result<()> {
-    #[derive(serde::Deserialize)]
-    struct Its {
-        pid: i32,
-    }
-    let Ok(text) = std::fs::read(data.worker_pid()) else {
-        return Ok(());
-    };
-    let Ok(Its { pid }) = serde_json::from_slice(&text) else {
-        return Ok(());
-    };
-    let command = || std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    // Its number may belong to anybody by now.
-    let is_its = || command().contains("worker-service");
-    let Some(process) = rustix::process::Pid::from_raw(pid).filter(|_| is_its()) else {
-        return Ok(());
-    };
-    rustix::process::kill_process(process, rustix::process::Signal::TERM)
-        .context("the earlier program's worker cannot be ended")?;
-    let until = Instant::now() + Duration::from_secs(crate::limits::END_SECONDS);
-    while is_its() {
-        anyhow::ensure!(Instant::now() < until, "the earlier program's worker (pid {pid}) does not end");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
 }

@@ -9,6 +9,9 @@ use serde::Serialize;
 
 use crate::cli::screen::{BAD, GOOD, QUIET, Screen, WARN};
 
+/// A mark and a name, each with a space behind it.
+const MARGIN_COLUMNS: usize = 18;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -121,10 +124,12 @@ impl<'a> Steps<'a> {
                 State::Note => (WARN, "note"),
                 State::Failed => (BAD, "failed"),
             };
-            writeln!(self.screen, "{style}{mark:6}{style:#} {:10} {}", step.name, step.detail)?;
+            let margin = format!("{style}{mark:6}{style:#} {:10} ", step.name);
+            self.screen.beside(&margin, MARGIN_COLUMNS, &step.detail)?;
             if let Some(backup) = &step.backup {
-                let what = format!("what stood there before: {}", backup.display());
-                writeln!(self.screen, "{QUIET}{:17} {what}{QUIET:#}", "")?;
+                let margin = " ".repeat(MARGIN_COLUMNS);
+                let what = format!("backup: {}", backup.display());
+                self.screen.beside(&margin, MARGIN_COLUMNS, &what)?;
             }
             self.screen.flush()?;
         }

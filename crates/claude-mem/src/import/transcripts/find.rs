@@ -26,6 +26,8 @@ pub(super) struct Found {
     pub is_empty: bool,
     /// A program that makes memories talks to its model in it.
     pub is_compressor: bool,
+    /// It is there, and this kept it from being looked into.
+    pub unreadable: Option<String>,
     bytes: u64,
 }
 
@@ -35,8 +37,17 @@ impl Found {
     }
 }
 
-/// Everything below a folder, or one file, the oldest first.
-pub(super) fn below(root: &Path, now: Millis) -> io::Result<Vec<Found>> {
+/// What there is to read.
+#[derive(Debug)]
+pub(super) struct Below {
+    /// The oldest first.
+    pub found: Vec<Found>,
+    /// Places that could not be looked into, and why.
+    pub closed: Vec<String>,
+}
+
+/// Everything below a folder, or one file.
+pub(super) fn below(root: &Path, now: Millis) -> io::Result<Below> {
     let mut files = Files::default();
     if root.is_file() {
         files.mains.push(root.to_owned());
@@ -54,27 +65,40 @@ pub(super) fn below(root: &Path, now: Millis) -> io::Result<Vec<Found>> {
     }
     found.sort_by(|a, b| (a.head.at, &a.path).cmp(&(b.head.at, &b.path)));
     mark_continued(&mut found);
-    Ok(found)
+    Ok(Below {
+        found,
+        closed: files.closed,
+    })
 }
 
 #[derive(Default)]
 struct Files {
     mains: Vec<PathBuf>,
     agents: Vec<AgentFile>,
+    closed: Vec<String>,
 }
 
 impl Files {
     fn collect(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
-        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?
-            .flatten()
-            .map(|entry| entry.path())
-            .collect();
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            match entry {
+                Ok(entry) => paths.push(entry.path()),
+                // What was listed before the error is of use all the same.
+                Err(why) => {
+                    self.is_closed(folder, &why);
+                    break;
+                }
+            }
+        }
         paths.sort();
         for path in paths {
-            // A folder that cannot be entered does not keep the others out.
             if path.is_dir() {
-                if depth < IMPORT_DEPTH_MAX {
-                    let _ = self.collect(&path, depth + 1);
+                // A folder that cannot be entered does not keep the others out.
+                if depth < IMPORT_DEPTH_MAX
+                    && let Err(why) = self.collect(&path, depth + 1)
+                {
+                    self.is_closed(&path, &why);
                 }
             } else if path.extension().is_some_and(|ending| ending == "jsonl") {
                 match transcript::agent_file(path.clone()) {
@@ -84,6 +108,10 @@ impl Files {
             }
         }
         Ok(())
+    }
+
+    fn is_closed(&mut self, folder: &Path, why: &io::Error) {
+        self.closed.push(format!("{}: {why}", folder.display()));
     }
 
     /// New clients keep them in the session's own folder; of older ones' each says itself whose
@@ -96,9 +124,15 @@ impl Files {
                 .filter(|folder| folder.ends_with("subagents"))
                 .and_then(Path::parent);
             let own = own.and_then(|folder| folder.file_name()?.to_str().map(str::to_owned));
-            let session = own.or_else(|| transcript::head(&agent.path).ok()??.session);
-            if let Some(session) = session {
-                by_session.entry(session).or_default().push(agent);
+            let session = own.map_or_else(
+                || transcript::head(&agent.path).map(|head| head.and_then(|head| head.session)),
+                |own| Ok(Some(own)),
+            );
+            match session {
+                Ok(Some(session)) => by_session.entry(session).or_default().push(agent),
+                // It does not say whose it is.
+                Ok(None) => {}
+                Err(why) => self.is_closed(&agent.path, &why),
             }
         }
         by_session
@@ -106,7 +140,10 @@ impl Files {
 }
 
 fn look(path: PathBuf, agents: &mut HashMap<String, Vec<AgentFile>>, now: Millis) -> Found {
-    let head = transcript::head(&path).ok().flatten().unwrap_or_default();
+    let (head, unreadable) = match transcript::head(&path) {
+        Ok(head) => (head.unwrap_or_default(), None),
+        Err(why) => (Head::default(), Some(why.to_string())),
+    };
     let stem = path
         .file_stem()
         .map(|stem| stem.to_string_lossy().into_owned());
@@ -129,6 +166,7 @@ fn look(path: PathBuf, agents: &mut HashMap<String, Vec<AgentFile>>, now: Millis
         ended: now - last_at > IMPORT_LIVE_SECONDS * 1_000,
         since: None,
         is_compressor: is_compressor(&path).unwrap_or(false),
+        unreadable,
         path,
         session,
         head,

@@ -1,110 +1,60 @@
-//! Stores what readers say, an episode and its place in one transaction.
+//! Stores what readers say: episodes, and in the same transaction the places behind them.
+//!
+//! Several sessions may share a transaction: a person's past is mostly short ones, and what a
+//! commit costs does not depend on how much is in it.
 
-use super::KIND;
-use super::find::Found;
+use std::sync::Arc;
+
 use super::learnt::Learnt;
-use super::session::{Job, Learned, Left, Part};
+use super::session::{Job, Learned, Part};
 use crate::clock::Millis;
-use crate::episode::Prompt;
 use crate::hook::agents::CLAUDE_CODE;
-use crate::hook::event::ProjectHint;
-use crate::hook::mute::Marks;
-use crate::ids::{ClientSessionId, ProjectId, SessionId};
-use crate::import::Skipped;
+use crate::ids::{ProjectId, SessionId};
+use crate::limits::{IMPORT_BATCH_EPISODES, IMPORT_BATCH_PARTS};
 use crate::memory::Origin;
-use crate::paths::DataDir;
 use crate::serve::local::LOCAL;
-use crate::serve::rows::{Made, Rows};
+use crate::serve::rows::{self, Made, Rows};
 use crate::store::{
     NewSession, Reads, SessionStatus, Store, StoreError, TranscriptPosition, Writes,
 };
-
-/// Looks up what is known of a session. `Err`: it is not to be read.
-pub(super) fn place(
-    reads: &Reads<'_>,
-    found: &Found,
-    project: ProjectHint,
-    data: &DataDir,
-) -> Result<Result<Job, Skipped>, StoreError> {
-    let client = CLAUDE_CODE.name;
-    let id = ClientSessionId(found.session.clone());
-    if Marks::of(data, client, &found.session).is_transcript_closed() {
-        return Ok(Err(Skipped::Ignored));
-    }
-    let row = reads.session_of_client(client, &id)?;
-    if let Some(row) = &row {
-        if reads.is_transcript_closed(row.id)? {
-            return Ok(Err(Skipped::Ignored));
-        }
-        match reads.import_of_session(row.id)?.as_deref() {
-            Some(KIND) => {}
-            Some(_) => return Ok(Err(Skipped::AlreadyHere)),
-            None => return Ok(Err(Skipped::Captured)),
-        }
-    } else if reads.queued_place(client, &id)?.oldest_at.is_some() {
-        return Ok(Err(Skipped::Captured));
-    }
-    let path = found.path.to_string_lossy();
-    let known = reads.transcripts_read(client, &found.session)?;
-    if !known.is_empty() && !known.iter().any(|known| *known == path) {
-        // The same session lies in another place too, and was read there.
-        return Ok(Err(Skipped::Duplicate));
-    }
-    let mut agents = Vec::new();
-    for agent in &found.agents {
-        let left = left(reads, &agent.path.to_string_lossy())?;
-        agents.push((agent.clone(), left));
-    }
-    let prompt = row
-        .as_ref()
-        .map(|row| reads.newest_prompt(row.id))
-        .transpose()?
-        .flatten();
-    let carry = row
-        .as_ref()
-        .map(|row| reads.session_carry(row.id))
-        .transpose()?
-        .flatten();
-    Ok(Ok(Job {
-        path: found.path.clone(),
-        session: id,
-        project,
-        agents,
-        left: left(reads, &path)?,
-        since: found.since,
-        ended: found.ended,
-        prompts: row.as_ref().map_or(0, |row| row.prompt_counter),
-        prompt: prompt.map(|prompt| Prompt {
-            number: prompt.number,
-            text: prompt.text,
-            at: prompt.created_at,
-        }),
-        carry,
-        is_known: row.is_some(),
-    }))
-}
-
-fn left(reads: &Reads<'_>, path: &str) -> Result<Left, StoreError> {
-    let Some(position) = reads.transcript_position(path)? else {
-        return Ok(Left::default());
-    };
-    let left: Left = serde_json::from_str(&position.state)?;
-    Ok(Left {
-        offset: position.offset_bytes,
-        ..left
-    })
-}
 
 pub(super) struct Keeper<'s> {
     store: &'s mut Store,
     run: i64,
     now: Millis,
-    /// The session at hand, once it has said something.
-    session: Option<(SessionId, ProjectId)>,
-    project: String,
+    /// What waits for the next transaction, in order.
+    waiting: Vec<Waiting>,
+    /// The session that was stored last, if it may go on.
+    home: Option<Home>,
+    pub learnt: Learnt,
+}
+
+/// Something that readers have said of a session.
+enum Waiting {
+    Part(Arc<Job>, Part),
+    /// The session was read to its end.
+    End(Arc<Job>),
+}
+
+/// The rows under which everything of a session is kept.
+#[derive(Clone)]
+struct Home {
+    job: Arc<Job>,
+    session: SessionId,
+    project: ProjectId,
+    /// The project's name.
+    name: String,
     /// Something of it was forgotten: what it carries may tell of that.
     has_forgotten: bool,
-    pub learnt: Learnt,
+}
+
+/// What one transaction left.
+#[derive(Default)]
+struct Kept {
+    episodes: Vec<(String, rows::Left, Vec<String>)>,
+    /// The project's name of each session that came to its end.
+    ended: Vec<String>,
+    home: Option<Home>,
 }
 
 impl<'s> Keeper<'s> {
@@ -113,9 +63,8 @@ impl<'s> Keeper<'s> {
             store,
             run,
             now,
-            session: None,
-            project: String::new(),
-            has_forgotten: false,
+            waiting: Vec::new(),
+            home: None,
             learnt: Learnt::default(),
         }
     }
@@ -124,89 +73,159 @@ impl<'s> Keeper<'s> {
         self.store.read()
     }
 
-    /// Another session begins.
-    pub(super) fn begin(&mut self) {
-        self.session = None;
-        self.has_forgotten = false;
-    }
-
-    /// Stores some parts of one session in one transaction.
-    pub(super) fn keep(&mut self, job: &Job, parts: &[Part]) -> Result<(), StoreError> {
-        let says_nothing = parts.iter().all(|part| part.episodes.is_empty());
-        if says_nothing && !job.is_known && self.session.is_none() {
-            return Ok(());
-        }
-        let (session, project) = self.home(job, parts)?;
-        let (run, now) = (self.run, self.now);
-        let home = (session, project);
-        let all = || parts.iter().flat_map(|part| &part.episodes);
-        let made: Vec<Made> = all().map(made).collect();
-        // The first is chosen before the transaction begins; later ones must see what earlier
-        // ones leave.
-        let first = all().next().zip(made.first());
-        let reads = self.store.read();
-        let mut first = first
-            .map(|(learned, made)| rows_of(learned, job, home, run).choose(&reads, made))
-            .transpose()?;
-        let last_at = all().flat_map(|learned| &learned.events);
-        let last_at = last_at.map(|(_, event)| event.at.millis()).max();
-        let mut has_forgotten = self.has_forgotten;
-        let left = self.store.write(|tx| {
-            let mut left = Vec::new();
-            let mut made = made.iter();
-            for part in parts {
-                let turn = if part.is_agent {
-                    turn_of(tx, session, part)?
-                } else {
-                    None
-                };
-                for (learned, made) in part.episodes.iter().zip(&mut made) {
-                    let rows = Rows {
-                        turn,
-                        ..rows_of(learned, job, home, run)
-                    };
-                    let chosen = match first.take() {
-                        Some(chosen) => chosen,
-                        None => rows.choose(tx, made)?,
-                    };
-                    let types = chosen.iter().map(|new| new.kind().to_string());
-                    let types: Vec<String> = types.collect();
-                    let stored = rows.store(tx, made, &chosen)?;
-                    has_forgotten |= stored.forgotten > 0;
-                    left.push((stored, types));
-                }
-                mark_seen(tx, part)?;
-                if let Some(carry) = part.carry.as_ref().filter(|_| !has_forgotten) {
-                    tx.set_session_carry(session, carry)?;
-                }
-                tx.set_transcript_position(&position(job, part, !has_forgotten)?, now)?;
-            }
-            if let Some(at) = last_at {
-                touch(tx, job, project, at, run)?;
-                // A subagent may have ended before the conversation that was read first.
-                let at = tx.session(session)?.last_activity;
-                tx.set_session_status(session, SessionStatus::Completed, at)?;
-            }
-            Ok(left)
-        })?;
-        self.has_forgotten = has_forgotten;
-        for (left, types) in &left {
-            self.learnt.add(&self.project, left, types);
+    /// Takes a part of a session over. It is stored when enough has come together.
+    pub(super) fn keep(&mut self, job: &Arc<Job>, part: Part) -> Result<(), StoreError> {
+        self.waiting.push(Waiting::Part(Arc::clone(job), part));
+        let episodes = self.waiting.iter().map(Waiting::episodes).sum::<usize>();
+        if episodes >= IMPORT_BATCH_EPISODES || self.waiting.len() >= IMPORT_BATCH_PARTS {
+            self.store()?;
         }
         Ok(())
     }
 
     /// The session was read to its end.
-    pub(super) fn end(&mut self) {
-        if self.session.take().is_some() {
-            self.learnt.session(&self.project);
+    pub(super) fn end(&mut self, job: &Arc<Job>) {
+        self.waiting.push(Waiting::End(Arc::clone(job)));
+    }
+
+    /// Stores what waits, in one transaction.
+    pub(super) fn store(&mut self) -> Result<(), StoreError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let (run, now) = (self.run, self.now);
+        let begin = Kept {
+            home: self.home.take(),
+            ..Kept::default()
+        };
+        let kept = self.store.write_many(|tx| {
+            let mut batch = Batch {
+                tx,
+                run,
+                now,
+                kept: begin,
+            };
+            let mut waiting = waiting.into_iter().peekable();
+            while let Some(next) = waiting.next() {
+                match next {
+                    Waiting::End(job) => batch.end(&job),
+                    Waiting::Part(job, part) => {
+                        let mut parts = vec![part];
+                        while let Some(Waiting::Part(_, part)) =
+                            waiting.next_if(|next| next.is_part_of(&job))
+                        {
+                            parts.push(part);
+                        }
+                        batch.session(&job, parts)?;
+                    }
+                }
+            }
+            Ok(batch.kept)
+        })?;
+        self.home = kept.home;
+        for (project, left, types) in &kept.episodes {
+            self.learnt.add(project, left, types);
+        }
+        for project in &kept.ended {
+            self.learnt.session(project);
+        }
+        Ok(())
+    }
+}
+
+impl Waiting {
+    fn episodes(&self) -> usize {
+        match self {
+            Self::Part(_, part) => part.episodes.len(),
+            Self::End(_) => 0,
         }
     }
 
+    fn is_part_of(&self, job: &Arc<Job>) -> bool {
+        matches!(self, Self::Part(of, _) if Arc::ptr_eq(of, job))
+    }
+}
+
+/// One transaction.
+struct Batch<'t> {
+    tx: &'t Writes<'t>,
+    run: i64,
+    now: Millis,
+    kept: Kept,
+}
+
+impl Batch<'_> {
+    fn end(&mut self, job: &Arc<Job>) {
+        if let Some(home) = self.kept.home.take_if(|home| Arc::ptr_eq(&home.job, job)) {
+            self.kept.ended.push(home.name);
+        }
+    }
+
+    /// Stores some parts of one session.
+    fn session(&mut self, job: &Arc<Job>, parts: Vec<Part>) -> Result<(), StoreError> {
+        let says_nothing = parts.iter().all(|part| part.episodes.is_empty());
+        let is_under_way = self.home_of(job).is_some();
+        // A session in which nothing happened leaves no trace.
+        if says_nothing && !job.is_known && !is_under_way {
+            return Ok(());
+        }
+        let (tx, run) = (self.tx, self.run);
+        let mut home = self.home(job, &parts)?;
+        let events = || parts.iter().flat_map(|part| &part.episodes);
+        let events = events().flat_map(|learned| &learned.events);
+        let last_at = events.map(|(_, event)| event.at.millis()).max();
+        let mut places: Vec<TranscriptPosition> = Vec::new();
+        let mut carry = None;
+        for mut part in parts {
+            let turn = if part.is_agent {
+                turn_of(tx, home.session, &part)?
+            } else {
+                None
+            };
+            for learned in &mut part.episodes {
+                let made = made(learned);
+                let rows = Rows {
+                    turn,
+                    ..rows_of(learned, job, &home, run)
+                };
+                let chosen = rows.choose(tx, &made)?;
+                let types = chosen.iter().map(|new| new.kind().to_string()).collect();
+                let left = rows.store(tx, &made, &chosen)?;
+                home.has_forgotten |= left.forgotten > 0;
+                self.kept.episodes.push((home.name.clone(), left, types));
+            }
+            mark_seen(tx, &part)?;
+            let place = position(job, &part, !home.has_forgotten)?;
+            places.retain(|earlier| earlier.path != place.path);
+            places.push(place);
+            carry = part.carry.filter(|_| !home.has_forgotten).or(carry);
+        }
+        for place in &places {
+            tx.set_transcript_position(place, self.now)?;
+        }
+        if let Some(carry) = &carry {
+            tx.set_session_carry(home.session, carry)?;
+        }
+        if let Some(at) = last_at {
+            touch(tx, job, home.project, at, run)?;
+            // A subagent may have ended before the conversation that was read first.
+            let at = tx.session(home.session)?.last_activity;
+            tx.set_session_status(home.session, SessionStatus::Completed, at)?;
+        }
+        self.kept.home = Some(home);
+        Ok(())
+    }
+
+    fn home_of(&self, job: &Arc<Job>) -> Option<&Home> {
+        let home = self.kept.home.as_ref();
+        home.filter(|home| Arc::ptr_eq(&home.job, job))
+    }
+
     /// The session's own row and its project's.
-    fn home(&mut self, job: &Job, parts: &[Part]) -> Result<(SessionId, ProjectId), StoreError> {
-        if let Some(home) = self.session {
-            return Ok(home);
+    fn home(&self, job: &Arc<Job>, parts: &[Part]) -> Result<Home, StoreError> {
+        if let Some(home) = self.home_of(job) {
+            return Ok(home.clone());
         }
         let episodes = parts.iter().flat_map(|part| &part.episodes);
         let events = episodes.flat_map(|learned| &learned.events);
@@ -214,27 +233,22 @@ impl<'s> Keeper<'s> {
             .map(|(_, event)| event.at.millis())
             .min()
             .unwrap_or_default();
-        let run = self.run;
-        let home = self.store.write(|tx| {
-            let project = tx.ensure_project(&job.project, first_at)?;
-            let session = tx.ensure_session(&new_session(job, project, first_at, run))?;
-            Ok((session, project))
-        })?;
-        self.project = self.store.read().project(home.1)?.name;
-        self.session = Some(home);
-        Ok(home)
+        let project = self.tx.ensure_project(&job.project, first_at)?;
+        let session = new_session(job, project, first_at, self.run);
+        Ok(Home {
+            job: Arc::clone(job),
+            session: self.tx.ensure_session(&session)?,
+            project,
+            name: self.tx.project(project)?.name,
+            has_forgotten: false,
+        })
     }
 }
 
-fn rows_of<'e>(
-    learned: &'e Learned,
-    job: &'e Job,
-    (session, project): (SessionId, ProjectId),
-    run: i64,
-) -> Rows<'e> {
+fn rows_of<'e>(learned: &'e Learned, job: &'e Job, home: &Home, run: i64) -> Rows<'e> {
     Rows {
-        session,
-        project: Some(project),
+        session: home.session,
+        project: Some(home.project),
         branch: job.project.branch.as_deref(),
         events: learned.events.iter().map(|(_, event)| event).collect(),
         import_run: Some(run),
@@ -268,9 +282,9 @@ fn touch(
         .map(drop)
 }
 
-fn made(learned: &Learned) -> Made {
+fn made(learned: &mut Learned) -> Made {
     Made {
-        distilled: learned.distilled.clone(),
+        distilled: std::mem::take(&mut learned.distilled),
         by: LOCAL.to_owned(),
         carry: None,
         rolling_summary: None,

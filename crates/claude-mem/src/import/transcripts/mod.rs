@@ -11,24 +11,25 @@
 mod find;
 mod keep;
 mod learnt;
+mod place;
 mod session;
 mod teller;
 
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use learnt::{Learnt, OfProject};
 
 use super::{Around, ImportError, Progress, Report, Skipped};
 use crate::clock::Millis;
 use crate::hook::event::ProjectHint;
-use crate::limits::{IMPORT_AHEAD_MAX, IMPORT_THREADS_MAX};
+use crate::limits::{IMPORT_AHEAD_MAX, IMPORT_SESSIONS_PER_THREAD, IMPORT_THREADS_MAX};
 use crate::paths::DataDir;
 use crate::store::{Store, StoreError};
 use crate::vocabulary::Vocabulary;
-use find::Found;
+use find::{Below, Found};
 use keep::Keeper;
 use session::{Job, Readers, Said};
 
@@ -72,13 +73,15 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<(Report, Learnt), ImportError> {
     let unreadable = |e| ImportError::Unreadable(wanted.path.display().to_string(), e);
-    let found = find::below(&wanted.path, wanted.now).map_err(unreadable)?;
+    let Below { found, closed } = find::below(&wanted.path, wanted.now).map_err(unreadable)?;
     progress.total(found.iter().map(Found::bytes).sum());
     let source = wanted.path.display().to_string();
+    store.expect_much()?;
     let run = store.write(|tx| tx.resume_import(KIND, &source, wanted.now))?;
     let mut report = Report {
         run: Some(run),
         source,
+        problems: closed,
         ..Report::default()
     };
     let readers = Readers {
@@ -133,9 +136,12 @@ fn finish(
 /// A session that is being read.
 struct UnderWay<'f> {
     found: &'f Found,
-    job: Job,
+    job: Arc<Job>,
     said: Receiver<Said>,
 }
+
+/// A session for a reader, and where to say what it tells.
+type Order = (Arc<Job>, SyncSender<Said>);
 
 fn read_all(
     found: &[Found],
@@ -147,7 +153,7 @@ fn read_all(
 ) -> Result<(), ImportError> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = threads.min(IMPORT_THREADS_MAX);
-    let (hand_out, jobs) = mpsc::channel::<(Job, SyncSender<Said>)>();
+    let (hand_out, jobs) = mpsc::channel::<Order>();
     let jobs = Mutex::new(jobs);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -162,25 +168,29 @@ fn read_all(
         let mut rest = found.iter();
         let mut under_way: VecDeque<UnderWay<'_>> = VecDeque::new();
         loop {
-            while under_way.len() < threads
+            while under_way.len() < threads * IMPORT_SESSIONS_PER_THREAD
                 && let Some(found) = rest.next()
             {
                 match picker.pick(&keeper.reads(), found)? {
                     Ok(job) => {
+                        let job = Arc::new(job);
                         let (say, said) = mpsc::sync_channel(IMPORT_AHEAD_MAX);
                         // The readers are there as long as this thread is.
-                        if hand_out.send((job.clone(), say)).is_ok() {
+                        if hand_out.send((Arc::clone(&job), say)).is_ok() {
                             under_way.push_back(UnderWay { found, job, said });
                         }
                     }
                     Err(why) => {
                         report.tally(SESSIONS).skip(why);
+                        if let Some(why) = &found.unreadable {
+                            report.problem(&found.path, why);
+                        }
                         progress.advance(found.bytes());
                     }
                 }
             }
             let Some(next) = under_way.pop_front() else {
-                return Ok(());
+                return Ok(keeper.store()?);
             };
             let kept = keep_one(&next, keeper, report, progress)?;
             let tally = report.tally(SESSIONS);
@@ -195,14 +205,14 @@ fn read_all(
     })
 }
 
-fn next(jobs: &Mutex<Receiver<(Job, SyncSender<Said>)>>) -> Option<(Job, SyncSender<Said>)> {
+fn next(jobs: &Mutex<Receiver<Order>>) -> Option<Order> {
     jobs.lock()
         .unwrap_or_else(PoisonError::into_inner)
         .recv()
         .ok()
 }
 
-/// Stores what is said of one session, as it is said.
+/// Hands on what is said of one session, as it is said.
 fn keep_one(
     session: &UnderWay<'_>,
     keeper: &mut Keeper<'_>,
@@ -212,33 +222,24 @@ fn keep_one(
     let mut told = 0;
     let mut advanced = 0;
     let total = session.found.bytes();
-    keeper.begin();
     while let Ok(said) = session.said.recv() {
-        // What is ready goes together: fewer transactions, each of a few milliseconds.
-        let ready = std::iter::once(said).chain(session.said.try_iter());
-        let mut parts = Vec::new();
-        let mut unreadable = None;
-        for said in ready.take(IMPORT_AHEAD_MAX) {
-            match said {
-                Said::Part(part) => parts.push(*part),
-                Said::Unreadable(why) => unreadable = Some(why),
+        match said {
+            Said::Part(part) => {
+                told += part.episodes.len();
+                let bytes = part.bytes.min(total - advanced);
+                advanced += bytes;
+                keeper.keep(&session.job, *part)?;
+                progress.advance(bytes);
             }
-        }
-        told += parts.iter().map(|part| part.episodes.len()).sum::<usize>();
-        let bytes = parts.iter().map(|part| part.bytes).sum::<u64>();
-        let bytes = bytes.min(total - advanced);
-        advanced += bytes;
-        keeper.keep(&session.job, &parts)?;
-        progress.advance(bytes);
-        if let Some(why) = unreadable {
-            let path = session.job.path.display();
-            report.problems.push(format!("{path}: {why}"));
-            progress.advance(total - advanced);
-            return Ok(Err(Skipped::Unreadable));
+            Said::Unreadable(why) => {
+                report.problem(&session.job.path, why);
+                progress.advance(total - advanced);
+                return Ok(Err(Skipped::Unreadable));
+            }
         }
     }
     progress.advance(total - advanced);
-    keeper.end();
+    keeper.end(&session.job);
     Ok(if told > 0 {
         Ok(())
     } else {
@@ -260,7 +261,7 @@ impl Picker<'_> {
         found: &Found,
     ) -> Result<Result<Job, Skipped>, StoreError> {
         let Some(cwd) = found.head.cwd.as_deref().filter(|cwd| cwd.starts_with('/')) else {
-            return Ok(Err(if found.is_empty {
+            return Ok(Err(if found.is_empty && found.unreadable.is_none() {
                 Skipped::Empty
             } else {
                 Skipped::Unreadable
@@ -288,7 +289,7 @@ impl Picker<'_> {
         if settings.ignore_everything || settings.ignores(&project, self.around.home) {
             return Ok(Err(Skipped::Ignored));
         }
-        keep::place(reads, found, project, self.wanted.data)
+        place::of(reads, found, project, self.wanted.data)
     }
 }
 

@@ -210,7 +210,7 @@ impl<'a> Scholar<'a> {
         Ok(position)
     }
 
-    fn learn(&mut self, events: Told, carry: &mut Carry, is_agent: bool) -> Learned {
+    fn learn(&mut self, mut events: Told, carry: &mut Carry, is_agent: bool) -> Learned {
         let project = &self.job.project;
         let place = Place {
             project: project.name.clone(),
@@ -239,6 +239,17 @@ impl<'a> Scholar<'a> {
                 });
             }
         }
+        for (_, event) in &mut events {
+            lighten(event);
+        }
         Learned { events, distilled }
+    }
+}
+
+/// What tools were given and answered has been read by now, and is most of what there is.
+fn lighten(event: &mut Event) {
+    if let Body::ToolUse { input, output, .. } = &mut event.body {
+        *input = serde_json::Value::Null;
+        *output = serde_json::Value::Null;
     }
 }
