@@ -100,8 +100,8 @@ impl Limits {
         Some(kept.text.into_owned())
     }
 
-    fn plain<E>(&self, value: impl Into<Value>) -> Result<Option<Value>, E> {
-        Ok((!self.flow.is_private()).then(|| value.into()))
+    fn plain(&self, value: impl Into<Value>) -> Option<Value> {
+        (!self.flow.is_private()).then(|| value.into())
     }
 }
 
@@ -144,23 +144,23 @@ impl<'de> Visitor<'de> for Part<'_> {
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        self.limits.plain(Value::Null)
+        Ok(self.limits.plain(Value::Null))
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        self.limits.plain(value)
+        Ok(self.limits.plain(value))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        self.limits.plain(value)
+        Ok(self.limits.plain(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        self.limits.plain(value)
+        Ok(self.limits.plain(value))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        self.limits.plain(value)
+        Ok(self.limits.plain(value))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
