@@ -626,7 +626,7 @@ fn a_session_is_told_when_the_client_was_updated_since() {
     home.set_env("AI_AGENT", "claude-code_2-1-325_cli");
     let told = told(&home);
     assert!(
-        told.contains("written for Claude Code 2.0.77, this is 2.1.325: claude-mem repair"),
+        told.contains("written for Claude Code 2.0.77, this is 2.1.325 (claude-mem repair)"),
         "{told}"
     );
 }

@@ -165,8 +165,10 @@ fn is_brought_and_taken_away(version: &str) {
         "{found}"
     );
     home.mem(&["uninstall"]).ok();
-    let listed = home.claude(&["plugin", "list"], "").ok().stdout;
-    assert!(!listed.contains(ID), "{listed}");
+    // Old clients cannot list plugins; all of them look here for what is on.
+    let settings = home.read(home.home().join(".claude/settings.json"));
+    let settings: serde_json::Value = serde_json::from_str(&settings).expect("JSON");
+    assert_ne!(settings["enabledPlugins"][ID], true, "{settings:#}");
     assert!(!home.data_dir().join("plugin").exists());
 }
 
