@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 
 use crate::clock::Millis;
 use crate::context::quote;
-use crate::ids::{ClientSessionId, ObservationId, ProjectId};
+use crate::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
 use crate::limits::{FACT_CHARS_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
 use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::redact::{self, Cut};
 use crate::search::{RowKey, index};
 use crate::store::{
     Feedback, Level, NewSession, ObservationEdit, RowKind, Signal, Store, StoreError, Stored,
-    VectorStore,
+    VectorStore, Writes,
 };
 use crate::tokens;
 
@@ -113,20 +113,39 @@ pub fn save(store: &mut Store, note: &Note<'_>, now: Millis) -> Result<Observati
     };
     Ok(store.write(|tx| {
         let session = match note.session {
-            Some(session) => Some(tx.ensure_session(&NewSession {
-                client: session.client,
-                client_session: &ClientSessionId(session.id.to_owned()),
-                project: note.project,
-                branch: None,
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at: now,
-            })?),
+            Some(session) => heard_of(tx, session, note.project, now)?,
             None => None,
         };
         tx.create_observation(&new, &Stored { session, ..place })
     })?)
+}
+
+/// The session's row, where hooks tell of it. One that they do not is not made up for a note: its
+/// transcript may yet be imported.
+fn heard_of(
+    tx: &Writes<'_>,
+    session: ClientSession<'_>,
+    project: Option<ProjectId>,
+    now: Millis,
+) -> Result<Option<SessionId>, StoreError> {
+    let id = ClientSessionId(session.id.to_owned());
+    if let Some(known) = tx.session_of_client(session.client, &id)? {
+        return Ok(Some(known.id));
+    }
+    if tx.queued_place(session.client, &id)?.oldest_at.is_none() {
+        return Ok(None);
+    }
+    let made = tx.ensure_session(&NewSession {
+        client: session.client,
+        client_session: &id,
+        project,
+        branch: None,
+        transcript_path: None,
+        origin: Origin::Agent,
+        import_run: None,
+        at: now,
+    })?;
+    Ok(Some(made))
 }
 
 /// A type as it was typed. A secret is none.

@@ -198,8 +198,22 @@ fn a_note_belongs_to_the_session_that_saved_it() {
         ..Note::default()
     };
     let id = save(&mut store, &note, Millis(5)).unwrap();
-    let session = store.read().observation(id).unwrap().session.unwrap();
-    let session = store.read().session(session).unwrap();
-    assert_eq!(session.client_session.0, "s1");
-    assert_eq!(session.project, Some(project));
+    // Nobody has heard of it, and nobody makes it up.
+    assert_eq!(store.read().observation(id).unwrap().session, None);
+    let session = store
+        .write(|tx| {
+            tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &ClientSessionId("s1".into()),
+                project: Some(project),
+                branch: None,
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at: Millis(4),
+            })
+        })
+        .unwrap();
+    let id = save(&mut store, &note, Millis(6)).unwrap();
+    assert_eq!(store.read().observation(id).unwrap().session, Some(session));
 }

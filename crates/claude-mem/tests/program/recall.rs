@@ -191,7 +191,10 @@ fn what_needs_the_person_is_said_at_the_start_with_its_command() {
         told(&answer),
         answer["systemMessage"].as_str().expect("a message"),
     ] {
-        assert!(text.contains("Details: claude-mem status"), "{answer}");
+        assert!(
+            text.contains("the damaged one is kept: /elsewhere/damaged.db"),
+            "{answer}"
+        );
     }
 }
 
@@ -259,7 +262,7 @@ fn a_preference_holds_everywhere_once_it_is_confirmed() {
 #[test]
 fn what_a_session_saved_itself_is_not_brought_back_to_it() {
     let home = sandbox();
-    home.mem(&["worker", "run", "--until-drained"]).ok();
+    ask(&home, "later", "Have a look at the invoices");
     let mut command = home.mem_command(&["mcp"]);
     command.env("CLAUDE_CODE_SESSION_ID", "later");
     let mut mcp = rig::mcp::Mcp::spawn(command);
