@@ -113,8 +113,7 @@ fn marks_in_use(
         if may_go_on(&session, before) {
             needed.insert(name);
             for prompt in reads.prompt_ids(&session.client, &session.session)? {
-                let parts =
-                    [&session.client, &session.session, &prompt].map(|part| part.as_bytes());
+                let parts = [&session.client, &session.session, &prompt].map(String::as_bytes);
                 needed.insert(key::hex(&key::digest(&parts)));
             }
         }
