@@ -71,7 +71,8 @@ impl Reads<'_> {
                 return Ok(Vec::new());
             }
         }
-        if let Some(limit) = first.filter(|_| !filter.files.is_empty()) {
+        // Those at user level are so few that each is tested.
+        if let Some(limit) = first.filter(|_| !filter.files.is_empty() && !filter.user_level) {
             return self.first_of_files(kind, &filter, limit);
         }
         let mut clause = clause(&filter);
@@ -91,10 +92,8 @@ impl Reads<'_> {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Timed>, StoreError> {
-        let by_files_alone = filter.types.is_empty()
-            && filter.concepts.is_empty()
-            && filter.session.is_none()
-            && !filter.user_level;
+        let by_files_alone =
+            filter.types.is_empty() && filter.concepts.is_empty() && filter.session.is_none();
         let mut rows = self.rows_of_files(kind, filter.project, &filter.files)?;
         if filter.oldest_first {
             rows.reverse();
