@@ -9,6 +9,7 @@ mod corpus;
 mod drain;
 mod embedding;
 mod encoder;
+mod features;
 mod hooks;
 mod http;
 mod idle;

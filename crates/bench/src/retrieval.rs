@@ -1,26 +1,21 @@
 //! Loads each set's documents into a store through the store's own calls, searches every query
-//! in its corpus, and writes the runs for an independent evaluation.
+//! in its corpus as everybody does, and writes the runs for an independent evaluation.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
 
 use anyhow::{Context, Result};
 use claude_mem::clock::Millis;
 use claude_mem::hook::event::ProjectHint;
 use claude_mem::ids::{ClientSessionId, ProjectId, SessionId};
 use claude_mem::memory::{NewObservation, ObservationType, Origin};
-use claude_mem::search::candidates::{Candidates, gather};
 use claude_mem::search::index::catch_up;
-use claude_mem::search::packed::{Probe, packed_bytes};
-use claude_mem::search::rank::order;
-use claude_mem::search::stem::stem;
-use claude_mem::search::terms::words;
-use claude_mem::search::{Encoder as _, Query, Ranking, Shelves, VectorLeg};
-use claude_mem::store::{Document, NewSession, RowKind, Store, Stored, VectorStore, WordScope};
+use claude_mem::search::{Ask, Encoder as _, Engine, Whose};
+use claude_mem::store::{NewSession, Page, RowKind, Store, Stored, VectorStore};
 use serde::Deserialize;
 
 use crate::encoder::CachingEncoder;
+use crate::features::Features;
 use crate::metrics::Measures;
 
 #[derive(clap::Args)]
@@ -64,14 +59,33 @@ struct Doc {
 }
 
 #[derive(Deserialize)]
-struct Question {
-    corpus: String,
-    id: String,
-    query: String,
-    category: String,
-    relevant: Vec<String>,
-    before: Option<i64>,
+pub(crate) struct Question {
+    pub corpus: String,
+    pub id: String,
+    pub query: String,
+    pub category: String,
+    pub relevant: Vec<String>,
+    pub now: i64,
+    pub before: Option<i64>,
 }
+
+impl Question {
+    /// What somebody would ask who stood there then.
+    fn ask(&self, project: ProjectId) -> Ask {
+        let now = Millis(self.now * 1_000);
+        Ask {
+            until: self.before.map(|seconds| Millis(seconds * 1_000)),
+            fall_back: false,
+            page: Page::first(RANKED),
+            ..Ask::new(&self.query, now)
+                .of(Whose::ProjectOnly(project))
+                .kinds(&[RowKind::Observation])
+        }
+    }
+}
+
+/// Answers of a run that are kept for each query.
+const RANKED: u32 = 100;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     println!(
@@ -100,70 +114,53 @@ fn measure(args: &Args, set: &str) -> Result<()> {
     let docs: Vec<Doc> = lines(&args.data.join(format!("{set}.docs.jsonl")))?;
     let questions: Vec<Question> = lines(&args.data.join(format!("{set}.queries.jsonl")))?;
     let dir = tempfile::tempdir()?;
-    let mut store = Store::open(&dir.path().join("claude-mem.db"))?;
+    let (db, vectors_db) = (
+        dir.path().join("claude-mem.db"),
+        dir.path().join("vectors.db"),
+    );
+    let mut store = Store::open(&db)?;
     let loaded = load(&mut store, &docs)?;
-    let encoder = CachingEncoder::open(args.vector_cache.as_deref());
-    let mut vectors = VectorStore::open(&dir.path().join("vectors.db"), encoder.id())?;
+    // An engine's encoder lives as long as the program; one per set is little.
+    let encoder: &'static CachingEncoder =
+        Box::leak(Box::new(CachingEncoder::open(args.vector_cache.as_deref())));
     if !args.no_vectors {
-        catch_up(&mut store, &mut vectors, &encoder, |_| false)?;
+        let mut vectors = VectorStore::open(&vectors_db, encoder.id())?;
+        catch_up(&mut store, &mut vectors, encoder, |_| false)?;
     }
-    let shelves = RwLock::new(Shelves::default());
+    let reader = Store::open_read_only(&db)?;
+    let mut engine = if args.no_vectors {
+        Engine::of_words(reader, encoder)
+    } else {
+        Engine::open(reader, &vectors_db, encoder).staying()
+    };
     let mut features = match &args.features {
-        Some(path) => {
-            std::fs::create_dir_all(path)?;
-            let file = std::fs::File::create(path.join(format!("{set}.features.jsonl")))?;
-            Some(std::io::BufWriter::new(file))
-        }
+        Some(path) => Some(Features::create(
+            path,
+            set,
+            &engine,
+            &loaded,
+            &vectors_db,
+            encoder,
+        )?),
         None => None,
     };
-    let (mut fields, mut standing_in) = (HashMap::new(), HashMap::new());
-    if features.is_some() {
-        for &row_id in loaded.docs.keys() {
-            if let Some(document) = store.read().document(RowKind::Observation, row_id)? {
-                let counted = counted(&document);
-                for stem in counted
-                    .iter()
-                    .flat_map(HashMap::keys)
-                    .collect::<HashSet<_>>()
-                {
-                    let key = (document.project, stem.clone());
-                    *standing_in.entry(key).or_default() += 1;
-                }
-                fields.insert(row_id, counted);
-            }
-        }
-    }
     let started = std::time::Instant::now();
     let mut runs = BTreeMap::new();
     let mut by_category: BTreeMap<&str, Vec<Measures>> = BTreeMap::new();
     for question in &questions {
         let project = loaded.projects[&question.corpus];
-        let until = question.before.map(|seconds| Millis(seconds * 1_000));
-        let scope = WordScope {
-            project: Some(project),
-            kinds: vec![RowKind::Observation],
-            until,
-            ..WordScope::default()
-        };
-        let query = Query::parse(&question.query);
-        let mut leg = VectorLeg::warm(&mut vectors, &shelves, &encoder);
-        let leg = (!args.no_vectors).then_some(&mut leg);
-        let ranking = Ranking::default();
-        let gathered = gather(&store.read(), &query, &scope, None, leg, &ranking)?;
-        if let Some(out) = &mut features {
-            let corpus = Corpus {
-                vectors: &vectors,
-                encoder: &encoder,
-                fields: &fields,
-                standing_in: &standing_in,
-            };
-            dump(out, question, &gathered, &loaded, &corpus)?;
+        if let Some(features) = &mut features {
+            features.dump(question, &mut engine, &loaded)?;
         }
-        let hits = order(&gathered.rows, &gathered.terms, &ranking);
-        let ranked: Vec<String> = hits
+        let found = engine.search(&question.ask(project))?;
+        if let Some(why) = found.without_vectors {
+            anyhow::bail!("vectors had no say: {why}");
+        }
+        let ranked: Vec<String> = found
+            .results
             .iter()
-            .flat_map(|hit| loaded.docs[&hit.row_id].iter().cloned())
-            .take(100)
+            .flat_map(|item| loaded.docs[&item.id.row_id].iter().cloned())
+            .take(RANKED as usize)
             .collect();
         by_category
             .entry(&question.category)
@@ -202,97 +199,10 @@ fn line(name: &str, measures: &[Measures], ms: Option<f64>) {
     );
 }
 
-/// One line per query: what every candidate brings.
-fn dump(
-    out: &mut impl std::io::Write,
-    question: &Question,
-    gathered: &Candidates,
-    loaded: &Loaded,
-    corpus: &Corpus<'_>,
-) -> Result<()> {
-    let probe = Probe::new(&corpus.encoder.query(&question.query));
-    let mut rows = Vec::new();
-    for (key, row) in &gathered.rows {
-        let mut cosines = Vec::new();
-        corpus.vectors.vectors_of(key.0, key.1, |_, parts| {
-            let each = packed_bytes(probe.width());
-            cosines.extend(
-                parts
-                    .chunks_exact(each)
-                    .filter_map(|part| probe.nearness(part)),
-            );
-        })?;
-        let fields = &corpus.fields[&key.1];
-        let counts: Vec<[u32; 4]> = gathered
-            .terms
-            .iter()
-            .map(|term| std::array::from_fn(|at| fields[at].get(term).copied().unwrap_or(0)))
-            .collect();
-        rows.push(serde_json::json!({
-            "docs": loaded.docs[&key.1], "id": key.1,
-            "row": row.row_words, "part": row.part_words, "near": row.near,
-            "share": row.coverage.share, "close": row.coverage.closeness,
-            "together": row.coverage.together,
-            "length": row.length, "cos": cosines, "tf": counts,
-            "lengths": fields.each_ref().map(|field| field.values().sum::<u32>()),
-            "session": row.document.session.map(|id| id.0), "at": row.document.created_at.0,
-            "neighbours": row.neighbours.iter().map(|near| near.1).collect::<Vec<_>>(),
-        }));
-    }
-    let project = loaded.projects.get(&question.corpus).copied();
-    let standing_in: Vec<u32> = gathered
-        .terms
-        .iter()
-        .map(|term| {
-            corpus
-                .standing_in
-                .get(&(project, term.clone()))
-                .copied()
-                .unwrap_or(0)
-        })
-        .collect();
-    let line = serde_json::json!({
-        "id": question.id, "corpus": question.corpus, "category": question.category,
-        "relevant": question.relevant, "terms": gathered.terms, "standing_in": standing_in, "rows": rows,
-    });
-    serde_json::to_writer(&mut *out, &line)?;
-    writeln!(out)?;
-    Ok(())
-}
-
-type Counts = HashMap<String, u32>;
-
-/// What a dump needs beside the candidates.
-struct Corpus<'a> {
-    vectors: &'a VectorStore,
-    encoder: &'a CachingEncoder,
-    fields: &'a HashMap<i64, [Counts; 4]>,
-    /// In how many documents of a project a stem stands.
-    standing_in: &'a HashMap<(Option<ProjectId>, String), u32>,
-}
-
-/// How often each stem stands in title, body, tags and split identifiers.
-fn counted(document: &Document) -> [Counts; 4] {
-    let Document {
-        title,
-        body,
-        tags,
-        split,
-        ..
-    } = document;
-    [title, body, tags, split].map(|text| {
-        let mut counts = Counts::new();
-        for word in words(text) {
-            *counts.entry(stem(&word)).or_default() += 1;
-        }
-        counts
-    })
-}
-
-struct Loaded {
-    projects: HashMap<String, ProjectId>,
+pub(crate) struct Loaded {
+    pub projects: HashMap<String, ProjectId>,
     /// Documents of one content share a row.
-    docs: HashMap<i64, Vec<String>>,
+    pub docs: HashMap<i64, Vec<String>>,
 }
 
 fn load(store: &mut Store, docs: &[Doc]) -> Result<Loaded> {
