@@ -69,6 +69,24 @@ impl Which {
         })
     }
 
+    /// What else to try when nothing came.
+    pub(super) fn say_what_to_try(&self, screen: &mut Screen) -> std::io::Result<()> {
+        let mut hints = Vec::new();
+        if self.offset > 0 {
+            hints.push("a smaller --offset");
+        }
+        if !self.types.is_empty() || self.since.is_some() || self.until.is_some() {
+            hints.push("fewer of --type, --since, --until");
+        }
+        if !self.all_projects {
+            hints.push("--all-projects");
+        }
+        if hints.is_empty() {
+            return Ok(());
+        }
+        writeln!(screen, "{QUIET}try {}{QUIET:#}", hints.join(", or "))
+    }
+
     fn whose(&self, reads: &Reads<'_>) -> anyhow::Result<Whose> {
         if self.all_projects {
             return Ok(Whose::All);

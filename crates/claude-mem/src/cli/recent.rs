@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use super::app::App;
 use super::looking::{self, Which};
-use super::screen::Screen;
+use super::screen::{QUIET, Screen};
 use crate::search::Ask;
 use crate::store::RowKind;
 
@@ -21,17 +21,23 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut results = Vec::new();
+    let (mut results, mut has_more) = (Vec::new(), false);
     if let Some(mut engine) = looking::engine(app)? {
         let ask = args.which.ask("", app, &engine.reads())?;
         let kinds = vec![RowKind::Observation, RowKind::Summary];
-        results = engine.search(&Ask { kinds, ..ask })?.results;
+        let found = engine.search(&Ask { kinds, ..ask })?;
+        (results, has_more) = (found.results, found.has_more);
     }
     screen.show(&results, |screen, results| {
         if results.is_empty() {
-            return writeln!(screen, "nothing yet");
+            writeln!(screen, "nothing yet")?;
+            return args.which.say_what_to_try(screen);
         }
         let mixed = results.iter().any(|item| item.project != results[0].project);
-        looking::say_items(screen, results, mixed)
+        looking::say_items(screen, results, mixed)?;
+        if has_more {
+            writeln!(screen, "{QUIET}there is more: --limit, --offset{QUIET:#}")?;
+        }
+        Ok(())
     })
 }

@@ -76,7 +76,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
         if answer.results.is_empty() {
             writeln!(screen, "nothing found")?;
-            return say_types(screen, &args.which, &types);
+            say_types(screen, &args.which, &types)?;
+            return args.which.say_what_to_try(screen);
         }
         let mixed = answer.results.iter().any(|item| item.project != answer.results[0].project);
         looking::say_items(screen, &answer.results, mixed)?;

@@ -276,6 +276,156 @@ fn a_slip_in_a_type_is_pointed_out() {
     let found = home.mem(&["search", "--type", "decisions", "redis"]).ok();
     assert_eq!(
         found.stdout,
-        "nothing found\nno memory is of the type \"decisions\"; there are bugfix, change, decision, feature\n"
+        "nothing found\nno memory is of the type \"decisions\"; there are bugfix, change, decision, feature\n\
+         try fewer of --type, --since, --until, or --all-projects\n"
     );
+}
+
+/// The ids that a command prints for programs, in their order.
+fn ids(home: &Sandbox, args: &[&str]) -> Vec<String> {
+    let printed = home.mem(&[args, &["--json"]].concat()).ok().stdout;
+    let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+    let rows = printed.get("results").unwrap_or(&printed);
+    let rows = rows.as_array().expect("a list").iter();
+    rows.map(|row| row["id"].as_str().expect("an id").to_owned())
+        .collect()
+}
+
+#[test]
+fn every_flag_of_a_list_narrows_it() {
+    let home = with_memories();
+    for (args, want) in [
+        (&["recent"][..], &["#3", "#2", "#1"][..]),
+        (&["recent", "--all-projects"], &["#4", "#3", "#2", "#1"]),
+        (&["recent", "--project", "bakery"], &["#4"]),
+        (
+            &["recent", "--type", "bugfix", "--type", "feature"],
+            &["#3", "#1"],
+        ),
+        (&["recent", "--limit", "1"], &["#3"]),
+        (&["recent", "--limit", "1", "--offset", "1"], &["#2"]),
+        (&["recent", "--since", "2026-01-31T09:25"], &["#3"]),
+        (&["recent", "--until", "2026-01-31T09:15"], &["#1"]),
+        (&["recent", "--since", "2026-02-01"], &[]),
+        (
+            &["search", "--all-projects", "--type", "change", "ovens"],
+            &["#4"],
+        ),
+        (&["search", "--project", "bakery", "ovens"], &["#4"]),
+        (&["search", "--kind", "prompt", "cookie"], &[]),
+        (&["search", "--kind", "observation", "cookie"], &["#1"]),
+        (&["search", "file:session.rs"], &["#3", "#2", "#1"]),
+        (&["search", "file:src/auth/"], &["#3", "#2", "#1"]),
+        (&["search", "file:src/auth/", "type:decision"], &["#2"]),
+        (&["search", "file:auth/session.rs", "cookie"], &["#1"]),
+        (&["search", "concept:gotcha", "--limit", "1"], &["#3"]),
+    ] {
+        assert_eq!(ids(&home, args), want, "{args:?}");
+    }
+}
+
+#[test]
+fn what_is_marked_as_wrong_comes_only_when_asked_for() {
+    let home = with_memories();
+    home.mem(&["mark", "wrong", "1"]).ok();
+    assert!(!ids(&home, &["search", "cookie"]).contains(&"#1".to_owned()));
+    assert_eq!(ids(&home, &["search", "--wrong", "cookie"]), ["#1"]);
+}
+
+#[test]
+fn a_narrow_terminal_gets_narrow_lines() {
+    let home = with_memories();
+    for args in [
+        &["search", "expired", "cookies"][..],
+        &["search", "--all-projects", "type:decision"],
+        &["recent", "--all-projects"],
+        &["timeline", "#2"],
+        &["show", "2"],
+    ] {
+        let mut command = home.mem_command(args);
+        let printed = command.env("COLUMNS", "60").output().expect("started");
+        let printed = String::from_utf8(printed.stdout).expect("text");
+        assert!(!printed.is_empty(), "{args:?}");
+        let widest = printed.lines().map(|line| line.chars().count()).max();
+        assert!(
+            widest.is_some_and(|columns| columns <= 60),
+            "{args:?}\n{printed}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_answer_says_what_to_try() {
+    let home = with_memories();
+    assert_snapshot!(shown(&home, &home.mem(&["recent", "--since", "2026-02-01"])), @"
+    nothing yet
+    try fewer of --type, --since, --until, or --all-projects
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["recent", "--offset", "9"])), @"
+    nothing yet
+    try a smaller --offset, or --all-projects
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["timeline", "zeppelin"])), @r#"
+    [stderr]
+    error: nothing is found for "zeppelin"
+    [exit 64]
+    "#);
+    assert_snapshot!(shown(&home, &home.mem(&["recent", "--since", "someday"])), @r#"
+    [stderr]
+    error: "someday" is not a time; say 2026-01-31, yesterday, 3d or 2w
+    [exit 64]
+    "#);
+}
+
+#[test]
+fn scores_are_explained_in_parts() {
+    let home = with_memories();
+    let told = home
+        .mem(&["search", "--explain", "expired", "cookies"])
+        .ok();
+    let told = told.stdout.lines().last().unwrap_or_default().to_owned();
+    for part in [
+        "words 0.6",
+        "vectors",
+        "coverage",
+        "company",
+        "recency",
+        "expir, cooki",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn several_memories_are_shown_for_programs_as_they_are_stored() {
+    let home = with_memories();
+    assert_eq!(ids(&home, &["show", "1", "#2"]), ["#1", "#2"]);
+    let shown = home.mem(&["show", "1", "--json"]).ok().stdout;
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!(shown[0]["row"]["narrative"], "It was told at length.");
+    let around = home.mem(&["timeline", "2", "--json"]).ok().stdout;
+    let around: serde_json::Value = serde_json::from_str(&around).expect("JSON");
+    assert_eq!(around["anchor"], "#2");
+    assert_eq!(around["results"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn vectors_can_be_made_all_over_again() {
+    let home = with_memories();
+    home.mem(&["index", "build"]).ok();
+    std::fs::write(home.data_dir().join("vectors.db"), "not a database").expect("written");
+    let found = home.mem(&["search", "cookie"]);
+    assert!(
+        found.stderr.contains("searched by words alone"),
+        "{found:?}"
+    );
+    assert_eq!(ids(&home, &["search", "cookie"]), ["#1"]);
+    assert_snapshot!(shown(&home, &home.mem(&["index", "rebuild"])), @"
+    4 memories indexed
+    [exit 0]
+    ");
+    let told = home.mem(&["index", "status"]).ok().stdout;
+    assert!(told.starts_with("4 memories indexed, 0 waiting"), "{told}");
 }
