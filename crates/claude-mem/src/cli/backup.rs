@@ -66,7 +66,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         bytes: made.bytes,
     };
     screen.show(&made, |screen, made| {
-        writeln!(screen, "{} ({})", made.path.display(), words::size(made.bytes))
+        writeln!(
+            screen,
+            "{} ({})",
+            made.path.display(),
+            words::size(made.bytes)
+        )
     })
 }
 

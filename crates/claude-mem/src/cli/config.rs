@@ -5,9 +5,9 @@ use std::io::Write as _;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use super::Usage;
 use super::app::App;
 use super::screen::{self, QUIET, Screen, TITLE, WARN};
-use super::Usage;
 use crate::config::{self, KEYS, Key, Loaded, Raw, SettingsFile, Source};
 
 /// Look at settings and change them
@@ -185,7 +185,10 @@ fn told(key: &Key, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let loaded = app.settings();
     let (value, source) = loaded.get(key);
     if source == Source::Environment {
-        screen::remark(format!("{} in the environment wins over the file", key.variable()))?;
+        screen::remark(format!(
+            "{} in the environment wins over the file",
+            key.variable()
+        ))?;
     }
     screen.show(&Entry::of(key, &loaded), |screen, _| {
         writeln!(screen, "{} = {value}", key.name)

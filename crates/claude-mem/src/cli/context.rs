@@ -53,7 +53,14 @@ struct Reason {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let settings = app.settings().settings;
     let budget = args.tokens.unwrap_or(settings.context_tokens);
-    let mut shown = Shown { text: String::new(), tokens: 0, budget, left_out: 0, off: !settings.context, items: Vec::new() };
+    let mut shown = Shown {
+        text: String::new(),
+        tokens: 0,
+        budget,
+        left_out: 0,
+        off: !settings.context,
+        items: Vec::new(),
+    };
     if let Some(store) = app.store_if_any()? {
         let reads = store.read();
         let here = std::env::current_dir().context("there is no current directory")?;
@@ -64,7 +71,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         };
         // Of a project that is only named, its own directory.
         let known = found.map(|id| reads.project(id)).transpose()?;
-        let root = known.as_ref().filter(|_| args.project.is_some()).map_or(&hint.root, |known| &known.root);
+        let root = known
+            .as_ref()
+            .filter(|_| args.project.is_some())
+            .map_or(&hint.root, |known| &known.root);
         let starting = Starting {
             listener: &Listener::default(),
             source: "startup",
@@ -79,18 +89,40 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         };
         let block = starting.block(&reads)?;
         shown.items = block.chosen.items.iter().map(reason).collect();
-        shown = Shown { text: block.text, tokens: block.tokens, left_out: block.chosen.left_out, ..shown };
+        shown = Shown {
+            text: block.text,
+            tokens: block.tokens,
+            left_out: block.chosen.left_out,
+            ..shown
+        };
     }
     screen.show(&shown, |screen, shown| {
         if shown.off {
-            return writeln!(screen, "a session would be told nothing: `claude-mem config set context on` turns it on");
+            return writeln!(
+                screen,
+                "a session would be told nothing: `claude-mem config set context on` turns it on"
+            );
         }
         if shown.text.is_empty() {
-            return writeln!(screen, "a session in this project would be told nothing yet");
+            return writeln!(
+                screen,
+                "a session in this project would be told nothing yet"
+            );
         }
         writeln!(screen, "{}", shown.text.trim_end())?;
-        writeln!(screen, "\n{QUIET}{} of {} tokens; why these:{QUIET:#}", shown.tokens, shown.budget)?;
-        shown.items.iter().try_for_each(|item| writeln!(screen, "{QUIET}{:>6}  {}{QUIET:#}", item.id, item.because.join(", ")))
+        writeln!(
+            screen,
+            "\n{QUIET}{} of {} tokens; why these:{QUIET:#}",
+            shown.tokens, shown.budget
+        )?;
+        shown.items.iter().try_for_each(|item| {
+            writeln!(
+                screen,
+                "{QUIET}{:>6}  {}{QUIET:#}",
+                item.id,
+                item.because.join(", ")
+            )
+        })
     })
 }
 

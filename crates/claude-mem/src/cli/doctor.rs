@@ -53,7 +53,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             findings = examine(app)?;
         }
     }
-    let problems = findings.iter().filter(|finding| finding.level == Level::Problem).count();
+    let problems = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Problem)
+        .count();
     let report = Report {
         ok: problems == 0,
         findings,
@@ -72,7 +75,10 @@ fn examine(app: &App) -> anyhow::Result<Vec<Finding>> {
     let settings = app.settings();
     let setting = install::of_process(app)?;
     let seen = worker::look(app).unwrap_or(worker::Report::NOT_RUNNING);
-    let port = seen.address.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok());
+    let port = seen
+        .address
+        .as_deref()
+        .and_then(|address| address.rsplit(':').next()?.parse().ok());
     let env = |name: &str| std::env::var_os(name);
     let patient = Patient {
         data: &app.data,
@@ -162,7 +168,10 @@ fn print(screen: &mut Screen, report: &Report) -> std::io::Result<()> {
             None => (GOOD, "fixed"),
             Some(_) => (BAD, "failed"),
         };
-        let why = fixed.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
+        let why = fixed
+            .error
+            .as_ref()
+            .map_or_else(String::new, |error| format!(": {error}"));
         let margin = format!("{style}{mark:8}{style:#}");
         screen.beside(&margin, 8, &format!("{}{why}", fixed.what))?;
     }
@@ -184,7 +193,10 @@ fn print(screen: &mut Screen, report: &Report) -> std::io::Result<()> {
     }
     let curable = report.findings.iter().any(|finding| finding.cure.is_some());
     if curable && report.fixed.is_empty() {
-        writeln!(screen, "\n`claude-mem doctor --fix` mends what needs no decision.")?;
+        writeln!(
+            screen,
+            "\n`claude-mem doctor --fix` mends what needs no decision."
+        )?;
     }
     Ok(())
 }

@@ -61,7 +61,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         remember::edit(&mut store, row.id, &correction, app.now).map_err(|e| match e {
             CannotSave::Store(e) => e.into(),
             CannotSave::Empty => Usage::error("a memory needs a title"),
-            refused @ (CannotSave::Private | CannotSave::NoType) => Usage::error(refused.to_string()),
+            refused @ (CannotSave::Private | CannotSave::NoType) => {
+                Usage::error(refused.to_string())
+            }
         })?;
     }
     show(&store, args.id, changed, screen)
@@ -71,7 +73,11 @@ fn show(store: &Store, id: Handle, changed: bool, screen: &mut Screen) -> anyhow
     let row = store.read().document(RowKind::Observation, id.row_id)?;
     let title = row.map(|row| row.title).unwrap_or_default();
     screen.show(&Edited { id, title, changed }, |screen, edited| {
-        let verb = if edited.changed { "edited" } else { "left as it was:" };
+        let verb = if edited.changed {
+            "edited"
+        } else {
+            "left as it was:"
+        };
         writeln!(screen, "{verb} {}  {}", edited.id, edited.title)
     })
 }
@@ -81,7 +87,9 @@ fn typed(args: &Args) -> anyhow::Result<Option<Correction>> {
     let text = match args.text.as_deref() {
         Some("-") => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .context("cannot read stdin")?;
             Some(text)
         }
         text => text.map(str::to_owned),
@@ -102,7 +110,10 @@ fn in_editor(row: &Observation, app: &App) -> anyhow::Result<Option<Correction>>
             "say what to change (--title, --text, --type, --fact), or run it at a terminal",
         ));
     }
-    let path = app.data.root().join(format!("edit-{}.md", std::process::id()));
+    let path = app
+        .data
+        .root()
+        .join(format!("edit-{}.md", std::process::id()));
     let before = sheet::write(row);
     let mut file = crate::paths::create_file(&path).with_context(|| path.display().to_string())?;
     file.write_all(before.as_bytes())?;
@@ -146,8 +157,14 @@ fn again(wrong: &str) -> std::io::Result<bool> {
     reason = "the editor is the person's own, and we wait for it"
 )]
 fn edited(path: &Path) -> anyhow::Result<String> {
-    let given = |name| std::env::var(name).ok().filter(|text| !text.trim().is_empty());
-    let editor = given("VISUAL").or_else(|| given("EDITOR")).unwrap_or_else(|| "vi".to_owned());
+    let given = |name| {
+        std::env::var(name)
+            .ok()
+            .filter(|text| !text.trim().is_empty())
+    };
+    let editor = given("VISUAL")
+        .or_else(|| given("EDITOR"))
+        .unwrap_or_else(|| "vi".to_owned());
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let status = std::process::Command::new(program)
@@ -155,6 +172,9 @@ fn edited(path: &Path) -> anyhow::Result<String> {
         .arg(path)
         .status()
         .with_context(|| format!("cannot start {program}; set EDITOR"))?;
-    anyhow::ensure!(status.success(), "{program} ended with {status}; nothing was changed");
+    anyhow::ensure!(
+        status.success(),
+        "{program} ended with {status}; nothing was changed"
+    );
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }

@@ -62,22 +62,36 @@ struct InFolder {
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let Some(store) = app.store_if_any()? else {
-        return Err(Usage::error(format!("nothing is remembered yet in {}", app.data.root().display())));
+        return Err(Usage::error(format!(
+            "nothing is remembered yet in {}",
+            app.data.root().display()
+        )));
     };
     let named = args.project.as_deref();
-    let only = named.map(|named| project::find(&store.read(), named)).transpose()?;
+    let only = named
+        .map(|named| project::find(&store.read(), named))
+        .transpose()?;
     let only = only.map(|project| project.id);
     match (args.format, &args.out) {
-        (Format::Json, None) => {
-            view(&store, |reads| json::write(reads, only, app.now, screen).map(drop))
-        }
+        (Format::Json, None) => view(&store, |reads| {
+            json::write(reads, only, app.now, screen).map(drop)
+        }),
         (Format::Json, Some(out)) => into_file(&store, only, app, out, screen),
         (Format::Markdown, None) => view(&store, |reads| markdown::into_text(reads, only, screen)),
         (Format::Markdown, Some(out)) => {
-            let files = view(&store, |reads| markdown::into_folder(reads, only, args.by, out))?;
-            let done = InFolder { path: out.clone(), files };
+            let files = view(&store, |reads| {
+                markdown::into_folder(reads, only, args.by, out)
+            })?;
+            let done = InFolder {
+                path: out.clone(),
+                files,
+            };
             screen.show(&done, |screen, done| {
-                let Done { written, unchanged, removed } = done.files;
+                let Done {
+                    written,
+                    unchanged,
+                    removed,
+                } = done.files;
                 writeln!(
                     screen,
                     "{} written, {unchanged} unchanged, {removed} removed in {}",
@@ -120,7 +134,10 @@ fn into_file(
         // What is half written helps nobody.
         let _ = std::fs::remove_file(&unfinished);
     }
-    let done = InFile { path: path.to_owned(), rows: rows? };
+    let done = InFile {
+        path: path.to_owned(),
+        rows: rows?,
+    };
     screen.show(&done, |screen, done| {
         let rows = done.rows;
         writeln!(

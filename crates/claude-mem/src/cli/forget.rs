@@ -56,8 +56,15 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
         let row = store.read().document(id.kind, id.row_id)?;
         let row = row.ok_or_else(|| Usage::error(format!("there is no {id}")))?;
-        let title = if row.title.is_empty() { &row.body } else { &row.title };
-        rows.push(Row { id, title: quote::line(title, 100) });
+        let title = if row.title.is_empty() {
+            &row.body
+        } else {
+            &row.title
+        };
+        rows.push(Row {
+            id,
+            title: quote::line(title, 100),
+        });
     }
     let done = match (args.undo, args.dry_run) {
         (true, _) => "brought back",
@@ -72,6 +79,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
     };
     screen.show(&Done { done, rows }, |screen, done| {
-        done.rows.iter().try_for_each(|row| writeln!(screen, "{} {}  {}", done.done, row.id, row.title))
+        done.rows
+            .iter()
+            .try_for_each(|row| writeln!(screen, "{} {}  {}", done.done, row.id, row.title))
     })
 }

@@ -90,14 +90,27 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             let path = earlier_path(app, path.as_deref())?;
             let report = bring(app, *dry_run, |store, around| {
                 let (scratch, mut progress) = (app.data.importing(), progress::of_rows());
-                Ok(earlier::run(store, around, &path, &scratch, app.now, &mut progress)?)
+                Ok(earlier::run(
+                    store,
+                    around,
+                    &path,
+                    &scratch,
+                    app.now,
+                    &mut progress,
+                )?)
             })?;
             table::show(screen, &report, *dry_run)
         }
         Action::Json { file, dry_run } => {
             let path = std::path::absolute(file)?;
             let report = bring(app, *dry_run, |store, around| {
-                Ok(json::run(store, around, &path, app.now, &mut progress::of_rows())?)
+                Ok(json::run(
+                    store,
+                    around,
+                    &path,
+                    app.now,
+                    &mut progress::of_rows(),
+                )?)
             })?;
             table::show(screen, &report, *dry_run)
         }
@@ -112,13 +125,19 @@ fn bring(
     dry_run: bool,
     act: impl FnOnce(&mut Store, Around<'_>) -> anyhow::Result<Report>,
 ) -> anyhow::Result<Report> {
-    app.data.create().with_context(|| format!("cannot make {}", app.data.root().display()))?;
+    app.data
+        .create()
+        .with_context(|| format!("cannot make {}", app.data.root().display()))?;
     let _one = import::begin(&app.data)?;
     app.take_in_spool();
     let settings = HookSettings::load(&app.data, |name| std::env::var(name).ok());
     let home = std::env::var("HOME").unwrap_or_default();
     let client_dir = client_dir(&home);
-    let around = Around { settings: &settings, home: &home, client_dir: &client_dir };
+    let around = Around {
+        settings: &settings,
+        home: &home,
+        client_dir: &client_dir,
+    };
     let mut store = opened(app)?;
     let brought = if dry_run {
         let scratch = rehearsal(app)?;
@@ -187,7 +206,8 @@ fn earlier_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {
     if let Some(path) = given {
         return Ok(std::path::absolute(path)?);
     }
-    let home = std::env::var_os("HOME").context("there is no home directory; say where the database is")?;
+    let home = std::env::var_os("HOME")
+        .context("there is no home directory; say where the database is")?;
     let usual = Path::new(&home).join(".claude-mem/claude-mem.db");
     let what = match app.store_if_any() {
         // Where ours is, theirs is not.
@@ -235,12 +255,18 @@ fn undo(app: &App, screen: &mut Screen, run: i64) -> anyhow::Result<()> {
     let _one = import::begin(&app.data)?;
     let known = store.read().import_runs()?;
     let Some(run) = known.iter().find(|known| known.id == run) else {
-        return Err(Usage::error(format!("there is no import {run}; `claude-mem import list` lists them")));
+        return Err(Usage::error(format!(
+            "there is no import {run}; `claude-mem import list` lists them"
+        )));
     };
     let rows = import::undo(&mut store, run.id)?;
     let answer = serde_json::json!({ "run": run.id, "kind": run.kind, "rows": rows });
     screen.show(&answer, |screen, _| {
         let rows = words::count(rows as u64, "row");
-        writeln!(screen, "took back run {}: {rows} of {} from {}", run.id, run.kind, run.source)
+        writeln!(
+            screen,
+            "took back run {}: {rows} of {} from {}",
+            run.id, run.kind, run.source
+        )
     })
 }

@@ -95,7 +95,10 @@ pub(super) struct Wish {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let project = args.project.as_ref().map(std::path::absolute).transpose()?;
     if let Some(dir) = project.as_ref().filter(|dir| !dir.is_dir()) {
-        return Err(Usage::error(format!("{} is not a directory", dir.display())));
+        return Err(Usage::error(format!(
+            "{} is not a directory",
+            dir.display()
+        )));
     }
     if let Some(name) = &args.provider {
         provider_named(name)?;
@@ -183,7 +186,10 @@ pub(super) fn perform(wish: Wish, app: &App, screen: &mut Screen) -> anyhow::Res
         dry_run: setting.wish.dry_run,
         data_dir: app.data.root().display().to_string(),
         executable: setting.launch.executable.display().to_string(),
-        client: setting.client.as_ref().and_then(|found| Some(found.version?.to_string())),
+        client: setting
+            .client
+            .as_ref()
+            .and_then(|found| Some(found.version?.to_string())),
         hook_form: setting.launch.abilities.form(),
         events: setting.launch.abilities.events(),
         steps: &steps.all(),
@@ -199,7 +205,10 @@ pub(super) fn perform(wish: Wish, app: &App, screen: &mut Screen) -> anyhow::Res
     Ok(())
 }
 
-fn go_through(setting: &mut Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<Option<Remembered>> {
+fn go_through(
+    setting: &mut Setting<'_>,
+    steps: &mut Steps<'_>,
+) -> anyhow::Result<Option<Remembered>> {
     setting.say_client(steps)?;
     let rival = adopt::look(setting)?;
     if setting.wish.may_ask && !setting.wish.adopt && rival.can_be_adopted() {
@@ -263,15 +272,28 @@ impl<'a> Setting<'a> {
             crate::install::client::OLDEST
         );
         let detail = match &self.client {
-            Some(Found { version: Some(version), program }) => {
+            Some(Found {
+                version: Some(version),
+                program,
+            }) => {
                 format!("Claude Code {version} ({})", program.display())
             }
-            Some(Found { version: None, program }) => {
-                format!("Claude Code of unknown version ({}); what all versions know is written", program.display())
+            Some(Found {
+                version: None,
+                program,
+            }) => {
+                format!(
+                    "Claude Code of unknown version ({}); what all versions know is written",
+                    program.display()
+                )
             }
             None => "Claude Code was not found; what all its versions know is written".to_owned(),
         };
-        let state = if self.client.is_some() { State::Ok } else { State::Note };
+        let state = if self.client.is_some() {
+            State::Ok
+        } else {
+            State::Note
+        };
         steps.say("client", state, detail)
     }
 }
@@ -366,10 +388,17 @@ fn self_check(setting: &Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<Op
         return Ok(None);
     }
     steps.busy("check", "a made-up session goes through the hooks");
-    match check::run(&setting.launch, &std::env::temp_dir(), "/proc/self/exe".into()) {
+    match check::run(
+        &setting.launch,
+        &std::env::temp_dir(),
+        "/proc/self/exe".into(),
+    ) {
         Ok(remembered) => {
-            let titles: Vec<String> =
-                remembered.titles.iter().map(|title| format!("“{title}”")).collect();
+            let titles: Vec<String> = remembered
+                .titles
+                .iter()
+                .map(|title| format!("“{title}”"))
+                .collect();
             let detail = format!(
                 "a made-up session went through the hooks, left {} and the next one was told",
                 titles.join(", ")

@@ -8,7 +8,6 @@ use jiff::tz::TimeZone;
 use super::app::App;
 use super::screen::{QUIET, Screen, WARN};
 use super::{Usage, project, words};
-use crate::clock::Millis;
 use crate::memory::ObservationType;
 use crate::search::ask::From;
 use crate::search::{Ask, Engine, Fit, Item, Scope, Whose, dates};
@@ -40,13 +39,10 @@ pub(super) struct Which {
     offset: u32,
 }
 
-/// How a time is read that somebody typed.
-type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
-
 impl Which {
     pub(super) fn ask(&self, text: &str, app: &App, reads: &Reads<'_>) -> anyhow::Result<Ask> {
         let zone = TimeZone::system();
-        let read = |text: &Option<String>, as_person: Read| match text {
+        let read = |text: &Option<String>, as_person: dates::Read| match text {
             None => Ok(None),
             Some(text) => as_person(text, app.now, &zone).map(Some).ok_or_else(|| {
                 Usage::error(format!(

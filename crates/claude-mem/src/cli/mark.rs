@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
+use super::Usage;
 use super::app::App;
 use super::screen::Screen;
-use super::Usage;
 use crate::remember::{self, From, Judgement};
 use crate::search::Handle;
 use crate::store::StoreError;

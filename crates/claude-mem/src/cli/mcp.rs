@@ -31,5 +31,9 @@ pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Resu
         encoder: embed::Model::built_in(),
         vectors: &|| app.settings().settings.vectors,
     };
-    Ok(mcp::serve(io::BufReader::new(io::stdin()), io::stdout(), &mut memory)?)
+    Ok(mcp::serve(
+        io::BufReader::new(io::stdin()),
+        io::stdout(),
+        &mut memory,
+    )?)
 }

@@ -5,13 +5,50 @@
 //! that runs us as a hook by mistake would take it for "block the prompt".
 //!
 //! One file per verb. A verb is a `clap::Args` struct, whose doc comment is its help, and a
-//! `run`. To add one, write the file and add a line to `verbs!`.
+//! `run`. To add one, write the file, declare it and add a line to `verbs!`.
 
 mod app;
+mod backup;
+mod completions;
+mod config;
+mod context;
+mod doctor;
+mod edit;
+mod embed;
+mod export;
+mod forget;
+mod import;
+mod index;
+mod install;
 mod looking;
+mod mark;
+mod mcp;
+mod open;
+mod pause;
+mod pin;
+mod preferences;
+mod project;
+mod queue;
+mod recent;
+mod repair;
+mod restore;
+mod resume;
+mod save;
 mod screen;
+mod search;
+mod show;
+mod stats;
+mod status;
 mod terminal;
+mod timeline;
+mod token;
+mod uninstall;
+mod unpin;
+mod update_check;
+mod version;
+mod why;
 mod words;
+mod worker;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,11 +62,10 @@ use screen::Screen;
 /// Arguments that make no sense. What sysexits calls EX_USAGE.
 const EXIT_USAGE: u8 = 64;
 
-/// Declares each verb's module, its variant and its call.
+/// Declares each verb's variant and its call. Its module is declared by hand: rustfmt does not look
+/// into a macro.
 macro_rules! verbs {
     ($($variant:ident => $module:ident),+ $(,)?) => {
-        $(mod $module;)+
-
         #[derive(Debug, Subcommand)]
         enum Verb { $($variant($module::Args)),+ }
 

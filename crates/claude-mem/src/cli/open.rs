@@ -36,7 +36,11 @@ struct Opened {
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     worker::ensure(app)?;
-    let asked = client::ask(&worker::socket_of(app), "open", Some(Duration::from_secs(5)))?;
+    let asked = client::ask(
+        &worker::socket_of(app),
+        "open",
+        Some(Duration::from_secs(5)),
+    )?;
     let link = match asked {
         Some(link) if link.starts_with("http://") => link,
         Some(why) => bail!("{why}"),
@@ -56,7 +60,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 /// Whether a browser would have somewhere to show itself.
 fn has_screen() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    cfg!(target_os = "macos") || ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].into_iter().any(is_set)
+    cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"]
+            .into_iter()
+            .any(is_set)
 }
 
 /// True if something took the link.
@@ -65,7 +72,11 @@ fn has_screen() -> bool {
     reason = "a browser must outlive the command that opens it"
 )]
 fn browse(link: &str) -> bool {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
     let ended = Command::new(opener)
         .arg(link)
         .stdin(Stdio::null())

@@ -34,8 +34,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         .create()
         .and_then(|()| pause::begin(&path, pause))
         .with_context(|| format!("cannot write {}", path.display()))?;
-    screen.show(&super::status::Paused::of(Some(pause)), |screen, _| match pause.until {
-        Some(until) => writeln!(screen, "paused until {}", words::local(until)),
-        None => writeln!(screen, "paused until `claude-mem resume`"),
-    })
+    screen.show(
+        &super::status::Paused::of(Some(pause)),
+        |screen, _| match pause.until {
+            Some(until) => writeln!(screen, "paused until {}", words::local(until)),
+            None => writeln!(screen, "paused until `claude-mem resume`"),
+        },
+    )
 }

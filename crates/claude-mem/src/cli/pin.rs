@@ -55,13 +55,21 @@ pub(super) fn set(
     let mut rows = Vec::new();
     for handle in handles {
         let row = row(&store, *handle)?;
-        rows.push(Row { id: *handle, title: quote::line(&row.title, 100) });
+        rows.push(Row {
+            id: *handle,
+            title: quote::line(&row.title, 100),
+        });
     }
-    let ids: Vec<_> = handles.iter().map(|handle| ObservationId(handle.row_id)).collect();
+    let ids: Vec<_> = handles
+        .iter()
+        .map(|handle| ObservationId(handle.row_id))
+        .collect();
     remember::pin(&mut store, &ids, pinned, app.now)?;
     screen.show(&Done { pinned, rows }, |screen, done| {
         let verb = if done.pinned { "pinned" } else { "unpinned" };
-        done.rows.iter().try_for_each(|row| writeln!(screen, "{verb} {}  {}", row.id, row.title))
+        done.rows
+            .iter()
+            .try_for_each(|row| writeln!(screen, "{verb} {}  {}", row.id, row.title))
     })
 }
 

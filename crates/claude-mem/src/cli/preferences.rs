@@ -5,8 +5,8 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::{Usage, pin};
 use super::screen::{QUIET, Screen};
+use super::{Usage, pin};
 use crate::context::quote;
 use crate::search::Handle;
 use crate::store::{Level, Observation, ObservationEdit, RowKind};
@@ -50,18 +50,36 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     for &id in &args.decline {
         set_level(app, id, Level::Project)?;
     }
-    let mut shown = Shown { hold: Vec::new(), proposed: Vec::new() };
+    let mut shown = Shown {
+        hold: Vec::new(),
+        proposed: Vec::new(),
+    };
     if let Some(store) = app.store_if_any()? {
         let reads = store.read();
-        shown.hold = reads.observations_at(Level::User)?.iter().map(row).collect();
-        shown.proposed = reads.observations_at(Level::Proposed)?.iter().map(row).collect();
+        shown.hold = reads
+            .observations_at(Level::User)?
+            .iter()
+            .map(row)
+            .collect();
+        shown.proposed = reads
+            .observations_at(Level::Proposed)?
+            .iter()
+            .map(row)
+            .collect();
     }
     screen.show(&shown, |screen, shown| {
         if shown.hold.is_empty() && shown.proposed.is_empty() {
-            return writeln!(screen, "none yet; say how you like to work, or `claude-mem save --global`");
+            return writeln!(
+                screen,
+                "none yet; say how you like to work, or `claude-mem save --global`"
+            );
         }
         list(screen, "in every project", &shown.hold)?;
-        list(screen, "proposed, `claude-mem preferences --confirm ID` lets it hold", &shown.proposed)
+        list(
+            screen,
+            "proposed, `claude-mem preferences --confirm ID` lets it hold",
+            &shown.proposed,
+        )
     })
 }
 
@@ -70,12 +88,16 @@ fn list(screen: &mut Screen, head: &str, rows: &[Row]) -> std::io::Result<()> {
         return Ok(());
     }
     writeln!(screen, "{QUIET}{head}{QUIET:#}")?;
-    rows.iter().try_for_each(|row| writeln!(screen, "{:>6}  {}", row.id.to_string(), row.title))
+    rows.iter()
+        .try_for_each(|row| writeln!(screen, "{:>6}  {}", row.id.to_string(), row.title))
 }
 
 fn row(observation: &Observation) -> Row {
     Row {
-        id: Handle { kind: RowKind::Observation, row_id: observation.id.0 },
+        id: Handle {
+            kind: RowKind::Observation,
+            row_id: observation.id.0,
+        },
         title: quote::line(&observation.title, 120),
     }
 }
@@ -84,12 +106,19 @@ fn set_level(app: &App, id: Handle, level: Level) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let known = pin::row(&store, id)?;
     if known.level == Level::Project && level == Level::Project {
-        return Err(Usage::error(format!("{id} holds in its own project already")));
+        return Err(Usage::error(format!(
+            "{id} holds in its own project already"
+        )));
     }
     if level == Level::Project && known.project.is_none() {
-        return Err(Usage::error(format!("{id} belongs to no project; `claude-mem forget '{id}'` removes it")));
+        return Err(Usage::error(format!(
+            "{id} belongs to no project; `claude-mem forget '{id}'` removes it"
+        )));
     }
-    let edit = ObservationEdit { level: Some(level), ..ObservationEdit::default() };
+    let edit = ObservationEdit {
+        level: Some(level),
+        ..ObservationEdit::default()
+    };
     store.write(|tx| tx.edit_observation(known.id, &edit, app.now))?;
     Ok(())
 }

@@ -90,7 +90,10 @@ fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
             return writeln!(screen, "no project yet");
         }
         let rows: Vec<_> = listed.iter().map(|project| row(project, app)).collect();
-        screen.table(["id", "name", "sessions", "memories", "active", "directory"], &rows)
+        screen.table(
+            ["id", "name", "sessions", "memories", "active", "directory"],
+            &rows,
+        )
     })
 }
 
@@ -156,7 +159,11 @@ fn alias(
     }
     let answer = serde_json::json!({ "project": project, "keys": keys, "dry_run": dry_run });
     screen.show(&answer, |screen, _| {
-        let verb = if dry_run { "would count as" } else { "counts as" };
+        let verb = if dry_run {
+            "would count as"
+        } else {
+            "counts as"
+        };
         writeln!(screen, "{} {verb} {}", directory.display(), project.name)
     })
 }

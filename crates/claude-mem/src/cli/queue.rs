@@ -45,7 +45,11 @@ enum Action {
 #[derive(Debug, clap::Args)]
 struct Chosen {
     /// Ids from `queue list`
-    #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
     ids: Vec<i64>,
     /// Every dead event
     #[arg(long)]
@@ -114,7 +118,10 @@ fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyh
             };
         }
         let rows: Vec<_> = events.items.iter().map(|event| row(event, app)).collect();
-        screen.table(["id", "state", "kind", "came", "session", "tries", "why"], &rows)?;
+        screen.table(
+            ["id", "state", "kind", "came", "session", "tries", "why"],
+            &rows,
+        )?;
         if events.has_more {
             writeln!(screen, "more with --offset {}", page.offset + page.rows())?;
         }
@@ -136,12 +143,7 @@ fn row(event: &Pending, app: &App) -> [String; 7] {
 }
 
 /// All of it or none: one transaction.
-fn change(
-    app: &App,
-    screen: &mut Screen,
-    chosen: &Chosen,
-    action: Change,
-) -> anyhow::Result<()> {
+fn change(app: &App, screen: &mut Screen, chosen: &Chosen, action: Change) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let dead = dead_ids(&store)?;
     let ids: Vec<PendingId> = if chosen.all {
@@ -156,7 +158,10 @@ fn change(
         ids
     };
     if !chosen.dry_run {
-        store.write(|writes| ids.iter().try_for_each(|id| action.apply(writes, *id).map(drop)))?;
+        store.write(|writes| {
+            ids.iter()
+                .try_for_each(|id| action.apply(writes, *id).map(drop))
+        })?;
     }
     let report = Report {
         action,

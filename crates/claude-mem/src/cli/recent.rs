@@ -33,7 +33,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             writeln!(screen, "nothing yet")?;
             return args.which.say_what_to_try(screen);
         }
-        let mixed = results.iter().any(|item| item.project != results[0].project);
+        let mixed = results
+            .iter()
+            .any(|item| item.project != results[0].project);
         looking::say_items(screen, results, mixed)?;
         if has_more {
             writeln!(screen, "{QUIET}there is more: --limit, --offset{QUIET:#}")?;

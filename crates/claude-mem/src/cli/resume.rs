@@ -19,6 +19,10 @@ pub(super) fn run(_args: &Args, app: &App, screen: &mut Screen) -> anyhow::Resul
     let held = pause::in_force(&path, app.now).is_some();
     pause::end(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     screen.show(&Paused::of(None), |screen, _| {
-        writeln!(screen, "{}", if held { "resumed" } else { "it was not paused" })
+        writeln!(
+            screen,
+            "{}",
+            if held { "resumed" } else { "it was not paused" }
+        )
     })
 }

@@ -46,9 +46,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let mut text = args.text.clone();
     if text == "-" {
         text.clear();
-        std::io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .context("cannot read stdin")?;
     }
-    app.data.create().with_context(|| format!("cannot make {}", app.data.root().display()))?;
+    app.data
+        .create()
+        .with_context(|| format!("cannot make {}", app.data.root().display()))?;
     let mut store = Store::open(&app.data.db())?;
     let project = match &args.project {
         Some(named) => project::find(&store.read(), named)?.id,
@@ -70,6 +74,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         remember::CannotSave::Store(e) => e.into(),
         refused => Usage::error(refused.to_string()),
     })?;
-    let saved = Saved { id: Handle { kind: RowKind::Observation, row_id: id.0 } };
-    screen.show(&saved, |screen, saved| writeln!(screen, "saved as {}", saved.id))
+    let saved = Saved {
+        id: Handle {
+            kind: RowKind::Observation,
+            row_id: id.0,
+        },
+    };
+    screen.show(&saved, |screen, saved| {
+        writeln!(screen, "saved as {}", saved.id)
+    })
 }

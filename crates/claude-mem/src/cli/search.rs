@@ -68,7 +68,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         answer.scope = Some(found.scope);
         answer.results = found.results;
         answer.has_more = found.has_more;
-        types = engine.reads().counts_by_type()?.into_iter().map(|(name, _)| name).collect();
+        types = engine
+            .reads()
+            .counts_by_type()?
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
     }
     screen.show(&answer, |screen, answer| {
         if let Some(scope) = &answer.scope {
@@ -79,7 +84,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             say_types(screen, &args.which, &types)?;
             return args.which.say_what_to_try(screen);
         }
-        let mixed = answer.results.iter().any(|item| item.project != answer.results[0].project);
+        let mixed = answer
+            .results
+            .iter()
+            .any(|item| item.project != answer.results[0].project);
         looking::say_items(screen, &answer.results, mixed)?;
         if args.explain {
             explain(screen, &answer.results)?;
@@ -93,10 +101,17 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 /// A type that nothing is of is most often a slip.
 fn say_types(screen: &mut Screen, which: &looking::Which, known: &[String]) -> std::io::Result<()> {
-    match which.types.iter().find(|named| !known.contains(&named.to_lowercase())) {
+    match which
+        .types
+        .iter()
+        .find(|named| !known.contains(&named.to_lowercase()))
+    {
         Some(unknown) if !known.is_empty() => {
             let known = known.join(", ");
-            writeln!(screen, "{QUIET}no memory is of the type {unknown:?}; there are {known}{QUIET:#}")
+            writeln!(
+                screen,
+                "{QUIET}no memory is of the type {unknown:?}; there are {known}{QUIET:#}"
+            )
         }
         _ => Ok(()),
     }
@@ -106,12 +121,25 @@ fn explain(screen: &mut Screen, items: &[Item]) -> std::io::Result<()> {
     writeln!(screen)?;
     for item in items {
         let why = &item.why;
-        let cosine = why.cosine.map(|cosine| format!(" (cosine {cosine:.2})")).unwrap_or_default();
+        let cosine = why
+            .cosine
+            .map(|cosine| format!(" (cosine {cosine:.2})"))
+            .unwrap_or_default();
         writeln!(
             screen,
             "{:>6}  {:.3} = words {:.3} + vectors {:.3}{cosine} + coverage {:.3} + company {:.3} + recency {:.3}; {}",
-            item.id, item.score, why.words, why.vectors, why.coverage, why.neighbours, why.recency,
-            if why.matched.is_empty() { "no word".to_owned() } else { why.matched.join(", ") },
+            item.id,
+            item.score,
+            why.words,
+            why.vectors,
+            why.coverage,
+            why.neighbours,
+            why.recency,
+            if why.matched.is_empty() {
+                "no word".to_owned()
+            } else {
+                why.matched.join(", ")
+            },
         )?;
     }
     Ok(())

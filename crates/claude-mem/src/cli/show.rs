@@ -64,7 +64,11 @@ fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
     writeln!(screen, "{TITLE}{} {title}{TITLE:#}", item.id)?;
     let mut facts = vec![looking::type_of(item), words::local(item.created_at)];
     facts.extend(item.project.as_deref().map(plain));
-    facts.extend(item.session.as_ref().map(|session| format!("session {}", session.0)));
+    facts.extend(
+        item.session
+            .as_ref()
+            .map(|session| format!("session {}", session.0)),
+    );
     facts.extend(item.replaced_by.map(|newer| format!("replaced by {newer}")));
     writeln!(screen, "{QUIET}{}{QUIET:#}", facts.join(" · "))?;
     for (name, text) in &shown.text {

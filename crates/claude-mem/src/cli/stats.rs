@@ -40,7 +40,8 @@ struct Stats {
 
 #[derive(Serialize)]
 struct Day {
-    day: String,
+    #[serde(rename = "day")]
+    date: String,
     observations: u64,
     /// What sessions were told.
     injected_tokens: u64,
@@ -126,7 +127,7 @@ fn gather(reads: &Reads<'_>, days: &[(Date, Millis)]) -> Result<Stats, StoreErro
             .iter()
             .zip(&activity)
             .map(|((day, _), made)| Day {
-                day: day.to_string(),
+                date: day.to_string(),
                 observations: made.observations,
                 injected_tokens: made.injected_tokens,
             })
@@ -173,15 +174,25 @@ fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
         return Ok(());
     }
     let days = stats.per_day.iter();
-    let days = days.map(|day| (day.day.as_str(), day.observations)).collect();
+    let days = days
+        .map(|day| (day.date.as_str(), day.observations))
+        .collect();
     bars(screen, "observations by day", days)?;
     let named = |counted: &'_ [Counted]| -> Vec<(String, u64)> {
         let shown = counted.iter().take(SHOWN);
-        shown.map(|counted| (counted.name.clone(), counted.observations)).collect()
+        shown
+            .map(|counted| (counted.name.clone(), counted.observations))
+            .collect()
     };
-    for (heading, counted) in [("by type", &stats.by_type), ("by project", &stats.by_project)] {
+    for (heading, counted) in [
+        ("by type", &stats.by_type),
+        ("by project", &stats.by_project),
+    ] {
         let named = named(counted);
-        let rows = named.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        let rows = named
+            .iter()
+            .map(|(name, count)| (name.as_str(), *count))
+            .collect();
         bars(screen, heading, rows)?;
         if counted.len() > SHOWN {
             writeln!(screen, "{QUIET}and {} more{QUIET:#}", counted.len() - SHOWN)?;
@@ -189,12 +200,33 @@ fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
     }
     let tokens = &stats.tokens;
     writeln!(screen)?;
-    screen.fact(QUIET, "told", &format!("{} tokens of memories, which took {} to find out", grouped(tokens.told), grouped(tokens.discovered)))?;
-    screen.fact(QUIET, "spent", &format!("{} tokens in {} of a model", grouped(tokens.spent), count(tokens.calls, "call")))
+    screen.fact(
+        QUIET,
+        "told",
+        &format!(
+            "{} tokens of memories, which took {} to find out",
+            grouped(tokens.told),
+            grouped(tokens.discovered)
+        ),
+    )?;
+    screen.fact(
+        QUIET,
+        "spent",
+        &format!(
+            "{} tokens in {} of a model",
+            grouped(tokens.spent),
+            count(tokens.calls, "call")
+        ),
+    )
 }
 
 fn bars(screen: &mut Screen, heading: &str, rows: Vec<(&str, u64)>) -> std::io::Result<()> {
-    let longest = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let longest = rows
+        .iter()
+        .map(|(_, count)| *count)
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let rows: Vec<[String; 3]> = rows
         .into_iter()
         .map(|(name, count)| {

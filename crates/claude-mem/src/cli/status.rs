@@ -126,7 +126,13 @@ fn look(app: &App) -> Status {
             (Held::default(), false)
         }
     };
-    let Held { counts, today, in_all, made_today, findings } = held;
+    let Held {
+        counts,
+        today,
+        in_all,
+        made_today,
+        findings,
+    } = held;
     problems.extend(findings);
     let worker = worker::look(app).unwrap_or(worker::Report::NOT_RUNNING);
     if let Some(trouble) = &worker.trouble {
@@ -308,7 +314,9 @@ fn worker_text(status: &Status, now: Millis) -> String {
 }
 
 fn paused_text(pause: Paused, now: Millis) -> String {
-    let since = pause.since.map_or_else(String::new, |since| format!("{}, ", words::ago(since, now)));
+    let since = pause
+        .since
+        .map_or_else(String::new, |since| format!("{}, ", words::ago(since, now)));
     match pause.until {
         Some(until) => format!("{since}until {}", words::local(until)),
         None => format!("{since}until `claude-mem resume`"),

@@ -73,8 +73,14 @@ fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
             let hint = "there is nobody here to ask; `--purge --yes` deletes every memory for good";
             return Err(Usage::error(hint));
         }
-        let question = format!("Delete everything in {} for good?", app.data.root().display());
-        anyhow::ensure!(steps.ask(&format!("{question} [y/N]"))? == "y", "nothing was changed");
+        let question = format!(
+            "Delete everything in {} for good?",
+            app.data.root().display()
+        );
+        anyhow::ensure!(
+            steps.ask(&format!("{question} [y/N]"))? == "y",
+            "nothing was changed"
+        );
     }
     let mut receipt = Receipt::read(&app.data.installed());
     let files = files(args, &receipt)?;
@@ -97,14 +103,19 @@ fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
         }
         let path = app.data.installed();
         if path.exists() {
-            receipt.write(&path).with_context(|| path.display().to_string())?;
+            receipt
+                .write(&path)
+                .with_context(|| path.display().to_string())?;
         }
     }
     if args.purge {
         return purge(app, steps);
     }
     if args.project.is_none() && app.data.root().is_dir() {
-        let detail = format!("kept in {}; --purge deletes them", app.data.root().display());
+        let detail = format!(
+            "kept in {}; --purge deletes them",
+            app.data.root().display()
+        );
         steps.say("memories", State::Ok, detail)?;
     }
     Ok(())
@@ -131,7 +142,10 @@ fn write(args: &Args, files: &[Left]) -> anyhow::Result<Vec<Change>> {
 /// What the receipt knows, and the usual places even if it knows nothing.
 fn files(args: &Args, receipt: &Receipt) -> anyhow::Result<Vec<Left>> {
     let project = match &args.project {
-        Some(dir) => Some(dir.canonicalize().with_context(|| dir.display().to_string())?),
+        Some(dir) => Some(
+            dir.canonicalize()
+                .with_context(|| dir.display().to_string())?,
+        ),
         None => None,
     };
     let places = Places::find(|name| std::env::var_os(name), project.clone())
@@ -142,7 +156,10 @@ fn files(args: &Args, receipt: &Receipt) -> anyhow::Result<Vec<Left>> {
         .filter(|left| project.is_none() || left.project == project)
         .cloned()
         .collect();
-    for (part, path) in [(Part::Hooks, &places.settings), (Part::Server, &places.state)] {
+    for (part, path) in [
+        (Part::Hooks, &places.settings),
+        (Part::Server, &places.state),
+    ] {
         if receipt.of(part, path, project.as_deref()).is_none() {
             files.push(Left::unknown(part, path.clone(), project.clone()));
         }
@@ -179,7 +196,10 @@ fn end_worker(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
 fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
     let data = &app.data;
     if steps.is_dry() {
-        return steps.done("memories", format!("everything of ours in {} deleted", data.root().display()));
+        return steps.done(
+            "memories",
+            format!("everything of ours in {} deleted", data.root().display()),
+        );
     }
     let foreign = matches!(Store::open_read_only(&data.db()), Err(StoreError::Foreign));
     for path in ours(data, foreign) {
@@ -201,7 +221,10 @@ fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
     let detail = if gone {
         format!("{} deleted", data.root().display())
     } else {
-        format!("deleted; what else is in {} was left", data.root().display())
+        format!(
+            "deleted; what else is in {} was left",
+            data.root().display()
+        )
     };
     steps.done("memories", detail)
 }

@@ -43,7 +43,11 @@ pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
         screen.fact(QUIET, "worker", &or_none(&report.worker))?;
         screen.fact(QUIET, "client", &or_none(&report.client))?;
-        screen.fact(QUIET, "hooks", &format!("written for {}", or_none(&report.hooks_for)))?;
+        screen.fact(
+            QUIET,
+            "hooks",
+            &format!("written for {}", or_none(&report.hooks_for)),
+        )?;
         if report.up_to_date {
             return screen.fact(GOOD, "ok", "everything fits");
         }
@@ -65,9 +69,15 @@ fn look(app: &App) -> Report {
     if receipt.files.is_empty() && !receipt.plugin {
         todo.push("claude-mem install: no hooks are registered".to_owned());
     } else if !receipt.executable.is_file() {
-        todo.push(format!("claude-mem install: {} is gone", receipt.executable.display()));
+        todo.push(format!(
+            "claude-mem install: {} is gone",
+            receipt.executable.display()
+        ));
     } else if wants_other_hooks(client, hooks_for) {
-        todo.push("claude-mem repair: the client knows other hooks than those that are registered".to_owned());
+        todo.push(
+            "claude-mem repair: the client knows other hooks than those that are registered"
+                .to_owned(),
+        );
     }
     if worker.as_deref().is_some_and(|running| running != version) {
         todo.push("claude-mem worker restart: it is of another version".to_owned());

@@ -25,6 +25,10 @@ pub(super) fn run(_args: &Args, _app: &App, screen: &mut Screen) -> anyhow::Resu
         sqlite: rusqlite::version(),
     };
     screen.show(&about, |screen, v| {
-        writeln!(screen, "claude-mem {} (schema {}, SQLite {})", v.version, v.schema, v.sqlite)
+        writeln!(
+            screen,
+            "claude-mem {} (schema {}, SQLite {})",
+            v.version, v.schema, v.sqlite
+        )
     })
 }

@@ -40,9 +40,16 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let nothing = || Usage::error(format!("there is no {}", args.id));
     let store = app.store_if_any()?.ok_or_else(nothing)?;
     let reads = store.read();
-    reads.document(args.id.kind, args.id.row_id)?.ok_or_else(nothing)?;
+    reads
+        .document(args.id.kind, args.id.row_id)?
+        .ok_or_else(nothing)?;
     let entries = reads.feedback_of(args.id.kind, args.id.row_id)?;
-    let count = |signal| entries.iter().filter(|entry| entry.signal == signal).count();
+    let count = |signal| {
+        entries
+            .iter()
+            .filter(|entry| entry.signal == signal)
+            .count()
+    };
     let story = Story {
         id: args.id,
         shown: count(Signal::Injected),
@@ -51,7 +58,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         useful: count(Signal::Useful),
         useless: count(Signal::Useless),
         wrong: count(Signal::Wrong),
-        last_shown_at: entries.iter().filter(|entry| entry.signal == Signal::Injected).map(|entry| entry.at).max(),
+        last_shown_at: entries
+            .iter()
+            .filter(|entry| entry.signal == Signal::Injected)
+            .map(|entry| entry.at)
+            .max(),
         entries,
     };
     screen.show(&story, |screen, story| {
@@ -71,7 +82,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
                 reason if reason.is_empty() => String::new(),
                 reason => format!(", because of {reason}"),
             };
-            writeln!(screen, "{}  {} at {}{because}", words::local(entry.at), entry.signal.as_str(), entry.place)?;
+            writeln!(
+                screen,
+                "{}  {} at {}{because}",
+                words::local(entry.at),
+                entry.signal.as_str(),
+                entry.place
+            )?;
         }
         Ok(())
     })

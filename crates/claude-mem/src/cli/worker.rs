@@ -139,7 +139,11 @@ fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
 fn stop(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let was_running = end(app)?;
     screen.show(&Report::NOT_RUNNING, |screen, _| {
-        let word = if was_running { "stopped" } else { "was not running" };
+        let word = if was_running {
+            "stopped"
+        } else {
+            "was not running"
+        };
         writeln!(screen, "worker {word}")
     })
 }
@@ -195,7 +199,11 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let report = look(app)?;
     screen.show(&report, |screen, report| {
         let (Some(pid), Some(since)) = (report.pid, report.since) else {
-            let word = if report.running { "is starting" } else { "is not running" };
+            let word = if report.running {
+                "is starting"
+            } else {
+                "is not running"
+            };
             return writeln!(screen, "worker {word}");
         };
         let since = words::ago(since, app.now);
@@ -277,8 +285,15 @@ fn compressor(store: &Arc<SharedStore>, plan: &Plan) -> Arc<dyn Compressor> {
 fn log_panics(log: &Log) {
     let (log, otherwise) = (log.clone(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
-        let at = panic.location().map_or_else(String::new, ToString::to_string);
-        log.line(clock::now().millis(), Level::Error, "a panic", &[("at", &at)]);
+        let at = panic
+            .location()
+            .map_or_else(String::new, ToString::to_string);
+        log.line(
+            clock::now().millis(),
+            Level::Error,
+            "a panic",
+            &[("at", &at)],
+        );
         otherwise(panic);
     }));
 }

@@ -55,7 +55,7 @@ impl Shop {
     fn add(&mut self, kind: ObservationType, title: &str, hours_ago: i64) -> ObservationId {
         let new = NewObservation {
             kind,
-            ..self.new_one(title, hours_ago)
+            ..Self::new_one(title, hours_ago)
         };
         let place = Stored {
             project: Some(self.project),
@@ -95,7 +95,7 @@ impl Shop {
         self.ask(budget_tokens, None)
     }
 
-    fn new_one(&self, title: &str, hours_ago: i64) -> NewObservation {
+    fn new_one(title: &str, hours_ago: i64) -> NewObservation {
         NewObservation {
             kind: ObservationType::DISCOVERY,
             title: title.into(),
@@ -311,7 +311,7 @@ fn what_was_read_on_the_web_says_so() {
     shop.add(ObservationType::DISCOVERY, "Redis evicts keys", 2);
     let web = NewObservation {
         origin: Origin::Web,
-        ..shop.new_one("Redis forgets", 1)
+        ..Shop::new_one("Redis forgets", 1)
     };
     let place = Stored {
         project: Some(shop.project),

@@ -100,8 +100,7 @@ impl Memory<'_> {
     fn search(&self, args: &SearchArgs) -> Result<Said, String> {
         let mut engine = self.engine()?;
         let now = (self.now)();
-        type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
-        let read = |text: &Option<String>, as_person: Read| match text {
+        let read = |text: &Option<String>, as_person: dates::Read| match text {
             None => Ok(None),
             Some(text) => as_person(text, now, &self.zone)
                 .map(Some)

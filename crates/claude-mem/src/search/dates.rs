@@ -6,6 +6,9 @@ use jiff::{Timestamp, Zoned};
 
 use crate::clock::Millis;
 
+/// How a time is read that somebody typed: `moment` or `end`.
+pub type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
+
 /// `2026-01-31` (its beginning, where the person lives), RFC 3339, `today`, `yesterday`, or `3d`,
 /// `12h`, `2w`, `6mo`, `1y` before `now`. `None` if it is none of these.
 pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {

@@ -95,7 +95,7 @@ pub use travel::{
     SummaryRecord,
 };
 pub use vectors::{MadeFrom, NOBODYS, RowVectors, Signature, VectorStore};
-pub use words::{Column, Document, Expr, WordHit, WordScope};
+pub use words::{Column, Document, Expr, Moment, WordHit, WordScope};
 
 /// The database as the worker and the commands see it.
 #[derive(Debug)]

@@ -227,6 +227,9 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
     })
 }
 
+/// When a row was made, and which.
+pub type Moment = (Millis, (RowKind, i64));
+
 impl Reads<'_> {
     /// The best `limit` rows and passages for `what` within `scope`, of those `after` a passage.
     pub fn match_words(
@@ -311,7 +314,7 @@ impl Reads<'_> {
         session: SessionId,
         from: Millis,
         to: Millis,
-    ) -> Result<Vec<(Millis, (RowKind, i64))>, StoreError> {
+    ) -> Result<Vec<Moment>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT created_at_epoch, kind, row_id FROM passages
              WHERE part = 0 AND session_id = ?1 AND created_at_epoch BETWEEN ?2 AND ?3

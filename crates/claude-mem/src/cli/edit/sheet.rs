@@ -25,7 +25,9 @@ pub(super) fn write(row: &Observation) -> String {
 pub(super) fn read(text: &str) -> Result<Correction, String> {
     let mut lines = text.lines();
     let mut field = |name: &str| {
-        let line = lines.find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let line = lines
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default();
         line.strip_prefix(name)
             .map(|value| value.trim().to_owned())
             .filter(|value| !value.is_empty())
@@ -36,12 +38,20 @@ pub(super) fn read(text: &str) -> Result<Correction, String> {
     let rest: Vec<&str> = lines.collect();
     let facts_at = rest.iter().rposition(|line| line.trim() == FACTS);
     let (text, facts) = rest.split_at(facts_at.unwrap_or(rest.len()));
-    let facts = facts.iter().skip(1).map(|line| line.trim().trim_start_matches("- ").trim());
+    let facts = facts
+        .iter()
+        .skip(1)
+        .map(|line| line.trim().trim_start_matches("- ").trim());
     Ok(Correction {
         title: Some(title),
         kind: Some(kind.to_lowercase()),
         text: Some(text.join("\n").trim().to_owned()),
-        facts: Some(facts.filter(|fact| !fact.is_empty()).map(str::to_owned).collect()),
+        facts: Some(
+            facts
+                .filter(|fact| !fact.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        ),
     })
 }
 
@@ -56,7 +66,10 @@ mod tests {
         assert_eq!(read.title.as_deref(), Some("Carts expire"));
         assert_eq!(read.kind.as_deref(), Some("bugfix"));
         assert_eq!(read.text.as_deref(), Some("The TTL was\n\ntoo short."));
-        assert_eq!(read.facts, Some(vec!["one".to_owned(), "two, three".to_owned()]));
+        assert_eq!(
+            read.facts,
+            Some(vec!["one".to_owned(), "two, three".to_owned()])
+        );
         assert!(super::read("Type: bugfix\n").is_err());
         assert!(super::read("Title:\nType: bugfix\n").is_err());
         assert!(super::read("").is_err());

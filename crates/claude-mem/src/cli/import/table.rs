@@ -9,7 +9,11 @@ use crate::import::{Report, Tally};
 
 pub(super) fn show(screen: &mut Screen, report: &Report, dry_run: bool) -> anyhow::Result<()> {
     screen.show(&answer(report, dry_run), |screen, _| {
-        let found: Vec<_> = report.kinds.iter().filter(|(_, tally)| tally.found > 0).collect();
+        let found: Vec<_> = report
+            .kinds
+            .iter()
+            .filter(|(_, tally)| tally.found > 0)
+            .collect();
         if found.is_empty() {
             return writeln!(screen, "nothing was found in {}", report.source);
         }
@@ -67,9 +71,15 @@ pub(super) fn show_learnt(
     writeln!(screen)?;
     let mut types: Vec<(&String, &u64)> = learnt.types.iter().collect();
     types.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
-    let types: Vec<String> =
-        types.iter().map(|(name, count)| format!("{} {name}", words::grouped(**count))).collect();
-    let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
+    let types: Vec<String> = types
+        .iter()
+        .map(|(name, count)| format!("{} {name}", words::grouped(**count)))
+        .collect();
+    let types = if types.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", types.join(", "))
+    };
     let text = format!(
         "{}{types}, {} and {} from {}",
         words::count(learnt.observations, "memory"),
@@ -82,7 +92,11 @@ pub(super) fn show_learnt(
     projects.sort_by_key(|(name, of)| (std::cmp::Reverse(of.observations), *name));
     for (name, of) in projects.iter().take(PROJECTS_SHOWN) {
         let sessions = words::count(of.sessions, "session");
-        writeln!(screen, "  {name}: {} from {sessions}", words::count(of.observations, "memory"))?;
+        writeln!(
+            screen,
+            "  {name}: {} from {sessions}",
+            words::count(of.observations, "memory")
+        )?;
     }
     if projects.len() > PROJECTS_SHOWN {
         writeln!(screen, "  and {} more", projects.len() - PROJECTS_SHOWN)?;

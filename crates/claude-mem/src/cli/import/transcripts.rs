@@ -40,7 +40,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let since = args.since.as_deref().map(|text| moment(text, app)).transpose()?;
+    let since = args
+        .since
+        .as_deref()
+        .map(|text| moment(text, app))
+        .transpose()?;
     let vocabulary = vocabulary(app)?;
     let mut learnt = Learnt::default();
     let report = bring(app, args.dry_run, |store, around| {
@@ -61,7 +65,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 fn moment(text: &str, app: &App) -> anyhow::Result<Millis> {
     dates::moment(text, app.now, &TimeZone::system()).ok_or_else(|| {
-        Usage::error(format!("{text:?} is not a time; say 2026-01-31, yesterday, 2w or 3mo"))
+        Usage::error(format!(
+            "{text:?} is not a time; say 2026-01-31, yesterday, 2w or 3mo"
+        ))
     })
 }
 
@@ -85,9 +91,15 @@ fn project(named: &str) -> anyhow::Result<WantedProject> {
     let directory = std::path::absolute(named)?;
     if directory.is_dir() && (named.contains('/') || named.starts_with('.')) {
         let keys = crate::project::identify(&directory).keys;
-        return Ok(WantedProject { name: String::new(), keys });
+        return Ok(WantedProject {
+            name: String::new(),
+            keys,
+        });
     }
-    Ok(WantedProject { name: named.to_owned(), keys: Vec::new() })
+    Ok(WantedProject {
+        name: named.to_owned(),
+        keys: Vec::new(),
+    })
 }
 
 fn vocabulary(app: &App) -> anyhow::Result<Vocabulary> {

@@ -59,8 +59,13 @@ pub(super) fn look(setting: &Setting<'_>) -> anyhow::Result<Found> {
 
 pub(super) fn ask(found: &Found, steps: &mut Steps<'_>) -> anyhow::Result<bool> {
     steps.tell("")?;
-    steps.tell(&format!("An earlier program of this name is here: {}.", found.in_words()))?;
-    steps.tell("Taking over switches it off, moves its files to backups/ and imports what it knows.")?;
+    steps.tell(&format!(
+        "An earlier program of this name is here: {}.",
+        found.in_words()
+    ))?;
+    steps.tell(
+        "Taking over switches it off, moves its files to backups/ and imports what it knows.",
+    )?;
     ask::yes(steps, "Take over?")
 }
 
@@ -98,7 +103,13 @@ pub(super) fn take_over_files(
     paths::create_dir(&to)?;
     let moved = move_files(&setting.app.data, &to)
         .with_context(|| format!("cannot move its files to {}", to.display()))?;
-    steps.done("earlier", format!("{moved} of its files and directories moved to {}", to.display()))
+    steps.done(
+        "earlier",
+        format!(
+            "{moved} of its files and directories moved to {}",
+            to.display()
+        ),
+    )
 }
 
 /// Switched off by now; what it knew is taken in.

@@ -23,7 +23,8 @@ pub(super) fn provider(settings: &Settings, steps: &mut Steps<'_>) -> anyhow::Re
     steps.tell("")?;
     steps.tell("Who should write the memories?")?;
     steps.tell("  1  local    no model: nothing leaves this machine, nothing is spent")?;
-    steps.tell("  2  claude   your own Claude Code, with its small model: better sentences, and")?;
+    steps
+        .tell("  2  claude   your own Claude Code, with its small model: better sentences, and")?;
     steps.tell(&format!(
         "              tokens of your plan or key, at most {} per session and {} per day",
         words::grouped(settings.budget_tokens_per_session),
@@ -52,7 +53,10 @@ pub(super) fn offer_import(
         return steps.tell(&format!("`{command}` takes in what happened before today."));
     }
     steps.tell("")?;
-    if !yes(steps, "Take in what Claude Code wrote down of earlier sessions?")? {
+    if !yes(
+        steps,
+        "Take in what Claude Code wrote down of earlier sessions?",
+    )? {
         return steps.tell(&format!("`{command}` does so later."));
     }
     in_the_foreground(setting, steps, &["import", "transcripts"])
@@ -61,13 +65,14 @@ pub(super) fn offer_import(
 /// Whether this program knows the command.
 pub(super) fn has_command(path: &[&str]) -> bool {
     let mut command = crate::cli::command();
-    path.iter().all(|name| match command.find_subcommand(name).cloned() {
-        Some(next) => {
-            command = next;
-            true
-        }
-        None => false,
-    })
+    path.iter()
+        .all(|name| match command.find_subcommand(name).cloned() {
+            Some(next) => {
+                command = next;
+                true
+            }
+            None => false,
+        })
 }
 
 /// Another command of ours, at the same terminal.

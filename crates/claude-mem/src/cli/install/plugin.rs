@@ -18,7 +18,9 @@ use crate::limits::CLIENT_PLUGIN_SECONDS_MAX;
 /// Installs it. Hooks and tools that stand in the settings go: they would be started twice.
 pub(super) fn install(setting: &mut Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<()> {
     let client = setting.client.as_ref().map(|found| found.program.clone());
-    let client = client.context("the plugin is installed by Claude Code, which was not found; nothing was changed")?;
+    let client = client.context(
+        "the plugin is installed by Claude Code, which was not found; nothing was changed",
+    )?;
     let dir = setting.app.data.plugin();
     let path = dir.display().to_string();
     let said = format!("{} from {path}", plugin::id());
@@ -80,6 +82,11 @@ fn run(app: &App, client: &Path, args: &[&str]) -> anyhow::Result<()> {
     let ended = child::run(&super::spawner(app)?, order, b"", within).with_context(said)?;
     let words = [ended.stdout, ended.stderr].concat();
     let words = String::from_utf8_lossy(&words);
-    anyhow::ensure!(ended.status.success(), "{} failed: {}", said(), words.trim());
+    anyhow::ensure!(
+        ended.status.success(),
+        "{} failed: {}",
+        said(),
+        words.trim()
+    );
     Ok(())
 }

@@ -13,8 +13,18 @@ use crate::limits::CLIENT_FILE_TRIES;
 use crate::serve::backups;
 
 pub(super) fn plan(setting: &Setting<'_>) -> anyhow::Result<Plan> {
-    let Setting { places, launch, receipt, .. } = setting;
-    Ok(change::to_install(places, launch, receipt, setting.wish.adopt)?)
+    let Setting {
+        places,
+        launch,
+        receipt,
+        ..
+    } = setting;
+    Ok(change::to_install(
+        places,
+        launch,
+        receipt,
+        setting.wish.adopt,
+    )?)
 }
 
 pub(super) fn apply(
@@ -78,10 +88,17 @@ fn write_planned(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<D
 
 /// The receipt, with who wrote it.
 pub(super) fn save(setting: &mut Setting<'_>) -> anyhow::Result<()> {
-    let Setting { receipt, launch, client, .. } = setting;
+    let Setting {
+        receipt,
+        launch,
+        client,
+        ..
+    } = setting;
     env!("CARGO_PKG_VERSION").clone_into(&mut receipt.version);
     receipt.executable.clone_from(&launch.executable);
-    receipt.client = client.as_ref().and_then(|found| Some(found.version?.to_string()));
+    receipt.client = client
+        .as_ref()
+        .and_then(|found| Some(found.version?.to_string()));
     let path = setting.app.data.installed();
     let written = setting.receipt.write(&path);
     written.with_context(|| format!("cannot write {}", path.display()))

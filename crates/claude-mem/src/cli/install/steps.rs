@@ -91,8 +91,16 @@ impl<'a> Steps<'a> {
     }
 
     /// Something that changes the machine; in a dry run it would.
-    pub(crate) fn done(&mut self, name: &'static str, detail: impl Into<String>) -> anyhow::Result<()> {
-        let state = if self.dry_run { State::Would } else { State::Changed };
+    pub(crate) fn done(
+        &mut self,
+        name: &'static str,
+        detail: impl Into<String>,
+    ) -> anyhow::Result<()> {
+        let state = if self.dry_run {
+            State::Would
+        } else {
+            State::Changed
+        };
         self.say(name, state, detail)
     }
 
@@ -103,7 +111,11 @@ impl<'a> Steps<'a> {
         detail: impl Into<String>,
         backup: Option<PathBuf>,
     ) -> anyhow::Result<()> {
-        let state = if self.dry_run { State::Would } else { State::Changed };
+        let state = if self.dry_run {
+            State::Would
+        } else {
+            State::Changed
+        };
         self.add(Step {
             name,
             state,

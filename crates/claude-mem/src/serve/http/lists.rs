@@ -1,6 +1,5 @@
 //! Lists of rows of one kind, with the filters that they share; summaries, prompts, messages.
 
-use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -85,11 +84,7 @@ pub(super) fn until(api: &Api, text: Option<&str>) -> Result<Option<Millis>, Pro
     text.map(|text| read(api, text, dates::end)).transpose()
 }
 
-fn read(
-    api: &Api,
-    text: &str,
-    as_person: fn(&str, Millis, &TimeZone) -> Option<Millis>,
-) -> Result<Millis, Problem> {
+fn read(api: &Api, text: &str, as_person: dates::Read) -> Result<Millis, Problem> {
     let as_millis = || text.trim().parse().ok().map(Millis);
     as_person(text, api.now(), &api.zone)
         .or_else(as_millis)
