@@ -70,7 +70,9 @@ fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
             .map(|session| format!("session {}", session.0)),
     );
     facts.extend(item.replaced_by.map(|newer| format!("replaced by {newer}")));
-    writeln!(screen, "{QUIET}{}{QUIET:#}", facts.join(" · "))?;
+    write!(screen, "{QUIET}")?;
+    screen.paragraph("", &facts.join(" · "))?;
+    write!(screen, "{QUIET:#}")?;
     for (name, text) in &shown.text {
         if text.trim().is_empty() {
             continue;

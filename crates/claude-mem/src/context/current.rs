@@ -20,9 +20,10 @@ pub(super) fn asked(reads: &Reads<'_>, session: SessionId) -> Result<Vec<String>
     Ok(said.map(|prompt| prompt.text).collect())
 }
 
-/// As lines of at most so many characters.
+/// As lines of at most so many characters; none at all where there is no room for any.
 pub(super) fn render(asked: &[String], chars_max: usize) -> String {
     let mut out = String::new();
+    let asked = asked.iter().filter(|_| chars_max > 0);
     for text in asked {
         let text = quote::line(text, chars_max);
         if !text.is_empty() {

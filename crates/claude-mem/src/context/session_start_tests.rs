@@ -260,6 +260,7 @@ fn a_long_account_gives_way_to_the_budget() {
             let told = block.text.contains("## This session so far (");
             assert_eq!(told, block.summary.is_some(), "{}", block.text);
             assert!(!block.text.contains("## Last session"));
+            assert!(!block.text.contains("- …\n"), "{}", block.text);
             // The account leaves room for the index.
             assert!(budget < 1_500 || told && block.text.contains("## Index"));
         }

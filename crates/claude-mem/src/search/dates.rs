@@ -1,6 +1,6 @@
 //! Times as people type them: a day, a moment, or so long ago.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -9,7 +9,7 @@ use crate::clock::Millis;
 /// How a time is read that somebody typed: `moment` or `end`.
 pub type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
 
-/// `2026-01-31` (its beginning, where the person lives), RFC 3339, `today`, `yesterday`, or `3d`,
+/// `2026-01-31` (its beginning, where the person lives), `2026-01-31T09:25` there, RFC 3339, `today`, `yesterday`, or `3d`,
 /// `12h`, `2w`, `6mo`, `1y` before `now`. `None` if it is none of these.
 pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     let text = text.trim();
@@ -20,8 +20,9 @@ pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
             Some(Millis(stamp.as_millisecond()))
         })
         .or_else(|| {
-            let day: Date = text.parse().ok()?;
-            start_of(day, zone)
+            let local: DateTime = text.parse().ok()?;
+            let local = local.to_zoned(zone.clone()).ok()?;
+            Some(Millis(local.timestamp().as_millisecond()))
         })
 }
 
@@ -108,6 +109,7 @@ mod tests {
         let day = 86_400_000;
         for (typed, want) in [
             ("2026-01-31", now.0 - day / 2),
+            ("2026-01-31T06:00", now.0 - day / 4),
             ("2026-01-30T00:00:00Z", now.0 - 3 * day / 2),
             ("2026-01-31T13:00:00+01:00", now.0),
             ("today", now.0 - day / 2),

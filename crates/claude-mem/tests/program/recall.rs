@@ -310,6 +310,7 @@ fn what_a_subagent_was_told_of_a_file_the_others_have_not_heard() {
 }
 
 /// Holds the database as another writer does.
+#[allow(clippy::disallowed_methods, reason = "a writer that is not the store")]
 fn writing(home: &Sandbox) -> rusqlite::Connection {
     let path = home.data_dir().join("claude-mem.db");
     let conn = rusqlite::Connection::open(path).expect("opened");

@@ -182,6 +182,7 @@ fn memories_are_shown_in_full_and_in_their_time() {
     id  type      when              title
     #3  feature   2026-01-31 09:30  The cart remembers what was in it
     #2  decision  2026-01-31 09:20  Sessions are kept in Redis, not in Postgres
+    there is more: --limit, --offset
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])), @"

@@ -119,7 +119,7 @@ impl Tui {
     pub fn end(self) -> Output {
         let nothing = process::collect(None::<File>);
         let limit = Duration::from_secs(SCREEN_SECONDS_MAX);
-        let mut output = self.running.end(self.began, limit, &nothing, &nothing);
+        let mut output = self.running.end(self.began, limit, &self.screen, &nothing);
         output.stdout = screen_after(&self.screen.bytes());
         output
     }
