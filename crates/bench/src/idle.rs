@@ -1,7 +1,7 @@
 //! What a worker costs that has nothing to do: memory and CPU, a minute after its work.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
@@ -16,22 +16,39 @@ pub(crate) struct Args {
     after: u64,
 }
 
-/// A worker that is ended with the measurement.
-struct Worker(Child);
+/// A worker as hooks start it, which is ended with the measurement.
+struct Worker<'a> {
+    exe: &'a Path,
+    home: &'a Path,
+    pid: u32,
+}
 
-impl Drop for Worker {
+impl<'a> Worker<'a> {
+    fn start(exe: &'a Path, home: &'a Path) -> anyhow::Result<Self> {
+        let started = command(exe, home, &["worker", "start"]).status()?;
+        ensure!(started.success(), "the worker did not start");
+        let status = command(exe, home, &["worker", "status", "--json"]).output()?;
+        let status: serde_json::Value = serde_json::from_slice(&status.stdout)?;
+        let pid = status["pid"].as_u64().context("the worker has no pid")?;
+        Ok(Self {
+            exe,
+            home,
+            pid: u32::try_from(pid)?,
+        })
+    }
+}
+
+impl Drop for Worker<'_> {
     fn drop(&mut self) {
         // It may have ended by itself, which the measurement says.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = command(self.exe, self.home, &["worker", "stop"]).status();
     }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let home = tempfile::tempdir()?;
-    let mut started = command(&args.exe, home.path(), &["worker", "run"]);
-    let worker = Worker(started.stdout(Stdio::null()).spawn()?);
-    let pid = worker.0.id();
+    let worker = Worker::start(&args.exe, home.path())?;
+    let pid = worker.pid;
     for turn in 0..20 {
         work(&args.exe, home.path(), turn)?;
     }
