@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 
-use jiff::ToSpan as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -12,6 +11,7 @@ use super::screen::{QUIET, Screen, TITLE};
 use super::words::{count, grouped};
 use crate::clock::Millis;
 use crate::ids::ProjectId;
+use crate::search::dates;
 use crate::store::{Reads, StoreError};
 
 /// Show how much is remembered, of what, and what it costs and saves
@@ -70,27 +70,12 @@ const SHOWN: usize = 12;
 const BAR_COLUMNS: u64 = 24;
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let days = days(app.now, i64::from(args.days));
+    let days = dates::last_days(i64::from(args.days), app.now, &TimeZone::system());
     let stats = match app.store_if_any()? {
         Some(store) => gather(&store.read(), &days)?,
         None => Stats::nothing(),
     };
     screen.show(&stats, say)
-}
-
-/// The days and when each begins, with the day after today as the last bound.
-fn days(now: Millis, count: i64) -> Vec<(Date, Millis)> {
-    let zone = TimeZone::system();
-    let now = jiff::Timestamp::from_millisecond(now.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    let today = now.to_zoned(zone.clone()).date();
-    let begins = |day: Date| {
-        let begins = day.to_zoned(zone.clone()).ok()?;
-        Some((day, Millis(begins.timestamp().as_millisecond())))
-    };
-    (0..=count)
-        .filter_map(|at| today.checked_add((at - count + 1).days()).ok())
-        .filter_map(begins)
-        .collect()
 }
 
 impl Stats {

@@ -5,6 +5,8 @@
 
 use std::io::{self, Write};
 
+use crate::context::quote::is_invisible;
+
 const ESCAPE: u8 = 0x1b;
 /// Leads the control characters of C1 in UTF-8.
 const C1_LEAD: u8 = 0xc2;
@@ -88,11 +90,10 @@ impl<W: Write> Write for Terminal<W> {
 
 /// A text of somebody else's, in which not even a colour is ours.
 pub(super) fn plain(text: &str) -> String {
-    let unseen = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     text.chars()
         .filter_map(|c| match c {
             '\n' | '\t' | '\r' => Some(' '),
-            _ if c.is_control() || unseen(c) => None,
+            _ if is_invisible(c) => None,
             _ => Some(c),
         })
         .collect()

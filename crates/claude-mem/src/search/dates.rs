@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::{Timestamp, ToSpan as _, Zoned};
 
 use crate::clock::Millis;
 
@@ -43,6 +43,17 @@ pub fn end(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
 
 /// Of `2026-01-31`.
 const DAY_LENGTH: usize = 10;
+
+/// The last days, today included, and when each begins; the day after today is the last bound.
+pub fn last_days(count: i64, now: Millis, zone: &TimeZone) -> Vec<(Date, Millis)> {
+    let Some(today) = zoned(now, zone).map(|now| now.date()) else {
+        return Vec::new();
+    };
+    (0..=count)
+        .filter_map(|at| today.checked_add((at - count + 1).days()).ok())
+        .filter_map(|day| Some((day, start_of(day, zone)?)))
+        .collect()
+}
 
 fn ago(text: &str, now: Millis) -> Option<Millis> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

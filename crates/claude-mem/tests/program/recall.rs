@@ -169,10 +169,8 @@ fn after_a_compaction_the_work_under_way_comes_first() {
     assert!(!told(&usual).contains("## The work under way"), "{usual}");
 }
 
-#[test]
-fn what_needs_the_person_is_said_at_the_start_with_its_command() {
-    let home = sandbox();
-    decide(&home);
+/// Leaves the notice of a database that was damaged.
+fn recovered(home: &Sandbox) {
     let dir = claude_mem::paths::DataDir::new(home.data_dir());
     let mut store = claude_mem::store::Store::open(&dir.db()).expect("a store");
     let recovered = claude_mem::serve::recover::Recovered {
@@ -185,7 +183,13 @@ fn what_needs_the_person_is_said_at_the_start_with_its_command() {
     store
         .write(|tx| tx.set_meta(claude_mem::serve::recover::NOTICE, &notice))
         .expect("written");
-    drop(store);
+}
+
+#[test]
+fn what_needs_the_person_is_said_at_the_start_with_its_command() {
+    let home = sandbox();
+    decide(&home);
+    recovered(&home);
     let answer = start(&home, "later", "startup");
     for text in [
         told(&answer),
@@ -359,19 +363,7 @@ fn the_first_session_of_a_project_hears_what_holds_everywhere_and_it_is_noted() 
 fn a_preview_is_what_a_session_is_told_to_the_letter() {
     let mut home = sandbox();
     decide(&home);
-    let dir = claude_mem::paths::DataDir::new(home.data_dir());
-    let mut store = claude_mem::store::Store::open(&dir.db()).expect("a store");
-    let recovered = claude_mem::serve::recover::Recovered {
-        at: claude_mem::clock::Millis(crate::common::NOW),
-        damaged: "/elsewhere/damaged.db".into(),
-        backup_from: None,
-        salvaged: 0,
-    };
-    let notice = serde_json::to_string(&recovered).expect("json");
-    store
-        .write(|tx| tx.set_meta(claude_mem::serve::recover::NOTICE, &notice))
-        .expect("written");
-    drop(store);
+    recovered(&home);
     let preview: Value = home.mem(&["context", "--json"]).ok().json();
     let answer = start(&home, "later", "startup");
     assert_eq!(preview["text"], told(&answer));

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
-use jiff::{Timestamp, ToSpan as _};
 
 use super::api::Api;
 use super::problem::Problem;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
 use crate::limits::HTTP_FIGURES_MS;
+use crate::search::dates;
 use crate::store::{Activity, Counts, Economics, ProjectCounts};
 
 /// Days that the charts go back.
@@ -50,7 +50,7 @@ impl Api {
     }
 
     fn count(&self) -> Result<Figures, Problem> {
-        let days = days(self);
+        let days = dates::last_days(DAYS, self.now(), &self.zone);
         let bounds: Vec<Millis> = days.iter().map(|(_, at)| *at).collect();
         self.view(|reads| {
             let days = days.into_iter().map(|(day, _)| day);
@@ -63,18 +63,4 @@ impl Api {
             })
         })
     }
-}
-
-/// The days of the charts and when each begins, with the day after today as the last bound.
-fn days(api: &Api) -> Vec<(Date, Millis)> {
-    let now = Timestamp::from_millisecond(api.now().0).unwrap_or(Timestamp::UNIX_EPOCH);
-    let today = now.to_zoned(api.zone.clone()).date();
-    let begins = |day: Date| {
-        let begins = day.to_zoned(api.zone.clone()).ok()?;
-        Some((day, Millis(begins.timestamp().as_millisecond())))
-    };
-    (0..=DAYS)
-        .filter_map(|at| today.checked_add((at - DAYS + 1).days()).ok())
-        .filter_map(begins)
-        .collect()
 }
