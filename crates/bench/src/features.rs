@@ -120,10 +120,11 @@ impl Features {
                 .collect();
             rows.push(serde_json::json!({
                 "docs": loaded.docs[&key.1], "id": key.1,
-                "row": row.row_words, "part": row.part_words, "near": row.near,
-                "share": row.coverage.share, "close": row.coverage.closeness,
-                "together": row.coverage.together,
-                "length": row.length, "cos": cosines, "tf": counts,
+                "near": row.near,
+                "share": row.reading.coverage.share, "close": row.reading.coverage.closeness,
+                "together": row.reading.coverage.together,
+                "passages": row.reading.passages.iter().map(|part| (&part.times, part.words)).collect::<Vec<_>>(),
+                "length": row.reading.length, "cos": cosines, "tf": counts,
                 "lengths": fields.each_ref().map(|field| field.values().sum::<u32>()),
                 "session": row.document.session.map(|id| id.0), "at": row.document.created_at.0,
                 "neighbours": row.neighbours.iter().map(|near| near.1).collect::<Vec<_>>(),

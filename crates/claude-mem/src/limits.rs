@@ -189,8 +189,8 @@ pub const IMPORT_AHEAD_MAX: usize = 8;
 pub const IMPORT_BATCH_EPISODES: usize = 12;
 pub const IMPORT_BATCH_PARTS: usize = 64;
 /// Rows of the full-text index that one statement brings: a power of two.
-pub const PASSAGES_AT_ONCE_MAX: usize = 64;
-const _: () = assert!(PASSAGES_AT_ONCE_MAX.is_power_of_two());
+pub const TEXTS_AT_ONCE_MAX: usize = 64;
+const _: () = assert!(TEXTS_AT_ONCE_MAX.is_power_of_two());
 /// Pages of the write-ahead log (16 MB) while much is written.
 pub const BULK_LOG_PAGES: u32 = 4_096;
 /// Sessions that wait for or are with each thread that reads.
@@ -304,7 +304,7 @@ pub const MCP_LINE_BYTES_MAX: usize = 8 << 20;
 pub const DEDUP_WINDOW_SECONDS: i64 = 30;
 /// Rows of one page, whatever the caller asks for.
 pub const PAGE_ROWS_MAX: u32 = 500;
-/// A passage is what one vector and one full-text row speak for.
+/// A passage is what one vector speaks for, and what a long text is ranked by beside its whole.
 pub const PASSAGE_WORDS_MAX: usize = 90;
 /// Vectors of one row besides that of its whole text. A longer text is told by its beginning.
 pub const VECTOR_PARTS_MAX: usize = 24;
@@ -320,9 +320,6 @@ pub const QUERY_QUOTING_WORDS_MAX: usize = 2;
 /// Places in the index that the words of one query may name together. The rarest words go first,
 /// and at least one does; words that stand everywhere only count where something was found.
 pub const QUERY_POSTINGS_MAX: u64 = 16_000;
-/// Where one word is all there is to go by, and every project is asked, so many: a word that stands
-/// in more places tells them apart by little but their length, and the newest are as good.
-pub const QUERY_LONE_POSTINGS_MAX: u64 = 4_000;
 /// Filters of one query, and values of one filter; what comes after them is words.
 pub const QUERY_FILTERS_MAX: usize = 16;
 /// What of a query is encoded: time is proportional.

@@ -191,13 +191,13 @@ fn near(
     };
     let gathered = gather(reads, query, &scope, None, leg, &ranking)?;
     let mut found: Vec<Near> = Vec::new();
-    for hit in order(&gathered.rows, &gathered.terms, &ranking) {
+    for hit in order(&gathered, &ranking) {
         if found.len() == LOOKED_AT {
             break;
         }
         let key = (hit.kind, hit.row_id);
         let Candidate {
-            document, coverage, ..
+            document, reading, ..
         } = &gathered.rows[&key];
         let own = document.session.is_some() && document.session == ask.own;
         if hit.kind != RowKind::Observation || own {
@@ -208,7 +208,7 @@ fn near(
             found.push(Near {
                 row,
                 score: hit.score,
-                share: coverage.share,
+                share: reading.coverage.share,
                 matched: hit.parts.matched,
             });
         }

@@ -28,9 +28,10 @@ impl Allowed {
         })
     }
 
-    /// Whether there is a list of them.
-    pub(super) fn is_named(&self) -> bool {
-        self.rows.is_some()
+    /// All of them, if they are so few.
+    pub(super) fn few(&self, most: usize) -> Option<&HashSet<RowKey>> {
+        let named = self.rows.as_ref().filter(|rows| rows.len() <= most);
+        named.filter(|_| self.folder.is_none())
     }
 
     /// Whether each has to be looked at when it comes up.

@@ -4,15 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::Query;
 use super::allowed::Allowed;
-use super::coverage::{Coverage, Wanted};
+use super::coverage::{Reading, Wanted};
+use super::leads::{Terms, leads};
 use super::packed::Probe;
 use super::rank::{Ranking, RowKey};
-use super::stem::stem;
 use super::vectors::{Similarities, VectorLeg};
 use crate::clock::Millis;
 use crate::ids::SessionId;
-use crate::limits::{QUERY_LONE_POSTINGS_MAX, QUERY_POSTINGS_MAX};
-use crate::store::{Document, Expr, Reads, StoreError, WordScope};
+use crate::store::{Document, Place, Reads, StoreError, WordScope};
 
 /// Rows before and rows after that a small row leans on.
 const NEIGHBOURS_EACH_SIDE: u32 = 2;
@@ -21,23 +20,27 @@ const NEIGHBOURS_EACH_SIDE: u32 = 2;
 #[derive(Debug)]
 pub struct Candidate {
     pub document: Document,
-    /// BM25 of the whole row, and of its best passage; a row of one passage is its own best.
-    pub row_words: f64,
-    pub part_words: f64,
+    /// What of the question stands in it.
+    pub reading: Reading,
     /// Nearness by vectors of the very text that stands there now.
     pub near: Option<f64>,
-    pub coverage: Coverage,
-    /// Words in its title and body.
-    pub length: usize,
     /// What was said and done just before and after, where that may be a candidate too; of small
     /// rows alone.
     pub neighbours: Vec<RowKey>,
 }
 
+impl Candidate {
+    fn speaks_of_it(&self) -> bool {
+        !self.reading.coverage.present.is_empty()
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Candidates {
     pub rows: HashMap<RowKey, Candidate>,
+    /// The question's stems, and how telling each is.
     pub terms: Vec<String>,
+    pub weights: Vec<f64>,
     /// Why there are no vectors in it, where there should be.
     pub without_vectors: Option<StoreError>,
 }
@@ -61,8 +64,15 @@ pub fn gather(
                 (leg, probe, near)
             })
         });
-        let terms = Terms::choose(reads, query, ranking)?;
-        let words = word_scores(reads, query, &terms, scope, allowed, ranking)?;
+        let reach = reads.reach(scope)?;
+        let terms = Terms::choose(reads, query, &reach, ranking)?;
+        let few = allowed.and_then(|rows| rows.few(2 * ranking.candidates));
+        let few = few.filter(|_| query.demand.is_none());
+        let leads = match few {
+            // Reading them all is less work than looking for words.
+            Some(_) => Vec::new(),
+            None => leads(reads, query, &terms, scope, &reach, allowed, ranking)?,
+        };
         let (mut near, mut without_vectors, mut later) = (Similarities::new(), None, None);
         if let Some(Ok((leg, probe, found))) = vectors.map(std::thread::ScopedJoinHandle::join) {
             match found {
@@ -77,18 +87,22 @@ pub fn gather(
             reads,
             scope,
             allowed,
-            wanted: Wanted::new(terms.stems),
-            words,
+            wanted: Wanted::new(terms.into_stems()),
             near,
             leg: later,
             demanding: query.demand.is_some(),
             rows: HashMap::new(),
         };
-        gathering.take_best(ranking)?;
-        let wanted = gathering.wanted.stems().iter();
+        if let Some(few) = few {
+            gathering.add_keys(few.iter().copied(), ranking)?;
+            gathering.rows.retain(|_, row| row.speaks_of_it());
+        }
+        gathering.take_best(leads, ranking)?;
+        let (terms, weights) = gathering.wanted.into_stems().into_iter().unzip();
         Ok(Candidates {
-            terms: wanted.map(|(stem, _)| stem.clone()).collect(),
             rows: gathering.rows,
+            terms,
+            weights,
             without_vectors,
         })
     })
@@ -99,7 +113,6 @@ struct Gathering<'a> {
     scope: &'a WordScope,
     allowed: Option<&'a Allowed>,
     wanted: Wanted,
-    words: HashMap<RowKey, (f64, f64)>,
     near: Similarities,
     leg: Option<(&'a VectorLeg<'a>, Probe)>,
     /// Operators or quotes said what must hold, and only words can tell.
@@ -109,48 +122,72 @@ struct Gathering<'a> {
 
 impl Gathering<'_> {
     /// The best of each leg, then what stands beside the best of them.
-    fn take_best(&mut self, ranking: &Ranking) -> Result<(), StoreError> {
+    fn take_best(&mut self, leads: Vec<Place>, ranking: &Ranking) -> Result<(), StoreError> {
+        let mut documents = Vec::with_capacity(2 * ranking.candidates);
+        for place in leads {
+            documents.extend(self.reads.document_at(place)?);
+        }
+        self.add(documents, ranking)?;
         if self.demanding {
-            self.add(self.words.keys().copied().collect())?;
             return self.acquaint(ranking);
         }
-        let mut by_nearness: Vec<(RowKey, f64)> = self
-            .near
-            .iter()
-            .map(|(key, near)| (*key, near.score))
-            .collect();
-        by_nearness.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let by_nearness = first_allowed(self.reads, self.allowed, by_nearness, ranking)?;
-        let keys: HashSet<RowKey> = self
-            .words
-            .keys()
-            .copied()
-            .chain(by_nearness.into_iter().map(|(key, _)| key))
-            .collect();
-        self.add(keys)?;
+        let nearest = self.nearest(ranking)?;
+        self.add_keys(nearest, ranking)?;
         let mut company = HashSet::new();
-        for key in super::rank::leaders(&self.rows, ranking) {
+        for key in super::rank::leaders(&self.rows, &self.wanted.weights(), ranking) {
             company.extend(self.neighbours(key, &self.rows[&key])?);
         }
-        company.retain(|key| !self.rows.contains_key(key));
-        self.add(company)?;
+        self.add_keys(company, ranking)?;
         self.acquaint(ranking)
     }
 
-    fn add(&mut self, keys: HashSet<RowKey>) -> Result<(), StoreError> {
+    /// The nearest by vectors that may come.
+    fn nearest(&self, ranking: &Ranking) -> Result<Vec<RowKey>, StoreError> {
+        let near = self.near.iter().map(|(key, near)| (*key, near.score));
+        let mut near: Vec<(RowKey, f64)> = near.collect();
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut best = Vec::with_capacity(ranking.candidates);
+        for (key, _) in near {
+            if best.len() == ranking.candidates {
+                break;
+            }
+            let may_come = match self.allowed {
+                Some(allowed) => allowed.has(self.reads, key)?,
+                None => true,
+            };
+            if may_come {
+                best.push(key);
+            }
+        }
+        Ok(best)
+    }
+
+    fn add_keys(
+        &mut self,
+        keys: impl IntoIterator<Item = RowKey>,
+        ranking: &Ranking,
+    ) -> Result<(), StoreError> {
+        let mut documents = Vec::new();
+        for (kind, row_id) in keys {
+            if !self.rows.contains_key(&(kind, row_id)) {
+                documents.extend(self.reads.document(kind, row_id)?);
+            }
+        }
+        self.add(documents, ranking)
+    }
+
+    fn add(&mut self, documents: Vec<Document>, ranking: &Ranking) -> Result<(), StoreError> {
         if let Some((leg, probe)) = &self.leg {
-            let unknown = keys
-                .iter()
-                .copied()
-                .filter(|key| !self.near.contains_key(key));
+            let keys = documents.iter().map(|row| (row.kind, row.row_id));
+            let unknown = keys.filter(|key| !self.near.contains_key(key));
             let found = leg.nearness_of(probe, unknown)?;
             self.near.extend(found);
         }
-        for key in keys {
-            if let Some(document) = self.reads.document(key.0, key.1)?
-                && self.is_in_scope(&document)?
-            {
-                self.rows.insert(key, self.candidate(key, document));
+        for document in documents {
+            if self.is_in_scope(&document)? {
+                let key = (document.kind, document.row_id);
+                self.rows
+                    .insert(key, self.candidate(key, document, ranking));
             }
         }
         Ok(())
@@ -180,7 +217,7 @@ impl Gathering<'_> {
                     continue;
                 };
                 // Others stand on their own.
-                if row.length < ranking.small_words[1] as usize {
+                if row.reading.length < ranking.small_words[1] as usize {
                     row.neighbours = around(&order, at, key);
                 }
             }
@@ -192,7 +229,6 @@ impl Gathering<'_> {
     fn is_in_scope(&self, document: &Document) -> Result<bool, StoreError> {
         let WordScope {
             kinds,
-            types,
             since,
             until,
             ..
@@ -202,7 +238,6 @@ impl Gathering<'_> {
             .scope
             .takes(document.project, document.is_at_user_level())
             && (kinds.is_empty() || kinds.contains(&document.kind))
-            && (types.is_empty() || document.is_of_type(types))
             && since.is_none_or(|since| document.created_at >= since)
             && until.is_none_or(|until| document.created_at < until);
         match self.allowed {
@@ -220,8 +255,7 @@ impl Gathering<'_> {
         Ok(around.into_iter().filter(|near| *near != key).collect())
     }
 
-    fn candidate(&self, key: RowKey, document: Document) -> Candidate {
-        let (row_words, part_words) = self.words.get(&key).copied().unwrap_or_default();
+    fn candidate(&self, key: RowKey, document: Document, ranking: &Ranking) -> Candidate {
         let near = self.near.get(&key);
         let near = near.filter(|near| near.text_hash == document.text_hash);
         let Document {
@@ -231,16 +265,10 @@ impl Gathering<'_> {
             split,
             ..
         } = &document;
-        let coverage =
-            self.wanted
-                .covered_by([title.as_str(), body.as_str(), tags.as_str(), split.as_str()]);
-        let length = title.split_whitespace().count() + body.split_whitespace().count();
+        let fields = [title, body, tags, split].map(String::as_str);
         Candidate {
-            row_words,
-            part_words,
+            reading: self.wanted.read(fields, ranking.columns),
             near: near.map(|near| near.score),
-            coverage,
-            length,
             neighbours: Vec::new(),
             document,
         }
@@ -256,171 +284,4 @@ fn around(order: &[(Millis, RowKey)], at: Millis, own: RowKey) -> Vec<RowKey> {
     let later = order[after..].iter().take(each_side);
     let keys = earlier.chain(later).map(|(_, key)| *key);
     keys.filter(|key| *key != own).collect()
-}
-
-/// The query's terms with how telling each is.
-struct Terms {
-    /// What the index is asked for.
-    words: Vec<String>,
-    /// Only passages after this one: a word that stands everywhere is asked for among the newest.
-    after: i64,
-    stems: Vec<(String, f64)>,
-}
-
-impl Terms {
-    fn choose(reads: &Reads<'_>, query: &Query, ranking: &Ranking) -> Result<Self, StoreError> {
-        let words: Vec<(String, String)> = query
-            .words
-            .iter()
-            .map(|word| (word.clone(), stem(word)))
-            .collect();
-        let (counts, all) = reads.document_counts(&words)?;
-        let mut chosen: Vec<((String, String), u64)> = words.into_iter().zip(counts).collect();
-        if chosen.len() > ranking.terms_max {
-            chosen.sort_by_key(|(_, count)| *count);
-            chosen.truncate(ranking.terms_max);
-        }
-        let (words, postings) = asked_for(&chosen);
-        let most = match chosen.len() {
-            1 => QUERY_LONE_POSTINGS_MAX,
-            _ => QUERY_POSTINGS_MAX,
-        };
-        let after = if postings > most {
-            all - (all as f64 * most as f64 / postings as f64) as u64
-        } else {
-            0
-        };
-        let idf = |count: u64| {
-            ((all as f64 + ranking.imagined) / (count as f64 + 0.5))
-                .ln()
-                .max(0.05)
-        };
-        let mut seen = HashSet::new();
-        let stems = chosen
-            .into_iter()
-            .filter(|((_, stem), _)| seen.insert(stem.clone()))
-            .map(|((_, stem), count)| (stem, idf(count)))
-            .collect();
-        Ok(Self {
-            words,
-            after: after as i64,
-            stems,
-        })
-    }
-
-    fn expr(&self, query: &Query) -> Option<Expr> {
-        let any = (!self.words.is_empty())
-            .then(|| Expr::Or(self.words.iter().cloned().map(Expr::Term).collect()));
-        match (&query.demand, any) {
-            // The beginning of a word is found without any of the words, which only rank.
-            (Some(demand), Some(any)) if demand.has_prefix() => {
-                let any = Expr::Or(vec![any, demand.clone()]);
-                Some(Expr::And(vec![demand.clone(), any]))
-            }
-            (Some(demand), Some(any)) => Some(Expr::And(vec![demand.clone(), any])),
-            (Some(demand), None) => Some(demand.clone()),
-            (None, any) => any,
-        }
-    }
-}
-
-/// The rarest words, as many as the index can be asked for in a moment, and how often they stand
-/// there together.
-fn asked_for(chosen: &[((String, String), u64)]) -> (Vec<String>, u64) {
-    let mut rarest: Vec<_> = chosen.iter().collect();
-    rarest.sort_by_key(|(_, count)| *count);
-    let mut postings = 0;
-    let mut words = Vec::new();
-    for ((word, _), count) in rarest {
-        if postings + count > QUERY_POSTINGS_MAX && !words.is_empty() {
-            break;
-        }
-        postings += count;
-        words.push(word.clone());
-    }
-    (words, postings)
-}
-
-/// As many as ranking looks at.
-fn best_rows(
-    reads: &Reads<'_>,
-    allowed: Option<&Allowed>,
-    scores: HashMap<RowKey, (f64, f64)>,
-    ranking: &Ranking,
-) -> Result<HashMap<RowKey, (f64, f64)>, StoreError> {
-    let mut rows: Vec<_> = scores.into_iter().collect();
-    let of = |(row, part): (f64, f64)| row + part;
-    rows.sort_by(|a, b| of(b.1).total_cmp(&of(a.1)).then(a.0.cmp(&b.0)));
-    let best = first_allowed(reads, allowed, rows, ranking)?;
-    Ok(best.into_iter().collect())
-}
-
-/// The best that may come, as many as ranking looks at; no more are tested than that takes.
-fn first_allowed<T>(
-    reads: &Reads<'_>,
-    allowed: Option<&Allowed>,
-    mut rows: Vec<(RowKey, T)>,
-    ranking: &Ranking,
-) -> Result<Vec<(RowKey, T)>, StoreError> {
-    let Some(allowed) = allowed else {
-        rows.truncate(ranking.candidates);
-        return Ok(rows);
-    };
-    let mut best = Vec::new();
-    for row in rows {
-        if best.len() == ranking.candidates {
-            break;
-        }
-        if allowed.has(reads, row.0)? {
-            best.push(row);
-        }
-    }
-    Ok(best)
-}
-
-/// BM25 of each row and of its best passage.
-fn word_scores(
-    reads: &Reads<'_>,
-    query: &Query,
-    terms: &Terms,
-    scope: &WordScope,
-    allowed: Option<&Allowed>,
-    ranking: &Ranking,
-) -> Result<HashMap<RowKey, (f64, f64)>, StoreError> {
-    let Some(what) = terms.expr(query) else {
-        return Ok(HashMap::new());
-    };
-    // Rows that are not allowed must not crowd out those that are.
-    let most = match allowed {
-        None => 4,
-        Some(allowed) if allowed.is_named() => 20,
-        // Too many are allowed to be crowded out.
-        Some(_) => 8,
-    };
-    let most = most * ranking.candidates;
-    let mut scores: HashMap<RowKey, (f64, f64)> = HashMap::new();
-    // A project, or rows that are named, are few of those in which a word stands.
-    let is_narrow = scope.project.is_some() || allowed.is_some_and(Allowed::is_named);
-    let after = if is_narrow || query.demand.is_some() {
-        0
-    } else {
-        terms.after
-    };
-    for hit in reads.match_words(&what, scope, ranking.columns, after, most)? {
-        let key = (hit.kind, hit.row_id);
-        if allowed.is_some_and(|rows| !rows.may_have(key)) {
-            continue;
-        }
-        let (row, part) = scores.entry(key).or_default();
-        if hit.is_part {
-            *part = part.max(hit.score);
-        } else {
-            *row = hit.score;
-        }
-    }
-    match query.demand {
-        // What was demanded is all of it an answer; what of it may come is seen when it is read.
-        Some(_) => Ok(scores),
-        None => best_rows(reads, allowed, scores, ranking),
-    }
 }

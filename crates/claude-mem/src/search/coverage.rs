@@ -5,6 +5,7 @@
 
 use super::stem::stem;
 use super::terms;
+use crate::store::pieces;
 
 /// Stems agree with their words on this many first bytes at least, unless they are shorter.
 const SAME_START_BYTES: usize = 3;
@@ -20,6 +21,25 @@ pub struct Wanted {
     /// Of each first byte, whether any stem begins with it.
     starts: [bool; 256],
     ascii_only: bool,
+}
+
+/// How often the query's terms stand in a text, and how long it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Of each stem, weighed by the field it stands in.
+    pub times: Vec<f64>,
+    pub words: u32,
+}
+
+/// A row's text, read with a query in mind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    pub coverage: Coverage,
+    pub whole: Counted,
+    /// Of a text of several, its passages.
+    pub passages: Vec<Counted>,
+    /// Words in title and body.
+    pub length: usize,
 }
 
 /// What one text has of a query.
@@ -51,19 +71,45 @@ impl Wanted {
         }
     }
 
-    pub fn stems(&self) -> &[(String, f64)] {
-        &self.stems
+    /// How telling each stem is.
+    pub fn weights(&self) -> Vec<f64> {
+        self.stems.iter().map(|(_, weight)| *weight).collect()
     }
 
-    /// Looks through the texts as if they stood one after another.
-    pub fn covered_by<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Coverage {
-        let mut places: Vec<Vec<u32>> = vec![Vec::new(); self.stems.len()];
-        let mut place = 0;
-        for text in texts {
-            self.scan(text, &mut place, &mut places);
-            // Words of different fields do not stand close together.
-            place += 100;
+    pub fn into_stems(self) -> Vec<(String, f64)> {
+        self.stems
+    }
+
+    /// Reads a row's fields as if they stood one after another; `weights` are those of the title, the
+    /// body, the tags and the identifiers taken apart.
+    pub fn read(&self, fields: [&str; 4], weights: [f64; 4]) -> Reading {
+        let [title, body, tags, split] = fields;
+        let [of_title, of_body, of_tags, of_split] = weights;
+        let mut scan = Scan::new(self.stems.len());
+        scan.field(self, title, of_title);
+        let mut passages = Vec::new();
+        let mut before = scan.counted.clone();
+        for piece in pieces(body) {
+            scan.text(self, piece, of_body);
+            passages.push(scan.counted.since(&before));
+            before.clone_from(&scan.counted);
         }
+        scan.end_field();
+        let length = scan.counted.words as usize;
+        scan.field(self, tags, of_tags);
+        scan.field(self, split, of_split);
+        if passages.len() < 2 {
+            passages.clear();
+        }
+        Reading {
+            coverage: self.covered(&scan.places),
+            whole: scan.counted,
+            passages,
+            length,
+        }
+    }
+
+    fn covered(&self, places: &[Vec<u32>]) -> Coverage {
         let all: f64 = self.stems.iter().map(|(_, weight)| weight).sum();
         let present: Vec<usize> = (0..places.len())
             .filter(|&at| !places[at].is_empty())
@@ -71,25 +117,13 @@ impl Wanted {
         let covered: f64 = present.iter().map(|&at| self.stems[at].1).sum();
         Coverage {
             share: if all > 0.0 { covered / all } else { 0.0 },
-            closeness: self.closeness(&places),
+            closeness: self.closeness(places),
             together: if all > 0.0 {
-                self.together(&places) / all
+                self.together(places) / all
             } else {
                 0.0
             },
             present,
-        }
-    }
-
-    fn scan(&self, text: &str, place: &mut u32, places: &mut [Vec<u32>]) {
-        for word in text.split(|c: char| !c.is_alphanumeric()) {
-            if word.is_empty() {
-                continue;
-            }
-            *place += 1;
-            if let Some(at) = self.find(word) {
-                places[at].push(*place);
-            }
         }
     }
 
@@ -152,6 +186,61 @@ impl Wanted {
             }
         }
         if all > 0.0 { close / all } else { 0.0 }
+    }
+}
+
+impl Counted {
+    /// What came after `earlier`.
+    fn since(&self, earlier: &Self) -> Self {
+        let times = self.times.iter().zip(&earlier.times);
+        Self {
+            times: times.map(|(now, then)| now - then).collect(),
+            words: self.words - earlier.words,
+        }
+    }
+}
+
+/// What has been seen so far of a text that is being read.
+struct Scan {
+    place: u32,
+    places: Vec<Vec<u32>>,
+    counted: Counted,
+}
+
+impl Scan {
+    fn new(stems: usize) -> Self {
+        Self {
+            place: 0,
+            places: vec![Vec::new(); stems],
+            counted: Counted {
+                times: vec![0.0; stems],
+                words: 0,
+            },
+        }
+    }
+
+    fn field(&mut self, wanted: &Wanted, text: &str, weight: f64) {
+        self.text(wanted, text, weight);
+        self.end_field();
+    }
+
+    /// Words of different fields do not stand close together.
+    fn end_field(&mut self) {
+        self.place += 100;
+    }
+
+    fn text(&mut self, wanted: &Wanted, text: &str, weight: f64) {
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            if word.is_empty() {
+                continue;
+            }
+            self.place += 1;
+            self.counted.words += 1;
+            if let Some(at) = wanted.find(word) {
+                self.places[at].push(self.place);
+                self.counted.times[at] += weight;
+            }
+        }
     }
 }
 

@@ -4,6 +4,11 @@ fn wanted(words: &[&str]) -> Wanted {
     Wanted::new(words.iter().map(|word| (stem(word), 1.0)).collect())
 }
 
+/// Of a title and a body.
+fn covered(wanted: &Wanted, [title, body]: [&str; 2]) -> Coverage {
+    wanted.read([title, body, "", ""], [1.0; 4]).coverage
+}
+
 #[test]
 fn a_word_counts_in_any_of_its_forms() {
     for (word, text) in [
@@ -16,7 +21,7 @@ fn a_word_counts_in_any_of_its_forms() {
         ("x", "the letter X"),
         ("日本", "東京 日本 語"),
     ] {
-        let got = wanted(&[&terms::fold(word)]).covered_by([text]);
+        let got = covered(&wanted(&[&terms::fold(word)]), [text, ""]);
         assert_eq!(got.present, [0], "{word} in {text:?}");
     }
 }
@@ -24,19 +29,38 @@ fn a_word_counts_in_any_of_its_forms() {
 #[test]
 fn the_share_is_weighed_by_how_telling_terms_are() {
     let wanted = Wanted::new(vec![("cooki".into(), 3.0), ("set".into(), 1.0)]);
-    assert!((wanted.covered_by(["a cookie"]).share - 0.75).abs() < 1e-9);
-    assert!((wanted.covered_by(["settings"]).share - 0.25).abs() < 1e-9);
-    assert!(wanted.covered_by(["nothing"]).share.abs() < 1e-9);
+    assert!((covered(&wanted, ["a cookie", ""]).share - 0.75).abs() < 1e-9);
+    assert!((covered(&wanted, ["settings", ""]).share - 0.25).abs() < 1e-9);
+    assert!(covered(&wanted, ["nothing", ""]).share.abs() < 1e-9);
 }
 
 #[test]
 fn closeness_asks_for_neighbouring_words_in_one_field() {
     let wanted = wanted(&["expired", "cookie"]);
-    assert!(wanted.covered_by(["an expired login cookie"]).closeness > 0.9);
-    assert!(wanted.covered_by(["the cookie expired"]).closeness > 0.9);
-    assert!(wanted.covered_by(["expired", "cookie"]).closeness < 0.1);
+    assert!(covered(&wanted, ["an expired login cookie", ""]).closeness > 0.9);
+    assert!(covered(&wanted, ["the cookie expired", ""]).closeness > 0.9);
+    assert!(covered(&wanted, ["expired", "cookie"]).closeness < 0.1);
     let apart = "expired some time ago and then there was a cookie";
-    assert!(wanted.covered_by([apart]).closeness < 0.1);
+    assert!(covered(&wanted, [apart, ""]).closeness < 0.1);
+}
+
+#[test]
+fn a_long_body_is_counted_by_its_passages_too() {
+    let wanted = wanted(&["cookie"]);
+    let body = format!("{}. A cookie, one cookie.", ["filler"; 85].join(" "));
+    let weights = [3.0, 1.0, 0.5, 0.5];
+    let reading = wanted.read(["Cookie", &format!("{body} {body}"), "", ""], weights);
+    assert_eq!(reading.whole.times, [3.0 + 4.0]);
+    assert_eq!(reading.whole.words, 1 + 2 * 89);
+    assert_eq!(reading.length, 1 + 2 * 89);
+    let in_passages: f64 = reading
+        .passages
+        .iter()
+        .map(|passage| passage.times[0])
+        .sum();
+    assert!(reading.passages.len() > 1 && (in_passages - 4.0).abs() < 1e-9);
+    let short = wanted.read(["", "a cookie", "", ""], weights);
+    assert!(short.passages.is_empty(), "it is its own best passage");
 }
 
 proptest::proptest! {
@@ -47,9 +71,9 @@ proptest::proptest! {
         let wanted = wanted(&words);
         let stems = terms::stems(&text);
         let slow: Vec<usize> = (0..words.len())
-            .filter(|&at| stems.contains(&wanted.stems()[at].0))
-            .filter(|&at| wanted.stems().iter().position(|s| s.0 == wanted.stems()[at].0) == Some(at))
+            .filter(|&at| stems.contains(&wanted.stems[at].0))
+            .filter(|&at| wanted.stems.iter().position(|s| s.0 == wanted.stems[at].0) == Some(at))
             .collect();
-        proptest::prop_assert_eq!(wanted.covered_by([text.as_str()]).present, slow);
+        proptest::prop_assert_eq!(covered(&wanted, [text.as_str(), ""]).present, slow);
     }
 }

@@ -18,6 +18,7 @@ pub mod engine;
 pub mod handle;
 pub mod index;
 mod items;
+mod leads;
 pub mod packed;
 pub mod query;
 pub mod rank;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::Query;
 use super::allowed::Allowed;
-use super::candidates::{Candidate, gather};
-use super::coverage::Coverage;
+use super::candidates::{Candidate, Candidates, gather};
+use super::coverage::{Counted, Coverage, Reading};
 use super::vectors::VectorLeg;
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
@@ -17,7 +17,7 @@ pub type RowKey = (RowKind, i64);
 /// How much each part counts. One configuration for all data.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking {
-    /// Weights of title, body, tags and split identifiers inside BM25.
+    /// Weights of title, body, tags and identifiers taken apart inside BM25.
     pub columns: [f64; 4],
     pub candidates: usize,
     pub words: f64,
@@ -52,7 +52,7 @@ impl Default for Ranking {
             columns: [3.0, 1.0, 0.5, 0.5],
             candidates: 100,
             words: 0.6,
-            passage: 0.5,
+            passage: 0.75,
             vectors: 0.4,
             coverage: 0.3,
             closeness: 0.2,
@@ -114,14 +114,18 @@ pub fn rank(
 ) -> Result<Ranked, StoreError> {
     let gathered = gather(reads, query, scope, allowed, leg, ranking)?;
     Ok(Ranked {
-        hits: order(&gathered.rows, &gathered.terms, ranking),
+        hits: order(&gathered, ranking),
         without_vectors: gathered.without_vectors,
     })
 }
 
 /// The best by themselves, before anyone's company counts.
-pub(super) fn leaders(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> Vec<RowKey> {
-    let mut scored: Vec<(RowKey, f64)> = own_scores(rows, ranking)
+pub(super) fn leaders(
+    rows: &HashMap<RowKey, Candidate>,
+    weights: &[f64],
+    ranking: &Ranking,
+) -> Vec<RowKey> {
+    let mut scored: Vec<(RowKey, f64)> = own_scores(rows, weights, ranking)
         .into_iter()
         .map(|(key, parts)| (key, parts.own()))
         .collect();
@@ -130,8 +134,14 @@ pub(super) fn leaders(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> V
     scored.into_iter().map(|(key, _)| key).collect()
 }
 
-pub fn order(rows: &HashMap<RowKey, Candidate>, terms: &[String], ranking: &Ranking) -> Vec<Hit> {
-    let own = own_scores(rows, ranking);
+pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
+    let Candidates {
+        rows,
+        terms,
+        weights,
+        ..
+    } = gathered;
+    let own = own_scores(rows, weights, ranking);
     let company = company(rows, &own, ranking);
     let ages = Normal::of(rows.values().map(|row| row.document.created_at.0 as f64));
     let mut hits: Vec<Hit> = own
@@ -139,7 +149,7 @@ pub fn order(rows: &HashMap<RowKey, Candidate>, terms: &[String], ranking: &Rank
         .map(|(key, parts)| {
             let row = &rows[&key];
             let age = ages.apply(row.document.created_at.0 as f64);
-            let matched = row.coverage.present.iter();
+            let matched = row.reading.coverage.present.iter();
             let parts = Parts {
                 neighbours: company.get(&key).copied().unwrap_or(0.0),
                 // Between equals the newer one goes first; never more than that.
@@ -175,8 +185,13 @@ impl Parts {
 }
 
 /// What each row scores by itself, normalised over all of them.
-fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<RowKey, Parts> {
-    let words_of = |row: &Candidate| words_of(row, ranking);
+fn own_scores(
+    rows: &HashMap<RowKey, Candidate>,
+    weights: &[f64],
+    ranking: &Ranking,
+) -> HashMap<RowKey, Parts> {
+    let by_words = Words::of(rows, weights);
+    let words_of = |row: &Candidate| by_words.score(&row.reading, ranking);
     let words = Normal::of(rows.values().map(words_of));
     let vectors = Normal::of(rows.values().filter_map(|row| row.near));
     let have_vectors = rows.values().any(|row| row.near.is_some());
@@ -190,7 +205,7 @@ fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<R
                 closeness,
                 together,
                 ..
-            } = row.coverage;
+            } = row.reading.coverage;
             let parts = Parts {
                 words: ranking.words * by_words,
                 vectors: if have_vectors {
@@ -208,14 +223,44 @@ fn own_scores(rows: &HashMap<RowKey, Candidate>, ranking: &Ranking) -> HashMap<R
         .collect()
 }
 
-/// BM25 of the whole row plus that of its best passage; a row of one passage is its own best.
-fn words_of(row: &Candidate, ranking: &Ranking) -> f64 {
-    let part = if row.part_words > 0.0 {
-        row.part_words
-    } else {
-        row.row_words
-    };
-    row.row_words + ranking.passage * part
+/// BM25 of whole rows and of their passages.
+struct Words<'a> {
+    weights: &'a [f64],
+    mean_length: f64,
+}
+
+impl<'a> Words<'a> {
+    fn of(rows: &HashMap<RowKey, Candidate>, weights: &'a [f64]) -> Self {
+        let (mut count, mut sum) = (0_u32, 0.0);
+        for reading in rows.values().map(|row| &row.reading) {
+            for text in std::iter::once(&reading.whole).chain(&reading.passages) {
+                count += 1;
+                sum += f64::from(text.words);
+            }
+        }
+        Self {
+            weights,
+            mean_length: (sum / f64::from(count.max(1))).max(1.0),
+        }
+    }
+
+    /// The whole row plus its best passage; a row of one passage is its own best.
+    fn score(&self, reading: &Reading, ranking: &Ranking) -> f64 {
+        let row = self.bm25(&reading.whole);
+        let passages = reading.passages.iter().map(|passage| self.bm25(passage));
+        row + ranking.passage * passages.reduce(f64::max).unwrap_or(row)
+    }
+
+    fn bm25(&self, text: &Counted) -> f64 {
+        const K1: f64 = 1.2;
+        // Texts differ in length by what they are, less by how much of them is idle.
+        const B: f64 = 0.5;
+        let norm = K1 * (1.0 - B + B * f64::from(text.words) / self.mean_length);
+        let terms = text.times.iter().zip(self.weights);
+        terms
+            .map(|(times, weight)| weight * times * (K1 + 1.0) / (times + norm))
+            .sum()
+    }
 }
 
 /// A short remark means little alone: it takes over some of what its neighbours and its session
@@ -238,7 +283,7 @@ fn company(
     let mut company = HashMap::new();
     for (key, row) in rows {
         let [small, large] = ranking.small_words;
-        let smallness = ((large - row.length as f64) / (large - small)).clamp(0.0, 1.0);
+        let smallness = ((large - row.reading.length as f64) / (large - small)).clamp(0.0, 1.0);
         let Some(session) = row.document.session.filter(|_| smallness > 0.0) else {
             continue;
         };

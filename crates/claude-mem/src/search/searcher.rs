@@ -15,7 +15,7 @@ use super::vectors::VectorLeg;
 use crate::ids::ObservationId;
 use crate::limits::QUERY_FILTERS_MAX;
 use crate::memory::ObservationType;
-use crate::store::{Filter, Reads, RowKind, StoreError, Verdict, WordScope};
+use crate::store::{Expr, Filter, Reads, RowKind, StoreError, Verdict, WordScope};
 
 /// Rows that are looked at to fill one page of a filtered list.
 const LISTED_ROWS_MAX: usize = 20_000;
@@ -182,6 +182,24 @@ impl<'a> Searcher<'a> {
         })
     }
 
+    fn rows_with(&self, what: &Expr, scope: &WordScope) -> Result<HashSet<RowKey>, StoreError> {
+        let mut places = Vec::new();
+        let spans = self.reads.reach(scope)?.spans();
+        self.reads
+            .places_with(what, &spans, LISTED_ROWS_MAX as u32, |place| {
+                places.push(place);
+            })?;
+        let mut rows = HashSet::with_capacity(places.len());
+        for place in places {
+            rows.extend(
+                self.reads
+                    .label_at(place)?
+                    .map(|row| (row.kind, row.row_id)),
+            );
+        }
+        Ok(rows)
+    }
+
     /// In the order of time, where there are no words to rank by or none that match.
     fn list(&self, asked: &Asked<'_>, fit: Fit) -> Result<Found, StoreError> {
         let scope = asked.scope(asked.from, fit, false);
@@ -199,11 +217,7 @@ impl<'a> Searcher<'a> {
             None => self.reads.rows_in_time(&words, oldest_first, most)?,
         };
         if let Some(unwanted) = &asked.query.unwanted {
-            let columns = self.ranking.columns;
-            let found = self
-                .reads
-                .match_words(unwanted, &words, columns, 0, LISTED_ROWS_MAX)?;
-            let found: HashSet<_> = found.iter().map(|hit| (hit.kind, hit.row_id)).collect();
+            let found = self.rows_with(unwanted, &words)?;
             keys.retain(|key| !found.contains(key));
         }
         let ids: Vec<ObservationId> = keys
@@ -228,7 +242,7 @@ impl<'a> Searcher<'a> {
 struct Asked<'q> {
     ask: &'q Ask,
     query: Query,
-    demand: Option<crate::store::Expr>,
+    demand: Option<Expr>,
     from: From,
     whose: Whose,
     may_widen: bool,

@@ -23,8 +23,8 @@ pub struct OwedText {
 }
 
 const TEXT: &str =
-    "SELECT text_hash, project_id, created_at_epoch FROM passages INDEXED BY passages_to_embed
-    WHERE kind = ?1 AND row_id = ?2 AND part = 0";
+    "SELECT text_hash, project_id, created_at_epoch FROM texts INDEXED BY texts_to_embed
+    WHERE kind = ?1 AND row_id = ?2";
 
 impl Reads<'_> {
     /// The next rows: what is to be removed, then the newest.
@@ -72,7 +72,7 @@ impl Reads<'_> {
     ) -> Result<(), StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT kind, row_id, text_hash, project_id, created_at_epoch
-             FROM passages INDEXED BY passages_to_embed WHERE part = 0",
+             FROM texts INDEXED BY texts_to_embed",
         )?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {
@@ -106,7 +106,7 @@ impl Writes<'_> {
     pub(super) fn owe_vectors_of(&self, project: ProjectId) -> Result<(), StoreError> {
         self.tx.execute(
             "INSERT INTO vector_backlog (kind, row_id, at)
-             SELECT kind, row_id, created_at_epoch FROM passages WHERE part = 0 AND project_id = ?1
+             SELECT kind, row_id, created_at_epoch FROM texts WHERE project_id = ?1
              ON CONFLICT DO NOTHING",
             [project],
         )?;
@@ -117,7 +117,7 @@ impl Writes<'_> {
     pub fn owe_all_vectors(&self) -> Result<(), StoreError> {
         self.tx.execute(
             "INSERT INTO vector_backlog (kind, row_id, at)
-             SELECT kind, row_id, created_at_epoch FROM passages WHERE part = 0
+             SELECT kind, row_id, created_at_epoch FROM texts WHERE true
              ON CONFLICT DO NOTHING",
             [],
         )?;

@@ -43,7 +43,7 @@ fn forget_for_good(copy: &Connection) -> Result<(), StoreError> {
         Ok(false) | Err(_) => return Ok(()),
     }
     copy.execute_batch(
-        "DELETE FROM forgotten; INSERT INTO passages_fts(passages_fts) VALUES ('optimize'); VACUUM;",
+        "DELETE FROM forgotten; INSERT INTO texts_fts(texts_fts) VALUES ('optimize'); VACUUM;",
     )?;
     Ok(())
 }

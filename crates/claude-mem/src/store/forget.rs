@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::observations::hex;
-use super::passages::IndexedText;
+use super::texts::IndexedText;
 use super::{Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
 use crate::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
@@ -147,9 +147,7 @@ impl Writes<'_> {
     /// pages that are free afterwards. Too slow for everyday's changes.
     fn forget_words_for_good(&self, on: bool) -> Result<(), StoreError> {
         self.tx
-            .prepare_cached(
-                "INSERT INTO passages_fts(passages_fts, rank) VALUES ('secure-delete', ?1)",
-            )?
+            .prepare_cached("INSERT INTO texts_fts(texts_fts, rank) VALUES ('secure-delete', ?1)")?
             .execute([on])?;
         Ok(())
     }
@@ -303,7 +301,7 @@ impl Writes<'_> {
         at: Millis,
         body: &str,
     ) -> Result<(), StoreError> {
-        let (session, title, tags, observation_type) = (Some(session), "", "", "");
+        let (session, title, tags) = (Some(session), "", "");
         self.index_text(&IndexedText {
             kind,
             row_id,
@@ -311,7 +309,6 @@ impl Writes<'_> {
             user_level: false,
             session,
             at,
-            observation_type,
             title,
             body,
             tags,

@@ -7,7 +7,7 @@ impl Store {
     /// Compares the full-text index with the text that it speaks for. Changes nothing, and needs
     /// a store that was opened to be changed all the same: that is how SQLite asks for it.
     pub fn words_in_step(&self) -> Result<bool, StoreError> {
-        let sql = "INSERT INTO passages_fts(passages_fts, rank) VALUES('integrity-check', 1)";
+        let sql = "INSERT INTO texts_fts(texts_fts, rank) VALUES('integrity-check', 1)";
         match self.conn.execute(sql, []).map_err(StoreError::from) {
             Ok(_) => Ok(true),
             Err(StoreError::Damaged) => Ok(false),
@@ -17,7 +17,7 @@ impl Store {
 
     /// Makes the full-text index anew.
     pub fn rebuild_words(&mut self) -> Result<(), StoreError> {
-        let sql = "INSERT INTO passages_fts(passages_fts) VALUES('rebuild')";
+        let sql = "INSERT INTO texts_fts(texts_fts) VALUES('rebuild')";
         self.conn.execute(sql, [])?;
         Ok(())
     }
@@ -34,7 +34,7 @@ impl Reads<'_> {
 
     /// Rows that can have vectors.
     pub fn embeddable_count(&self) -> Result<u64, StoreError> {
-        let sql = "SELECT count(*) FROM passages INDEXED BY passages_to_embed WHERE part = 0";
+        let sql = "SELECT count(*) FROM texts INDEXED BY texts_to_embed";
         Ok(self.0.query_row(sql, [], |row| row.get(0))?)
     }
 }

@@ -1,23 +1,26 @@
-//! Passages on their way into the full-text index, several to a statement.
+//! Texts on their way into the full-text index, several to a statement.
 //!
 //! Invariant: whatever a transaction holds back is in the index before it is committed, and before
 //! anything that could touch the same rows.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use rusqlite::types::ToSql;
 
+use super::place::Place;
 use super::{RowKind, StoreError, Writes};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
-use crate::limits::PASSAGES_AT_ONCE_MAX;
+use crate::limits::TEXTS_AT_ONCE_MAX;
 
-/// One row of the index, as it will stand there.
+/// One row of the index, as it will stand there once it has a place.
 #[derive(Debug)]
-pub(super) struct NewPassage {
+pub(super) struct NewText {
     pub kind: RowKind,
     pub row_id: i64,
-    pub part: usize,
+    /// Among whose texts it is to stand.
+    pub owner: ProjectId,
     pub project: Option<ProjectId>,
     pub session: Option<SessionId>,
     pub at: Millis,
@@ -25,20 +28,19 @@ pub(super) struct NewPassage {
     pub body: String,
     pub tags: String,
     pub split: String,
-    pub scope: String,
     pub hash: i64,
 }
 
-const COLUMNS: &str = "INSERT INTO passages (kind, row_id, part, project_id, session_id, created_at_epoch, title, \
-    body, tags, split, scope, text_hash) VALUES ";
-const MARKS: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const COLUMNS: &str = "INSERT INTO texts (id, kind, row_id, project_id, session_id, created_at_epoch, title, \
+    body, tags, split, text_hash) VALUES ";
+const MARKS: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-impl NewPassage {
-    fn values(&self) -> [&dyn ToSql; 12] {
+impl NewText {
+    fn values<'v>(&'v self, place: &'v i64) -> [&'v dyn ToSql; 11] {
         [
+            place,
             &self.kind,
             &self.row_id,
-            &self.part,
             &self.project,
             &self.session,
             &self.at,
@@ -46,7 +48,6 @@ impl NewPassage {
             &self.body,
             &self.tags,
             &self.split,
-            &self.scope,
             &self.hash,
         ]
     }
@@ -54,7 +55,7 @@ impl NewPassage {
 
 /// What a transaction holds back, if it does.
 #[derive(Debug)]
-pub(super) struct Late(Option<RefCell<Vec<NewPassage>>>);
+pub(super) struct Late(Option<RefCell<Vec<NewText>>>);
 
 impl Late {
     pub(super) const fn none() -> Self {
@@ -70,33 +71,34 @@ impl Late {
         let held = self.0.as_ref().map(RefCell::borrow);
         held.is_some_and(|held| {
             held.iter()
-                .any(|passage| passage.kind == kind && passage.row_id == row_id)
+                .any(|text| text.kind == kind && text.row_id == row_id)
         })
     }
 }
 
 impl Writes<'_> {
-    /// Puts them into the index, now or with the others.
-    pub(super) fn index(&self, passages: Vec<NewPassage>) -> Result<(), StoreError> {
+    /// Puts it into the index, now or with the others.
+    pub(super) fn index(&self, text: NewText) -> Result<(), StoreError> {
         match &self.late.0 {
             Some(held) => {
-                held.borrow_mut().extend(passages);
+                held.borrow_mut().push(text);
                 Ok(())
             }
-            None => self.insert_passages(&passages),
+            None => self.insert_texts(&[text]),
         }
     }
 
     /// Puts what was held back into the index.
     pub(super) fn index_late(&self) -> Result<(), StoreError> {
         match &self.late.0 {
-            Some(held) => self.insert_passages(&held.take()),
+            Some(held) => self.insert_texts(&held.take()),
             None => Ok(()),
         }
     }
 
-    fn insert_passages(&self, passages: &[NewPassage]) -> Result<(), StoreError> {
-        let (mut rest, mut rows) = (passages, PASSAGES_AT_ONCE_MAX);
+    fn insert_texts(&self, texts: &[NewText]) -> Result<(), StoreError> {
+        let placed = self.placed(texts)?;
+        let (mut rest, mut rows) = (placed.as_slice(), TEXTS_AT_ONCE_MAX);
         while !rest.is_empty() {
             // Powers of two, so that few statements have to be compiled and kept.
             if rest.len() < rows {
@@ -106,10 +108,25 @@ impl Writes<'_> {
             let (some, others) = rest.split_at(rows);
             let marks = vec![MARKS; rows].join(", ");
             let mut insert = self.tx.prepare_cached(&format!("{COLUMNS}{marks}"))?;
-            let values = some.iter().flat_map(NewPassage::values);
+            let values = some.iter().flat_map(|(place, text)| text.values(&place.0));
             insert.execute(rusqlite::params_from_iter(values))?;
             rest = others;
         }
         Ok(())
+    }
+
+    /// Each behind its owner's others.
+    fn placed<'t>(&self, texts: &'t [NewText]) -> Result<Vec<(Place, &'t NewText)>, StoreError> {
+        let mut last: HashMap<ProjectId, i64> = HashMap::new();
+        let mut placed = Vec::with_capacity(texts.len());
+        for text in texts {
+            let sequence = match last.get(&text.owner) {
+                Some(last) => last + 1,
+                None => self.last_sequence(text.owner)? + 1,
+            };
+            last.insert(text.owner, sequence);
+            placed.push((Place::new(text.owner, sequence, text.kind), text));
+        }
+        Ok(placed)
     }
 }

@@ -9,7 +9,10 @@ use super::{StoreError, backup};
 /// What this program writes. `user_version` of every database of ours.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_foundation.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_foundation.sql"),
+    include_str!("migrations/0002_texts_by_project.sql"),
+];
 
 /// Builds the newest schema in an empty file.
 pub(super) fn create(conn: &mut Connection) -> Result<(), StoreError> {

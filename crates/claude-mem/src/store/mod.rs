@@ -33,8 +33,8 @@ mod meta;
 mod migrate;
 mod observations;
 mod open;
-mod passages;
 mod passing;
+mod place;
 mod projects;
 mod prompts;
 mod queue;
@@ -45,6 +45,7 @@ mod split;
 mod stale;
 mod summaries;
 mod swap;
+mod texts;
 mod transcripts;
 mod travel;
 mod vectors;
@@ -78,8 +79,8 @@ pub use messages::{FinalMessageRow, NewFinalMessage};
 pub use migrate::SCHEMA_VERSION;
 pub use observations::{Level, Observation, ObservationEdit, Stored};
 pub use open::{APPLICATION_ID, create_private_file};
-pub use passages::{Passage, RowKind, pieces};
 pub use passing::Verdict;
+pub use place::{Place, Reach, Span};
 pub use projects::{Project, name_key};
 pub use prompts::{NewPrompt, PromptRow};
 pub use queue::{Head, Lease, LeasedEvent, Pending, QueuedPlace, ReadySession};
@@ -89,13 +90,14 @@ pub use spend::{SpendReport, SpendRow};
 pub use split::split_identifiers;
 pub use stale::Remembered;
 pub use summaries::Summary;
+pub use texts::{RowKind, pieces};
 pub use transcripts::TranscriptPosition;
 pub use travel::{
     Brought, MessageRecord, ObservationRecord, Placed, ProjectRecord, PromptRecord, SessionRecord,
     SummaryRecord,
 };
 pub use vectors::{MadeFrom, NOBODYS, RowVectors, Signature, VectorStore};
-pub use words::{Column, Document, Expr, Moment, WordHit, WordScope};
+pub use words::{Column, Document, Expr, Label, Moment, WordScope};
 
 /// The database as the worker and the commands see it.
 #[derive(Debug)]

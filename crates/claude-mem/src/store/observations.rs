@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::filter::List;
-use super::passages::IndexedText;
+use super::texts::IndexedText;
 use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
 use crate::ids::{ObservationId, ProjectId, PublicId, SessionId};
@@ -349,7 +349,6 @@ impl Writes<'_> {
             user_level: row.level == Level::User,
             session: row.session,
             at: row.created_at,
-            observation_type: row.kind.as_str(),
             title: &row.title,
             body: body.trim_end(),
             tags: &tags.join(" "),

@@ -195,7 +195,7 @@ impl Writes<'_> {
             "UPDATE OR REPLACE file_refs SET project_id = ?2 WHERE project_id = ?1",
             params![from, into],
         )?;
-        self.move_passages(from, into)?;
+        self.move_texts(from, into)?;
         self.tx
             .execute("DELETE FROM projects WHERE id = ?1", [from])?;
         Ok(())

@@ -100,8 +100,8 @@ fn matches(store: &Store, word: &str) -> usize {
     store
         .conn
         .query_row(
-            "SELECT count(DISTINCT p.kind || p.row_id) FROM passages_fts f JOIN passages p ON p.id = f.rowid
-             WHERE passages_fts MATCH ?1",
+            "SELECT count(DISTINCT p.kind || p.row_id) FROM texts_fts f JOIN texts p ON p.id = f.rowid
+             WHERE texts_fts MATCH ?1",
             [format!("\"{word}\"")],
             |row| row.get(0),
         )
@@ -602,7 +602,7 @@ fn merging_projects_moves_everything_and_leads_the_keys_there() {
 fn a_long_text_is_cut_into_passages_at_sentences() {
     let sentence = "one two three four five six seven eight nine ten. ";
     let text = sentence.repeat(20);
-    let pieces = passages::pieces(&text);
+    let pieces = texts::pieces(&text);
     assert!(
         pieces
             .iter()
@@ -616,8 +616,8 @@ fn a_long_text_is_cut_into_passages_at_sentences() {
             .sum::<usize>(),
         200
     );
-    assert_eq!(passages::pieces("short"), ["short"]);
-    assert_eq!(passages::pieces("  "), Vec::<&str>::new());
+    assert_eq!(texts::pieces("short"), ["short"]);
+    assert_eq!(texts::pieces("  "), Vec::<&str>::new());
 }
 
 #[test]

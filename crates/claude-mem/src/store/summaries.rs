@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::filter::List;
-use super::passages::IndexedText;
+use super::texts::IndexedText;
 use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Stored, Writes};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, PublicId, SessionId, SummaryId};
@@ -165,7 +165,6 @@ impl Writes<'_> {
             user_level: false,
             session: Some(row.session),
             at: row.created_at,
-            observation_type: "",
             title: &row.request,
             body: &body.join(
                 "

@@ -1,21 +1,16 @@
 //! The full-text index: its query language, made safe by construction, and its answers.
 
-use std::fmt::Write;
-
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::passages::{USER_LEVEL, kind_token, project_token, type_token};
+use super::place::{Place, Reach, Span};
 use super::{Reads, RowKind, StoreError};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
 use crate::memory::ObservationType;
 
-/// Up to so many passages, words are counted in all of them;
-const COUNTED_PASSAGES_MAX: u64 = 40_000;
-/// beyond, in one of so many, the newest,
-const SAMPLED_SHARE: u64 = 32;
-/// unless that finds fewer than this: a rare word is counted quickly.
-const SAMPLED_PASSAGES_MIN: u64 = 128;
+/// Of a word that stands in more texts than this, the rest is guessed: an index counts by going
+/// through all of them.
+const COUNTED_TEXTS_MAX: u64 = 1_024;
 
 /// What to match, as a tree. Words in it are only ever words: rendering quotes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,16 +33,6 @@ pub enum Column {
 }
 
 impl Expr {
-    /// Whether the beginning of a word is asked for anywhere in it.
-    pub fn has_prefix(&self) -> bool {
-        match self {
-            Self::Term(_) => false,
-            Self::Prefix(_) => true,
-            Self::Column(_, inner) | Self::Not(inner, _) => inner.has_prefix(),
-            Self::And(all) | Self::Or(all) => all.iter().any(Self::has_prefix),
-        }
-    }
-
     /// In FTS5's language. Whatever stands in a term is quoted, so an operator in it is
     /// searched for, not obeyed.
     fn render(&self, out: &mut String) {
@@ -138,48 +123,28 @@ impl WordScope {
         vec![own, everybodys]
     }
 
-    fn render(&self, out: &mut String) {
-        let mut groups: Vec<Vec<String>> = Vec::new();
-        let own = self.project.map(|project| project_token(Some(project)));
-        let observation = kind_token(RowKind::Observation);
-        let everybodys = self
-            .user_level
-            .then(|| format!("({USER_LEVEL} AND {observation})"));
-        let owners: Vec<String> = own.into_iter().chain(everybodys).collect();
-        if !owners.is_empty() {
-            groups.push(owners);
-        }
-        if !self.kinds.is_empty() && self.kinds.len() < RowKind::ALL.len() {
-            groups.push(self.kinds.iter().map(|&kind| kind_token(kind)).collect());
-        }
-        if !self.types.is_empty() {
-            groups.push(
-                self.types
-                    .iter()
-                    .map(|ty| type_token(ty.as_str()))
-                    .collect(),
-            );
-        }
-        for group in groups {
-            // Our own tokens: letters and digits alone.
-            let _ = write!(out, " AND scope : ({})", group.join(" OR "));
-        }
+    /// As far as its place tells.
+    pub fn has(&self, place: Place) -> bool {
+        let kind = place.kind();
+        (self.kinds.is_empty() || self.kinds.contains(&kind))
+            && (self.project.is_none() && !self.user_level
+                || !place.is_at_user_level()
+                || kind == RowKind::Observation)
     }
 }
 
-/// One passage that matched, best first. Higher is better.
+/// What tells whether a row may come, without its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WordHit {
+pub struct Label {
     pub kind: RowKind,
     pub row_id: i64,
-    /// Of a passage of a long row, not of the whole.
-    pub is_part: bool,
-    pub score: f64,
+    pub created_at: Millis,
 }
 
 /// The text of one row as the index has it, with what ranking needs beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
+    pub place: Place,
     pub kind: RowKind,
     pub row_id: i64,
     pub project: Option<ProjectId>,
@@ -191,25 +156,18 @@ pub struct Document {
     pub body: String,
     pub tags: String,
     pub split: String,
-    scope: String,
 }
 
 impl Document {
     /// Holds in every project, wherever it was said.
     pub fn is_at_user_level(&self) -> bool {
-        let mut tokens = self.scope.split(' ');
-        self.kind == RowKind::Observation && tokens.any(|token| token == USER_LEVEL)
-    }
-
-    pub fn is_of_type(&self, types: &[ObservationType]) -> bool {
-        let mut tokens = self.scope.split(' ');
-        tokens.any(|token| types.iter().any(|ty| type_token(ty.as_str()) == token))
+        self.kind == RowKind::Observation && self.place.is_at_user_level()
     }
 }
 
 const DOCUMENT: &str =
     "SELECT kind, row_id, project_id, session_id, created_at_epoch, title, body, tags, split,
-    text_hash, scope FROM passages";
+    text_hash, id FROM texts";
 
 fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document {
@@ -223,7 +181,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
         tags: row.get(7)?,
         split: row.get(8)?,
         text_hash: row.get(9)?,
-        scope: row.get(10)?,
+        place: Place(row.get(10)?),
     })
 }
 
@@ -231,58 +189,58 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
 pub type Moment = (Millis, (RowKind, i64));
 
 impl Reads<'_> {
-    /// The best `limit` rows and passages for `what` within `scope`, of those `after` a passage.
-    pub fn match_words(
+    /// The places of the texts with `what` in these spans, in the order of the index, at most
+    /// `limit` of them.
+    pub fn places_with(
         &self,
         what: &Expr,
-        scope: &WordScope,
-        weights: [f64; 4],
-        after: i64,
-        limit: usize,
-    ) -> Result<Vec<WordHit>, StoreError> {
-        let mut query = String::from("{title body tags split} : (");
-        what.render(&mut query);
-        query.push(')');
-        scope.render(&mut query);
-        let [title, body, tags, split] = weights;
-        // Times are not in the index: with them, every match has to be looked up.
-        let timed = scope.since.is_some() || scope.until.is_some();
-        let sql = if timed {
-            "SELECT p.kind, p.row_id, p.part > 0, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score
-             FROM passages_fts JOIN passages AS p ON p.id = passages_fts.rowid
-             WHERE passages_fts MATCH ?1 AND passages_fts.rowid > ?9 AND p.created_at_epoch >= ?7 AND p.created_at_epoch < ?8
-             ORDER BY score DESC LIMIT ?6"
-        } else {
-            "SELECT p.kind, p.row_id, p.part > 0, m.score FROM
-               (SELECT rowid AS id, -bm25(passages_fts, ?2, ?3, ?4, ?5, 0.0) AS score FROM passages_fts
-                WHERE passages_fts MATCH ?1 AND rowid > ?9 AND ?7 IS NOT NULL AND ?8 IS NOT NULL ORDER BY score DESC LIMIT ?6) AS m
-             JOIN passages AS p ON p.id = m.id ORDER BY m.score DESC"
-        };
-        let since = scope.since.unwrap_or(Millis(i64::MIN));
-        let until = scope.until.unwrap_or(Millis(i64::MAX));
-        let mut rows = self.0.prepare_cached(sql)?;
-        let rows = rows.query_map(
-            params![query, title, body, tags, split, limit, since, until, after],
-            |row| {
-                Ok(WordHit {
-                    kind: row.get(0)?,
-                    row_id: row.get(1)?,
-                    is_part: row.get(2)?,
-                    score: row.get(3)?,
-                })
-            },
+        spans: &[Span],
+        limit: u32,
+        mut take: impl FnMut(Place),
+    ) -> Result<(), StoreError> {
+        let query = rendered(what);
+        let mut found = self.0.prepare_cached(
+            "SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT ?4",
         )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let mut left = limit;
+        for Span { first, last } in spans {
+            let mut rows = found.query(params![query, first, last, left])?;
+            while let Some(row) = rows.next()? {
+                take(Place(row.get(0)?));
+                left -= 1;
+            }
+        }
+        Ok(())
     }
 
     pub fn document(&self, kind: RowKind, row_id: i64) -> Result<Option<Document>, StoreError> {
         Ok(self
             .0
-            .prepare_cached(&format!(
-                "{DOCUMENT} WHERE kind = ?1 AND row_id = ?2 AND part = 0"
-            ))?
+            .prepare_cached(&format!("{DOCUMENT} WHERE kind = ?1 AND row_id = ?2"))?
             .query_row(params![kind, row_id], document)
             .optional()?)
+    }
+
+    pub fn document_at(&self, place: Place) -> Result<Option<Document>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(&format!("{DOCUMENT} WHERE id = ?1"))?
+            .query_row([place.0], document)
+            .optional()?)
+    }
+
+    pub fn label_at(&self, place: Place) -> Result<Option<Label>, StoreError> {
+        let mut label = self
+            .0
+            .prepare_cached("SELECT kind, row_id, created_at_epoch FROM texts WHERE id = ?1")?;
+        let label = label.query_row([place.0], |row| {
+            Ok(Label {
+                kind: row.get(0)?,
+                row_id: row.get(1)?,
+                created_at: row.get(2)?,
+            })
+        });
+        Ok(label.optional()?)
     }
 
     /// The rows of a session just before and after a moment, nearest first, the row itself left
@@ -295,13 +253,15 @@ impl Reads<'_> {
     ) -> Result<Vec<(RowKind, i64)>, StoreError> {
         let mut found = Vec::new();
         for sql in [
-            "SELECT kind, row_id FROM passages WHERE part = 0 AND session_id = ?1 AND created_at_epoch < ?2
+            "SELECT kind, row_id FROM texts WHERE session_id = ?1 AND created_at_epoch < ?2
              ORDER BY created_at_epoch DESC LIMIT ?3",
-            "SELECT kind, row_id FROM passages WHERE part = 0 AND session_id = ?1 AND created_at_epoch > ?2
+            "SELECT kind, row_id FROM texts WHERE session_id = ?1 AND created_at_epoch > ?2
              ORDER BY created_at_epoch ASC LIMIT ?3",
         ] {
             let mut rows = self.0.prepare_cached(sql)?;
-            for row in rows.query_map(params![session, at, each_side], |row| Ok((row.get(0)?, row.get(1)?)))? {
+            for row in rows.query_map(params![session, at, each_side], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })? {
                 found.push(row?);
             }
         }
@@ -316,8 +276,8 @@ impl Reads<'_> {
         to: Millis,
     ) -> Result<Vec<Moment>, StoreError> {
         let mut rows = self.0.prepare_cached(
-            "SELECT created_at_epoch, kind, row_id FROM passages
-             WHERE part = 0 AND session_id = ?1 AND created_at_epoch BETWEEN ?2 AND ?3
+            "SELECT created_at_epoch, kind, row_id FROM texts
+             WHERE session_id = ?1 AND created_at_epoch BETWEEN ?2 AND ?3
              ORDER BY created_at_epoch, kind, row_id",
         )?;
         let rows = rows.query_map(params![session, from, to], |row| {
@@ -326,38 +286,33 @@ impl Reads<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// In how many passages each word stands, given with its stem, and how many passages there
-    /// are. The index counts by going through all of them, so in a large one the count of a common
-    /// word is taken from a part of it.
-    pub fn document_counts(
-        &self,
-        words: &[(String, String)],
-    ) -> Result<(Vec<u64>, u64), StoreError> {
-        let all: u64 = self
-            .0
-            .prepare_cached("SELECT coalesce(max(id), 0) FROM passages")?
-            .query_row([], |row| row.get(0))?;
-        let mut sampled = self.0.prepare_cached(
-            "SELECT count(*) FROM passages_fts WHERE passages_fts MATCH ?1 AND rowid > ?2",
+    /// In how many of the texts within reach a word stands; of a common one, nearly.
+    pub fn count_with(&self, word: &str, reach: &Reach) -> Result<u64, StoreError> {
+        let mut what = String::new();
+        quote(word, &mut what);
+        let mut counted = self.0.prepare_cached(
+            "SELECT count(*), max(id) FROM (SELECT rowid AS id FROM texts_fts
+             WHERE texts_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT ?4)",
         )?;
-        let mut exact = self
-            .0
-            .prepare_cached("SELECT doc FROM passages_vocab WHERE term = ?1")?;
-        let mut counts = Vec::with_capacity(words.len());
-        for (word, stem) in words {
-            if all > COUNTED_PASSAGES_MAX {
-                let mut what = String::from("{title body tags split} : ");
-                quote(word, &mut what);
-                let after = all - all / SAMPLED_SHARE;
-                let found: u64 = sampled.query_row(params![what, after], |row| row.get(0))?;
-                if found >= SAMPLED_PASSAGES_MIN {
-                    counts.push(found * SAMPLED_SHARE);
-                    continue;
-                }
+        let mut count = 0;
+        for Span { first, last } in reach.spans() {
+            let left = COUNTED_TEXTS_MAX - count;
+            let (found, furthest): (u64, Option<i64>) = counted
+                .query_row(params![what, first, last, left], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?;
+            count += found;
+            if let (COUNTED_TEXTS_MAX, Some(furthest)) = (count, furthest) {
+                let looked_at = reach.texts_until(Place(furthest)).max(1);
+                return Ok((count as f64 * reach.texts() as f64 / looked_at as f64) as u64);
             }
-            let found = exact.query_row([stem], |row| row.get(0)).optional()?;
-            counts.push(found.unwrap_or(0));
         }
-        Ok((counts, all))
+        Ok(count)
     }
+}
+
+fn rendered(what: &Expr) -> String {
+    let mut query = String::new();
+    what.render(&mut query);
+    query
 }

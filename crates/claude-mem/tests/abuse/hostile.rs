@@ -58,7 +58,7 @@ const FRAGMENTS: &[&str] = &[
     "split:a",
     "rowid:1",
     "rank:a",
-    "passages_fts:a",
+    "texts_fts:a",
     "body:*",
     "type:",
     "type:bugfix",

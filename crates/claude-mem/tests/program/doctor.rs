@@ -214,7 +214,7 @@ fn an_index_that_does_not_tell_what_the_rows_tell() {
     let path = data(&home).db();
     plant(
         &path,
-        "INSERT INTO passages_fts(passages_fts) VALUES('delete-all')",
+        "INSERT INTO texts_fts(texts_fts) VALUES('delete-all')",
     );
     cures(
         &home,
