@@ -13,7 +13,7 @@ use crate::clock::Millis;
 use crate::ids::{ClientSessionId, SessionId};
 use crate::limits::RECALL_CHARS_MAX;
 use crate::search::{RowKey, VectorLeg};
-use crate::store::{Feedback, Reads, RowKind, Signal, StoreError};
+use crate::store::{Feedback, Heard, Reads, RowKind, Signal, StoreError};
 use crate::tokens;
 
 /// The agent that is told something: one of a session may not know what another was told.
@@ -80,7 +80,7 @@ impl Moment {
             project,
             own: self.listener.own_session(reads)?,
             prompt: &self.text,
-            shown: &self.listener.shown(reads)?,
+            shown: &self.listener.has_heard(reads, Heard::InFull)?,
             budget_tokens: self.budget_tokens,
             zone,
             floor: match self.need {
@@ -101,10 +101,19 @@ impl Listener {
     }
 
     /// What it was told and has not forgotten since.
-    pub fn shown(&self, reads: &Reads<'_>) -> Result<HashSet<RowKey>, StoreError> {
-        let since = reads.last_compaction(&self.client, &self.session)?;
-        let shown = reads.shown_to(&self.client, &self.session, &self.agent_id, since)?;
-        Ok(shown.into_iter().collect())
+    pub fn has_heard(
+        &self,
+        reads: &Reads<'_>,
+        heard: Heard,
+    ) -> Result<HashSet<RowKey>, StoreError> {
+        let Self {
+            client,
+            session,
+            agent_id,
+        } = self;
+        let since = reads.last_compaction(client, session)?;
+        let known = reads.heard_by(client, session, agent_id, since, heard)?;
+        Ok(known.into_iter().collect())
     }
 
     /// What the ledger keeps of having told it these, best first.

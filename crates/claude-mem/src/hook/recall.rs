@@ -18,7 +18,7 @@ use crate::context::{self, recall};
 use crate::install::version::Version;
 use crate::limits::{HOOK_FILE_MS, HOOK_MOMENT_MS, HOOK_START_MS};
 use crate::paths::DataDir;
-use crate::store::{FeedbackRow, Inbox, Store, StoreError};
+use crate::store::{FeedbackRow, Heard, Inbox, Store, StoreError};
 
 /// What the choice of an answer can depend on.
 #[derive(Debug)]
@@ -264,7 +264,7 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
         project,
         own: listener.own_session(&reads)?,
         path: &relative,
-        shown: &listener.shown(&reads)?,
+        shown: &listener.has_heard(&reads, Heard::OrItsTitle)?,
         budget_tokens: settings.recall_file_tokens,
         zone: &TimeZone::system(),
     };

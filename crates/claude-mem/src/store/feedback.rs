@@ -41,6 +41,15 @@ impl Signal {
     }
 }
 
+/// How much of a memory an agent must have heard to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The words that carry it.
+    InFull,
+    /// Or the title, when a file brought it.
+    OrItsTitle,
+}
+
 /// One entry to be written. `session` is the client's id: a session that was just started has
 /// no row yet.
 #[derive(Clone, Debug)]
@@ -116,22 +125,28 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
-    /// What this agent of this session has been shown since `since` (its last compaction).
-    pub fn shown_to(
+    /// What this agent of this session has heard since `since` (its last compaction). A line of
+    /// the index at the start of a session offers a memory, it does not tell it.
+    pub fn heard_by(
         &self,
         client: &str,
         session: &str,
         agent_id: &str,
         since: Millis,
+        heard: Heard,
     ) -> Result<Vec<(RowKind, i64)>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT DISTINCT kind, row_id FROM observation_feedback
-             WHERE session = ?1 AND client = ?2 AND agent_id = ?3 AND signal = 'injected' AND created_at_epoch >= ?4",
+             WHERE session = ?1 AND client = ?2 AND agent_id = ?3 AND created_at_epoch >= ?4
+               AND (signal = 'fetched'
+                 OR signal = 'injected' AND (place IN ('prompt', 'failure') OR place = 'file' AND ?5))",
         )?;
+        let with_titles = heard == Heard::OrItsTitle;
         Ok(rows
-            .query_map(params![session, client, agent_id, since], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?
+            .query_map(
+                params![session, client, agent_id, since, with_titles],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
             .collect::<Result<_, _>>()?)
     }
 }

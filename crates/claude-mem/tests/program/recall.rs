@@ -88,6 +88,39 @@ fn a_decision_comes_back_with_the_prompt_that_needs_it_once() {
     assert!(ask(&home, "another", QUESTION).contains("never truncated"));
 }
 
+/// The index offers a title; the words come when they are needed, and then count as told.
+#[test]
+fn what_the_index_offered_is_still_told_by_a_file_and_by_a_prompt() {
+    let home = sandbox();
+    let file = home.write("src/invoice.rs", "// invoices\n".repeat(80));
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": "t1",
+        "tool_input": {"file_path": file, "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": file},
+    });
+    hook(&home, "PostToolUse", "earlier", &edit);
+    decide(&home);
+    let read = |session: &str| {
+        let call = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
+        told(&hook(&home, "PreToolUse", session, &call)).to_owned()
+    };
+    let offered = |session: &str| {
+        let index = start(&home, session, "startup");
+        assert!(
+            told(&index).contains("invoices up to whole cents"),
+            "{index}"
+        );
+    };
+    offered("later");
+    assert!(read("later").contains("Known of src/invoice.rs"));
+    assert!(ask(&home, "later", QUESTION).contains("never truncated"));
+    offered("another");
+    assert!(ask(&home, "another", QUESTION).contains("never truncated"));
+    // The decision has been heard; what else there is of the file has not.
+    let known = read("another");
+    assert!(!known.contains("never truncated"), "{known}");
+}
+
 #[test]
 fn a_running_worker_answers_the_same_and_counts_it() {
     let home = sandbox();
