@@ -1,23 +1,10 @@
 // The worker's HTTP API. The token lives in this tab alone and is sent as a header.
 
-const KEY = 'claude-mem-token';
+const { first } = window;
 
-/** Trades the one-time secret of the link for a token, and takes it out of the address bar.
- *  False if there was a secret that is worth nothing any more. */
-export async function enter() {
-  const secret = new URLSearchParams(location.hash.replace(/^#/, '')).get('k');
-  if (!secret) return true;
-  history.replaceState(null, '', `${location.pathname}#/feed`);
-  try {
-    const { token } = await call('POST', '/api/page/token', { secret });
-    sessionStorage.setItem(KEY, token);
-    return true;
-  } catch {
-    return token() !== '';
-  }
-}
-
-export const token = () => sessionStorage.getItem(KEY) ?? '';
+/** Whether the link that led here was worth something, or there was none. */
+export const entered = first.entered;
+export const token = first.token;
 
 /** What the worker said no to, in its own words. Status 0: it said nothing at all. */
 export class Refused extends Error {
@@ -32,6 +19,8 @@ export class Refused extends Error {
 export const GONE = { error: 'The worker does not answer', hint: 'Run `claude-mem open`: it starts the worker and opens this page again.' };
 
 async function call(method, path, body) {
+  const begun = method === 'GET' && (await taken(path));
+  if (begun) return begun;
   const headers = { 'X-Claude-Mem-Token': token() };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   let answer;
@@ -50,6 +39,13 @@ async function call(method, path, body) {
   }
   if (!answer.ok) throw new Refused(answer.status, value);
   return value;
+}
+
+/** What was asked for before there were modules; good for one time. */
+function taken(path) {
+  if (path !== first.path) return null;
+  first.path = null;
+  return first.asked;
 }
 
 /** A query string without what is empty. */

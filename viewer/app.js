@@ -1,6 +1,6 @@
 // The frame: which view, which project, is the worker there.
 
-import { enter, get, GONE, Refused, token } from './api.js';
+import { entered, get, GONE, Refused, token } from './api.js';
 import { coded, debounce, fill, h, loading, state } from './dom.js';
 import { dashboard } from './dashboard.js';
 import { add } from './edit.js';
@@ -27,6 +27,8 @@ const world = {
   projects: [],
   /** Settled once `projects` are those that there are. */
   known: null,
+  /** What is looked at first is there: now all that it did not need, after `seen`. */
+  begin: () => {},
   stream: new Stream(),
   heard: null,
   listen(run) {
@@ -65,6 +67,7 @@ async function show({ quiet = false } = {}) {
     return;
   }
   const isNew = !quiet || current?.name !== at.name;
+  const isFirst = mine === 1;
   world.heard = null;
   current = null;
   if (isNew) frame(at);
@@ -85,7 +88,8 @@ async function show({ quiet = false } = {}) {
   const lost = main.contains(document.activeElement);
   fill(main, content);
   main.dataset.view = at.name;
-  if (isNew) scrollTo(0, 0);
+  // At first it is there, and would be laid out only to find that out.
+  if (isNew && !isFirst) scrollTo(0, 0);
   if (isNew && lost) main.focus({ preventScroll: true });
 }
 
@@ -174,16 +178,24 @@ function listen() {
 
 async function start() {
   theme(document.getElementById('theme'));
-  const entered = await enter();
-  if (!entered || !token()) {
-    fill(main, locked(!entered));
+  const isGood = await entered;
+  if (!isGood || !token()) {
+    fill(main, locked(!isGood));
+    window.first.show();
     return;
   }
   listen();
-  // What is looked at first waits for nothing that it does not show.
-  world.known = projects().catch(() => { /* What is looked at says what is wrong. */ });
-  world.stream.run();
+  const there = new Promise((done) => (world.begin = done));
+  there.then(window.first.show);
+  const begun = there.then(painted);
+  begun.then((seen) => world.stream.run(seen));
+  world.known = begun.then(projects).catch(() => { /* What is looked at says what is wrong. */ });
+  // The feed says itself when it is there.
+  if (place().name !== 'feed') world.begin();
   await show();
 }
+
+/** Hands on what it is given once what is in the page now has been painted. */
+const painted = (value) => new Promise((done) => (document.hidden ? done(value) : requestAnimationFrame(() => setTimeout(() => done(value)))));
 
 start();

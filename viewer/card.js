@@ -3,7 +3,8 @@
 import { patch, post, remove } from './api.js';
 import { fill, h, toast, trouble } from './dom.js';
 import { edit } from './edit.js';
-import { ago, apiOf, baseName, count, day, mark, marked, plural, time, titleOf, typeName, typeOf } from './words.js';
+import { ago, day, time } from './times.js';
+import { apiOf, baseName, count, mark, marked, plural, titleOf, typeName, typeOf } from './words.js';
 
 const CONCEPTS = 3;
 

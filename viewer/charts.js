@@ -2,6 +2,7 @@
 // see them.
 
 import { fill, h, s } from './dom.js';
+import { date } from './times.js';
 import { count, short } from './words.js';
 
 const HEIGHT = 168;
@@ -10,7 +11,6 @@ const BOTTOM = 24;
 const TOP = 8;
 /** A day's label needs so much room. */
 const LABEL = 72;
-const month = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 /** Stacked bars over days, drawn as wide as there is room. */
 class MemBars extends HTMLElement {
@@ -44,7 +44,7 @@ class MemBars extends HTMLElement {
     ]);
     const every = Math.max(1, Math.ceil((LABEL * days.length) / (width - LEFT)));
     // Counted from today, so that the last day always has its name.
-    const names = days.map((day, at) => (days.length - 1 - at) % every === 0 && s('text', { class: 'axis', x: Math.min(LEFT + (at + 0.5) * step, width - 22), y: HEIGHT - 6, 'text-anchor': 'middle' }, named(day)));
+    const names = days.map((day, at) => (days.length - 1 - at) % every === 0 && s('text', { class: 'axis', x: Math.min(LEFT + (at + 0.5) * step, width - 22), y: HEIGHT - 6, 'text-anchor': 'middle' }, date(day)));
     const columns = days.map((day, at) => this.#column(day, at, step, y));
     fill(this, s('svg', { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: 'img', 'aria-label': `${title}; the figures follow as a table` }, grid, columns, names));
   }
@@ -59,7 +59,7 @@ class MemBars extends HTMLElement {
       below += value;
       return part;
     });
-    const text = `${named(day)}: ${series.map((one) => `${count(one.values[at])} ${one.name}`).join(', ')}`;
+    const text = `${date(day)}: ${series.map((one) => `${count(one.values[at])} ${one.name}`).join(', ')}`;
     return s('g', { class: 'column' }, s('title', {}, text), s('rect', { class: 'hit', x: LEFT + at * step, y: TOP, width: step, height: HEIGHT - BOTTOM - TOP }), parts);
   }
 }
@@ -80,8 +80,6 @@ export function ranks(title, rows, note) {
   const line = (row) => h('div', { class: 'bar-row' }, h('span', { title: row.name }, row.name), h('span', { class: 'bar' }, h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } })), h('span', {}, count(row.count)));
   return h('figure', { class: 'chart' }, h('figcaption', {}, title), rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'Nothing yet.'), note && h('p', { class: 'chart-note' }, note));
 }
-
-const named = (day) => month.format(new Date(`${day}T12:00`));
 
 function nice(value) {
   const size = 10 ** Math.floor(Math.log10(value));

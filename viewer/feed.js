@@ -5,9 +5,10 @@ import { h, state } from './dom.js';
 import { MemList } from './list.js';
 import { mark, TYPES, typeOf } from './words.js';
 
-/** The first page is small, to be there at once. */
-const [FIRST, PAGE] = [50, 100];
-const KINDS = [['summary', 'summaries'], ['prompt', 'prompts'], ['message', 'answers']];
+/** The first page is as long as the window, to be there at once. */
+const [FIRST, PAGE] = [window.first.rows, 50];
+const KINDS = [['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Answers']];
+const NAMES = { decision: 'Decisions', bugfix: 'Bug fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
 const ROWS = new Set(['prompt', 'observation', 'summary', 'message']);
 
 export function feed(world, { params }) {
@@ -17,8 +18,14 @@ export function feed(world, { params }) {
     days: true,
     empty: () => (type || kind || world.project ? state('Nothing of this kind is remembered yet', 'Choose another kind or project above.') : welcome()),
     load: async (before) => {
-      const { items, nextCursor } = await get('/api/feed', { before, limit: before ? PAGE : FIRST, project: world.project, kind, type });
-      return { items, next: nextCursor };
+      let seen;
+      try {
+        const page = await get('/api/feed', { before, limit: before ? PAGE : FIRST, project: world.project, kind, type });
+        seen = page.seen;
+        return { items: page.items, next: page.nextCursor };
+      } finally {
+        world.begin(seen);
+      }
     },
   });
   const fits = (row) => (!kind || kind === row.kind) && (!type || type === typeOf(row)) && (!world.project || String(row.project?.id) === world.project);
@@ -32,7 +39,7 @@ export function feed(world, { params }) {
     'nav',
     { class: 'picks', 'aria-label': 'Kinds' },
     chip('#/feed', !kind, null, 'All'),
-    TYPES.map((name) => chip(`#/feed?type=${name}`, name === type, name, name)),
+    TYPES.map((name) => chip(`#/feed?type=${name}`, name === type, name, NAMES[name])),
     KINDS.map(([value, name]) => chip(`#/feed?kind=${value}`, !type && value === kind, value, name)),
   );
   return [h('h1', { class: 'sr' }, 'Feed'), picks, list];

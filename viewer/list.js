@@ -3,7 +3,7 @@
 
 import { fill, h, loading, state } from './dom.js';
 import { MemCard } from './card.js';
-import { day } from './words.js';
+import { day } from './times.js';
 
 /** Cards of this much above and below the window stay in the page. */
 const NEAR = '150% 0px';

@@ -3,7 +3,8 @@
 import { get } from './api.js';
 import { debounce, h, state, toast, trouble } from './dom.js';
 import { MemCard } from './card.js';
-import { ago, count, day, plural, time } from './words.js';
+import { ago, day, time } from './times.js';
+import { count, plural } from './words.js';
 
 const PAGE = 40;
 

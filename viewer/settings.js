@@ -2,7 +2,7 @@
 
 import { get, patch, post } from './api.js';
 import { coded, fill, h, state, toast, trouble } from './dom.js';
-import { time } from './words.js';
+import { time } from './times.js';
 
 export async function settings(world) {
   const [{ items, warnings }, status] = await Promise.all([get('/api/settings'), get('/api/processing-status')]);

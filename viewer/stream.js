@@ -11,9 +11,11 @@ export class Stream extends EventTarget {
   #tries = 0;
   #running = false;
 
-  async run() {
+  /** `after`: what is known already, as the feed says it. */
+  async run(after = '') {
     if (this.#running) return;
     this.#running = true;
+    this.#last = after;
     while (this.#running) {
       try {
         await this.#read();
@@ -21,7 +23,8 @@ export class Stream extends EventTarget {
         // Gone; tried again below.
       }
       if (!this.#running) break;
-      this.#emit('link', { up: false });
+      // It may just have been started anew, or the page be on its way out: the first time is not said.
+      if (this.#tries > 0) this.#emit('link', { up: false });
       await new Promise((done) => setTimeout(done, RETRY_MS[Math.min(this.#tries++, RETRY_MS.length - 1)]));
       if (document.hidden) await new Promise((done) => document.addEventListener('visibilitychange', done, { once: true }));
     }

@@ -1,40 +1,16 @@
-// Numbers, times and marks, as a person reads them.
+// Numbers, marks and names, as a person reads them.
 
 import { h, s } from './dom.js';
 
-const number = new Intl.NumberFormat();
-const brief = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const dayFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
-const yearFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const pastFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+/** Made when it is first needed: the first one takes a while, and none is needed at first. */
+function formatter(options) {
+  let made;
+  return (n) => (made ??= new Intl.NumberFormat('en', options)).format(n ?? 0);
+}
 
-export const count = (n) => number.format(n ?? 0);
-export const short = (n) => brief.format(n ?? 0);
+export const count = formatter();
+export const short = formatter({ notation: 'compact', maximumFractionDigits: 1 });
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
-export const time = (ms) => timeFormat.format(ms);
-
-export function day(ms) {
-  const then = new Date(ms);
-  const now = new Date();
-  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
-  const days = Math.round((midnight - new Date(then.getFullYear(), then.getMonth(), then.getDate())) / 86_400_000);
-  if (days === 0) return 'Today';
-  if (days === 1) return 'Yesterday';
-  return (then.getFullYear() === now.getFullYear() ? dayFormat : yearFormat).format(then);
-}
-
-/** How long ago; what is older than a week, by its date. */
-export function ago(ms) {
-  const seconds = (ms - Date.now()) / 1_000;
-  if (seconds < -7 * 86_400) return (new Date(ms).getFullYear() === new Date().getFullYear() ? dateFormat : pastFormat).format(ms);
-  for (const [unit, size] of [['day', 86_400], ['hour', 3_600], ['minute', 60]]) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
-  }
-  return 'just now';
-}
 
 export function bytes(n) {
   for (const [unit, size] of [['GB', 1e9], ['MB', 1e6], ['KB', 1e3]]) if (n >= size) return `${(n / size).toFixed(n >= 10 * size ? 0 : 1)} ${unit}`;

@@ -1,6 +1,9 @@
 // How long the page takes to be there: `cargo xtask bench page`. Reported, never a reason to fail.
 //
-// The first visit brings everything; later ones find the page's files where the browser keeps them.
+// Loaded is what a person calls so: from the start of the navigation to the moment at which the
+// browser has painted the first memory. A browser takes its time for any page at all; so each visit
+// is paired with one, in the same way, to a page of one line from the same server (`/health`), and
+// what counts is the difference.
 
 import { measured, median, Stage } from './stage.js';
 
@@ -8,54 +11,98 @@ const VISITS = 15;
 const rows = Number(process.argv[2] ?? 100_000);
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 
-/** Milliseconds from the start of the navigation. */
-const seen = () => {
-  const [page] = performance.getEntriesByType('navigation');
-  const paint = performance.getEntriesByName('first-contentful-paint')[0];
-  const feed = performance.getEntriesByType('resource').find((one) => one.name.includes('/api/feed'));
-  return { 'the page answered': page.responseEnd, 'first paint': paint?.startTime, 'page and modules loaded': page.domContentLoadedEventEnd, 'memories asked for': feed?.startTime, 'memories answered': feed?.responseEnd, 'memories in the page': window.shown };
-};
-
-/** Notes when the first card is put in, in the page's own time. */
+/** Asks the browser to note when the first memory, or the one line, is painted, and to say so. Until
+ *  then nothing else is asked of the page: what a question brings along would be measured too. */
 const watch = () => {
   new MutationObserver((_, observer) => {
-    if (!document.querySelector('mem-card')) return;
-    window.shown = performance.now();
+    const first = document.querySelector('mem-card .card-toggle, body > pre');
+    if (!first) return;
+    window.inserted = performance.now();
+    first.setAttribute('elementtiming', 'first');
     observer.disconnect();
   }).observe(document, { childList: true, subtree: true });
+  new PerformanceObserver((list) => {
+    window.painted = list.getEntries()[0].renderTime;
+    console.info('painted');
+  }).observe({ type: 'element', buffered: true });
 };
 
-function say(what, visits) {
-  for (const name of Object.keys(visits[0])) {
-    const figures = visits.map((visit) => visit[name]).filter((figure) => figure != null);
-    measured(`${what}, ${name}, p50`, figures.length ? `${median(figures).toFixed(1)} ms` : 'not seen');
-  }
+/** Milliseconds from the start of the navigation, and bytes. */
+const seen = () => {
+  const [page] = performance.getEntriesByType('navigation');
+  const resources = performance.getEntriesByType('resource');
+  const files = resources.filter((one) => one.name.includes('/assets/'));
+  // A page that is opened by a link gets them together with its key.
+  const feed = resources.find((one) => /api\/(feed|page\/token)/.test(one.name));
+  return {
+    times: { 'page answered': page.responseEnd, 'memories asked for': feed?.startTime, 'memories answered': feed?.responseEnd, 'memories in the page': window.inserted, 'memories painted': window.painted },
+    weight: page.decodedBodySize + files.reduce((sum, one) => sum + one.decodedBodySize, 0),
+    requests: 1 + files.length,
+  };
+};
+
+async function visit(page, go) {
+  const painted = page.waitForEvent('console', (message) => message.text() === 'painted');
+  await go();
+  await painted;
+  return page.evaluate(seen);
+}
+
+/** A tab of this context, with what it saw. */
+async function open(context, address) {
+  const page = await context.newPage();
+  await page.addInitScript(watch);
+  return { page, ...(await visit(page, () => page.goto(address))) };
+}
+
+const p50 = (figures) => median(figures.filter((figure) => figure != null));
+
+/** `pairs`: each a visit to the viewer and one to the one line. */
+function say(what, pairs) {
+  for (const name of Object.keys(pairs[0].viewer.times)) measured(`${what}, ${name}, p50`, `${p50(pairs.map(({ viewer }) => viewer.times[name])).toFixed(1)} ms`);
+  const painted = (one) => one.times['memories painted'];
+  measured(`${what}, a page of one line painted, p50`, `${p50(pairs.map(({ line }) => painted(line))).toFixed(1)} ms`);
+  measured(`${what}, the viewer over a page of one line, p50`, `${p50(pairs.map(({ viewer, line }) => painted(viewer) - painted(line))).toFixed(1)} ms`);
+}
+
+async function times(count, run) {
+  const all = [];
+  for (let n = 0; n < count; n += 1) all.push(await run());
+  return all;
 }
 
 try {
   stage.history(rows);
   stage.start();
-  const first = [];
-  for (let n = 0; n < VISITS; n += 1) {
+  const { origin } = new URL(stage.link());
+  const line = `${origin}/health`;
+  const fresh = async (address) => {
     // A context of its own: nothing is kept from the last.
-    const page = await stage.page({}, 'about:blank');
-    await page.addInitScript(watch);
-    await page.goto(stage.link());
-    await page.locator('mem-card').first().waitFor();
-    first.push(await page.evaluate(seen));
-    await page.context().close();
-  }
-  const again = [];
-  const page = await stage.page();
-  await page.addInitScript(watch);
-  for (let n = 0; n < VISITS; n += 1) {
-    await page.reload();
-    await page.locator('mem-card').first().waitFor();
-    again.push(await page.evaluate(seen));
-  }
-  console.log(`${rows} observations, ${VISITS} visits each`);
+    const context = await stage.context();
+    const saw = await open(context, address);
+    await context.close();
+    return saw;
+  };
+  const first = await times(VISITS, async () => ({ viewer: await fresh(stage.link()), line: await fresh(line) }));
+  const context = await stage.context();
+  const tab = async (address) => {
+    const saw = await open(context, address);
+    await saw.page.close();
+    return saw;
+  };
+  await tab(stage.link());
+  const tabs = await times(VISITS, async () => ({ viewer: await tab(stage.link()), line: await tab(line) }));
+  const [viewer, other] = [(await open(context, stage.link())).page, (await open(context, line)).page];
+  const again = async (page) => {
+    await page.bringToFront();
+    return visit(page, () => page.reload());
+  };
+  const reloads = await times(VISITS, async () => ({ viewer: await again(viewer), line: await again(other) }));
+  console.log(`${rows} observations, ${VISITS} visits each, in turn with visits to a page of one line`);
+  measured('page weight', `${(first[0].viewer.weight / 1024).toFixed(0)} KB in ${first[0].viewer.requests} requests`);
   say('first visit', first);
-  say('again', again);
+  say('new tab by `claude-mem open`', tabs);
+  say('reload', reloads);
 } finally {
   await stage.close();
 }

@@ -127,10 +127,15 @@ export class Stage {
     return Object.keys(more).length ? this.api('PATCH', `/api/observations/${row.id}`, more) : row;
   }
 
+  /** As good as a browser of its own: it shares nothing with others. */
+  async context(options = {}) {
+    this.browser ??= await chromium.launch({ executablePath: need('CLAUDE_MEM_TEST_BROWSER'), args: BROWSER });
+    return this.browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', locale: 'en-GB', ...options });
+  }
+
   /** A page of its own, entered by a link, that keeps what went wrong in `page.troubles`. */
   async page(options = {}, link = this.link()) {
-    this.browser ??= await chromium.launch({ executablePath: need('CLAUDE_MEM_TEST_BROWSER'), args: BROWSER });
-    const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', locale: 'en-GB', ...options });
+    const context = await this.context(options);
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     page.troubles = [];

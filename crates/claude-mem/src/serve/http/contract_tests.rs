@@ -82,7 +82,7 @@ const TRIES: &[Try] = &[
     ("GET", "/api/readiness", "/api/readiness", "", "", &["ready", "problems"]),
     ("GET", "/api/version", "/api/version", "", "", &["version", "schema"]),
     ("GET", "/api/openapi.json", "/api/openapi.json", "", "", &["openapi", "info", "paths", "components"]),
-    ("GET", "/api/feed", "/api/feed?limit=2", "", "", &["items", "nextCursor"]),
+    ("GET", "/api/feed", "/api/feed?limit=2", "", "", &["items", "nextCursor", "seen"]),
     ("GET", "/api/feed", "/api/feed", "", "/items/0", ROW),
     ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "", &["query", "scope", "items", "hasMore"]),
     ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "/scope", &["project", "how"]),

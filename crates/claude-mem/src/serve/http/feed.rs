@@ -9,6 +9,7 @@ use super::lists::{page, types};
 use super::problem::Problem;
 use super::projects;
 use super::rows::{Row, Views};
+use super::stream;
 use crate::clock::Millis;
 use crate::store::{FeedPlace, FeedScope, RowKind};
 
@@ -31,6 +32,8 @@ pub(super) struct Which {
 pub(super) struct Feed {
     items: Vec<Row>,
     next_cursor: Option<String>,
+    /// As Last-Event-ID of `/stream`: whatever came after this answer is told.
+    seen: String,
 }
 
 pub(super) fn feed(api: &Api, _: &Params, which: Which) -> Result<Feed, Problem> {
@@ -56,6 +59,7 @@ pub(super) fn feed(api: &Api, _: &Params, which: Which) -> Result<Feed, Problem>
         Ok(Feed {
             items,
             next_cursor: next,
+            seen: stream::id(reads.marks()?),
         })
     })
 }

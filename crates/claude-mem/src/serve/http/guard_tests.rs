@@ -357,10 +357,15 @@ fn a_link_opens_one_page_once() {
     let link = stage.worker.link().unwrap().unwrap();
     let (address, secret) = link.split_once("/#k=").unwrap();
     assert_eq!(address, format!("http://{}", stage.host()));
-    let body = serde_json::json!({ "secret": secret }).to_string();
+    let body = serde_json::json!({ "secret": secret, "feed": { "limit": 2 } }).to_string();
     let json = ["content-type: application/json"];
+    let wrong = body.replace(secret, "0");
+    let wrong = stage.send("POST", "/api/page/token", &json, &wrong);
+    assert_eq!(wrong.status, 401);
+    assert!(!wrong.body.contains("items"), "{wrong:?}");
     let first = stage.send("POST", "/api/page/token", &json, &body);
     assert_eq!(first.status, 200, "{first:?}");
+    assert!(first.json()["feed"]["items"].is_array(), "{first:?}");
     let token = format!(
         "x-claude-mem-token: {}",
         first.json()["token"].as_str().unwrap()

@@ -14,6 +14,7 @@
 //! answer, a limit on every size, number and wait. Absent on purpose: cookies, CORS, SQL.
 
 mod api;
+mod bundle;
 mod call;
 mod capture;
 mod context;

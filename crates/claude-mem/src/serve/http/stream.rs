@@ -142,17 +142,20 @@ async fn send(writer: &mut Writer, text: &str) -> bool {
 /// One event. What can be resumed after has an id: how far the page is then.
 pub(super) fn event(name: &str, seen: Option<Marks>, data: &impl Serialize) -> String {
     let data = serde_json::to_string(data).unwrap_or_default();
-    let id = seen.map_or_else(String::new, |seen| {
-        let Marks {
-            observation,
-            summary,
-            prompt,
-            message,
-            forgotten,
-        } = seen;
-        format!("id: {observation}.{summary}.{prompt}.{message}.{forgotten}\n")
-    });
+    let id = seen.map_or_else(String::new, |seen| format!("id: {}\n", id(seen)));
     format!("{id}event: {name}\ndata: {data}\n\n")
+}
+
+/// How far a page is, as it says it when it comes back.
+pub(super) fn id(seen: Marks) -> String {
+    let Marks {
+        observation,
+        summary,
+        prompt,
+        message,
+        forgotten,
+    } = seen;
+    format!("{observation}.{summary}.{prompt}.{message}.{forgotten}")
 }
 
 /// Reads an id back. One that is not ours is as good as none.

@@ -181,6 +181,17 @@ fn a_page_that_comes_back_is_told_what_it_missed_and_nothing_twice() {
 }
 
 #[test]
+fn what_came_after_the_feed_was_read_is_told_and_nothing_of_the_feed() {
+    let stage = Stage::new();
+    save(&stage, "In the feed");
+    let feed = stage.get("/api/feed").json();
+    assert_eq!(feed["items"].as_array().map(Vec::len), Some(1));
+    let after = save(&stage, "Between the feed and the stream");
+    let mut page = Page::open(&stage, feed["seen"].as_str());
+    assert_eq!(page.until("observation").data["id"], after);
+}
+
+#[test]
 fn masses_are_not_told_one_by_one() {
     let stage = Stage::new();
     let mut page = Page::open(&stage, None);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::api::Api;
 use super::call::Params;
+use super::feed;
 use super::problem::Problem;
 use super::route::Nothing;
 
@@ -15,22 +16,31 @@ use super::route::Nothing;
 pub(super) struct Link {
     /// From the link that `claude-mem open` makes.
     secret: String,
+    /// A page of the feed to send along, asked for as `/api/feed` is.
+    feed: Option<feed::Which>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Token {
     token: String,
+    /// Null if none was asked for, or it cannot be had: asked for by itself, it says why.
+    feed: Option<feed::Feed>,
 }
 
-pub(super) fn enter(api: &Api, _: &Params, link: Link) -> Result<Token, Problem> {
-    match api.worker.keys.enter(&link.secret, Instant::now())? {
-        Some(token) => Ok(Token { token }),
-        None => Err(Problem::new(
+/// A page that is opened wants to show something: it need not ask twice.
+pub(super) fn enter(api: &Api, params: &Params, link: Link) -> Result<Token, Problem> {
+    let Some(token) = api.worker.keys.enter(&link.secret, Instant::now())? else {
+        return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "this link has been used, or is too old",
             "`claude-mem open` makes a new one.",
-        )),
-    }
+        ));
+    };
+    let feed = link.feed.map(|which| feed::feed(api, params, which));
+    Ok(Token {
+        token,
+        feed: feed.and_then(Result::ok),
+    })
 }
 
 /// Where the new one lies. It is not returned: whoever may read the file may have it.

@@ -1,0 +1,86 @@
+use super::*;
+
+fn joined(modules: &[(&str, &str)]) -> Result<String, Odd> {
+    join("app.js", |name| {
+        let found = modules.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| *text)
+    })
+}
+
+#[test]
+fn each_module_stands_once_before_those_that_need_it() {
+    let script = joined(&[
+        (
+            "app.js",
+            "import { card } from './card.js';\nimport { h } from './dom.js';\n\nh(card);\n",
+        ),
+        (
+            "card.js",
+            "// A card.\nimport { h } from './dom.js';\nexport const card = h('p');\n",
+        ),
+        (
+            "dom.js",
+            "export function h(tag) {\n  return tag;\n}\nexport class Box {}\nexport async function later() {}\n",
+        ),
+    ]);
+    insta::assert_snapshot!(script.unwrap(), @"
+    // dom.js
+    const $dom = (() => {
+    function h(tag) {
+      return tag;
+    }
+    class Box {}
+    async function later() {}
+    return { h, Box, later };
+    })();
+
+    // card.js
+    const $card = (() => {
+    // A card.
+    const { h } = $dom;
+    const card = h('p');
+    return { card };
+    })();
+
+    // app.js
+    const $app = (() => {
+    const { card } = $card;
+    const { h } = $dom;
+
+    h(card);
+    return {  };
+    })();
+    ");
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    for line in [
+        "import './side.js';",
+        "import all from './dom.js';",
+        "import * as dom from './dom.js';",
+        "import { a as b } from './dom.js';",
+        "import { a } from '../dom.js';",
+        "import { a } from 'dom';",
+        "import {",
+        "export default 1;",
+        "export { a };",
+        "export const { a } = b;",
+        "export let a = 1;",
+        "const a = await import('./dom.js');",
+    ] {
+        let odd = joined(&[("app.js", line), ("dom.js", "")]).unwrap_err();
+        assert!(matches!(odd, Odd::Line { .. }), "{line}: {odd}");
+    }
+}
+
+#[test]
+fn a_module_that_is_not_there_or_needs_itself_is_refused() {
+    let lost = joined(&[("app.js", "import { a } from './gone.js';")]);
+    assert_eq!(lost, Err(Odd::Missing("gone.js".to_owned())));
+    let circle = joined(&[
+        ("app.js", "import { a } from './dom.js';"),
+        ("dom.js", "import { b } from './app.js';"),
+    ]);
+    assert_eq!(circle, Err(Odd::Circle("app.js".to_owned())));
+}

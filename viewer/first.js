@@ -1,0 +1,47 @@
+// What can be begun before the rest of the page is there: its colours, its key, its first memories.
+// The server puts this into the page itself, ahead of everything that has to be loaded.
+
+window.first = (() => {
+  const KEY = 'claude-mem-token';
+  /** The height of a usual card: no more are asked for at first than a window holds. */
+  const CARD = 84;
+  const PATIENCE_MS = 250;
+  const token = () => sessionStorage.getItem(KEY) ?? '';
+  const json = async (path, how) => {
+    const answer = await fetch(path, how);
+    return answer.ok ? answer.json() : null;
+  };
+
+  /** Trades the one-time secret of the link for a token, and takes it out of the address bar. The
+   *  first memories come along. */
+  const enter = async (secret, feed) => {
+    history.replaceState(null, '', `${location.pathname}#/feed`);
+    const given = await json('/api/page/token', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ secret, feed }) });
+    if (given) sessionStorage.setItem(KEY, given.token);
+    return given?.feed ?? null;
+  };
+
+  const root = document.documentElement;
+  root.dataset.theme = localStorage.getItem('claude-mem-theme') ?? 'system';
+  const secret = new URLSearchParams(location.hash.slice(1)).get('k');
+  // Asked for its inside, the window would lay out a page that has nothing in it yet.
+  const rows = Math.min(Math.max(Math.ceil(outerHeight / CARD), 8), 40);
+  const project = sessionStorage.getItem('claude-mem-project');
+  const feed = { limit: rows, ...(project && { project }) };
+  const path = `/api/feed?${new URLSearchParams(feed)}`;
+  const isFeed = /^(#\/?(feed)?)?$/.test(location.hash);
+  const begin = async () => {
+    if (secret) return enter(secret, feed);
+    return isFeed && token() ? json(path, { headers: { 'X-Claude-Mem-Token': token() } }) : null;
+  };
+  // What went wrong is found again, and said, when it is asked for in the usual way.
+  const asked = begin().catch(() => null);
+  // One picture instead of two: the frame comes together with what it frames, unless that takes
+  // a while.
+  const show = () => root.removeAttribute('data-wait');
+  if (secret || (isFeed && token())) {
+    root.dataset.wait = '';
+    setTimeout(show, PATIENCE_MS);
+  }
+  return { token, entered: secret ? asked.then(() => token() !== '') : true, rows, path, asked, show };
+})();
