@@ -13,7 +13,7 @@ use crate::store::{Column, Expr, Place, Reach, Reads, Span, StoreError, WordScop
 /// What a word in the title counts more: about what BM25 makes of the title's weight.
 const TITLE_SHARE: f64 = 0.5;
 /// A common word that tells less than this share of the rarest is not looked up.
-const TELLING_SHARE: f64 = 0.1;
+const TELLING_SHARE: f64 = 0.25;
 /// Places that an expression of quotes and operators may name.
 const DEMANDED_MAX: u32 = 20_000;
 const ALL: u32 = u32::MAX;

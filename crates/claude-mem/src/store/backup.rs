@@ -42,9 +42,15 @@ fn forget_for_good(copy: &Connection) -> Result<(), StoreError> {
         // A schema from before there was forgetting has forgotten nothing.
         Ok(false) | Err(_) => return Ok(()),
     }
-    copy.execute_batch(
-        "DELETE FROM forgotten; INSERT INTO texts_fts(texts_fts) VALUES ('optimize'); VACUUM;",
+    // The backup before a migration has the index of the schema that is left.
+    let index: String = copy.query_row(
+        "SELECT name FROM sqlite_schema WHERE name IN ('texts_fts', 'passages_fts')",
+        [],
+        |row| row.get(0),
     )?;
+    copy.execute_batch(&format!(
+        "DELETE FROM forgotten; INSERT INTO {index}({index}) VALUES ('optimize'); VACUUM;"
+    ))?;
     Ok(())
 }
 

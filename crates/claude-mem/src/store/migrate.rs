@@ -56,3 +56,7 @@ fn apply_from(conn: &mut Connection, found: u32) -> Result<(), StoreError> {
 fn version(conn: &Connection) -> Result<u32, StoreError> {
     Ok(conn.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
+
+#[cfg(test)]
+#[path = "migrate_tests.rs"]
+mod tests;

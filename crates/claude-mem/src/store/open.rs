@@ -63,6 +63,9 @@ pub(super) fn hook_reader(path: &Path, own: Duration) -> Result<Connection, Stor
     let (end, own_end) = (Instant::now() + own * HOOK_TIMES_MAX, own_time() + own);
     let is_over = move || own_time() >= own_end || Instant::now() >= end;
     conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_over))?;
+    conn.set_prepared_statement_cache_capacity(64);
+    // All that it reads is of one moment, and is locked once instead of at every question.
+    conn.execute_batch("BEGIN")?;
     Ok(conn)
 }
 
