@@ -4,20 +4,26 @@ import { patch, post, remove } from './api.js';
 import { fill, h, toast, trouble } from './dom.js';
 import { edit } from './edit.js';
 import { ago, day, time } from './times.js';
-import { apiOf, baseName, count, mark, marked, plural, titleOf, typeName, typeOf } from './words.js';
+import { apiOf, baseName, count, mark, marked, plural, titleOf, typeName, typeOf, wordsOf } from './words.js';
 
 const CONCEPTS = 3;
+const ORIGINS = { user: 'from your words', agent: 'from the agent’s work', tool: 'from a tool’s output', web: 'from the web', import: 'imported', manual: 'added by hand' };
+/** What is named of something that is gone. */
+const NAME_CHARS = 48;
 
 export class MemCard extends HTMLElement {
   #row;
   #open = false;
   #fresh = false;
+  #inSession = false;
 
-  static of(row, { open = false, fresh = false } = {}) {
+  /** `inSession`: it stands below its session, which need not be named again. */
+  static of(row, { open = false, fresh = false, inSession = false } = {}) {
     const card = document.createElement('mem-card');
     card.#row = row;
     card.#open = open;
     card.#fresh = fresh;
+    card.#inSession = inSession;
     return card;
   }
 
@@ -83,7 +89,7 @@ export class MemCard extends HTMLElement {
       row.replacedBy != null && h('span', { class: 'tag' }, `replaced by #${row.replacedBy}`),
       row.level === 'user' && h('span', { class: 'tag' }, 'every project'),
       row.level === 'proposed' && h('span', { class: 'tag' }, 'proposed'),
-      row.project && h('span', {}, row.project.name),
+      row.project && !this.#inSession && h('span', {}, row.project.name),
       files.length > 0 && h('span', { class: 'mono' }, baseName(files[0]), files.length > 1 && ` +${files.length - 1}`),
       concepts.length > 0 && h('span', {}, concepts.slice(0, CONCEPTS).join(', ')),
     );
@@ -106,15 +112,15 @@ export class MemCard extends HTMLElement {
   /** Where it is from, small. */
   #source() {
     const row = this.#row;
-    const session = row.session && h('a', { href: `#/sessions/${row.session.id}` }, 'its session');
+    const session = row.session && !this.#inSession && h('a', { href: `#/sessions/${row.session.id}` }, 'its session');
     return h(
       'p',
       { class: 'meta' },
       h('span', { class: 'mono' }, row.handle),
       row.readTokens > 0 && h('span', {}, `${plural(row.readTokens, 'token')} to tell`),
       row.discoveryTokens > 0 && h('span', {}, `${count(row.discoveryTokens)} to find out`),
-      row.origin && h('span', {}, `from the ${row.origin}`),
-      row.madeBy && h('span', {}, `written by ${row.madeBy}`),
+      row.origin && h('span', {}, ORIGINS[row.origin] ?? row.origin),
+      row.madeBy && row.madeBy !== 'hand' && h('span', {}, row.madeBy === 'local' ? 'written without a model' : `written by ${row.madeBy}`),
       row.branch && h('span', {}, `branch ${row.branch}`),
       session,
     );
@@ -201,7 +207,7 @@ export class MemCard extends HTMLElement {
       else place.replaceWith(this);
       document.getElementById(`body-${row.kind}-${row.id}-toggle`)?.focus();
     };
-    toast(`Forgot ${row.handle}`, { name: 'Undo', run });
+    toast(`Forgot “${brief(titleOf(row))}”`, { name: 'Undo', run });
   }
 }
 
@@ -210,6 +216,8 @@ function ledeOf(row) {
   const said = row.kind === 'observation' ? [row.subtitle, row.narrative] : row.kind === 'summary' ? [row.completed, row.learned] : [];
   return said.find((text) => text && !same(text, titleOf(row)));
 }
+
+const brief = (text) => (text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS).trimEnd()}…` : text).replaceAll('`', '');
 
 const same = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
 
@@ -238,17 +246,27 @@ function chips(name, list, filter) {
   return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), list.map((text) => h('a', { class: filter === 'file' ? 'chip mono' : 'chip', href: `#/search?${new URLSearchParams({ [filter]: text })}` }, text)));
 }
 
-const PARTS = [['words', 'its words'], ['vectors', 'its meaning'], ['coverage', 'share of the question'], ['neighbours', 'what stands around it'], ['recency', 'how new it is']];
+const PARTS = [
+  ['words', 'Words', 'How well its words fit'],
+  ['vectors', 'Meaning', 'How near its meaning is'],
+  ['coverage', 'Coverage', 'How much of the question is in it'],
+  ['neighbours', 'Neighbours', 'How well what stands around it fits'],
+  ['recency', 'Recency', 'How new it is'],
+];
 
 /** The parts of a score, as bars and figures. */
-function why({ why: parts, score }) {
+function why({ why: parts, score, asked = '' }) {
   const most = Math.max(...PARTS.map(([key]) => parts[key] ?? 0), 0.01);
+  const line = ([key, name, about]) => {
+    const part = Math.max(parts[key] ?? 0, 0);
+    return h('div', { class: 'bar-row', title: about }, h('span', {}, name), h('span', { class: 'bar' }, part > 0 && h('span', { style: { inlineSize: `${(part / most) * 100}%` } })), h('span', {}, part.toFixed(2)));
+  };
   return h(
     'details',
     { class: 'why' },
     h('summary', {}, 'Why it is here', h('span', { class: 'score', title: 'How well it fits' }, score.toFixed(2))),
-    PARTS.map(([key, name]) => h('div', { class: 'bar-row' }, h('span', {}, name), h('span', { class: 'bar' }, h('span', { style: { inlineSize: `${Math.max((parts[key] ?? 0) / most, 0) * 100}%` } })), h('span', {}, (parts[key] ?? 0).toFixed(3)))),
-    parts.matched?.length > 0 && h('p', { class: 'meta' }, `matched: ${parts.matched.join(', ')}`),
+    PARTS.map(line),
+    parts.matched?.length > 0 && h('p', { class: 'meta' }, `matched: ${wordsOf(parts.matched, asked).join(', ')}`),
   );
 }
 

@@ -77,7 +77,7 @@ export function bars(title, days, series) {
 /** Horizontal bars: one row a name. `class` colours one row. */
 export function ranks(title, rows, note) {
   const most = Math.max(...rows.map((row) => row.count), 1);
-  const line = (row) => h('div', { class: 'bar-row' }, h('span', { title: row.name }, row.name), h('span', { class: 'bar' }, h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } })), h('span', {}, count(row.count)));
+  const line = (row) => h('div', { class: 'bar-row' }, h('span', { title: row.name }, row.name), h('span', { class: 'bar' }, row.count > 0 && h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } })), h('span', {}, count(row.count)));
   return h('figure', { class: 'chart' }, h('figcaption', {}, title), rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'Nothing yet.'), note && h('p', { class: 'chart-note' }, note));
 }
 

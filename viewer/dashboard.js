@@ -3,7 +3,7 @@
 import { get, post, remove } from './api.js';
 import { coded, debounce, h, toast, trouble } from './dom.js';
 import { bars, ranks } from './charts.js';
-import { bytes, count, plural, short } from './words.js';
+import { bytes, count, nameOf, plural, short } from './words.js';
 
 const PROJECTS = 8;
 
@@ -21,12 +21,12 @@ export async function dashboard(world) {
     h(
       'div',
       { class: 'tiles' },
-      tile('Remembered today', short(stats.today.observations), `${plural(stats.today.summaries, 'summary', 'summaries')}, ${plural(stats.today.prompts, 'prompt')}`),
-      tile('Observations in all', short(stats.counts.observations), `${plural(stats.counts.sessions, 'session')} in ${plural(stats.counts.projects, 'project')}`),
-      tile('Tokens saved', short(tokens.saved), tokens.saved ? 'by telling instead of finding out again' : 'counted when sessions are told something'),
-      tile('Tokens spent today', short(tokens.spentToday), spending(tokens, status.provider)),
-      tile('Waiting', short(waiting), waiting ? `events; ${plural(queue.dead, 'failed', 'failed')}` : queue.dead ? plural(queue.dead, 'failed', 'failed') : 'nothing to do'),
-      tile('On disk', bytes(stats.database.bytes + stats.vectors.bytes), stats.vectors.backlog ? `${plural(stats.vectors.backlog, 'row')} still to index` : `of it ${bytes(stats.vectors.bytes)} search index`),
+      tile('Remembered today', figure(stats.today.observations), `${plural(stats.today.summaries, 'summary', 'summaries')}, ${plural(stats.today.prompts, 'prompt')}`),
+      tile('Observations in all', figure(stats.counts.observations), `${plural(stats.counts.sessions, 'session')} in ${plural(stats.counts.projects, 'project')}`),
+      tile('Tokens saved', figure(tokens.saved), saving(tokens)),
+      tile('Tokens spent today', figure(tokens.spentToday), spending(tokens, status.provider)),
+      tile('Waiting', figure(waiting), waiting ? `events; ${plural(queue.dead, 'failed', 'failed')}` : queue.dead ? plural(queue.dead, 'failed', 'failed') : 'nothing to do'),
+      tile('On disk', bytes(stats.database.bytes + stats.vectors.bytes), stats.vectors.backlog ? `${plural(stats.vectors.backlog, 'row')} still to be indexed` : `${bytes(stats.vectors.bytes)} of it to search by meaning`),
     ),
     h(
       'div',
@@ -43,13 +43,13 @@ export async function dashboard(world) {
       ranks(
         'Tokens, spent against saved',
         [
-          { name: 'finding it out', count: tokens.discovery, class: 's3' },
-          { name: 'telling it again', count: tokens.read, class: 's1' },
-          { name: 'a model’s work', count: tokens.spentTotal, class: 's2' },
+          { name: 'Finding it out', count: tokens.discovery, class: 's3' },
+          { name: 'Telling it again', count: tokens.read, class: 's1' },
+          { name: 'Asking a model', count: tokens.spentTotal, class: 's2' },
         ],
         `What sessions were told had cost ${count(tokens.discovery)} tokens to find out and cost ${count(tokens.read)} to tell${tokens.calls ? `; ${plural(tokens.calls, 'call')} to a model` : ''}.`,
       ),
-      ranks('By type', stats.byType.map((row) => ({ name: row.type, count: row.count, type: row.type }))),
+      ranks('By type', stats.byType.map((row) => ({ name: nameOf(row.type), count: row.count, type: row.type }))),
       ranks('By project', projects(stats.byProject)),
     ),
     dead.items.length > 0 && deadEvents(dead.items, world),
@@ -57,6 +57,14 @@ export async function dashboard(world) {
 }
 
 const tile = (name, figure, note) => h('div', { class: 'tile' }, h('p', { class: 'tile-name' }, name), h('p', { class: 'tile-figure' }, figure), h('p', { class: 'tile-note' }, note));
+
+/** To the last one while it can be read at a glance. */
+const figure = (n) => (n < 100_000 ? count(n) : short(n));
+
+function saving(tokens) {
+  if (tokens.saved) return 'by telling instead of finding out again';
+  return tokens.read ? 'what was told was cheap to find out' : 'counted when sessions are told something';
+}
 
 function spending(tokens, provider) {
   if (provider === 'local' || !tokens.calls) return 'no model has been asked';

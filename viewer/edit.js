@@ -2,7 +2,7 @@
 
 import { post } from './api.js';
 import { dialog, fill, h, toast, trouble } from './dom.js';
-import { TYPES } from './words.js';
+import { nameOf, TYPES } from './words.js';
 
 const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 const words = (text) => text.split(',').map((word) => word.trim()).filter(Boolean);
@@ -35,7 +35,7 @@ export function edit(place, row, { save, cancel }) {
     'form',
     { class: 'edit', onsubmit: submit, onkeydown: keys },
     field('Title', 'title', row.title, 0, { required: true }),
-    h('label', { class: 'field' }, h('span', {}, 'Type'), h('select', { name: 'type' }, types.map((type) => option(type, row.type)))),
+    h('label', { class: 'field' }, h('span', {}, 'Type'), h('select', { name: 'type' }, types.map((type) => option(type, row.type, nameOf(type))))),
     field('Subtitle', 'subtitle', row.subtitle),
     field('Narrative', 'narrative', row.narrative, 5),
     field('Facts, one a line', 'facts', (row.facts ?? []).join('\n'), 4),
@@ -73,7 +73,7 @@ export async function add(world) {
       field('What should be remembered', 'text', '', 5, { required: true }),
       field('Title', 'title', '', 0, { placeholder: 'the first sentence' }),
       h('div', { class: 'pair' },
-        h('label', { class: 'field' }, h('span', {}, 'Type'), h('select', { name: 'type' }, TYPES.map((type) => option(type, 'decision')))),
+        h('label', { class: 'field' }, h('span', {}, 'Type'), h('select', { name: 'type' }, TYPES.map((type) => option(type, 'decision', nameOf(type))))),
         h('label', { class: 'field' }, h('span', {}, 'Project'), project)),
       h('label', { class: 'check' }, everywhere, 'It holds in every project'),
       problem,

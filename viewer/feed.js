@@ -8,7 +8,7 @@ import { mark, TYPES, typeOf } from './words.js';
 /** The first page is as long as the window, to be there at once. */
 const [FIRST, PAGE] = [window.first.rows, 50];
 const KINDS = [['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Answers']];
-const NAMES = { decision: 'Decisions', bugfix: 'Bug fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
+const NAMES = { decision: 'Decisions', bugfix: 'Fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
 const ROWS = new Set(['prompt', 'observation', 'summary', 'message']);
 
 export function feed(world, { params }) {

@@ -4,10 +4,14 @@ import { dialog, h } from './dom.js';
 
 const HELP = [
   ['/', 'search'],
-  ['j  k', 'next and previous memory'],
+  ['j k', 'next and previous memory'],
   ['Enter', 'open or close it'],
-  ['g then f s d n e', 'feed, sessions, dashboard, next session, settings'],
   ['a', 'add a memory'],
+  ['g f', 'go to the feed'],
+  ['g s', 'to the sessions'],
+  ['g d', 'to the dashboard'],
+  ['g n', 'to the next session'],
+  ['g e', 'to the settings'],
   ['Esc', 'leave a field, close what is open'],
   ['?', 'this list'],
 ];
@@ -57,7 +61,7 @@ function walk(step) {
 export function help() {
   const box = dialog(
     'Keyboard',
-    h('dl', { class: 'keys' }, HELP.map(([key, what]) => [h('dt', {}, key.split(/\s{2,}/).map((one) => h('kbd', {}, one))), h('dd', {}, what)])),
+    h('dl', { class: 'keys' }, HELP.map(([key, what]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, what)])),
     h('div', { class: 'actions' }, h('button', { type: 'button', class: 'primary', onclick: () => box.close() }, 'Close')),
   );
 }

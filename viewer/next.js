@@ -2,9 +2,10 @@
 
 import { get, patch } from './api.js';
 import { debounce, fill, h, loading, state, toast, trouble } from './dom.js';
+import { named, table } from './table.js';
 import { count, mark, plural } from './words.js';
 
-const SWITCHES = [['context', 'Tell it anything'], ['context_summary', 'The last session'], ['context_index', 'Earlier memories'], ['context_preferences', 'Preferences'], ['context_economics', 'The cost line']];
+const SWITCHES = [['context', 'Tell it what is remembered'], ['context_summary', 'The last session'], ['context_index', 'Earlier memories'], ['context_preferences', 'Preferences'], ['context_economics', 'The cost line']];
 const STEP = 50;
 
 export async function next(world) {
@@ -58,16 +59,19 @@ function preview(block) {
   if (!block.settings.context) return state('It would be told nothing', 'Telling is switched off above.');
   if (!block.text) return state('It would be told nothing', 'There is nothing to remember in this project yet.');
   const share = Math.min(block.tokens / Math.max(block.budget, 1), 1);
-  const head = ['Memory', 'Worth', 'Tokens', 'Because'];
-  const line = (item) => h('tr', {}, h('td', {}, h('span', { class: 'with-mark' }, mark(item.type || 'summary'), h('span', {}, h('span', { class: 'mono soft' }, `${item.handle} `), item.title))), h('td', { class: 'figure' }, item.value.toFixed(1)), h('td', { class: 'figure' }, count(item.tokens)), h('td', {}, item.reason));
+  const columns = [
+    { name: 'Memory', cell: (item) => named(item, mark(item.type || 'summary')) },
+    { name: 'Worth', cell: (item) => item.value.toFixed(1), figure: true },
+    { name: 'Tokens', cell: (item) => count(item.tokens), figure: true },
+    { name: 'Because', cell: (item) => item.reason },
+  ];
   return [
     h('div', { class: 'meter', role: 'meter', 'aria-valuenow': String(block.tokens), 'aria-valuemin': '0', 'aria-valuemax': String(block.budget), 'aria-label': 'Tokens used' }, h('span', { style: { inlineSize: `${share * 100}%` } })),
     h('p', { class: 'note' }, `${count(block.tokens)} of ${plural(block.budget, 'token')}`, block.leftOut > 0 && `; ${plural(block.leftOut, 'memory', 'memories')} left out`),
     h('pre', { class: 'context', tabindex: '0', role: 'region', 'aria-label': 'The text' }, block.text),
     block.items.length > 0 && [
       h('h2', {}, 'Why these'),
-      h('div', { class: 'scroll sheet', tabindex: '0', role: 'region', 'aria-label': 'Why these' },
-        h('table', {}, h('thead', {}, h('tr', {}, head.map((name) => h('th', { scope: 'col' }, name)))), h('tbody', {}, block.items.map(line)))),
+      table('Why these', columns, block.items),
     ],
   ];
 }

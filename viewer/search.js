@@ -3,11 +3,11 @@
 import { get } from './api.js';
 import { debounce, fill, h, state } from './dom.js';
 import { MemList } from './list.js';
-import { TYPES } from './words.js';
+import { nameOf, TYPES } from './words.js';
 
 const PAGE = 30;
 const FILTERS = ['kind', 'type', 'concept', 'file', 'since', 'until'];
-const KINDS = [['', 'any'], ['observation', 'observations'], ['summary', 'summaries'], ['prompt', 'prompts'], ['message', 'answers']];
+const KINDS = [['', 'Any'], ['observation', 'Observations'], ['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Answers']];
 const HOW = {
   otherProjects: 'Nothing in this project; these come from others.',
   otherProjectsBroader: 'Nothing in this project, and nothing elsewhere matches all of it; these of others match a part.',
@@ -31,7 +31,7 @@ export function search(world, { params }) {
     'form',
     { class: 'filters', 'aria-label': 'Filters', onsubmit: (event) => event.preventDefault() },
     filter('Kind', select('kind', KINDS)),
-    filter('Type', select('type', [['', 'any'], ...TYPES.map((type) => [type, type])])),
+    filter('Type', select('type', [['', 'Any'], ...TYPES.map((type) => [type, nameOf(type)])])),
     filter('Concept', input('concept', 'text', { autocomplete: 'off' })),
     filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'path or name' })),
     filter('From', input('since', 'date')),
@@ -43,8 +43,8 @@ export function search(world, { params }) {
     load: async (offset = 0) => {
       const filters = Object.fromEntries(FILTERS.map((name) => [name, value(name)]));
       const found = await get('/api/search', { query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', ...filters, limit: PAGE, offset, explain: 'true' });
-      if (offset === 0) fill(note, [HOW[found.scope?.how], ...(found.scope?.notes ?? [])].filter(Boolean).join(' '));
-      return { items: found.items, next: found.hasMore ? offset + PAGE : null };
+      if (offset === 0) fill(note, [found.items.length > 0 && HOW[found.scope?.how], ...(found.scope?.notes ?? [])].filter(Boolean).join(' '));
+      return { items: found.items.map((row) => ({ ...row, asked: value('q') })), next: found.hasMore ? offset + PAGE : null };
     },
     empty: () => state('Nothing found', 'Try fewer words, fewer filters, or another project.'),
   });

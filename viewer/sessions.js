@@ -3,8 +3,9 @@
 import { get } from './api.js';
 import { debounce, h, state, toast, trouble } from './dom.js';
 import { MemCard } from './card.js';
+import { named, table } from './table.js';
 import { ago, day, time } from './times.js';
-import { count, plural } from './words.js';
+import { count, marked, plural } from './words.js';
 
 const PAGE = 40;
 
@@ -25,7 +26,11 @@ export async function sessions(world) {
   return [h('h1', {}, 'Sessions'), offset ? rows : none(), more];
 }
 
-const STATUS = { active: 'going on', completed: 'ended' };
+/** A session of which nothing was heard for so long was left, whatever its client said. */
+const QUIET_MS = 3_600_000;
+const isGoingOn = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
+const statusOf = (session) => (isGoingOn(session) ? 'going on' : session.status === 'active' ? 'left open' : 'ended');
+const titleOf = (session) => (session.title ? marked(session.title) : 'A session without a prompt');
 
 function line(session) {
   const facts = [session.project?.name, plural(session.promptCounter, 'prompt'), plural(session.observations, 'observation'), session.summaries > 0 && plural(session.summaries, 'summary', 'summaries')];
@@ -35,8 +40,8 @@ function line(session) {
     h(
       'a',
       { class: 'row', href: `#/sessions/${session.id}` },
-      h('span', { class: 'row-title' }, session.title || 'A session without a prompt'),
-      h('span', { class: 'meta' }, session.status === 'active' && h('span', { class: 'tag' }, STATUS.active), facts.filter(Boolean).map((text) => h('span', {}, text))),
+      h('span', { class: 'row-title' }, titleOf(session)),
+      h('span', { class: 'meta' }, isGoingOn(session) && h('span', { class: 'tag' }, 'going on'), facts.filter(Boolean).map((text) => h('span', {}, text))),
       h('time', { class: 'when', datetime: new Date(session.lastActivityAt).toISOString() }, ago(session.lastActivityAt)),
     ),
   );
@@ -52,7 +57,7 @@ export async function session(world, { rest: id }) {
     ['Project', session.project?.name ?? '–'],
     ['Branch', session.branch ?? '–'],
     ['Started', `${day(session.createdAt)}, ${time(session.createdAt)}`],
-    ['Status', STATUS[session.status] ?? session.status],
+    ['Status', statusOf(session)],
     ['Remembered', plural(whole.observations.length, 'observation')],
     ['Was told', told ? plural(told, 'token') : 'nothing'],
     ['Cost', whole.spend.tokens ? `${count(whole.spend.tokens)} tokens in ${plural(whole.spend.calls, 'call')}` : 'no tokens'],
@@ -61,24 +66,24 @@ export async function session(world, { rest: id }) {
   world.listen(({ data }) => (data.session?.id === session.id || data.id === session.id) && again());
   return [
     h('p', { class: 'back' }, h('a', { href: '#/sessions' }, '← Sessions')),
-    h('h1', { class: 'clamp' }, session.title || 'A session without a prompt'),
+    h('h1', { class: 'clamp' }, titleOf(session)),
     h('dl', { class: 'figures' }, figures.map(([name, text]) => h('div', {}, h('dt', {}, name), h('dd', {}, text)))),
-    newest && [h('h2', {}, 'Summary'), h('div', { class: 'sheet' }, MemCard.of(newest, { open: true }))],
+    newest && [h('h2', {}, 'Summary'), h('div', { class: 'sheet' }, MemCard.of(newest, { open: true, inSession: true }))],
     h('h2', {}, 'Timeline'),
-    timeline.length ? h('div', { class: 'sheet' }, timeline.map((row) => MemCard.of(row))) : state('Nothing was kept of it', 'It may have been private, or in a project that is ignored.'),
+    timeline.length ? h('div', { class: 'sheet' }, timeline.map((row) => MemCard.of(row, { inSession: true }))) : state('Nothing was kept of it', 'It may have been private, or in a project that is ignored.'),
     h('h2', {}, 'What it was told'),
-    whole.injections.length ? table(whole.injections, told) : h('p', { class: 'note' }, 'No memory was given to this session.'),
+    whole.injections.length ? toldOf(whole.injections, told) : h('p', { class: 'note' }, 'No memory was given to this session.'),
   ];
 }
 
 const PLACES = { session_start: 'at its start', prompt: 'with a prompt', file: 'with a file', failure: 'after a failure' };
 
-function table(injections, total) {
-  const head = ['Memory', 'When', 'Tokens', 'Because'].map((name) => h('th', { scope: 'col' }, name));
-  const line = (row) => h('tr', {}, h('td', {}, h('span', { class: 'mono soft' }, `${row.handle} `), row.title ?? ''), h('td', {}, PLACES[row.place] ?? row.place), h('td', { class: 'figure' }, count(row.tokens)), h('td', {}, row.reason));
-  return h(
-    'div',
-    { class: 'scroll sheet', tabindex: '0', role: 'region', 'aria-label': 'What it was told' },
-    h('table', {}, h('caption', {}, `${plural(injections.length, 'memory', 'memories')}, ${plural(total, 'token')}`), h('thead', {}, h('tr', {}, head)), h('tbody', {}, injections.map(line))),
-  );
+function toldOf(injections, total) {
+  const columns = [
+    { name: 'Memory', cell: (row) => named(row) },
+    { name: 'When', cell: (row) => PLACES[row.place] ?? row.place },
+    { name: 'Tokens', cell: (row) => count(row.tokens), figure: true },
+    { name: 'Because', cell: (row) => row.reason },
+  ];
+  return table('What it was told', columns, injections, `${plural(injections.length, 'memory', 'memories')}, ${plural(total, 'token')}`);
 }

@@ -3,6 +3,7 @@
 import { get, patch, post } from './api.js';
 import { coded, fill, h, state, toast, trouble } from './dom.js';
 import { time } from './times.js';
+import { count } from './words.js';
 
 export async function settings(world) {
   const [{ items, warnings }, status] = await Promise.all([get('/api/settings'), get('/api/processing-status')]);
@@ -56,7 +57,17 @@ function pause({ paused, pause }, world) {
 }
 
 const SOURCES = { default: 'default', file: 'set', env: 'from the environment' };
-const nameOf = (key) => (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll('_', ' ');
+/** What keys are called where their own words do not say it. */
+const NAMES = {
+  skip_tools: 'Tools to skip', ignore_projects: 'Projects to ignore', ignore_paths: 'Files to ignore', prompts_days_max: 'Days to keep prompts',
+  base_url: 'Address of the provider', api_key: 'API key', budget_tokens_per_day: 'Tokens per day', budget_tokens_per_session: 'Tokens per session', model_seconds: 'Seconds per call', parallel_sessions: 'Sessions at once',
+  context: 'Tell new sessions', context_tokens: 'Tokens for a new session', context_summary: 'The last session', context_index: 'Earlier memories', context_preferences: 'Preferences', context_economics: 'The cost line',
+  recall_prompt: 'Recall with a prompt', recall_prompt_tokens: 'Tokens with a prompt', recall_file: 'Recall with a file', recall_file_tokens: 'Tokens with a file', recall_failure: 'Recall after a failure', recall_failure_tokens: 'Tokens after a failure', show_message: 'A line for you',
+  vectors: 'Search by meaning', worker: 'Start of the worker', worker_idle_minutes: 'Minutes until the worker ends', viewer_open: 'Open the browser',
+  backups_keep: 'Backups to keep', backups_bytes_max: 'Space for backups', log_days: 'Days to keep logs', log_bytes_max: 'Space for logs',
+};
+const nameOf = (key) => NAMES[key] ?? (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll('_', ' ');
+
 
 function field(item) {
   const id = `set-${item.key}`;
@@ -66,7 +77,7 @@ function field(item) {
     try {
       const { items } = await patch('/api/settings', { [item.key]: value });
       draw(items.find((other) => other.key === item.key) ?? item);
-      toast(value === null ? `\`${item.key}\` is back to its default` : `\`${item.key}\` is saved`);
+      toast(`${nameOf(item.key)}: ${value === null ? 'back to its default' : 'saved'}.`);
     } catch (error) {
       fill(problem, trouble(error));
       document.getElementById(id)?.setAttribute('aria-invalid', 'true');
@@ -75,7 +86,7 @@ function field(item) {
   const draw = (item) => {
     const had = box.contains(document.activeElement);
     fill(problem);
-    const reset = item.source === 'file' && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Reset ${item.key}`, onclick: () => save(null) }, 'Reset');
+    const reset = item.source === 'file' && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Reset ${nameOf(item.key)}`, onclick: () => save(null) }, 'Reset');
     fill(
       box,
       h('div', { class: 'setting-about' },
@@ -90,7 +101,14 @@ function field(item) {
   return box;
 }
 
-const range = ({ type, min, max }) => type === 'int' && max != null && h('span', {}, `${min} to ${max}`);
+const isSize = ({ key }) => key.endsWith('_bytes_max');
+/** A size as it can be typed, too: 1G, 32M. What is not round stays a number. */
+function size(n) {
+  const [unit, step] = [['T', 2 ** 40], ['G', 2 ** 30], ['M', 2 ** 20], ['K', 2 ** 10]].find(([, one]) => n >= one && n % one === 0) ?? ['', 1];
+  return `${n / step}${unit}`;
+}
+const shown = (item, n) => (isSize(item) ? size(n) : count(n));
+const range = (item) => item.type === 'int' && item.max != null && h('span', {}, `${shown(item, item.min)} to ${shown(item, item.max)}`);
 
 function control(item, id, save) {
   const common = { id, 'aria-describedby': `${id}-help ${id}-problem`, disabled: item.source === 'env' };
@@ -101,7 +119,7 @@ function control(item, id, save) {
     case 'enum':
       return h('select', { ...common, onchange: (event) => save(event.target.value) }, item.choices.map((choice) => h('option', { value: choice, selected: choice === item.value }, choice)));
     case 'int':
-      return text({ inputmode: 'numeric', value: String(item.value ?? ''), placeholder: String(item.default ?? '') }, (value) => (value === '' ? null : /^-?\d+$/.test(value) ? Number(value) : value));
+      return text({ inputmode: isSize(item) ? 'text' : 'numeric', value: isSize(item) && item.value != null ? size(item.value) : String(item.value ?? ''), placeholder: String(item.default ?? '') }, (value) => (value === '' ? null : /^-?\d+$/.test(value) ? Number(value) : value));
     case 'list': {
       const read = (event) => save(event.target.value.split(/[,\n]/).map((word) => word.trim()).filter(Boolean));
       return h('textarea', { ...common, rows: (item.value ?? []).length > 3 ? '4' : '1', placeholder: 'separated by commas', onchange: read }, (item.value ?? []).join(', '));

@@ -32,22 +32,30 @@ const SHAPES = {
 const OTHER = 'M8 3.5 12.5 8 8 12.5 3.5 8zm0 2.3L5.8 8 8 10.2 10.2 8z';
 
 export const TYPES = ['decision', 'bugfix', 'feature', 'refactor', 'discovery', 'change'];
+const NAMES = { decision: 'Decision', bugfix: 'Bug fix', feature: 'Feature', refactor: 'Refactoring', discovery: 'Discovery', change: 'Change', summary: 'Summary', prompt: 'Prompt', message: 'Answer' };
+/** What a type or a kind is called; a type of somebody's own is called as it is. */
+export const nameOf = (type) => NAMES[type] ?? type;
 export const mark = (type) => h('span', { class: 'mark', 'data-type': type, 'aria-hidden': 'true' }, s('svg', { viewBox: '0 0 16 16' }, s('path', { d: SHAPES[type] ?? OTHER, 'fill-rule': 'evenodd' })));
 
-const KINDS = { message: 'answer' };
 export const typeOf = (row) => (row.kind === 'observation' ? row.type : row.kind);
-export const typeName = (row) => KINDS[typeOf(row)] ?? typeOf(row);
+export const typeName = (row) => nameOf(typeOf(row));
 export const titleOf = (row) => row.title || row.request || (row.private ? 'A private prompt' : row.text) || '(no title)';
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages' }[row.kind]}/${row.id}`;
 export const baseName = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
 
-/** What matches a word of which a search knows the stem: `retri` is in `retry`. */
-const stem = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/i$/, '[iy]');
+/** What matches a word of which a search knows the stem: `retri` is that of `retries` and `retry`. */
+const stem = (word) => `${word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/i$/, '[iy]')}[\\p{L}\\p{N}]*`;
+
+/** The words of a question that these are the stems of. */
+export function wordsOf(stems, question) {
+  const typed = question.split(/[^\p{L}\p{N}_]+/u);
+  return [...new Set(stems.map((one) => typed.find((word) => new RegExp(`^${stem(one)}$`, 'iu').test(word)) ?? one))];
+}
 
 /** Text as it was written, `code` set as code, with the words that a search matched set apart. */
 export function marked(text, words) {
   const known = (words ?? []).filter((word) => word.length > 1).map(stem);
-  const found = known.length ? new RegExp(`(${known.join('|')})`, 'i') : null;
+  const found = known.length ? new RegExp(`(${known.join('|')})`, 'iu') : null;
   const plain = (part) => (found ? part.split(found).map((piece, at) => (at % 2 ? h('mark', {}, piece) : piece)) : part);
   return String(text ?? '').split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h('code', {}, plain(part)) : plain(part)));
 }

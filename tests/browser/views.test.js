@@ -65,11 +65,11 @@ test('settings are checked, kept, explained and reset', async () => {
   await picture(page, 'settings-problem');
   await days.fill('7');
   await days.press('Tab');
-  await page.getByRole('button', { name: 'Reset log_days' }).waitFor();
+  await page.getByRole('button', { name: 'Reset Days to keep logs' }).waitFor();
   const value = async (key) => (await stage.api('GET', '/api/settings')).items.find((item) => item.key === key).value;
   assert.equal(await value('log_days'), 7);
-  await page.getByRole('button', { name: 'Reset log_days' }).click();
-  await page.getByRole('button', { name: 'Reset log_days' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Reset Days to keep logs' }).click();
+  await page.getByRole('button', { name: 'Reset Days to keep logs' }).waitFor({ state: 'detached' });
   assert.equal(await value('log_days'), 14);
   assert.equal(await page.locator('#set-vectors').isDisabled(), true, 'the environment has the last word');
   await page.getByLabel('Find a setting').fill('backup');

@@ -50,6 +50,7 @@ const FILES: &[(&str, &str, &str)] = files![
     "sessions.js" is SCRIPT,
     "settings.js" is SCRIPT,
     "stream.js" is SCRIPT,
+    "table.js" is SCRIPT,
     "theme.js" is SCRIPT,
     "times.js" is SCRIPT,
     "words.js" is SCRIPT,
