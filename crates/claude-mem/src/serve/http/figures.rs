@@ -32,6 +32,10 @@ pub(super) struct Figures {
 #[derive(Debug, Default)]
 pub(super) struct Kept(Mutex<Option<(Instant, u64, Arc<Figures>)>>);
 
+fn is_fresh(at: Instant, then: u64, now: Instant, stirred: u64) -> bool {
+    then == stirred && now.duration_since(at) < Duration::from_millis(HTTP_FIGURES_MS)
+}
+
 impl Api {
     /// At most a moment old, and never older than a change that was made through this server.
     pub(super) fn figures(&self) -> Result<Arc<Figures>, Problem> {
@@ -39,14 +43,26 @@ impl Api {
         let mut kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, stirred) = (Instant::now(), *self.stirred.borrow());
         if let Some((at, then, figures)) = &*kept
-            && *then == stirred
-            && now.duration_since(*at) < Duration::from_millis(HTTP_FIGURES_MS)
+            && is_fresh(*at, *then, now, stirred)
         {
             return Ok(Arc::clone(figures));
         }
         let figures = Arc::new(self.count()?);
         *kept = Some((now, stirred, Arc::clone(&figures)));
         Ok(figures)
+    }
+
+    /// What each project holds. Every page asks for it when it is opened, and for nothing else of
+    /// the figures: so they are not all counted for it.
+    pub(super) fn by_project(&self) -> Result<BTreeMap<ProjectId, ProjectCounts>, Problem> {
+        let kept = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, then, figures)) = &*kept
+            && is_fresh(*at, *then, Instant::now(), *self.stirred.borrow())
+        {
+            return Ok(figures.by_project.clone());
+        }
+        drop(kept);
+        self.view(|reads| Ok(reads.counts_by_project()?))
     }
 
     fn count(&self) -> Result<Figures, Problem> {

@@ -29,10 +29,10 @@ struct ProjectView {
 }
 
 pub(super) fn list(api: &Api, _: &Params, _: Nothing) -> Result<Projects, Problem> {
-    let figures = api.figures()?;
+    let counts = api.by_project()?;
     api.view(|reads| {
         let items = reads.projects()?.into_iter().map(|project| {
-            let counted = figures.by_project.get(&project.id);
+            let counted = counts.get(&project.id);
             let counted = counted.copied().unwrap_or_default();
             ProjectView {
                 id: project.id,
