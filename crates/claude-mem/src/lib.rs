@@ -37,5 +37,6 @@ pub mod paths;
 pub mod pause;
 pub mod project;
 pub mod remember;
+pub mod surrogates;
 pub mod tokens;
 pub mod vocabulary;

@@ -50,7 +50,7 @@ use crate::install::client;
 use crate::install::version::Version;
 use crate::paths::{self, DataDir};
 use crate::store::StoreError;
-use crate::{pause, project};
+use crate::{pause, project, surrogates};
 
 /// A developer's way to see that a panic is survived.
 const PANIC_EVENT: &str = "SelfTestPanic";
@@ -186,6 +186,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             return Ok(Answer::Neutral);
         };
         let payload = String::from_utf8_lossy(&input.bytes);
+        let payload = surrogates::paired(&payload);
         let decoded = if input.cut {
             self.log(&format!("{}: the payload was cut", asked.event));
             None

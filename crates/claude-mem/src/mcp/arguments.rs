@@ -64,11 +64,16 @@ pub(super) enum Id {
 
 impl Id {
     pub(super) fn handle(&self) -> Result<Handle, String> {
-        let text = match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text.clone(),
-        };
-        text.parse().map_err(|e| format!("{e}."))
+        self.to_string().parse().map_err(|e| format!("{e}."))
+    }
+}
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows as lines that a model can choose by: id, day, type, title, what reading it costs.
 
 use jiff::tz::TimeZone;
+use serde_json::{Value, json};
 
 use crate::context::quote;
 use crate::context::render::{TITLE_CHARS_MAX, day, mark};
@@ -60,6 +61,49 @@ impl Lines<'_> {
         }
         line.push('\n');
         line
+    }
+
+    /// The same rows as a structure.
+    pub(super) fn rows<'i>(&self, items: impl IntoIterator<Item = &'i Item>) -> Value {
+        items.into_iter().map(|item| self.row(item)).collect()
+    }
+
+    fn row(&self, item: &Item) -> Value {
+        let kind = item.observation_type.as_ref();
+        let mut row = json!({
+            "id": item.id.to_string(),
+            "kind": item.kind.as_str(),
+            "origin": item.origin.as_str(),
+            "day": day(item.created_at, self.zone),
+            "title": quote::line(&item.title, TITLE_CHARS_MAX),
+            "tokens": item.read_tokens,
+        });
+        let files = item.files.iter().take(FILES);
+        let files: Vec<String> = files
+            .map(|file| quote::line(file, FILES_CHARS_MAX))
+            .collect();
+        let name = item.project.as_deref();
+        for (key, value) in [
+            (
+                "type",
+                kind.map(|kind| json!(quote::line(kind.as_str(), NAME_CHARS_MAX))),
+            ),
+            ("files", (!files.is_empty()).then(|| json!(files))),
+            (
+                "project",
+                name.map(|name| json!(quote::line(name, NAME_CHARS_MAX))),
+            ),
+            (
+                "replaced_by",
+                item.replaced_by.map(|newer| json!(newer.to_string())),
+            ),
+            ("wrong", item.wrong.then_some(json!(true))),
+        ] {
+            if let Some(value) = value {
+                row[key] = value;
+            }
+        }
+        row
     }
 
     /// Whose it is, where it is not this project's own.

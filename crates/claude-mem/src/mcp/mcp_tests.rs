@@ -12,7 +12,7 @@ impl Toolbox for Echo {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::Said, String> {
         match tool {
             "forget" => Err("there is no such memory".to_owned()),
-            _ => Ok(tools::Said::text(format!("{tool} {arguments}"))),
+            _ => Ok(tools::Said::text(format!("{tool} {arguments}")).with(arguments.clone())),
         }
     }
 }
@@ -79,12 +79,56 @@ fn rubbish_is_answered_and_survived() {
         "{}",
         r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
     ]);
-    let codes: Vec<i64> = answers
+    let codes: Vec<Option<i64>> = answers
         .iter()
-        .filter_map(|answer| answer["error"]["code"].as_i64())
+        .map(|answer| answer["error"]["code"].as_i64())
         .collect();
-    assert_eq!(codes, [protocol::PARSE_ERROR, protocol::PARSE_ERROR]);
+    let (unread, bad) = (Some(protocol::PARSE_ERROR), Some(protocol::BAD_REQUEST));
+    assert_eq!(codes, [unread, None, bad, None]);
+    assert_eq!(answers[1].as_array().map(Vec::len), Some(2));
     assert_eq!(answers.last().unwrap()["id"], 7);
+}
+
+#[test]
+fn a_batch_is_answered_as_one_and_a_request_without_a_method_is_refused() {
+    let answers = talk(&[
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
+        r#"{"jsonrpc":"2.0","id":3}"#,
+        r#"{"jsonrpc":"2.0","id":4,"result":{}}"#,
+        r#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#,
+    ]);
+    assert_eq!(
+        (&answers[0][0]["id"], &answers[0][1]["id"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(answers[1]["error"]["code"], protocol::BAD_REQUEST);
+    assert_eq!(answers[1]["id"], 3);
+    assert_eq!(
+        answers.len(),
+        2,
+        "answers and notifications are not answered"
+    );
+}
+
+#[test]
+fn structure_is_for_clients_that_do_not_keep_the_text_from_the_model() {
+    for (version, name, wants) in [
+        ("2025-06-18", "some-editor", true),
+        ("2025-11-25", "some-editor", true),
+        ("2025-03-26", "some-editor", false),
+        ("2025-11-25", "claude-code", false),
+        ("2025-11-25", "codex-mcp-client", false),
+        ("2025-11-25", "", false),
+    ] {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
+            "params": { "protocolVersion": version, "clientInfo": { "name": name } } });
+        let answers = talk(&[
+            &hello.to_string(),
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"x"}}}"#,
+        ]);
+        let got = answers[1]["result"].get("structuredContent");
+        assert_eq!(got.is_some(), wants, "{version} {name}");
+    }
 }
 
 #[test]

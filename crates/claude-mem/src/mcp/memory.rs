@@ -2,10 +2,11 @@
 
 use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::arguments::{ForgetArgs, GetArgs, SaveArgs, SearchArgs, TimelineArgs};
 use super::details::details;
+use super::fetched::Fetched;
 use super::lines::{self, Lines};
 use super::tools::Said;
 use super::{Toolbox, schema};
@@ -25,7 +26,7 @@ use crate::store::{Feedback, Inbox, Page, Reads, RowKind, Signal, Store, StoreEr
 /// Rows of one answer, unless the agent says otherwise.
 const ROWS: u32 = 10;
 const ROWS_MAX: u32 = 50;
-const DETAILS_MAX: usize = 25;
+const NOTHING_YET: &str = "Nothing is remembered yet.";
 
 /// What surrounds the server: whose memory, in which project, for which session.
 #[allow(
@@ -46,6 +47,17 @@ pub struct Memory<'a> {
 
 impl Toolbox for Memory<'_> {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said, String> {
+        let said = self.carry_out(tool, arguments);
+        match said {
+            // An empty memory is no error.
+            Err(why) if why == NOTHING_YET => Ok(Said::text(why)),
+            said => said,
+        }
+    }
+}
+
+impl Memory<'_> {
+    fn carry_out(&self, tool: &str, arguments: &Value) -> Result<Said, String> {
         match tool {
             "search" => self.search(&read(arguments)?),
             "timeline" => self.timeline(&read(arguments)?),
@@ -66,7 +78,7 @@ impl Memory<'_> {
     fn open(&self) -> Result<Store, String> {
         match Store::open_read_only(&self.dir.db()) {
             Err(StoreError::Older { .. }) => Store::open(&self.dir.db()).map_err(trouble),
-            Err(StoreError::Missing) => Err("Nothing is remembered yet.".to_owned()),
+            Err(StoreError::Missing) => Err(NOTHING_YET.to_owned()),
             store => store.map_err(trouble),
         }
     }
@@ -128,8 +140,12 @@ impl Memory<'_> {
         };
         ask.order = args.orderBy.map_or(Order::Relevance, Order::from);
         let found = engine.search(&ask).map_err(trouble)?;
-        let text = self.lines(&engine.reads())?.found(&found, args.offset);
-        Ok(Said::text(text))
+        let lines = self.lines(&engine.reads())?;
+        let about = lines::scope(&found.scope, found.results.is_empty());
+        let structure = json!({
+            "results": lines.rows(&found.results), "has_more": found.has_more, "note": about.trim_end(),
+        });
+        Ok(Said::text(lines.found(&found, args.offset)).with(structure))
     }
 
     fn lines(&self, reads: &Reads<'_>) -> Result<Lines<'_>, String> {
@@ -171,7 +187,8 @@ impl Memory<'_> {
             text.push_str(if item.id == anchor { "> " } else { "  " });
             text.push_str(&lines.line(item));
         }
-        Ok(Said::text(text))
+        let structure = json!({ "anchor": anchor.to_string(), "results": lines.rows(&items) });
+        Ok(Said::text(text).with(structure))
     }
 
     /// The best answer to a question, and what has to be said about how it fits.
@@ -194,27 +211,23 @@ impl Memory<'_> {
         }
         let store = self.open()?;
         let lines = self.lines(&store.read())?;
-        let (mut text, mut found, mut missing) = (String::new(), Vec::new(), Vec::new());
-        for id in args.ids.iter().take(DETAILS_MAX) {
-            let handle = id.handle()?;
-            match details(&store.read(), handle, &lines).map_err(trouble)? {
-                Some(details) => {
-                    text.push_str(&details);
-                    text.push('\n');
-                    found.push(handle);
+        let mut told = Fetched::default();
+        for id in &args.ids {
+            match id.handle() {
+                Ok(handle) if told.knows(handle) => {}
+                Ok(handle) => {
+                    let details = details(&store.read(), handle, &lines).map_err(trouble)?;
+                    told.take(handle, details);
                 }
-                None => missing.push(handle.to_string()),
+                Err(_) => told.no_ids.push(quote::line(&id.to_string(), 40)),
             }
         }
-        if !missing.is_empty() {
-            text.push_str(&format!("Not there: {}.\n", missing.join(", ")));
-        }
-        if args.ids.len() > DETAILS_MAX {
-            text.push_str(&format!("Only the first {DETAILS_MAX} are shown.\n"));
-        }
         drop(store);
-        self.note_fetched(&found);
-        Ok(Said::text(text))
+        self.note_fetched(&told.found);
+        let structure = json!({
+            "results": told.texts, "missing": told.missing, "left_out": told.left_out,
+        });
+        Ok(Said::text(told.text()).with(structure))
     }
 
     /// What was fetched was worth fetching: it counts a little from now on. What cannot be noted
@@ -224,29 +237,32 @@ impl Memory<'_> {
             return;
         }
         let at = (self.now)();
-        let Ok(mut inbox) = Inbox::open_to_note(&self.dir.db()) else {
-            return;
-        };
-        let _ = inbox.write(|tx| {
-            for (rank, handle) in handles.iter().enumerate() {
-                tx.record_feedback(&Feedback {
-                    kind: handle.kind,
-                    row_id: handle.row_id,
-                    client: "claude-code",
-                    session: &self.session,
-                    agent_id: "",
-                    signal: Signal::Fetched,
-                    place: "mcp",
-                    score: None,
-                    rank: u32::try_from(rank).ok(),
-                    tokens: 0,
-                    reason: "",
-                    at,
-                })?;
-            }
-            Ok(())
+        let noted = Inbox::open_to_note(&self.dir.db()).and_then(|mut inbox| {
+            inbox.write(|tx| {
+                for (rank, handle) in handles.iter().enumerate() {
+                    tx.record_feedback(&Feedback {
+                        kind: handle.kind,
+                        row_id: handle.row_id,
+                        client: CLAUDE_CODE.name,
+                        session: &self.session,
+                        agent_id: "",
+                        signal: Signal::Fetched,
+                        place: "mcp",
+                        score: None,
+                        rank: u32::try_from(rank).ok(),
+                        tokens: 0,
+                        reason: "",
+                        at,
+                    })?;
+                }
+                Ok(())
+            })?;
+            inbox.close()
         });
-        let _ = inbox.close();
+        if let Err(e) = noted {
+            let line = format!("what was fetched is not noted: {e}");
+            crate::hook::log::line(&self.dir, at.micros(), &line);
+        }
     }
 
     fn save(&self, args: &SaveArgs) -> Result<Said, String> {
@@ -304,13 +320,14 @@ impl Memory<'_> {
                     place: "mcp",
                 };
                 let (kind, id) = handle.key();
-                remember::mark(&mut store, kind, id, judgement, &from, now).map_err(trouble)?;
+                remember::mark(&mut store, kind, id, judgement, &from, now)
+                    .map_err(|e| not_there(handle, e))?;
                 format!("Marked {handle} as {}.", judgement.signal().as_str())
             }
             None => {
                 // What is left of its vectors goes with the worker's next round.
                 remember::forget(&mut store, &self.dir.vectors_db(), &[handle.key()], now)
-                    .map_err(trouble)?;
+                    .map_err(|e| not_there(handle, e))?;
                 format!("Forgot {handle}. `claude-mem forget --undo {handle}` brings it back.")
             }
         };
@@ -346,6 +363,13 @@ fn kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
             ));
         }
     })
+}
+
+fn not_there(handle: Handle, error: StoreError) -> String {
+    match error {
+        StoreError::NoSuchRow { .. } => format!("There is no {handle}."),
+        error => trouble(error),
+    }
 }
 
 /// What is wrong with the store, as a sentence for the agent.

@@ -1,7 +1,9 @@
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
+use super::super::fetched::DETAILS_TOKENS_MAX;
 use super::*;
 use crate::memory::{NewObservation, Origin};
 use crate::store::{Level, ObservationEdit, Stored};
@@ -16,6 +18,8 @@ struct Desk {
     dir: tempfile::TempDir,
     here: &'static str,
     session: &'static str,
+    /// Of the last answer.
+    structure: RefCell<Value>,
 }
 
 fn hint(name: &str) -> ProjectHint {
@@ -31,7 +35,12 @@ impl Desk {
     fn at(here: &'static str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let session = "";
-        Self { dir, here, session }
+        Self {
+            dir,
+            here,
+            session,
+            structure: RefCell::default(),
+        }
     }
 
     fn store(&self) -> Store {
@@ -101,7 +110,8 @@ impl Desk {
             encoder,
             vectors: &|| vectors,
         };
-        let said = memory.call(tool, arguments)?.to_json(false);
+        let said = memory.call(tool, arguments)?.to_json(false, true);
+        *self.structure.borrow_mut() = said["structuredContent"].clone();
         let text = said["content"][0]["text"].as_str().unwrap().to_owned();
         Ok(text)
     }
@@ -251,6 +261,65 @@ fn where_a_text_was_read_stands_beside_it() {
          In short: #99 2026-01-01 decision The user wants it\n\
          Text: Said by: user\n\n"
     );
+}
+
+#[test]
+fn the_structure_of_an_answer_says_what_its_text_says() {
+    let desk = Desk::at("bakery");
+    desk.add_as("stable", "Sessions <live> in Redis", 1, |new| {
+        new.files_modified = vec!["src/session.rs".into()];
+    });
+    desk.ok("search", &json!({ "query": "redis" }));
+    let row = json!({
+        "id": "#1", "kind": "observation", "type": "decision", "origin": "agent", "day": "2026-01-30",
+        "title": "Sessions ‹live> in Redis", "tokens": 120, "files": ["src/session.rs"], "project": "stable",
+    });
+    assert_eq!(
+        desk.structure.take(),
+        json!({ "results": [row.clone()], "has_more": false, "note": "Nothing in this project; from other projects:" })
+    );
+    desk.ok("timeline", &json!({ "anchor": 1 }));
+    assert_eq!(
+        desk.structure.take(),
+        json!({ "anchor": "#1", "results": [row] })
+    );
+    let text = desk.ok("get_observations", &json!({ "ids": [1] }));
+    let told = desk.structure.take();
+    assert_eq!(told["results"][0]["id"], "#1");
+    assert_eq!(told["results"][0]["text"], text.trim_end());
+}
+
+#[test]
+fn what_has_no_room_in_one_answer_is_named_and_wrong_ids_cost_nothing() {
+    let desk = Desk::at("shop");
+    for n in 0..12 {
+        desk.add_as("shop", &format!("Note {n}"), 1, |new| {
+            new.narrative = format!("{n} words of a long story, ").repeat(300);
+        });
+    }
+    let asked: Vec<Value> = (1..=12).map(Value::from).collect();
+    let said = desk.ok("get_observations", &json!({ "ids": asked }));
+    assert!(tokens::estimate(&said) <= DETAILS_TOKENS_MAX + 100);
+    let (told, left_out) = said.split_once("No room for these here").unwrap();
+    assert!(
+        told.contains("#1 ") && left_out.contains("#12 (~"),
+        "{left_out}"
+    );
+    let said = desk.ok("get_observations", &json!({ "ids": [1, "1", "foo", 99] }));
+    assert_eq!(said.matches("#1 2026").count(), 1);
+    assert!(said.ends_with("Not there: #99.\nNot ids: foo.\n"), "{said}");
+}
+
+#[test]
+fn what_is_not_there_is_said_plainly() {
+    let desk = Desk::at("shop");
+    let said = desk.ok("search", &json!({ "query": "anything" }));
+    assert_eq!(said, "Nothing is remembered yet.");
+    desk.add("shop", "Redis evicts keys", 1);
+    for arguments in [json!({ "id": 99 }), json!({ "id": 99, "mark": "wrong" })] {
+        let refused = desk.say("forget", &arguments).unwrap_err();
+        assert_eq!(refused, "There is no #99.", "{arguments}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod details;
+mod fetched;
 mod lines;
 pub mod memory;
 pub mod protocol;
@@ -49,8 +50,9 @@ pub fn serve(
             }
         });
         let mut waiting = VecDeque::new();
+        let mut takes_structure = false;
         while let Some(incoming) = next(&receive, &mut waiting) {
-            if let Some(reply) = answer(incoming, toolbox) {
+            if let Some(reply) = answer(incoming, toolbox, &mut takes_structure) {
                 writeln!(output, "{reply}")?;
                 output.flush()?;
             }
@@ -129,15 +131,30 @@ fn arrive(line: &Line, waiting: &mut VecDeque<Incoming>) {
     }
 }
 
-fn answer(incoming: Incoming, toolbox: &mut impl Toolbox) -> Option<Reply> {
+fn answer(
+    incoming: Incoming,
+    toolbox: &mut impl Toolbox,
+    takes_structure: &mut bool,
+) -> Option<Reply> {
     match incoming {
         Incoming::Cancel { .. } | Incoming::Notification => None,
+        Incoming::Batch(messages) => {
+            let mut replies = Vec::with_capacity(messages.len());
+            for message in messages {
+                replies.extend(answer(message, toolbox, takes_structure));
+            }
+            (!replies.is_empty()).then(|| Reply::batch(replies))
+        }
+        Incoming::Bad(id) => Some(Reply::error(id, protocol::BAD_REQUEST, "not a message")),
         Incoming::Unreadable(why) => Some(Reply::error(Value::Null, protocol::PARSE_ERROR, &why)),
         Incoming::Request { id, method, params } => Some(match method.as_str() {
-            "initialize" => Reply::result(id, protocol::initialized(&params, schema::INSTRUCTIONS)),
+            "initialize" => {
+                *takes_structure = protocol::takes_structure(&params);
+                Reply::result(id, protocol::initialized(&params, schema::INSTRUCTIONS))
+            }
             "ping" => Reply::result(id, serde_json::json!({})),
             "tools/list" => Reply::result(id, serde_json::json!({ "tools": schema::tools() })),
-            "tools/call" => call(id, &params, toolbox),
+            "tools/call" => call(id, &params, toolbox, *takes_structure),
             // Newer clients probe with methods that came later; a quick no is what they want.
             _ => Reply::error(
                 id,
@@ -148,7 +165,7 @@ fn answer(incoming: Incoming, toolbox: &mut impl Toolbox) -> Option<Reply> {
     }
 }
 
-fn call(id: Value, params: &Value, toolbox: &mut impl Toolbox) -> Reply {
+fn call(id: Value, params: &Value, toolbox: &mut impl Toolbox, takes_structure: bool) -> Reply {
     let Some(name) = params.get("name").and_then(Value::as_str) else {
         return Reply::error(
             id,
@@ -173,8 +190,8 @@ fn call(id: Value, params: &Value, toolbox: &mut impl Toolbox) -> Reply {
         return Reply::error(id, protocol::BAD_PARAMS, "arguments must be an object");
     }
     match toolbox.call(name, arguments) {
-        Ok(said) => Reply::result(id, said.to_json(false)),
-        Err(why) => Reply::result(id, tools::Said::text(why).to_json(true)),
+        Ok(said) => Reply::result(id, said.to_json(false, takes_structure)),
+        Err(why) => Reply::result(id, tools::Said::text(why).to_json(true, takes_structure)),
     }
 }
 

@@ -3,11 +3,19 @@
 use serde_json::{Value, json};
 
 pub const PARSE_ERROR: i64 = -32_700;
+pub const BAD_REQUEST: i64 = -32_600;
 pub const NO_SUCH_METHOD: i64 = -32_601;
 pub const BAD_PARAMS: i64 = -32_602;
 
 /// Versions of the protocol whose tools look the same to us, newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// From this version on a result may have structured content.
+const STRUCTURE_SINCE: &str = "2025-06-18";
+
+/// Clients that, given text and structure, show their model the structure alone, by how their
+/// names begin.
+const HIDE_TEXT: [&str; 2] = ["claude", "codex"];
 
 /// One message from the client.
 #[derive(Debug, PartialEq)]
@@ -22,20 +30,31 @@ pub enum Incoming {
     },
     /// Needs no answer and changes nothing.
     Notification,
+    /// Several at once, to be answered at once.
+    Batch(Vec<Incoming>),
+    /// JSON, but no message; with its id, where it has one.
+    Bad(Value),
     Unreadable(String),
 }
 
 pub fn read(line: &[u8]) -> Incoming {
-    let message: Value = match serde_json::from_slice(line) {
-        Ok(message) => message,
-        Err(e) => return Incoming::Unreadable(format!("not JSON: {e}")),
-    };
+    match serde_json::from_slice(line) {
+        Ok(Value::Array(messages)) if !messages.is_empty() => {
+            Incoming::Batch(messages.iter().map(message).collect())
+        }
+        Ok(one) => message(&one),
+        Err(e) => Incoming::Unreadable(format!("not JSON: {e}")),
+    }
+}
+
+fn message(message: &Value) -> Incoming {
     let Some(method) = message.get("method").and_then(Value::as_str) else {
-        // An answer to something that we never asked.
-        return if message.is_object() {
+        let is_answer = message.get("result").or(message.get("error")).is_some();
+        return if is_answer {
+            // To something that we never asked.
             Incoming::Notification
         } else {
-            Incoming::Unreadable("not a message".to_owned())
+            Incoming::Bad(message.get("id").cloned().unwrap_or(Value::Null))
         };
     };
     let params = message.get("params").cloned().unwrap_or(Value::Null);
@@ -67,6 +86,17 @@ pub fn initialized(params: &Value, instructions: &str) -> Value {
     })
 }
 
+/// Whether this client makes use of structure without keeping the text from its model.
+pub fn takes_structure(params: &Value) -> bool {
+    let version = params.get("protocolVersion").and_then(Value::as_str);
+    let name = params.pointer("/clientInfo/name").and_then(Value::as_str);
+    let name = name.unwrap_or_default().to_lowercase();
+    // Versions are days, and sort as such.
+    version.is_some_and(|version| version >= STRUCTURE_SINCE)
+        && !name.is_empty()
+        && !HIDE_TEXT.iter().any(|hides| name.starts_with(hides))
+}
+
 /// One message to the client, printed as one line.
 #[derive(Debug, PartialEq)]
 pub struct Reply(Value);
@@ -74,6 +104,12 @@ pub struct Reply(Value);
 impl Reply {
     pub fn result(id: Value, result: Value) -> Self {
         Self(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+    }
+
+    pub fn batch(replies: Vec<Self>) -> Self {
+        Self(Value::Array(
+            replies.into_iter().map(|reply| reply.0).collect(),
+        ))
     }
 
     pub fn error(id: Value, code: i64, message: &str) -> Self {

@@ -74,7 +74,8 @@ impl<'r> Reader<'r> {
         if record::is_idle(line) {
             return;
         }
-        let Some(record) = Record::read(line) else {
+        let sound = record::sound(line);
+        let Some(record) = sound.as_deref().and_then(Record::read) else {
             if is_of_user(line) {
                 self.unread();
             }

@@ -14,6 +14,7 @@ use super::lines::{Line, Lines};
 use crate::clock::Millis;
 use crate::hook::wire;
 use crate::limits::TRANSCRIPT_HEAD_LINES_MAX;
+use crate::surrogates;
 
 pub(super) type Raw<'a> = Option<&'a RawValue>;
 
@@ -110,10 +111,13 @@ pub(super) fn is_idle(line: &[u8]) -> bool {
         .any(|known| kind.starts_with(known))
 }
 
+/// A line as text; one that is not UTF-8 is none of the client's.
+pub(super) fn sound(line: &[u8]) -> Option<Cow<'_, str>> {
+    std::str::from_utf8(line).ok().map(surrogates::paired)
+}
+
 impl<'a> Record<'a> {
-    pub(super) fn read(line: &'a [u8]) -> Option<Self> {
-        // A line that is not UTF-8 is none of the client's.
-        let line = std::str::from_utf8(line).ok()?;
+    pub(super) fn read(line: &'a str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
 
@@ -278,7 +282,10 @@ pub fn head(path: &Path) -> std::io::Result<Option<Head>> {
         let Line::Whole(line) = line else {
             continue;
         };
-        let Some(record) = (!is_idle(line)).then(|| Record::read(line)).flatten() else {
+        let Some(line) = (!is_idle(line)).then(|| sound(line)).flatten() else {
+            continue;
+        };
+        let Some(record) = Record::read(&line) else {
             continue;
         };
         let owned = |raw| text(raw).map(Cow::into_owned);

@@ -83,6 +83,24 @@ fn text_that_is_not_quite_text_is_kept_as_far_as_it_is() {
 }
 
 #[test]
+fn a_text_that_was_cut_inside_a_character_is_kept_as_far_as_it_is() {
+    let home = sandbox();
+    let prompt = payload("UserPromptSubmit", &json!({"prompt": "fix HALF now"}));
+    home.hook("UserPromptSubmit", prompt.replace("HALF", r"\ud83d"))
+        .ok();
+    let tool = payload(
+        "PostToolUse",
+        &json!({"tool_name": "Bash", "tool_response": "done HALF"}),
+    );
+    home.hook("PostToolUse", tool.replace("HALF", r"\ude00"))
+        .ok();
+    assert_eq!(
+        lines(&kept(&home)),
+        "prompt: fix \u{fffd} now\ntool_use: Bash"
+    );
+}
+
+#[test]
 fn a_prompt_that_cannot_be_read_mutes_its_turn() {
     let home = sandbox();
     let prompt = payload("UserPromptSubmit", &json!({"prompt": "canary"}));
