@@ -114,6 +114,8 @@ pub const REQUEST_BYTES_MAX: u64 = 64 << 10;
 pub const REPLY_BYTES_MAX: usize = 64 << 10;
 /// What of a prompt is asked about: escaped, it fits into one request.
 pub const RECALL_CHARS_MAX: usize = 8_000;
+/// Of a longer one this much of its beginning; the rest is its end.
+pub const RECALL_HEAD_CHARS: usize = 2_500;
 /// How long a hook waits for the worker's answer before it looks for itself.
 pub const RECALL_WORKER_MS: u64 = 60;
 /// and until that is noted.

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::recall::{self, Ask, Brought, Recalled};
+use super::recall::{self, Ask, Asking, Bar, Brought, Recalled};
 use super::{Block, failure};
 use crate::clock::Millis;
 use crate::ids::{ClientSessionId, SessionId};
-use crate::limits::RECALL_CHARS_MAX;
+use crate::limits::{RECALL_CHARS_MAX, RECALL_HEAD_CHARS};
 use crate::search::{RowKey, VectorLeg};
 use crate::store::{Feedback, Heard, Reads, RowKind, Signal, StoreError};
 use crate::tokens;
@@ -62,8 +62,8 @@ impl Moment {
             Need::Prompt => Cow::Borrowed(said),
             Need::Failure => Cow::Owned(failure::telling(said)),
         };
-        let text: String = said.chars().take(RECALL_CHARS_MAX).collect();
-        recall::worth_asking(&text).map(|_| text)
+        let text = ends_of(&said);
+        Asking::of(&text).map(|_| text.into_owned())
     }
 
     /// What it brings to mind; nothing in a project that memory does not know.
@@ -83,13 +83,29 @@ impl Moment {
             shown: &self.listener.has_heard(reads, Heard::InFull)?,
             budget_tokens: self.budget_tokens,
             zone,
-            floor: match self.need {
-                Need::Prompt => recall::FLOOR,
-                Need::Failure => failure::FLOOR,
+            bar: match self.need {
+                Need::Prompt => Bar::Prompt,
+                Need::Failure => Bar::Failure,
             },
         };
         recall::prompt(reads, &ask, leg)
     }
+}
+
+/// A long prompt says what it wants before what it pastes, or after.
+fn ends_of(said: &str) -> Cow<'_, str> {
+    if said.chars().count() <= RECALL_CHARS_MAX {
+        return Cow::Borrowed(said);
+    }
+    let byte_of = |char: usize| {
+        said.char_indices()
+            .nth(char)
+            .map_or(said.len(), |(at, _)| at)
+    };
+    let head = &said[..byte_of(RECALL_HEAD_CHARS)];
+    let rest = RECALL_CHARS_MAX - RECALL_HEAD_CHARS - 1;
+    let tail = &said[byte_of(said.chars().count() - rest)..];
+    Cow::Owned(format!("{head}\n{tail}"))
 }
 
 impl Listener {

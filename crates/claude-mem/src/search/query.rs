@@ -70,6 +70,17 @@ impl Query {
         query
     }
 
+    /// What somebody said to somebody else: words alone, whatever they look like.
+    pub fn plain(said: &str) -> Self {
+        let plain: String = said.chars().take(QUERY_CHARS_MAX).collect();
+        let words = ranking_words(&[Token::Word(plain.clone())]);
+        Self {
+            words,
+            plain,
+            ..Self::default()
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.demand.is_none()
     }

@@ -11,11 +11,12 @@ use super::handle::Handle;
 use super::items::Items;
 use super::query::{FilterWord, Query};
 use super::rank::{Hit, Parts, Ranking, RowKey, rank};
+use super::subject::{Subject, is_later};
 use super::vectors::VectorLeg;
 use crate::ids::ObservationId;
 use crate::limits::QUERY_FILTERS_MAX;
 use crate::memory::ObservationType;
-use crate::store::{Expr, Filter, Reads, RowKind, StoreError, Verdict, WordScope};
+use crate::store::{Expr, Filter, Reads, RowKind, StoreError, WordScope};
 
 /// Rows that are looked at to fill one page of a filtered list.
 const LISTED_ROWS_MAX: usize = 20_000;
@@ -109,7 +110,10 @@ impl<'a> Searcher<'a> {
     /// What was marked as wrong goes, and what was replaced stands below its replacement, which
     /// has the place that the session of the replaced one has earned: whoever asks in the words
     /// of the old rule is to find the new one first.
-    fn judged(&self, asked: &Asked<'_>, hits: Vec<Hit>) -> Result<Vec<Hit>, StoreError> {
+    fn judged(&self, asked: &Asked<'_>, mut hits: Vec<Hit>) -> Result<Vec<Hit>, StoreError> {
+        if asked.takes_any_observation() {
+            self.add_replacements(&mut hits)?;
+        }
         let ids: Vec<ObservationId> = hits
             .iter()
             .filter(|hit| hit.kind == RowKind::Observation)
@@ -121,7 +125,13 @@ impl<'a> Searcher<'a> {
             .filter(|hit| hit.kind == RowKind::Observation)
             .map(|hit| (hit.row_id, hit.score))
             .collect();
-        let lifted = lifted(&hits, &verdicts);
+        let mut newer = self.later_of_their_subject(&hits)?;
+        for (id, verdict) in &verdicts {
+            if let Some(by) = verdict.replaced_by {
+                newer.push((*id, self.in_place_of(by)?));
+            }
+        }
+        let lifted = lifted(&hits, &newer);
         let mut kept = Vec::with_capacity(hits.len());
         for mut hit in hits {
             let verdict = match hit.kind {
@@ -152,6 +162,74 @@ impl<'a> Searcher<'a> {
             kept.reverse();
         }
         Ok(kept)
+    }
+
+    /// Whoever asks in the words of a replaced rule finds what replaced it, also where that
+    /// shares none of them.
+    fn add_replacements(&self, hits: &mut Vec<Hit>) -> Result<(), StoreError> {
+        let found = observations(hits, LOOKED_THROUGH);
+        let verdicts = self.reads.verdicts(&found)?;
+        let mut known: HashSet<i64> = observations(hits, usize::MAX)
+            .into_iter()
+            .map(|id| id.0)
+            .collect();
+        let mut more = Vec::new();
+        for hit in hits.iter().filter(|hit| hit.kind == RowKind::Observation) {
+            let verdict = verdicts.get(&ObservationId(hit.row_id));
+            let Some(newer) = verdict.and_then(|verdict| verdict.replaced_by) else {
+                continue;
+            };
+            let newer = self.in_place_of(newer)?;
+            if known.insert(newer.0) {
+                let row = self.reads.observation(newer)?;
+                more.push(Hit {
+                    row_id: newer.0,
+                    project: row.project,
+                    session: row.session,
+                    created_at: row.created_at,
+                    ..hit.clone()
+                });
+            }
+        }
+        hits.extend(more);
+        Ok(())
+    }
+
+    /// What stands in the place of a rule now, after however many replacements.
+    fn in_place_of(&self, mut id: ObservationId) -> Result<ObservationId, StoreError> {
+        for _ in 0..REPLACED_MAX {
+            let verdicts = self.reads.verdicts(&[id])?;
+            match verdicts.get(&id).and_then(|verdict| verdict.replaced_by) {
+                Some(newer) => id = newer,
+                None => break,
+            }
+        }
+        Ok(id)
+    }
+
+    /// Pairs of decisions about one subject, the older one first. Nobody may have said that the
+    /// newer one takes its place, and still it is the one to read first.
+    fn later_of_their_subject(
+        &self,
+        hits: &[Hit],
+    ) -> Result<Vec<(ObservationId, ObservationId)>, StoreError> {
+        let mut decisions = Vec::new();
+        for id in observations(hits, LOOKED_THROUGH) {
+            let row = self.reads.observation(id)?;
+            if row.kind == ObservationType::DECISION && !row.wrong && row.replaced_by.is_none() {
+                let subject = Subject::of(&row);
+                decisions.push((row, subject));
+            }
+        }
+        let mut pairs = Vec::new();
+        for (older, of_older) in &decisions {
+            for (newer, of_newer) in &decisions {
+                if is_later(newer, older) && of_newer.is_that_of(of_older) {
+                    pairs.push((older.id, newer.id));
+                }
+            }
+        }
+        Ok(pairs)
     }
 
     fn page(
@@ -389,6 +467,18 @@ impl<'q> Asked<'q> {
         })
     }
 
+    /// Whether nothing but words was asked for that an observation would have to meet.
+    fn takes_any_observation(&self) -> bool {
+        let kinds = &self.ask.kinds;
+        self.types.is_empty()
+            && self.concepts.is_empty()
+            && self.files.is_empty()
+            && self.since.is_none()
+            && self.until.is_none()
+            && self.query.demand.is_none()
+            && (kinds.is_empty() || kinds.contains(&RowKind::Observation))
+    }
+
     fn leaves_out(&self, hit: &Hit) -> bool {
         self.ask.not_of.is_some() && hit.session == self.ask.not_of
     }
@@ -429,15 +519,29 @@ const REPLACED_FACTOR: f64 = 0.7;
 /// A replaced rule speaks for its session if it comes this near to the best of it.
 const SPEAKS_FOR_SESSION: f64 = 0.5;
 
+/// Observations, best first, that are looked at for newer ones.
+const LOOKED_THROUGH: usize = 24;
+/// Rules that replaced each other, one after another.
+const REPLACED_MAX: usize = 16;
+
 /// What stands above an equal.
 const ABOVE: f64 = 1e-6;
 
-/// The scores that replacements have earned by what they replace.
-fn lifted(hits: &[Hit], verdicts: &HashMap<ObservationId, Verdict>) -> HashMap<RowKey, f64> {
+/// The first observations among the hits.
+fn observations(hits: &[Hit], most: usize) -> Vec<ObservationId> {
+    hits.iter()
+        .filter(|hit| hit.kind == RowKind::Observation)
+        .take(most)
+        .map(|hit| ObservationId(hit.row_id))
+        .collect()
+}
+
+/// The scores that newer rules have earned by the older ones they go before.
+fn lifted(hits: &[Hit], newer: &[(ObservationId, ObservationId)]) -> HashMap<RowKey, f64> {
     let mut lifted = HashMap::new();
-    for hit in hits.iter().filter(|hit| hit.kind == RowKind::Observation) {
-        let verdict = verdicts.get(&ObservationId(hit.row_id));
-        let Some(newer) = verdict.and_then(|verdict| verdict.replaced_by) else {
+    for (older, newer) in newer {
+        let is_older = |hit: &&Hit| hit.kind == RowKind::Observation && hit.row_id == older.0;
+        let Some(hit) = hits.iter().find(is_older) else {
             continue;
         };
         let of_session = hits

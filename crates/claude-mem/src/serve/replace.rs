@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::similar::words;
-use crate::context::recall::{AMENDED_PERCENT_MIN, telling_words};
 use crate::ids::{ObservationId, SessionId};
 use crate::memory::NewObservation;
+use crate::search::subject::{AMENDED_PERCENT_MIN, telling_words};
 use crate::store::Observation;
 use crate::vocabulary::AMENDMENT;
 
