@@ -81,7 +81,8 @@ fn recovered(reads: &Reads<'_>, now: Millis) -> Result<Option<Finding>, StoreErr
             }
         };
         let kept = happened.damaged.display();
-        Finding::new(what, format!("the damaged one is kept: {kept}"))
+        let what = format!("{what} (the damaged one is kept: {kept})");
+        Finding::new(what, "claude-mem doctor")
     }))
 }
 
@@ -100,7 +101,8 @@ fn budget(
     settings: &Settings,
     now: Millis,
 ) -> Result<Option<Finding>, StoreError> {
-    if matches!(settings.provider, Provider::Auto | Provider::Local) {
+    // `auto` may have chosen a model; whether it did is told by what was spent.
+    if settings.provider == Provider::Local {
         return Ok(None);
     }
     let spent = reads.spend_on(&clock::local_day(now))?.tokens;
