@@ -9,6 +9,7 @@ use super::leads::{Terms, leads};
 use super::packed::Probe;
 use super::rank::{Ranking, RowKey};
 use super::vectors::{Similarities, VectorLeg};
+use super::when::Period;
 use crate::clock::Millis;
 use crate::ids::SessionId;
 use crate::store::{Document, Place, Reads, StoreError, WordScope};
@@ -41,6 +42,8 @@ pub struct Candidates {
     /// The question's stems, and how telling each is.
     pub terms: Vec<String>,
     pub weights: Vec<f64>,
+    /// The times that were named.
+    pub when: Vec<Period>,
     /// Why there are no vectors in it, where there should be.
     pub without_vectors: Option<StoreError>,
 }
@@ -103,6 +106,7 @@ pub fn gather(
             rows: gathering.rows,
             terms,
             weights,
+            when: query.when.clone(),
             without_vectors,
         })
     })

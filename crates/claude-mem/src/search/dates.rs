@@ -79,7 +79,7 @@ fn named_day(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     }
 }
 
-fn start_of(day: Date, zone: &TimeZone) -> Option<Millis> {
+pub(super) fn start_of(day: Date, zone: &TimeZone) -> Option<Millis> {
     let start = day.to_zoned(zone.clone()).ok()?;
     Some(Millis(start.timestamp().as_millisecond()))
 }

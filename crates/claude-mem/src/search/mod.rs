@@ -30,6 +30,7 @@ pub mod subject;
 pub mod terms;
 pub mod timeline;
 pub mod vectors;
+pub mod when;
 
 pub use ask::{Ask, Fit, Found, Item, Order, Scope, Whose};
 pub use encoder::Encoder;

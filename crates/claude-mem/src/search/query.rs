@@ -5,6 +5,7 @@
 //! this grammar is words. Nothing that can be typed is an error.
 
 use super::terms::{is_stop_word, words};
+use super::when::Period;
 use crate::limits::{
     QUERY_CHARS_MAX, QUERY_DEMANDING_WORDS_MAX, QUERY_FILTERS_MAX, QUERY_QUOTING_WORDS_MAX,
     QUERY_WORDS_MAX,
@@ -22,6 +23,8 @@ pub struct Query {
     /// What the vector leg encodes: the text less its filters.
     pub plain: String,
     pub filters: Vec<FilterWord>,
+    /// The times that were named, for whoever has a calendar to fill in.
+    pub when: Vec<Period>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use super::allowed::Allowed;
 use super::candidates::{Candidate, Candidates, gather};
 use super::coverage::{Counted, Coverage, Reading};
 use super::vectors::VectorLeg;
+use super::when::Period;
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
 use crate::store::{Reads, RowKind, StoreError, WordScope};
@@ -37,6 +38,11 @@ pub struct Ranking {
     /// share fades.
     pub small_words: [f64; 2],
     pub recency: f64,
+    /// What a row counts for that was made when the question says.
+    pub time: f64,
+    /// Without any of the words, a row must be this near to have something to say for itself. The
+    /// company it keeps is no answer.
+    pub evidence: f64,
     /// Query terms at most; the rarest are kept.
     pub terms_max: usize,
     /// Rows without any of the terms that are imagined beside the real ones, so that a term is not
@@ -61,6 +67,8 @@ impl Default for Ranking {
             session: 0.2,
             small_words: [60.0, 120.0],
             recency: 0.005,
+            time: 0.4,
+            evidence: 0.2,
             terms_max: 32,
             imagined: 1.0,
             leaders: 12,
@@ -76,6 +84,8 @@ pub struct Parts {
     pub coverage: f64,
     pub neighbours: f64,
     pub recency: f64,
+    /// Made when the question says.
+    pub time: f64,
     /// How near its vectors are, as measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f64>,
@@ -154,6 +164,7 @@ pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
                 neighbours: company.get(&key).copied().unwrap_or(0.0),
                 // Between equals the newer one goes first; never more than that.
                 recency: ranking.recency * age,
+                time: ranking.time * in_time(&gathered.when, row.document.created_at),
                 cosine: row.near,
                 matched: matched.filter_map(|&at| terms.get(at).cloned()).collect(),
                 ..parts
@@ -163,7 +174,7 @@ pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
                 row_id: key.1,
                 project: row.document.project,
                 session: row.document.session,
-                score: parts.own() + parts.neighbours + parts.recency,
+                score: parts.own() + parts.neighbours + parts.recency + parts.time,
                 parts,
                 created_at: row.document.created_at,
             }
@@ -176,6 +187,11 @@ pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
             .then((a.kind, b.row_id).cmp(&(b.kind, a.row_id)))
     });
     hits
+}
+
+fn in_time(periods: &[Period], at: Millis) -> f64 {
+    let each = periods.iter().map(|period| period.closeness(at));
+    each.fold(0.0, f64::max)
 }
 
 impl Parts {
@@ -281,7 +297,7 @@ fn company(
         scores.truncate(3);
     }
     let mut company = HashMap::new();
-    for (key, row) in rows {
+    for (key, row) in rows.iter().filter(|(_, row)| row.has_evidence(ranking)) {
         let [small, large] = ranking.small_words;
         let smallness = ((large - row.reading.length as f64) / (large - small)).clamp(0.0, 1.0);
         let Some(session) = row.document.session.filter(|_| smallness > 0.0) else {
@@ -296,27 +312,35 @@ fn company(
     company
 }
 
+impl Candidate {
+    /// Some word of the question, or some of its meaning.
+    pub fn has_evidence(&self, ranking: &Ranking) -> bool {
+        let is_near = self.near.is_some_and(|near| near >= ranking.evidence);
+        is_near || !self.reading.coverage.present.is_empty()
+    }
+}
+
 /// Min-max over the candidates.
 struct Normal {
     min: f64,
-    span: f64,
+    max: f64,
 }
 
 impl Normal {
     fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         let min = values.clone().fold(f64::INFINITY, f64::min);
         let max = values.fold(f64::NEG_INFINITY, f64::max);
-        Self {
-            min,
-            span: max - min,
-        }
+        Self { min, max }
     }
 
+    /// Equals are all as good as can be, unless none has anything.
     fn apply(&self, value: f64) -> f64 {
-        if self.span > 0.0 {
-            (value - self.min) / self.span
-        } else {
+        if self.max > self.min {
+            (value - self.min) / (self.max - self.min)
+        } else if self.max > 0.0 {
             1.0
+        } else {
+            0.0
         }
     }
 }

@@ -13,6 +13,7 @@ use super::query::{FilterWord, Query};
 use super::rank::{Hit, Parts, Ranking, RowKey, rank};
 use super::subject::{Subject, is_later};
 use super::vectors::VectorLeg;
+use super::when::periods;
 use crate::ids::ObservationId;
 use crate::limits::QUERY_FILTERS_MAX;
 use crate::memory::ObservationType;
@@ -100,7 +101,7 @@ impl<'a> Searcher<'a> {
         if asked.query.demand.is_some() {
             // All of them have what was demanded.
         } else if hits.iter().any(Hit::is_match) {
-            hits.retain(|hit| hit.is_match() || hit.parts.neighbours > 0.0);
+            hits.retain(|hit| hit.has_evidence(&self.ranking));
         } else {
             hits.clear();
         }
@@ -154,7 +155,7 @@ impl<'a> Searcher<'a> {
         }
         kept.sort_by(|a, b| b.score.total_cmp(&a.score));
         if asked.ask.order != Order::Relevance {
-            // Company is worth showing below what it keeps company with, not in its place.
+            // What is merely near is worth showing below a match, not in its place.
             kept.retain(Hit::is_match);
             kept.sort_by_key(|hit| (hit.created_at, hit.kind, hit.row_id));
         }
@@ -351,6 +352,7 @@ impl<'q> Asked<'q> {
             notes: Vec::new(),
             ask,
         };
+        asked.query.when = periods(&asked.query.plain, ask.now, &ask.zone);
         for filter in std::mem::take(&mut asked.query.filters) {
             asked.apply(reads, filter)?;
         }
@@ -489,6 +491,12 @@ impl Hit {
     fn is_match(&self) -> bool {
         const NEAR: f64 = 0.3;
         !self.parts.matched.is_empty() || self.parts.cosine.is_some_and(|cosine| cosine >= NEAR)
+    }
+
+    /// Some word, or some of the meaning: less than a match, and worth showing below one.
+    fn has_evidence(&self, ranking: &Ranking) -> bool {
+        let is_near = |cosine| cosine >= ranking.evidence;
+        !self.parts.matched.is_empty() || self.parts.cosine.is_some_and(is_near)
     }
 
     fn listed((kind, row_id): RowKey) -> Self {

@@ -109,6 +109,97 @@ fn the_best_answer_comes_first_and_says_why() {
     assert!(best.why.words > 0.0 && best.why.cosine.is_some());
 }
 
+/// Rows of one session, a minute apart.
+fn told(town: &mut Town, name: &str, titles: &[&str]) -> Vec<ObservationId> {
+    let shop = town.shop;
+    let ids = town.store.write(|tx| {
+        let place = Stored {
+            project: Some(shop),
+            session: Some(session(tx, shop, name)?),
+            made_by: "test",
+            ..Stored::default()
+        };
+        let new = (1_i64..).zip(titles);
+        let ids = new
+            .map(|(at, title)| tx.create_observation(&observation(title, "", 60_000 * at), &place));
+        ids.collect::<Result<Vec<_>, _>>()
+    });
+    catch_up(&mut town.store, &mut town.vectors, &WordBag, |_| false).unwrap();
+    ids.unwrap()
+}
+
+#[test]
+fn without_a_word_in_common_the_nearest_in_meaning_is_first() {
+    let mut town = town();
+    told(
+        &mut town,
+        "busy",
+        &["One thing", "Another thing", "A third"],
+    );
+    // The encoder reads words that words alone leave out.
+    let near = told(&mut town, "quiet", &["Why so"]);
+    let found = town.search(&town.ask("why so zebra"));
+    assert_eq!(found.scope.fit, Fit::Asked);
+    assert_eq!(found.results[0].id.row_id, near[0].0);
+    for item in &found.results {
+        assert!(item.why.matched.is_empty() && item.why.words.abs() < 1e-9);
+    }
+}
+
+#[test]
+fn company_is_no_answer() {
+    let mut town = town();
+    let ids = told(
+        &mut town,
+        "hooks",
+        &[
+            "Webhook signature validation in production",
+            "Bumped eslint to nine",
+            "Signature checks of webhooks",
+        ],
+    );
+    let found = town.search(&town.ask("webhook signature validation production"));
+    let rows: Vec<i64> = found.results.iter().map(|item| item.id.row_id).collect();
+    assert_eq!(rows[..2], [ids[0].0, ids[2].0]);
+    assert!(!rows.contains(&ids[1].0), "nothing of it was asked for");
+}
+
+#[test]
+fn what_was_made_when_the_question_says_comes_first_and_nothing_is_lost() {
+    let mut town = town();
+    let day = 86_400_000;
+    let place = Stored {
+        project: Some(town.shop),
+        made_by: "test",
+        ..Stored::default()
+    };
+    // 2026-03-10 and 2026-06-10, 2026-11-16.
+    let (march, june, now) = (20_522 * day, 20_614 * day, Millis(1_794_830_400_000));
+    let made = |at, text: &str| observation("Quotas were raised", text, at);
+    let (old, new) = town
+        .store
+        .write(|tx| {
+            let old = tx.create_observation(&made(march, "by one"), &place)?;
+            let new = tx.create_observation(&made(june, "by two"), &place)?;
+            Ok((old.0, new.0))
+        })
+        .unwrap();
+    for (typed, first) in [
+        ("quotas raised in march", old),
+        ("quotas raised in june", new),
+        ("quotas raised", new),
+    ] {
+        let ask = Ask::new(typed, now).of(Whose::ProjectOnly(town.shop));
+        let found = town.search(&ask).results;
+        assert_eq!(found[0].id.row_id, first, "typed {typed:?}");
+        assert!(
+            [old, new]
+                .iter()
+                .all(|id| found.iter().any(|item| item.id.row_id == *id))
+        );
+    }
+}
+
 #[test]
 fn other_projects_answer_only_when_this_one_has_nothing_and_that_is_said() {
     let mut town = town();
