@@ -22,7 +22,7 @@ pub const FILE_BYTES_MIN: u64 = 512;
 pub struct Ask<'a> {
     pub project: ProjectId,
     pub own: Option<SessionId>,
-    /// Relative to the project's root, or the end of a path.
+    /// Relative to the project's root.
     pub path: &'a str,
     pub shown: &'a HashSet<RowKey>,
     pub budget_tokens: u32,
@@ -34,7 +34,7 @@ pub struct Ask<'a> {
 pub fn file(reads: &Reads<'_>, ask: &Ask<'_>) -> Result<Recalled, StoreError> {
     let mut known = Vec::new();
     for found in reads
-        .refs_of_file(ask.project, ask.path)?
+        .refs_of_path(ask.project, ask.path)?
         .into_iter()
         .take(LOOKED_AT)
     {

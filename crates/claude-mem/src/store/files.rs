@@ -1,7 +1,7 @@
 //! Which rows speak of which file: an index look-up, never a scan over rows.
 
 use rusqlite::types::Value;
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::filter::Where;
 use super::{Reads, RowKind, StoreError, Writes};
@@ -51,15 +51,67 @@ pub(super) type TimedRow = (Millis, i64);
 impl Reads<'_> {
     /// Newest first. `file` is a path or the end of one (`session.rs`, `auth/session.rs`).
     pub fn refs_of_file(&self, project: ProjectId, file: &str) -> Result<Vec<FileRef>, StoreError> {
-        let name = file_name(file);
+        let file = self.from_root(project, file)?;
+        let mut found = self.refs_named(project, &file)?;
+        let longest = found.iter().filter_map(|one| ends(&one.path, &file)).max();
+        found.retain(|one| ends(&one.path, &file) == longest && longest.is_some());
+        Ok(found)
+    }
+
+    /// Newest first, of this very file: `path` is from the project's root. Another file of its
+    /// name is another file.
+    pub fn refs_of_path(&self, project: ProjectId, path: &str) -> Result<Vec<FileRef>, StoreError> {
+        let path = self.from_root(project, path)?;
+        let mut found = self.refs_named(project, &path)?;
+        let root = self.root_of(project)?;
+        // Rows from elsewhere may have the whole path.
+        let whole = format!("{}/{path}", root.trim_end_matches('/'));
+        found.retain(|one| one.path == path || one.path == whole);
+        Ok(found)
+    }
+
+    fn refs_named(&self, project: ProjectId, path: &str) -> Result<Vec<FileRef>, StoreError> {
         let mut rows = self.0.prepare_cached(OF_FILE)?;
-        let rows = rows
-            .query_map(params![project, name], file_ref)?
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(rows
-            .into_iter()
-            .filter(|found| is_suffix(&found.path, file))
-            .collect())
+        let rows = rows.query_map(params![project, file_name(path)], file_ref)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether any row speaks of such a file, or of one below such a folder.
+    pub fn knows_file(&self, file: &str) -> Result<bool, StoreError> {
+        let mut one_below = self.0.prepare_cached(
+            "SELECT 1 FROM file_refs WHERE project_id = ?1 AND path >= ?2 AND path < ?3 LIMIT 1",
+        )?;
+        for project in self.these_projects(None)? {
+            let file = self.from_root(project, file)?;
+            let (from, to) = below(&file);
+            if one_below.exists(params![project, from, to])?
+                || !file.ends_with('/') && !self.refs_of_file(project, &file)?.is_empty()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A path as rows have it, from the project's root, whichever way it was typed.
+    fn from_root(&self, project: ProjectId, file: &str) -> Result<String, StoreError> {
+        let file = file.strip_prefix("./").unwrap_or(file);
+        if !file.starts_with('/') {
+            return Ok(file.to_owned());
+        }
+        let root = self.root_of(project)?;
+        let root = root.trim_end_matches('/');
+        let inside = file.strip_prefix(root).filter(|_| !root.is_empty());
+        let inside = inside.and_then(|inside| inside.strip_prefix('/'));
+        Ok(inside.unwrap_or(file).to_owned())
+    }
+
+    fn root_of(&self, project: ProjectId) -> Result<String, StoreError> {
+        let mut root = self
+            .0
+            .prepare_cached("SELECT root FROM projects WHERE id = ?1")?;
+        let root = root.query_row([project], |row| row.get(0)).optional()?;
+        Ok(root.unwrap_or_default())
     }
 
     /// Files that rows since `since` speak of, most recent first.
@@ -115,6 +167,10 @@ impl Reads<'_> {
         files: &[String],
     ) -> Result<Option<WideFolder>, StoreError> {
         let [folder] = files else { return Ok(None) };
+        let folder = match project {
+            Some(project) => &self.from_root(project, folder)?,
+            None => folder,
+        };
         let (from, to) = below(folder);
         let mut counted = self.0.prepare_cached(&format!(
             "SELECT count(*) FROM (SELECT 1 FROM file_refs WHERE project_id = ?1 AND path >= ?2 AND path < ?3
@@ -162,12 +218,13 @@ impl Reads<'_> {
         let mut rows = Vec::new();
         for project in self.these_projects(project)? {
             for file in files {
+                let file = self.from_root(project, file)?;
                 let before = rows.len();
                 if !file.ends_with('/') {
-                    self.rows_of_file(kind, project, file, &mut rows)?;
+                    self.rows_of_file(kind, project, &file, &mut rows)?;
                 }
                 if rows.len() == before {
-                    self.rows_of_folder(kind, project, file, &mut rows)?;
+                    self.rows_of_folder(kind, project, &file, &mut rows)?;
                 }
             }
         }
@@ -185,11 +242,18 @@ impl Reads<'_> {
     ) -> Result<(), StoreError> {
         let mut rows = self.0.prepare_cached(ROWS_OF_FILE)?;
         let mut rows = rows.query(params![project, file_name(file), kind])?;
+        let before = into.len();
+        let mut longest = 0;
         while let Some(row) = rows.next()? {
             let path = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            if is_suffix(path, file) {
-                into.push((row.get(2)?, row.get(1)?));
+            let Some(length) = ends(path, file).filter(|length| *length >= longest) else {
+                continue;
+            };
+            if length > longest {
+                into.truncate(before);
+                longest = length;
             }
+            into.push((row.get(2)?, row.get(1)?));
         }
         Ok(())
     }
@@ -259,16 +323,22 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whole components only: `auth/session.rs` ends `src/auth/session.rs`, not `oauth/session.rs`.
-/// An absolute path may be longer than the stored one, which is relative to the project.
-fn is_suffix(stored: &str, asked: &str) -> bool {
-    let (long, short) = if stored.len() >= asked.len() {
-        (stored, asked)
-    } else {
-        (asked, stored)
+/// How much of the paths is the same, if one ends in the other. Whole components only:
+/// `auth/session.rs` ends `src/auth/session.rs`, not `oauth/session.rs`. What was asked may be the
+/// longer one only if it is absolute, and then the row that has most of it is meant:
+/// `docs/README.md` is not the `README.md` of the root.
+fn ends(stored: &str, asked: &str) -> Option<usize> {
+    let is_end = |long: &str, short: &str| {
+        let rest = long.strip_suffix(short);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || short.starts_with('/'))
     };
-    long.strip_suffix(short)
-        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || short.starts_with('/'))
+    if is_end(stored, asked) {
+        Some(asked.len())
+    } else if asked.starts_with('/') && is_end(asked, stored) {
+        Some(stored.len())
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -290,6 +360,23 @@ mod tests {
             plan.push('\n');
         }
         plan
+    }
+
+    #[test]
+    fn two_files_of_one_name_are_two_files() {
+        for (stored, asked, same) in [
+            ("src/auth/session.rs", "session.rs", true),
+            ("src/auth/session.rs", "auth/session.rs", true),
+            ("src/oauth/session.rs", "auth/session.rs", false),
+            ("README.md", "docs/README.md", false),
+            ("docs/README.md", "README.md", true),
+            ("Cargo.toml", "crates/inner/Cargo.toml", false),
+            ("docs/README.md", "/srv/app/docs/README.md", true),
+        ] {
+            assert_eq!(ends(stored, asked).is_some(), same, "{stored} for {asked}");
+        }
+        let nearer = ends("docs/README.md", "/srv/app/docs/README.md");
+        assert!(nearer > ends("README.md", "/srv/app/docs/README.md"));
     }
 
     #[test]
