@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{Reads, RowKind, StoreError};
-use crate::ids::SessionId;
+use crate::ids::{ObservationId, SessionId};
 
 /// The last row of each kind that was seen, and the last that was seen to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Marks {
     pub prompt: i64,
     pub message: i64,
     pub forgotten: i64,
+    /// When the last correction was made that was seen.
+    pub edited: i64,
 }
 
 impl Marks {
@@ -25,6 +27,9 @@ impl Marks {
         }
     }
 }
+
+/// The same condition as that of the index.
+const EDITED: &str = "FROM observations WHERE updated_at_epoch > created_at_epoch";
 
 impl Reads<'_> {
     /// Everything that is there has been seen.
@@ -40,7 +45,30 @@ impl Reads<'_> {
             prompt: last(RowKind::Prompt.table())?,
             message: last(RowKind::Message.table())?,
             forgotten: last("forgotten")?,
+            edited: self
+                .0
+                .prepare_cached(&format!(
+                    "SELECT coalesce(max(updated_at_epoch), 0) {EDITED}"
+                ))?
+                .query_row([], |row| row.get(0))?,
         })
+    }
+
+    /// Observations that were corrected, pinned or judged after `seen`, the last of them, in the
+    /// order of their corrections, each with its time.
+    pub fn edited_after(
+        &self,
+        seen: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ObservationId)>, StoreError> {
+        let mut rows = self.0.prepare_cached(&format!(
+            "SELECT updated_at_epoch, id {EDITED} AND updated_at_epoch > ?1
+             ORDER BY updated_at_epoch DESC, id DESC LIMIT ?2"
+        ))?;
+        let rows = rows.query_map(params![seen, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
+        rows.reverse();
+        Ok(rows)
     }
 
     /// Rows of one kind that came after `seen`, in the order in which they came.

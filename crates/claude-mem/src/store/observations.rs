@@ -291,7 +291,8 @@ impl Writes<'_> {
         let narrative = edit.narrative.as_deref().unwrap_or(&old.narrative);
         self.tx.execute(
             "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
-               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, updated_at_epoch = ?12 WHERE id = ?1",
+               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, updated_at_epoch = max(?12, created_at_epoch + 1)
+             WHERE id = ?1",
             params![
                 id,
                 edit.kind.as_ref().unwrap_or(&old.kind).as_str(),

@@ -4,21 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::tz::TimeZone;
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{Semaphore, watch};
 
 use super::figures::Kept;
 use super::problem::Problem;
 use super::readers::Readers;
-use super::rows::Row;
 use crate::clock::{self, Millis};
 use crate::config::{self, Loaded};
 use crate::limits::{HTTP_REQUESTS_AT_ONCE_MAX, HTTP_SEARCHES_AT_ONCE_MAX, HTTP_STREAMS_MAX};
 use crate::paths::DataDir;
 use crate::serve::worker::Worker;
 use crate::store::{Reads, Store, StoreError};
-
-/// Changes of rows that a stream may fall behind.
-const EDITS_MAX: usize = 64;
 
 pub(super) struct Api {
     pub(super) worker: Arc<Worker>,
@@ -27,9 +23,6 @@ pub(super) struct Api {
     pub(super) zone: TimeZone,
     pub(super) env: fn(&str) -> Option<String>,
     pub(super) readers: Readers,
-    /// Rows that were changed: their numbers are old, so no stream finds them by looking for new
-    /// ones.
-    pub(super) edits: broadcast::Sender<Arc<Row>>,
     pub(super) kept: Kept,
     /// Counts up when something was stored or changed through this server.
     pub(super) stirred: watch::Sender<u64>,
@@ -65,7 +58,6 @@ impl Api {
             started: Instant::now(),
             zone: TimeZone::system(),
             env,
-            edits: broadcast::channel(EDITS_MAX).0,
             kept: Kept::default(),
             stirred: watch::channel(0).0,
             places: Arc::new(Semaphore::new(HTTP_REQUESTS_AT_ONCE_MAX)),

@@ -1,7 +1,5 @@
 //! Observations: looked at, corrected, forgotten.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +9,7 @@ use super::lists::{Which, listed};
 use super::memory::{Done, forget as forget_row};
 use super::problem::Problem;
 use super::route::Nothing;
-use super::rows::{Listed, ObservationView, Row, Views};
+use super::rows::{Listed, ObservationView, Views};
 use crate::ids::ObservationId;
 use crate::limits::HTTP_BATCH_MAX;
 use crate::memory::ObservationType;
@@ -87,12 +85,7 @@ pub(super) fn edit(
         told => Ok(told),
     })?;
     corrected.map_err(|e| Problem::unfit(e.to_string(), "Nothing was changed."))?;
-    let view = one_view(api, id)?;
-    // Nobody may be looking on.
-    let _ = api
-        .edits
-        .send(Arc::new(Row::Observation(Box::new(view.clone()))));
-    Ok(view)
+    one_view(api, id)
 }
 
 pub(super) fn one_view(api: &Api, id: ObservationId) -> Result<ObservationView, Problem> {

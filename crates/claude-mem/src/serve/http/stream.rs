@@ -66,7 +66,6 @@ async fn tell(
     seen: Option<Marks>,
 ) -> Result<(), String> {
     let mut stored = api.worker.changes.subscribe();
-    let mut edits = api.edits.subscribe();
     let mut stirred = api.stirred.subscribe();
     let mut ending = api.ending.clone();
     let mut looks = interval(Duration::from_millis(HTTP_STREAM_LOOK_MS));
@@ -99,13 +98,6 @@ async fn tell(
                 return Ok(());
             },
             _ = stirred.changed() => {}
-            // One that was missed is shown when the page is loaded again.
-            edit = edits.recv() => if let Ok(row) = edit {
-                let text = event(row.kind().as_str(), Some(page.seen), &*row);
-                if !send(&mut writer, &text).await {
-                    return Ok(());
-                }
-            },
             _ = looks.tick() => {}
             _ = quiet.tick() => if !send(&mut writer, ": nothing new\n\n").await {
                 return Ok(());
@@ -154,22 +146,24 @@ pub(super) fn id(seen: Marks) -> String {
         prompt,
         message,
         forgotten,
+        edited,
     } = seen;
-    format!("{observation}.{summary}.{prompt}.{message}.{forgotten}")
+    format!("{observation}.{summary}.{prompt}.{message}.{forgotten}.{edited}")
 }
 
 /// Reads an id back. One that is not ours is as good as none.
 fn marks(text: &str) -> Option<Marks> {
     let numbers: Option<Vec<i64>> = text.split('.').map(|part| part.parse().ok()).collect();
-    let [observation, summary, prompt, message, forgotten] = numbers?[..] else {
+    let [observation, summary, prompt, message, forgotten, edited] = numbers?[..] else {
         return None;
     };
-    let seen = [observation, summary, prompt, message, forgotten];
+    let seen = [observation, summary, prompt, message, forgotten, edited];
     seen.iter().all(|number| *number >= 0).then_some(Marks {
         observation,
         summary,
         prompt,
         message,
         forgotten,
+        edited,
     })
 }

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::testing::{Stage, read};
+use crate::clock::Millis;
+use crate::ids::ObservationId;
 use crate::limits::{HTTP_STREAM_ROWS_MAX, HTTP_STREAMS_MAX};
 use crate::serve::testing as events;
-use crate::store::RowKind;
+use crate::store::{ObservationEdit, RowKind, Store};
 
 /// One page that listens.
 struct Page {
@@ -158,6 +160,45 @@ fn what_another_process_does_is_told_too() {
 }
 
 #[test]
+fn what_another_process_corrects_is_told_also_to_a_page_that_was_away() {
+    let stage = Stage::new();
+    let id = save(&stage, "Money is counted in cents");
+    let last = save(&stage, "Prices are whole cents");
+    let mut page = Page::open(&stage, None);
+    // It has caught up when it is told what comes next.
+    let next = save(&stage, "Taxes are whole cents too");
+    let mut seen = page.until("observation");
+    assert_eq!(seen.data["id"], next);
+    let marked = |handle: i64, signal: &str| {
+        let body = json!({ "handle": format!("#{handle}"), "signal": signal });
+        let told = stage.call("POST", "/api/feedback", &body.to_string());
+        assert_eq!(told.status, 200, "{told:?}");
+    };
+    marked(id, "wrong");
+    seen = page.until("observation");
+    assert_eq!(
+        (&seen.data["id"], &seen.data["wrong"]),
+        (&json!(id), &json!(true))
+    );
+    drop(page);
+    let mut store = Store::open(&stage.scratch.dir.db()).unwrap();
+    let pinned = ObservationEdit {
+        pinned: Some(true),
+        ..ObservationEdit::default()
+    };
+    let much_later = Millis(4_000_000_000_000);
+    store
+        .write(|tx| tx.edit_observation(ObservationId(last), &pinned, much_later))
+        .unwrap();
+    let mut page = Page::open(&stage, seen.id.as_deref());
+    let told = page.until("observation");
+    assert_eq!(
+        (&told.data["id"], &told.data["pinned"]),
+        (&json!(last), &json!(true))
+    );
+}
+
+#[test]
 fn a_page_that_comes_back_is_told_what_it_missed_and_nothing_twice() {
     let stage = Stage::new();
     let mut page = Page::open(&stage, None);
@@ -211,7 +252,7 @@ fn masses_are_not_told_one_by_one() {
     });
     saved.unwrap();
     let newest = (HTTP_STREAM_ROWS_MAX + 50) as i64;
-    let missed = Page::open(&stage, Some("0.0.0.0.0")).until("missed");
+    let missed = Page::open(&stage, Some("0.0.0.0.0.0")).until("missed");
     assert_eq!(missed.data, json!({ "kind": "observation" }));
     while page.until("observation").data["id"] != newest {}
 }
@@ -225,9 +266,10 @@ fn an_id_that_is_not_ours_is_as_good_as_none() {
         "1",
         "1.2.3",
         "a.b.c.d.e",
-        "-1.0.0.0.0",
-        "99999999999999999999.0.0.0.0",
-        "0.0.0.0.0.0",
+        "-1.0.0.0.0.0",
+        "99999999999999999999.0.0.0.0.0",
+        "0.0.0.0.0",
+        "0.0.0.0.0.0.0",
     ] {
         let mut page = Page::open(&stage, Some(odd));
         let next = save(&stage, &format!("After {odd}"));

@@ -91,6 +91,7 @@ fn look(
 ) -> Result<(), Problem> {
     let mut views = Views::new(reads);
     removed(reads, seen, events)?;
+    let told_before = seen.observation;
     let back = brought_back(reads, *seen, known)?;
     let mut found = rows(reads, &mut views, seen, events)?;
     for (kind, id) in back {
@@ -113,7 +114,33 @@ fn look(
         *mark = (*mark).max(id);
         events.push(event(row.kind().as_str(), Some(*seen), &row));
     }
+    edited(reads, &mut views, seen, told_before, events)?;
     figures(reads, known, events)
+}
+
+/// Rows that the page has, and that have become others.
+fn edited(
+    reads: &Reads<'_>,
+    views: &mut Views<'_>,
+    seen: &mut Marks,
+    told_before: i64,
+    events: &mut Vec<String>,
+) -> Result<(), Problem> {
+    let last = reads.edited_after(seen.edited, HTTP_STREAM_ROWS_MAX)?;
+    if last.len() == HTTP_STREAM_ROWS_MAX {
+        let kind = RowKind::Observation;
+        events.push(event("missed", None, &Missed { kind }));
+    }
+    for (at, id) in last {
+        seen.edited = at;
+        // Those that are new have just been told as they are.
+        if id.0 <= told_before {
+            if let Some(row) = views.row(RowKind::Observation, id.0)? {
+                events.push(event(row.kind().as_str(), Some(*seen), &row));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A forgetting that was undone gives its number back, and a restored backup all of them: whoever
@@ -125,6 +152,7 @@ fn earlier(seen: Marks, there: Marks) -> Marks {
         prompt: seen.prompt.min(there.prompt),
         message: seen.message.min(there.message),
         forgotten: seen.forgotten.min(there.forgotten),
+        edited: seen.edited.min(there.edited),
     }
 }
 

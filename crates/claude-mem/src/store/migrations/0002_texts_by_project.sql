@@ -84,3 +84,6 @@ CREATE TRIGGER final_messages_deleted AFTER DELETE ON final_messages BEGIN
   INSERT INTO vector_backlog(kind, row_id, at) VALUES ('message', old.id, 9223372036854775807)
     ON CONFLICT DO UPDATE SET at = excluded.at;
 END;
+
+-- Corrections, for those who look on.
+CREATE INDEX observations_edited ON observations(updated_at_epoch) WHERE updated_at_epoch > created_at_epoch;
