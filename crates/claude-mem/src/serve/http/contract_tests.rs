@@ -152,6 +152,22 @@ const ELSEWHERE: [&str; 6] = [
 ];
 
 #[test]
+fn a_list_refuses_filters_that_it_does_not_have() {
+    let stage = Stage::new();
+    for path in [
+        "/api/prompts?type=bugfix",
+        "/api/prompts?file=a.rs",
+        "/api/messages?concept=x",
+        "/api/summaries?type=bugfix",
+        "/api/observations?q=pool",
+        "/api/search?q=pool",
+        "/api/timeline?anchor=1&depth=3",
+    ] {
+        assert_eq!(stage.get(path).status, 400, "{path}");
+    }
+}
+
+#[test]
 fn every_route_keeps_its_promise() {
     let stage = Stage::with_a_turn();
     let mut tried: BTreeSet<String> = ELSEWHERE.iter().map(ToString::to_string).collect();

@@ -17,9 +17,9 @@ use crate::memory::ObservationType;
 use crate::search::dates;
 use crate::store::{Filter, Page, Paged, Reads, RowKind};
 
-/// Which rows, and which page of them.
+/// Which observations, and which page of them.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     pub(super) offset: u32,
     pub(super) limit: Option<u32>,
@@ -36,6 +36,69 @@ pub(super) struct Which {
     pub(super) since: Option<String>,
     /// The same; a day is meant to its end.
     pub(super) until: Option<String>,
+}
+
+/// Which summaries: they have files, but neither a type nor concepts.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Summaries {
+    offset: u32,
+    limit: Option<u32>,
+    /// An id, or a name.
+    project: Option<String>,
+    /// Our number of a session, or its client's id.
+    session: Option<String>,
+    /// A path, the end of one, or a folder.
+    file: Option<String>,
+    /// Milliseconds, a day, a moment, or so long ago as `3d`.
+    since: Option<String>,
+    /// The same; a day is meant to its end.
+    until: Option<String>,
+}
+
+/// Which of what was said: a prompt or an answer has no files of its own either.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Said {
+    offset: u32,
+    limit: Option<u32>,
+    /// An id, or a name.
+    project: Option<String>,
+    /// Our number of a session, or its client's id.
+    session: Option<String>,
+    /// Milliseconds, a day, a moment, or so long ago as `3d`.
+    since: Option<String>,
+    /// The same; a day is meant to its end.
+    until: Option<String>,
+}
+
+impl From<Summaries> for Which {
+    fn from(asked: Summaries) -> Self {
+        Self {
+            offset: asked.offset,
+            limit: asked.limit,
+            project: asked.project,
+            session: asked.session,
+            file: asked.file,
+            since: asked.since,
+            until: asked.until,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Said> for Which {
+    fn from(asked: Said) -> Self {
+        Self {
+            offset: asked.offset,
+            limit: asked.limit,
+            project: asked.project,
+            session: asked.session,
+            since: asked.since,
+            until: asked.until,
+            ..Self::default()
+        }
+    }
 }
 
 impl Which {
@@ -72,7 +135,7 @@ pub(super) fn types(text: Option<&str>) -> Vec<ObservationType> {
     let names = text.unwrap_or_default().split(',').map(str::trim);
     names
         .filter(|name| !name.is_empty())
-        .map(ObservationType::named)
+        .map(|name| ObservationType::named(name.to_lowercase()))
         .collect()
 }
 
@@ -113,8 +176,9 @@ pub(super) fn listed<T, V>(
 pub(super) fn summaries(
     api: &Api,
     _: &Params,
-    which: Which,
+    asked: Summaries,
 ) -> Result<Listed<SummaryView>, Problem> {
+    let which = Which::from(asked);
     api.view(|reads| {
         let (page, mut views) = (which.page(), Views::new(reads));
         let rows = reads.summaries(&which.filter(api, reads)?, page)?;
@@ -122,7 +186,8 @@ pub(super) fn summaries(
     })
 }
 
-pub(super) fn prompts(api: &Api, _: &Params, which: Which) -> Result<Listed<PromptView>, Problem> {
+pub(super) fn prompts(api: &Api, _: &Params, asked: Said) -> Result<Listed<PromptView>, Problem> {
+    let which = Which::from(asked);
     api.view(|reads| {
         let (page, mut views) = (which.page(), Views::new(reads));
         let rows = reads.prompts(&which.filter(api, reads)?, page)?;
@@ -130,11 +195,8 @@ pub(super) fn prompts(api: &Api, _: &Params, which: Which) -> Result<Listed<Prom
     })
 }
 
-pub(super) fn messages(
-    api: &Api,
-    _: &Params,
-    which: Which,
-) -> Result<Listed<MessageView>, Problem> {
+pub(super) fn messages(api: &Api, _: &Params, asked: Said) -> Result<Listed<MessageView>, Problem> {
+    let which = Which::from(asked);
     api.view(|reads| {
         let (page, mut views) = (which.page(), Views::new(reads));
         let rows = reads.final_messages(&which.filter(api, reads)?, page)?;
