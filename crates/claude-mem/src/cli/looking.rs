@@ -31,13 +31,16 @@ pub(super) struct Which {
     /// Not after: the same, and all of a day that is named
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// At most so many
-    #[arg(long, default_value_t = 20)]
-    limit: u32,
+    /// At most so many [default: 20]
+    #[arg(long)]
+    pub(super) limit: Option<u32>,
     /// Leave out so many first
     #[arg(long, default_value_t = 0)]
-    offset: u32,
+    pub(super) offset: u32,
 }
+
+/// Shown unless more are asked for.
+const ROWS: u32 = 20;
 
 impl Which {
     pub(super) fn ask(&self, text: &str, app: &App, reads: &Reads<'_>) -> anyhow::Result<Ask> {
@@ -58,7 +61,7 @@ impl Which {
             until: read(&self.until, dates::end)?,
             page: Page {
                 offset: self.offset,
-                limit: self.limit,
+                limit: self.limit.unwrap_or(ROWS),
             },
             zone: zone.clone(),
             ..Ask::new(text, app.now)

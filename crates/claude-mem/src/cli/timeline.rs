@@ -7,7 +7,7 @@ use super::looking::{self, Which};
 use super::screen::Screen;
 use super::{Usage, words};
 use crate::search::timeline::{Around, timeline};
-use crate::search::{Engine, Fit, Handle, Item};
+use crate::search::{Engine, Fit, Handle, Item, Whose};
 
 /// Show what happened before and after a memory
 #[derive(Debug, clap::Args)]
@@ -41,11 +41,17 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         return Err(Usage::error("nothing is remembered yet"));
     };
     let anchor = anchor(args, app, &mut engine)?;
+    let asked = args.which.ask("", app, &engine.reads())?;
+    let (before, after) = sides(args);
     let around = Around {
         anchor,
-        before: args.before.min(200),
-        after: args.after.min(200),
+        before,
+        after,
         kinds: Vec::new(),
+        types: asked.types,
+        since: asked.since,
+        until: asked.until,
+        all_projects: asked.whose == Whose::All,
         with_wrong: false,
     };
     let Some(results) = timeline(&engine.reads(), &around)? else {
@@ -69,9 +75,23 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     })
 }
 
+/// How many on each side: those asked for, and together no more than the limit.
+fn sides(args: &Args) -> (usize, usize) {
+    let (before, after) = (args.before.min(200), args.after.min(200));
+    let Some(most) = args.which.limit.map(|limit| limit as usize) else {
+        return (before, after);
+    };
+    let before = before.min(most.saturating_sub(after.min(most / 2)));
+    (before, after.min(most - before))
+}
+
 fn anchor(args: &Args, app: &App, engine: &mut Engine) -> anyhow::Result<Handle> {
     let text = args.text.join(" ");
     if let Ok(handle) = text.parse() {
+        if args.which.offset > 0 {
+            let why = "--offset passes over answers to words; an id is one already";
+            return Err(Usage::error(why));
+        }
         return Ok(handle);
     }
     let mut ask = args.which.ask(&text, app, &engine.reads())?;

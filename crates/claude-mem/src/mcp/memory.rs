@@ -170,6 +170,10 @@ impl Memory<'_> {
             before: args.depth_before.unwrap_or(5).min(50),
             after: args.depth_after.unwrap_or(5).min(50),
             kinds: Vec::new(),
+            types: Vec::new(),
+            since: None,
+            until: None,
+            all_projects: false,
             with_wrong: false,
         };
         let items = timeline(&store.read(), &around)

@@ -5,6 +5,7 @@ use super::handle::Handle;
 use super::items::Items;
 use super::rank::{Parts, RowKey};
 use crate::clock::Millis;
+use crate::memory::ObservationType;
 use crate::store::{Reads, RowKind, StoreError, WordScope};
 
 /// What to show around the anchor.
@@ -15,6 +16,13 @@ pub struct Around {
     pub after: usize,
     /// Empty: all kinds.
     pub kinds: Vec<RowKind>,
+    /// Empty: all. Otherwise only observations of these, and the anchor.
+    pub types: Vec<ObservationType>,
+    pub since: Option<Millis>,
+    /// Exclusive.
+    pub until: Option<Millis>,
+    /// Of every project, not of the anchor's alone.
+    pub all_projects: bool,
     /// Also what was marked as wrong; the anchor is there in any case.
     pub with_wrong: bool,
 }
@@ -29,12 +37,13 @@ pub fn timeline(reads: &Reads<'_>, around: &Around) -> Result<Option<Vec<Item>>,
         return Ok(None);
     };
     let scope = |since: Option<Millis>, until: Option<Millis>| WordScope {
-        project,
-        user_level: project.is_none(),
+        project: project.filter(|_| !around.all_projects),
+        user_level: project.is_none() && !around.all_projects,
         kinds: around.kinds.clone(),
-        since,
-        until,
-        ..WordScope::default()
+        types: around.types.clone(),
+        // `None` is the least, and an end that is not there the latest.
+        since: since.max(around.since),
+        until: until.into_iter().chain(around.until).min(),
     };
     let key = around.anchor.key();
     let mut items = Items::new(reads);
