@@ -15,6 +15,9 @@ const HOW = {
   recent: 'Nothing matches; these are the latest.',
 };
 
+/** Whether the last word may go on. */
+const isTyping = () => (document.activeElement?.type === 'search' ? 'true' : '');
+
 export function search(world, { params }) {
   let now = params;
   const value = (name) => now.get(name) ?? '';
@@ -42,7 +45,7 @@ export function search(world, { params }) {
   const list = MemList.of({
     load: async (offset = 0) => {
       const filters = Object.fromEntries(FILTERS.map((name) => [name, value(name)]));
-      const found = await get('/api/search', { query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', ...filters, limit: PAGE, offset, explain: 'true' });
+      const found = await get('/api/search', { query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', ...filters, limit: PAGE, offset, explain: 'true', typing: isTyping() });
       if (offset === 0) fill(note, [found.items.length > 0 && HOW[found.scope?.how], ...(found.scope?.notes ?? [])].filter(Boolean).join(' '));
       return { items: found.items.map((row) => ({ ...row, asked: value('q') })), next: found.hasMore ? offset + PAGE : null };
     },

@@ -43,19 +43,22 @@ export const titleOf = (row) => row.title || row.request || (row.private ? 'A pr
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages' }[row.kind]}/${row.id}`;
 export const baseName = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
 
-/** What matches a word of which a search knows the stem: `retri` is that of `retries` and `retry`. */
-const stem = (word) => `${word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/i$/, '[iy]')}[\\p{L}\\p{N}]*`;
+const literally = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The words of a question that these are the stems of. */
-export function wordsOf(stems, question) {
+/** What matches a word and, of a longer one, its forms: `retry` is in `retrying`, `id` not in `idea`. */
+const form = (word) => `${literally(word)}${word.length > 3 ? '\\p{L}{0,3}' : ''}`;
+
+/** These words as the question has them. */
+export function wordsOf(words, question) {
   const typed = question.split(/[^\p{L}\p{N}_]+/u);
-  return [...new Set(stems.map((one) => typed.find((word) => new RegExp(`^${stem(one)}$`, 'iu').test(word)) ?? one))];
+  return [...new Set(words.map((one) => typed.find((word) => new RegExp(`^${form(one)}$`, 'iu').test(word)) ?? one))];
 }
 
 /** Text as it was written, `code` set as code, with the words that a search matched set apart. */
 export function marked(text, words) {
-  const known = (words ?? []).filter((word) => word.length > 1).map(stem);
-  const found = known.length ? new RegExp(`(${known.join('|')})`, 'iu') : null;
+  const known = (words ?? []).filter((word) => word.length > 1).map(form);
+  // Whole words: `id` is not in `valid`, though it is in `user_id`.
+  const found = known.length ? new RegExp(`(?<![\\p{L}\\p{N}])(${known.join('|')})(?![\\p{L}\\p{N}])`, 'iu') : null;
   const plain = (part) => (found ? part.split(found).map((piece, at) => (at % 2 ? h('mark', {}, piece) : piece)) : part);
   return String(text ?? '').split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h('code', {}, plain(part)) : plain(part)));
 }

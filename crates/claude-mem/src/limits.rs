@@ -319,6 +319,8 @@ pub const QUERY_WORDS_MAX: usize = 256;
 pub const QUERY_DEMANDING_WORDS_MAX: usize = 12;
 /// Plain words beside a phrase that is demanded. With more it is a sentence that quotes something.
 pub const QUERY_QUOTING_WORDS_MAX: usize = 2;
+/// Identifiers and paths of one query that are looked for as such.
+pub const QUERY_NAMES_MAX: usize = 8;
 /// Places in the index that the words of one query may name together. The rarest words go first,
 /// and at least one does; words that stand everywhere only count where something was found.
 pub const QUERY_POSTINGS_MAX: u64 = 10_000;

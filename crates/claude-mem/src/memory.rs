@@ -23,6 +23,15 @@ impl ObservationType {
     pub const REFACTOR: Self = Self(std::borrow::Cow::Borrowed("refactor"));
     pub const DISCOVERY: Self = Self(std::borrow::Cow::Borrowed("discovery"));
     pub const CHANGE: Self = Self(std::borrow::Cow::Borrowed("change"));
+    /// Those that need no vocabulary.
+    pub const ALL: [Self; 6] = [
+        Self::DECISION,
+        Self::BUGFIX,
+        Self::FEATURE,
+        Self::REFACTOR,
+        Self::DISCOVERY,
+        Self::CHANGE,
+    ];
 
     /// A type of a vocabulary file or of a database; what was typed goes through `from_text`.
     pub fn named(name: impl Into<String>) -> Self {

@@ -125,25 +125,40 @@ fn explain(screen: &mut Screen, items: &[Item]) -> std::io::Result<()> {
             .cosine
             .map(|cosine| format!(" (cosine {cosine:.2})"))
             .unwrap_or_default();
+        let mut parts = format!(
+            "words {:.3} + vectors {:.3}{cosine} + coverage {:.3}",
+            why.words, why.vectors, why.coverage
+        );
+        for (name, part) in [
+            ("names", why.names),
+            ("company", why.neighbours),
+            ("date", why.time),
+            ("recency", why.recency),
+            ("replaced or told above", why.judged),
+        ] {
+            // What was neither gained nor lost needs no words.
+            if part.abs() >= 0.0005 {
+                let sign = if part < 0.0 { '-' } else { '+' };
+                parts.push_str(&format!(" {sign} {name} {:.3}", part.abs()));
+            }
+        }
+        let found = match &why.matched[..] {
+            [] => "no word".to_owned(),
+            words => format!("has {}", words.join(", ")),
+        };
         writeln!(
             screen,
-            "{:>6}  {:.3} = words {:.3} + vectors {:.3}{cosine} + coverage {:.3} + company {:.3} + recency {:.3}; {}",
-            item.id,
-            item.score,
-            why.words,
-            why.vectors,
-            why.coverage,
-            why.neighbours,
-            why.recency,
-            if why.matched.is_empty() {
-                "no word".to_owned()
-            } else {
-                why.matched.join(", ")
-            },
+            "{:>6}  {:.3} = {parts}; {found}",
+            item.id, item.score
         )?;
     }
-    Ok(())
+    writeln!(screen, "{QUIET}{PARTS}{QUIET:#}")
 }
+
+/// What the names of the parts mean.
+const PARTS: &str = "\
+words: how much it is about them; vectors: how near in meaning; coverage: how many of the words, and how
+close together; names: identifiers and paths as typed; company: what stands beside it; date: made when asked for";
 
 fn kind(name: &str) -> Result<RowKind, String> {
     RowKind::from_name(name).ok_or_else(|| "observation, summary, prompt or message".to_owned())

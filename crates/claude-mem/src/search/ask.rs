@@ -55,6 +55,8 @@ pub struct Ask {
     pub not_of: Option<SessionId>,
     /// Also what was marked as wrong.
     pub with_wrong: bool,
+    /// The last word may not be finished: it is being typed.
+    pub typing: bool,
     /// Say "recent" where nothing matches, rather than nothing.
     pub fall_back: bool,
     pub order: Order,
@@ -76,6 +78,7 @@ impl Ask {
             until: None,
             not_of: None,
             with_wrong: false,
+            typing: false,
             fall_back: true,
             order: Order::default(),
             page: Page::first(20),

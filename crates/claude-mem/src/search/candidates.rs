@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::Query;
 use super::allowed::Allowed;
 use super::coverage::{Reading, Wanted};
+use super::holds::{holds, needs_reading};
+use super::identifiers::{self, Identifier};
 use super::leads::{Terms, leads};
 use super::packed::Probe;
 use super::rank::{Ranking, RowKey};
@@ -12,7 +14,7 @@ use super::vectors::{Similarities, VectorLeg};
 use super::when::Period;
 use crate::clock::Millis;
 use crate::ids::SessionId;
-use crate::store::{Document, Place, Reads, StoreError, WordScope};
+use crate::store::{Document, Expr, Place, Reads, StoreError, WordScope};
 
 /// Rows before and rows after that a small row leans on.
 const NEIGHBOURS_EACH_SIDE: u32 = 2;
@@ -25,6 +27,8 @@ pub struct Candidate {
     pub reading: Reading,
     /// Nearness by vectors of the very text that stands there now.
     pub near: Option<f64>,
+    /// How many of the identifiers and paths that were typed stand in it, 0 to 1.
+    pub named: f64,
     /// What was said and done just before and after, where that may be a candidate too; of small
     /// rows alone.
     pub neighbours: Vec<RowKey>,
@@ -91,6 +95,8 @@ pub fn gather(
             scope,
             allowed,
             wanted: Wanted::new(terms.into_stems()),
+            names: &query.names,
+            demand: query.demand.as_ref().filter(|demand| needs_reading(demand)),
             near,
             leg: later,
             demanding: query.demand.is_some(),
@@ -117,6 +123,9 @@ struct Gathering<'a> {
     scope: &'a WordScope,
     allowed: Option<&'a Allowed>,
     wanted: Wanted,
+    names: &'a [Identifier],
+    /// What only the text can tell.
+    demand: Option<&'a Expr>,
     near: Similarities,
     leg: Option<(&'a VectorLeg<'a>, Probe)>,
     /// Operators or quotes said what must hold, and only words can tell.
@@ -130,6 +139,9 @@ impl Gathering<'_> {
         let mut documents = Vec::with_capacity(2 * ranking.candidates);
         for place in leads {
             documents.extend(self.reads.document_at(place)?);
+        }
+        if let Some(demand) = self.demand {
+            documents.retain(|document| holds(document, demand));
         }
         self.add(documents, ranking)?;
         if self.demanding {
@@ -273,6 +285,7 @@ impl Gathering<'_> {
         Candidate {
             reading: self.wanted.read(fields, ranking.columns),
             near: near.map(|near| near.score),
+            named: identifiers::share(self.names, [title, body, tags]),
             neighbours: Vec::new(),
             document,
         }

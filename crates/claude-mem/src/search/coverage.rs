@@ -38,6 +38,8 @@ pub struct Reading {
     pub whole: Counted,
     /// Of a text of several, its passages.
     pub passages: Vec<Counted>,
+    /// Of each stem that is present, the word as it stands there.
+    pub words: Vec<String>,
     /// Words in title and body.
     pub length: usize,
 }
@@ -105,6 +107,7 @@ impl Wanted {
             coverage: self.covered(&scan.places),
             whole: scan.counted,
             passages,
+            words: scan.words.into_iter().flatten().collect(),
             length,
         }
     }
@@ -204,6 +207,8 @@ impl Counted {
 struct Scan {
     place: u32,
     places: Vec<Vec<u32>>,
+    /// Of each stem, the word that had it first.
+    words: Vec<Option<String>>,
     counted: Counted,
 }
 
@@ -212,6 +217,7 @@ impl Scan {
         Self {
             place: 0,
             places: vec![Vec::new(); stems],
+            words: vec![None; stems],
             counted: Counted {
                 times: vec![0.0; stems],
                 words: 0,
@@ -238,6 +244,7 @@ impl Scan {
             self.counted.words += 1;
             if let Some(at) = wanted.find(word) {
                 self.places[at].push(self.place);
+                self.words[at].get_or_insert_with(|| word.to_lowercase());
                 self.counted.times[at] += weight;
             }
         }

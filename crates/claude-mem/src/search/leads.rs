@@ -44,12 +44,20 @@ impl Terms {
             (all / (count as f64 + 0.5)).ln().max(0.05)
         };
         let mut terms: Vec<Term> = Vec::new();
-        for word in &query.words {
+        // Rarely more than the words themselves.
+        let mut words: Vec<(&String, bool)> = query.words.iter().map(|word| (word, true)).collect();
+        words.reverse();
+        while let Some((word, is_whole)) = words.pop() {
             let stem = stem(word);
             if terms.iter().any(|term| term.stem == stem) {
                 continue;
             }
             let count = reads.count_with(word, reach)?;
+            if let Some(parts) = query.parts_of(word).filter(|_| count == 0 && is_whole) {
+                // An identifier that nobody spells so: what it is made of may be known.
+                words.extend(parts.iter().rev().map(|part| (part, false)));
+                continue;
+            }
             // What a small project counts says little, and what is rare elsewhere may be what this
             // one is all about: each has half a say.
             let mut weight = rarity(count, reach);
@@ -191,7 +199,16 @@ impl Lookup<'_> {
     /// What quotes and operators demand, whatever words stand there besides.
     fn demanded(&mut self, demand: &Expr, terms: &[&Term]) -> Result<(), StoreError> {
         let places = self.places(demand, DEMANDED_MAX)?;
-        self.found = places.into_iter().map(|place| (place, 0.0)).collect();
+        match demand {
+            // Of alternatives, a common one is not to take the room of a rare one.
+            Expr::Or(any) if places.len() == DEMANDED_MAX as usize => {
+                for one in any {
+                    let places = self.places(one, DEMANDED_MAX / any.len() as u32)?;
+                    self.found = either(&self.found, &places, 0.0);
+                }
+            }
+            _ => self.found = places.into_iter().map(|place| (place, 0.0)).collect(),
+        }
         let rarest = terms.first().map_or(0.0, |term| term.weight);
         self.tell_apart(demand, rarest, terms)
     }

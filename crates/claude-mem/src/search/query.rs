@@ -4,13 +4,15 @@
 //! `type:`, `concept:`, `file:`, `project:`, `before:`, `after:` are understood; whatever is not
 //! this grammar is words. Nothing that can be typed is an error.
 
+use super::identifiers::Identifier;
+use super::prefix::beginnings;
 use super::terms::{is_stop_word, words};
 use super::when::Period;
 use crate::limits::{
-    QUERY_CHARS_MAX, QUERY_DEMANDING_WORDS_MAX, QUERY_FILTERS_MAX, QUERY_QUOTING_WORDS_MAX,
-    QUERY_WORDS_MAX,
+    QUERY_CHARS_MAX, QUERY_DEMANDING_WORDS_MAX, QUERY_FILTERS_MAX, QUERY_NAMES_MAX,
+    QUERY_QUOTING_WORDS_MAX, QUERY_WORDS_MAX,
 };
-use crate::store::{Column, Expr};
+use crate::store::{Column, Expr, split_unspaced};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
@@ -18,11 +20,15 @@ pub struct Query {
     pub words: Vec<String>,
     /// What must hold, where operators or quotes said so.
     pub demand: Option<Expr>,
-    /// What must not, where nothing else was asked for that it could be taken from.
+    /// What must not, and is never shown, however wide the net.
     pub unwanted: Option<Expr>,
-    /// What the vector leg encodes: the text less its filters.
+    /// What the vector leg encodes: the text less its filters and what was ruled out.
     pub plain: String,
     pub filters: Vec<FilterWord>,
+    /// The text with its operators, where it may as well be a quotation: `x IS NOT NULL`.
+    pub quotation: Option<String>,
+    /// Identifiers and paths as they were typed.
+    pub names: Vec<Identifier>,
     /// The times that were named, for whoever has a calendar to fill in.
     pub when: Vec<Period>,
 }
@@ -51,24 +57,57 @@ enum Token {
     Not,
 }
 
+impl Token {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Word(text)
+            | Self::Phrase(text)
+            | Self::Prefix(text)
+            | Self::Column(_, text)
+            | Self::ColumnPrefix(_, text) => Some(text),
+            Self::And | Self::Or | Self::Not => None,
+        }
+    }
+
+    fn is_prefix(&self) -> bool {
+        matches!(self, Self::Prefix(_) | Self::ColumnPrefix(..))
+    }
+}
+
 impl Query {
     pub fn parse(typed: &str) -> Self {
+        Self::read(typed, true)
+    }
+
+    /// A text that has operators in it and means none of them.
+    pub fn literal(typed: &str) -> Self {
+        Self::read(typed, false)
+    }
+
+    fn read(typed: &str, may_demand: bool) -> Self {
         let typed: String = typed.chars().take(QUERY_CHARS_MAX).collect();
         let mut query = Self::default();
         let mut tokens = Vec::new();
-        for piece in pieces(&typed) {
-            match filter_word(&piece) {
+        let pieces = pieces(&typed);
+        let inside = inside(&pieces);
+        for (at, piece) in pieces.into_iter().enumerate() {
+            match filter_word(&piece).filter(|_| !inside.contains(&at)) {
                 Some(filter) if query.filters.len() < QUERY_FILTERS_MAX => {
                     query.filters.push(filter);
                 }
                 _ => tokens.extend(token(piece)),
             }
         }
-        query.plain = plain(&tokens);
-        query.words = ranking_words(&tokens);
-        query.demand = demand(&tokens);
-        if query.is_empty() {
+        let may_demand = may_demand && tokens.len() <= QUERY_DEMANDING_WORDS_MAX;
+        let tokens = operators_read(tokens, may_demand);
+        let wanted = wanted(&tokens);
+        query.plain = plain(&wanted);
+        query.names = names(&wanted);
+        query.words = ranking_words(&wanted, &query.names);
+        if may_demand {
+            query.demand = demand(&tokens);
             query.unwanted = ruled_out(&tokens);
+            query.quotation = quotation(&tokens);
         }
         query
     }
@@ -76,12 +115,19 @@ impl Query {
     /// What somebody said to somebody else: words alone, whatever they look like.
     pub fn plain(said: &str) -> Self {
         let plain: String = said.chars().take(QUERY_CHARS_MAX).collect();
-        let words = ranking_words(&[Token::Word(plain.clone())]);
+        let words = ranking_words(&[&Token::Word(plain.clone())], &[]);
         Self {
             words,
             plain,
             ..Self::default()
         }
+    }
+
+    /// What a word is made of, if it is an identifier.
+    pub fn parts_of(&self, word: &str) -> Option<&[String]> {
+        let mut joined = self.names.iter().flat_map(|name| &name.joined);
+        let (_, parts) = joined.find(|(whole, _)| whole == word)?;
+        Some(parts)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -146,8 +192,24 @@ fn bare(text: &str) -> Piece {
     }
 }
 
+/// The places of a pasted text where a filter is part of the text: all but those before its first
+/// word and behind its last.
+fn inside(pieces: &[Piece]) -> std::ops::Range<usize> {
+    if pieces.len() <= QUERY_DEMANDING_WORDS_MAX {
+        return 0..0;
+    }
+    let is_word = |piece: &Piece| filter_word(piece).is_none();
+    let first = pieces.iter().position(is_word);
+    let last = pieces.iter().rposition(is_word);
+    first.unwrap_or(0)..last.map_or(0, |last| last + 1)
+}
+
 fn filter_word(piece: &Piece) -> Option<FilterWord> {
     let value = piece.text.clone();
+    // `file:///srv/app.mjs:10` is an address.
+    if value.starts_with("//") {
+        return None;
+    }
     Some(match piece.name.as_deref()?.to_ascii_lowercase().as_str() {
         "type" => FilterWord::Type(value),
         "concept" => FilterWord::Concept(value),
@@ -208,41 +270,84 @@ fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-fn plain(tokens: &[Token]) -> String {
-    let mut plain = String::new();
-    for token in tokens {
-        let (Token::Word(text)
-        | Token::Phrase(text)
-        | Token::Prefix(text)
-        | Token::Column(_, text)
-        | Token::ColumnPrefix(_, text)) = token
-        else {
-            continue;
+/// Operators that are none become words: all of them in a pasted text, and a NOT that stands
+/// first with more than one word behind it (`NOT NULL constraint failed`).
+fn operators_read(mut tokens: Vec<Token>, may_demand: bool) -> Vec<Token> {
+    let is_operator = |token: &Token| matches!(token, Token::And | Token::Or | Token::Not);
+    let behind_first = tokens
+        .iter()
+        .skip(1)
+        .take_while(|token| !is_operator(token));
+    let until = match tokens.first() {
+        _ if !may_demand => tokens.len(),
+        Some(Token::Not) if behind_first.count() > 1 => 1,
+        _ => 0,
+    };
+    for token in &mut tokens[..until] {
+        let word = match token {
+            Token::And => "AND",
+            Token::Or => "OR",
+            Token::Not => "NOT",
+            _ => continue,
         };
-        if !plain.is_empty() {
-            plain.push(' ');
-        }
-        plain.push_str(text);
+        *token = Token::Word(word.to_owned());
     }
-    plain
+    tokens
 }
 
-/// Every whole word that was typed counts for ranking, but for what was ruled out with NOT.
-fn ranking_words(tokens: &[Token]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+/// The texts of a query less its operators and what was ruled out.
+fn wanted(tokens: &[Token]) -> Vec<&Token> {
     let mut ruled_out = false;
+    let mut wanted = Vec::with_capacity(tokens.len());
     for token in tokens {
         match token {
             Token::Not => ruled_out = true,
             Token::And | Token::Or => {}
-            // The beginning of a word is no word; none would be found by it.
-            Token::Prefix(_) | Token::ColumnPrefix(..) => ruled_out = false,
-            Token::Word(text) | Token::Phrase(text) | Token::Column(_, text) => {
-                if !std::mem::take(&mut ruled_out) {
-                    all.extend(words(text).filter(|word| seen.insert(word.clone())));
-                }
-            }
+            _ if std::mem::take(&mut ruled_out) => {}
+            token => wanted.push(token),
+        }
+    }
+    wanted
+}
+
+fn plain(wanted: &[&Token]) -> String {
+    let texts: Vec<&str> = wanted.iter().filter_map(|token| token.text()).collect();
+    texts.join(" ")
+}
+
+/// Words and operators alone may be a text that somebody found so.
+fn quotation(tokens: &[Token]) -> Option<String> {
+    let mut text = String::new();
+    let mut operators = 0;
+    for token in tokens {
+        let word = match token {
+            Token::Word(word) => word,
+            Token::And => "AND",
+            Token::Or => "OR",
+            Token::Not => "NOT",
+            _ => return None,
+        };
+        operators += usize::from(!matches!(token, Token::Word(_)));
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    (operators > 0 && tokens.len() >= QUOTATION_WORDS_MIN).then_some(text)
+}
+
+/// Of a text that may be quoted with its operators.
+const QUOTATION_WORDS_MIN: usize = 3;
+
+/// Every whole word that was typed counts for ranking.
+fn ranking_words(wanted: &[&Token], names: &[Identifier]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for token in wanted {
+        // The beginning of a word is no word; none would be found by it.
+        if let Some(text) = token.text().filter(|_| !token.is_prefix()) {
+            let words = words(text).flat_map(split_unspaced);
+            all.extend(words.filter(|word| seen.insert(word.clone())));
         }
         if all.len() >= QUERY_WORDS_MAX {
             break;
@@ -250,12 +355,27 @@ fn ranking_words(tokens: &[Token]) -> Vec<String> {
     }
     let telling: Vec<String> = all
         .iter()
-        .filter(|word| !is_stop_word(word))
+        // `get_user_by_id` is not about users and ids.
+        .filter(|word| !is_stop_word(word) || names.iter().any(|name| name.has(word)))
         .cloned()
         .collect();
     let mut kept = if telling.is_empty() { all } else { telling };
     kept.truncate(QUERY_WORDS_MAX);
     kept
+}
+
+fn names(wanted: &[&Token]) -> Vec<Identifier> {
+    let texts = wanted.iter().filter(|token| !token.is_prefix());
+    let names = texts
+        .filter_map(|token| token.text())
+        .flat_map(Identifier::all);
+    let mut found: Vec<Identifier> = Vec::new();
+    for name in names {
+        if found.len() < QUERY_NAMES_MAX && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
 }
 
 /// What operators, quotes, columns and stars ask for. Plain words between operators are
@@ -265,7 +385,7 @@ fn demand(tokens: &[Token]) -> Option<Expr> {
         .iter()
         .any(|token| matches!(token, Token::And | Token::Or | Token::Not));
     let special = tokens.iter().any(|token| !matches!(token, Token::Word(_)));
-    if !special || tokens.len() > QUERY_DEMANDING_WORDS_MAX {
+    if !special {
         return None;
     }
     if !operators {
@@ -316,7 +436,7 @@ fn demand(tokens: &[Token]) -> Option<Expr> {
 
 /// What stands behind each NOT.
 fn ruled_out(tokens: &[Token]) -> Option<Expr> {
-    let pairs = tokens.windows(2).take(QUERY_DEMANDING_WORDS_MAX);
+    let pairs = tokens.windows(2);
     let behind = pairs.filter(|pair| pair[0] == Token::Not);
     any_of(behind.filter_map(|pair| expr(&pair[1])).collect())
 }
@@ -324,13 +444,15 @@ fn ruled_out(tokens: &[Token]) -> Option<Expr> {
 fn expr(token: &Token) -> Option<Expr> {
     Some(match token {
         Token::Word(text) | Token::Phrase(text) => Expr::Term(text.clone()),
-        Token::Prefix(text) => Expr::Prefix(text.clone()),
+        Token::Prefix(text) => prefix(text),
         Token::Column(column, text) => Expr::Column(*column, Box::new(Expr::Term(text.clone()))),
-        Token::ColumnPrefix(column, text) => {
-            Expr::Column(*column, Box::new(Expr::Prefix(text.clone())))
-        }
+        Token::ColumnPrefix(column, text) => Expr::Column(*column, Box::new(prefix(text))),
         Token::And | Token::Or | Token::Not => return None,
     })
+}
+
+fn prefix(text: &str) -> Expr {
+    Expr::Prefix(text.to_owned(), beginnings(text))
 }
 
 fn any_of(mut any: Vec<Expr>) -> Option<Expr> {

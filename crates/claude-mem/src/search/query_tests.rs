@@ -23,7 +23,7 @@ fn plain_words_demand_nothing() {
 fn operators_quotes_columns_and_stars_are_demands() {
     for (typed, want) in [
         ("\"error handling\"", term("error handling")),
-        ("login*", Expr::Prefix("login".into())),
+        ("login*", Expr::Prefix("login".into(), beginnings("login"))),
         (
             "title:cookie",
             Expr::Column(Column::Title, Box::new(term("cookie"))),
@@ -72,7 +72,42 @@ fn stop_words_go_unless_there_is_nothing_else() {
 
 #[test]
 fn what_is_ruled_out_does_not_rank() {
-    assert_eq!(Query::parse("bug NOT feature").words, ["bug"]);
+    let query = Query::parse("bug NOT feature");
+    assert_eq!(query.words, ["bug"]);
+    assert_eq!(query.plain, "bug");
+    assert_eq!(query.unwanted, Some(term("feature")));
+}
+
+#[test]
+fn a_pasted_error_rules_nothing_out() {
+    for typed in [
+        "NOT NULL constraint failed: users.email",
+        "ERROR: null value in column email of relation users violates the NOT NULL constraint of it",
+    ] {
+        let query = Query::parse(typed);
+        assert_eq!((query.demand, query.unwanted), (None, None), "{typed:?}");
+        assert!(query.words.contains(&"null".to_owned()), "{typed:?}");
+    }
+    let query = Query::parse("could NOT connect");
+    assert_eq!(query.quotation.as_deref(), Some("could NOT connect"));
+    assert_eq!(Query::literal("could NOT connect").words, ["connect"]);
+    assert_eq!(Query::parse("NOT redis").unwanted, Some(term("redis")));
+}
+
+#[test]
+fn in_a_pasted_text_a_filter_is_text_unless_it_stands_at_an_end() {
+    let pasted = "at file:///srv/app.mjs:10:5 reading type:module of the map that was never \
+                  loaded by anybody at all";
+    assert_eq!(Query::parse(pasted).filters, []);
+    let ended = format!("type:bugfix {pasted} after:2w");
+    assert_eq!(
+        Query::parse(&ended).filters,
+        [
+            FilterWord::Type("bugfix".into()),
+            FilterWord::After("2w".into())
+        ]
+    );
+    assert_eq!(Query::parse("file:///srv/app.mjs").filters, []);
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub struct Ranking {
     /// share fades.
     pub small_words: [f64; 2],
     pub recency: f64,
+    /// The very identifiers and paths that were typed.
+    pub names: f64,
     /// What a row counts for that was made when the question says.
     pub time: f64,
     /// Without any of the words, a row must be this near to have something to say for itself. The
@@ -67,6 +69,7 @@ impl Default for Ranking {
             session: 0.2,
             small_words: [60.0, 120.0],
             recency: 0.005,
+            names: 0.4,
             time: 0.4,
             evidence: 0.2,
             terms_max: 32,
@@ -82,6 +85,8 @@ pub struct Parts {
     pub words: f64,
     pub vectors: f64,
     pub coverage: f64,
+    /// The very identifiers and paths that were typed.
+    pub names: f64,
     pub neighbours: f64,
     pub recency: f64,
     /// Made when the question says.
@@ -89,7 +94,10 @@ pub struct Parts {
     /// How near its vectors are, as measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f64>,
-    /// The query's stems that the row contains.
+    /// What became of the sum because the row replaces another, was replaced, or says again what
+    /// stands above it.
+    pub judged: f64,
+    /// The query's words, as they stand in the row.
     pub matched: Vec<String>,
 }
 
@@ -145,12 +153,7 @@ pub(super) fn leaders(
 }
 
 pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
-    let Candidates {
-        rows,
-        terms,
-        weights,
-        ..
-    } = gathered;
+    let Candidates { rows, weights, .. } = gathered;
     let own = own_scores(rows, weights, ranking);
     let company = company(rows, &own, ranking);
     let ages = Normal::of(rows.values().map(|row| row.document.created_at.0 as f64));
@@ -159,14 +162,13 @@ pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
         .map(|(key, parts)| {
             let row = &rows[&key];
             let age = ages.apply(row.document.created_at.0 as f64);
-            let matched = row.reading.coverage.present.iter();
             let parts = Parts {
                 neighbours: company.get(&key).copied().unwrap_or(0.0),
                 // Between equals the newer one goes first; never more than that.
                 recency: ranking.recency * age,
                 time: ranking.time * in_time(&gathered.when, row.document.created_at),
                 cosine: row.near,
-                matched: matched.filter_map(|&at| terms.get(at).cloned()).collect(),
+                matched: row.reading.words.clone(),
                 ..parts
             };
             Hit {
@@ -174,7 +176,7 @@ pub fn order(gathered: &Candidates, ranking: &Ranking) -> Vec<Hit> {
                 row_id: key.1,
                 project: row.document.project,
                 session: row.document.session,
-                score: parts.own() + parts.neighbours + parts.recency + parts.time,
+                score: parts.sum(),
                 parts,
                 created_at: row.document.created_at,
             }
@@ -195,8 +197,13 @@ fn in_time(periods: &[Period], at: Millis) -> f64 {
 }
 
 impl Parts {
+    /// The score.
+    pub fn sum(&self) -> f64 {
+        self.own() + self.neighbours + self.recency + self.time + self.judged
+    }
+
     fn own(&self) -> f64 {
-        self.words + self.vectors + self.coverage
+        self.words + self.vectors + self.coverage + self.names
     }
 }
 
@@ -232,6 +239,7 @@ fn own_scores(
                 coverage: ranking.coverage * share
                     + ranking.closeness * closeness
                     + ranking.together * together,
+                names: ranking.names * row.named,
                 ..Parts::default()
             };
             (*key, parts)

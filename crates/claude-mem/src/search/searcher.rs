@@ -6,18 +6,21 @@ use std::collections::{HashMap, HashSet};
 use super::allowed::Allowed;
 use super::ask::{Ask, Fit, Found, From, Item, Order, Scope, Whose};
 use super::called::{Called, called, numbers};
+use super::complete::complete;
 use super::dates;
 use super::handle::Handle;
 use super::items::Items;
 use super::query::{FilterWord, Query};
 use super::rank::{Hit, Parts, Ranking, RowKey, rank};
+use super::stem::stem;
 use super::subject::{Subject, is_later};
+use super::terms::fold;
 use super::vectors::VectorLeg;
 use super::when::periods;
-use crate::ids::ObservationId;
-use crate::limits::QUERY_FILTERS_MAX;
+use crate::ids::{ObservationId, SessionId};
+use crate::limits::{QUERY_FILTERS_MAX, QUERY_WORDS_MAX};
 use crate::memory::ObservationType;
-use crate::store::{Expr, Filter, Reads, RowKind, StoreError, WordScope};
+use crate::store::{Column, Expr, Filter, Page, Reads, RowKind, StoreError, WordScope};
 
 /// Rows that are looked at to fill one page of a filtered list.
 const LISTED_ROWS_MAX: usize = 20_000;
@@ -57,17 +60,36 @@ impl<'a> Searcher<'a> {
             }
         }
         let mut failed = None;
+        let mut faint = None;
         for (from, whose, fit) in nets {
             if fit == Fit::Broader {
                 asked.query.demand = None;
             }
-            let (hits, without_vectors) = self.ranked(&asked, whose)?;
+            let (mut hits, without_vectors) = self.ranked(&asked, whose)?;
             failed = without_vectors.or(failed);
-            if !hits.is_empty() {
-                let scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
-                return self.page(&asked, scope, &hits, failed);
+            if let (Fit::Broader, Some(unwanted)) = (fit, &asked.query.unwanted) {
+                hits = self.without(unwanted, hits)?;
             }
+            let is_faint = asked.query.demand.is_none() && is_faint(&hits);
             asked.query.demand = asked.demand.clone();
+            if hits.is_empty() {
+                continue;
+            }
+            if from == From::OtherProjects {
+                if faint.is_some() && !speaks_of_most(&hits, &asked.query) {
+                    continue;
+                }
+            } else if is_faint && asked.may_widen {
+                // Others may have the very words.
+                faint.get_or_insert((from, fit, hits));
+                continue;
+            }
+            let scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+            return self.page(&asked, scope, &hits, failed);
+        }
+        if let Some((from, fit, hits)) = faint {
+            let scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+            return self.page(&asked, scope, &hits, failed);
         }
         if ask.fall_back {
             let mut found = self.list(&asked, Fit::Recent)?;
@@ -108,6 +130,39 @@ impl<'a> Searcher<'a> {
         Ok((self.judged(asked, hits)?, ranked.without_vectors))
     }
 
+    /// A prompt, the summary of what was asked and the answer tell one story: beside a better row of
+    /// their turn they say it again. What was observed in it stands for itself.
+    fn say_once(&self, hits: &mut [Hit]) -> Result<(), StoreError> {
+        if hits.iter().all(|hit| hit.kind == RowKind::Observation) {
+            return Ok(());
+        }
+        let mut told: HashMap<(SessionId, i64), i32> = HashMap::new();
+        for hit in hits.iter_mut().take(LOOKED_THROUGH) {
+            let turn = self.reads.turn_of(hit.kind, hit.row_id)?;
+            let (Some(session), Some(number)) = (hit.session, turn) else {
+                continue;
+            };
+            let before = told.entry((session, number)).or_default();
+            if *before > 0 && hit.kind != RowKind::Observation {
+                hit.judge(hit.score * SAID_AGAIN_FACTOR.powi(*before));
+            }
+            *before += 1;
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(())
+    }
+
+    /// Those that do not have it.
+    fn without(&self, unwanted: &Expr, hits: Vec<Hit>) -> Result<Vec<Hit>, StoreError> {
+        let mut kept = Vec::with_capacity(hits.len());
+        for hit in hits {
+            if !self.reads.has_in_text(unwanted, (hit.kind, hit.row_id))? {
+                kept.push(hit);
+            }
+        }
+        Ok(kept)
+    }
+
     /// What was marked as wrong goes, and what was replaced stands below its replacement, which
     /// has the place that the session of the replaced one has earned: whoever asks in the words
     /// of the old rule is to find the new one first.
@@ -140,7 +195,7 @@ impl<'a> Searcher<'a> {
                 _ => None,
             };
             if let Some(score) = lifted.get(&(hit.kind, hit.row_id)) {
-                hit.score = hit.score.max(*score);
+                hit.judge(hit.score.max(*score));
             }
             if let Some(verdict) = verdict {
                 if verdict.wrong && !asked.ask.with_wrong {
@@ -148,12 +203,13 @@ impl<'a> Searcher<'a> {
                 }
                 if let Some(newer) = verdict.replaced_by {
                     let below = scores.get(&newer.0).copied().unwrap_or(hit.score);
-                    hit.score = hit.score.min(below) * REPLACED_FACTOR;
+                    hit.judge(hit.score.min(below) * REPLACED_FACTOR);
                 }
             }
             kept.push(hit);
         }
         kept.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.say_once(&mut kept)?;
         if asked.ask.order != Order::Relevance {
             // What is merely near is worth showing below a match, not in its place.
             kept.retain(Hit::is_match);
@@ -261,22 +317,24 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    fn rows_with(&self, what: &Expr, scope: &WordScope) -> Result<HashSet<RowKey>, StoreError> {
-        let mut places = Vec::new();
-        let spans = self.reads.reach(scope)?.spans();
-        self.reads
-            .places_with(what, &spans, LISTED_ROWS_MAX as u32, |place| {
-                places.push(place);
-            })?;
-        let mut rows = HashSet::with_capacity(places.len());
-        for place in places {
-            rows.extend(
-                self.reads
-                    .label_at(place)?
-                    .map(|row| (row.kind, row.row_id)),
-            );
+    /// Those that do not have it, as far as the page and one more.
+    fn first_without(
+        &self,
+        unwanted: &Expr,
+        keys: Vec<RowKey>,
+        page: Page,
+    ) -> Result<Vec<RowKey>, StoreError> {
+        let most = page.offset as usize + page.rows() as usize + 1;
+        let mut kept = Vec::new();
+        for key in keys {
+            if kept.len() == most {
+                break;
+            }
+            if !self.reads.has_in_text(unwanted, key)? {
+                kept.push(key);
+            }
         }
-        Ok(rows)
+        Ok(kept)
     }
 
     /// In the order of time, where there are no words to rank by or none that match.
@@ -295,10 +353,6 @@ impl<'a> Searcher<'a> {
             Some(filter) => self.reads.first_passing(&filter, &words.kinds, most)?,
             None => self.reads.rows_in_time(&words, oldest_first, most)?,
         };
-        if let Some(unwanted) = &asked.query.unwanted {
-            let found = self.rows_with(unwanted, &words)?;
-            keys.retain(|key| !found.contains(key));
-        }
         let ids: Vec<ObservationId> = keys
             .iter()
             .filter(|key| key.0 == RowKind::Observation)
@@ -312,6 +366,9 @@ impl<'a> Searcher<'a> {
                     .is_some_and(|verdict| verdict.wrong);
             asked.ask.with_wrong || !wrong
         });
+        if let Some(unwanted) = &asked.query.unwanted {
+            keys = self.first_without(unwanted, keys, page)?;
+        }
         let hits: Vec<Hit> = keys.into_iter().map(Hit::listed).collect();
         self.page(asked, scope, &hits, None)
     }
@@ -336,7 +393,12 @@ struct Asked<'q> {
 
 impl<'q> Asked<'q> {
     fn resolve(reads: &Reads<'_>, ask: &'q Ask) -> Result<Self, StoreError> {
-        let query = Query::parse(&ask.text);
+        let mut query = Query::parse(&ask.text);
+        if let Some(text) = &query.quotation {
+            if is_quoted(reads, text)? {
+                query = Query::literal(&ask.text);
+            }
+        }
         let mut asked = Self {
             demand: query.demand.clone(),
             query,
@@ -368,33 +430,53 @@ impl<'q> Asked<'q> {
             }
             Whose::All => {}
         }
+        if ask.typing {
+            let scope = asked.word_scope(asked.whose);
+            let query = std::mem::take(&mut asked.query);
+            asked.query = complete(reads, &ask.text, &scope, query)?;
+            asked.demand.clone_from(&asked.query.demand);
+        }
         Ok(asked)
     }
 
     fn apply(&mut self, reads: &Reads<'_>, filter: FilterWord) -> Result<(), StoreError> {
         match filter {
-            FilterWord::Type(name) => {
-                let name = name.to_lowercase();
-                let names = name.split(',').take(QUERY_FILTERS_MAX);
-                self.types.extend(names.map(ObservationType::named));
+            FilterWord::Type(names) => self.apply_types(reads, &names)?,
+            FilterWord::Concept(name) => {
+                let what = Expr::Column(Column::Tags, Box::new(Expr::Term(name.clone())));
+                let mut is_known = false;
+                let everywhere = reads.reach(&WordScope::default())?.spans();
+                reads.places_with(&what, &everywhere, 1, |_| is_known = true)?;
+                if is_known {
+                    self.concepts.push(name);
+                } else {
+                    let why = format!("no memory has the concept {name:?}");
+                    self.put_back(why, &name);
+                }
             }
-            FilterWord::Concept(name) => self.concepts.push(name),
-            FilterWord::File(path) => self.files.push(path),
+            FilterWord::File(path) => {
+                if reads.knows_file(&path)? {
+                    self.files.push(path);
+                } else {
+                    let why = format!("no memory is about the file {path:?}");
+                    self.put_back(why, &path);
+                }
+            }
             FilterWord::Project(name) => match called(reads, &name)? {
                 Called::One(id) => self.whose = Whose::ProjectOnly(id),
                 Called::Several(several) => self.notes.push(format!(
                     "several projects are called {name:?}, say project: with a number: {}",
                     numbers(&several)
                 )),
-                Called::Nobody => self.notes.push(format!("there is no project {name:?}")),
+                Called::Nobody => self.put_back(format!("there is no project {name:?}"), &name),
             },
             FilterWord::Before(text) => match self.moment(&text) {
                 Some(at) => self.until = Some(self.until.map_or(at, |until| until.min(at))),
-                None => self.put_back("before", &text),
+                None => self.put_back(format!("before:{text} is not a date"), &text),
             },
             FilterWord::After(text) => match self.moment(&text) {
                 Some(at) => self.since = Some(self.since.map_or(at, |since| since.max(at))),
-                None => self.put_back("after", &text),
+                None => self.put_back(format!("after:{text} is not a date"), &text),
             },
         }
         Ok(())
@@ -404,11 +486,44 @@ impl<'q> Asked<'q> {
         dates::moment(text, self.ask.now, &self.ask.zone)
     }
 
-    /// What is not a date was meant as words.
-    fn put_back(&mut self, name: &str, text: &str) {
-        self.notes.push(format!("{name}:{text} is not a date"));
-        let words = Query::parse(&text.replace(':', " "));
+    /// Types that exist narrow; a name that nothing is of was a slip, or a word.
+    fn apply_types(&mut self, reads: &Reads<'_>, names: &str) -> Result<(), StoreError> {
+        let names = names.to_lowercase();
+        let names = names.split(',').take(QUERY_FILTERS_MAX);
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        let mut used: Option<Vec<String>> = None;
+        for name in names.filter(|name| !name.is_empty()) {
+            let is_ours = ObservationType::ALL.iter().any(|one| one.as_str() == name);
+            if !is_ours && used.is_none() {
+                let counts = reads.counts_by_type()?.into_iter();
+                used = Some(counts.map(|(name, _)| name).collect());
+            }
+            let is_used = || used.iter().flatten().any(|one| one == name);
+            if is_ours || is_used() {
+                known.push(ObservationType::named(name));
+            } else {
+                unknown.push(name);
+            }
+        }
+        for name in unknown {
+            let used = used.as_deref().unwrap_or_default().join(", ");
+            let why = format!("no memory is of the type {name:?}; there are {used}");
+            if known.is_empty() {
+                self.put_back(why, name);
+            } else {
+                self.notes.push(why);
+            }
+        }
+        self.types.extend(known);
+        Ok(())
+    }
+
+    /// What names nothing was meant as words.
+    fn put_back(&mut self, why: String, text: &str) {
+        self.notes.push(why);
+        let words = Query::literal(&text.replace(':', " "));
         self.query.words.extend(words.words);
+        self.query.words.truncate(QUERY_WORDS_MAX);
         if !self.query.plain.is_empty() {
             self.query.plain.push(' ');
         }
@@ -489,7 +604,7 @@ impl<'q> Asked<'q> {
 impl Hit {
     /// By words or by meaning; the nearest of all is not always near.
     fn is_match(&self) -> bool {
-        const NEAR: f64 = 0.3;
+        const NEAR: f64 = 0.4;
         !self.parts.matched.is_empty() || self.parts.cosine.is_some_and(|cosine| cosine >= NEAR)
     }
 
@@ -497,6 +612,12 @@ impl Hit {
     fn has_evidence(&self, ranking: &Ranking) -> bool {
         let is_near = |cosine| cosine >= ranking.evidence;
         !self.parts.matched.is_empty() || self.parts.cosine.is_some_and(is_near)
+    }
+
+    /// Gives it another score than its parts have, and says so.
+    fn judge(&mut self, score: f64) {
+        self.parts.judged += score - self.score;
+        self.score = score;
     }
 
     fn listed((kind, row_id): RowKey) -> Self {
@@ -512,6 +633,60 @@ impl Hit {
     }
 }
 
+/// By meaning alone, and not by much: in a large store something always is.
+fn is_faint(hits: &[Hit]) -> bool {
+    const NEAR: f64 = 0.45;
+    hits.iter().all(|hit| {
+        hit.parts.matched.is_empty() && hit.parts.cosine.is_none_or(|cosine| cosine < NEAR)
+    })
+}
+
+/// Whether one of them has half of the words.
+fn speaks_of_most(hits: &[Hit], query: &Query) -> bool {
+    let most = query.words.len().div_ceil(2).max(1);
+    hits.iter().any(|hit| hit.parts.matched.len() >= most)
+}
+
+/// Whether some row has these words as they were typed, its operators in capitals too.
+fn is_quoted(reads: &Reads<'_>, text: &str) -> Result<bool, StoreError> {
+    let mut places = Vec::new();
+    let everything = reads.reach(&WordScope::default())?.spans();
+    let what = Expr::Term(text.to_owned());
+    reads.places_with(&what, &everything, QUOTING_TEXTS_MAX, |place| {
+        places.push(place);
+    })?;
+    let runs = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty()).map(str::to_owned);
+        words.collect()
+    };
+    let typed = runs(text);
+    let is_operator = |word: &str| matches!(word, "AND" | "OR" | "NOT");
+    let same = |(a, b): (&String, &String)| a == b || !is_operator(a);
+    for place in places {
+        let Some(row) = reads.document_at(place)? else {
+            continue;
+        };
+        for field in [&row.title, &row.body] {
+            let found = runs(field);
+            let mut inside = found.windows(typed.len());
+            if inside.any(|run| {
+                typed.iter().zip(run).all(same)
+                    && typed
+                        .iter()
+                        .zip(run)
+                        .all(|(a, b)| stem(&fold(a)) == stem(&fold(b)))
+            }) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Rows that are asked whether they are what was quoted.
+const QUOTING_TEXTS_MAX: u32 = 8;
+
 /// Rows by what they are called, in the order asked for; those that are gone are left out.
 pub fn items(reads: &Reads<'_>, handles: &[Handle]) -> Result<Vec<Item>, StoreError> {
     let mut items = Items::new(reads);
@@ -522,6 +697,8 @@ pub fn items(reads: &Reads<'_>, handles: &[Handle]) -> Result<Vec<Item>, StoreEr
     Ok(found)
 }
 
+/// What is left of the score of what was told above, each time.
+const SAID_AGAIN_FACTOR: f64 = 0.6;
 /// What is left of a replaced rule's score.
 const REPLACED_FACTOR: f64 = 0.7;
 /// A replaced rule speaks for its session if it comes this near to the best of it.

@@ -7,7 +7,7 @@ use crate::memory::{NewObservation, Origin};
 use crate::search::index::catch_up;
 use crate::search::testing::{WordBag, observation, project, session};
 use crate::search::{Encoder as _, Shelves};
-use crate::store::{NewPrompt, ObservationEdit, Page, Store, Stored, VectorStore};
+use crate::store::{NewPrompt, ObservationEdit, Page, Store, Stored, VectorStore, Writes};
 
 /// Two projects: a shop with a story of a login, and a bakery.
 struct Town {
@@ -103,7 +103,7 @@ fn the_best_answer_comes_first_and_says_why() {
     assert!(found.scope.vectors);
     let best = &found.results[0];
     assert_eq!(best.title, "Login loops on an expired cookie");
-    assert_eq!(best.why.matched, ["expir", "cooki"]);
+    assert_eq!(best.why.matched, ["expired", "cookie"]);
     assert_eq!(best.session.as_ref().unwrap().0, "story");
     assert_eq!(best.files, ["src/auth/session.rs"]);
     assert!(best.why.words > 0.0 && best.why.cosine.is_some());
@@ -278,6 +278,352 @@ fn filters_narrow_whatever_ranks() {
     let found = town.search(&ask);
     assert_eq!(found.scope.notes, ["before:soon is not a date"]);
     assert_eq!(found.results[0].title, "Login loops on an expired cookie");
+}
+
+/// A project with these titles, each with a text.
+fn filled(town: &mut Town, rows: &[(&str, &str)]) -> Vec<ObservationId> {
+    let shop = town.shop;
+    let place = Stored {
+        project: Some(shop),
+        made_by: "test",
+        ..Stored::default()
+    };
+    let ids = town.store.write(|tx| {
+        let new = (1_i64..).zip(rows);
+        let ids = new.map(|(at, (title, text))| {
+            tx.create_observation(&observation(title, text, 60_000 * at), &place)
+        });
+        ids.collect::<Result<Vec<_>, _>>()
+    });
+    catch_up(&mut town.store, &mut town.vectors, &WordBag, |_| false).unwrap();
+    ids.unwrap()
+}
+
+#[test]
+fn a_pasted_error_finds_the_row_that_has_it() {
+    let mut town = town();
+    filled(
+        &mut town,
+        &[
+            ("Unique error", "UNIQUE constraint failed: users.name"),
+            ("Insert", "NOT NULL constraint failed: users.email"),
+            ("Network", "the client could NOT connect to the pool"),
+            ("Query", "SELECT a FROM b WHERE x IS NOT NULL was slow"),
+            (
+                "Module",
+                "TypeError: Cannot read properties of undefined (reading 'map') at \
+                 file:///home/me/app/server.mjs:10:5",
+            ),
+            ("Package", "npm ERR! file:/app/package.json"),
+            ("Bundle", "type:error in module"),
+            ("Gradle", "project:app:compileJava FAILED"),
+        ],
+    );
+    for (typed, first) in [
+        ("NOT NULL constraint failed: users.email", "Insert"),
+        ("could NOT connect", "Network"),
+        ("SELECT a FROM b WHERE x IS NOT NULL", "Query"),
+        (
+            "TypeError: Cannot read properties of undefined (reading 'map') at \
+             file:///home/me/app/server.mjs:10:5",
+            "Module",
+        ),
+        ("npm ERR! file:/app/package.json", "Package"),
+        ("type:error in module", "Bundle"),
+        ("project:app:compileJava FAILED", "Gradle"),
+    ] {
+        let found = town.search(&town.ask(typed));
+        assert_eq!(found.results[0].title, first, "typed {typed:?}");
+        assert_eq!(found.scope.fit, Fit::Asked, "typed {typed:?}");
+    }
+}
+
+#[test]
+fn what_is_ruled_out_is_not_shown_however_wide_the_net() {
+    let mut town = town();
+    let long = format!("fast {} zebra", "lorem ipsum dolor. ".repeat(100));
+    filled(
+        &mut town,
+        &[("Long", &long), ("Short", "fast"), ("Loop", "login cookie")],
+    );
+    assert_eq!(town.titles(&town.ask("fast NOT zebra")), ["Short"]);
+    let found = town.search(&town.ask("login NOT loops NOT cookie"));
+    for item in &found.results {
+        assert!(
+            item.title != "Loop" && !item.title.starts_with("Login"),
+            "{item:?}"
+        );
+    }
+}
+
+#[test]
+fn a_filter_that_names_nothing_is_said_and_taken_for_words() {
+    let mut town = town();
+    for (typed, note, first) in [
+        (
+            "project:nosuch redis",
+            "there is no project \"nosuch\"",
+            "Sessions live in Redis",
+        ),
+        (
+            "file:nosuch.rs redis",
+            "no memory is about the file \"nosuch.rs\"",
+            "Sessions live in Redis",
+        ),
+        (
+            "concept:redis",
+            "no memory has the concept \"redis\"",
+            "Sessions live in Redis",
+        ),
+        (
+            "type:bugix redis",
+            "no memory is of the type \"bugix\"; there are bugfix, decision",
+            "Sessions live in Redis",
+        ),
+    ] {
+        let found = town.search(&town.ask(typed));
+        assert_eq!(found.scope.notes, [note], "typed {typed:?}");
+        assert_eq!(found.results[0].title, first, "typed {typed:?}");
+    }
+}
+
+#[test]
+fn two_files_of_one_name_are_told_apart() {
+    let mut town = town();
+    let place = Stored {
+        project: Some(town.shop),
+        made_by: "test",
+        ..Stored::default()
+    };
+    let of = |title: &str, path: &str| NewObservation {
+        files_modified: vec![path.into()],
+        ..observation(title, "", 9_000)
+    };
+    town.store
+        .write(|tx| {
+            tx.create_observation(&of("Root", "README.md"), &place)?;
+            tx.create_observation(&of("Docs", "docs/README.md"), &place)
+        })
+        .unwrap();
+    for (typed, want) in [
+        ("file:docs/README.md", vec!["Docs"]),
+        ("file:./docs/README.md", vec!["Docs"]),
+        ("file:/src/shop/docs/README.md", vec!["Docs"]),
+        ("file:/src/shop/README.md", vec!["Docs", "Root"]),
+        ("file:/src/shop/docs", vec!["Docs"]),
+        ("file:README.md", vec!["Docs", "Root"]),
+    ] {
+        let mut found = town.titles(&town.ask(typed));
+        found.sort();
+        assert_eq!(found, want, "typed {typed:?}");
+    }
+    let reads = town.store.read();
+    for (path, want) in [("README.md", 1), ("docs/README.md", 1), ("a/README.md", 0)] {
+        let found = reads.refs_of_path(town.shop, path).unwrap();
+        assert_eq!(found.len(), want, "{path}");
+    }
+}
+
+#[test]
+fn identifiers_are_found_however_they_are_spelt() {
+    let mut town = town();
+    filled(
+        &mut town,
+        &[
+            ("Raised MAX_RETRY_COUNT", ""),
+            ("Cache of getUserById", ""),
+            ("users.id in the importer", "the users and their ids"),
+            ("auditLogger is quiet", ""),
+        ],
+    );
+    for (typed, first) in [
+        ("maxRetryCount", "Raised MAX_RETRY_COUNT"),
+        ("UserById", "Cache of getUserById"),
+        ("get_user_by_id", "Cache of getUserById"),
+        ("getUserById", "Cache of getUserById"),
+        ("audit_logger", "auditLogger is quiet"),
+    ] {
+        assert_eq!(town.titles(&town.ask(typed))[0], first, "typed {typed:?}");
+    }
+}
+
+#[test]
+fn other_scripts_are_found_by_words() {
+    let mut town = town();
+    filled(
+        &mut town,
+        &[
+            ("修复登录错误", ""),
+            ("ログインの修正", ""),
+            ("로그인 오류를 고쳤다", ""),
+            ("แก้ไขการเข้าสู่ระบบ", ""),
+            ("Исправлена ошибка входа", ""),
+        ],
+    );
+    for (typed, first) in [
+        ("登录", "修复登录错误"),
+        ("登录错误", "修复登录错误"),
+        ("错误的登录", "修复登录错误"),
+        ("\"登录错误\"", "修复登录错误"),
+        ("ログイン", "ログインの修正"),
+        ("로그인", "로그인 오류를 고쳤다"),
+        ("เข้าสู่ระบบ", "แก้ไขการเข้าสู่ระบบ"),
+        ("ошибка", "Исправлена ошибка входа"),
+    ] {
+        let found = Searcher::new(town.store.read(), None).search(&town.ask(typed));
+        let found = found.unwrap();
+        assert_eq!(found.results[0].title, first, "typed {typed:?}");
+        assert_eq!(found.scope.fit, Fit::Asked, "typed {typed:?}");
+    }
+}
+
+#[test]
+fn a_word_is_found_by_each_of_its_beginnings() {
+    let mut town = town();
+    let titles = [
+        "Configuration",
+        "Authentication",
+        "Validation",
+        "Running",
+        "Libraries",
+        "Requirement",
+    ];
+    let rows: Vec<(&str, &str)> = titles.iter().map(|title| (*title, "")).collect();
+    filled(&mut town, &rows);
+    filled(&mut town, &[("Valid and required", "to run in a library")]);
+    for title in titles {
+        for letters in 3..=title.len() {
+            let typed = format!("{}*", &title[..letters]);
+            let found = town.search(&town.ask(&typed));
+            assert_eq!(found.scope.fit, Fit::Asked, "typed {typed}");
+            let titles: Vec<&str> = found
+                .results
+                .iter()
+                .map(|item| item.title.as_str())
+                .collect();
+            assert!(titles.contains(&title), "typed {typed}: {titles:?}");
+            let is_begun = |text: &str| {
+                text.to_lowercase()
+                    .contains(&title[..letters].to_lowercase())
+            };
+            let beside = "Valid and required to run in a library";
+            assert_eq!(
+                titles.contains(&"Valid and required"),
+                is_begun(beside),
+                "{typed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn while_a_word_is_typed_what_it_will_find_is_there() {
+    let mut town = town();
+    filled(&mut town, &[("Middleware checks signatures", "")]);
+    for word in ["middleware", "signatures"] {
+        for letters in 3..=word.len() {
+            let mut ask = town.ask(&word[..letters]);
+            ask.typing = true;
+            let found = town.search(&ask);
+            assert_eq!(found.scope.fit, Fit::Asked, "{}", &word[..letters]);
+            assert_eq!(found.results[0].title, "Middleware checks signatures");
+        }
+    }
+}
+
+#[test]
+fn others_who_have_the_words_go_before_what_is_faintly_near() {
+    let mut town = town();
+    // Of seven words two that rank nothing are the same: near, and not by much.
+    filled(&mut town, &[("Why so one two three four five six", "")]);
+    let found = town.search(&town.ask("why so burns bread"));
+    assert_eq!(found.scope.from, From::OtherProjects);
+    assert_eq!(found.results[0].title, "Oven burns bread");
+}
+
+#[test]
+fn the_parts_of_a_score_are_all_of_it() {
+    let mut town = town();
+    let turn = |tx: &Writes<'_>| {
+        let talk = session(tx, town.shop, "talk")?;
+        let prompt = NewPrompt {
+            session: talk,
+            project: Some(town.shop),
+            prompt_id: None,
+            text: "Why does the login loop after a refresh",
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(5_000),
+        };
+        tx.create_prompt(&prompt)?;
+        let place = Stored {
+            session: Some(talk),
+            project: Some(town.shop),
+            prompt_number: 1,
+            made_by: "test",
+            ..Stored::default()
+        };
+        let seen = observation("The login loop after a refresh is a stale token", "", 6_000);
+        let old = tx.create_observation(&seen, &place)?;
+        let newer = observation("Login refresh asks for a new token", "", 7_000);
+        let newer = tx.create_observation(
+            &newer,
+            &Stored {
+                session: None,
+                ..place
+            },
+        )?;
+        tx.replace_observation(old, newer)
+    };
+    town.store.write(turn).unwrap();
+    let found = town.search(&town.ask("login loop after a refresh"));
+    assert!(found.results.iter().any(|item| item.why.judged < 0.0));
+    for item in &found.results {
+        assert!((item.why.sum() - item.score).abs() < 1e-9, "{item:?}");
+    }
+}
+
+#[test]
+fn one_turn_does_not_fill_the_first_places() {
+    let mut town = town();
+    let turn = |tx: &Writes<'_>| {
+        let talk = session(tx, town.shop, "talk")?;
+        let place = Stored {
+            session: Some(talk),
+            project: Some(town.shop),
+            prompt_number: 1,
+            made_by: "test",
+            ..Stored::default()
+        };
+        let told = "Invoices are rounded twice";
+        tx.create_prompt(&NewPrompt {
+            session: talk,
+            project: Some(town.shop),
+            prompt_id: None,
+            text: told,
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(5_000),
+        })?;
+        tx.create_observation(&observation(told, "", 6_000), &place)?;
+        let other = session(tx, town.shop, "other")?;
+        let place = Stored {
+            session: Some(other),
+            prompt_number: 0,
+            ..place
+        };
+        tx.create_observation(
+            &observation("Invoices were rounded twice as well", "", 4_000),
+            &place,
+        )
+    };
+    let other = town.store.write(turn).unwrap();
+    let found = town.search(&town.ask("invoices rounded twice")).results;
+    let other = (RowKind::Observation, other.0);
+    assert_eq!(found[1].id.key(), other, "{found:?}");
+    assert_eq!(found[2].kind, RowKind::Prompt);
 }
 
 #[test]

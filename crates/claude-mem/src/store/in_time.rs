@@ -82,6 +82,16 @@ impl Reads<'_> {
         Ok(())
     }
 
+    /// Which prompt of its session a row goes with, if that is known.
+    pub fn turn_of(&self, kind: RowKind, row_id: i64) -> Result<Option<i64>, StoreError> {
+        let table = kind.table();
+        let mut number = self
+            .0
+            .prepare_cached(&format!("SELECT prompt_number FROM {table} WHERE id = ?1"))?;
+        let number = number.query_row([row_id], |row| row.get(0)).optional()?;
+        Ok(number.filter(|number: &i64| *number > 0))
+    }
+
     /// Where and when a row belongs; `None` if it is gone.
     pub fn place_of(
         &self,

@@ -87,7 +87,7 @@ pub use queue::{Head, Lease, LeasedEvent, Pending, QueuedPlace, ReadySession};
 pub use salvage::{Salvage, SalvagedEvent};
 pub use sessions::{NewSession, Session, SessionStatus};
 pub use spend::{SpendReport, SpendRow};
-pub use split::split_identifiers;
+pub use split::{parts as parts_of, split_identifiers, split_unspaced};
 pub use stale::Remembered;
 pub use summaries::Summary;
 pub use texts::{RowKind, pieces};

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::place::{Place, Reach, Span};
-use super::{Reads, RowKind, StoreError};
+use super::{Reads, RowKind, StoreError, split_unspaced};
 use crate::clock::Millis;
 use crate::ids::{ProjectId, SessionId};
 use crate::memory::ObservationType;
@@ -17,7 +17,9 @@ const COUNTED_TEXTS_MAX: u64 = 1_024;
 pub enum Expr {
     /// Several tokens (`session.rs`) match as a phrase.
     Term(String),
-    Prefix(String),
+    /// Words that begin so: the index has stems, and the second names words whose stem is shorter.
+    /// It may name too many, so whoever reads the text has the last word.
+    Prefix(String, Vec<String>),
     Column(Column, Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -37,10 +39,16 @@ impl Expr {
     /// searched for, not obeyed.
     fn render(&self, out: &mut String) {
         match self {
-            Self::Term(word) => quote(word, out),
-            Self::Prefix(word) => {
+            Self::Term(word) => term(word, out),
+            Self::Prefix(word, shorter) => {
+                out.push('(');
                 quote(word, out);
                 out.push('*');
+                for word in shorter {
+                    out.push_str(" OR ");
+                    quote(word, out);
+                }
+                out.push(')');
             }
             Self::Column(column, inner) => {
                 out.push_str(match column {
@@ -58,11 +66,50 @@ impl Expr {
                 out.push('(');
                 keep.render(out);
                 out.push_str(" NOT ");
-                drop.render(out);
+                drop.narrowed().render(out);
                 out.push(')');
             }
         }
     }
+}
+
+impl Expr {
+    /// Without what it may name too much: nothing is ruled out by a guess.
+    fn narrowed(&self) -> Self {
+        let all = |each: &[Self]| each.iter().map(Self::narrowed).collect();
+        match self {
+            Self::Term(word) => Self::Term(word.clone()),
+            Self::Prefix(word, _) => Self::Prefix(word.clone(), Vec::new()),
+            Self::Column(column, inner) => Self::Column(*column, Box::new(inner.narrowed())),
+            Self::And(each) => Self::And(all(each)),
+            Self::Or(each) => Self::Or(all(each)),
+            Self::Not(keep, drop) => Self::Not(Box::new(keep.narrowed()), drop.clone()),
+        }
+    }
+}
+
+/// What is written without spaces is one word to the index, which has each two characters of it
+/// besides.
+fn term(text: &str, out: &mut String) {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let cut = words
+        .iter()
+        .flat_map(|word| split_unspaced((*word).to_owned()));
+    let cut: Vec<String> = cut.collect();
+    if cut.len() == words.len() {
+        return quote(text, out);
+    }
+    out.push('(');
+    quote(text, out);
+    out.push_str(" OR (");
+    for (at, pair) in cut.iter().enumerate() {
+        if at > 0 {
+            out.push_str(" AND ");
+        }
+        quote(pair, out);
+    }
+    out.push_str("))");
 }
 
 fn join(parts: &[Expr], with: &str, out: &mut String) {
@@ -211,6 +258,19 @@ impl Reads<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the text of a row has `what`.
+    pub fn has_in_text(
+        &self,
+        what: &Expr,
+        (kind, row_id): (RowKind, i64),
+    ) -> Result<bool, StoreError> {
+        let mut found = self.0.prepare_cached(
+            "SELECT 1 FROM texts_fts WHERE texts_fts MATCH ?1
+             AND rowid = (SELECT id FROM texts WHERE kind = ?2 AND row_id = ?3)",
+        )?;
+        Ok(found.exists(params![rendered(what), kind, row_id])?)
     }
 
     pub fn document(&self, kind: RowKind, row_id: i64) -> Result<Option<Document>, StoreError> {

@@ -138,7 +138,7 @@ fn is_bounded(query: &Query, typed: &str) {
 
 fn terms(expr: &Expr) -> usize {
     match expr {
-        Expr::Term(_) | Expr::Prefix(_) => 1,
+        Expr::Term(_) | Expr::Prefix(..) => 1,
         Expr::Column(_, inner) => terms(inner),
         Expr::And(all) | Expr::Or(all) => all.iter().map(terms).sum(),
         Expr::Not(keep, drop) => terms(keep) + terms(drop),

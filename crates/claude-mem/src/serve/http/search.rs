@@ -23,7 +23,7 @@ pub(super) fn ask(api: &Api, question: &Ask) -> Result<Found, Problem> {
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Question {
     /// Words, phrases, operators and filters. Empty: the newest.
     query: String,
@@ -41,6 +41,8 @@ pub(super) struct Question {
     offset: u32,
     /// With the parts of each score.
     explain: bool,
+    /// The last word is still being typed.
+    typing: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -56,6 +58,8 @@ pub(super) struct Answers {
 struct Scope {
     project: Option<String>,
     how: How,
+    /// Whether meaning had a say, or words alone.
+    vectors: bool,
     /// What in the question could not be understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -88,8 +92,18 @@ struct Why {
     words: f64,
     vectors: f64,
     coverage: f64,
+    /// Identifiers and paths as they were typed.
+    names: f64,
     neighbours: f64,
     recency: f64,
+    /// Made when the question says.
+    time: f64,
+    /// Replaces another, was replaced, or is told above.
+    judged: f64,
+    /// How near in meaning, as measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cosine: Option<f64>,
+    /// The words, as they stand in the row.
     matched: Vec<String>,
 }
 
@@ -103,6 +117,7 @@ pub(super) fn search(api: &Api, _: &Params, asked: Question) -> Result<Answers, 
     question.since = since(api, asked.since.as_deref())?;
     question.until = until(api, asked.until.as_deref())?;
     question.page = page(asked.offset, asked.limit);
+    question.typing = asked.typing;
     let project = api.view(|reads| projects::named(reads, asked.project.as_deref()))?;
     question.whose = match project {
         Some(id) if !asked.all_projects => Whose::ProjectFirst(id),
@@ -121,8 +136,12 @@ pub(super) fn search(api: &Api, _: &Params, asked: Question) -> Result<Answers, 
                 words: item.why.words,
                 vectors: item.why.vectors,
                 coverage: item.why.coverage,
+                names: item.why.names,
                 neighbours: item.why.neighbours,
                 recency: item.why.recency,
+                time: item.why.time,
+                judged: item.why.judged,
+                cosine: item.why.cosine,
                 matched: item.why.matched,
             };
             let why = asked.explain.then_some(why);
@@ -137,6 +156,7 @@ pub(super) fn search(api: &Api, _: &Params, asked: Question) -> Result<Answers, 
             scope: Scope {
                 project: found.scope.project,
                 how,
+                vectors: found.scope.vectors,
                 notes: found.scope.notes,
             },
             items,
@@ -156,7 +176,7 @@ fn how(found: &Found) -> How {
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Where {
     /// `#12`, `S3`, `P7` or `M9`; the `#` of a URL is written `%23`, or left out.
     anchor: String,
@@ -181,6 +201,10 @@ pub(super) fn timeline(api: &Api, _: &Params, asked: Where) -> Result<Timeline, 
         before: asked.before.unwrap_or(AROUND).min(AROUND_MAX),
         after: asked.after.unwrap_or(AROUND).min(AROUND_MAX),
         kinds: Vec::new(),
+        types: Vec::new(),
+        since: None,
+        until: None,
+        all_projects: false,
         // The viewer shows them as such.
         with_wrong: true,
     };
