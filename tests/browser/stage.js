@@ -64,8 +64,8 @@ export class Stage {
   }
 
   /** Fills the database with a long history, before the worker starts. */
-  history(observations) {
-    execFileSync(BENCH, ['corpus', join(this.data, 'claude-mem.db'), '--observations', String(observations), '--cache', join(OUT, 'corpus')], { timeout: 10 * PATIENCE_MS });
+  history(observations, cache = join(OUT, 'corpus')) {
+    execFileSync(BENCH, ['corpus', join(this.data, 'claude-mem.db'), '--observations', String(observations), '--cache', cache], { timeout: 10 * PATIENCE_MS });
   }
 
   /** Takes in a document of the shape that `claude-mem export` writes. */

@@ -19,7 +19,7 @@ pub(crate) enum Bench {
     Http(Measured),
     /// Hooks: what they cost a client, against /bin/true
     Hooks(Measured),
-    /// The viewer in a browser: how long until memories are in the page
+    /// The viewer in a browser: how long until memories are painted, beside an empty page
     Page(page::Args),
     /// Old transcripts: how fast they are taken in, and in how much memory
     Import(Measured),

@@ -1,6 +1,6 @@
 //! How long the viewer takes to be there, in a browser, with the executable as it ships.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
@@ -14,7 +14,10 @@ pub(crate) struct Args {
     observations: usize,
     /// This executable instead of one that is built
     #[arg(long)]
-    exe: Option<std::path::PathBuf>,
+    exe: Option<PathBuf>,
+    /// Where histories are kept between runs; the other measurements' place does as well
+    #[arg(long)]
+    cache: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
@@ -29,5 +32,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     cargo::run(cargo::cargo().args(["build", "--release", "--package", "claude-mem-bench"]))?;
     let bench = cargo::target_dir()?.join("release/claude-mem-bench");
     let rows = args.observations.to_string();
-    stage.run("load.js", &[&rows], &exe, Path::new(&bench))
+    let cache = match &args.cache {
+        Some(cache) => cache.canonicalize()?.display().to_string(),
+        None => String::new(),
+    };
+    stage.run("load.js", &[&rows, &cache], &exe, Path::new(&bench))
 }
