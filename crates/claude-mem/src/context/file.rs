@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::recall::{Brought, Recalled, frame};
+use super::recall::{Brought, Recalled, frame, said};
 use super::{quote, render};
 use crate::ids::{ObservationId, ProjectId, SessionId};
 use crate::search::{Handle, RowKey};
 use crate::store::{Observation, Reads, RowKind, StoreError};
 use crate::tokens;
 
-/// Rows looked at; older ones have little to say about a file that has changed since.
-const LOOKED_AT: usize = 24;
+/// Memories looked at. What was decided about a busy file long ago holds as well as what was done
+/// to it today, so that they are many.
+const LOOKED_AT: usize = 240;
 /// Lines that one file may bring.
 const LINES_MAX: usize = 5;
 /// A smaller file is read sooner than what is known of it.
@@ -33,14 +34,11 @@ pub struct Ask<'a> {
 /// does not know.
 pub fn file(reads: &Reads<'_>, ask: &Ask<'_>) -> Result<Recalled, StoreError> {
     let mut known = Vec::new();
-    for found in reads
-        .refs_of_path(ask.project, ask.path)?
-        .into_iter()
-        .take(LOOKED_AT)
-    {
-        if found.kind != RowKind::Observation || ask.shown.contains(&(found.kind, found.row_id)) {
-            continue;
-        }
+    let mut refs = reads.refs_of_path(ask.project, ask.path)?;
+    refs.retain(|found| {
+        found.kind == RowKind::Observation && !ask.shown.contains(&(found.kind, found.row_id))
+    });
+    for found in refs.into_iter().take(LOOKED_AT) {
         let row = reads.observation(ObservationId(found.row_id))?;
         let own = row.session.is_some() && row.session == ask.own;
         // That somebody read it once says nothing about it.
@@ -87,7 +85,7 @@ fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
             Handle::from((RowKind::Observation, row.id.0)),
             render::day(row.created_at, ask.zone),
             render::mark(RowKind::Observation, row.kind.as_str(), row.origin),
-            quote::line(&row.title, 160)
+            said(row.origin, &quote::line(&row.title, 160))
         );
         let cost = tokens::estimate(&line);
         if cost > left {

@@ -54,11 +54,24 @@ impl Starting<'_> {
             current: self.under_way(reads, own)?,
             compacted: self.source == "compact",
             budget_tokens: self.budget_tokens,
-            parts: Parts::of(self.settings),
+            parts: self.parts(),
             zone: self.zone,
             notices: self.notices,
         };
         session_start(reads, &ask)
+    }
+
+    /// A forked conversation has heard it all; only what needs the person is said again.
+    fn parts(&self) -> Parts {
+        if self.source == "fork" {
+            return Parts {
+                summary: false,
+                index: false,
+                preferences: false,
+                economics: false,
+            };
+        }
+        Parts::of(self.settings)
     }
 
     /// The session whose work goes on: its own after a compaction, the one before it after
@@ -71,6 +84,11 @@ impl Starting<'_> {
         match (self.source, self.project) {
             ("compact", _) => Ok(own),
             ("clear", Some(project)) => {
+                let cleared = reads.last_cleared(project)?;
+                if cleared.is_some() && cleared != own {
+                    return Ok(cleared);
+                }
+                // A client that does not say what it cleared.
                 let of_project = Filter {
                     project: Some(project),
                     ..Filter::default()

@@ -258,8 +258,10 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             settings: &settings,
             now: call.at.millis(),
             client: self.client_version(),
+            silent: silence.turn,
         };
         if pause::in_force(&dir.paused(), call.at.millis()).is_some() {
+            question.silent = true;
             self.close_transcript(&marks)?;
             return Ok(recall::answer(&question));
         }

@@ -35,6 +35,8 @@ pub struct Question<'a> {
     pub now: Millis,
     /// The client's version, where it says so.
     pub client: Option<Version>,
+    /// Nothing of this turn may be kept, not even what was told in it.
+    pub silent: bool,
 }
 
 /// What may bring something to mind. Redacted, but for a path that is only looked up.
@@ -94,6 +96,10 @@ pub fn answer(question: &Question<'_>) -> Answer {
         Kind::Prompt => prompt(question).map(Told::agent),
         Kind::BeforeTool => before_tool(question).map(Told::agent),
         Kind::ToolFailure | Kind::ToolUse => failure(question).map(Told::agent),
+        Kind::SessionEnd => {
+            session_start::note_end(question);
+            return Answer::Neutral;
+        }
         _ => return Answer::Neutral,
     };
     let event = question.agent.event_name(question.kind);
@@ -275,7 +281,7 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
 
 /// The ledger. What cannot be noted now is shown all the same: at worst it is shown twice.
 pub(super) fn record(question: &Question<'_>, place: &str, brought: &[recall::Brought]) {
-    if brought.is_empty() {
+    if brought.is_empty() || question.silent {
         return;
     }
     let listener = question.listener();

@@ -119,6 +119,17 @@ fn message(
     Ok(parts.join(". "))
 }
 
+/// A session that is cleared goes on in the next one of its project.
+pub(super) fn note_end(question: &Question<'_>) {
+    let cleared = question.head.reason.as_deref() == Some("clear");
+    if let (true, false, Some(hint)) = (cleared, question.silent, question.project) {
+        let session = question.head.session.as_deref().unwrap_or_default();
+        question.note("a clear", |inbox| {
+            inbox.note_cleared(&hint.keys, question.agent.name, session)
+        });
+    }
+}
+
 fn note_compaction(question: &Question<'_>) {
     let session = question.head.session.as_deref().unwrap_or_default();
     question.note("a compaction", |inbox| {

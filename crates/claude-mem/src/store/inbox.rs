@@ -10,7 +10,7 @@ use super::{StoreError, Writes, gate, migrate, open, swap};
 use crate::clock::Millis;
 use crate::hook::event::{Body, Event, EventKey};
 use crate::hook::key as keys;
-use crate::ids::{ClientSessionId, PublicId};
+use crate::ids::{ClientSessionId, ProjectId, PublicId, SessionId};
 use crate::limits::{HOOK_BUSY_MS, HOOK_NOTE_BUSY_MS, WAL_LEFT_BYTES_MAX};
 
 /// What a hook needs of the store, and nothing else.
@@ -112,6 +112,19 @@ impl Inbox {
         self.write(|w| w.set_meta(&compaction_key(client, session), &now.0.to_string()))
     }
 
+    /// The session that was cleared last in a project, if memory knows the project.
+    pub fn note_cleared(
+        &mut self,
+        project: &[String],
+        client: &str,
+        session: &str,
+    ) -> Result<(), StoreError> {
+        self.write(|w| match w.project_by_keys(project)? {
+            Some(project) => w.set_meta(&cleared_key(project), &format!("{client} {session}")),
+            None => Ok(()),
+        })
+    }
+
     /// Runs `change` as one transaction: all of it happens, or nothing.
     pub fn write<T>(
         &mut self,
@@ -139,11 +152,26 @@ impl Inbox {
     }
 }
 
+fn cleared_key(project: ProjectId) -> String {
+    format!("cleared:{}", project.0)
+}
+
 fn compaction_key(client: &str, session: &str) -> String {
     format!("compacted:{client}:{session}")
 }
 
 impl super::Reads<'_> {
+    /// The session that was cleared last in a project, if the client said so.
+    pub fn last_cleared(&self, project: ProjectId) -> Result<Option<SessionId>, StoreError> {
+        let noted = self.meta(&cleared_key(project))?;
+        let Some((client, session)) = noted.as_deref().and_then(|noted| noted.split_once(' '))
+        else {
+            return Ok(None);
+        };
+        let session = self.session_of_client(client, &ClientSessionId(session.to_owned()))?;
+        Ok(session.map(|session| session.id))
+    }
+
     /// When the session's context was last compacted; the beginning of time if never.
     pub fn last_compaction(&self, client: &str, session: &str) -> Result<Millis, StoreError> {
         let noted = self.meta(&compaction_key(client, session))?;

@@ -202,6 +202,95 @@ fn after_a_compaction_the_work_under_way_comes_first() {
     assert!(!told(&usual).contains("## The work under way"), "{usual}");
 }
 
+fn turn(home: &Sandbox, session: &str, asked: &str, answered: &str) {
+    let prompt = json!({ "prompt": asked });
+    hook(home, "UserPromptSubmit", session, &prompt);
+    let answer = json!({ "last_assistant_message": answered });
+    hook(home, "Stop", session, &answer);
+}
+
+#[test]
+fn what_is_cleared_in_one_terminal_goes_on_there() {
+    let home = sandbox();
+    turn(
+        &home,
+        "one",
+        "Migrate the billing tables to cents",
+        "Two of five are done.",
+    );
+    turn(
+        &home,
+        "two",
+        "Rewrite the login page",
+        "Half of it is done.",
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    hook(&home, "SessionEnd", "one", &json!({"reason": "clear"}));
+    let cleared = start(&home, "next", "clear");
+    let text = told(&cleared);
+    let under_way = text.split("## The work under way").nth(1).expect("work");
+    let first = under_way.lines().nth(1).expect("a line");
+    assert!(first.contains("billing tables"), "{text}");
+}
+
+#[test]
+fn a_forked_conversation_is_not_told_again() {
+    let home = sandbox();
+    decide(&home);
+    assert_eq!(told(&start(&home, "fork", "fork")), "");
+}
+
+#[test]
+fn a_turn_that_left_no_memory_is_told_in_the_words_of_the_user() {
+    let home = sandbox();
+    turn(
+        &home,
+        "earlier",
+        "Deploys of the warehouse service go out on Tuesdays after the courier pickup.",
+        "Good to know.",
+    );
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let question = "May deploys of the warehouse go out before the courier pickup?";
+    let first = ask(&home, "later", question);
+    assert!(
+        first.contains("turn (the user said): “Deploys of the warehouse"),
+        "{first}"
+    );
+    assert!(
+        first.contains("The agent answered: “Good to know.”"),
+        "{first}"
+    );
+    assert_eq!(ask(&home, "later", question), "", "once");
+    assert_eq!(
+        ask(
+            &home,
+            "other",
+            "draw a picture of a courier for the start page"
+        ),
+        ""
+    );
+}
+
+#[test]
+fn a_private_turn_leaves_no_trace_of_the_files_it_read() {
+    let home = sandbox();
+    let file = home.write("src/invoice.rs", "// invoices\n".repeat(80));
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": "t1",
+        "tool_input": {"file_path": file, "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": file},
+    });
+    hook(&home, "PostToolUse", "earlier", &edit);
+    decide(&home);
+    let secret = json!({"prompt": "<private>look at the invoices</private>"});
+    hook(&home, "UserPromptSubmit", "later", &secret);
+    let call = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
+    hook(&home, "PreToolUse", "later", &call);
+    assert_eq!(times_shown(&home), 0);
+    hook(&home, "PreToolUse", "another", &call);
+    assert_eq!(times_shown(&home), 1);
+}
+
 /// Leaves the notice of a database that was damaged.
 fn recovered(home: &Sandbox) {
     let dir = claude_mem::paths::DataDir::new(home.data_dir());

@@ -12,6 +12,7 @@ use crate::search::candidates::{Candidate, Candidates};
 use crate::search::names::{Sureness, stands_in};
 use crate::search::stem::stem;
 use crate::search::terms::words;
+use crate::store::RowKind;
 
 /// Words that stand within so many were said of one thing.
 const TOGETHER_WORDS: usize = 12;
@@ -81,6 +82,18 @@ impl Bar {
     }
 }
 
+/// A turn was told by nobody as worth keeping: it must be nearer than a memory that was.
+const TURN_SURPRISE: f64 = 2.5;
+const TURN_TOGETHER: f64 = 2.0;
+
+impl Evidence {
+    /// Enough to tell a whole turn by.
+    pub(super) fn speaks_for_turn(&self) -> bool {
+        let near = self.surprise >= TURN_SURPRISE && self.together >= TURN_TOGETHER;
+        Bar::Prompt.clears(self) && (self.name == Some(Sureness::Sure) || near)
+    }
+}
+
 /// Knows the prompt, and how common its words are.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
@@ -98,10 +111,21 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(asking: &'a Asking, gathered: &'a Candidates, rows: u64) -> Self {
+    /// For candidates of one kind: what others say is no measure for it.
+    pub(super) fn new(
+        asking: &'a Asking,
+        gathered: &'a Candidates,
+        kind: RowKind,
+        rows: u64,
+    ) -> Self {
+        let of_kind = || {
+            let all = gathered.rows.iter();
+            all.filter(move |(key, _)| key.0 == kind)
+                .map(|(_, row)| row)
+        };
         let count = gathered.terms.len();
         let mut known = vec![false; count];
-        for row in gathered.rows.values() {
+        for row in of_kind() {
             for &at in &row.reading.coverage.present {
                 known[at] = true;
             }
@@ -136,7 +160,7 @@ impl<'a> Judge<'a> {
             tells,
             all,
             ln_rows: (rows as f64 + 1.0).ln(),
-            everywhere: everywhere(asking, gathered),
+            everywhere: everywhere(asking, of_kind()),
             asking,
         }
     }
@@ -219,13 +243,11 @@ impl<'a> Judge<'a> {
 }
 
 /// Which of the names stand in memories of so many sessions that they tell little.
-fn everywhere(asking: &Asking, gathered: &Candidates) -> Vec<bool> {
+fn everywhere<'r>(asking: &Asking, rows: impl Iterator<Item = &'r Candidate>) -> Vec<bool> {
     if asking.names.is_empty() {
         return Vec::new();
     }
-    let texts: Vec<_> = gathered
-        .rows
-        .values()
+    let texts: Vec<_> = rows
         .map(|row| (row.document.session, text_of(row)))
         .collect();
     let sessions = |name: &str| {

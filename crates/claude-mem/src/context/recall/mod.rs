@@ -15,6 +15,7 @@ mod function_words;
 mod near;
 mod newest;
 mod tell;
+mod turn;
 
 use std::collections::HashSet;
 
@@ -26,7 +27,7 @@ use crate::store::{Reads, RowKind, StoreError};
 
 pub use asking::Asking;
 pub use evidence::{Bar, Evidence};
-pub(super) use tell::frame;
+pub(super) use tell::{frame, said};
 
 /// Memories that one prompt may bring.
 pub const MEMORIES_MAX: usize = 3;
@@ -73,8 +74,11 @@ pub fn prompt(
     let Some(asking) = Asking::of(ask.prompt) else {
         return Ok(Recalled::default());
     };
-    let found = near::near(reads, ask, &asking, leg)?;
-    Ok(tell::found(ask, found))
+    let looked = near::near(reads, ask, &asking, leg)?;
+    if looked.said.is_empty() || ask.bar != Bar::Prompt {
+        return Ok(tell::found(ask, looked.memories));
+    }
+    turn::told(reads, ask, looked.said)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::evidence::Judge;
 use super::{Ask, Asking, Evidence, MEMORIES_MAX, account, newest};
-use crate::ids::ObservationId;
+use crate::ids::{ObservationId, PromptId};
 use crate::search::candidates::gather;
 use crate::search::rank::order;
 use crate::search::{Ranking, VectorLeg};
@@ -16,6 +16,8 @@ const IMAGINED_ROWS: f64 = 20.0;
 pub(super) const LOOKED_AT: usize = 24;
 /// A further memory must have this share of what the best has.
 const WORTH_OF_BEST: f64 = 0.6;
+/// Earlier prompts looked at.
+const SAID_MAX: usize = 4;
 /// Rules that replaced each other, one after another.
 const REPLACED_MAX: usize = 16;
 
@@ -32,38 +34,58 @@ pub(super) struct Near {
     pub earlier_than: Option<ObservationId>,
 }
 
+/// An earlier prompt, and what of this one it holds.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    pub id: PromptId,
+    pub score: f64,
+    pub matched: Vec<String>,
+}
+
+/// What a look through memory brings.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub memories: Vec<Near>,
+    /// Only where no memory is near enough, told before or not.
+    pub said: Vec<Said>,
+}
+
 pub(super) fn near(
     reads: &Reads<'_>,
     ask: &Ask<'_>,
     asking: &Asking,
     leg: Option<&mut VectorLeg<'_>>,
-) -> Result<Vec<Near>, StoreError> {
-    let mut found = candidates(reads, ask, asking, leg)?;
-    let best = found
-        .iter()
-        .map(|near| near.evidence.worth)
-        .fold(0.0, f64::max);
-    found.retain(|near| {
-        ask.bar.clears(&near.evidence) && near.evidence.worth >= best * WORTH_OF_BEST
-    });
+) -> Result<Looked, StoreError> {
+    let (mut found, said) = candidates(reads, ask, asking, leg)?;
+    found.retain(|near| ask.bar.clears(&near.evidence));
+    if found.is_empty() {
+        let memories = Vec::new();
+        return Ok(Looked { memories, said });
+    }
+    let worth = found.iter().map(|near| near.evidence.worth);
+    let best = worth.fold(0.0, f64::max);
+    found.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
     let mut found = newest::newest_first(reads, found)?;
     found.retain(|near| !ask.shown.contains(&(RowKind::Observation, near.row.id.0)));
     account::goes_first(reads, ask, &mut found)?;
     found.truncate(MEMORIES_MAX);
-    Ok(found)
+    Ok(Looked {
+        memories: found,
+        said: Vec::new(),
+    })
 }
 
 /// What ranks best, each with its evidence; what was replaced as what replaced it.
-pub(super) fn candidates(
+fn candidates(
     reads: &Reads<'_>,
     ask: &Ask<'_>,
     asking: &Asking,
     leg: Option<&mut VectorLeg<'_>>,
-) -> Result<Vec<Near>, StoreError> {
+) -> Result<(Vec<Near>, Vec<Said>), StoreError> {
     let scope = WordScope {
         project: Some(ask.project),
         user_level: true,
-        kinds: vec![RowKind::Observation],
+        kinds: vec![RowKind::Observation, RowKind::Prompt],
         ..WordScope::default()
     };
     let ranking = Ranking {
@@ -72,14 +94,26 @@ pub(super) fn candidates(
     };
     let gathered = gather(reads, &asking.query, &scope, None, leg, &ranking)?;
     let rows = reads.reach(&scope)?.texts() + IMAGINED_ROWS as u64;
-    let judge = Judge::new(asking, &gathered, rows);
-    let mut found: Vec<Near> = Vec::new();
+    let of_memory = Judge::new(asking, &gathered, RowKind::Observation, rows);
+    let of_prompt = Judge::new(asking, &gathered, RowKind::Prompt, rows);
+    let (mut found, mut said): (Vec<Near>, Vec<Said>) = (Vec::new(), Vec::new());
     let mut taken = HashSet::new();
-    for hit in order(&gathered, &ranking).into_iter().take(2 * LOOKED_AT) {
-        if found.len() == LOOKED_AT {
-            break;
-        }
+    for hit in order(&gathered, &ranking) {
         let candidate = &gathered.rows[&(hit.kind, hit.row_id)];
+        if hit.kind == RowKind::Prompt {
+            let own = candidate.document.session == ask.own;
+            if !own && said.len() < SAID_MAX && of_prompt.of(candidate).speaks_for_turn() {
+                said.push(Said {
+                    id: PromptId(hit.row_id),
+                    score: hit.score,
+                    matched: hit.parts.matched,
+                });
+            }
+            continue;
+        }
+        if found.len() == LOOKED_AT {
+            continue;
+        }
         let row = reads.observation(ObservationId(hit.row_id))?;
         let old = row.replaced_by.map(|_| row.id);
         let row = in_its_place(reads, row)?;
@@ -91,13 +125,13 @@ pub(super) fn candidates(
         found.push(Near {
             row,
             score: hit.score,
-            evidence: judge.of(candidate),
+            evidence: of_memory.of(candidate),
             matched: hit.parts.matched,
             replaces: old,
             earlier_than: None,
         });
     }
-    Ok(found)
+    Ok((found, said))
 }
 
 /// What stands in the place of a rule now.

@@ -82,7 +82,7 @@ fn entry(near: &Near, room: u32, zone: &TimeZone) -> String {
         render::day(row.created_at, zone),
         // Where it is from stands beside it in words.
         render::mark(RowKind::Observation, row.kind.as_str(), Origin::Agent),
-        quote::line(&row.title, 200)
+        said(row.origin, &quote::line(&row.title, 200))
     );
     if near.earlier_than.is_some() {
         // Its words would stand beside the newer ones as if they held.
@@ -95,10 +95,22 @@ fn entry(near: &Near, room: u32, zone: &TimeZone) -> String {
             continue;
         }
         out.push_str("  ");
-        out.push_str(&line);
+        out.push_str(&said(row.origin, &line));
         out.push('\n');
     }
     out
+}
+
+/// What nobody here said stands in quotation marks, and nothing that was stored begins or reads
+/// like a line of ours.
+pub(in crate::context) fn said(origin: Origin, line: &str) -> String {
+    let line = line
+        .trim_start_matches(['-', '*', '#', ' '])
+        .replace("- #", "-#");
+    match origin {
+        Origin::Tool | Origin::Web => format!("“{}”", line.replace(['“', '”'], "\"")),
+        Origin::User | Origin::Agent | Origin::Import | Origin::Manual => line,
+    }
 }
 
 fn handle(id: ObservationId) -> Handle {

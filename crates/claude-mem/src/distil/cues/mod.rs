@@ -102,6 +102,8 @@ pub(super) enum Language {
 pub(super) struct Marks {
     counts: [u8; CUES],
     opening: u32,
+    /// Where each was found, in order.
+    found: Vec<(usize, Cue)>,
 }
 
 impl Marks {
@@ -111,6 +113,14 @@ impl Marks {
 
     pub(super) const fn has(&self, cue: Cue) -> bool {
         self.count(cue) > 0
+    }
+
+    /// How many phrases of one cue stand before the first of another; all of them if it has none.
+    pub(super) fn before(&self, cue: Cue, first_of: Cue) -> usize {
+        let end = self.found.iter().find(|(_, found)| *found == first_of);
+        let end = end.map_or(usize::MAX, |(start, _)| *start);
+        let earlier = self.found.iter().filter(|(start, _)| *start < end);
+        earlier.filter(|(_, found)| *found == cue).count()
     }
 
     /// Whether the sentence starts with such a phrase.
@@ -212,6 +222,7 @@ pub(super) fn mark(text: &str, language: Language) -> Marks {
     let mut marks = Marks {
         counts: [0; CUES],
         opening: 0,
+        found: Vec::new(),
     };
     let Some(scanner) = scanner(language) else {
         return marks;
@@ -221,10 +232,12 @@ pub(super) fn mark(text: &str, language: Language) -> Marks {
     for (cue, start, _) in scanner.hits(&folded) {
         let count = &mut marks.counts[cue as usize];
         *count = count.saturating_add(1);
+        marks.found.push((start, cue));
         if start == first {
             marks.opening |= 1 << cue as u32;
         }
     }
+    marks.found.sort_unstable_by_key(|(start, _)| *start);
     marks
 }
 

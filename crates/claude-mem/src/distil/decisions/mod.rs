@@ -136,7 +136,7 @@ fn topics(said: &Speech) -> Vec<Vec<&Statement>> {
 fn settles(topic: &[&Statement], reply: Reply) -> bool {
     let binds = |s: &Statement| {
         if reply == Reply::Opens {
-            let complains = s.marks.has(Cue::Problem);
+            let complains = s.marks.has(Cue::Problem) && !rules_on_it(s);
             let weight = s.rule_weight() - if complains { COMPLAINT_WEIGHT } else { 0.0 };
             let plain = s.marks.has(Cue::Rule) && !complains;
             return weight
@@ -156,6 +156,15 @@ fn settles(topic: &[&Statement], reply: Reply) -> bool {
     topic.iter().any(|s| binds(s) || answers(s))
 }
 
+/// Whether a sentence that names a problem lays down what to do about it: "never log error
+/// payloads", "we must never return duplicates", "round up, always, because auditors complained".
+/// "It always fails" does not.
+fn rules_on_it(s: &Statement) -> bool {
+    let rules = s.marks.before(Cue::Rule, Cue::Problem);
+    let with_reason = s.marks.before(Cue::Reason, Cue::Problem) > 0;
+    s.marks.opens(Cue::Rule) || rules >= 2 || (rules == 1 && with_reason)
+}
+
 /// What the user laid down, so that a later, shorter answer can be read with it.
 fn remember_rules(said: &Speech, reply: Reply, carry: &mut Carry) {
     if matches!(reply, Reply::Opens | Reply::Confirms) {
@@ -164,6 +173,42 @@ fn remember_rules(said: &Speech, reply: Reply, carry: &mut Carry) {
     for statement in said.own() {
         if statement.rule_weight() + reply.bonus() >= 1.0 && !statement.is_bare() {
             carry.remember_rule(&statement.text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_that_names_a_problem_is_a_rule_and_a_complaint_is_none() {
+        for (said, want) in [
+            ("Never log error payloads in audit.py", true),
+            (
+                "We must never return duplicate rows from export_orders.",
+                true,
+            ),
+            (
+                "Always retry uploads with jitter, because the upstream fails intermittently.",
+                true,
+            ),
+            (
+                "Payments must always be rounded with ceil, never truncated, because the auditors complained.",
+                true,
+            ),
+            (
+                "The upload always fails with an error on slow lines.",
+                false,
+            ),
+            (
+                "Saving never works, users complain about duplicates.",
+                false,
+            ),
+        ] {
+            let speech = Speech::read(said);
+            let topic: Vec<&Statement> = speech.own().collect();
+            assert_eq!(settles(&topic, Reply::Opens), want, "{said}");
         }
     }
 }
