@@ -64,12 +64,13 @@ pub fn share(names: &[Identifier], fields: [&str; 3]) -> f64 {
     if names.is_empty() {
         return 0.0;
     }
-    let best = |name: &Identifier| {
-        let all = fields.iter().flat_map(|field| raw_names(field));
-        let each = all.map(|raw| name.stands_in(raw));
-        each.fold(0.0, f64::max)
-    };
-    names.iter().map(best).sum::<f64>() / names.len() as f64
+    let mut best = vec![0.0_f64; names.len()];
+    for raw in fields.iter().flat_map(|field| raw_names(field)) {
+        for (name, best) in names.iter().zip(&mut best) {
+            *best = best.max(name.stands_in(raw));
+        }
+    }
+    best.iter().sum::<f64>() / names.len() as f64
 }
 
 /// Runs that may be names, without the punctuation of the sentence around them.

@@ -69,7 +69,7 @@ impl Default for Ranking {
             session: 0.2,
             small_words: [60.0, 120.0],
             recency: 0.005,
-            names: 0.4,
+            names: 0.2,
             time: 0.4,
             evidence: 0.2,
             terms_max: 32,
