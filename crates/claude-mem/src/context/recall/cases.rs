@@ -206,3 +206,53 @@ pub(super) const EVERYDAY: &[&str] = &[
     "how long would a full backup of my photos take?",
     "is it going to rain tomorrow in Hamburg?",
 ];
+
+/// Written after the bounds were set, to check them: prompts that the ticket shop, the backup tool
+/// and the weather service need a memory for, and everyday ones.
+#[rustfmt::skip]
+pub(super) const CHECKED_NEEDS: &[(&str, &str)] = &[
+    ("A visitor renewed the session and the basket came back without its seats", "derived from the visitor"),
+    ("drinks_open lets people order after the bell", "before curtain"),
+    ("Season pass holders complain that their usual seat was sold to somebody else", "bound to a person"),
+    ("matinees are an hour off since the clocks changed on Sunday", "venue's zone"),
+    ("why do we use scrypt and not argon2 for the keys?", "NAS"),
+    ("exclude patterns do not match below a symlinked home", "resolved one"),
+    ("the mount is slow because Finder keeps listing directories", "60 seconds"),
+    ("terminals over ssh cannot follow the progress output", "one line per second"),
+    ("the frost warnings of this spring came a day late", "marker file"),
+    ("What is the highest UV index we show?", "eleven"),
+    ("snow depth drifts upwards at the automatic stations in May", "grass"),
+    ("tiles look blurry when people zoom in on the map", "stretched"),
+];
+
+#[rustfmt::skip]
+pub(super) const CHECKED_EVERYDAY: &[&str] = &[
+    "could you double check the arithmetic in that last table?",
+    "write a haiku about autumn leaves",
+    "what's a good name for a class that collects statistics?",
+    "the tests pass locally but fail for my colleague, why?",
+    "shorten this paragraph to two sentences",
+    "add a keyboard shortcut for saving",
+    "how do I squash the last three commits?",
+    "delete everything under the build folder",
+    "is this query vulnerable to injection?",
+    "make the footer stick to the bottom of the window",
+    "implement a binary search in three different ways",
+    "tell me a joke about programmers and coffee",
+    "the button does nothing when I click it",
+    "replace all tabs by spaces in this directory",
+    "which version of node do I need for that?",
+    "plan a weekend trip to Lisbon with two children",
+    "profile the slow endpoint and report the three worst lines",
+    "turn the warnings into errors in the release profile",
+    "wie spät ist es gerade in Tokio?",
+    "fasse die Änderungen von heute in drei Punkten zusammen",
+    "schreibe eine Mail an den Kunden wegen der Verspätung",
+    "corrige les fautes d'orthographe dans ce texte",
+    "¿cómo se llama el comando para listar los procesos?",
+    "undo the last two edits and try something simpler",
+    "does this license allow commercial use?",
+    "paste the full stack trace here, please",
+    "let's pair on the next ticket tomorrow morning",
+    "explain what a hash map is and when it gets slow",
+];

@@ -89,8 +89,7 @@ const TURN_TOGETHER: f64 = 2.0;
 impl Evidence {
     /// Enough to tell a whole turn by.
     pub(super) fn speaks_for_turn(&self) -> bool {
-        let near = self.surprise >= TURN_SURPRISE && self.together >= TURN_TOGETHER;
-        Bar::Prompt.clears(self) && (self.name == Some(Sureness::Sure) || near)
+        self.surprise >= TURN_SURPRISE && self.together >= TURN_TOGETHER && Bar::Prompt.clears(self)
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Near {
     pub replaces: Option<ObservationId>,
     /// A newer one about the same subject, to be told first.
     pub earlier_than: Option<ObservationId>,
+    /// That one takes up so much of it that its words are better not told beside.
+    pub taken_up: bool,
 }
 
 /// An earlier prompt, and what of this one it holds.
@@ -62,10 +64,11 @@ pub(super) fn near(
         let memories = Vec::new();
         return Ok(Looked { memories, said });
     }
+    // First, for a newer rule may share less with the prompt than the one whose place it takes.
+    let mut found = newest::newest_first(reads, found)?;
     let worth = found.iter().map(|near| near.evidence.worth);
     let best = worth.fold(0.0, f64::max);
     found.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
-    let mut found = newest::newest_first(reads, found)?;
     found.retain(|near| !ask.shown.contains(&(RowKind::Observation, near.row.id.0)));
     account::goes_first(reads, ask, &mut found)?;
     found.truncate(MEMORIES_MAX);
@@ -129,6 +132,7 @@ fn candidates(
             matched: hit.parts.matched,
             replaces: old,
             earlier_than: None,
+            taken_up: false,
         });
     }
     Ok((found, said))

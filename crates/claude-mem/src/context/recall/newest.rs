@@ -14,6 +14,8 @@ use crate::vocabulary::AMENDMENT;
 
 /// From here on the newer one says the older again, with what has changed.
 const RESTATED_PERCENT_MIN: usize = 60;
+/// From here on it speaks of the same side of the subject.
+const TAKEN_UP_PERCENT_MIN: usize = 25;
 
 /// What is older stands behind what is newer, or is left out where that says it again.
 pub(super) fn newest_first(
@@ -49,6 +51,7 @@ pub(super) fn newest_first(
                 overruled.entry(session).or_insert(by);
             }
             found[older].earlier_than = Some(found[newer].row.id);
+            found[older].taken_up |= restated >= TAKEN_UP_PERCENT_MIN;
             take_over(&mut found, newer, older);
         }
     }

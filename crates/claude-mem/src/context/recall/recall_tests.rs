@@ -1,4 +1,4 @@
-use super::cases::{EVERYDAY, Memory, PROJECTS};
+use super::cases::{CHECKED_EVERYDAY, CHECKED_NEEDS, EVERYDAY, Memory, PROJECTS};
 use super::*;
 use crate::clock::Millis;
 use crate::hook::event::ProjectHint;
@@ -125,6 +125,23 @@ fn everyday_prompts_bring_nothing() {
 }
 
 #[test]
+fn the_bounds_hold_for_what_they_were_not_set_by() {
+    let home = home(PROJECTS.iter().flat_map(|project| project.memories));
+    let missed: Vec<_> = CHECKED_NEEDS
+        .iter()
+        .filter(|(prompt, needed)| !home.told(prompt).contains(needed))
+        .collect();
+    let told: Vec<_> = CHECKED_EVERYDAY
+        .iter()
+        .filter(|prompt| !home.told(prompt).is_empty())
+        .collect();
+    assert!(
+        missed.len() <= 3 && told.is_empty(),
+        "{missed:#?} {told:#?}"
+    );
+}
+
+#[test]
 fn what_another_project_needs_brings_nothing() {
     for project in PROJECTS {
         let home = home(project.memories);
@@ -182,6 +199,25 @@ fn of_two_rules_about_one_thing_the_newer_goes_first_and_the_older_says_so() {
         .find("before #2 and perhaps replaced by it")
         .expect("the older one");
     assert!(newer < older && !told.contains("fixed window"), "{told}");
+    assert!(
+        !told.contains("600 per hour"),
+        "it is named, not told: {told}"
+    );
+}
+
+#[test]
+fn another_side_of_the_same_thing_is_told_beside_it() {
+    let logged: Memory = (
+        "decision",
+        "allow_request logs one line per refusal at debug level",
+        "User: “Operators want to see refusals without flooding the journal, so debug and never warn.”",
+    );
+    let home = home(&[logged, BY_KEY]);
+    let told = home.told("partners are refused by allow_request and operators see nothing of it");
+    assert!(
+        told.contains("token bucket") && told.contains("debug level"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -76,13 +76,18 @@ fn entry(near: &Near, room: u32, zone: &TimeZone) -> String {
         (None, Some(old)) => format!(", replaces {}", handle(old)),
         (None, None) => String::new(),
     };
+    let title = if near.taken_up {
+        "an earlier word on the same".to_owned()
+    } else {
+        said(row.origin, &quote::line(&row.title, 200))
+    };
     let mut out = format!(
         "- {} {} {} ({said_by}{everywhere}{when}): {}\n",
         handle(row.id),
         render::day(row.created_at, zone),
         // Where it is from stands beside it in words.
         render::mark(RowKind::Observation, row.kind.as_str(), Origin::Agent),
-        said(row.origin, &quote::line(&row.title, 200))
+        title
     );
     if near.earlier_than.is_some() {
         // Its words would stand beside the newer ones as if they held.
