@@ -136,11 +136,14 @@ fn a_search_for_programs_says_everything() {
             "words": 0.6,
             "vectors": 0.0,
             "coverage": 1.0,
+            "names": 0.0,
             "neighbours": 0.10666666666666667,
             "recency": 0.005,
+            "time": 0.0,
+            "judged": 0.0,
             "matched": [
-              "expir",
-              "cooki"
+              "expired",
+              "cookie"
             ]
           },
           "read_tokens": 0
