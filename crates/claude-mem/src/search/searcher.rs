@@ -394,10 +394,10 @@ struct Asked<'q> {
 impl<'q> Asked<'q> {
     fn resolve(reads: &Reads<'_>, ask: &'q Ask) -> Result<Self, StoreError> {
         let mut query = Query::parse(&ask.text);
-        if let Some(text) = &query.quotation {
-            if is_quoted(reads, text)? {
-                query = Query::literal(&ask.text);
-            }
+        if let Some(text) = &query.quotation
+            && is_quoted(reads, text)?
+        {
+            query = Query::literal(&ask.text);
         }
         let mut asked = Self {
             demand: query.demand.clone(),

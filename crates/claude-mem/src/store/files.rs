@@ -51,7 +51,7 @@ pub(super) type TimedRow = (Millis, i64);
 impl Reads<'_> {
     /// Newest first. `file` is a path or the end of one (`session.rs`, `auth/session.rs`).
     pub fn refs_of_file(&self, project: ProjectId, file: &str) -> Result<Vec<FileRef>, StoreError> {
-        let file = self.from_root(project, file)?;
+        let file = self.as_stored(project, file)?;
         let mut found = self.refs_named(project, &file)?;
         let longest = found.iter().filter_map(|one| ends(&one.path, &file)).max();
         found.retain(|one| ends(&one.path, &file) == longest && longest.is_some());
@@ -61,7 +61,7 @@ impl Reads<'_> {
     /// Newest first, of this very file: `path` is from the project's root. Another file of its
     /// name is another file.
     pub fn refs_of_path(&self, project: ProjectId, path: &str) -> Result<Vec<FileRef>, StoreError> {
-        let path = self.from_root(project, path)?;
+        let path = self.as_stored(project, path)?;
         let mut found = self.refs_named(project, &path)?;
         let root = self.root_of(project)?;
         // Rows from elsewhere may have the whole path.
@@ -82,7 +82,7 @@ impl Reads<'_> {
             "SELECT 1 FROM file_refs WHERE project_id = ?1 AND path >= ?2 AND path < ?3 LIMIT 1",
         )?;
         for project in self.these_projects(None)? {
-            let file = self.from_root(project, file)?;
+            let file = self.as_stored(project, file)?;
             let (from, to) = below(&file);
             if one_below.exists(params![project, from, to])?
                 || !file.ends_with('/') && !self.refs_of_file(project, &file)?.is_empty()
@@ -94,7 +94,7 @@ impl Reads<'_> {
     }
 
     /// A path as rows have it, from the project's root, whichever way it was typed.
-    fn from_root(&self, project: ProjectId, file: &str) -> Result<String, StoreError> {
+    fn as_stored(&self, project: ProjectId, file: &str) -> Result<String, StoreError> {
         let file = file.strip_prefix("./").unwrap_or(file);
         if !file.starts_with('/') {
             return Ok(file.to_owned());
@@ -168,7 +168,7 @@ impl Reads<'_> {
     ) -> Result<Option<WideFolder>, StoreError> {
         let [folder] = files else { return Ok(None) };
         let folder = match project {
-            Some(project) => &self.from_root(project, folder)?,
+            Some(project) => &self.as_stored(project, folder)?,
             None => folder,
         };
         let (from, to) = below(folder);
@@ -218,7 +218,7 @@ impl Reads<'_> {
         let mut rows = Vec::new();
         for project in self.these_projects(project)? {
             for file in files {
-                let file = self.from_root(project, file)?;
+                let file = self.as_stored(project, file)?;
                 let before = rows.len();
                 if !file.ends_with('/') {
                     self.rows_of_file(kind, project, &file, &mut rows)?;

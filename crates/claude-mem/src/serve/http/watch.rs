@@ -134,10 +134,10 @@ fn edited(
     for (at, id) in last {
         seen.edited = at;
         // Those that are new have just been told as they are.
-        if id.0 <= told_before {
-            if let Some(row) = views.row(RowKind::Observation, id.0)? {
-                events.push(event(row.kind().as_str(), Some(*seen), &row));
-            }
+        if id.0 <= told_before
+            && let Some(row) = views.row(RowKind::Observation, id.0)?
+        {
+            events.push(event(row.kind().as_str(), Some(*seen), &row));
         }
     }
     Ok(())
