@@ -73,10 +73,12 @@ impl Terms {
             });
         }
         if terms.len() > ranking.terms_max {
-            let mut counts: Vec<u64> = terms.iter().map(|term| term.count).collect();
-            counts.sort_unstable();
-            let most = counts[ranking.terms_max - 1];
-            terms.retain(|term| term.count <= most);
+            // A word that stands nowhere tells nothing apart.
+            let room = |term: &Term| (term.count == 0, term.count);
+            let mut rooms: Vec<_> = terms.iter().map(room).collect();
+            rooms.sort_unstable();
+            let last = rooms[ranking.terms_max - 1];
+            terms.retain(|term| room(term) <= last);
             terms.truncate(ranking.terms_max);
         }
         Ok(Self(terms))
@@ -87,8 +89,9 @@ impl Terms {
         terms.map(|term| (term.stem, term.weight)).collect()
     }
 
+    /// Of those that stand anywhere.
     fn rarest_first(&self) -> Vec<&Term> {
-        let mut terms: Vec<&Term> = self.0.iter().collect();
+        let mut terms: Vec<&Term> = self.0.iter().filter(|term| term.count > 0).collect();
         terms.sort_by_key(|term| term.count);
         terms
     }
@@ -273,8 +276,9 @@ fn either(found: &[(Place, f64)], places: &[Place], weight: f64) -> Vec<(Place, 
 
 #[cfg(test)]
 mod tests {
-    use super::either;
+    use super::{Term, Terms, affordable, either};
     use crate::ids::ProjectId;
+    use crate::limits::QUERY_POSTINGS_MAX;
     use crate::store::{Place, RowKind};
 
     #[test]
@@ -286,5 +290,22 @@ mod tests {
             two,
             [(at(1), 0.5), (at(2), 1.0), (at(5), 1.5), (at(9), 0.5)]
         );
+    }
+
+    #[test]
+    fn a_word_that_stands_nowhere_takes_no_place_of_one_that_does() {
+        let term = |word: &str, count| Term {
+            word: word.to_owned(),
+            stem: word.to_owned(),
+            weight: 1.0,
+            count,
+        };
+        let terms = Terms(vec![
+            term("common", 2 * QUERY_POSTINGS_MAX),
+            term("nowhere", 0),
+        ]);
+        let asked = terms.rarest_first();
+        assert_eq!(asked[0].word, "common");
+        assert_eq!(affordable(&asked), 1, "the only one, however common");
     }
 }

@@ -9,6 +9,7 @@
 
 pub mod allowed;
 pub mod ask;
+mod asked;
 pub mod called;
 pub mod candidates;
 mod complete;
@@ -21,6 +22,7 @@ mod holds;
 pub mod identifiers;
 pub mod index;
 mod items;
+mod judged;
 mod leads;
 pub mod names;
 pub mod packed;
