@@ -3,11 +3,13 @@ use std::sync::RwLock;
 use super::*;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
-use crate::memory::{NewObservation, Origin};
+use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::search::index::catch_up;
 use crate::search::testing::{WordBag, observation, project, session};
 use crate::search::{Encoder as _, Shelves};
-use crate::store::{NewPrompt, ObservationEdit, Page, Store, Stored, VectorStore, Writes};
+use crate::store::{
+    Filter, NewPrompt, ObservationEdit, Store, Stored, VectorStore, WordScope, Writes,
+};
 
 /// Two projects: a shop with a story of a login, and a bakery.
 struct Town {

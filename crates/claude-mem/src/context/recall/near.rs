@@ -58,14 +58,14 @@ pub(super) fn near(
     asking: &Asking,
     leg: Option<&mut VectorLeg<'_>>,
 ) -> Result<Looked, StoreError> {
-    let (mut found, said) = candidates(reads, ask, asking, leg)?;
-    found.retain(|near| ask.bar.clears(&near.evidence));
-    if found.is_empty() {
+    let (found, said) = candidates(reads, ask, asking, leg)?;
+    if !found.iter().any(|near| ask.bar.clears(&near.evidence)) {
         let memories = Vec::new();
         return Ok(Looked { memories, said });
     }
     // First, for a newer rule may share less with the prompt than the one whose place it takes.
     let mut found = newest::newest_first(reads, found)?;
+    found.retain(|near| ask.bar.clears(&near.evidence));
     let worth = found.iter().map(|near| near.evidence.worth);
     let best = worth.fold(0.0, f64::max);
     found.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);

@@ -91,10 +91,13 @@ fn overruled(
 /// The newer one is at least as near as the one whose place it takes.
 fn take_over(found: &mut [Near], newer: usize, older: usize) {
     let (score, evidence) = (found[older].score, found[older].evidence.clone());
-    found[newer].score = found[newer].score.max(score);
-    if evidence.worth > found[newer].evidence.worth {
-        found[newer].evidence = evidence;
+    let near = &mut found[newer];
+    near.score = near.score.max(score);
+    let name = near.evidence.name.max(evidence.name);
+    if evidence.worth > near.evidence.worth {
+        near.evidence = evidence;
     }
+    near.evidence.name = name;
 }
 
 /// Best first, and nothing before what is newer than it.
