@@ -143,10 +143,11 @@ fn remembers_and_recalls_in(home: &Sandbox, model: &ScriptedModel) {
         mcp.call_text("search", json!({ "query": "Thursdays releases" }))
             .contains("Thursdays")
     );
+    // A line of the index at the start, and in full with the prompt.
     let why: Value = home.mem(&["why", "#1", "--json"]).ok().json();
     assert_eq!(
         (&why["shown"], &why["fetched"]),
-        (&json!(1), &json!(1)),
+        (&json!(2), &json!(1)),
         "{why:#}"
     );
 }
