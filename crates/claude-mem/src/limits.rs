@@ -323,7 +323,7 @@ pub const QUERY_QUOTING_WORDS_MAX: usize = 2;
 pub const QUERY_NAMES_MAX: usize = 8;
 /// Places in the index that the words of one query may name together. The rarest words go first,
 /// and at least one does; words that stand everywhere only count where something was found.
-pub const QUERY_POSTINGS_MAX: u64 = 10_000;
+pub const QUERY_POSTINGS_MAX: u64 = 6_000;
 /// Filters of one query, and values of one filter; what comes after them is words.
 pub const QUERY_FILTERS_MAX: usize = 16;
 /// What of a query is encoded: time is proportional.

@@ -10,7 +10,7 @@ use crate::memory::ObservationType;
 
 /// Of a word that stands in more texts than this, the rest is guessed: an index counts by going
 /// through all of them.
-const COUNTED_TEXTS_MAX: u64 = 1_024;
+const COUNTED_TEXTS_MAX: u64 = 256;
 
 /// What to match, as a tree. Words in it are only ever words: rendering quotes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
