@@ -210,6 +210,8 @@ impl Bench {
             ("HOME".to_owned(), text(&self.home)),
             ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
             ("CLAUDE_MEM_DATA_DIR".to_owned(), text(&self.data)),
+            // One that a hook started would outlive the measurement, and disturb it.
+            ("CLAUDE_MEM_WORKER".to_owned(), "manual".to_owned()),
             ("CLAUDE_PROJECT_DIR".to_owned(), text(&self.home)),
         ];
         env.extend(case.variable.map(|name| (name.to_owned(), "1".to_owned())));
