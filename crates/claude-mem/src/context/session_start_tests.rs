@@ -137,6 +137,37 @@ impl Shop {
 }
 
 #[test]
+fn the_index_of_fifty_memories_costs_a_fraction_of_telling_them_all() {
+    let mut shop = shop();
+    let mut in_full = 0;
+    for n in 0..50 {
+        let new = NewObservation {
+            narrative: format!("The cookie of case {n} expired before it was renewed. ").repeat(8),
+            facts: vec![format!("Case {n} is renewed an hour before it expires."); 3],
+            ..Shop::new_one(&format!("The cookie of case {n} is renewed in time"), n)
+        };
+        let told = [&new.title, &new.narrative].into_iter().chain(&new.facts);
+        in_full += told.map(|text| crate::tokens::estimate(text)).sum::<u32>();
+        let place = Stored {
+            project: Some(shop.project),
+            session: Some(shop.session),
+            made_by: "local",
+            ..Stored::default()
+        };
+        let stored = shop.store.write(|tx| tx.create_observation(&new, &place));
+        stored.unwrap();
+    }
+    let index = shop.start(4_000);
+    let lines = index.text.lines().filter(|line| line.starts_with("- #"));
+    assert_eq!(lines.count(), 50);
+    println!(
+        "50 memories: {} tokens as an index, {in_full} in full",
+        index.tokens
+    );
+    assert!(index.tokens * 4 < in_full, "{} of {in_full}", index.tokens);
+}
+
+#[test]
 fn a_session_is_told_what_was_done_and_what_there_is_to_know() {
     let mut shop = shop();
     shop.add(
