@@ -21,8 +21,6 @@ const SPEAKS_FOR_SESSION: f64 = 0.5;
 
 /// Observations, best first, that are looked at for newer ones.
 const LOOKED_THROUGH: usize = 24;
-/// Rules that replaced each other, one after another.
-const REPLACED_MAX: usize = 16;
 
 /// What stands above an equal.
 const ABOVE: f64 = 1e-6;
@@ -53,7 +51,7 @@ impl Searcher<'_> {
         let mut newer = self.later_of_their_subject(&hits)?;
         for (id, verdict) in &verdicts {
             if let Some(by) = verdict.replaced_by {
-                newer.push((*id, self.in_place_of(by)?));
+                newer.push((*id, self.reads.in_place_of(by)?));
             }
         }
         let lifted = lifted(&hits, &newer);
@@ -105,7 +103,7 @@ impl Searcher<'_> {
             let Some(newer) = verdict.and_then(|verdict| verdict.replaced_by) else {
                 continue;
             };
-            let newer = self.in_place_of(newer)?;
+            let newer = self.reads.in_place_of(newer)?;
             if known.insert(newer.0) {
                 let row = self.reads.observation(newer)?;
                 more.push(Hit {
@@ -119,18 +117,6 @@ impl Searcher<'_> {
         }
         hits.extend(more);
         Ok(())
-    }
-
-    /// What stands in the place of a rule now, after however many replacements.
-    fn in_place_of(&self, mut id: ObservationId) -> Result<ObservationId, StoreError> {
-        for _ in 0..REPLACED_MAX {
-            let verdicts = self.reads.verdicts(&[id])?;
-            match verdicts.get(&id).and_then(|verdict| verdict.replaced_by) {
-                Some(newer) => id = newer,
-                None => break,
-            }
-        }
-        Ok(id)
     }
 
     /// Pairs of decisions about one subject, the older one first. Nobody may have said that the

@@ -35,6 +35,7 @@ pub mod subdocuments;
 pub mod subject;
 pub mod terms;
 pub mod timeline;
+mod typed;
 pub mod vectors;
 pub mod when;
 

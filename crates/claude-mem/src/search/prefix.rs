@@ -15,7 +15,7 @@ const ENDINGS: &[&str] = &[
     "ances", "ence", "ences", "ant", "ent", "ently", "ment", "ments", "ement", "ements", "ness",
     "ful", "fully", "fulness", "ive", "ively", "iveness", "ivity", "ity", "ities", "ism", "ist",
     "ists", "ize", "ized", "izes", "izer", "izers", "izing", "ization", "izations", "ous", "ously",
-    "ousness", "ness",
+    "ousness",
 ];
 /// Of a stem that is looked up.
 const STEM_LETTERS_MIN: usize = 2;
@@ -31,7 +31,6 @@ pub(super) fn beginnings(typed: &str) -> Vec<String> {
     for at in STEM_LETTERS_MIN.min(typed.len())..=typed.len() {
         let (trunk, begun) = typed.split_at(at);
         for ending in ENDINGS.iter().filter(|ending| ending.starts_with(begun)) {
-            // `run` is written `runn` before an ending.
             let word = format!("{trunk}{ending}");
             let stem = stem(&word);
             let is_shorter = !stem.starts_with(&typed) && stem.len() >= STEM_LETTERS_MIN;

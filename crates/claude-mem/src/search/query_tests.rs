@@ -1,4 +1,5 @@
 use super::*;
+use crate::store::Column;
 
 fn term(text: &str) -> Expr {
     Expr::Term(text.into())

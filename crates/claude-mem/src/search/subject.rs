@@ -12,6 +12,7 @@ use crate::store::Observation;
 /// and how many these are at least.
 pub(crate) const AMENDED_PERCENT_MIN: usize = 35;
 const SHARED_WORDS_MIN: usize = 6;
+
 /// What a decision is about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subject {
@@ -36,7 +37,7 @@ impl Subject {
 
     /// Whether an older one is about the same.
     pub(crate) fn is_that_of(&self, older: &Self) -> bool {
-        let shared = self.words.intersection(&older.words).count();
+        let shared = self.shared(older);
         let by_words =
             shared >= SHARED_WORDS_MIN && shared * 100 >= older.words.len() * AMENDED_PERCENT_MIN;
         by_words || (shared >= 2 && !self.names.is_disjoint(&older.names))
@@ -44,8 +45,11 @@ impl Subject {
 
     /// How much of the older one this says again, in percent.
     pub(crate) fn restates(&self, older: &Self) -> usize {
-        let shared = self.words.intersection(&older.words).count();
-        shared * 100 / older.words.len().max(1)
+        self.shared(older) * 100 / older.words.len().max(1)
+    }
+
+    fn shared(&self, other: &Self) -> usize {
+        self.words.intersection(&other.words).count()
     }
 }
 

@@ -4,10 +4,10 @@ use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::observations::hex;
 use super::texts::IndexedText;
 use super::{Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
+use crate::hook::key::hex;
 use crate::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
 
 /// A forgotten row that can still be brought back.

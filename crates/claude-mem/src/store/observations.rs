@@ -9,6 +9,7 @@ use super::filter::List;
 use super::texts::IndexedText;
 use super::{Filter, Page, Paged, Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
+use crate::hook::key::hex;
 use crate::ids::{ObservationId, ProjectId, PublicId, SessionId};
 use crate::limits::DEDUP_WINDOW_SECONDS;
 use crate::memory::{NewObservation, ObservationType, Origin};
@@ -376,13 +377,4 @@ pub(super) fn content_hash(session: Option<SessionId>, title: &str, narrative: &
     hash.update(title);
     hash.update(narrative);
     hex(&hash.finalize()[..8])
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
 }

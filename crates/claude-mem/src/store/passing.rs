@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, params_from_iter};
+use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::filter::Where;
 use super::{Filter, Reads, RowKind, StoreError};
@@ -16,6 +16,9 @@ pub struct Verdict {
     pub wrong: bool,
     pub replaced_by: Option<ObservationId>,
 }
+
+/// Rules that replaced each other, one after another.
+const REPLACED_MAX: u32 = 16;
 
 /// A row and its time: sorts by it.
 type Timed = (Millis, (RowKind, i64));
@@ -156,6 +159,20 @@ impl Reads<'_> {
             Ok((row.get(0)?, verdict))
         })?;
         Ok(said.collect::<Result<_, _>>()?)
+    }
+
+    /// What stands in the place of a rule now, after however many replacements: itself, if it was
+    /// not replaced.
+    pub fn in_place_of(&self, id: ObservationId) -> Result<ObservationId, StoreError> {
+        let mut last = self.0.prepare_cached(
+            "WITH RECURSIVE chain (id, place) AS (
+               VALUES (?1, 0)
+               UNION ALL
+               SELECT o.replaced_by, chain.place + 1 FROM chain JOIN observations AS o ON o.id = chain.id
+               WHERE o.replaced_by IS NOT NULL AND chain.place < ?2
+             ) SELECT id FROM chain ORDER BY place DESC LIMIT 1",
+        )?;
+        Ok(last.query_row(params![id, REPLACED_MAX], |row| row.get(0))?)
     }
 
     pub fn project_name(&self, id: ProjectId) -> Result<Option<String>, StoreError> {

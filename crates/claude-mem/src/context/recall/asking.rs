@@ -29,8 +29,7 @@ impl Asking {
             return None;
         }
         let names = names(text);
-        let mut query = Query::plain(text);
-        query.words = telling_words_of(text);
+        let query = Query::plain(text, telling_words_of(text));
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
         let asks = tells >= WORDS_MIN || !names.is_empty();
         asks.then_some(Self { query, names })

@@ -18,8 +18,6 @@ pub(super) const LOOKED_AT: usize = 24;
 const WORTH_OF_BEST: f64 = 0.6;
 /// Earlier prompts looked at.
 const SAID_MAX: usize = 4;
-/// Rules that replaced each other, one after another.
-const REPLACED_MAX: usize = 16;
 
 /// A memory and what of the prompt it holds.
 #[derive(Clone, Debug)]
@@ -117,9 +115,9 @@ fn candidates(
         if found.len() == LOOKED_AT {
             continue;
         }
-        let row = reads.observation(ObservationId(hit.row_id))?;
-        let old = row.replaced_by.map(|_| row.id);
-        let row = in_its_place(reads, row)?;
+        let id = ObservationId(hit.row_id);
+        let row = reads.observation(reads.in_place_of(id)?)?;
+        let old = (row.id != id).then_some(id);
         let own = row.session.is_some() && row.session == ask.own;
         // A replaced rule ranks below what it was replaced by, or brings it.
         if own || row.wrong || row.replaced_by.is_some() || !taken.insert(row.id) {
@@ -136,18 +134,4 @@ fn candidates(
         });
     }
     Ok((found, said))
-}
-
-/// What stands in the place of a rule now.
-fn in_its_place(reads: &Reads<'_>, mut row: Observation) -> Result<Observation, StoreError> {
-    for _ in 0..REPLACED_MAX {
-        let Some(newer) = row.replaced_by else { break };
-        match reads.observation(newer) {
-            Ok(newer) => row = newer,
-            // It was forgotten since.
-            Err(StoreError::NoSuchRow { .. }) => break,
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(row)
 }

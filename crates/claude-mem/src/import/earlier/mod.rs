@@ -4,9 +4,11 @@
 //! what they say, so that a second run, a copy of the database or its JSON export bring nothing
 //! twice. It repeats itself a lot: what a session says again is counted as such.
 
+mod fields;
 mod lists;
 mod places;
 mod read;
+mod whose;
 
 use std::path::Path;
 

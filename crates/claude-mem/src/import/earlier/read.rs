@@ -3,44 +3,41 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use super::fields::{at, client, derived, moment, number, session_uid, told, type_of};
 use super::lists::entries;
 use super::places::Places;
 use crate::clock::Millis;
-use crate::hook::event::ProjectHint;
-use crate::hook::key;
 use crate::ids::PublicId;
 use crate::import::{ImportError, Skipped, Taker};
-use crate::memory::{ObservationType, Origin};
+use crate::memory::Origin;
 use crate::remember;
 use crate::store::{
-    EarlierRow, EarlierTable, Level, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord,
-    SessionStatus, SummaryRecord, name_key,
+    EarlierRow, EarlierTable, Level, ObservationRecord, PromptRecord, SessionRecord, SessionStatus,
+    SummaryRecord,
 };
 use crate::tokens;
 
 /// Where it kept the sessions of its own compressor.
-const OBSERVER: &str = "observer-sessions";
+pub(super) const OBSERVER: &str = "observer-sessions";
 /// The session of what was saved by hand: `manual-<project>`.
 const MANUAL: &str = "manual-";
-/// Our name for the client that it calls `claude`.
-const CLAUDE: &str = "claude-code";
 
 /// Knows what earlier rows have told: which session is which, and what was private.
 #[allow(missing_debug_implementations, reason = "it holds what others own")]
 pub struct Reader<'a> {
     pub(crate) taker: Taker<'a>,
-    places: Places,
+    pub(super) places: Places,
     /// Its sessions by each of their names.
     by_row: HashMap<i64, PublicId>,
-    by_content: HashMap<String, PublicId>,
-    by_memory: HashMap<String, PublicId>,
+    pub(super) by_content: HashMap<String, PublicId>,
+    pub(super) by_memory: HashMap<String, PublicId>,
     /// The project of a session, which its rows may name differently.
-    projects: HashMap<PublicId, PublicId>,
-    own_work: HashSet<PublicId>,
+    pub(super) projects: HashMap<PublicId, PublicId>,
+    pub(super) own_work: HashSet<PublicId>,
     /// First prompts that only the session tells, until its prompts tell more.
     first_prompts: Vec<(PublicId, String, Millis)>,
     prompted: HashSet<PublicId>,
-    private_turns: HashSet<(PublicId, u32)>,
+    pub(super) private_turns: HashSet<(PublicId, u32)>,
     asked_first: bool,
 }
 
@@ -315,181 +312,4 @@ impl<'a> Reader<'a> {
         };
         self.taker.summary(kind, record)
     }
-
-    /// A row's session. Rows whose session is gone exist: they get one under the name they give.
-    fn session_of(&mut self, row: &EarlierRow) -> Result<PublicId, ImportError> {
-        let (content, memory) = (row.text("content"), row.text("memory"));
-        let known = content.as_ref().and_then(|id| self.by_content.get(id));
-        let known = known.or_else(|| self.by_memory.get(memory.as_ref()?));
-        if let Some(uid) = known {
-            return Ok(*uid);
-        }
-        let name = content.clone().or_else(|| memory.clone());
-        let name = name.unwrap_or_else(|| "unknown".to_owned());
-        let uid = session_uid(CLAUDE, &name);
-        content.map(|id| self.by_content.insert(id, uid));
-        memory.map(|id| self.by_memory.insert(id, uid));
-        let project = row.text("project").unwrap_or_default();
-        if project == OBSERVER {
-            self.own_work.insert(uid);
-            return Ok(uid);
-        }
-        let project = self.project(&project, Some(&name), at(row))?;
-        self.projects.insert(uid, project);
-        let record = SessionRecord {
-            uid,
-            client: CLAUDE.to_owned(),
-            client_session: name,
-            project: Some(project),
-            branch: None,
-            transcript_path: None,
-            transcript_closed: false,
-            user_prompt: None,
-            status: Some(SessionStatus::Interrupted),
-            origin: Some(Origin::Import),
-            prompt_counter: 0,
-            carry: None,
-            rolling_summary: None,
-            last_activity: at(row),
-            completed_at: None,
-            created_at: at(row),
-        };
-        self.taker
-            .session(EarlierTable::Sessions.name(), record, false)?;
-        Ok(uid)
-    }
-
-    fn is_not_for_us(&self, session: PublicId, prompt_number: u32) -> Option<Skipped> {
-        if self.own_work.contains(&session) {
-            Some(Skipped::OwnWork)
-        } else {
-            let private = self.private_turns.contains(&(session, prompt_number));
-            private.then_some(Skipped::Private)
-        }
-    }
-
-    /// Where the row belongs: where it was merged into, else where it says, which is nearly
-    /// always where its session does.
-    fn project_of(
-        &mut self,
-        row: &EarlierRow,
-        session: Option<PublicId>,
-    ) -> Result<PublicId, ImportError> {
-        let of_session = session.and_then(|uid| self.projects.get(&uid)).copied();
-        match (row.text("merged"), of_session) {
-            (Some(into), _) => self.project(&into, None, at(row)),
-            (None, Some(known)) => Ok(known),
-            (None, None) => self.project(&row.text("project").unwrap_or_default(), None, at(row)),
-        }
-    }
-
-    /// Which project of ours it is that it called `name`.
-    fn project(
-        &mut self,
-        name: &str,
-        session: Option<&str>,
-        at: Millis,
-    ) -> Result<PublicId, ImportError> {
-        // Worktrees were `repository/worktree`; to us they are one project.
-        let name = name
-            .split('/')
-            .find(|part| !part.trim().is_empty())
-            .unwrap_or("unknown");
-        let located = session.and_then(|session| self.places.of_session(session, name));
-        let hint = located.or_else(|| self.places.of_name(name));
-        let hint = hint.unwrap_or_else(|| ProjectHint {
-            name: name.to_owned(),
-            keys: vec![name_key(name)],
-            ..ProjectHint::default()
-        });
-        let keys: Vec<&str> = hint.keys.iter().map(String::as_str).collect();
-        let uid = derived("project", &keys);
-        if self.taker.knows_project(uid) {
-            return Ok(uid);
-        }
-        let record = ProjectRecord {
-            uid,
-            name: hint.name,
-            root: hint.root,
-            last_active: at,
-            created_at: at,
-            keys: hint.keys,
-        };
-        let named = self.taker.reads().projects_named(name)?;
-        match &named[..] {
-            // The only one of this name is the one that is meant.
-            [one] if record.root.is_empty() && !self.taker.ignores(&record) => {
-                self.taker.is_project(uid, one.id);
-            }
-            _ => self.taker.project(&record)?,
-        }
-        Ok(uid)
-    }
-}
-
-/// Its newer versions tell what happened in `narrative`, its oldest in `text`; some in both.
-fn told(narrative: String, text: &str) -> String {
-    if narrative.is_empty() {
-        text.to_owned()
-    } else if text.is_empty() || narrative.contains(text) {
-        narrative
-    } else {
-        format!("{narrative}\n\n{text}")
-    }
-}
-
-fn client(platform: Option<&str>) -> String {
-    match platform {
-        None | Some("claude" | "claude-code") => CLAUDE.to_owned(),
-        Some(other) => other.to_owned(),
-    }
-}
-
-fn type_of(said: Option<String>) -> ObservationType {
-    let said = said.map(|name| name.trim().to_lowercase());
-    let is_name = |name: &String| {
-        name.len() <= 32
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    };
-    match said.filter(is_name) {
-        Some(name) => ObservationType::named(name),
-        None => ObservationType::DISCOVERY,
-    }
-}
-
-/// When the row was made: the number, or what the text says.
-fn at(row: &EarlierRow) -> Millis {
-    let number = row.number("at").filter(|at| *at > 0).map(moment);
-    number.unwrap_or_else(|| {
-        let text = row.text("at_text").unwrap_or_default();
-        let stamp: Option<jiff::Timestamp> = text.trim().parse().ok();
-        stamp.map_or_else(Millis::default, |at| Millis(at.as_millisecond()))
-    })
-}
-
-/// Milliseconds, unless it is so small that it must be seconds.
-const fn moment(epoch: i64) -> Millis {
-    const YEAR_1973_MS: i64 = 100_000_000_000;
-    Millis(if epoch < YEAR_1973_MS {
-        epoch * 1_000
-    } else {
-        epoch
-    })
-}
-
-fn number(row: &EarlierRow, field: &str) -> u32 {
-    let number = row.number(field).unwrap_or(0).clamp(0, i64::from(u32::MAX));
-    u32::try_from(number).unwrap_or(0)
-}
-
-fn session_uid(client: &str, session: &str) -> PublicId {
-    derived("session", &[client, session])
-}
-
-fn derived(kind: &str, parts: &[&str]) -> PublicId {
-    let mut all: Vec<&[u8]> = vec![b"claude-mem-db", kind.as_bytes()];
-    all.extend(parts.iter().map(|part| part.as_bytes()));
-    PublicId::derived(&key::digest(&all))
 }
