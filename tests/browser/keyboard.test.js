@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { card, Stage, until } from './stage.js';
+import { card, focused, Stage, until, walk } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 let page;
@@ -17,14 +17,14 @@ before(async () => {
 });
 after(() => stage.close());
 
-const focus = (what) => page.evaluate((selector) => document.activeElement.matches(selector), what);
+const focus = (selector, why) => focused(page, selector, why);
 const press = (...keys) => keys.reduce((last, key) => last.then(() => page.keyboard.press(key)), Promise.resolve());
 
 test('the first stop leads past the frame', async () => {
   await press('Tab');
-  assert.ok(await focus('.skip'));
+  await focus('.skip');
   await press('Enter');
-  assert.ok(await focus('main'));
+  await focus('main');
 });
 
 test('every control shows that it has the focus', async () => {
@@ -43,30 +43,33 @@ test('every control shows that it has the focus', async () => {
 });
 
 test('walk, open, edit and forget', async () => {
+  const gulls = card(page, 'Gulls are counted').first();
+  const handle = await gulls.getAttribute('data-handle');
+  const its = (what) => `mem-card[data-handle="${handle}"] ${what}`;
   await page.locator('.brand').focus();
   await press('j');
-  assert.ok(await focus('.card-toggle'));
-  const gulls = card(page, 'Gulls are counted').first();
-  while (!(await gulls.locator('.card-toggle').evaluate((one) => one === document.activeElement))) await press('j');
+  await focus('.card-toggle');
+  await walk(page, 'j', its('.card-toggle'));
   await press('Enter');
   await gulls.locator('.card-body').waitFor();
-  while (!(await focus('[data-act="edit"]'))) await press('Tab');
+  await walk(page, 'Tab', its('[data-act="edit"]'));
   await press('Enter');
-  assert.ok(await focus('input[name="title"]'));
+  await focus(its('input[name="title"]'));
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('Gulls are counted at dawn');
   await press('Enter');
   const dawn = card(page, 'Gulls are counted at dawn').first();
   await dawn.locator('[data-act="edit"]').waitFor();
-  assert.ok(await focus('[data-act="edit"]'), 'the focus comes back to where it was');
-  while (!(await focus('[data-act="forget"]'))) await press('Tab');
+  await focus(its('[data-act="edit"]'), 'the focus comes back to where it was');
+  await walk(page, 'Tab', its('[data-act="forget"]'));
   await press('Enter');
   await dawn.waitFor({ state: 'detached' });
-  assert.ok(await focus('.card-toggle'), 'the focus goes to a neighbour');
-  while (!(await focus('.toast button'))) await press('Tab');
+  await focus('.card-toggle', 'the focus goes to a neighbour');
+  await page.locator('.toast button').waitFor();
+  await walk(page, 'Tab', '.toast button');
   await press('Enter');
   await dawn.waitFor();
-  await until(page, () => document.activeElement.closest('mem-card')?.textContent.includes('at dawn'));
+  await focus(`${its('')}, ${its('*')}`, 'the focus goes to what is back');
 });
 
 test('letters lead everywhere', async () => {
@@ -76,29 +79,33 @@ test('letters lead everywhere', async () => {
   }
   await page.locator('mem-card').first().waitFor();
   await press('/');
-  assert.ok(await focus('#find'));
+  await focus('#find');
   await page.keyboard.type('gulls');
-  await page.locator('main[data-view="search"] mem-card').first().waitFor();
+  await until(page, () => location.hash.endsWith('q=gulls') && document.querySelector('main[data-view="search"] mem-list:not([aria-busy]) mem-card'));
   await press('Enter');
-  assert.ok(await focus('.card-toggle'));
-  await press('Enter', 'Escape');
-  assert.equal(await page.locator('.card-body').count(), 0);
+  await focus('.card-toggle');
+  await press('Enter');
+  await page.locator('.card-body').waitFor();
+  await press('Escape');
+  await page.locator('.card-body').waitFor({ state: 'detached' });
 });
 
 test('dialogs hold the focus and give it back', async () => {
+  const dialog = page.locator('dialog');
   await page.locator('.brand').focus();
   await press('?');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
   await press('Escape');
-  assert.equal(await page.locator('dialog').count(), 0);
+  await dialog.waitFor({ state: 'detached' });
+  await focus('.brand');
   await press('a');
-  await page.locator('dialog textarea').waitFor();
-  assert.ok(await focus('dialog textarea'));
+  await focus('dialog textarea');
   for (let n = 0; n < 12; n += 1) {
     await press('Tab');
-    assert.ok(await focus('dialog *, body'), 'nothing behind it is reached');
+    await focus('dialog *, body', 'nothing behind it is reached');
   }
   await press('Escape');
-  assert.ok(await focus('.brand'));
+  await dialog.waitFor({ state: 'detached' });
+  await focus('.brand');
   assert.deepEqual(page.troubles, []);
 });

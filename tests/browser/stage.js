@@ -4,10 +4,12 @@
 // Nothing here waits for time to pass: every wait is for something to be so, and fails if it
 // never is.
 
+import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { chromium } from 'playwright-core';
 
 const need = (name) => process.env[name] ?? (() => { throw new Error(`${name} is not set: run these tests by \`cargo xtask test --only browser\``); })();
@@ -176,7 +178,42 @@ export async function visit(page, view) {
 
 /** Waits until this is so, and says what never was. */
 export async function until(page, what, ...args) {
-  await page.waitForFunction(what, ...args);
+  try {
+    await page.waitForFunction(what, ...args);
+  } catch (error) {
+    error.message += `\nnever so: ${what}\nwith: ${JSON.stringify(args)}`;
+    throw error;
+  }
+}
+
+/** Reads until it is as expected. What it was at last is what a failure shows. */
+export async function becomes(page, read, expected, why) {
+  const end = performance.now() + PATIENCE_MS;
+  let is = await read();
+  while (!isDeepStrictEqual(is, expected) && performance.now() < end) {
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    is = await read();
+  }
+  assert.deepEqual(is, expected, why);
+}
+
+/** Where the focus is: `wanted`, or what has it instead. */
+const focusOf = (page, wanted) => page.evaluate((selector) => {
+  const { activeElement: one } = document;
+  return one.matches(selector) ? selector : one.outerHTML.slice(0, 120);
+}, wanted);
+
+/** Waits until the focus is there: it moves when the page has dealt with what was asked of it. */
+export const focused = (page, selector, why) => becomes(page, () => focusOf(page, selector), selector, why);
+
+/** Presses a key until the focus is there, so often at most. */
+export async function walk(page, key, selector, most = 60) {
+  const met = [await focusOf(page, selector)];
+  while (met.at(-1) !== selector && met.length <= most) {
+    await page.keyboard.press(key);
+    met.push(await focusOf(page, selector));
+  }
+  assert.equal(met.at(-1), selector, `${most} times ${key} led to ${[...new Set(met)].join('\n')}`);
 }
 
 export const card = (page, text) => page.locator('mem-card', { hasText: text });
