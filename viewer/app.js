@@ -36,34 +36,48 @@ const world = {
   },
   /** The same view anew, in place. */
   refresh: () => show({ quiet: true }),
+  /** The view that asks for it anew, once nothing has happened for so long, unless another was gone
+   *  to. One that is still on its way comes first: else a busy time would never let it. */
+  again(wait, isFree = () => true) {
+    const mine = turn;
+    return debounce(wait, async () => {
+      await drawing;
+      if (mine === turn && isFree()) this.refresh();
+    });
+  },
   /** Another view, or the same with other parameters; only the former can be gone back to. */
   go(name, params = []) {
     const text = String(new URLSearchParams(params));
     const hash = `#/${name}${text ? `?${text}` : ''}`;
-    if (hash === location.hash) return;
+    if (hash === location.hash) return undefined;
     if (place().name === name) history.replaceState(null, '', hash);
     else history.pushState(null, '', hash);
-    show();
+    return show();
   },
 };
 
 /** `#/name/rest?params` */
 function place() {
-  const [path, text = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const { hash } = location;
+  const [path, text = ''] = hash.replace(/^#\/?/, '').split('?');
   const [name, rest] = path.split('/');
   const view = name === 'sessions' && rest ? 'session' : name in VIEWS ? name : 'feed';
-  return { name: view, rest: rest && decodeURIComponent(rest), params: new URLSearchParams(text) };
+  return { hash, name: view, rest: rest && decodeURIComponent(rest), params: new URLSearchParams(text) };
 }
 
 let turn = 0;
 let current = null;
+let drawing = null;
 
-async function show({ quiet = false } = {}) {
+const show = (how) => (drawing = draw(how));
+
+async function draw({ quiet = false } = {}) {
   const at = place();
   const mine = ++turn;
   if (current?.name === at.name && current.update && !quiet) {
     frame(at);
     current.update(at);
+    main.dataset.place = at.hash;
     return;
   }
   const isNew = !quiet || current?.name !== at.name;
@@ -71,8 +85,13 @@ async function show({ quiet = false } = {}) {
   world.heard = null;
   current = null;
   if (isNew) frame(at);
+  let had = null;
+  const put = (content) => {
+    if (main.contains(document.activeElement)) had = sameAs(document.activeElement);
+    fill(main, content);
+  };
   // A view that is quick never shows that it was waited for.
-  const patience = setTimeout(() => mine === turn && isNew && fill(main, loading()), 150);
+  const patience = setTimeout(() => mine === turn && isNew && put(loading()), 150);
   let content;
   try {
     const view = await VIEWS[at.name](world, at);
@@ -85,12 +104,23 @@ async function show({ quiet = false } = {}) {
   } finally {
     clearTimeout(patience);
   }
-  const lost = main.contains(document.activeElement);
-  fill(main, content);
+  // What somebody is writing stays.
+  if (!isNew && main.querySelector('.edit')) return;
+  put(content);
   main.dataset.view = at.name;
+  main.dataset.place = at.hash;
   // At first it is there, and would be laid out only to find that out.
   if (isNew && !isFirst) scrollTo(0, 0);
-  if (isNew && lost) main.focus({ preventScroll: true });
+  // Unless it has gone elsewhere meanwhile, the focus goes to the view, or stays on what was only
+  // drawn anew.
+  if (had && document.activeElement === document.body) ((!isNew && main.querySelector(had)) || main).focus({ preventScroll: true });
+}
+
+/** What this is found by when it is drawn anew. */
+function sameAs(one) {
+  if (one.id) return `#${CSS.escape(one.id)}`;
+  const href = one.getAttribute('href');
+  return href ? `a[href="${CSS.escape(href)}"]` : '#main';
 }
 
 function frame({ name, params }) {
@@ -153,15 +183,18 @@ function listen() {
   const typed = debounce(120, () => {
     const text = find.value.trim();
     const { name, params } = place();
-    if (!text && name !== 'search') return;
+    if (!text && name !== 'search') return undefined;
     const kept = name === 'search' ? [...params].filter(([key]) => key !== 'q') : [];
-    if (text || kept.length) world.go('search', text ? [['q', text], ...kept] : kept);
-    else world.go('feed');
+    return text || kept.length ? world.go('search', text ? [['q', text], ...kept] : kept) : world.go('feed');
   });
   find.addEventListener('input', typed);
-  find.form.addEventListener('submit', (event) => {
+  find.form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    main.querySelector('.card-toggle')?.focus();
+    const asked = find.value;
+    await typed.now();
+    await main.querySelector('mem-list')?.ready;
+    // Whoever typed on meanwhile is not disturbed.
+    if (document.activeElement === find && find.value === asked) main.querySelector('.card-toggle')?.focus();
   });
   chooser.addEventListener('change', () => {
     world.project = chooser.value;
@@ -169,10 +202,14 @@ function listen() {
     current = null;
     show();
   });
+  // Not by its address: the view is named there.
+  document.querySelector('.skip').addEventListener('click', (event) => {
+    event.preventDefault();
+    main.focus();
+  });
   document.getElementById('add').addEventListener('click', () => add(world));
   document.getElementById('help').addEventListener('click', help);
   addEventListener('hashchange', () => (location.hash.startsWith('#k=') ? location.reload() : show()));
-  addEventListener('popstate', () => show());
   addEventListener('keydown', (event) => keys(event, { find, add: () => add(world) }));
 }
 

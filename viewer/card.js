@@ -16,6 +16,7 @@ export class MemCard extends HTMLElement {
   #open = false;
   #fresh = false;
   #inSession = false;
+  #drawn = '';
 
   /** `inSession`: it stands below its session, which need not be named again. */
   static of(row, { open = false, fresh = false, inSession = false } = {}) {
@@ -43,14 +44,17 @@ export class MemCard extends HTMLElement {
     this.#render();
   }
 
-  /** The row has changed. What somebody is writing in it stays. */
+  /** The row may have changed. What somebody is writing in it stays, and so does what is as it was:
+   *  a change is told twice, by its answer and by the stream, and a button that is pressed between
+   *  them must be the one that is let go. */
   update(row) {
     this.#row = { ...this.#row, ...row };
-    if (!this.querySelector('form')) this.#render();
+    if (!this.querySelector('form') && this.#drawn !== seenOf(this.#row)) this.#render();
   }
 
   #render() {
     const row = this.#row;
+    this.#drawn = seenOf(row);
     const had = this.contains(document.activeElement) ? (document.activeElement.dataset.act ?? 'toggle') : null;
     const id = `body-${row.kind}-${row.id}`;
     this.classList.toggle('wrong', Boolean(row.wrong));
@@ -186,13 +190,14 @@ export class MemCard extends HTMLElement {
 
   async #forget() {
     const row = this.#row;
+    // Taken now: the stream may have taken the card out of it by the time of the answer.
+    const list = this.closest('mem-list');
     try {
       await remove(apiOf(row));
     } catch (error) {
       toast(trouble(error));
       return;
     }
-    const list = this.closest('mem-list');
     const place = document.createComment('');
     if (list) list.drop(row.kind, row.id);
     else this.replaceWith(place);
@@ -210,6 +215,9 @@ export class MemCard extends HTMLElement {
     toast(`Forgot “${brief(titleOf(row))}”`, { name: 'Undo', run });
   }
 }
+
+/** All of a row that a card could show. */
+const seenOf = (row) => JSON.stringify({ ...row, updatedAt: null });
 
 /** The next thing that it says; what only repeats the title is passed over. */
 function ledeOf(row) {

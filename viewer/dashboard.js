@@ -1,20 +1,20 @@
 // How much there is, what it cost, what it saved, and whether all is well.
 
 import { get, post, remove } from './api.js';
-import { coded, debounce, h, toast, trouble } from './dom.js';
+import { coded, h, toast, trouble } from './dom.js';
 import { bars, ranks } from './charts.js';
 import { bytes, count, nameOf, plural, short } from './words.js';
 
 const PROJECTS = 8;
 
 export async function dashboard(world) {
+  const again = world.again(800);
+  world.listen(({ name }) => name !== 'connected' && again());
   const [stats, dead, status] = await Promise.all([get('/api/stats'), get('/api/queue', { state: 'dead', limit: 20 }), get('/api/processing-status')]);
   const { tokens, queue } = stats;
   const days = stats.perDay.map((row) => row.day);
   const ofDay = new Map(tokens.perDay.map((row) => [row.day, row]));
   const waiting = queue.waiting + queue.leased;
-  const again = debounce(800, () => world.refresh());
-  world.listen(({ name }) => name !== 'connected' && again());
   return [
     h('h1', {}, 'Dashboard'),
     health(stats.health),

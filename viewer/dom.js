@@ -76,10 +76,16 @@ export function dialog(title, ...content) {
   return box;
 }
 
+/** Runs once it was not asked for so long; `now` does so at once. */
 export function debounce(wait, run) {
   let timer;
-  return (...args) => {
+  const later = (...args) => {
     clearTimeout(timer);
     timer = setTimeout(() => run(...args), wait);
   };
+  later.now = (...args) => {
+    clearTimeout(timer);
+    return run(...args);
+  };
+  return later;
 }

@@ -50,6 +50,8 @@ export function edit(place, row, { save, cancel }) {
 /** Asks for a new memory. It appears by itself, like all others. */
 export async function add(world) {
   await world.known;
+  // Asked for twice while it was on its way.
+  if (document.querySelector('dialog')) return;
   const problem = h('p', { class: 'problem', role: 'alert' });
   const chosen = world.project || String(world.projects[0]?.id ?? '');
   const project = h('select', { name: 'project' }, world.projects.map((one) => option(String(one.id), chosen, one.name)));

@@ -22,6 +22,10 @@ export class MemList extends HTMLElement {
   #open = new Set();
   #recent = [];
   #generation = 0;
+  /** What is heard while the first page is on its way, which may not know of it yet. */
+  #late = null;
+  /** Settled when what was asked for last is there. */
+  ready = null;
   #near = new IntersectionObserver((entries) => entries.forEach((entry) => this.#see(entry)), { rootMargin: NEAR });
   #more = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && this.#next(), { rootMargin: NEAR });
 
@@ -48,14 +52,15 @@ export class MemList extends HTMLElement {
   }
 
   /** From the start. What is shown stays until there is something to show instead. */
-  async reload() {
+  reload() {
     this.#generation += 1;
     this.#cursor = undefined;
     this.#ended = false;
     this.#busy = false;
     this.#more.disconnect();
+    this.#late = [];
     this.setAttribute('aria-busy', 'true');
-    await this.#next(true);
+    this.ready = this.#next(true);
   }
 
   /** The next page, and on until the end is out of sight. */
@@ -66,14 +71,17 @@ export class MemList extends HTMLElement {
     try {
       const { items, next } = await this.#options.load(cursor);
       if (generation !== this.#generation) return;
-      if (first) this.#clear();
+      const had = first && this.#clear();
       if (items.length) this.#append(items, cursor);
+      if (had) this.#focus(had);
       this.#cursor = next;
       this.#ended = next == null;
       if (this.#ended) this.#close();
+      if (first) this.#catchUp();
     } catch (error) {
       if (generation !== this.#generation) return;
       if (first) this.#clear();
+      this.#late = null;
       this.#ended = true;
       const again = h('button', { type: 'button', onclick: () => this.#again(first) }, 'Try again');
       fill(this.#end, state(error.message, error.hint, again));
@@ -89,6 +97,12 @@ export class MemList extends HTMLElement {
     this.#more.observe(this.#end);
   }
 
+  #catchUp() {
+    const late = this.#late;
+    this.#late = null;
+    late.forEach((tell) => tell());
+  }
+
   #again(first) {
     this.#ended = false;
     fill(this.#end, loading());
@@ -96,13 +110,22 @@ export class MemList extends HTMLElement {
     else this.#next();
   }
 
+  /** Gives the card that has the focus. */
   #clear() {
+    const had = this.contains(document.activeElement) && document.activeElement.closest('mem-card');
     this.#near.disconnect();
     this.#recent = [];
     this.#unseen = 0;
     this.#news.hidden = true;
     fill(this.#pages);
     fill(this.#end, loading());
+    return had;
+  }
+
+  /** The focus stays on what is drawn anew, or goes to what is there instead. */
+  #focus({ row }) {
+    const same = [...this.querySelectorAll('mem-card')].find((card) => card.row.handle === row.handle) ?? this;
+    (same.querySelector('.card-toggle') ?? this.closest('main'))?.focus({ preventScroll: true });
   }
 
   #close() {
@@ -169,6 +192,7 @@ export class MemList extends HTMLElement {
 
   /** A row as it is stored or changed. What is here is drawn anew; what is new goes to its place. */
   add(row) {
+    this.#late?.push(() => this.add(row));
     const known = this.#find(row.kind, row.id);
     if (known) {
       Object.assign(known.page.rows[known.at], row);
@@ -219,6 +243,7 @@ export class MemList extends HTMLElement {
   }
 
   drop(kind, id) {
+    this.#late?.push(() => this.drop(kind, id));
     const known = this.#find(kind, id);
     if (!known) return;
     const { page, at } = known;
@@ -226,9 +251,10 @@ export class MemList extends HTMLElement {
     const card = this.#card(page, kind, id);
     if (card) {
       const had = card.contains(document.activeElement);
-      const next = had && (card.nextElementSibling?.querySelector('.card-toggle') ?? card.previousElementSibling?.querySelector('.card-toggle'));
+      const all = had ? [...this.querySelectorAll('mem-card')] : [];
+      const here = all.indexOf(card);
       card.remove();
-      if (next) next.focus();
+      if (had) ((all[here + 1] ?? all[here - 1])?.querySelector('.card-toggle') ?? this.closest('main'))?.focus();
       this.#headings(page);
     }
     if (!page.rows.length) {

@@ -1,7 +1,7 @@
 // Sessions, and one of them in full: what was asked, done, told, and what it cost.
 
 import { get } from './api.js';
-import { debounce, h, state, toast, trouble } from './dom.js';
+import { h, state, toast, trouble } from './dom.js';
 import { MemCard } from './card.js';
 import { named, table } from './table.js';
 import { ago, day, time } from './times.js';
@@ -19,9 +19,10 @@ export async function sessions(world) {
     more.hidden = !hasMore;
     rows.append(...items.map(line));
   };
-  await next();
-  const again = debounce(1_000, () => offset <= PAGE && world.refresh());
+  // Whoever reads further down is not sent back to the start.
+  const again = world.again(1_000, () => offset <= PAGE);
   world.listen(({ name }) => name === 'session' && again());
+  await next();
   const none = () => state('No sessions yet', 'The next one you start in Claude Code will be here.');
   return [h('h1', {}, 'Sessions'), offset ? rows : none(), more];
 }
@@ -48,6 +49,8 @@ function line(session) {
 }
 
 export async function session(world, { rest: id }) {
+  const again = world.again(500);
+  world.listen(({ name, data }) => String(name === 'session' ? data.id : data.session?.id) === id && again());
   const whole = await get(`/api/sessions/${encodeURIComponent(id)}`);
   const { session } = whole;
   const timeline = [...whole.prompts, ...whole.observations, ...whole.messages].sort((a, b) => a.createdAt - b.createdAt || a.id - b.id);
@@ -62,8 +65,6 @@ export async function session(world, { rest: id }) {
     ['Was told', told ? plural(told, 'token') : 'nothing'],
     ['Cost', whole.spend.tokens ? `${count(whole.spend.tokens)} tokens in ${plural(whole.spend.calls, 'call')}` : 'no tokens'],
   ];
-  const again = debounce(500, () => document.querySelector('main form') || world.refresh());
-  world.listen(({ data }) => (data.session?.id === session.id || data.id === session.id) && again());
   return [
     h('p', { class: 'back' }, h('a', { href: '#/sessions' }, '← Sessions')),
     h('h1', { class: 'clamp' }, titleOf(session)),

@@ -33,8 +33,12 @@ for (const colorScheme of ['light', 'dark']) {
     for (const view of VIEWS) {
       await visit(page, view);
       await page.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
-      const first = page.locator('.card-toggle').first();
-      if (await first.count()) await first.click();
+      const first = page.locator('mem-card').first();
+      if (await first.count()) {
+        await first.locator('.card-toggle').click();
+        // Of a session the summary is first, and open.
+        await first.locator(`[aria-expanded="${view !== 'sessions/1'}"]`).waitFor();
+      }
       assert.deepEqual(await findings(page), [], `${view}, ${colorScheme}`);
     }
     await page.locator('#add').click();

@@ -72,8 +72,9 @@ test('pin and mark as wrong', async () => {
   await at(row.handle).getByRole('button', { name: 'Not wrong after all', exact: true }).click();
   await until(page, (handle) => !document.querySelector(`mem-card[data-handle="${handle}"]`).classList.contains('wrong'), row.handle);
   assert.equal((await stored()).wrong, false);
+  const said = page.getByText('It will be told less often.').waitFor();
   await at(row.handle).getByRole('button', { name: 'Not useful', exact: true }).click();
-  await page.getByText('It will be told less often.').waitFor();
+  await said;
 });
 
 test('forget and undo', async () => {
@@ -82,7 +83,7 @@ test('forget and undo', async () => {
   await at(row.handle).waitFor({ state: 'detached' });
   await assert.rejects(stored(), /404/);
   await picture(page, 'forgotten');
-  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await page.locator('.toast', { hasText: row.title }).getByRole('button', { name: 'Undo' }).click();
   await at(row.handle).waitFor();
   assert.equal((await stored()).title, row.title);
   assert.equal(await at(row.handle).count(), 1);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { payloads } from './payloads.js';
-import { picture, Stage, until, visit } from './stage.js';
+import { PATIENCE_MS, picture, shown, Stage, until, visit } from './stage.js';
 
 const MANY = 150;
 const NOW = 1_794_700_800_000;
@@ -42,17 +42,14 @@ const quiet = async () => {
 
 test(`${MANY} hostile texts in every row stay text`, async () => {
   assert.equal(all.length, MANY);
-  await page.evaluate(() => new Promise((done) => {
-    window.shownTitles = new Set();
-    const step = () => {
-      for (const one of document.querySelectorAll('.card-toggle[aria-expanded="false"]')) one.click();
-      for (const one of document.querySelectorAll('.card-toggle')) window.shownTitles.add(one.textContent);
-      scrollBy(0, innerHeight);
-      if (document.querySelector('.list-over') && scrollY + innerHeight >= document.documentElement.scrollHeight - 2) done();
-      else requestAnimationFrame(step);
-    };
-    step();
-  }));
+  await page.evaluate(() => (window.shownTitles = new Set()));
+  // Asked at every frame: each time a window further down.
+  await until(page, () => {
+    for (const one of document.querySelectorAll('.card-toggle[aria-expanded="false"]')) one.click();
+    for (const one of document.querySelectorAll('.card-toggle')) window.shownTitles.add(one.textContent);
+    scrollBy(0, innerHeight);
+    return document.querySelector('.list-over') && scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+  }, null, { timeout: 5 * PATIENCE_MS });
   const shown = await page.evaluate(() => [...window.shownTitles]);
   // Most come through redaction as they are; those that do are shown to the letter.
   const whole = all.filter((text) => shown.includes(text)).length;
@@ -68,10 +65,10 @@ test('nor does it run anywhere else', async () => {
     await visit(page, view);
     await quiet();
   }
-  const projects = await page.locator('#project option').count();
-  assert.ok(projects > MANY, `${projects} projects`);
+  await until(page, (many) => document.querySelectorAll('#project option').length > many, MANY);
   for (const index of [1, 40, 80, 120]) {
     await page.locator('#project').selectOption({ index });
+    await shown(page);
     await visit(page, 'next');
     await page.locator('.context, .state').first().waitFor();
     await visit(page, 'feed');
@@ -79,6 +76,7 @@ test('nor does it run anywhere else', async () => {
     await quiet();
   }
   await page.locator('#project').selectOption('');
+  await shown(page);
 });
 
 test('nor when it is typed', async () => {
@@ -86,17 +84,20 @@ test('nor when it is typed', async () => {
     if (n % 10) continue;
     await page.locator('#find').fill(text);
     await until(page, (typed) => new URLSearchParams(location.hash.split('?')[1]).get('q') === typed, text.trim());
-    await page.locator('mem-list:not([aria-busy])').waitFor();
+    await shown(page);
   }
   await quiet();
   for (const name of ['concept', 'file']) {
     await page.locator(`input[name="${name}"]`).fill(all[0]);
     await until(page, ([key, typed]) => new URLSearchParams(location.hash.split('?')[1]).get(key) === typed, [name, all[0]]);
+    await shown(page);
   }
   await visit(page, 'settings');
   for (const key of ['model', 'base_url', 'ignore_paths', 'log_days']) {
     await page.locator(`#set-${key}`).fill(all[5]);
     await page.locator(`#set-${key}`).press('Tab');
+    // Taken or refused: either is said.
+    await until(page, (id) => document.querySelector(`#set-${id}-problem:not(:empty)`) || document.querySelector(`.setting:has(#set-${id}) button`), key);
   }
   await page.locator('#set-log_days-problem:not(:empty)').waitFor();
   await quiet();
@@ -113,7 +114,8 @@ test('nor when it is edited or added by hand', async () => {
   await page.locator('[data-act="edit"]').first().waitFor();
   await page.locator('#add').click();
   await page.getByLabel('What should be remembered').fill(all[2]);
+  const said = page.locator('.toast', { hasText: 'Saved as' }).waitFor();
   await page.locator('dialog').getByRole('button', { name: 'Save' }).click();
-  await page.locator('.toast', { hasText: 'Saved as' }).waitFor();
+  await said;
   await quiet();
 });

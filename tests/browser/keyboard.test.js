@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { card, focused, Stage, until, walk } from './stage.js';
+import { card, focused, shown, Stage, until, visit, walk } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 let page;
@@ -25,6 +25,18 @@ test('the first stop leads past the frame', async () => {
   await focus('.skip');
   await press('Enter');
   await focus('main');
+});
+
+test('past the frame is not out of the view', async () => {
+  await visit(page, 'sessions');
+  await page.locator('.skip').focus();
+  await press('Enter');
+  await focus('main');
+  await page.locator('main[data-view="sessions"] .row').first().waitFor();
+  await press('Tab');
+  await focus('.row');
+  assert.equal(await page.evaluate(() => location.hash), '#/sessions');
+  await visit(page, 'feed');
 });
 
 test('every control shows that it has the focus', async () => {
@@ -76,14 +88,16 @@ test('letters lead everywhere', async () => {
   for (const [letter, view] of [['s', 'sessions'], ['d', 'dashboard'], ['n', 'next'], ['e', 'settings'], ['f', 'feed']]) {
     await press('g', letter);
     await page.locator(`main[data-view="${view}"]`).waitFor();
+    await shown(page);
   }
   await page.locator('mem-card').first().waitFor();
   await press('/');
   await focus('#find');
   await page.keyboard.type('gulls');
-  await until(page, () => location.hash.endsWith('q=gulls') && document.querySelector('main[data-view="search"] mem-list:not([aria-busy]) mem-card'));
+  // At once: what was typed is found first, and then has the focus.
   await press('Enter');
-  await focus('.card-toggle');
+  await focus('main[data-view="search"] .card-toggle');
+  await until(page, () => location.hash.endsWith('q=gulls'));
   await press('Enter');
   await page.locator('.card-body').waitFor();
   await press('Escape');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { card, measured, median, picture, Stage, visit } from './stage.js';
+import { card, held, measured, median, picture, Stage, visit } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 before(() => stage.start());
@@ -39,6 +39,24 @@ test('a hook fires and its memories appear without a reload', async () => {
   assert.equal(new Set(handles).size, handles.length);
   await picture(page, 'live');
   assert.deepEqual(page.troubles, []);
+  await page.context().close();
+});
+
+test('what is stored while a list is on its way is not missed', async () => {
+  const page = await stage.page();
+  await page.locator('#link[data-up="true"]').waitFor();
+  await visit(page, 'dashboard');
+  const release = await held(page, '**/api/feed*');
+  const asked = page.waitForRequest('**/api/feed*');
+  const left = page.evaluate(() => (location.hash = '#/feed'));
+  await asked;
+  await left;
+  // The list that is held back was read before this; the session is told of by the same stream.
+  const told = page.waitForResponse('**/api/projects');
+  await stage.turn('Raise the flag', { session: 'session-2' });
+  await told;
+  await release();
+  await card(page, 'Raise the flag').first().waitFor();
   await page.context().close();
 });
 

@@ -18,8 +18,13 @@ const BENCH = need('CLAUDE_MEM_TEST_BENCH');
 const OUT = need('CLAUDE_MEM_TEST_OUT');
 
 /** A busy machine may take this long for anything; a quiet one never comes near. */
-const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 60_000;
 const JSON_BODY = { 'Content-Type': 'application/json' };
+/** How many times slower than it is the browser's processor shall seem. */
+const SLOWDOWN = Number(process.env.CLAUDE_MEM_TEST_SLOWDOWN ?? 1);
+/** What the page does after so long it leaves undone: what can be taken back for ten seconds can be
+ *  taken back for as long as a test takes. */
+const NEVER_MS = 10_000;
 const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
 export class Stage {
@@ -44,7 +49,7 @@ export class Stage {
   /** Runs the program while the test goes on. */
   memAsync(args, input) {
     return new Promise((done, fail) => {
-      const child = spawn(EXE, args, { env: this.env, cwd: this.project, stdio: ['pipe', 'ignore', 'ignore'] });
+      const child = spawn(EXE, args, { env: this.env, cwd: this.project, stdio: ['pipe', 'ignore', 'ignore'], timeout: PATIENCE_MS });
       child.on('error', fail);
       child.on('exit', (code) => (code === 0 ? done() : fail(new Error(`${args.join(' ')} ended with ${code}`))));
       child.stdin.end(input);
@@ -60,9 +65,11 @@ export class Stage {
   /** A prompt, an edit and the agent's last words. */
   async turn(prompt, { file = 'src/crane.rs', said = 'The crane stops in time now.', session = 'session-1' } = {}) {
     const path = join(this.project, file);
-    await this.hook('UserPromptSubmit', { prompt, prompt_id: `${session}-${prompt}` }, session);
-    await this.hook('PostToolUse', { tool_name: 'Edit', tool_use_id: `toolu-${session}-${prompt}`, tool_input: { file_path: path, old_string: 'let slow = 1;', new_string: 'let slow = stop();' }, tool_response: { filePath: path } }, session);
-    await this.hook('Stop', { last_assistant_message: said, prompt_id: `${session}-${prompt}` }, session);
+    // As the client makes them: of letters, figures and hyphens.
+    const id = `${session}-${prompt}`.replace(/\W+/g, '-');
+    await this.hook('UserPromptSubmit', { prompt, prompt_id: id }, session);
+    await this.hook('PostToolUse', { tool_name: 'Edit', tool_use_id: `toolu-${id}`, tool_input: { file_path: path, old_string: 'let slow = 1;', new_string: 'let slow = stop();' }, tool_response: { filePath: path } }, session);
+    await this.hook('Stop', { last_assistant_message: said, prompt_id: id }, session);
   }
 
   /** Fills the database with a long history, before the worker starts. */
@@ -95,7 +102,7 @@ export class Stage {
     this.entered ??= this.#enter();
     const { origin, token } = await this.entered;
     const headers = { 'X-Claude-Mem-Token': token, ...(body && JSON_BODY) };
-    const answer = await fetch(origin + path, { method, headers, body: body && JSON.stringify(body) });
+    const answer = await fetch(origin + path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE_MS) });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   }
@@ -110,7 +117,7 @@ export class Stage {
   async *events() {
     this.entered ??= this.#enter();
     const { origin, token } = await this.entered;
-    const answer = await fetch(`${origin}/stream`, { headers: { 'X-Claude-Mem-Token': token } });
+    const answer = await fetch(`${origin}/stream`, { headers: { 'X-Claude-Mem-Token': token }, signal: AbortSignal.timeout(5 * PATIENCE_MS) });
     let rest = '';
     for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
       const at = Date.now();
@@ -131,7 +138,7 @@ export class Stage {
 
   /** As good as a browser of its own: it shares nothing with others. */
   async context(options = {}) {
-    this.browser ??= await chromium.launch({ executablePath: need('CLAUDE_MEM_TEST_BROWSER'), args: BROWSER });
+    this.browser ??= await chromium.launch({ executablePath: need('CLAUDE_MEM_TEST_BROWSER'), args: BROWSER, timeout: PATIENCE_MS });
     return this.browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', locale: 'en-GB', ...options });
   }
 
@@ -149,6 +156,11 @@ export class Stage {
     page.on('console', (message) => /content security policy|trusted ?type/i.test(message.text()) && page.troubles.push(`console: ${message.text()}`));
     await page.exposeFunction('claudeMemViolation', (text) => page.troubles.push(`violation: ${text}`));
     await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) => window.claudeMemViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`)));
+    await page.addInitScript((never) => {
+      const { setTimeout } = window;
+      window.setTimeout = (run, wait, ...args) => (wait >= never ? 0 : setTimeout(run, wait, ...args));
+    }, NEVER_MS);
+    if (SLOWDOWN > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
     await page.goto(link);
     return page;
   }
@@ -172,17 +184,19 @@ export class Stage {
 /** Goes to a view and waits until it is there. */
 export async function visit(page, view) {
   await page.evaluate((hash) => (location.hash = hash), `#/${view}`);
-  const [name, rest] = view.split('?')[0].split('/');
-  await page.locator(`main[data-view="${rest ? 'session' : name}"]`).waitFor();
+  await shown(page);
 }
+
+/** Waits until what the address names is there, with all that it asked for; of a long list the next
+ *  page may be on its way. */
+export const shown = (page) => until(page, () => document.querySelector('main').dataset.place === location.hash && !document.querySelector('main [aria-busy]:not(.list-end *)'));
 
 /** Waits until this is so, and says what never was. */
 export async function until(page, what, ...args) {
   try {
     await page.waitForFunction(what, ...args);
-  } catch (error) {
-    error.message += `\nnever so: ${what}\nwith: ${JSON.stringify(args)}`;
-    throw error;
+  } catch (cause) {
+    throw new Error(`never so: ${what} with ${JSON.stringify(args)}`, { cause });
   }
 }
 
@@ -217,6 +231,23 @@ export async function walk(page, key, selector, most = 60) {
 }
 
 export const card = (page, text) => page.locator('mem-card', { hasText: text });
+
+/** Keeps the answers to these requests back until what is returned is called. What they ask for is
+ *  done meanwhile. */
+export async function held(page, address, method = 'GET') {
+  let release;
+  const gate = new Promise((done) => (release = done));
+  await page.route(address, async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    const response = await route.fetch();
+    await gate;
+    return route.fulfill({ response });
+  });
+  return async () => {
+    release();
+    await page.unrouteAll({ behavior: 'wait' });
+  };
+}
 
 /** Keeps a picture of the page as an artefact. */
 export async function picture(page, name) {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { picture, Stage, until, visit } from './stage.js';
+import { becomes, picture, shown, Stage, until, visit } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 let page;
@@ -21,6 +21,7 @@ test('a session shows what was asked, done and told', async () => {
   await visit(page, 'sessions');
   await page.locator('.row', { hasText: 'Light the beacon' }).click();
   await page.locator('main[data-view="session"]').waitFor();
+  await shown(page);
   await page.locator('h1', { hasText: 'Light the beacon' }).waitFor();
   for (const name of ['Summary', 'Timeline', 'What it was told']) await page.getByRole('heading', { name }).waitFor();
   assert.ok((await page.locator('mem-card').count()) >= 2);
@@ -36,6 +37,8 @@ test('the dashboard draws what there is', async () => {
   await picture(page, 'dashboard');
 });
 
+const value = async (key) => (await stage.api('GET', '/api/settings')).items.find((item) => item.key === key).value;
+
 test('the preview is what a session would be told, and follows the settings', async () => {
   await visit(page, 'next');
   await page.locator('.context').waitFor();
@@ -44,14 +47,18 @@ test('the preview is what a session would be told, and follows the settings', as
   const { id } = items.find((one) => one.name === project);
   const told = await stage.api('GET', `/api/context/preview?project=${id}`);
   assert.equal(await page.locator('.context').textContent(), told.text);
+  const last = 'Last session';
+  assert.ok(told.text.includes(last), told.text);
   await page.getByLabel('The last session').uncheck();
-  await until(page, () => !document.querySelector('.context').textContent.includes('Last session'));
+  await until(page, (heading) => !document.querySelector('.context').textContent.includes(heading), last);
+  assert.equal(await value('context_summary'), false);
+  await page.getByLabel('The last session').check();
+  await until(page, (heading) => document.querySelector('.context').textContent.includes(heading), last);
+  assert.equal(await value('context_summary'), true);
   await page.getByLabel(/^Budget/).fill('300');
   await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '300');
-  await page.getByLabel(/^Budget/).dispatchEvent('change');
-  await until(page, async () => document.querySelector('output').textContent.startsWith('300'));
-  await page.getByLabel('The last session').check();
-  await until(page, () => document.querySelector('.context').textContent.length > 0);
+  assert.ok((await page.locator('output').textContent()).startsWith('300'));
+  await becomes(page, () => value('context_tokens'), 300, 'what is let go of is kept');
   await picture(page, 'next');
 });
 
@@ -66,7 +73,6 @@ test('settings are checked, kept, explained and reset', async () => {
   await days.fill('7');
   await days.press('Tab');
   await page.getByRole('button', { name: 'Reset Days to keep logs' }).waitFor();
-  const value = async (key) => (await stage.api('GET', '/api/settings')).items.find((item) => item.key === key).value;
   assert.equal(await value('log_days'), 7);
   await page.getByRole('button', { name: 'Reset Days to keep logs' }).click();
   await page.getByRole('button', { name: 'Reset Days to keep logs' }).waitFor({ state: 'detached' });
@@ -84,10 +90,13 @@ test('settings are checked, kept, explained and reset', async () => {
 
 test('capture can be paused and resumed', async () => {
   await visit(page, 'settings');
+  const paused = async () => (await stage.api('GET', '/api/processing-status')).paused;
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await page.getByText('Capture is paused').waitFor();
+  await page.locator('.banner[data-state="paused"]', { hasText: 'Capture is paused' }).waitFor();
+  assert.equal(await paused(), true);
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('is remembered.').first().waitFor();
+  await page.locator('.banner[data-state="on"]').waitFor();
+  assert.equal(await paused(), false);
 });
 
 test('the theme is chosen once and stays', async () => {

@@ -1,0 +1,155 @@
+// The focus is where it is expected, whatever comes first: what a key asked for, its answer, or
+// what the stream tells.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { card, focused, held, shown, Stage, until, visit, walk } from './stage.js';
+
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+let page;
+let row;
+
+before(async () => {
+  stage.start();
+  await stage.turn('Sound the channel');
+  stage.settle();
+  row = await stage.save({ text: 'The channel is six metres deep.', title: 'The channel is six metres deep', type: 'decision' });
+  page = await stage.page();
+  await its().waitFor();
+  await page.locator('#link[data-up="true"]').waitFor();
+});
+after(async () => {
+  assert.deepEqual(page.troubles, []);
+  await stage.close();
+});
+
+const its = (what = '') => page.locator(`mem-card[data-handle="${row.handle}"] ${what}`);
+const of = (type) => page.locator('mem-card', { has: page.locator(`.type[data-type="${type}"]`) }).first();
+const focus = (selector, why) => focused(page, selector, why);
+
+async function forget() {
+  const act = `mem-card[data-handle="${row.handle}"] [data-act="forget"]`;
+  await its('.card-toggle').focus();
+  await page.keyboard.press('Enter');
+  await its('.card-body').waitFor();
+  await walk(page, 'Tab', act);
+  await page.keyboard.press('Enter');
+  await its().waitFor({ state: 'detached' });
+}
+
+async function undo() {
+  await page.locator('.toast button').waitFor();
+  await walk(page, 'Tab', '.toast button');
+  await page.keyboard.press('Enter');
+  await its().waitFor();
+  await focus(`mem-card[data-handle="${row.handle}"] .card-toggle`);
+}
+
+test('what is forgotten last leaves the focus to its view', async () => {
+  await visit(page, 'feed?type=decision');
+  await forget();
+  await focus('main');
+  await undo();
+  await visit(page, 'feed');
+});
+
+test('what the stream takes away before the answer comes can be taken back', async () => {
+  const release = await held(page, '**/api/observations/*', 'DELETE');
+  await forget();
+  await focus('.card-toggle');
+  assert.equal(await page.locator('.toast').count(), 0, 'it is not answered yet');
+  await release();
+  await undo();
+});
+
+test('what is told twice is drawn once', async () => {
+  const drawn = (change) => its().evaluate((one, edit) => {
+    const toggle = one.querySelector('.card-toggle');
+    one.update({ ...one.row, ...edit });
+    return !toggle.isConnected;
+  }, change);
+  assert.equal(await drawn({}), false);
+  assert.equal(await drawn({ updatedAt: row.updatedAt + 1 }), false);
+  assert.equal(await drawn({ pinned: true }), true);
+  assert.equal(await drawn({ pinned: true }), false);
+});
+
+test('what is drawn anew keeps the focus', async () => {
+  const { items } = await stage.api('GET', '/api/sessions');
+  await visit(page, `sessions/${items[0].id}`);
+  const asked = of('prompt').locator('.card-toggle');
+  await asked.focus();
+  const id = await asked.getAttribute('id');
+  await asked.evaluate((one) => (one.dataset.old = ''));
+  await stage.turn('Sound it again');
+  await card(page, 'Sound it again').first().waitFor();
+  await focus(`#${id}:not([data-old])`);
+});
+
+test('what is being written stays when its view is drawn anew', async () => {
+  const title = page.locator('.edit [name="title"]');
+  const made = of('change');
+  await made.locator('.card-toggle').click();
+  await made.locator('[data-act="edit"]').click();
+  await title.fill('half a sent');
+  const asked = page.waitForResponse((answer) => answer.url().includes('/api/sessions/'));
+  await stage.turn('Sound it once more');
+  await (await asked).finished();
+  await focus('.edit [name="title"]');
+  assert.equal(await title.inputValue(), 'half a sent');
+  await page.keyboard.press('Escape');
+  await title.waitFor({ state: 'detached' });
+});
+
+test('a view that takes its time gets the focus', async () => {
+  const release = await held(page, '**/api/stats');
+  await page.locator('.card-toggle').first().focus();
+  await page.keyboard.press('g');
+  await page.keyboard.press('d');
+  await page.locator('main > .state[aria-busy]').waitFor();
+  await release();
+  await page.locator('main[data-view="dashboard"] .tile').first().waitFor();
+  await focus('main');
+});
+
+test('whoever has gone on meanwhile is not called back', async () => {
+  await visit(page, 'feed');
+  const release = await held(page, '**/api/stats');
+  await page.locator('.card-toggle').first().focus();
+  await page.keyboard.press('g');
+  await page.keyboard.press('d');
+  await page.locator('main > .state[aria-busy]').waitFor();
+  await page.keyboard.press('/');
+  await focus('#find');
+  await release();
+  await page.locator('main[data-view="dashboard"] .tile').first().waitFor();
+  await focus('#find');
+});
+
+test('Enter in the search waits for what was typed', async () => {
+  await visit(page, 'feed');
+  const release = await held(page, '**/api/search?*');
+  await page.locator('.brand').focus();
+  await page.keyboard.press('/');
+  await page.keyboard.type('six metres');
+  await page.keyboard.press('Enter');
+  await until(page, () => location.hash.endsWith('q=six+metres'));
+  await focus('#find');
+  await release();
+  await focus(`mem-card[data-handle="${row.handle}"] .card-toggle`);
+  await visit(page, 'feed');
+});
+
+test('a dialog that is asked for twice opens once', async () => {
+  const release = await held(page, '**/api/projects');
+  await page.reload();
+  await shown(page);
+  await page.keyboard.press('a');
+  await page.keyboard.press('a');
+  assert.equal(await page.locator('dialog').count(), 0, 'it needs the projects');
+  await release();
+  await focus('dialog textarea');
+  assert.equal(await page.locator('dialog').count(), 1);
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+});
