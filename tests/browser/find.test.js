@@ -39,6 +39,7 @@ test('results come while one types, best first, and typing goes on', async () =>
 });
 
 test('a result says why it is there', async () => {
+  await visit(page, 'search?q=lock+gate+retries');
   await card(page, 'The lock gate').first().locator('.card-toggle').click();
   const why = card(page, 'The lock gate').first().locator('.why');
   await why.locator('summary').click();

@@ -2,7 +2,7 @@
 // what the stream tells.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { card, focused, held, shown, Stage, until, visit, walk } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
@@ -13,14 +13,20 @@ before(async () => {
   stage.start();
   await stage.turn('Sound the channel');
   stage.settle();
-  row = await stage.save({ text: 'The channel is six metres deep.', title: 'The channel is six metres deep', type: 'decision' });
   page = await stage.page();
-  await its().waitFor();
   await page.locator('#link[data-up="true"]').waitFor();
 });
 after(async () => {
   assert.deepEqual(page.troubles, []);
   await stage.close();
+});
+
+/** Each test has a row of its own, and starts from the brand of the feed. */
+beforeEach(async (context) => {
+  await visit(page, 'feed');
+  row = await stage.save({ text: `The channel is six metres deep (${context.name}).`, title: `Depth: ${context.name}`, type: 'discovery' });
+  await its().waitFor();
+  await page.locator('.brand').focus();
 });
 
 const its = (what = '') => page.locator(`mem-card[data-handle="${row.handle}"] ${what}`);
@@ -46,11 +52,11 @@ async function undo() {
 }
 
 test('what is forgotten last leaves the focus to its view', async () => {
+  row = await stage.save({ text: 'Depths are in metres.', title: 'Depths are in metres', type: 'decision' });
   await visit(page, 'feed?type=decision');
   await forget();
   await focus('main');
   await undo();
-  await visit(page, 'feed');
 });
 
 test('what the stream takes away before the answer comes can be taken back', async () => {
@@ -74,9 +80,13 @@ test('what is told twice is drawn once', async () => {
   assert.equal(await drawn({ pinned: true }), false);
 });
 
-test('what is drawn anew keeps the focus', async () => {
+async function session() {
   const { items } = await stage.api('GET', '/api/sessions');
   await visit(page, `sessions/${items[0].id}`);
+}
+
+test('what is drawn anew keeps the focus', async () => {
+  await session();
   const asked = of('prompt').locator('.card-toggle');
   await asked.focus();
   const id = await asked.getAttribute('id');
@@ -87,6 +97,7 @@ test('what is drawn anew keeps the focus', async () => {
 });
 
 test('what is being written stays when its view is drawn anew', async () => {
+  await session();
   const title = page.locator('.edit [name="title"]');
   const made = of('change');
   await made.locator('.card-toggle').click();
@@ -113,7 +124,6 @@ test('a view that takes its time gets the focus', async () => {
 });
 
 test('whoever has gone on meanwhile is not called back', async () => {
-  await visit(page, 'feed');
   const release = await held(page, '**/api/stats');
   await page.locator('.card-toggle').first().focus();
   await page.keyboard.press('g');
@@ -127,17 +137,14 @@ test('whoever has gone on meanwhile is not called back', async () => {
 });
 
 test('Enter in the search waits for what was typed', async () => {
-  await visit(page, 'feed');
   const release = await held(page, '**/api/search?*');
-  await page.locator('.brand').focus();
   await page.keyboard.press('/');
-  await page.keyboard.type('six metres');
+  await page.keyboard.type('what was typed');
   await page.keyboard.press('Enter');
-  await until(page, () => location.hash.endsWith('q=six+metres'));
+  await until(page, () => location.hash.endsWith('q=what+was+typed'));
   await focus('#find');
   await release();
   await focus(`mem-card[data-handle="${row.handle}"] .card-toggle`);
-  await visit(page, 'feed');
 });
 
 test('a dialog that is asked for twice opens once', async () => {
