@@ -323,7 +323,7 @@ pub const QUERY_QUOTING_WORDS_MAX: usize = 2;
 pub const QUERY_NAMES_MAX: usize = 8;
 /// Places in the index that the words of one query may name together. The rarest words go first,
 /// and at least one does; words that stand everywhere only count where something was found.
-pub const QUERY_POSTINGS_MAX: u64 = 6_000;
+pub const QUERY_POSTINGS_MAX: u64 = 4_000;
 /// Filters of one query, and values of one filter; what comes after them is words.
 pub const QUERY_FILTERS_MAX: usize = 16;
 /// What of a query is encoded: time is proportional.
@@ -331,7 +331,7 @@ pub const VECTOR_QUERY_TOKENS_MAX: usize = 64;
 /// and what is looked at to find them.
 pub const VECTOR_QUERY_CHARS_MAX: usize = 2_000;
 /// Rows whose vectors are compared in full after their signs have been.
-pub const VECTOR_RESCORED_ROWS: usize = 400;
+pub const VECTOR_RESCORED_ROWS: usize = 200;
 /// Rows that are embedded between two commits.
 pub const INDEX_BATCH_ROWS: usize = 16;
 

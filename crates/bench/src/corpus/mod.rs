@@ -61,6 +61,8 @@ pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<Path
     }
     let mut store = Store::open(&unfinished)?;
     fill(&mut store, observations)?;
+    // As the worker's upkeep leaves it.
+    while store.merge_index()? {}
     store.checkpoint()?;
     drop(store);
     std::fs::rename(&unfinished, &path).context("naming the finished corpus")?;

@@ -80,16 +80,6 @@ pub fn gather(
             Some(_) => Vec::new(),
             None => leads(reads, query, &terms, scope, &reach, allowed, ranking)?,
         };
-        let (mut near, mut without_vectors, mut later) = (Similarities::new(), None, None);
-        if let Some(Ok((leg, probe, found))) = vectors.map(std::thread::ScopedJoinHandle::join) {
-            match found {
-                Ok(found) => {
-                    near = found;
-                    later = Some((&*leg, probe));
-                }
-                Err(e) => without_vectors = Some(e),
-            }
-        }
         let mut gathering = Gathering {
             reads,
             scope,
@@ -97,16 +87,25 @@ pub fn gather(
             wanted: Wanted::new(terms.into_stems()),
             names: &query.names,
             demand: query.demand.as_ref().filter(|demand| needs_reading(demand)),
-            near,
-            leg: later,
+            near: Similarities::new(),
+            leg: None,
             demanding: query.demand.is_some(),
             rows: HashMap::new(),
         };
+        // What words bring is read while the question is still being turned into a vector.
         if let Some(few) = few {
             gathering.add_keys(few.iter().copied(), ranking)?;
             gathering.rows.retain(|_, row| row.speaks_of_it());
         }
-        gathering.take_best(leads, ranking)?;
+        gathering.follow(leads, ranking)?;
+        let mut without_vectors = None;
+        if let Some(Ok((leg, probe, found))) = vectors.map(std::thread::ScopedJoinHandle::join) {
+            match found {
+                Ok(near) => gathering.hear(near, leg, probe)?,
+                Err(e) => without_vectors = Some(e),
+            }
+        }
+        gathering.complete(ranking)?;
         let (terms, weights) = gathering.wanted.into_stems().into_iter().unzip();
         Ok(Candidates {
             rows: gathering.rows,
@@ -133,27 +132,43 @@ struct Gathering<'a> {
     rows: HashMap<RowKey, Candidate>,
 }
 
-impl Gathering<'_> {
-    /// The best of each leg, then what stands beside the best of them.
-    fn take_best(&mut self, leads: Vec<Place>, ranking: &Ranking) -> Result<(), StoreError> {
-        let mut documents = Vec::with_capacity(2 * ranking.candidates);
+impl<'a> Gathering<'a> {
+    /// Reads the best by words.
+    fn follow(&mut self, leads: Vec<Place>, ranking: &Ranking) -> Result<(), StoreError> {
+        let mut documents = Vec::with_capacity(leads.len());
         for place in leads {
             documents.extend(self.reads.document_at(place)?);
         }
         if let Some(demand) = self.demand {
             documents.retain(|document| holds(document, demand));
         }
-        self.add(documents, ranking)?;
-        if self.demanding {
-            return self.acquaint(ranking);
+        self.add(documents, ranking)
+    }
+
+    /// Learns what the other leg found, and how near the rows are that are here already.
+    fn hear(
+        &mut self,
+        near: Similarities,
+        leg: &'a VectorLeg<'a>,
+        probe: Probe,
+    ) -> Result<(), StoreError> {
+        self.near = near;
+        self.leg = Some((leg, probe));
+        let here: Vec<RowKey> = self.rows.keys().copied().collect();
+        self.measure(&here)
+    }
+
+    /// The best by vectors, then what stands beside the best of both.
+    fn complete(&mut self, ranking: &Ranking) -> Result<(), StoreError> {
+        if !self.demanding {
+            let nearest = self.nearest(ranking)?;
+            self.add_keys(nearest, ranking)?;
+            let mut company = HashSet::new();
+            for key in super::rank::leaders(&self.rows, &self.wanted.weights(), ranking) {
+                company.extend(self.neighbours(key, &self.rows[&key])?);
+            }
+            self.add_keys(company, ranking)?;
         }
-        let nearest = self.nearest(ranking)?;
-        self.add_keys(nearest, ranking)?;
-        let mut company = HashSet::new();
-        for key in super::rank::leaders(&self.rows, &self.wanted.weights(), ranking) {
-            company.extend(self.neighbours(key, &self.rows[&key])?);
-        }
-        self.add_keys(company, ranking)?;
         self.acquaint(ranking)
     }
 
@@ -162,9 +177,9 @@ impl Gathering<'_> {
         let near = self.near.iter().map(|(key, near)| (*key, near.score));
         let mut near: Vec<(RowKey, f64)> = near.collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut best = Vec::with_capacity(ranking.candidates);
+        let mut best = Vec::with_capacity(ranking.nearest);
         for (key, _) in near {
-            if best.len() == ranking.candidates {
+            if best.len() == ranking.nearest {
                 break;
             }
             let may_come = match self.allowed {
@@ -193,17 +208,28 @@ impl Gathering<'_> {
     }
 
     fn add(&mut self, documents: Vec<Document>, ranking: &Ranking) -> Result<(), StoreError> {
-        if let Some((leg, probe)) = &self.leg {
-            let keys = documents.iter().map(|row| (row.kind, row.row_id));
-            let unknown = keys.filter(|key| !self.near.contains_key(key));
-            let found = leg.nearness_of(probe, unknown)?;
-            self.near.extend(found);
-        }
+        let mut added = Vec::with_capacity(documents.len());
         for document in documents {
             if self.is_in_scope(&document)? {
                 let key = (document.kind, document.row_id);
-                self.rows
-                    .insert(key, self.candidate(key, document, ranking));
+                self.rows.insert(key, self.candidate(document, ranking));
+                added.push(key);
+            }
+        }
+        self.measure(&added)
+    }
+
+    /// How near rows are, by vectors of the very text that stands there now.
+    fn measure(&mut self, keys: &[RowKey]) -> Result<(), StoreError> {
+        let Some((leg, probe)) = &self.leg else {
+            return Ok(());
+        };
+        let unknown = keys.iter().filter(|key| !self.near.contains_key(key));
+        let found = leg.nearness_of(probe, unknown.copied())?;
+        self.near.extend(found);
+        for key in keys {
+            if let (Some(row), Some(near)) = (self.rows.get_mut(key), self.near.get(key)) {
+                row.near = (near.text_hash == row.document.text_hash).then_some(near.score);
             }
         }
         Ok(())
@@ -271,9 +297,7 @@ impl Gathering<'_> {
         Ok(around.into_iter().filter(|near| *near != key).collect())
     }
 
-    fn candidate(&self, key: RowKey, document: Document, ranking: &Ranking) -> Candidate {
-        let near = self.near.get(&key);
-        let near = near.filter(|near| near.text_hash == document.text_hash);
+    fn candidate(&self, document: Document, ranking: &Ranking) -> Candidate {
         let Document {
             title,
             body,
@@ -284,7 +308,7 @@ impl Gathering<'_> {
         let fields = [title, body, tags, split].map(String::as_str);
         Candidate {
             reading: self.wanted.read(fields, ranking.columns),
-            near: near.map(|near| near.score),
+            near: None,
             named: identifiers::share(self.names, [title, body, tags]),
             neighbours: Vec::new(),
             document,

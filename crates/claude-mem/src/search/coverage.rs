@@ -7,8 +7,12 @@ use super::stem::stem;
 use super::terms;
 use crate::store::pieces;
 
-/// Stems agree with their words on this many first bytes at least, unless they are shorter.
-const SAME_START_BYTES: usize = 3;
+/// On so many first bytes a stem agrees with its words: rules rewrite the last two of a long one,
+/// and the last of a short one.
+pub(super) fn same_start(stem: &[u8]) -> usize {
+    let all = stem.len();
+    all.saturating_sub(2).max(all.saturating_sub(1).min(3))
+}
 
 /// Terms that stand within so many words were said of one thing. Of 12, 24 and 48 the narrowest
 /// ranked commits best and was level elsewhere.
@@ -137,7 +141,7 @@ impl Wanted {
                 return None;
             }
             let alike = |stem: &[u8]| {
-                let same = stem.len().saturating_sub(1).min(SAME_START_BYTES);
+                let same = same_start(stem);
                 bytes.len() >= same && bytes[..same].eq_ignore_ascii_case(&stem[..same])
             };
             if !self.stems.iter().any(|(stem, _)| alike(stem.as_bytes())) {

@@ -14,6 +14,8 @@ use crate::store::{Column, Expr, Place, Reach, Reads, Span, StoreError, WordScop
 const TITLE_SHARE: f64 = 0.5;
 /// A common word that tells less than this share of the rarest is not looked up.
 const TELLING_SHARE: f64 = 0.25;
+/// Common words that are looked up at most.
+const TOLD_APART_MAX: usize = 2;
 /// Places that an expression of quotes and operators may name.
 const DEMANDED_MAX: u32 = 20_000;
 const ALL: u32 = u32::MAX;
@@ -25,6 +27,14 @@ struct Term {
     stem: String,
     weight: f64,
     count: u64,
+    /// Where it stands, of a word that is rare enough to have been listed.
+    places: Option<Vec<Place>>,
+}
+
+impl Term {
+    fn expr(&self) -> Expr {
+        Expr::Term(self.word.clone())
+    }
 }
 
 /// The telling words of a question, each once, in the order they were typed.
@@ -52,7 +62,8 @@ impl Terms {
             if terms.iter().any(|term| term.stem == stem) {
                 continue;
             }
-            let count = reads.count_with(word, reach)?;
+            let listed = reads.listed_with(word, reach)?;
+            let count = listed.count;
             if let Some(parts) = query.parts_of(word).filter(|_| count == 0 && is_whole) {
                 // An identifier that nobody spells so: what it is made of may be known.
                 words.extend(parts.iter().rev().map(|part| (part, false)));
@@ -62,7 +73,7 @@ impl Terms {
             // one is all about: each has half a say.
             let mut weight = rarity(count, reach);
             if *reach != everywhere {
-                let elsewhere = reads.count_with(word, &everywhere)?;
+                let elsewhere = reads.listed_with(word, &everywhere)?.count;
                 weight = f64::midpoint(weight, rarity(elsewhere, &everywhere));
             }
             terms.push(Term {
@@ -70,6 +81,7 @@ impl Terms {
                 stem,
                 weight,
                 count,
+                places: listed.all,
             });
         }
         if terms.len() > ranking.terms_max {
@@ -109,10 +121,16 @@ pub(super) fn leads(
 ) -> Result<Vec<Place>, StoreError> {
     let is_sifted = allowed.is_some() || scope.since.is_some() || scope.until.is_some();
     let terms = terms.rarest_first();
+    let most = match query.demand {
+        // What was demanded is all of it an answer.
+        Some(_) => 4 * ranking.candidates,
+        None => ranking.candidates,
+    };
     let mut lookup = Lookup {
         reads,
         scope,
         spans: reach.spans(),
+        most,
         found: Vec::new(),
     };
     match &query.demand {
@@ -122,11 +140,6 @@ pub(super) fn leads(
     let mut best = lookup.found;
     // Of equals the newest.
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    let most = match query.demand {
-        // What was demanded is all of it an answer.
-        Some(_) => 4 * ranking.candidates,
-        None => ranking.candidates,
-    };
     let best = best.into_iter().map(|(place, _)| place);
     if is_sifted {
         sifted(reads, scope, allowed, best, most)
@@ -168,6 +181,8 @@ struct Lookup<'a> {
     reads: &'a Reads<'a>,
     scope: &'a WordScope,
     spans: Vec<Span>,
+    /// How many will be read.
+    most: usize,
     /// In the order of the index, each with the weight of the words it holds.
     found: Vec<(Place, f64)>,
 }
@@ -179,24 +194,57 @@ impl Lookup<'_> {
         reach: &Reach,
         is_sifted: bool,
     ) -> Result<(), StoreError> {
-        let (rare, common) = terms.split_at(affordable(terms));
-        let Some(rarest) = rare.first() else {
+        let Some(rarest) = terms.first() else {
             return Ok(());
         };
-        // Even the rarest word stands everywhere: the newest are as good as any. Not so where most
-        // of them may not come.
-        if rarest.count > QUERY_POSTINGS_MAX && !is_sifted {
-            self.spans = reach.newest(QUERY_POSTINGS_MAX as f64 / rarest.count as f64);
+        let rare = self.list(terms)?;
+        let (rare, common) = if rare == 0 {
+            // Even the rarest word stands everywhere: the newest are as good as any. Not so where
+            // most of them may not come.
+            let most = if is_sifted {
+                ALL
+            } else {
+                let count = rarest.count.max(QUERY_POSTINGS_MAX);
+                self.spans = reach.newest(QUERY_POSTINGS_MAX as f64 / count as f64);
+                2 * QUERY_POSTINGS_MAX as u32
+            };
+            let places = self.places(&rarest.expr(), most)?;
+            self.found = either(&self.found, &places, rarest.weight);
+            terms.split_at(1)
+        } else {
+            terms.split_at(rare)
+        };
+        if self.found.len() > self.most {
+            let titles = Expr::Column(Column::Title, Box::new(rarest.expr()));
+            let titles = self.places(&titles, ALL)?;
+            self.lift(&titles, TITLE_SHARE * rarest.weight);
         }
-        for term in rare {
-            let what = Expr::Term(term.word.clone());
-            let places = self.places(&what, ALL)?;
-            self.found = either(&self.found, &places, term.weight);
-            let titles = self.places(&Expr::Column(Column::Title, Box::new(what)), ALL)?;
-            self.lift(&titles, TITLE_SHARE * term.weight);
-        }
-        let rare = rare.iter().map(|term| Expr::Term(term.word.clone()));
+        let rare = rare.iter().map(|term| term.expr());
         self.tell_apart(&Expr::Or(rare.collect()), rarest.weight, common)
+    }
+
+    /// Takes in the places of as many words, rarest first, as the index can be asked for in a
+    /// moment; says how many.
+    fn list(&mut self, terms: &[&Term]) -> Result<usize, StoreError> {
+        let mut left = QUERY_POSTINGS_MAX as usize;
+        for (at, term) in terms.iter().enumerate() {
+            let places = match &term.places {
+                Some(all) => all
+                    .iter()
+                    .copied()
+                    .filter(|at| self.scope.has(*at))
+                    .collect(),
+                None if term.count > left as u64 => return Ok(at),
+                // A count is a guess, and may be far off.
+                None => self.places(&term.expr(), left as u32 + 1)?,
+            };
+            if places.len() > left {
+                return Ok(at);
+            }
+            left -= places.len();
+            self.found = either(&self.found, &places, term.weight);
+        }
+        Ok(terms.len())
     }
 
     /// What quotes and operators demand, whatever words stand there besides.
@@ -217,12 +265,17 @@ impl Lookup<'_> {
     }
 
     fn tell_apart(&mut self, among: &Expr, rarest: f64, terms: &[&Term]) -> Result<(), StoreError> {
-        for term in terms {
-            if term.weight >= TELLING_SHARE * rarest {
-                let what = Expr::And(vec![among.clone(), Expr::Term(term.word.clone())]);
-                let places = self.places(&what, ALL)?;
-                self.lift(&places, term.weight);
-            }
+        if self.found.len() <= self.most {
+            // All of them will be read.
+            return Ok(());
+        }
+        let telling = terms
+            .iter()
+            .filter(|term| term.weight >= TELLING_SHARE * rarest);
+        for term in telling.take(TOLD_APART_MAX) {
+            let what = Expr::And(vec![among.clone(), term.expr()]);
+            let places = self.places(&what, ALL)?;
+            self.lift(&places, term.weight);
         }
         Ok(())
     }
@@ -249,16 +302,6 @@ impl Lookup<'_> {
     }
 }
 
-/// How many of the words, rarest first, the index can be asked for in a moment; at least one.
-fn affordable(terms: &[&Term]) -> usize {
-    let mut postings = 0;
-    let within = terms.iter().take_while(|term| {
-        postings += term.count;
-        postings <= QUERY_POSTINGS_MAX
-    });
-    within.count().max(1).min(terms.len())
-}
-
 /// Two lists in the order of the index become one.
 fn either(found: &[(Place, f64)], places: &[Place], weight: f64) -> Vec<(Place, f64)> {
     let mut both = Vec::with_capacity(found.len() + places.len());
@@ -276,7 +319,7 @@ fn either(found: &[(Place, f64)], places: &[Place], weight: f64) -> Vec<(Place, 
 
 #[cfg(test)]
 mod tests {
-    use super::{Term, Terms, affordable, either};
+    use super::{Term, Terms, either};
     use crate::ids::ProjectId;
     use crate::limits::QUERY_POSTINGS_MAX;
     use crate::store::{Place, RowKind};
@@ -299,6 +342,7 @@ mod tests {
             stem: word.to_owned(),
             weight: 1.0,
             count,
+            places: None,
         };
         let terms = Terms(vec![
             term("common", 2 * QUERY_POSTINGS_MAX),
@@ -306,6 +350,5 @@ mod tests {
         ]);
         let asked = terms.rarest_first();
         assert_eq!(asked[0].word, "common");
-        assert_eq!(affordable(&asked), 1, "the only one, however common");
     }
 }

@@ -20,7 +20,10 @@ pub type RowKey = (RowKind, i64);
 pub struct Ranking {
     /// Weights of title, body, tags and identifiers taken apart inside BM25.
     pub columns: [f64; 4],
+    /// So many of the best by words are read,
     pub candidates: usize,
+    /// and so many of the nearest by vectors.
+    pub nearest: usize,
     pub words: f64,
     /// What the best passage of a row counts beside the whole of it.
     pub passage: f64,
@@ -58,7 +61,8 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             columns: [3.0, 1.0, 0.5, 0.5],
-            candidates: 100,
+            candidates: 80,
+            nearest: 60,
             words: 0.6,
             passage: 0.75,
             vectors: 0.4,

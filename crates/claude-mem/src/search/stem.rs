@@ -79,9 +79,10 @@ fn has_vowel(w: &[u8]) -> bool {
     (0..w.len()).any(|at| is_vowel(w, at))
 }
 
+/// As FTS5 has it, to which `yy` are two of them wherever they stand.
 fn ends_double_consonant(w: &[u8]) -> bool {
     let n = w.len();
-    n >= 2 && w[n - 1] == w[n - 2] && !is_vowel(w, n - 1)
+    n >= 2 && w[n - 1] == w[n - 2] && !matches!(w[n - 1], b'a' | b'e' | b'i' | b'o' | b'u')
 }
 
 /// Consonant, vowel, consonant, the last not w, x or y: `hop`, not `snow`.
@@ -174,3 +175,7 @@ fn step_5(w: &mut Vec<u8>) {
         w.pop();
     }
 }
+
+#[cfg(test)]
+#[path = "stem_tests.rs"]
+mod tests;

@@ -153,6 +153,7 @@ fn keep_order(worker: &Worker) {
     let yesterday = now.plus_seconds(-DAY_SECONDS).micros();
     let swept = spool::sweep(worker.store.dir(), yesterday).map(drop);
     told(worker, "the spool could not be swept", swept);
+    told(worker, "the index could not be merged", merge(worker));
     told(worker, "the log was not emptied", empty_log(worker));
     told(worker, "no backup could be made", back_up(worker, now));
     let keep = Keep::from(&worker.settings);
@@ -202,6 +203,20 @@ fn tidy(worker: &Worker, now: Millis) -> Result<(), StoreError> {
         store.with(|store| store.checkpoint())?;
     }
     Ok(())
+}
+
+/// Puts the full-text index into one piece, a step at a time, while nothing else waits.
+fn merge(worker: &Worker) -> Result<(), StoreError> {
+    let store = &worker.store;
+    if !store.with(|store| store.read().is_index_worth_a_merge())? {
+        return Ok(());
+    }
+    loop {
+        let is_wanted = worker.drain.has_work()?;
+        if is_wanted || !store.with(Store::merge_index)? {
+            return Ok(());
+        }
+    }
 }
 
 /// Hooks leave the write-ahead log to us.

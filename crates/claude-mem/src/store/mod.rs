@@ -28,6 +28,7 @@ mod index_rows;
 mod inbox;
 mod late;
 mod marks;
+mod merge;
 mod messages;
 mod meta;
 mod migrate;
@@ -97,7 +98,7 @@ pub use travel::{
     SummaryRecord,
 };
 pub use vectors::{MadeFrom, NOBODYS, RowVectors, Signature, VectorStore};
-pub use words::{Column, Document, Expr, Label, Moment, WordScope};
+pub use words::{Column, Document, Expr, Label, Listed, Moment, WordScope};
 
 /// The database as the worker and the commands see it.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::memory::ObservationType;
 
 /// Of a word that stands in more texts than this, the rest is guessed: an index counts by going
 /// through all of them.
-const COUNTED_TEXTS_MAX: u64 = 256;
+const COUNTED_TEXTS_MAX: u32 = 256;
 
 /// What to match, as a tree. Words in it are only ever words: rendering quotes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +232,14 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
     })
 }
 
+/// The texts that a word stands in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub count: u64,
+    /// In the order of the index, unless there are too many.
+    pub all: Option<Vec<Place>>,
+}
+
 /// When a row was made, and which.
 pub type Moment = (Millis, (RowKind, i64));
 
@@ -346,28 +354,32 @@ impl Reads<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// In how many of the texts within reach a word stands; of a common one, nearly.
-    pub fn count_with(&self, word: &str, reach: &Reach) -> Result<u64, StoreError> {
-        let mut what = String::new();
-        quote(word, &mut what);
-        let mut counted = self.0.prepare_cached(
-            "SELECT count(*), max(id) FROM (SELECT rowid AS id FROM texts_fts
-             WHERE texts_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT ?4)",
-        )?;
-        let mut count = 0;
-        for Span { first, last } in reach.spans() {
-            let left = COUNTED_TEXTS_MAX - count;
-            let (found, furthest): (u64, Option<i64>) = counted
-                .query_row(params![what, first, last, left], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })?;
-            count += found;
-            if let (COUNTED_TEXTS_MAX, Some(furthest)) = (count, furthest) {
-                let looked_at = reach.texts_until(Place(furthest)).max(1);
-                return Ok((count as f64 * reach.texts() as f64 / looked_at as f64) as u64);
+    /// Where a word stands within reach. A common one is listed in part, and counted nearly.
+    pub fn listed_with(&self, word: &str, reach: &Reach) -> Result<Listed, StoreError> {
+        let what = Expr::Term(word.to_owned());
+        let mut places = Vec::new();
+        for span in reach.spans() {
+            let left = COUNTED_TEXTS_MAX - places.len() as u32;
+            self.places_with(&what, &[span], left, |place| places.push(place))?;
+            if places.len() == COUNTED_TEXTS_MAX as usize {
+                break;
             }
         }
-        Ok(count)
+        let count = places.len() as u64;
+        match places.last() {
+            Some(&furthest) if count == u64::from(COUNTED_TEXTS_MAX) => {
+                let looked_at = reach.texts_until(furthest).max(1);
+                let count = count as f64 * reach.texts() as f64 / looked_at as f64;
+                Ok(Listed {
+                    count: count as u64,
+                    all: None,
+                })
+            }
+            _ => Ok(Listed {
+                count,
+                all: Some(places),
+            }),
+        }
     }
 }
 
