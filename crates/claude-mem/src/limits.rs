@@ -127,8 +127,10 @@ pub const REQUESTS_AT_ONCE_MAX: usize = 64;
 /// How long each step of an orderly end may take, and all of it before it is forced.
 pub const END_STEP_SECONDS: u64 = 4;
 pub const END_SECONDS: u64 = 12;
-/// How long whoever starts a worker waits for it to be ready.
+/// How long whoever starts a worker waits for it to be ready,
 pub const READY_SECONDS: u64 = 20;
+/// and to be ready after a migration, which takes a minute for some 100,000 observations.
+pub const MIGRATED_SECONDS: u64 = 900;
 
 /// How long hooks wait before one starts a worker again.
 pub const START_AGAIN_SECONDS: u64 = 10;

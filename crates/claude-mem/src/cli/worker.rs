@@ -14,7 +14,7 @@ use super::app::App;
 use super::screen::Screen;
 use super::words;
 use crate::clock::{self, Millis};
-use crate::limits::{END_SECONDS, READY_SECONDS};
+use crate::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
 use crate::log::{Author, Level, Log};
 use crate::paths;
 use crate::serve::compressor::{self, Surroundings};
@@ -24,6 +24,7 @@ use crate::serve::pidfile::WorkerFile;
 use crate::serve::shared::SharedStore;
 use crate::serve::spawn::{self, Started};
 use crate::serve::{client, lock, socket};
+use crate::store::{Store, StoreError};
 
 /// Start, stop or watch the process that makes memories
 #[derive(Debug, clap::Args)]
@@ -119,12 +120,25 @@ fn address(port: u16) -> String {
 pub(super) fn ensure(app: &App) -> anyhow::Result<&'static str> {
     let executable = std::env::current_exe().context("this executable has no path")?;
     app.data.create()?;
-    let within = Duration::from_secs(READY_SECONDS);
-    match spawn::start(&executable, &app.data, within)? {
+    match spawn::start(&executable, &app.data, patience(app))? {
         Started::Ready => Ok("started"),
         Started::Running => Ok("running already"),
         Started::Failed(why) => bail!("the worker did not start: {why}"),
     }
+}
+
+/// How long a worker may take to get ready: one that finds a database of an older version has all
+/// of it to rewrite first.
+fn patience(app: &App) -> Duration {
+    let is_older = matches!(
+        Store::open_read_only(&app.data.db()),
+        Err(StoreError::Older { .. })
+    );
+    Duration::from_secs(if is_older {
+        MIGRATED_SECONDS
+    } else {
+        READY_SECONDS
+    })
 }
 
 fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {

@@ -60,6 +60,8 @@ pub enum Ended {
     Idle,
     /// A newer executable has been put in place.
     Replaced,
+    /// Its data directory was removed: there is nothing to work for.
+    Bereft,
 }
 
 impl Ended {
@@ -69,6 +71,7 @@ impl Ended {
             Self::Drained => "drained",
             Self::Idle => "idle",
             Self::Replaced => "replaced",
+            Self::Bereft => "its data directory is gone",
         }
     }
 }
@@ -184,7 +187,7 @@ impl Running {
             });
             let page = page.transpose()?;
             ready(file);
-            let ended = until_end(&worker, plan, ends).await;
+            let ended = until_end(&worker, plan, &self.lock, ends).await;
             listening.abort();
             if let Some(page) = page {
                 page.stop(Duration::from_secs(END_STEP_SECONDS)).await;
@@ -204,7 +207,9 @@ impl Running {
         let _forced = Forced::after(Duration::from_secs(END_SECONDS));
         let step = Duration::from_secs(END_STEP_SECONDS);
         let plan = &self.plan;
-        if let Err(error) = std::fs::remove_file(&plan.socket) {
+        // In a directory that is not ours any more, others may have theirs.
+        let is_ours = self.lock.is_in_place();
+        if is_ours && let Err(error) = std::fs::remove_file(&plan.socket) {
             worker.trouble("the socket is left behind", &error);
         }
         worker.drain.stop(step);
@@ -220,7 +225,7 @@ impl Running {
             worker.trouble("the database was not closed", &error);
         }
         worker.say(Level::Info, "worker ended", &[("why", &why)]);
-        if let Err(error) = std::fs::remove_file(plan.dir.worker_pid()) {
+        if is_ours && let Err(error) = std::fs::remove_file(plan.dir.worker_pid()) {
             worker.trouble("the pid file is left behind", &error);
         }
         drop(self.lock);
@@ -231,6 +236,7 @@ impl Running {
 async fn until_end(
     worker: &Arc<Worker>,
     plan: &Plan,
+    lock: &Lock,
     mut ends: mpsc::Receiver<Ended>,
 ) -> Result<Ended, NotRun> {
     let on = |kind| signal(kind).map_err(|e| NotRun::Io("a signal handler", e));
@@ -252,6 +258,9 @@ async fn until_end(
             _ = hang_up.recv() => return Ok(Ended::Asked),
             _ = tick.tick() => {}
             () = worker.nudge.notified() => {}
+        }
+        if !lock.is_in_place() {
+            return Ok(Ended::Bereft);
         }
         if plan.until_drained {
             continue;
