@@ -224,7 +224,9 @@ impl Running {
         if let Err(error) = self.store.close() {
             worker.trouble("the database was not closed", &error);
         }
-        worker.say(Level::Info, "worker ended", &[("why", &why)]);
+        if is_ours {
+            worker.say(Level::Info, "worker ended", &[("why", &why)]);
+        }
         if is_ours && let Err(error) = std::fs::remove_file(plan.dir.worker_pid()) {
             worker.trouble("the pid file is left behind", &error);
         }
