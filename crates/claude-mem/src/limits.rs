@@ -333,7 +333,7 @@ pub const VECTOR_QUERY_TOKENS_MAX: usize = 64;
 /// and what is looked at to find them.
 pub const VECTOR_QUERY_CHARS_MAX: usize = 2_000;
 /// Rows whose vectors are compared in full after their signs have been.
-pub const VECTOR_RESCORED_ROWS: usize = 200;
+pub const VECTOR_RESCORED_ROWS: usize = 150;
 /// Rows that are embedded between two commits.
 pub const INDEX_BATCH_ROWS: usize = 16;
 

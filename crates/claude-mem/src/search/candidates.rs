@@ -52,7 +52,8 @@ pub struct Candidates {
     pub without_vectors: Option<StoreError>,
 }
 
-/// Both legs at once, each on its own file.
+/// Both legs, each on its own file: what words find is read while the question is still being turned into
+/// a vector.
 pub fn gather(
     reads: &Reads<'_>,
     query: &Query,
@@ -63,57 +64,49 @@ pub fn gather(
 ) -> Result<Candidates, StoreError> {
     let text = query.plain.as_str();
     let leg = leg.filter(|_| !text.trim().is_empty());
-    std::thread::scope(|threads| {
-        let vectors = leg.map(|leg| {
-            threads.spawn(move || {
-                let probe = leg.probe(text);
-                let near = leg.nearest(&probe, scope, allowed);
-                (leg, probe, near)
-            })
-        });
-        let reach = reads.reach(scope)?;
-        let terms = Terms::choose(reads, query, &reach, ranking)?;
-        let few = allowed.and_then(|rows| rows.few(2 * ranking.candidates));
-        let few = few.filter(|_| query.demand.is_none());
-        let leads = match few {
-            // Reading them all is less work than looking for words.
-            Some(_) => Vec::new(),
-            None => leads(reads, query, &terms, scope, &reach, allowed, ranking)?,
-        };
-        let mut gathering = Gathering {
-            reads,
-            scope,
-            allowed,
-            wanted: Wanted::new(terms.into_stems()),
-            names: &query.names,
-            demand: query.demand.as_ref().filter(|demand| needs_reading(demand)),
-            near: Similarities::new(),
-            leg: None,
-            demanding: query.demand.is_some(),
-            rows: HashMap::new(),
-        };
-        // What words bring is read while the question is still being turned into a vector.
-        if let Some(few) = few {
-            gathering.add_keys(few.iter().copied(), ranking)?;
-            gathering.rows.retain(|_, row| row.speaks_of_it());
+    let question = leg.as_ref().map(|leg| leg.ask(text));
+    let reach = reads.reach(scope)?;
+    let terms = Terms::choose(reads, query, &reach, ranking)?;
+    let few = allowed.and_then(|rows| rows.few(2 * ranking.candidates));
+    let few = few.filter(|_| query.demand.is_none());
+    let leads = match few {
+        // Reading them all is less work than looking for words.
+        Some(_) => Vec::new(),
+        None => leads(reads, query, &terms, scope, &reach, allowed, ranking)?,
+    };
+    let mut gathering = Gathering {
+        reads,
+        scope,
+        allowed,
+        wanted: Wanted::new(terms.into_stems()),
+        names: &query.names,
+        demand: query.demand.as_ref().filter(|demand| needs_reading(demand)),
+        near: Similarities::new(),
+        leg: None,
+        demanding: query.demand.is_some(),
+        rows: HashMap::new(),
+    };
+    if let Some(few) = few {
+        gathering.add_keys(few.iter().copied(), ranking)?;
+        gathering.rows.retain(|_, row| row.speaks_of_it());
+    }
+    gathering.follow(leads, ranking)?;
+    let mut without_vectors = None;
+    if let (Some(leg), Some(question)) = (leg, question) {
+        let probe = leg.probe(question);
+        match leg.nearest(&probe, scope, allowed) {
+            Ok(near) => gathering.hear(near, leg, probe)?,
+            Err(e) => without_vectors = Some(e),
         }
-        gathering.follow(leads, ranking)?;
-        let mut without_vectors = None;
-        if let Some(Ok((leg, probe, found))) = vectors.map(std::thread::ScopedJoinHandle::join) {
-            match found {
-                Ok(near) => gathering.hear(near, leg, probe)?,
-                Err(e) => without_vectors = Some(e),
-            }
-        }
-        gathering.complete(ranking)?;
-        let (terms, weights) = gathering.wanted.into_stems().into_iter().unzip();
-        Ok(Candidates {
-            rows: gathering.rows,
-            terms,
-            weights,
-            when: query.when.clone(),
-            without_vectors,
-        })
+    }
+    gathering.complete(ranking)?;
+    let (terms, weights) = gathering.wanted.into_stems().into_iter().unzip();
+    Ok(Candidates {
+        rows: gathering.rows,
+        terms,
+        weights,
+        when: query.when.clone(),
+        without_vectors,
     })
 }
 

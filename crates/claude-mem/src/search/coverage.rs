@@ -3,6 +3,9 @@
 //! Texts are long and queries short, so a word is stemmed only if it begins like one of the
 //! query's stems.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::stem::stem;
 use super::terms;
 use crate::store::pieces;
@@ -25,6 +28,8 @@ pub struct Wanted {
     /// Of each first byte, whether any stem begins with it.
     starts: [bool; 256],
     ascii_only: bool,
+    /// Words that had to be looked at closely: texts of one project repeat each other's.
+    met: RefCell<HashMap<Box<str>, Option<usize>>>,
 }
 
 /// How often the query's terms stand in a text, and how long it is.
@@ -74,6 +79,7 @@ impl Wanted {
             stems,
             starts,
             ascii_only,
+            met: RefCell::default(),
         }
     }
 
@@ -150,8 +156,14 @@ impl Wanted {
         } else if self.ascii_only && !word.chars().any(|c| c.is_ascii_alphabetic()) {
             return None;
         }
+        let mut met = self.met.borrow_mut();
+        if let Some(&known) = met.get(word) {
+            return known;
+        }
         let stemmed = stem(&terms::fold(word));
-        self.stems.iter().position(|(stem, _)| *stem == stemmed)
+        let found = self.stems.iter().position(|(stem, _)| *stem == stemmed);
+        met.insert(word.into(), found);
+        found
     }
 
     /// The most that terms within any run of [`TOGETHER_WORDS`] weigh.

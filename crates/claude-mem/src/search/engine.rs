@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, RwLock};
 
+use super::aside::Aside;
 use super::ask::{Ask, Found};
 use super::encoder::Encoder;
 use super::searcher::Searcher;
@@ -16,6 +17,8 @@ pub struct Engine {
     without_vectors: Option<StoreError>,
     shelves: Option<Arc<RwLock<Shelves>>>,
     encoder: &'static dyn Encoder,
+    /// Without it, for want of threads, it only takes longer.
+    aside: Option<Aside>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -36,6 +39,7 @@ impl Engine {
             without_vectors: None,
             shelves: None,
             encoder,
+            aside: None,
         }
     }
 
@@ -44,7 +48,10 @@ impl Engine {
     pub fn open(store: Store, vectors: &Path, encoder: &'static dyn Encoder) -> Self {
         let mut engine = Self::of_words(store, encoder);
         match VectorStore::open_read_only(vectors, encoder.id()) {
-            Ok(opened) => engine.vectors = Some(opened),
+            Ok(opened) => {
+                engine.vectors = Some(opened);
+                engine.aside = Aside::new(encoder).ok();
+            }
             // None have been made yet; that is no fault.
             Err(StoreError::Missing) => {}
             Err(e) => engine.without_vectors = Some(e),
@@ -79,6 +86,7 @@ impl Engine {
             (Some(vectors), None) => Some(VectorLeg::cold(vectors, self.encoder)),
             (None, _) => None,
         };
+        let leg = leg.map(|leg| leg.aside(self.aside.as_ref()));
         self.store.view(|reads| look(reads.again(), leg))
     }
 

@@ -8,6 +8,7 @@
 //! rendering, the clock.
 
 pub mod allowed;
+pub mod aside;
 pub mod ask;
 mod asked;
 pub mod called;

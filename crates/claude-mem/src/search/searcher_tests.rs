@@ -816,7 +816,7 @@ fn signatures_in_memory_follow_the_file() {
     let shelves = RwLock::new(Shelves::default());
     let near = |town: &mut Town| {
         let mut leg = VectorLeg::warm(&mut town.vectors, &shelves, &WordBag);
-        let probe = leg.probe("prices");
+        let probe = leg.probe(leg.ask("prices"));
         let scope = WordScope::default();
         leg.nearest(&probe, &scope, None).unwrap().len()
     };

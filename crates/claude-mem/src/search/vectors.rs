@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use super::allowed::Allowed;
+use super::aside::{Aside, Pending};
 use super::encoder::Encoder;
 use super::packed::{Probe, sign_words};
 use super::rank::RowKey;
@@ -31,6 +32,7 @@ pub struct VectorLeg<'a> {
     store: &'a mut VectorStore,
     shelves: Option<&'a RwLock<Shelves>>,
     encoder: EncoderRef<'a>,
+    aside: Option<&'a Aside>,
 }
 
 struct EncoderRef<'a>(&'a dyn Encoder);
@@ -48,6 +50,7 @@ impl<'a> VectorLeg<'a> {
             store,
             shelves: None,
             encoder: EncoderRef(encoder),
+            aside: None,
         }
     }
 
@@ -61,12 +64,25 @@ impl<'a> VectorLeg<'a> {
             store,
             shelves: Some(shelves),
             encoder: EncoderRef(encoder),
+            aside: None,
         }
     }
 
-    pub fn probe(&self, text: &str) -> Probe {
+    /// Has questions turned into vectors aside.
+    #[must_use]
+    pub fn aside(mut self, aside: Option<&'a Aside>) -> Self {
+        self.aside = aside;
+        self
+    }
+
+    /// Begins to turn a question into a vector.
+    pub fn ask(&self, text: &str) -> Pending {
         let cut: String = text.chars().take(VECTOR_QUERY_CHARS_MAX).collect();
-        Probe::new(&self.encoder.0.query(&cut))
+        Pending::of(cut, self.aside)
+    }
+
+    pub fn probe(&self, question: Pending) -> Probe {
+        Probe::new(&question.vector(self.encoder.0))
     }
 
     /// The nearest rows within `scope`; without those that are known not to be
