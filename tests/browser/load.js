@@ -35,7 +35,7 @@ const seen = () => {
   // A page that is opened by a link gets them together with its key.
   const feed = resources.find((one) => /api\/(feed|page\/token)/.test(one.name));
   return {
-    times: { 'page answered': page.responseEnd, 'memories asked for': feed?.startTime, 'memories answered': feed?.responseEnd, 'memories in the page': window.inserted, 'memories painted': window.painted },
+    times: { 'page answered': page.responseEnd, 'the load event': page.loadEventStart, 'memories asked for': feed?.startTime, 'memories answered': feed?.responseEnd, 'memories in the page': window.inserted, 'memories painted': window.painted },
     weight: page.decodedBodySize + files.reduce((sum, one) => sum + one.decodedBodySize, 0),
     requests: 1 + files.length,
   };

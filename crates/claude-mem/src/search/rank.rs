@@ -62,7 +62,7 @@ impl Default for Ranking {
         Self {
             columns: [3.0, 1.0, 0.5, 0.5],
             candidates: 80,
-            nearest: 60,
+            nearest: 50,
             words: 0.6,
             passage: 0.75,
             vectors: 0.4,
