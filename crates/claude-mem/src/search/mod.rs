@@ -25,6 +25,7 @@ pub mod index;
 mod items;
 mod judged;
 mod leads;
+mod lookup;
 pub mod names;
 pub mod packed;
 mod prefix;
