@@ -40,10 +40,13 @@ const world = {
    *  to. One that is still on its way comes first: else a busy time would never let it. */
   again(wait, isFree = () => true) {
     const mine = turn;
-    return debounce(wait, async () => {
+    const later = debounce(wait, async () => {
       await drawing;
-      if (mine === turn && isFree()) this.refresh();
+      if (mine !== turn || !isFree()) return;
+      if (isWritten()) later();
+      else this.refresh();
     });
+    return later;
   },
   /** Another view, or the same with other parameters; only the former can be gone back to. */
   go(name, params = []) {
@@ -71,7 +74,11 @@ let drawing = null;
 
 const show = (how) => (drawing = draw(how));
 
+/** Whether somebody is writing: that stays, with the view around it. */
+const isWritten = () => main.querySelector('.edit') !== null;
+
 async function draw({ quiet = false } = {}) {
+  if (quiet && isWritten()) return;
   const at = place();
   const mine = ++turn;
   if (current?.name === at.name && current.update && !quiet) {
@@ -82,6 +89,7 @@ async function draw({ quiet = false } = {}) {
   }
   const isNew = !quiet || current?.name !== at.name;
   const isFirst = mine === 1;
+  const before = { current, heard: world.heard };
   world.heard = null;
   current = null;
   if (isNew) frame(at);
@@ -104,8 +112,13 @@ async function draw({ quiet = false } = {}) {
   } finally {
     clearTimeout(patience);
   }
-  // What somebody is writing stays.
-  if (!isNew && main.querySelector('.edit')) return;
+  if (!isNew && isWritten()) {
+    // Begun meanwhile: the view is the one that it was.
+    turn -= 1;
+    current = before.current;
+    world.heard = before.heard;
+    return;
+  }
   put(content);
   main.dataset.view = at.name;
   main.dataset.place = at.hash;

@@ -12,6 +12,8 @@ const TELLING_SHARE: f64 = 0.25;
 const TOLD_APART_MAX: usize = 2;
 /// Places that an expression of quotes and operators may name.
 const DEMANDED_MAX: u32 = 20_000;
+/// Of a word that stands everywhere, as many texts of each project at least.
+const NEWEST_EACH_MIN: u32 = 64;
 const ALL: u32 = u32::MAX;
 
 /// What the index is asked for one question, and what it said.
@@ -38,22 +40,14 @@ impl Lookup<'_> {
         let Some(rarest) = terms.first() else {
             return Ok(());
         };
-        let (rare, cut_at) = self.list(terms)?;
+        let rare = self.list(terms)?;
         if rare == 0 && is_sifted {
             let places = self.places(&rarest.expr(), ALL)?.0;
             self.found = either(&self.found, &places, rarest.weight);
         } else if rare == 0 {
             // Even the rarest word stands everywhere: the newest are as good as any. Not so above,
             // where most of them may not come.
-            let room = self.postings_max;
-            let guessed = cut_at.map_or(0, |place| {
-                room * reach.texts() / reach.texts_until(place).max(1)
-            });
-            let count = rarest.count.max(guessed).max(room);
-            self.spans = reach.newest(room as f64 / count as f64);
-            let most = 2 * room as u32;
-            let places = self.places(&rarest.expr(), most)?.0;
-            self.found = either(&self.found, &places, rarest.weight);
+            self.newest(rarest, reach)?;
         }
         let (rare, common) = terms.split_at(rare.max(1));
         if self.found.len() > self.most {
@@ -66,34 +60,54 @@ impl Lookup<'_> {
     }
 
     /// Takes in the places of as many words, rarest first, as the index can be asked for in a
-    /// moment. Says of how many, and how far it came with one that was thought to be rarer.
-    fn list(&mut self, terms: &[&Term]) -> Result<(usize, Option<Place>), StoreError> {
+    /// moment; says of how many.
+    fn list(&mut self, terms: &[&Term]) -> Result<usize, StoreError> {
         let mut left = self.postings_max;
         for (at, term) in terms.iter().enumerate() {
             let places = match &term.places {
-                Some(all) if all.len() as u64 > left => return Ok((at, None)),
+                Some(all) if all.len() as u64 > left => return Ok(at),
                 Some(all) => {
                     let inside = all.iter().filter(|place| self.scope.has(**place));
                     inside.copied().collect()
                 }
-                None if term.count > left => return Ok((at, None)),
+                None if term.count > left => return Ok(at),
+                // The count is a guess, and may be far off.
                 None => match self.places(&term.expr(), left as u32 + 1)? {
-                    (_, Some(furthest)) => return Ok((at, Some(furthest))),
-                    (all, None) => all,
+                    (_, true) => return Ok(at),
+                    (all, false) => all,
                 },
             };
             left -= places.len() as u64;
             self.found = either(&self.found, &places, term.weight);
         }
-        Ok((terms.len(), None))
+        Ok(terms.len())
+    }
+
+    /// Takes in the newest texts with a word, of each owner by its share, and looks at nothing older
+    /// from here on.
+    fn newest(&mut self, term: &Term, reach: &Reach) -> Result<(), StoreError> {
+        self.spans.clear();
+        for (span, share) in reach.shares() {
+            let most = (share * self.postings_max as f64) as u32;
+            let newest =
+                self.reads
+                    .newest_places_with(&term.expr(), span, most.max(NEWEST_EACH_MIN))?;
+            let Some(oldest) = newest.last() else {
+                continue;
+            };
+            self.spans.push(span.from(*oldest));
+            let inside = newest.iter().rev().filter(|place| self.scope.has(**place));
+            self.found.extend(inside.map(|place| (*place, term.weight)));
+        }
+        Ok(())
     }
 
     /// What quotes and operators demand, whatever words stand there besides.
     pub(super) fn demanded(&mut self, demand: &Expr, terms: &[&Term]) -> Result<(), StoreError> {
-        let (places, cut_at) = self.places(demand, DEMANDED_MAX)?;
+        let (places, is_cut) = self.places(demand, DEMANDED_MAX)?;
         match demand {
             // Of alternatives, a common one is not to take the room of a rare one.
-            Expr::Or(any) if cut_at.is_some() => {
+            Expr::Or(any) if is_cut => {
                 for one in any {
                     let places = self.places(one, DEMANDED_MAX / any.len() as u32)?.0;
                     self.found = either(&self.found, &places, 0.0);
@@ -121,17 +135,17 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Where it stands within the scope; and if there were as many as `limit` in all, whatever their
-    /// kind, how far that came.
-    fn places(&self, what: &Expr, limit: u32) -> Result<(Vec<Place>, Option<Place>), StoreError> {
-        let (mut places, mut seen, mut last) = (Vec::new(), 0, None);
+    /// Where it stands within the scope, and whether there may be more: as many as `limit` were
+    /// seen, whatever their kind.
+    fn places(&self, what: &Expr, limit: u32) -> Result<(Vec<Place>, bool), StoreError> {
+        let (mut places, mut seen) = (Vec::new(), 0);
         self.reads.places_with(what, &self.spans, limit, |place| {
-            (seen, last) = (seen + 1, Some(place));
+            seen += 1;
             if self.scope.has(place) {
                 places.push(place);
             }
         })?;
-        Ok((places, last.filter(|_| seen == limit)))
+        Ok((places, seen == limit))
     }
 
     /// Adds to those that are found already.

@@ -26,13 +26,23 @@ fn guessed(word: &str, count: u64) -> Term {
 }
 
 #[test]
-fn of_a_word_that_is_more_common_than_was_guessed_the_newest_are_found() {
+fn of_a_word_that_stands_everywhere_the_newest_are_found_whatever_was_guessed() {
     let dir = tempfile::tempdir().unwrap();
-    let titles: Vec<String> = (0..40).map(|number| format!("gull {number}")).collect();
+    let titles: Vec<String> = (1..=100)
+        .map(|number| match number {
+            ..=70 => format!("gull {number}"),
+            _ => format!("tern {number}"),
+        })
+        .collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let (store, project, _) = furnished(dir.path(), &titles);
     let reads = store.read();
-    for kinds in [vec![], vec![RowKind::Observation]] {
+    // Far too few, and far too many: it stands in none of the newest.
+    for (count, kinds) in [
+        (1, vec![]),
+        (1, vec![RowKind::Observation]),
+        (9_999, vec![]),
+    ] {
         let scope = WordScope {
             project: Some(project),
             kinds,
@@ -47,11 +57,12 @@ fn of_a_word_that_is_more_common_than_was_guessed_the_newest_are_found() {
             most: 5,
             found: Vec::new(),
         };
-        let gull = guessed("gull", 1);
+        let gull = guessed("gull", count);
         lookup.any_of(&[&gull], &reach, false).unwrap();
-        let newest = Place::new(project, 40, RowKind::Observation);
-        assert!(lookup.found.iter().any(|(place, _)| *place == newest));
-        assert!(lookup.found.len() <= 20, "{}", lookup.found.len());
+        let at = |sequence| Place::new(project, sequence, RowKind::Observation);
+        let found: Vec<Place> = lookup.found.iter().map(|(place, _)| *place).collect();
+        let newest: Vec<Place> = (7..=70).map(at).collect();
+        assert_eq!(found, newest, "guessed {count}");
     }
 }
 
@@ -76,9 +87,8 @@ fn a_list_that_was_cut_is_not_taken_for_all_of_it_where_only_some_kinds_are_aske
         most: 5,
         found: Vec::new(),
     };
-    let (places, cut_at) = lookup.places(&Expr::Term("gull".into()), 3).unwrap();
-    assert!(places.is_empty());
-    assert_eq!(cut_at, Some(Place::new(project, 3, RowKind::Observation)));
-    let (_, cut_at) = lookup.places(&Expr::Term("gull".into()), 5).unwrap();
-    assert_eq!(cut_at, None, "that is all of it");
+    let (places, is_cut) = lookup.places(&Expr::Term("gull".into()), 3).unwrap();
+    assert!(places.is_empty() && is_cut);
+    let (_, is_cut) = lookup.places(&Expr::Term("gull".into()), 5).unwrap();
+    assert!(!is_cut, "that is all of it");
 }

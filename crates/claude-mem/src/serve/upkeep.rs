@@ -21,6 +21,8 @@ use crate::log::{self, Keep, Level};
 use crate::store::{Store, StoreError};
 
 const DAY_SECONDS: i64 = 86_400;
+/// Between two steps of a merge.
+const MERGE_PAUSE: Duration = Duration::from_millis(2);
 
 /// The thread.
 #[derive(Debug)]
@@ -87,7 +89,7 @@ fn rounds(worker: &Worker, stopping: &(Mutex<bool>, Condvar), was_killed: bool) 
         let now = Instant::now();
         worker.drain.ring();
         worker.warm.rest(now);
-        once(worker);
+        once(worker, &stopping.0);
         if reap.is_now(now) {
             told(
                 worker,
@@ -124,9 +126,11 @@ fn rests((stopping, bell): &(Mutex<bool>, Condvar)) -> bool {
 }
 
 /// One round of what a worker does that goes on.
-fn once(worker: &Worker) {
+fn once(worker: &Worker, stopping: &Mutex<bool>) {
     hear_silent(worker);
-    keep_order(worker);
+    keep_order(worker, &|| {
+        *stopping.lock().unwrap_or_else(PoisonError::into_inner)
+    });
 }
 
 /// Works until there is nothing left to do, for a worker that ends then. False if nobody waited
@@ -137,7 +141,7 @@ pub fn to_the_end(worker: &Worker) -> Result<bool, StoreError> {
         if !worker.drain_all(|| false)? {
             return Ok(false);
         }
-        keep_order(worker);
+        keep_order(worker, &|| false);
         sweep_up(worker);
         // Hooks do not stop for us.
         if !worker.drain.has_work()? {
@@ -147,13 +151,17 @@ pub fn to_the_end(worker: &Worker) -> Result<bool, StoreError> {
 }
 
 /// What every worker does, however short it lives.
-fn keep_order(worker: &Worker) {
+fn keep_order(worker: &Worker, is_stopping: &dyn Fn() -> bool) {
     let now = clock::now().millis();
     told(worker, "the store could not be tidied", tidy(worker, now));
     let yesterday = now.plus_seconds(-DAY_SECONDS).micros();
     let swept = spool::sweep(worker.store.dir(), yesterday).map(drop);
     told(worker, "the spool could not be swept", swept);
-    told(worker, "the index could not be merged", merge(worker));
+    told(
+        worker,
+        "the index could not be merged",
+        merge(worker, is_stopping),
+    );
     told(worker, "the log was not emptied", empty_log(worker));
     told(worker, "no backup could be made", back_up(worker, now));
     let keep = Keep::from(&worker.settings);
@@ -205,18 +213,17 @@ fn tidy(worker: &Worker, now: Millis) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Puts the full-text index into one piece, a step at a time, while nothing else waits.
-fn merge(worker: &Worker) -> Result<(), StoreError> {
+/// Puts the full-text index into one piece, a step at a time, while no event waits.
+fn merge(worker: &Worker, is_stopping: &dyn Fn() -> bool) -> Result<(), StoreError> {
     let store = &worker.store;
     if !store.with(|store| store.read().is_index_worth_a_merge())? {
         return Ok(());
     }
-    loop {
-        let is_wanted = worker.drain.has_work()?;
-        if is_wanted || !store.with(Store::merge_index)? {
-            return Ok(());
-        }
+    while !is_stopping() && !worker.drain.has_work()? && store.with(Store::merge_index)? {
+        // Whoever else wants the store gets it between two steps.
+        std::thread::sleep(MERGE_PAUSE);
     }
+    Ok(())
 }
 
 /// Hooks leave the write-ahead log to us.

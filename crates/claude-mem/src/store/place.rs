@@ -50,11 +50,20 @@ pub struct Span {
 }
 
 impl Span {
-    /// An owner's texts from one of them on.
-    pub(super) fn of(owner: ProjectId, from: i64) -> Self {
+    /// An owner's texts.
+    pub(super) fn of(owner: ProjectId) -> Self {
         Self {
-            first: owner.0 << OWNER_SHIFT | from << KIND_BITS,
+            first: owner.0 << OWNER_SHIFT,
             last: ((owner.0 + 1) << OWNER_SHIFT) - 1,
+        }
+    }
+
+    /// The part that begins with a place.
+    #[must_use]
+    pub fn from(self, place: Place) -> Self {
+        Self {
+            first: place.0,
+            ..self
         }
     }
 }
@@ -77,14 +86,15 @@ impl Reach {
             let (first, last) = (0, i64::MAX);
             return vec![Span { first, last }];
         }
-        self.newest(1.0)
+        self.shares().into_iter().map(|(span, _)| span).collect()
     }
 
-    /// Of each owner the newest, this share of them.
-    pub fn newest(&self, share: f64) -> Vec<Span> {
+    /// Each owner's texts, and which part of all they are.
+    pub fn shares(&self) -> Vec<(Span, f64)> {
+        let all = self.texts().max(1) as f64;
         let owners = self.owners.iter();
         owners
-            .map(|&(owner, texts)| Span::of(owner, (texts as f64 * (1.0 - share)) as i64))
+            .map(|&(owner, texts)| (Span::of(owner), texts as f64 / all))
             .collect()
     }
 
@@ -123,7 +133,7 @@ impl Reads<'_> {
 
     /// How many texts an owner has had.
     pub(super) fn last_sequence(&self, owner: ProjectId) -> Result<i64, StoreError> {
-        let Span { first, last } = Span::of(owner, 0);
+        let Span { first, last } = Span::of(owner);
         Ok(self.last_place(first, last)?.map_or(0, Place::sequence))
     }
 
@@ -163,8 +173,10 @@ mod tests {
         let spans = reach.spans();
         assert!(inside(&spans[0], at(0, 1)) && inside(&spans[1], at(4, 100)));
         assert!(!spans.iter().any(|span| inside(span, at(3, 1))));
-        let newest = reach.newest(0.25);
-        assert!(inside(&newest[1], at(4, 76)) && !inside(&newest[1], at(4, 70)));
+        let newest = spans[1].from(at(4, 76));
+        assert!(inside(&newest, at(4, 76)) && !inside(&newest, at(4, 75)));
+        let shares = reach.shares().into_iter().map(|(_, share)| share);
+        assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
         assert_eq!(reach.texts(), 110);
         assert_eq!(reach.texts_until(at(4, 50)), 60);
     }

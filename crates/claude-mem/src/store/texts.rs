@@ -123,7 +123,7 @@ impl Writes<'_> {
     /// A text's place tells its project; a merge has to give it another, behind those that are
     /// there.
     pub(super) fn move_texts(&self, from: ProjectId, into: ProjectId) -> Result<(), StoreError> {
-        let Span { first, last } = Span::of(from, 0);
+        let Span { first, last } = Span::of(from);
         let behind = Place::new(into, self.last_sequence(into)?, RowKind::ALL[0]);
         self.tx.execute(
             "UPDATE texts SET id = id - ?1 + ?3 WHERE id BETWEEN ?1 AND ?2",

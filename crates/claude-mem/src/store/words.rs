@@ -268,6 +268,23 @@ impl Reads<'_> {
         Ok(())
     }
 
+    /// The newest places of a span with `what`, newest first.
+    pub fn newest_places_with(
+        &self,
+        what: &Expr,
+        Span { first, last }: Span,
+        limit: u32,
+    ) -> Result<Vec<Place>, StoreError> {
+        let mut found = self.0.prepare_cached(
+            "SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+             ORDER BY rowid DESC LIMIT ?4",
+        )?;
+        let places = found.query_map(params![rendered(what), first, last, limit], |row| {
+            row.get(0).map(Place)
+        })?;
+        Ok(places.collect::<Result<_, _>>()?)
+    }
+
     /// Whether the text of a row has `what`.
     pub fn has_in_text(
         &self,
@@ -354,7 +371,7 @@ impl Reads<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Where a word stands within reach. A common one is listed in part, and counted nearly.
+    /// Where a word stands within reach. A common one is only counted, nearly.
     pub fn listed_with(&self, word: &str, reach: &Reach) -> Result<Listed, StoreError> {
         let what = Expr::Term(word.to_owned());
         let mut places = Vec::new();
