@@ -96,7 +96,9 @@ async function draw({ quiet = false } = {}) {
   let had = null;
   const put = (content) => {
     if (main.contains(document.activeElement)) had = sameAs(document.activeElement);
+    const open = isNew ? [] : [...main.querySelectorAll('mem-card.open')].map((one) => one.dataset.handle);
     fill(main, content);
+    open.forEach((handle) => main.querySelector(`mem-card[data-handle="${handle}"]`)?.reopen());
   };
   // A view that is quick never shows that it was waited for.
   const patience = setTimeout(() => mine === turn && isNew && put(loading()), 150);

@@ -99,6 +99,12 @@ export class MemCard extends HTMLElement {
     );
   }
 
+  /** As it was before its view was drawn anew. */
+  reopen() {
+    this.#open = true;
+    this.#render();
+  }
+
   toggle(to = !this.#open) {
     this.#open = to;
     this.#fresh = false;

@@ -96,20 +96,49 @@ test('what is drawn anew keeps the focus', async () => {
   await focus(`#${id}:not([data-old])`);
 });
 
-test('what is being written stays when its view is drawn anew', async () => {
+test('what is open stays open when its view is drawn anew', async () => {
   await session();
-  const title = page.locator('.edit [name="title"]');
-  const made = of('change');
-  await made.locator('.card-toggle').click();
-  await made.locator('[data-act="edit"]').click();
-  await title.fill('half a sent');
-  const asked = page.waitForResponse((answer) => answer.url().includes('/api/sessions/'));
-  await stage.turn('Sound it once more');
-  await (await asked).finished();
+  await of('change').locator('.card-toggle').click();
+  await stage.turn('Sound it by night');
+  await card(page, 'Sound it by night').first().waitFor();
+  await of('change').locator('.card-body').waitFor();
+});
+
+const title = () => page.locator('.edit [name="title"]');
+
+async function write() {
+  await of('change').locator('[data-act="edit"]').click();
+  await title().fill('half a sent');
+}
+
+async function leave() {
   await focus('.edit [name="title"]');
-  assert.equal(await title.inputValue(), 'half a sent');
+  assert.equal(await title().inputValue(), 'half a sent');
   await page.keyboard.press('Escape');
-  await title.waitFor({ state: 'detached' });
+  await title().waitFor({ state: 'detached' });
+}
+
+test('while somebody writes nothing is drawn anew, but afterwards', async () => {
+  await session();
+  await of('change').locator('.card-toggle').click();
+  await write();
+  await stage.turn('Sound it once more');
+  await leave();
+  await card(page, 'Sound it once more').first().waitFor();
+});
+
+test('what was begun while its view was on its way stays, and the view with it', async () => {
+  await session();
+  await of('change').locator('.card-toggle').click();
+  const release = await held(page, '**/api/sessions/*');
+  const asked = page.waitForRequest('**/api/sessions/*');
+  await stage.turn('Sound it in the rain');
+  await asked;
+  await write();
+  await release();
+  await leave();
+  await stage.turn('Sound it in the fog');
+  await card(page, 'Sound it in the fog').first().waitFor();
 });
 
 test('a view that takes its time gets the focus', async () => {
