@@ -129,7 +129,7 @@ pub const END_STEP_SECONDS: u64 = 4;
 pub const END_SECONDS: u64 = 12;
 /// How long whoever starts a worker waits for it to be ready,
 pub const READY_SECONDS: u64 = 20;
-/// and to be ready after a migration, which takes a minute for some 100,000 observations.
+/// and to be ready after a migration: one of 100,000 observations took longer than that.
 pub const MIGRATED_SECONDS: u64 = 900;
 
 /// How long hooks wait before one starts a worker again.

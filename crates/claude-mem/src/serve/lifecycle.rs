@@ -226,9 +226,9 @@ impl Running {
         }
         if is_ours {
             worker.say(Level::Info, "worker ended", &[("why", &why)]);
-        }
-        if is_ours && let Err(error) = std::fs::remove_file(plan.dir.worker_pid()) {
-            worker.trouble("the pid file is left behind", &error);
+            if let Err(error) = std::fs::remove_file(plan.dir.worker_pid()) {
+                worker.trouble("the pid file is left behind", &error);
+            }
         }
         drop(self.lock);
     }

@@ -375,13 +375,9 @@ impl Reads<'_> {
     pub fn listed_with(&self, word: &str, reach: &Reach) -> Result<Listed, StoreError> {
         let what = Expr::Term(word.to_owned());
         let mut places = Vec::new();
-        for span in reach.spans() {
-            let left = COUNTED_TEXTS_MAX - places.len() as u32;
-            self.places_with(&what, &[span], left, |place| places.push(place))?;
-            if places.len() == COUNTED_TEXTS_MAX as usize {
-                break;
-            }
-        }
+        self.places_with(&what, &reach.spans(), COUNTED_TEXTS_MAX, |place| {
+            places.push(place);
+        })?;
         let count = places.len() as u64;
         match places.last() {
             Some(&furthest) if count == u64::from(COUNTED_TEXTS_MAX) => {
