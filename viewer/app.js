@@ -7,6 +7,7 @@ import { add } from './edit.js';
 import { feed } from './feed.js';
 import { keys, help } from './keys.js';
 import { next } from './next.js';
+import { painted } from './paint.js';
 import { search } from './search.js';
 import { session, sessions } from './sessions.js';
 import { settings } from './settings.js';
@@ -240,14 +241,11 @@ async function start() {
   const there = new Promise((done) => (world.begin = done));
   there.then(window.first.show);
   const begun = there.then(painted);
-  begun.then((seen) => world.stream.run(seen));
+  begun.then(async () => world.stream.run(await there));
   world.known = begun.then(projects).catch(() => { /* What is looked at says what is wrong. */ });
   // The feed says itself when it is there.
   if (place().name !== 'feed') world.begin();
   await show();
 }
-
-/** Hands on what it is given once what is in the page now has been painted. */
-const painted = (value) => new Promise((done) => (document.hidden ? done(value) : requestAnimationFrame(() => setTimeout(() => done(value)))));
 
 start();

@@ -6,7 +6,7 @@ import { MemList } from './list.js';
 import { mark, TYPES, typeOf } from './words.js';
 
 /** The first page is as long as the window, to be there at once. */
-const [FIRST, PAGE] = [window.first.rows, 50];
+const [FIRST, PAGE] = [window.first.rows, 25];
 const KINDS = [['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Answers']];
 const NAMES = { decision: 'Decisions', bugfix: 'Fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
 const ROWS = new Set(['prompt', 'observation', 'summary', 'message']);

@@ -4,7 +4,7 @@
 window.first = (() => {
   const KEY = 'claude-mem-token';
   /** The height of a usual card: no more are asked for at first than a window holds. */
-  const CARD = 84;
+  const CARD = 108;
   const PATIENCE_MS = 250;
   const token = () => sessionStorage.getItem(KEY) ?? '';
   const json = async (path, how) => {

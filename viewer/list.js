@@ -3,6 +3,7 @@
 
 import { fill, h, loading, state } from './dom.js';
 import { MemCard } from './card.js';
+import { painted } from './paint.js';
 import { day } from './times.js';
 
 /** Cards of this much above and below the window stay in the page. */
@@ -91,6 +92,7 @@ export class MemList extends HTMLElement {
         this.removeAttribute('aria-busy');
       }
     }
+    if (first) await painted();
     // An observer only reports changes: asked anew, it says where the end is now.
     if (this.#ended || generation !== this.#generation) return;
     this.#more.unobserve(this.#end);

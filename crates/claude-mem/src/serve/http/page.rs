@@ -46,6 +46,7 @@ const FILES: &[(&str, &str, &str)] = files![
     "keys.js" is SCRIPT,
     "list.js" is SCRIPT,
     "next.js" is SCRIPT,
+    "paint.js" is SCRIPT,
     "search.js" is SCRIPT,
     "sessions.js" is SCRIPT,
     "settings.js" is SCRIPT,
