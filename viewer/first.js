@@ -21,8 +21,6 @@ window.first = (() => {
     return given?.feed ?? null;
   };
 
-  const root = document.documentElement;
-  root.dataset.theme = localStorage.getItem('claude-mem-theme') ?? 'system';
   const secret = new URLSearchParams(location.hash.slice(1)).get('k');
   // Asked for its inside, the window would lay out a page that has nothing in it yet.
   const rows = Math.min(Math.max(Math.ceil(outerHeight / CARD), 8), 40);
@@ -36,6 +34,9 @@ window.first = (() => {
   };
   // What went wrong is found again, and said, when it is asked for in the usual way.
   const asked = begin().catch(() => null);
+  // Not before: the browser fetches it from another process, which takes it a while.
+  const root = document.documentElement;
+  root.dataset.theme = localStorage.getItem('claude-mem-theme') ?? 'system';
   // One picture instead of two: the frame comes together with what it frames, unless that takes
   // a while.
   const show = () => root.removeAttribute('data-wait');
