@@ -22,6 +22,10 @@ pub struct Filter {
     pub concepts: Vec<String>,
     /// A path, a path's suffix, or a folder ending in `/`. Any of these.
     pub files: Vec<String>,
+    /// Of observations: those alone that go to every session of their project.
+    pub pinned: bool,
+    /// Of observations: those alone that were marked as wrong.
+    pub wrong: bool,
     pub since: Option<Millis>,
     /// Exclusive.
     pub until: Option<Millis>,

@@ -189,6 +189,11 @@ impl Reads<'_> {
                 [Value::Text(concept.clone())],
             );
         }
+        for (is_asked, column) in [(filter.pinned, "pinned = 1"), (filter.wrong, "wrong = 1")] {
+            if is_asked {
+                clause.and(column, []);
+            }
+        }
         let kind = RowKind::Observation;
         self.and_files(&mut clause, kind, filter.project, &filter.files)?;
         let sql = filter.page(COLUMNS, kind.table(), &mut clause, page);

@@ -115,7 +115,7 @@ const TRIES: &[Try] = &[
     ("GET", "/api/projects", "/api/projects", "", "/items/0", &["id", "name", "root", "lastActiveAt", "observations", "sessions"]),
     ("GET", "/api/sessions", "/api/sessions?status=completed", "", "", LIST),
     ("GET", "/api/sessions", "/api/sessions", "", "/items/0", SESSION),
-    ("GET", "/api/sessions/{id}", "/api/sessions/1", "", "", &["session", "prompts", "observations", "summaries", "messages", "injections", "spend"]),
+    ("GET", "/api/sessions/{id}", "/api/sessions/1", "", "", &["session", "prompts", "observations", "summaries", "messages", "injections", "told", "spend"]),
     ("GET", "/api/sessions/{id}", "/api/sessions/one", "", "/session", SESSION),
     ("GET", "/api/context/preview", "/api/context/preview?project=shop&tokens=900", "", "", &["text", "tokens", "budget", "items", "leftOut", "settings"]),
     ("GET", "/api/context/preview", "/api/context/preview?project=1", "", "/items/0", &["handle", "title", "type", "tokens", "reason", "value"]),
@@ -354,6 +354,37 @@ fn the_feed_leads_through_everything_once() {
             .iter()
             .all(|handle| handle.starts_with('P'))
     );
+}
+
+#[test]
+fn what_is_pinned_or_wrong_can_be_listed_and_found() {
+    let stage = Stage::with_a_turn();
+    let save = |title: &str| {
+        let body =
+            json!({ "text": "The lighthouse blinks twice.", "title": title, "project": "shop" });
+        let saved = stage.call("POST", "/api/memory/save", &body.to_string());
+        saved.json()["id"].as_i64().unwrap()
+    };
+    let (pinned, wrong) = (save("Lighthouse one"), save("Lighthouse two"));
+    for (id, mark) in [(pinned, "pinned"), (wrong, "wrong")] {
+        let body = json!({ mark: true }).to_string();
+        let marked = stage.call("PATCH", &format!("/api/observations/{id}"), &body);
+        assert_eq!(marked.status, 200, "{marked:?}");
+        let listed = stage.get(&format!("/api/observations?{mark}=true")).json();
+        let ids: Vec<_> = listed["items"].as_array().unwrap().iter().collect();
+        assert_eq!(ids.len(), 1, "{mark}: {listed}");
+        assert_eq!(ids[0]["id"], id);
+    }
+    for (also, is_found) in [("", false), ("&wrong=true", true)] {
+        for query in ["lighthouse", ""] {
+            let found = stage.get(&format!("/api/search?allProjects=true&query={query}{also}"));
+            assert_eq!(
+                found.body.contains("Lighthouse two"),
+                is_found,
+                "{also} {query:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub(super) struct Which {
     pub(super) concept: Option<String>,
     /// A path, the end of one, or a folder.
     pub(super) file: Option<String>,
+    /// Those alone that are pinned.
+    pub(super) pinned: bool,
+    /// Those alone that were marked as wrong.
+    pub(super) wrong: bool,
     /// Milliseconds, a day, a moment, or so long ago as `3d`.
     pub(super) since: Option<String>,
     /// The same; a day is meant to its end.
@@ -117,6 +121,8 @@ impl Which {
             types: types(self.r#type.as_deref()),
             concepts: self.concept.clone().into_iter().collect(),
             files: self.file.clone().into_iter().collect(),
+            pinned: self.pinned,
+            wrong: self.wrong,
             since: since(api, self.since.as_deref())?,
             until: until(api, self.until.as_deref())?,
             ..Filter::default()

@@ -37,6 +37,8 @@ pub(super) struct Question {
     file: Option<String>,
     since: Option<String>,
     until: Option<String>,
+    /// Also what was marked as wrong.
+    wrong: bool,
     limit: Option<u32>,
     offset: u32,
     /// With the parts of each score.
@@ -116,6 +118,7 @@ pub(super) fn search(api: &Api, _: &Params, asked: Question) -> Result<Answers, 
     question.files = asked.file.into_iter().collect();
     question.since = since(api, asked.since.as_deref())?;
     question.until = until(api, asked.until.as_deref())?;
+    question.with_wrong = asked.wrong;
     question.page = page(asked.offset, asked.limit);
     question.typing = asked.typing;
     let project = api.view(|reads| projects::named(reads, asked.project.as_deref()))?;

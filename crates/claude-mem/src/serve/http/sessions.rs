@@ -15,7 +15,7 @@ use super::rows::{
 };
 use crate::ids::{ClientSessionId, SessionId};
 use crate::limits::HTTP_SESSION_ROWS_MAX;
-use crate::store::{Filter, Page, Reads, Session, SessionStatus, Signal};
+use crate::store::{Filter, Page, Paged, Reads, Session, SessionStatus, Signal};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -50,6 +50,8 @@ pub(super) fn find(reads: &Reads<'_>, text: &str) -> Result<Session, Problem> {
     found.ok_or_else(|| Problem::not_there(format!("session {text:?}")))
 }
 
+/// A session with its rows, oldest first. Of a very long one they are the newest of each kind; its
+/// own counts are those of all.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Whole {
     session: SessionView,
@@ -59,7 +61,15 @@ pub(super) struct Whole {
     messages: Vec<MessageView>,
     /// What it was told, and why.
     injections: Vec<Entry>,
+    told: Told,
     spend: Spent,
+}
+
+/// All that it was told, also what is not listed.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Told {
+    memories: usize,
+    tokens: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -74,29 +84,22 @@ pub(super) fn one(api: &Api, params: &Params, _: Nothing) -> Result<Whole, Probl
         let (id, called) = (session.id, session.client_session.clone());
         let of_it = Filter {
             session: Some(id),
-            oldest_first: true,
             ..Filter::default()
         };
         let all = Page::first(HTTP_SESSION_ROWS_MAX);
         let mut views = Views::new(reads);
-        let prompts = reads.prompts(&of_it, all)?.items.into_iter();
-        let prompts = prompts
-            .map(|row| views.prompt(row))
-            .collect::<Result<_, _>>()?;
-        let observations = reads.observations(&of_it, all)?.items.into_iter();
-        let observations = observations
-            .map(|row| views.observation(row))
-            .collect::<Result<_, _>>()?;
-        let summaries = reads.summaries(&of_it, all)?.items.into_iter();
-        let summaries = summaries
-            .map(|row| views.summary(row))
-            .collect::<Result<_, _>>()?;
-        let messages = reads.final_messages(&of_it, all)?.items.into_iter();
-        let messages = messages
-            .map(|row| views.message(row))
-            .collect::<Result<_, _>>()?;
+        let prompts = oldest_first(reads.prompts(&of_it, all)?, |row| views.prompt(row))?;
+        let observations = oldest_first(reads.observations(&of_it, all)?, |row| {
+            views.observation(row)
+        })?;
+        let summaries = oldest_first(reads.summaries(&of_it, all)?, |row| views.summary(row))?;
+        let messages = oldest_first(reads.final_messages(&of_it, all)?, |row| views.message(row))?;
         let mut told = reads.feedback_in_session(&called.0)?;
         told.retain(|entry| entry.signal == Signal::Injected);
+        let all_told = Told {
+            memories: told.len(),
+            tokens: told.iter().map(|entry| u64::from(entry.tokens)).sum(),
+        };
         told.truncate(HTTP_SESSION_ROWS_MAX as usize);
         let spent = reads.spend_of_session(id)?;
         Ok(Whole {
@@ -106,10 +109,19 @@ pub(super) fn one(api: &Api, params: &Params, _: Nothing) -> Result<Whole, Probl
             summaries,
             messages,
             injections: entries(reads, told)?,
+            told: all_told,
             spend: Spent {
                 tokens: spent.tokens,
                 calls: spent.calls,
             },
         })
     })
+}
+
+/// Rows that come newest first, the other way round.
+fn oldest_first<T, V>(
+    rows: Paged<T>,
+    view: impl FnMut(T) -> Result<V, Problem>,
+) -> Result<Vec<V>, Problem> {
+    rows.items.into_iter().rev().map(view).collect()
 }
