@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
+use super::screen::{Screen, remark};
 use super::words;
 use crate::clock::{self, Millis};
 use crate::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
@@ -134,11 +134,12 @@ fn patience(app: &App) -> Duration {
         Store::open_read_only(&app.data.db()),
         Err(StoreError::Older { .. })
     );
-    Duration::from_secs(if is_older {
-        MIGRATED_SECONDS
-    } else {
-        READY_SECONDS
-    })
+    if !is_older {
+        return Duration::from_secs(READY_SECONDS);
+    }
+    // Whoever cannot be told does not wait any less.
+    let _ = remark("the database is of an older version: it is rewritten first");
+    Duration::from_secs(MIGRATED_SECONDS)
 }
 
 fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
@@ -348,11 +349,10 @@ fn hand_over(app: &App, executable: &Path, ended: Ended) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often a worker may end under us before we give up.
-const DRAIN_TRIES: usize = 20;
-
 fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    for _ in 0..DRAIN_TRIES {
+    // A worker that is about to be ready may be given as much time as one that is started.
+    let until = Instant::now() + patience(app);
+    while Instant::now() < until {
         match lifecycle::run(plan(app, true)?, compressor, |_| {}) {
             Ok(Ended::Drained) => return drained(screen),
             Ok(_) => bail!("the worker was ended before the queue was empty"),

@@ -1,5 +1,7 @@
+use claude_mem::store::APPLICATION_ID;
 use insta::assert_snapshot;
 
+use crate::common::hooks::data;
 use crate::common::turns::{counts, eventually, pid, turn};
 use crate::common::{sandbox, shown};
 
@@ -215,4 +217,43 @@ fn a_running_worker_is_not_restored_over() {
     let refused = home.mem(&["restore"]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("worker stop"), "{refused}");
+}
+
+#[test]
+fn whoever_has_to_wait_for_a_database_to_be_rewritten_is_told() {
+    for waits in [
+        &["worker", "start"][..],
+        &["worker", "run", "--until-drained"],
+    ] {
+        let home = sandbox();
+        let db = data(&home).db();
+        std::fs::create_dir_all(db.parent().unwrap()).unwrap();
+        first_schema(&db);
+        let ran = home.mem(waits).ok();
+        assert!(
+            ran.stderr.contains("it is rewritten first"),
+            "{}",
+            ran.stderr
+        );
+        home.mem(&["worker", "stop"]).ok();
+        let ran = home.mem(waits).ok();
+        assert_eq!(ran.stderr, "");
+        home.mem(&["worker", "stop"]).ok();
+    }
+}
+
+/// A database as the first version of this program left it.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "makes a database of an earlier program"
+)]
+fn first_schema(path: &std::path::Path) {
+    let conn = rusqlite::Connection::open(path).unwrap();
+    conn.execute_batch(include_str!(
+        "../../src/store/migrations/0001_foundation.sql"
+    ))
+    .unwrap();
+    conn.pragma_update(None, "application_id", APPLICATION_ID)
+        .unwrap();
+    conn.pragma_update(None, "user_version", 1).unwrap();
 }
