@@ -64,9 +64,11 @@ function tell(what, figures) {
 /** `pairs`: each a visit to the viewer and one to the one line. */
 function say(what, pairs) {
   for (const name of Object.keys(pairs[0].viewer.times)) tell(`${what}, ${name}`, pairs.map(({ viewer }) => viewer.times[name]));
-  const painted = (one) => one.times['memories painted'];
-  tell(`${what}, a page of one line painted`, pairs.map(({ line }) => painted(line)));
-  tell(`${what}, the viewer over a page of one line`, pairs.map(({ viewer, line }) => painted(viewer) - painted(line)));
+  // What the browser takes for any page at all, and what is ours.
+  for (const [name, done] of [['the load event', 'loaded'], ['memories painted', 'painted']]) {
+    tell(`${what}, a page of one line ${done}`, pairs.map(({ line }) => line.times[name]));
+    tell(`${what}, the viewer ${done} over a page of one line`, pairs.map(({ viewer, line }) => viewer.times[name] - line.times[name]));
+  }
 }
 
 async function times(count, run) {
