@@ -231,6 +231,8 @@ pub const BUSY_MS: u64 = 5_000;
 
 /// `settings.json`. A longer file is not one that a person wrote.
 pub const SETTINGS_BYTES_MAX: usize = 1 << 20;
+/// How long a change of it waits for another one to end.
+pub const SETTINGS_LOCK_SECONDS_MAX: u64 = 5;
 
 /// The body of an ordinary HTTP request.
 pub const HTTP_BODY_BYTES_MAX: usize = 1 << 20;
@@ -250,6 +252,10 @@ pub const HTTP_SEARCHES_AT_ONCE_MAX: usize = 2;
 pub const HTTP_STREAMS_MAX: usize = 16;
 /// Rows of one kind that a stream tells one by one. Of more, the newest: the page looks them up.
 pub const HTTP_STREAM_ROWS_MAX: usize = 200;
+/// Rows of a kind that are read at a time for a page; the next when it has taken these.
+pub const HTTP_STREAM_BATCH_ROWS: usize = 25;
+/// So many of the last changes of rows are kept, for those who look on.
+pub const ROW_CHANGES_MAX: i64 = 10_000;
 /// How old the figures of the dashboard's charts may be. Less than a page waits before it asks again.
 pub const HTTP_FIGURES_MS: u64 = 400;
 /// How often a stream looks for what other processes have changed.
@@ -274,6 +280,8 @@ pub const HTTP_SESSION_ROWS_MAX: u32 = 500;
 
 const _: () = assert!(HTTP_ROWS <= HTTP_ROWS_MAX && HTTP_ROWS_MAX <= PAGE_ROWS_MAX);
 const _: () = assert!(2 * HTTP_STREAM_QUIET_SECONDS < HTTP_SILENCE_SECONDS_MAX);
+const _: () = assert!(HTTP_STREAM_BATCH_ROWS < HTTP_STREAM_ROWS_MAX);
+const _: () = assert!(10 * HTTP_STREAM_ROWS_MAX as i64 <= ROW_CHANGES_MAX);
 const _: () = assert!(HTTP_STREAMS_MAX < HTTP_CONNECTIONS_MAX);
 const _: () = assert!(2 * HTTP_SEARCHES_AT_ONCE_MAX <= HTTP_REQUESTS_AT_ONCE_MAX);
 const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);

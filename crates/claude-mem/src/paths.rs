@@ -81,6 +81,11 @@ impl DataDir {
         self.root.join("settings.json")
     }
 
+    /// Held by whoever changes the settings: one at a time.
+    pub fn settings_lock(&self) -> PathBuf {
+        self.root.join("settings.lock")
+    }
+
     /// An empty directory for a client that compresses: there it finds nobody's instructions.
     pub fn compressor(&self) -> PathBuf {
         self.root.join("compressor")
@@ -252,6 +257,32 @@ pub fn create_file(path: &Path) -> io::Result<File> {
         .open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
+}
+
+/// Puts a file that only its owner can read in the place of one, in one step: whoever reads finds
+/// the old one or the new one. What a killed process leaves is named after it, and swept.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(format!(".unfinished-{}-{}", std::process::id(), random()?));
+    let unfinished = PathBuf::from(unfinished);
+    let written = create_file(&unfinished)
+        .and_then(|mut file| {
+            io::Write::write_all(&mut file, bytes)?;
+            file.sync_all()
+        })
+        .and_then(|()| fs::rename(&unfinished, path));
+    if written.is_err() {
+        // The first error is the one to report; a file that was never made cannot be removed.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}
+
+/// Sixteen hex digits that nobody guesses.
+fn random() -> io::Result<String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
 }
 
 /// Opens a file to add to its end, private if it has to be made.

@@ -5,7 +5,7 @@
 //! Invariant: what cannot be read counts as a pause without an end. Someone who asked not to be
 //! recorded is not recorded because a file got damaged, and `touch paused` is a pause too.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -35,21 +35,8 @@ pub fn in_force(path: &Path, now: Millis) -> Option<Pause> {
 
 /// Begins a pause, or changes the one that holds.
 pub fn begin(path: &Path, pause: Pause) -> std::io::Result<()> {
-    let text = serde_json::to_string(&pause)?;
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    // Of a process of the same number that was killed over it.
-    match std::fs::remove_file(&temporary) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let written = crate::paths::create_file(&temporary)
-        .and_then(|mut file| writeln!(file, "{text}"))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first error is the one to report; a file that was never made cannot be removed.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    let text = format!("{}\n", serde_json::to_string(&pause)?);
+    crate::paths::replace_file(path, text.as_bytes())
 }
 
 /// Ends the pause. True if there was a file.

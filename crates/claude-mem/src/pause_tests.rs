@@ -46,10 +46,6 @@ fn nobody_else_can_read_when_somebody_looks_away() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("paused");
-    // What a killed process of our number may have left behind.
-    let left = path.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&left, "half").expect("written");
-    std::fs::set_permissions(&left, std::fs::Permissions::from_mode(0o666)).expect("opened");
     begin(&path, Pause::default()).expect("begun");
     let mode = std::fs::metadata(&path)
         .expect("there")

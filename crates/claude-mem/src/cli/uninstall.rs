@@ -241,6 +241,7 @@ fn ours(data: &DataDir, foreign: bool) -> Vec<PathBuf> {
         data.rehearsal(),
         data.installed(),
         data.paused(),
+        data.settings_lock(),
         data.token(),
         data.worker_pid(),
         data.worker_lock(),

@@ -1,17 +1,22 @@
 //! `settings.json` as a file: read leniently, edited without touching what is not ours.
 //!
 //! Comments, order, unknown keys and the indentation survive an edit. The file is replaced in one
-//! step, so that a hook that starts meanwhile reads the old one or the new one, never half of it.
+//! step, so that a hook that starts meanwhile reads the old one or the new one, never half of it; and
+//! by one at a time, so that of two changes at once neither is lost.
 
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, ast};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 
 use super::kind::{Raw, Value};
-use crate::limits::SETTINGS_BYTES_MAX;
+use crate::limits::{SETTINGS_BYTES_MAX, SETTINGS_LOCK_SECONDS_MAX};
+use crate::paths;
 
 pub const FILE_NAME: &str = "settings.json";
 
@@ -85,6 +90,14 @@ fn scalar(value: &ast::Value<'_>) -> Option<String> {
     }
 }
 
+/// One change of the file.
+#[derive(Clone, Copy, Debug)]
+pub enum Change<'a> {
+    Set(&'a str, &'a Value),
+    /// Takes these names out.
+    Unset(&'a [String]),
+}
+
 /// The file, opened to be edited.
 #[derive(Debug)]
 pub struct SettingsFile {
@@ -103,15 +116,29 @@ impl SettingsFile {
     }
 
     pub fn set(&self, name: &str, value: &Value) -> Result<(), WriteError> {
-        self.edit(|text| with(text, name, value))
+        self.apply(&[Change::Set(name, value)]).map(drop)
     }
 
     /// Takes all of these names out. True if there was one.
     pub fn unset(&self, names: &[String]) -> Result<bool, WriteError> {
+        self.apply(&[Change::Unset(names)])
+    }
+
+    /// All of these changes or none, in one step. True if something was taken out.
+    pub fn apply(&self, changes: &[Change<'_>]) -> Result<bool, WriteError> {
         let mut found = false;
         self.edit(|text| {
-            let (text, any) = without(text, names)?;
-            found = any;
+            let mut text = text.to_owned();
+            for change in changes {
+                text = match change {
+                    Change::Set(name, value) => with(&text, name, value)?,
+                    Change::Unset(names) => {
+                        let (text, any) = without(&text, names)?;
+                        found |= any;
+                        text
+                    }
+                };
+            }
             Ok(text)
         })?;
         Ok(found)
@@ -124,6 +151,8 @@ impl SettingsFile {
             path: path.clone(),
             source,
         };
+        // From the reading to the renaming: what another one changes between the two is kept.
+        let _alone = alone(&self.path).map_err(io)?;
         let before = read_path(&path).map_err(io)?.unwrap_or_default();
         let after = change(&before).map_err(|reason| WriteError::NotJson {
             path: path.clone(),
@@ -132,7 +161,27 @@ impl SettingsFile {
         if after == before {
             return Ok(());
         }
-        replace(&path, after.as_bytes()).map_err(io)
+        paths::replace_file(&path, after.as_bytes()).map_err(io)
+    }
+}
+
+/// Waits until nobody else changes the file, in this process or another one. The kernel takes the
+/// lock back from whoever dies.
+fn alone(settings: &Path) -> std::io::Result<File> {
+    let file = paths::append_file(&settings.with_extension("lock"))?;
+    let until = Instant::now() + Duration::from_secs(SETTINGS_LOCK_SECONDS_MAX);
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(Errno::WOULDBLOCK) => {
+                let what = "another program has been changing it for too long";
+                return Err(std::io::Error::new(ErrorKind::TimedOut, what));
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 
@@ -200,28 +249,6 @@ fn ended(mut text: String) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Writes a neighbour and renames it over the file. Mode 0600: the file may hold a key.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let temporary = path.with_extension(format!("json.{}.tmp", std::process::id()));
-    let written = write_new(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first error is the one to report; a file that was never made cannot be removed.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ fn the_file_is_private_and_a_link_stays_a_link() {
         .expect("listed")
         .map(|entry| entry.expect("entry").file_name())
         .collect();
-    assert_eq!(names.len(), 2, "a temporary file was left: {names:?}");
+    assert_eq!(names.len(), 3, "a temporary file was left: {names:?}");
 }
 
 #[test]
@@ -108,4 +108,48 @@ fn a_file_beyond_the_limit_is_refused() {
     )
     .expect("written");
     assert!(read(dir.path()).is_err());
+}
+
+#[test]
+fn of_changes_at_once_none_is_lost_and_nobody_reads_half_of_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (threads, each) = (8, 12);
+    std::fs::write(dir.path().join(FILE_NAME), "{\n  \"first\": 1\n}\n").expect("written");
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let file = SettingsFile::of(dir.path());
+            scope.spawn(move || {
+                for at in 0..each {
+                    file.set(&format!("key_{thread}_{at}"), &number(at))
+                        .expect("set");
+                }
+            });
+        }
+        let mut known = 0;
+        while known < 1 + threads * usize::try_from(each).expect("small") {
+            let text = read(dir.path()).expect("read").expect("there");
+            let now = properties(&text).expect("whole").len();
+            assert!(now >= known && now > 0, "{known} keys became {now}: {text}");
+            known = now;
+        }
+    });
+    let left = std::fs::read_dir(dir.path()).expect("listed").count();
+    assert_eq!(left, 2, "the file and its lock");
+}
+
+#[test]
+fn several_changes_are_one_and_none_if_one_cannot_be() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join(FILE_NAME);
+    std::fs::write(&path, "{\"port\": 1, \"vectors\": true}").expect("written");
+    let file = SettingsFile::of(dir.path());
+    let (four, gone) = (number(4), ["vectors".to_owned()]);
+    let changes = [Change::Set("port", &four), Change::Unset(&gone)];
+    assert!(file.apply(&changes).expect("applied"));
+    let text = std::fs::read_to_string(&path).expect("read");
+    let left = properties(&text).expect("json");
+    assert_eq!(left, [("port".to_owned(), Raw::Text("4".to_owned()))]);
+    std::fs::write(&path, "{ broken").expect("written");
+    assert!(file.apply(&changes).is_err());
+    assert_eq!(std::fs::read_to_string(&path).expect("read"), "{ broken");
 }

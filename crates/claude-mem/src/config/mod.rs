@@ -17,7 +17,7 @@ mod reference;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use file::{FILE_NAME, SettingsFile, WriteError};
+pub use file::{Change, FILE_NAME, SettingsFile, WriteError};
 pub use keys::{KEYS, Key, Provider, Settings, VARIABLES, WorkerStart, key};
 pub use kind::{Kind, Raw, Secret, Value};
 pub use reference::markdown as reference_markdown;

@@ -4,7 +4,7 @@
 //! are compared in constant time. They are 256 random bits, so nobody guesses one.
 
 use std::collections::VecDeque;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -138,19 +138,8 @@ fn read(file: &Path) -> io::Result<Option<String>> {
 /// Puts a new token in place in one step; readers find the old one or the new one.
 pub fn rotate_file(file: &Path) -> io::Result<String> {
     let token = random()?;
-    let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
-    match std::fs::remove_file(&unfinished) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
-    let written = paths::create_file(&unfinished)
-        .and_then(|mut to| writeln!(to, "{token}"))
-        .and_then(|()| std::fs::rename(&unfinished, file));
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = std::fs::remove_file(&unfinished);
-    }
-    written.map(|()| token)
+    paths::replace_file(file, format!("{token}\n").as_bytes())?;
+    Ok(token)
 }
 
 #[cfg(test)]

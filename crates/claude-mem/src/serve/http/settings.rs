@@ -10,7 +10,7 @@ use super::api::Api;
 use super::call::Params;
 use super::problem::Problem;
 use super::route::Nothing;
-use crate::config::{self, KEYS, Key, Kind, Loaded, Raw, SettingsFile, Source, Value};
+use crate::config::{self, Change, KEYS, Key, Kind, Loaded, Raw, SettingsFile, Source, Value};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Settings {
@@ -121,7 +121,7 @@ pub(super) fn list(api: &Api, _: &Params, _: Nothing) -> Result<Settings, Proble
     })
 }
 
-/// Nothing is written before all of it was found good.
+/// Nothing is written before all of it was found good, and then all of it at once.
 pub(super) fn edit(
     api: &Api,
     params: &Params,
@@ -147,20 +147,23 @@ pub(super) fn edit(
         };
         checked.push((key, value));
     }
-    let file = SettingsFile::of(api.dir().root());
-    for (key, value) in checked {
-        match value {
-            Some(value) => file.set(key.name, &value)?,
-            None => {
-                // Every name the file may know it by, or an older one would take its place.
-                let older = key.older.iter().map(|name| format!("CLAUDE_MEM_{name}"));
-                let names: Vec<String> =
-                    older.chain([key.name.to_owned(), key.variable()]).collect();
-                file.unset(&names)?;
-            }
-        }
-    }
+    let names: Vec<Vec<String>> = checked.iter().map(|(key, _)| every_name(key)).collect();
+    let changes: Vec<Change<'_>> = checked
+        .iter()
+        .zip(&names)
+        .map(|((key, value), names)| match value {
+            Some(value) => Change::Set(key.name, value),
+            None => Change::Unset(names),
+        })
+        .collect();
+    SettingsFile::of(api.dir().root()).apply(&changes)?;
     list(api, params, Nothing {})
+}
+
+/// Every name the file may know it by: taken out alone, an older one would take its place.
+fn every_name(key: &Key) -> Vec<String> {
+    let older = key.older.iter().map(|name| format!("CLAUDE_MEM_{name}"));
+    older.chain([key.name.to_owned(), key.variable()]).collect()
 }
 
 /// `None`: back to the default.
