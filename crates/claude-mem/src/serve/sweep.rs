@@ -47,6 +47,7 @@ pub fn old_rows(store: &SharedStore, now: Millis) -> Result<(), StoreError> {
     rows(store, |tx, max| {
         tx.drop_compactions_before(ago(MARK_DAYS_MAX), max)
     })?;
+    rows(store, |tx, max| tx.drop_changes(max))?;
     rows(store, |tx, max| {
         let shown = tx.old_showings(ago(LEDGER_DAYS_MAX), max)?;
         tx.drop_showings(&shown)?;

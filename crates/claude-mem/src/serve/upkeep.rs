@@ -265,8 +265,9 @@ fn reap_children(worker: &Worker) -> std::io::Result<()> {
 }
 
 /// Looks at every page, beside the writers. What it finds is recovered from.
-fn check_store(worker: &Worker) -> Result<(), StoreError> {
-    let found = Store::open_read_only(&worker.store.dir().db())?.quick_check();
+pub(super) fn check_store(worker: &Worker) -> Result<(), StoreError> {
+    let found = Store::open_read_only(&worker.store.dir().db());
+    let found = found.and_then(|store| store.quick_check());
     match found {
         Err(StoreError::Damaged) => worker.store.with(|_| Err(StoreError::Damaged)),
         found => found,

@@ -194,6 +194,7 @@ impl Writes<'_> {
         self.tx
             .execute("DELETE FROM forgotten WHERE id = ?1", [id])?;
         self.index_row(kind, row_id)?;
+        self.note_change(kind, row_id)?;
         if let (RowKind::Prompt, Some(session)) = (kind, body.number("session_id")) {
             self.name_session(SessionId(session))?;
         }

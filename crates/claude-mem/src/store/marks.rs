@@ -1,20 +1,24 @@
-//! How far somebody has seen: for those who look on while rows come and go.
+//! How far somebody has seen: for those who look on while rows come, change and go.
+//!
+//! Invariant: the numbers only grow, whatever the clock does. Rows have theirs, which are never
+//! given twice; what happens to rows that are there already is numbered in `row_changes`, by
+//! triggers, so that no way of changing a row can leave it out.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
-use super::{Reads, RowKind, StoreError};
-use crate::ids::{ObservationId, SessionId};
+use super::{Reads, RowKind, StoreError, Writes};
+use crate::ids::SessionId;
+use crate::limits::ROW_CHANGES_MAX;
 
-/// The last row of each kind that was seen, and the last that was seen to go.
+/// The last row of each kind that was seen, and the last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     pub observation: i64,
     pub summary: i64,
     pub prompt: i64,
     pub message: i64,
-    pub forgotten: i64,
-    /// When the last correction was made that was seen.
-    pub edited: i64,
+    /// The number of the last change of a row: it was corrected, judged, forgotten, brought back.
+    pub changed: i64,
 }
 
 impl Marks {
@@ -26,49 +30,94 @@ impl Marks {
             RowKind::Message => &mut self.message,
         }
     }
+
+    /// Whether these are of a database that was further than the one `there` is of: one that was
+    /// replaced by its backup.
+    pub fn is_beyond(mut self, mut there: Self) -> bool {
+        let rows = RowKind::ALL
+            .into_iter()
+            .any(|kind| *self.of(kind) > *there.of(kind));
+        rows || self.changed > there.changed
+    }
 }
 
-/// The same condition as that of the index.
-const EDITED: &str = "FROM observations WHERE updated_at_epoch > created_at_epoch";
+/// What has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// If it is not there, it was removed.
+    Row(RowKind, i64),
+    Session(SessionId),
+}
+
+impl Changed {
+    fn of(kind: &str, row_id: i64) -> Option<Self> {
+        match kind {
+            "session" => Some(Self::Session(SessionId(row_id))),
+            kind => Some(Self::Row(RowKind::from_name(kind)?, row_id)),
+        }
+    }
+}
 
 impl Reads<'_> {
     /// Everything that is there has been seen.
     pub fn marks(&self) -> Result<Marks, StoreError> {
-        let last = |table: &str| {
-            self.0
-                .prepare_cached(&format!("SELECT coalesce(max(id), 0) FROM {table}"))?
-                .query_row([], |row| row.get::<_, i64>(0))
+        // The highest number that was ever given, also if its row is gone.
+        let mut last = self
+            .0
+            .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = ?1")?;
+        let mut last = |table: &str| -> Result<i64, StoreError> {
+            let found = last.query_row([table], |row| row.get(0)).optional()?;
+            Ok(found.unwrap_or(0))
         };
         Ok(Marks {
             observation: last(RowKind::Observation.table())?,
             summary: last(RowKind::Summary.table())?,
             prompt: last(RowKind::Prompt.table())?,
             message: last(RowKind::Message.table())?,
-            forgotten: last("forgotten")?,
-            edited: self
-                .0
-                .prepare_cached(&format!(
-                    "SELECT coalesce(max(updated_at_epoch), 0) {EDITED}"
-                ))?
-                .query_row([], |row| row.get(0))?,
+            changed: last("row_changes")?,
         })
     }
 
-    /// Observations that were corrected, pinned or judged after `seen`, the last of them, in the
-    /// order of their corrections, each with its time.
-    pub fn edited_after(
+    /// What changed after `seen`, in the order of the changes, each with its number.
+    pub fn changed_after(
         &self,
         seen: i64,
         limit: usize,
-    ) -> Result<Vec<(i64, ObservationId)>, StoreError> {
-        let mut rows = self.0.prepare_cached(&format!(
-            "SELECT updated_at_epoch, id {EDITED} AND updated_at_epoch > ?1
-             ORDER BY updated_at_epoch DESC, id DESC LIMIT ?2"
-        ))?;
-        let rows = rows.query_map(params![seen, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
-        rows.reverse();
-        Ok(rows)
+    ) -> Result<Vec<(i64, Changed)>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT id, kind, row_id FROM row_changes WHERE id > ?1 ORDER BY id LIMIT ?2",
+        )?;
+        let rows = rows.query_map(params![seen, limit], |row| {
+            let number: i64 = row.get(0)?;
+            let changed = Changed::of(row.get_ref(1)?.as_str()?, row.get(2)?);
+            Ok(changed.map(|changed| (number, changed)))
+        })?;
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// How much has changed after `seen`, counted no further than `limit`.
+    pub fn changes_after(&self, seen: i64, limit: usize) -> Result<usize, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM (SELECT 1 FROM row_changes WHERE id > ?1 LIMIT ?2)",
+            )?
+            .query_row(params![seen, limit], |row| row.get(0))?)
+    }
+
+    /// The sessions that changed after `seen`, the last of them.
+    pub fn sessions_changed_after(
+        &self,
+        seen: i64,
+        limit: usize,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT row_id FROM row_changes WHERE id > ?1 AND kind = 'session' ORDER BY id DESC LIMIT ?2",
+        )?;
+        Ok(rows
+            .query_map(params![seen, limit], |row| row.get(0))?
+            .collect::<Result<_, _>>()?)
     }
 
     /// Rows of one kind that came after `seen`, in the order in which they came.
@@ -87,46 +136,35 @@ impl Reads<'_> {
             .collect::<Result<_, _>>()?)
     }
 
-    /// What was forgotten after `seen`: the number of the forgetting, and the row.
-    pub fn forgotten_after(
-        &self,
-        seen: i64,
-        limit: usize,
-    ) -> Result<Vec<(i64, RowKind, i64)>, StoreError> {
-        let mut rows = self.0.prepare_cached(
-            "SELECT id, kind, row_id FROM forgotten WHERE id > ?1 ORDER BY id LIMIT ?2",
-        )?;
-        Ok(rows
-            .query_map(params![seen, limit], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })?
-            .collect::<Result<_, _>>()?)
-    }
-
-    /// The last that were forgotten and can be brought back, as above.
-    pub fn forgotten_last(&self, limit: usize) -> Result<Vec<(i64, RowKind, i64)>, StoreError> {
-        let mut rows = self
-            .0
-            .prepare_cached("SELECT id, kind, row_id FROM forgotten ORDER BY id DESC LIMIT ?1")?;
-        Ok(rows
-            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-            .collect::<Result<_, _>>()?)
-    }
-
-    /// The sessions under way that were last heard of.
-    pub fn active_sessions(&self, limit: usize) -> Result<Vec<SessionId>, StoreError> {
-        let mut rows = self.0.prepare_cached(
-            "SELECT id FROM sdk_sessions WHERE status = 'active' ORDER BY last_activity_epoch DESC LIMIT ?1",
-        )?;
-        Ok(rows
-            .query_map([limit], |row| row.get(0))?
-            .collect::<Result<_, _>>()?)
-    }
-
     /// Changes whenever another connection, of whatever process, has changed the database.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         Ok(self
             .0
             .query_row("PRAGMA data_version", [], |row| row.get(0))?)
+    }
+}
+
+impl Writes<'_> {
+    /// A row is there again: the one change that no trigger can tell from a new row.
+    pub(super) fn note_change(&self, kind: RowKind, row_id: i64) -> Result<(), StoreError> {
+        self.tx.execute(
+            "DELETE FROM row_changes WHERE kind = ?1 AND row_id = ?2",
+            params![kind, row_id],
+        )?;
+        self.tx.execute(
+            "INSERT INTO row_changes (kind, row_id) VALUES (?1, ?2)",
+            params![kind, row_id],
+        )?;
+        Ok(())
+    }
+
+    /// Some of the changes that are too long ago to be told one by one go. To be called until
+    /// fewer go than it may.
+    pub fn drop_changes(&self, rows_max: u32) -> Result<usize, StoreError> {
+        Ok(self.tx.execute(
+            "DELETE FROM row_changes WHERE id IN (SELECT id FROM row_changes
+               WHERE id <= (SELECT max(id) FROM row_changes) - ?1 LIMIT ?2)",
+            params![ROW_CHANGES_MAX, rows_max],
+        )?)
     }
 }

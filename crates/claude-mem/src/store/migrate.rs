@@ -12,6 +12,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_foundation.sql"),
     include_str!("migrations/0002_texts_by_project.sql"),
+    include_str!("migrations/0003_row_changes.sql"),
 ];
 
 /// Builds the newest schema in an empty file.

@@ -1,5 +1,5 @@
-use crate::ids::ProjectId;
-use crate::store::{Expr, RowKind, Store, WordScope};
+use crate::ids::{ObservationId, ProjectId};
+use crate::store::{Changed, Expr, RowKind, Store, WordScope};
 
 /// A database as the first schema had it: two projects, what holds in both, a long row in parts.
 const FIRST: &str = "
@@ -77,4 +77,24 @@ fn a_database_of_the_first_schema_is_backed_up_and_found_whole_in_the_new_one() 
         .unwrap();
     assert_eq!(found(&store, 1), [3, 1]);
     assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn changes_are_followed_from_the_migration_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("claude-mem.db");
+    first_schema(&path);
+    let mut store = Store::open(&path).unwrap();
+    let marks = store.read().marks().unwrap();
+    assert_eq!((marks.observation, marks.changed), (3, 0));
+    store
+        .write(|tx| {
+            tx.replace_observation(ObservationId(1), ObservationId(3))?;
+            tx.forget(RowKind::Observation, 2, crate::clock::Millis(9))
+        })
+        .unwrap();
+    let changed: Vec<_> = store.read().changed_after(0, 9).unwrap();
+    let rows: Vec<_> = changed.into_iter().map(|(_, changed)| changed).collect();
+    let row = |id| Changed::Row(RowKind::Observation, id);
+    assert_eq!(rows, [row(1), row(2)]);
 }

@@ -75,7 +75,7 @@ pub use gate::Gate;
 pub use imports::{ImportRun, Undone};
 pub use inbox::{Accepted, Inbox};
 pub use index_rows::IndexRow;
-pub use marks::Marks;
+pub use marks::{Changed, Marks};
 pub use messages::{FinalMessageRow, NewFinalMessage};
 pub use migrate::SCHEMA_VERSION;
 pub use observations::{Level, Observation, ObservationEdit, Stored};

@@ -13,6 +13,7 @@ use crate::clock::{self, Millis};
 use crate::config::{self, Loaded};
 use crate::limits::{HTTP_REQUESTS_AT_ONCE_MAX, HTTP_SEARCHES_AT_ONCE_MAX, HTTP_STREAMS_MAX};
 use crate::paths::DataDir;
+use crate::serve::upkeep;
 use crate::serve::worker::Worker;
 use crate::store::{Reads, Store, StoreError};
 
@@ -89,8 +90,20 @@ impl Api {
         &self,
         look: impl FnOnce(&Reads<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        // What a look finds wrong is an answer, not a failure of the store.
-        self.readers.view(|reads| Ok(look(reads)))?
+        // What a look finds wrong is an answer, not a failure of the store; but damage is both.
+        let mut damaged = false;
+        let seen = self.readers.view(|reads| {
+            let seen = look(reads);
+            damaged = seen.as_ref().is_err_and(|problem| problem.damaged);
+            Ok(seen)
+        });
+        if damaged || matches!(seen, Err(StoreError::Damaged)) {
+            // `Damaged` again means that it has been recovered since.
+            if let Err(error) = upkeep::check_store(&self.worker) {
+                self.worker.trouble("the store was found damaged", &error);
+            }
+        }
+        seen?
     }
 
     /// Changes the store, and lets those who look on know.

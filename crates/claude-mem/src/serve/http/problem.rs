@@ -15,6 +15,10 @@ pub(super) struct Problem {
     pub(super) status: StatusCode,
     pub(super) error: String,
     pub(super) hint: String,
+    /// The store is the matter, and has to be looked at.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(super) damaged: bool,
     /// The setting that the problem is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
@@ -30,6 +34,7 @@ impl Problem {
             status,
             error: error.into(),
             hint: hint.into(),
+            damaged: false,
             key: None,
         }
     }
@@ -77,7 +82,10 @@ impl From<StoreError> for Problem {
             ),
             _ => return Self::ours(error),
         };
-        Self::new(status, error.to_string(), hint)
+        Self {
+            damaged: matches!(error, StoreError::Damaged),
+            ..Self::new(status, error.to_string(), hint)
+        }
     }
 }
 

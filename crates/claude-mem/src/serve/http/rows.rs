@@ -170,6 +170,15 @@ impl Row {
         }
     }
 
+    pub(super) const fn id(&self) -> i64 {
+        match self {
+            Self::Observation(row) => row.id.0,
+            Self::Summary(row) => row.id.0,
+            Self::Prompt(row) => row.id.0,
+            Self::Message(row) => row.id.0,
+        }
+    }
+
     pub(super) fn session(&self) -> Option<SessionId> {
         let session = match self {
             Self::Observation(row) => &row.session,

@@ -1,8 +1,8 @@
 //! What happens, as it happens: server-sent events.
 //!
 //! Every page has its own connection to the database and its own marks of what it has seen. It
-//! looks when something was stored, and once a second for what other processes did. So nothing
-//! is queued for a page that does not read: it looks again when it has taken what it was sent,
+//! looks when something was stored, and once a second for what other processes did. So little
+//! is kept for a page that does not read: it looks again when it has taken what it was sent,
 //! and a page that comes back says by `Last-Event-ID` how far it was.
 
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -22,6 +22,13 @@ use super::problem::Problem;
 use super::watch::Watch;
 use crate::limits::{HTTP_STREAM_LOOK_MS, HTTP_STREAM_PATIENCE_SECONDS, HTTP_STREAM_QUIET_SECONDS};
 use crate::store::Marks;
+
+/// What a page is told first.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Hello {
+    version: &'static str,
+    port: u16,
+}
 
 /// Opens a stream for the request of this head.
 pub(super) async fn answer(api: &Arc<Api>, headers: &HeaderMap) -> Response {
@@ -34,12 +41,22 @@ pub(super) async fn answer(api: &Arc<Api>, headers: &HeaderMap) -> Response {
         .into_response();
     };
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let seen = last.and_then(marks);
+    let (seen, db) = (last.and_then(marks), api.dir().db());
+    // Before the first word of the answer: afterwards nobody could be told that it failed.
+    let page = match blocking(move || Watch::open(&db, seen)).await {
+        Ok(Ok(page)) => page,
+        Ok(Err(problem)) => {
+            api.worker
+                .trouble("a stream could not begin", &problem.error);
+            return problem.into_response();
+        }
+        Err(error) => return Problem::ours(error).into_response(),
+    };
     let (writer, gone, body) = match pipe::open().await {
         Ok(opened) => opened,
         Err(error) => return Problem::ours(error).into_response(),
     };
-    tokio::spawn(follow(Arc::clone(api), writer, gone, seen, place));
+    tokio::spawn(follow(Arc::clone(api), writer, gone, page, place));
     let kind = HeaderValue::from_static("text/event-stream");
     ([(header::CONTENT_TYPE, kind)], body).into_response()
 }
@@ -49,12 +66,12 @@ async fn follow(
     api: Arc<Api>,
     writer: Writer,
     gone: Gone,
-    seen: Option<Marks>,
+    page: Watch,
     _place: OwnedSemaphorePermit,
 ) {
     // The worker stays for as long as somebody looks.
     let _viewer = api.worker.presence.enter();
-    if let Err(why) = tell(&api, writer, gone, seen).await {
+    if let Err(why) = tell(&api, writer, gone, page).await {
         api.worker.trouble("a stream broke off", &why);
     }
 }
@@ -63,7 +80,7 @@ async fn tell(
     api: &Arc<Api>,
     mut writer: Writer,
     mut gone: Gone,
-    seen: Option<Marks>,
+    mut page: Watch,
 ) -> Result<(), String> {
     let mut stored = api.worker.changes.subscribe();
     let mut stirred = api.stirred.subscribe();
@@ -73,11 +90,12 @@ async fn tell(
     let mut quiet = interval(Duration::from_secs(HTTP_STREAM_QUIET_SECONDS));
     quiet.set_missed_tick_behavior(MissedTickBehavior::Delay);
     quiet.reset();
-    let owner = Arc::clone(api);
-    let opened = blocking(move || Watch::open(&owner, seen)).await?;
-    let mut page = opened.map_err(|problem| problem.error)?;
-    let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "port": api.port });
-    if !send(&mut writer, &event("connected", None, &hello)).await {
+    let hello = Hello {
+        version: env!("CARGO_PKG_VERSION"),
+        port: api.port,
+    };
+    // With an id: whoever drops off before anything happens has something to come back with.
+    if !send(&mut writer, &event("connected", Some(page.seen), &hello)).await {
         return Ok(());
     }
     loop {
@@ -88,10 +106,18 @@ async fn tell(
         .await?;
         page = back;
         let look = look.map_err(|problem| problem.error)?;
-        for text in &look {
+        for text in &look.events {
             if !send(&mut writer, text).await {
                 return Ok(());
             }
+        }
+        if look.over {
+            // The page comes back, and is told of the database that lies there now.
+            let _ = writer.end().await;
+            return Ok(());
+        }
+        if look.more {
+            continue;
         }
         tokio::select! {
             told = stored.recv() => if matches!(told, Err(RecvError::Closed)) {
@@ -145,25 +171,23 @@ pub(super) fn id(seen: Marks) -> String {
         summary,
         prompt,
         message,
-        forgotten,
-        edited,
+        changed,
     } = seen;
-    format!("{observation}.{summary}.{prompt}.{message}.{forgotten}.{edited}")
+    format!("{observation}.{summary}.{prompt}.{message}.{changed}")
 }
 
 /// Reads an id back. One that is not ours is as good as none.
-fn marks(text: &str) -> Option<Marks> {
+pub(super) fn marks(text: &str) -> Option<Marks> {
     let numbers: Option<Vec<i64>> = text.split('.').map(|part| part.parse().ok()).collect();
-    let [observation, summary, prompt, message, forgotten, edited] = numbers?[..] else {
+    let [observation, summary, prompt, message, changed] = numbers?[..] else {
         return None;
     };
-    let seen = [observation, summary, prompt, message, forgotten, edited];
+    let seen = [observation, summary, prompt, message, changed];
     seen.iter().all(|number| *number >= 0).then_some(Marks {
         observation,
         summary,
         prompt,
         message,
-        forgotten,
-        edited,
+        changed,
     })
 }

@@ -10,14 +10,17 @@ use super::testing::{Stage, read};
 use crate::clock::Millis;
 use crate::ids::ObservationId;
 use crate::limits::{HTTP_STREAM_ROWS_MAX, HTTP_STREAMS_MAX};
+use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::serve::testing as events;
-use crate::store::{ObservationEdit, RowKind, Store};
+use crate::store::{ObservationEdit, RowKind, Store, Stored};
 
 /// One page that listens.
 struct Page {
     from: BufReader<TcpStream>,
     /// What came and was not looked at yet, chunks put together.
     rest: String,
+    /// The id that it was greeted with.
+    seen: Option<String>,
 }
 
 #[derive(Debug)]
@@ -39,11 +42,14 @@ impl Page {
         let mut page = Self {
             from: BufReader::new(stream),
             rest: String::new(),
+            seen: None,
         };
         let head = read(&mut page.from);
         assert_eq!(head.status, 200);
         assert_eq!(head.header("content-type"), Some("text/event-stream"));
-        assert_eq!(page.next().name, "connected");
+        let first = page.next();
+        assert_eq!(first.name, "connected");
+        page.seen = first.id;
         page
     }
 
@@ -237,24 +243,101 @@ fn masses_are_not_told_one_by_one() {
     let stage = Stage::new();
     let mut page = Page::open(&stage, None);
     page.until("spend");
-    let saved = stage.worker.store.with(|store| {
-        // In one go, as an import's batch comes.
-        for at in 0..HTTP_STREAM_ROWS_MAX + 50 {
-            let text = format!("Note {at}");
-            let note = crate::remember::Note {
-                text: &text,
-                global: true,
-                ..crate::remember::Note::default()
+    let newest = (HTTP_STREAM_ROWS_MAX + 50) as i64;
+    // In one go, as an import's batch comes: a page is told all of it or none.
+    let mut other = Store::open(&stage.scratch.dir.db()).unwrap();
+    let saved = other.write(|tx| {
+        (0..newest).try_for_each(|at| {
+            let new = NewObservation {
+                kind: ObservationType::named("discovery".to_owned()),
+                title: format!("Note {at}"),
+                subtitle: String::new(),
+                narrative: String::new(),
+                facts: Vec::new(),
+                concepts: Vec::new(),
+                files_read: Vec::new(),
+                files_modified: Vec::new(),
+                origin: Origin::Import,
+                discovery_tokens: 0,
+                created_at: Millis(5),
             };
-            crate::remember::save(store, &note, crate::clock::Millis(5)).unwrap();
-        }
-        Ok(())
+            tx.create_observation(&new, &Stored::default()).map(drop)
+        })
     });
     saved.unwrap();
-    let newest = (HTTP_STREAM_ROWS_MAX + 50) as i64;
-    let missed = Page::open(&stage, Some("0.0.0.0.0.0")).until("missed");
-    assert_eq!(missed.data, json!({ "kind": "observation" }));
-    while page.until("observation").data["id"] != newest {}
+    for mut page in [page, Page::open(&stage, Some("0.0.0.0.0"))] {
+        let (mut missed, mut told) = (0, 0);
+        loop {
+            let event = page.next();
+            missed += u32::from(event.name == "missed");
+            told += usize::from(event.name == "observation");
+            if event.name == "observation" && event.data["id"] == newest {
+                break;
+            }
+        }
+        assert_eq!((missed, told), (1, HTTP_STREAM_ROWS_MAX));
+    }
+}
+
+#[test]
+fn a_page_that_was_told_nothing_yet_can_come_back_all_the_same() {
+    let stage = Stage::new();
+    let page = Page::open(&stage, None);
+    let seen = page.seen.clone();
+    drop(page);
+    let id = save(&stage, "While it was away");
+    let mut again = Page::open(&stage, seen.as_deref());
+    assert_eq!(again.until("observation").data["id"], id);
+}
+
+#[test]
+fn a_turn_is_told_in_full_with_what_waits_and_what_it_cost() {
+    let stage = Stage::new();
+    let mut page = Page::open(&stage, None);
+    page.until("spend");
+    stage
+        .worker
+        .store
+        .with(|store| {
+            events::accept(
+                store,
+                &[events::event("one", 1, events::prompt("Count the till"))],
+            );
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(page.until("queue").data["waiting"], 1);
+    stage.turn("one", 1_000);
+    let mut told = std::collections::BTreeSet::new();
+    while !["prompt", "observation", "summary", "message", "session"]
+        .iter()
+        .all(|name| told.contains(*name))
+    {
+        told.insert(page.next().name);
+    }
+    let today = crate::clock::local_day(crate::clock::now().millis());
+    stage
+        .worker
+        .store
+        .with(|store| {
+            store.write(|tx| {
+                let call = tx.reserve_spend(&today, None, "p", "m", "compress", 70, Millis(1))?;
+                tx.settle_spend(call, 60, 10, false, "done")
+            })
+        })
+        .unwrap();
+    assert_eq!(page.until("spend").data["today"], 70);
+}
+
+#[test]
+fn a_stream_that_cannot_begin_says_so_at_once() {
+    let stage = Stage::new();
+    let db = stage.scratch.dir.db();
+    std::fs::rename(&db, db.with_extension("away")).unwrap();
+    let refused = stage.get("/stream");
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.json()["hint"].is_string());
+    std::fs::rename(db.with_extension("away"), &db).unwrap();
 }
 
 #[test]
@@ -266,10 +349,10 @@ fn an_id_that_is_not_ours_is_as_good_as_none() {
         "1",
         "1.2.3",
         "a.b.c.d.e",
-        "-1.0.0.0.0.0",
-        "99999999999999999999.0.0.0.0.0",
-        "0.0.0.0.0",
-        "0.0.0.0.0.0.0",
+        "-1.0.0.0.0",
+        "99999999999999999999.0.0.0.0",
+        "0.0.0.0",
+        "0.0.0.0.0.0",
     ] {
         let mut page = Page::open(&stage, Some(odd));
         let next = save(&stage, &format!("After {odd}"));
