@@ -9,6 +9,7 @@
 
 mod bench;
 mod cargo;
+mod engines;
 mod faults;
 mod install;
 mod model;
@@ -31,6 +32,7 @@ enum Command {
     /// Measure a part of the program
     #[command(subcommand)]
     Bench(bench::Bench),
+    Engines(engines::Args),
     Faults(faults::Args),
     /// Make the weights file of crates/embed from the published model
     Model(model::Args),
@@ -43,6 +45,7 @@ fn main() -> anyhow::Result<()> {
         Command::Install(args) => install::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Engines(args) => engines::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Model(args) => model::run(&args),
         Command::Unicode(args) => unicode::run(&args),

@@ -4,7 +4,7 @@
 //! hide the next one; one that cannot run here says why. The last line is the verdict.
 
 pub(crate) mod browser;
-mod needs;
+pub(crate) mod needs;
 mod scripts;
 mod stages;
 

@@ -6,6 +6,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use anyhow::Context as _;
+
 use super::Outcome;
 use crate::cargo::{root, run};
 
@@ -31,16 +33,12 @@ const NEEDS: &[Need] = &[
 ];
 
 pub(super) fn install() -> Outcome {
-    let missing: Vec<&Need> = NEEDS
+    let needed = NEEDS
         .iter()
-        .filter(|need| root().join(need.used_by).exists() && !is_on_path(need.program))
-        .collect();
+        .filter(|need| root().join(need.used_by).exists());
     let mut reasons = Vec::new();
-    if !missing.is_empty() {
-        let packages: Vec<_> = missing.iter().map(|need| need.package).collect();
-        if let Err(error) = install_packages(&packages) {
-            reasons.push(format!("{} ({error:#})", packages.join(", ")));
-        }
+    if let Err(error) = ensure(needed.map(|need| (need.program, need.package))) {
+        reasons.push(format!("{error:#}"));
     }
     for version in rig::client::VERSIONS {
         match rig::client::ensure(version) {
@@ -53,6 +51,20 @@ pub(super) fn install() -> Outcome {
     } else {
         Outcome::Skipped(format!("not to be had: {}", reasons.join("; ")))
     }
+}
+
+/// Installs the packages of those programs that are not here.
+pub(crate) fn ensure(
+    programs: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> anyhow::Result<()> {
+    let missing = programs
+        .into_iter()
+        .filter(|(program, _)| !is_on_path(program));
+    let packages: Vec<_> = missing.map(|(_, package)| package).collect();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    install_packages(&packages).with_context(|| packages.join(", "))
 }
 
 fn install_packages(packages: &[&str]) -> anyhow::Result<()> {

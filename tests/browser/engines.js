@@ -1,0 +1,219 @@
+// The viewer in the other engines: `cargo xtask engines`. Firefox as it is installed, and WebKit,
+// which Safari is made of.
+//
+// Both are driven by the little that they have in common: go to an address, run a script there.
+// What is done in the page is done by its own buttons and fields, and what never becomes so is an
+// error.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PATIENCE_MS, Stage } from './stage.js';
+
+const OUT = process.env.CLAUDE_MEM_TEST_OUT;
+const SIZE = [1280, 860];
+
+const freePort = () => new Promise((done) => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address();
+    server.close(() => done(port));
+  });
+});
+
+/** Tries until it works: a program takes its time to listen. */
+async function insist(attempt) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+}
+
+/** Firefox by WebDriver BiDi, which it speaks itself. */
+class Firefox {
+  #waiting = new Map();
+  #count = 0;
+
+  async start() {
+    const port = await freePort();
+    this.profile = mkdtempSync(join(tmpdir(), 'claude-mem-firefox-'));
+    this.program = spawn('firefox-esr', ['--headless', '--no-remote', '--profile', this.profile, '--remote-debugging-port', String(port), 'about:blank'], { stdio: 'ignore', env: { ...process.env, HOME: this.profile } });
+    const { ws: Socket } = createRequire(import.meta.url)('playwright-core/lib/utilsBundle');
+    this.socket = await insist(() => new Promise((done, fail) => {
+      const socket = new Socket(`ws://127.0.0.1:${port}/session`);
+      socket.on('open', () => done(socket)).on('error', fail);
+    }));
+    this.socket.on('message', (text) => this.#hear(JSON.parse(text)));
+    await this.#ask('session.new', { capabilities: {} });
+    const { contexts } = await this.#ask('browsingContext.getTree', {});
+    this.tab = contexts[0].context;
+    await this.#ask('browsingContext.setViewport', { context: this.tab, viewport: { width: SIZE[0], height: SIZE[1] } });
+  }
+
+  #hear({ id, error, message, result }) {
+    const [done, fail] = this.#waiting.get(id) ?? [];
+    this.#waiting.delete(id);
+    if (error) fail?.(new Error(`${error}: ${message}`));
+    else done?.(result);
+  }
+
+  #ask(method, params) {
+    const id = ++this.#count;
+    this.socket.send(JSON.stringify({ id, method, params }));
+    return new Promise((done, fail) => this.#waiting.set(id, [done, fail]));
+  }
+
+  go(url) {
+    return this.#ask('browsingContext.navigate', { context: this.tab, url, wait: 'complete' });
+  }
+
+  async run(script) {
+    const { result, exceptionDetails } = await this.#ask('script.evaluate', { expression: `(async () => { ${script} })()`, target: { context: this.tab }, awaitPromise: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.text);
+    return result.value;
+  }
+
+  async picture() {
+    return (await this.#ask('browsingContext.captureScreenshot', { context: this.tab })).data;
+  }
+
+  async end() {
+    this.socket?.close();
+    this.program.kill('SIGKILL');
+    await new Promise((done) => this.program.once('exit', done));
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** WebKit by its WebDriver, on a screen that nobody sees. */
+class WebKit {
+  async start() {
+    const port = await freePort();
+    this.home = mkdtempSync(join(tmpdir(), 'claude-mem-webkit-'));
+    const env = { ...process.env, HOME: this.home, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', LIBGL_ALWAYS_SOFTWARE: '1' };
+    this.program = spawn('xvfb-run', ['-a', '-s', '-screen 0 1400x1000x24', 'WebKitWebDriver', `--port=${port}`], { stdio: 'ignore', env, detached: true });
+    this.origin = `http://127.0.0.1:${port}`;
+    const wanted = { alwaysMatch: { browserName: 'MiniBrowser', 'webkitgtk:browserOptions': { binary: '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser', args: ['--automation'] } } };
+    const { sessionId } = await insist(() => this.#ask('POST', '/session', { capabilities: wanted }));
+    this.session = `/session/${sessionId}`;
+    await this.#ask('POST', `${this.session}/timeouts`, { script: PATIENCE_MS, pageLoad: PATIENCE_MS });
+    await this.#ask('POST', `${this.session}/window/rect`, { width: SIZE[0], height: SIZE[1] });
+  }
+
+  async #ask(method, path, body) {
+    const answer = await fetch(this.origin + path, { method, body: body && JSON.stringify(body) });
+    const { value } = await answer.json();
+    if (!answer.ok) throw new Error(`${value.error}: ${value.message}`);
+    return value;
+  }
+
+  go(url) {
+    return this.#ask('POST', `${this.session}/url`, { url });
+  }
+
+  run(script) {
+    const whole = `const done = arguments[0]; (async () => { ${script} })().then((value) => done({ value }), (error) => done({ error: String(error) }));`;
+    return this.#ask('POST', `${this.session}/execute/async`, { script: whole, args: [] }).then(({ value, error }) => {
+      if (error) throw new Error(error);
+      return value;
+    });
+  }
+
+  picture() {
+    return this.#ask('GET', `${this.session}/screenshot`);
+  }
+
+  async end() {
+    if (this.session) await this.#ask('DELETE', this.session).catch(() => { /* Ended below. */ });
+    process.kill(-this.program.pid, 'SIGKILL');
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Given to every script: waits until something is so, and says what never was. */
+const HELP = `
+  const until = async (what) => {
+    const end = Date.now() + ${PATIENCE_MS / 4};
+    for (;;) {
+      const is = what();
+      if (is) return is;
+      if (Date.now() > end) throw new Error('never so: ' + what + ' in ' + document.body.innerText.slice(0, 300));
+      await new Promise((go) => setTimeout(go, 20));
+    }
+  };
+  const one = (selector, text = '') => [...document.querySelectorAll(selector)].find((it) => it.textContent.includes(text));
+  const press = async (selector, text) => (await until(() => one(selector, text))).click();
+  const type = (field, text) => { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); field.dispatchEvent(new Event('change', { bubbles: true })); };
+`;
+
+/** Keeps what goes wrong from now on. */
+const WATCH = `
+  window.troubles = [];
+  const keep = (text) => window.troubles.push(String(text));
+  addEventListener('error', (event) => keep(event.message));
+  addEventListener('unhandledrejection', (event) => keep(event.reason));
+  document.addEventListener('securitypolicyviolation', (event) => keep(event.violatedDirective));
+`;
+
+/** What is tried in each: a name, and what is done in the page. */
+const STEPS = [
+  ['the feed is there', "await until(() => one('mem-card', 'cranes stop'));"],
+  ['it is live', "await until(() => document.querySelector('#link').dataset.up === 'true');"],
+  ['a card opens', "await press('.card-toggle', 'cranes stop'); await until(() => one('.card-body', 'Forget'));"],
+  ['it is edited', "await press('.card-body [data-act=edit]'); type(await until(() => document.querySelector('.edit [name=title]')), 'The cranes halt at dusk'); await press('.edit button', 'Save'); await until(() => one('.card-toggle', 'halt at dusk'));"],
+  ['it is pinned', "await press('[data-act=pin]'); await until(() => one('.tag', 'pinned'));"],
+  ['it is forgotten, and that is taken back', "await press('[data-act=forget]'); await until(() => !one('.card-toggle', 'halt at dusk')); await press('.toast button', 'Undo'); await until(() => one('.card-toggle', 'halt at dusk'));"],
+  ['it is found as one types', "type(document.getElementById('find'), 'ferry'); await until(() => location.hash.startsWith('#/search') && one('mem-card', 'ferry') && !one('mem-card', 'dusk'));"],
+  ['sessions are listed', "location.hash = '#/sessions'; await until(() => one('main', 'Stop the crane'));"],
+  ['one is shown', "await press('main a[href^=\"#/sessions/\"]'); await until(() => document.querySelector('main').dataset.view === 'session' && one('main h2'));"],
+  ['the dashboard has charts', "location.hash = '#/dashboard'; await until(() => document.querySelector('main svg rect'));"],
+  ['the next session is previewed', "location.hash = '#/next'; await until(() => one('.context', 'halt at dusk'));"],
+  ['settings are there', "location.hash = '#/settings'; await until(() => document.querySelectorAll('main input').length > 5);"],
+  ['the theme changes', "await press('#theme'); await press('#theme'); await until(() => document.documentElement.dataset.theme === 'dark' && getComputedStyle(document.body).backgroundColor !== 'rgb(246, 245, 242)');"],
+  ['a dialog opens and closes', "await press('#add'); const box = await until(() => document.querySelector('dialog[open]')); box.close(); await until(() => !document.querySelector('dialog'));"],
+];
+
+async function tryOut(stage, engine, name) {
+  await engine.start();
+  const shoot = async (what) => writeFileSync(join(OUT, `${name}-${what}.png`), Buffer.from(await engine.picture(), 'base64'));
+  await engine.go(stage.link());
+  await engine.run(WATCH);
+  for (const [step, script] of STEPS) {
+    await engine.run(`${HELP} ${script}`).catch((error) => { throw new Error(`${name}: ${step}: ${error.message}`); });
+  }
+  await engine.run(`location.hash = '#/feed';`);
+  await stage.save({ text: `Told to ${name} while it looks.` });
+  await engine.run(`${HELP} await until(() => one('mem-card', 'Told to ${name}'));`);
+  await shoot('feed-dark');
+  await engine.run(`${HELP} await press('#theme'); location.hash = '#/dashboard'; await until(() => document.querySelector('main svg rect'));`);
+  await shoot('dashboard');
+  assert.equal(await engine.run('return window.troubles.join();'), '', name);
+  console.log(`${name}: ${STEPS.length + 1} steps, none failed`);
+}
+
+mkdirSync(OUT, { recursive: true });
+const engines = { firefox: Firefox, webkit: WebKit };
+const chosen = process.argv[2] ? [process.argv[2]] : Object.keys(engines);
+for (const name of chosen) {
+  const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+  const engine = new engines[name]();
+  try {
+    await stage.turn('Stop the crane in time');
+    stage.settle();
+    stage.start();
+    await stage.save({ text: 'The cranes stop at dusk.', title: 'The cranes stop at dusk', type: 'decision', pinned: false });
+    await stage.save({ text: 'The ferry leaves at nine.' });
+    await tryOut(stage, engine, name);
+  } finally {
+    await engine.end();
+    await stage.close();
+  }
+}
