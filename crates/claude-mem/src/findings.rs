@@ -18,6 +18,12 @@ use crate::store::{Reads, StoreError};
 /// Events in the spool that are nothing to speak of: a migration or a backup holds the database.
 const SPOOLED_USUAL_MAX: u64 = 100;
 
+/// What to do about a disk that fails without saying that it is full.
+pub const LOOK_AT_DISK: &str = "look at `df` and at the system's log: the disk failed";
+
+/// What to do about a file that the system does not let us open.
+pub const OPEN_IT: &str = "look whose the files of the data directory are, whether its disk is read-only, and at `ulimit -n`";
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub what: String,
@@ -68,20 +74,39 @@ pub fn of_memory(
 /// What happened to the store, for as long as it is news.
 fn recovered(reads: &Reads<'_>, now: Millis) -> Result<Option<Finding>, StoreError> {
     let noted = reads.meta(NOTICE)?;
-    let happened = noted.and_then(|text| serde_json::from_str::<Recovered>(&text).ok());
-    let news = happened.filter(|happened| now <= happened.at.plus_seconds(NEWS_SECONDS));
+    let Some(noted) = noted else { return Ok(None) };
+    let Ok(happened) = serde_json::from_str::<Recovered>(&noted) else {
+        let what = "the database was damaged and was replaced; another version noted how";
+        return Ok(Some(Finding::new(what, "claude-mem worker logs")));
+    };
+    let news = Some(happened).filter(|happened| now <= happened.at.plus_seconds(NEWS_SECONDS));
     Ok(news.map(|happened| {
         let what = match happened.backup_from {
             Some(from) => format!(
                 "the database was damaged; a backup of {} took its place",
                 clock::local_day(from)
             ),
-            None => {
+            None if happened.passed_over.is_empty() => {
                 "the database was damaged and there was no backup: memory began anew".to_owned()
             }
+            None => {
+                "the database was damaged and no backup could be used: memory began anew".to_owned()
+            }
+        };
+        let passed = match happened.passed_over.len() {
+            0 => String::new(),
+            1 => format!("; this backup was passed over: {}", happened.passed_over[0]),
+            n => format!(
+                "; {n} backups were passed over, as {}",
+                happened.passed_over[0]
+            ),
+        };
+        let lost = match happened.incomplete.join(", ") {
+            lost if lost.is_empty() => lost,
+            lost => format!("; not all could be saved of: {lost}"),
         };
         let kept = happened.damaged.display();
-        let what = format!("{what} (the damaged one is kept: {kept})");
+        let what = format!("{what}{passed}{lost} (the damaged one is kept: {kept})");
         Finding::new(what, "claude-mem doctor")
     }))
 }
@@ -145,6 +170,8 @@ pub fn of_store(error: &StoreError, data: &DataDir) -> Finding {
         StoreError::Busy => "another process is writing; try again".to_owned(),
         StoreError::Damaged => "claude-mem restore; events that come in wait meanwhile".to_owned(),
         StoreError::DiskFull => "make room on the disk; what hooks cannot keep is filled in from the client's transcripts".to_owned(),
+        StoreError::Disk(_) => LOOK_AT_DISK.to_owned(),
+        StoreError::CannotOpen(_) => OPEN_IT.to_owned(),
         StoreError::Foreign => {
             "claude-mem install --adopt, or set CLAUDE_MEM_DATA_DIR to another directory".to_owned()
         }
@@ -165,6 +192,14 @@ pub fn of_spool(spooled: u64) -> Option<Finding> {
             "claude-mem install",
         )
     })
+}
+
+/// Events that lie there go nowhere.
+pub fn of_unread_spool(error: &StoreError) -> Finding {
+    Finding::new(
+        format!("events cannot be taken in: {error}"),
+        "look whose the directory and its files are; `claude-mem doctor`",
+    )
 }
 
 /// Events that no version so far could read.
@@ -192,7 +227,10 @@ pub fn of_worker_version(dir: &DataDir) -> Option<Finding> {
 /// A client that was updated since hooks were written for it, and now knows others.
 pub fn of_client_version(dir: &DataDir, now: Option<Version>) -> Option<Finding> {
     let now = now?;
-    let written = Receipt::read(&dir.installed()).client?;
+    let written = match Receipt::read(&dir.installed()) {
+        Ok(receipt) => receipt.client?,
+        Err(error) => return Some(Finding::new(error.to_string(), "claude-mem doctor")),
+    };
     wants_other_hooks(Some(now), Version::find(&written)).then(|| {
         let what = format!("the hooks were written for Claude Code {written}, this is {now}");
         Finding::new(what, "claude-mem repair")

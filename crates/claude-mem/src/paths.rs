@@ -217,13 +217,33 @@ fn close_dir(path: &Path) -> io::Result<()> {
 
 /// Opens a file to read, and nothing but a file: a pipe in its place would be waited for.
 pub fn open_file(path: &Path) -> io::Result<File> {
+    open_file_with(path, rustix::fs::OFlags::empty())
+}
+
+fn open_file_with(path: &Path, more: rustix::fs::OFlags) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
         Err(io::ErrorKind::InvalidInput.into())
+    }
+}
+
+/// Opens a file that may not be there. A link that leads nowhere is an error: somebody put it
+/// there for what it is to lead to. Only a link is looked at twice.
+pub fn open_file_if_any(path: &Path) -> io::Result<Option<File>> {
+    let is_link = |e: &io::Error| e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    match open_file_with(path, rustix::fs::OFlags::NOFOLLOW) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) if is_link(&e) => match open_file(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                Err(io::Error::new(e.kind(), "it is a link that leads nowhere"))
+            }
+            opened => opened.map(Some),
+        },
+        opened => opened.map(Some),
     }
 }
 

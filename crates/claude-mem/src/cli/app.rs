@@ -32,11 +32,16 @@ impl App {
     }
 
     /// What hooks left in the letterbox goes into the queue, before somebody looks at that. What
-    /// cannot go there stays, and is counted as spooled.
-    pub(super) fn take_in_spool(&self) {
-        if !spool::is_empty(&self.data).unwrap_or(true) {
-            // Why it cannot, the store says itself when it is opened.
-            let _ = deliver::take_in_some(&self.data, self.now);
+    /// cannot go there stays, and is counted as spooled. An error is the spool's; the store's own
+    /// are told when it is opened.
+    pub(super) fn take_in_spool(&self) -> Result<(), StoreError> {
+        let unread = |error| StoreError::io(self.data.spool().display(), error);
+        if spool::is_empty(&self.data).map_err(unread)? {
+            return Ok(());
+        }
+        match deliver::take_in_some(&self.data, self.now) {
+            Err(error @ StoreError::Io(..)) => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -64,12 +69,12 @@ impl App {
     /// The store, for changing something that must exist already.
     pub(super) fn store_to_change(&self) -> anyhow::Result<Store> {
         let path = self.data.db();
-        if !path.exists() {
-            anyhow::bail!(
-                "nothing is remembered yet in {}",
-                self.data.root().display()
-            );
-        }
+        let is_there = path.try_exists();
+        anyhow::ensure!(
+            is_there.with_context(|| path.display().to_string())?,
+            "nothing is remembered yet in {}",
+            self.data.root().display()
+        );
         Store::open(&path).with_context(|| path.display().to_string())
     }
 }

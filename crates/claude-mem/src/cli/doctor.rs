@@ -73,8 +73,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 fn examine(app: &App) -> anyhow::Result<Vec<Finding>> {
     let settings = app.settings();
-    let setting = install::of_process(app)?;
-    let seen = worker::look(app).unwrap_or(worker::Report::NOT_RUNNING);
+    let (setting, unread) = install::of_process(app)?;
+    let seen = worker::look(app).unwrap_or_else(|error| worker::Report::unknown(&error));
     let port = seen
         .address
         .as_deref()
@@ -88,6 +88,7 @@ fn examine(app: &App) -> anyhow::Result<Vec<Finding>> {
         places: setting.places,
         client: setting.client,
         receipt: setting.receipt,
+        receipt_unread: unread,
         worker: WorkerSeen {
             running: seen.running,
             version: seen.version,

@@ -129,7 +129,8 @@ fn bring(
         .create()
         .with_context(|| format!("cannot make {}", app.data.root().display()))?;
     let _one = import::begin(&app.data)?;
-    app.take_in_spool();
+    // What waits there comes later, and is known by its keys.
+    let _ = app.take_in_spool();
     let settings = HookSettings::load(&app.data, |name| std::env::var(name).ok());
     let home = std::env::var("HOME").unwrap_or_default();
     let client_dir = client_dir(&home);

@@ -84,6 +84,8 @@ pub(super) struct Wish {
     /// Somebody is there to be asked.
     pub(super) may_ask: bool,
     pub(super) project: Option<PathBuf>,
+    /// Other places that get the same.
+    pub(super) also: Vec<Option<PathBuf>>,
     pub(super) plugin: bool,
     pub(super) adopt: bool,
     pub(super) provider: Option<String>,
@@ -107,6 +109,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         dry_run: args.dry_run,
         may_ask: !args.yes && !args.dry_run && ask::is_possible(screen.json),
         project: project.map(|dir| dir.canonicalize()).transpose()?,
+        also: Vec::new(),
         plugin: args.plugin,
         adopt: args.adopt,
         provider: args.provider.clone(),
@@ -126,21 +129,35 @@ pub(super) struct Setting<'a> {
     pub(super) client: Option<Found>,
 }
 
-/// What installing for the user would stand on.
-pub(super) fn of_process(app: &App) -> anyhow::Result<Setting<'_>> {
-    Setting::of_process(app, Wish::default())
+/// What installing for the user would stand on, for somebody who only looks: with why the receipt
+/// cannot be read, if it cannot.
+pub(super) fn of_process(app: &App) -> anyhow::Result<(Setting<'_>, Option<String>)> {
+    let (receipt, unread) = match Receipt::read(&app.data.installed()) {
+        Ok(receipt) => (receipt, None),
+        Err(error) => (Receipt::default(), Some(error.to_string())),
+    };
+    Ok((Setting::with(app, Wish::default(), receipt)?, unread))
+}
+
+/// Where hooks and tools were registered: `None` is for the user, and stands for nothing yet.
+pub(super) fn registered(app: &App) -> anyhow::Result<Vec<Option<PathBuf>>> {
+    let receipt = Receipt::read(&app.data.installed())?;
+    let mut places: Vec<_> = receipt.files.into_iter().map(|left| left.project).collect();
+    if receipt.plugin || places.is_empty() {
+        places.push(None);
+    }
+    places.sort_unstable();
+    places.dedup();
+    // A project that is gone takes nothing.
+    let is_there = |place: &Option<PathBuf>| place.as_ref().is_none_or(|dir| dir.is_dir());
+    places.retain(is_there);
+    Ok(places)
 }
 
 /// Hooks and tools as they should be, wherever they were registered, and nothing else.
 pub(super) fn register(app: &App) -> anyhow::Result<()> {
     app.data.create()?;
-    let of_files = Receipt::read(&app.data.installed()).files.into_iter();
-    let mut projects: Vec<Option<PathBuf>> = of_files.map(|left| left.project).collect();
-    projects.dedup();
-    if projects.is_empty() {
-        projects.push(None);
-    }
-    for project in projects {
+    for project in registered(app)? {
         let wish = Wish {
             project,
             ..Wish::default()
@@ -225,6 +242,17 @@ fn go_through(
     } else {
         registration::apply(setting, &plan, steps)?;
     }
+    for project in std::mem::take(&mut setting.wish.also) {
+        let wish = Wish {
+            dry_run: setting.wish.dry_run,
+            project,
+            ..Wish::default()
+        };
+        let mut other = Setting::with(setting.app, wish, setting.receipt.clone())?;
+        let plan = registration::plan(&other)?;
+        registration::apply(&mut other, &plan, steps)?;
+        setting.receipt = other.receipt;
+    }
     if setting.wish.adopt {
         adopt::import(setting, &rival, steps)?;
     } else {
@@ -242,6 +270,11 @@ fn go_through(
 
 impl<'a> Setting<'a> {
     fn of_process(app: &'a App, wish: Wish) -> anyhow::Result<Self> {
+        let receipt = Receipt::read(&app.data.installed())?;
+        Self::with(app, wish, receipt)
+    }
+
+    fn with(app: &'a App, wish: Wish, receipt: Receipt) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var_os(name);
         let places = Places::find(env, wish.project.clone())
             .context("there is no home directory, so the client's settings cannot be found")?;
@@ -252,7 +285,7 @@ impl<'a> Setting<'a> {
         let usual = DataDir::find(|name| env(name).filter(|_| name != "CLAUDE_MEM_DATA_DIR"));
         let data_dir = (usual.as_ref() != Some(&app.data)).then(|| app.data.root().to_owned());
         Ok(Self {
-            receipt: Receipt::read(&app.data.installed()),
+            receipt,
             launch: Launch {
                 executable,
                 data_dir,

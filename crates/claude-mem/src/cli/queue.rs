@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 }
 
 fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyhow::Result<()> {
-    app.take_in_spool();
+    app.take_in_spool()?;
     let events = match app.store_if_any()? {
         Some(store) => store.read().pending(state, page)?,
         None => Paged {

@@ -19,8 +19,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    // The user's own place sorts first, and only that one may be a plugin.
+    let places = install::registered(app)?;
+    anyhow::ensure!(
+        !places.is_empty(),
+        "the projects that hooks were registered for are gone; `claude-mem install` registers them anew"
+    );
+    let mut places = places.into_iter();
     let wish = Wish {
         dry_run: args.dry_run,
+        project: places.next().flatten(),
+        also: places.collect(),
         keep_settings: true,
         ..Wish::default()
     };

@@ -113,7 +113,7 @@ pub(super) fn run(_args: &Args, app: &App, screen: &mut Screen) -> anyhow::Resul
 /// Never fails: a store that cannot be opened is a problem to be shown, not a reason to show
 /// nothing.
 fn look(app: &App) -> Status {
-    app.take_in_spool();
+    let taken_in = app.take_in_spool();
     let loaded = app.settings();
     let bytes = Sizes::of(&app.data);
     let paused = pause::in_force(&app.data.paused(), app.now);
@@ -134,10 +134,15 @@ fn look(app: &App) -> Status {
         findings,
     } = held;
     problems.extend(findings);
-    let worker = worker::look(app).unwrap_or(worker::Report::NOT_RUNNING);
+    let worker = worker::look(app).unwrap_or_else(|error| worker::Report::unknown(&error));
     if let Some(trouble) = &worker.trouble {
         problems.push(findings::of_worker(trouble));
     }
+    problems.extend(
+        taken_in
+            .err()
+            .map(|error| findings::of_unread_spool(&error)),
+    );
     problems.extend(findings::of_spool(bytes.spooled_files));
     problems.extend(findings::of_set_aside(bytes.set_aside_files));
     Status {
@@ -308,6 +313,7 @@ fn worker_text(status: &Status, now: Millis) -> String {
     match status.worker.since {
         Some(since) => format!("running, started {}", words::ago(since, now)),
         None if status.worker.running => "starting".to_owned(),
+        None if status.worker.trouble.is_some() => "not known".to_owned(),
         None if status.by_hand => "not running; `claude-mem worker start`".to_owned(),
         None => "not running; hooks start it when there is work".to_owned(),
     }

@@ -82,7 +82,7 @@ fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<(
             "nothing was changed"
         );
     }
-    let mut receipt = Receipt::read(&app.data.installed());
+    let mut receipt = Receipt::read(&app.data.installed())?;
     let files = files(args, &receipt)?;
     let changes = write(args, &files)?;
     for change in &changes {
@@ -201,8 +201,8 @@ fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
             format!("everything of ours in {} deleted", data.root().display()),
         );
     }
-    let foreign = matches!(Store::open_read_only(&data.db()), Err(StoreError::Foreign));
-    for path in ours(data, foreign) {
+    let foreign = is_foreign(data)?;
+    for path in ours(data, foreign)? {
         let removed = if path.is_dir() && !path.is_symlink() {
             std::fs::remove_dir_all(&path)
         } else {
@@ -229,7 +229,30 @@ fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
     steps.done("memories", detail)
 }
 
-fn ours(data: &DataDir, foreign: bool) -> Vec<PathBuf> {
+/// Whether the database is somebody else's. What could not be looked at is nobody's to delete.
+fn is_foreign(data: &DataDir) -> anyhow::Result<bool> {
+    match Store::open_read_only(&data.db()) {
+        Ok(_) => Ok(false),
+        Err(StoreError::Foreign) => Ok(true),
+        // It is about to be replaced by another of ours: nobody else leaves such a note.
+        Err(StoreError::Busy) if beside(&data.db(), ".swap").exists() => Ok(false),
+        Err(
+            StoreError::Missing
+            | StoreError::Damaged
+            | StoreError::Older { .. }
+            | StoreError::Newer { .. },
+        ) => Ok(false),
+        Err(error) => Err(error).with_context(|| {
+            let path = data.db();
+            format!(
+                "{} cannot be looked at, so nothing was deleted",
+                path.display()
+            )
+        }),
+    }
+}
+
+fn ours(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = vec![
         data.spool(),
         data.muted(),
@@ -239,6 +262,7 @@ fn ours(data: &DataDir, foreign: bool) -> Vec<PathBuf> {
         data.import_lock(),
         data.importing(),
         data.rehearsal(),
+        data.recovering(),
         data.installed(),
         data.paused(),
         data.settings_lock(),
@@ -252,25 +276,42 @@ fn ours(data: &DataDir, foreign: bool) -> Vec<PathBuf> {
         if foreign && database == data.db() {
             continue;
         }
-        for suffix in ["", "-wal", "-shm", ".gate"] {
-            let mut name = database.clone().into_os_string();
-            name.push(suffix);
-            paths.push(name.into());
+        for suffix in ["", "-wal", "-shm", ".gate", ".swap"] {
+            paths.push(beside(&database, suffix));
         }
     }
-    paths.extend(below(data.root(), |name| name.starts_with("edit-")));
+    // What only we make: half-written notes and databases, and the copy from before a migration.
+    let made = [
+        "edit-",
+        "claude-mem.before-migration-",
+        "claude-mem.db.new-",
+    ];
+    paths.extend(below(data.root(), |name| {
+        made.iter().any(|begin| name.starts_with(begin))
+    })?);
     if !foreign {
         // What was moved there when the earlier program was taken over is not ours to delete.
-        paths.extend(below(&data.backups(), |name| !name.starts_with(EARLIER)));
+        paths.extend(below(&data.backups(), |name| !name.starts_with(EARLIER))?);
         paths.extend([data.logs(), data.settings()]);
     }
-    paths
+    Ok(paths)
 }
 
-fn below(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn below(folder: &Path, is_ours: impl Fn(&str) -> bool) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.and_then(Iterator::collect::<std::io::Result<Vec<_>>>),
+    };
+    let entries = entries.with_context(|| format!("cannot list {}", folder.display()))?;
+    Ok(entries
+        .iter()
         .filter(|entry| is_ours(&entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path())
-        .collect()
+        .map(std::fs::DirEntry::path)
+        .collect())
 }

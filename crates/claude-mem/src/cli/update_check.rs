@@ -60,13 +60,24 @@ pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()
 
 fn look(app: &App) -> Report {
     let version = env!("CARGO_PKG_VERSION");
-    let receipt = Receipt::read(&app.data.installed());
-    let worker = worker::look(app).ok().and_then(|report| report.version);
+    let mut todo = Vec::new();
+    let receipt = Receipt::read(&app.data.installed()).map_err(|e| e.to_string());
+    let worker = worker::look(app).unwrap_or_else(|error| worker::Report::unknown(&error));
+    if let (false, Some(trouble)) = (worker.running, worker.trouble) {
+        todo.push(format!("claude-mem doctor: the worker: {trouble}"));
+    }
+    let worker = worker.version;
+    let unread = receipt.is_err();
+    let receipt = receipt.unwrap_or_else(|why| {
+        todo.push(format!("claude-mem doctor: {why}"));
+        Receipt::default()
+    });
     let client = install::find_client(app).and_then(|found| found.version);
     let hooks_for = receipt.client.as_deref().and_then(Version::find);
     let installed = (!receipt.version.is_empty()).then(|| receipt.version.clone());
-    let mut todo = Vec::new();
-    if receipt.files.is_empty() && !receipt.plugin {
+    if unread {
+        // Said already.
+    } else if receipt.files.is_empty() && !receipt.plugin {
         todo.push("claude-mem install: no hooks are registered".to_owned());
     } else if !receipt.executable.is_file() {
         todo.push(format!(

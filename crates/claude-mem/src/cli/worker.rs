@@ -15,7 +15,7 @@ use super::screen::{Screen, remark};
 use super::words;
 use crate::clock::{self, Millis};
 use crate::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
-use crate::log::{Author, Level, Log};
+use crate::log::{Author, Keep, Level, Log};
 use crate::paths;
 use crate::serve::compressor::{self, Surroundings};
 use crate::serve::drain::Compressor;
@@ -110,6 +110,14 @@ impl Report {
         address: None,
         trouble: None,
     };
+
+    /// Whether it runs could not be found out.
+    pub(super) fn unknown(error: &anyhow::Error) -> Self {
+        Self {
+            trouble: Some(format!("whether it runs cannot be told: {error:#}")),
+            ..Self::NOT_RUNNING
+        }
+    }
 }
 
 fn address(port: u16) -> String {
@@ -270,9 +278,19 @@ pub(super) fn socket_of(app: &App) -> PathBuf {
 }
 
 fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
-    let settings = app.settings().settings;
+    let loaded = app.settings();
+    let settings = lifecycle::careful(loaded.settings, loaded.file_unreadable);
     let log = Log::new(app.data.logs(), Author::Worker, (&settings).into());
     log_panics(&log);
+    for warning in &loaded.warnings {
+        let now = clock::now().millis();
+        log.line(
+            now,
+            Level::Warn,
+            "a setting has no effect",
+            &[("said", warning)],
+        );
+    }
     Ok(Plan {
         dir: app.data.clone(),
         socket: socket_of(app),
@@ -327,7 +345,10 @@ fn foreground(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
 /// As `spawn::start` calls it: says how it went, then nothing more.
 fn detached(app: &App) -> anyhow::Result<()> {
     spawn::detach(&app.data);
-    let plan = plan(app, false)?;
+    let plan = match plan(app, false) {
+        Ok(plan) => plan,
+        Err(error) => return not_started(app, &format!("{error:#}")),
+    };
     let executable = plan.executable.clone();
     let mut told = Ok(());
     let ended = lifecycle::run(plan, compressor, |_| {
@@ -336,20 +357,32 @@ fn detached(app: &App) -> anyhow::Result<()> {
     match ended {
         Ok(ended) => hand_over(app, &executable, ended),
         Err(NotRun::Running) => Ok(spawn::tell(&Started::Running)?),
-        Err(error) => Ok(spawn::tell(&Started::Failed(error.to_string()))?),
+        Err(error) => not_started(app, &error.to_string()),
     }
+}
+
+/// Nobody may be there to be told: a hook does not wait for the worker it starts.
+fn not_started(app: &App, why: &str) -> anyhow::Result<()> {
+    let log = Log::new(app.data.logs(), Author::Worker, Keep::default());
+    let fields: [(_, &dyn std::fmt::Display); 1] = [("why", &why)];
+    let now = clock::now().millis();
+    log.line(now, Level::Error, "the worker did not start", &fields);
+    Ok(spawn::tell(&Started::Failed(why.to_owned()))?)
 }
 
 /// A replaced executable takes over from here. Its path was taken when this process started:
 /// now the kernel calls ours deleted.
 fn hand_over(app: &App, executable: &Path, ended: Ended) -> anyhow::Result<()> {
     if ended == Ended::Replaced {
-        spawn::launch(executable, &app.data)?;
+        if let Err(error) = spawn::launch(executable, &app.data) {
+            return not_started(app, &format!("{}: {error}", executable.display()));
+        }
     }
     Ok(())
 }
 
 fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let mut said = "the worker does not answer".to_owned();
     // A worker that is about to be ready may be given as much time as one that is started.
     let until = Instant::now() + patience(app);
     while Instant::now() < until {
@@ -362,10 +395,13 @@ fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
         match client::ask(&socket_of(app), "drain", None) {
             Ok(Some(reply)) if reply == "drained" => return drained(screen),
             // It is about to end or about to be ready: whoever comes next does the work.
-            Ok(_) | Err(_) => std::thread::sleep(Duration::from_millis(50)),
+            Ok(Some(reply)) => said = reply,
+            Ok(None) => {}
+            Err(error) => said = error.to_string(),
         }
+        std::thread::sleep(Duration::from_millis(50));
     }
-    bail!("the queue could not be drained; `claude-mem worker logs` may say why")
+    bail!("the queue could not be drained: {said}; `claude-mem worker logs` may say more")
 }
 
 fn drained(screen: &mut Screen) -> anyhow::Result<()> {

@@ -161,3 +161,17 @@ fn the_page_of_settings_is_what_the_table_says() {
         "docs/configuration.md is out of date: cargo run --bin claude-mem config reference > docs/configuration.md"
     );
 }
+
+#[test]
+fn an_older_name_with_a_value_that_cannot_be_read_is_told() {
+    let loaded = file(r#"{"CLAUDE_MEM_EXCLUDED_PROJECTS": {"a": 1}}"#);
+    assert!(loaded.unknown_rules());
+    let [warning] = &loaded.warnings[..] else {
+        panic!("{:?}", loaded.warnings)
+    };
+    assert!(
+        warning
+            .message
+            .starts_with("CLAUDE_MEM_EXCLUDED_PROJECTS must be")
+    );
+}

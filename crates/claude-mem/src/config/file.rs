@@ -38,10 +38,8 @@ pub(super) fn read(data_dir: &Path) -> std::io::Result<Option<String>> {
 }
 
 fn read_path(path: &Path) -> std::io::Result<Option<String>> {
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    let Some(file) = crate::paths::open_file_if_any(path)? else {
+        return Ok(None);
     };
     let mut text = String::new();
     let mut bounded = std::io::Read::take(file, SETTINGS_BYTES_MAX as u64 + 1);
@@ -77,6 +75,7 @@ fn raw(value: &ast::Value<'_>) -> Raw {
             .map(scalar)
             .collect::<Option<Vec<_>>>()
             .map_or(Raw::Other, Raw::List),
+        ast::Value::NullKeyword(_) => Raw::Null,
         other => scalar(other).map_or(Raw::Other, Raw::Text),
     }
 }

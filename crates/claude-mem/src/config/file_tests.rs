@@ -153,3 +153,15 @@ fn several_changes_are_one_and_none_if_one_cannot_be() {
     assert!(file.apply(&changes).is_err());
     assert_eq!(std::fs::read_to_string(&path).expect("read"), "{ broken");
 }
+
+#[test]
+fn a_link_to_nowhere_is_neither_an_empty_file_nor_replaced_by_one() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = SettingsFile::of(temp.path());
+    std::os::unix::fs::symlink("nowhere.json", file.path()).unwrap();
+    let error = file.set("port", &Value::Number(1)).unwrap_err();
+    assert!(error.to_string().contains("leads nowhere"), "{error}");
+    assert!(file.path().is_symlink());
+    let loaded = crate::config::load(temp.path(), |_| None);
+    assert!(loaded.file_unreadable);
+}

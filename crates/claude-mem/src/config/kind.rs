@@ -69,7 +69,8 @@ pub enum Raw {
     /// Text, or a number or switch as it was spelt.
     Text(String),
     List(Vec<String>),
-    /// An object, `null`, or an array of something other than text.
+    Null,
+    /// An object, or an array of something other than text.
     Other,
 }
 
@@ -83,7 +84,7 @@ impl Kind {
         match (self, raw) {
             (Self::List(_), Raw::List(items)) => Some(Value::List(tidy(items.iter()))),
             (Self::List(_), Raw::Text(text)) => Some(Value::List(tidy(text.split(',')))),
-            (_, Raw::List(_) | Raw::Other) => None,
+            (_, Raw::List(_) | Raw::Null | Raw::Other) => None,
             (Self::Switch, Raw::Text(text)) => switch(text).map(Value::Switch),
             (Self::Number { min, max, unit }, Raw::Text(text)) => number(text, unit)
                 .filter(|n| (min..=max).contains(n))

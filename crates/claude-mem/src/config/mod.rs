@@ -14,7 +14,7 @@ mod kind;
 mod older;
 mod reference;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub use file::{Change, FILE_NAME, SettingsFile, WriteError};
@@ -67,9 +67,18 @@ pub struct Loaded {
     /// The file is there and cannot be read: what it would have ignored or switched off is not
     /// known.
     pub file_unreadable: bool,
+    /// Keys whose value was given and cannot be read. `null` is no value.
+    refused: BTreeSet<&'static str>,
 }
 
 impl Loaded {
+    /// Whether somebody said what to ignore in words that cannot be read. Such a rule is no rule,
+    /// so that nobody may go on as if there was none.
+    pub fn unknown_rules(&self) -> bool {
+        let rules = ["ignore_projects", "ignore_paths"];
+        rules.iter().any(|name| self.refused.contains(name))
+    }
+
     /// The value in force and its source.
     pub fn get(&self, key: &Key) -> (Value, Source) {
         match self.values.get(key.name) {
@@ -112,7 +121,11 @@ pub fn from_text(text: Option<&str>, env: impl Fn(&str) -> Option<String>) -> Lo
         }
     }
     layers.take_environment(env);
-    let Layers { values, warnings } = layers;
+    let Layers {
+        values,
+        warnings,
+        refused,
+    } = layers;
     let typed = Settings::from_values(|key| match values.get(key.name) {
         Some((value, _)) => value.clone(),
         None => default_of(key),
@@ -122,6 +135,7 @@ pub fn from_text(text: Option<&str>, env: impl Fn(&str) -> Option<String>) -> Lo
         values,
         warnings,
         file_unreadable,
+        refused,
     }
 }
 
@@ -181,6 +195,7 @@ fn in_file(message: String) -> Warning {
 struct Layers {
     values: BTreeMap<&'static str, (Value, Source)>,
     warnings: Vec<Warning>,
+    refused: BTreeSet<&'static str>,
 }
 
 impl Layers {
@@ -190,8 +205,15 @@ impl Layers {
         let older = older::translate(|name| match find(name) {
             Some((_, Raw::Text(text))) => Some(text.clone()),
             Some((_, Raw::List(items))) => Some(items.join(",")),
-            Some((_, Raw::Other)) | None => None,
+            Some((_, Raw::Null | Raw::Other)) | None => None,
         });
+        for (name, raw) in properties {
+            if let (Some(key), Raw::Other) = (older::key_of(name), raw) {
+                let message = format!("{name} must be {}", key.kind.expects());
+                self.warn_entry(name, message);
+                self.refused.insert(key.name);
+            }
+        }
         // The first translation of a key is the closest one.
         for (name, text) in older.into_iter().rev() {
             self.set(name, &Raw::Text(text), FILE_NAME, Source::File);
@@ -227,12 +249,18 @@ impl Layers {
         match key.kind.read(raw) {
             Ok(value) => {
                 self.values.insert(key.name, (value, source));
+                self.refused.remove(key.name);
             }
-            Err(expected) => self.warnings.push(Warning {
-                place: place.to_owned(),
-                message: format!("{name} must be {expected}"),
-                entry: (source == Source::File).then(|| name.to_owned()),
-            }),
+            Err(expected) => {
+                if *raw != Raw::Null {
+                    self.refused.insert(key.name);
+                }
+                self.warnings.push(Warning {
+                    place: place.to_owned(),
+                    message: format!("{name} must be {expected}"),
+                    entry: (source == Source::File).then(|| name.to_owned()),
+                });
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Cure, Finding, Patient};
 use crate::install::change::Places;
 use crate::install::entry::{self, Whose};
-use crate::install::file::ClientFile;
+use crate::install::file::{ClientFile, FileError};
 use crate::install::receipt::Part;
 use crate::install::{NAME, client, hooks, json, plugin, rival, rival_worker, server};
 use crate::limits::CLIENT_SETTINGS_BYTES_MAX;
@@ -58,12 +58,17 @@ fn places(patient: &Patient<'_>) -> Vec<Places> {
 
 fn is_plugin_on(patient: &Patient<'_>) -> bool {
     let name = plugin::id();
-    setting(&patient.places.settings, &["enabledPlugins", &name]) == Some(Value::Bool(true))
+    // A file that cannot be read is told of by `switched_off`.
+    is_on(&patient.places.settings, &["enabledPlugins", &name]).unwrap_or(false)
 }
 
-fn setting(path: &Path, way: &[&str]) -> Option<Value> {
-    let file = ClientFile::read(path, CLIENT_SETTINGS_BYTES_MAX).ok()?;
-    json::value_at(file.text.as_deref()?, way)
+fn is_on(path: &Path, way: &[&str]) -> Result<bool, FileError> {
+    let file = ClientFile::read(path, CLIENT_SETTINGS_BYTES_MAX)?;
+    let value = file
+        .text
+        .as_deref()
+        .and_then(|text| json::value_at(text, way));
+    Ok(value == Some(Value::Bool(true)))
 }
 
 pub(super) fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
@@ -154,14 +159,17 @@ pub(super) fn switched_off(patient: &Patient<'_>) -> Vec<Finding> {
         (&patient.managed_settings, "disableAllHooks"),
         (&patient.managed_settings, "allowManagedHooksOnly"),
     ] {
-        if setting(path, &[key]) == Some(Value::Bool(true)) {
-            found.push(Finding::problem(
+        match is_on(path, &[key]) {
+            Ok(false) => {}
+            Ok(true) => found.push(Finding::problem(
                 "hooks",
                 format!("{key} in {} switches them off", path.display()),
                 format!("take {key} out of {}", path.display()),
-            ));
+            )),
+            Err(error) => found.push(Finding::could_not_look("hooks", &error)),
         }
     }
+    found.dedup();
     found
 }
 
@@ -210,8 +218,10 @@ fn tools_at(patient: &Patient<'_>, places: &Places) -> Finding {
 }
 
 pub(super) fn rival(patient: &Patient<'_>) -> Vec<Finding> {
-    let file = patient.places.read_settings();
-    let text = file.ok().and_then(|file| file.text).unwrap_or_default();
+    let text = match patient.places.read_settings() {
+        Ok(file) => file.text.unwrap_or_default(),
+        Err(error) => return vec![Finding::could_not_look("earlier", &error)],
+    };
     let rival = rival::look(&text).unwrap_or_default();
     if rival.is_there() {
         let parts = [rival.plugins.join(", "), rival.events.join(", ")];

@@ -76,7 +76,14 @@ pub(super) fn privacy(patient: &Patient<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = private_paths(patient.data)
         .into_iter()
         .filter_map(|(path, want)| {
-            let mode = std::fs::metadata(&path).ok()?.mode() & 0o777;
+            let mode = match std::fs::metadata(&path) {
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return None,
+                Err(e) => {
+                    let error = format!("{}: {e}", path.display());
+                    return Some(Finding::could_not_look("privacy", &error));
+                }
+                Ok(meta) => meta.mode() & 0o777,
+            };
             (mode & 0o077 != 0).then(|| {
                 Finding::problem(
                     "privacy",
@@ -94,8 +101,10 @@ pub(super) fn privacy(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 pub(super) fn space(patient: &Patient<'_>) -> Vec<Finding> {
-    let Ok(disk) = rustix::fs::statvfs(patient.data.root()) else {
-        return Vec::new();
+    let disk = match rustix::fs::statvfs(patient.data.root()) {
+        Err(rustix::io::Errno::NOENT) => return Vec::new(),
+        Err(error) => return vec![Finding::could_not_look("disk", &error)],
+        Ok(disk) => disk,
     };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let said = format!("{} MB free", free >> 20);

@@ -56,6 +56,12 @@ impl Finding {
         }
     }
 
+    /// A check that cannot look says so.
+    pub(super) fn could_not_look(check: &'static str, error: &dyn std::fmt::Display) -> Self {
+        let what = format!("cannot be told: {error}");
+        Self::note(check, what, "claude-mem doctor, when that is mended")
+    }
+
     pub(super) fn note(
         check: &'static str,
         what: impl Into<String>,

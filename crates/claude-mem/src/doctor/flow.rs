@@ -8,12 +8,16 @@ use super::{Cure, Finding, Patient};
 use crate::clock::Millis;
 use crate::limits::{LETTER_STUCK_SECONDS, SILENCE_SECONDS};
 use crate::pause;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// Whether hooks fire: the client's own records tell when it was used, ours when we heard of it.
 pub(super) fn firing(patient: &Patient<'_>) -> Vec<Finding> {
-    let store = Store::open_read_only(&patient.data.db()).ok();
-    let heard = store.and_then(|store| store.read().last_heard().ok().flatten());
+    let heard = Store::open_read_only(&patient.data.db());
+    let heard = match heard.and_then(|store| store.read().last_heard()) {
+        Ok(heard) => heard,
+        Err(StoreError::Missing) => None,
+        Err(error) => return vec![Finding::could_not_look("events", &error)],
+    };
     let heard = heard.max(newest(&patient.data.spool(), "json").map(millis));
     let installed = modified(&patient.data.installed()).map(millis);
     let used = last_used(patient).map(millis);
@@ -79,8 +83,10 @@ fn millis(time: SystemTime) -> Millis {
 }
 
 pub(super) fn spool(patient: &Patient<'_>) -> Vec<Finding> {
-    let Ok(entries) = std::fs::read_dir(patient.data.spool()) else {
-        return Vec::new();
+    let entries = match std::fs::read_dir(patient.data.spool()) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(e) => return vec![Finding::could_not_look("spool", &e)],
+        Ok(entries) => entries,
     };
     let (mut waiting, mut stuck, mut bad) = (0, 0, 0);
     for entry in entries.flatten() {
@@ -116,12 +122,13 @@ pub(super) fn spool(patient: &Patient<'_>) -> Vec<Finding> {
                 "{} set aside",
                 counted(
                     bad,
-                    "could not be read and was",
-                    "could not be read and were"
+                    "was refused or unreadable, and is",
+                    "were refused or unreadable, and are"
                 )
             ),
             format!(
-                "rm {}/*.bad, when you have looked at them",
+                "{}/hook-*.log says why; rm {}/*.bad, when you have looked at them",
+                patient.data.logs().display(),
                 patient.data.spool().display()
             ),
         ));
@@ -143,10 +150,8 @@ fn counted(events: u64, of_one: &str, of_many: &str) -> String {
 }
 
 pub(super) fn dead(patient: &Patient<'_>) -> Vec<Finding> {
-    let Ok(store) = Store::open_read_only(&patient.data.db()) else {
-        return Vec::new();
-    };
-    match store.read().queue_counts() {
+    let counts = Store::open_read_only(&patient.data.db());
+    match counts.and_then(|store| store.read().queue_counts()) {
         Ok(counts) if counts.dead > 0 => vec![Finding::problem(
             "queue",
             counted(
@@ -157,7 +162,8 @@ pub(super) fn dead(patient: &Patient<'_>) -> Vec<Finding> {
             "claude-mem queue list --state dead, then `claude-mem queue retry --all`",
         )],
         Ok(counts) => vec![Finding::ok("queue", format!("{} waiting", counts.waiting))],
-        Err(_) => Vec::new(),
+        Err(StoreError::Missing) => Vec::new(),
+        Err(error) => vec![Finding::could_not_look("queue", &error)],
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Patient<'a> {
     pub places: Places,
     pub client: Option<Found>,
     pub receipt: Receipt,
+    /// Why there is none to go by, if one is there and cannot be read.
+    pub receipt_unread: Option<String>,
     pub worker: WorkerSeen,
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// What an administrator has set for every user of the client.

@@ -63,6 +63,10 @@ pub(super) fn versions(patient: &Patient<'_>) -> Vec<Finding> {
             .cured_by(Cure::Worker),
         );
     }
+    if let Some(why) = &patient.receipt_unread {
+        let fix = format!("ls -l {}", patient.data.installed().display());
+        found.push(Finding::problem("version", why, fix));
+    }
     let installed = &patient.receipt.version;
     if !installed.is_empty() && installed != ours {
         found.push(

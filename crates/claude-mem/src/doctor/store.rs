@@ -49,6 +49,8 @@ fn unusable(path: &Path, error: &StoreError) -> Finding {
     let said = path.display();
     let fix = match error {
         StoreError::DiskFull => "make room on the disk".to_owned(),
+        StoreError::Disk(_) => crate::findings::LOOK_AT_DISK.to_owned(),
+        StoreError::CannotOpen(_) => crate::findings::OPEN_IT.to_owned(),
         StoreError::Busy => "claude-mem doctor, in a moment".to_owned(),
         StoreError::ReadOnly | StoreError::Io(..) => format!("chmod u+rw {said}"),
         _ => RESTORE.to_owned(),
@@ -57,17 +59,26 @@ fn unusable(path: &Path, error: &StoreError) -> Finding {
 }
 
 /// Only a database that reads is worth a second look.
-fn readable(patient: &Patient<'_>) -> Option<Store> {
+fn readable(
+    patient: &Patient<'_>,
+    check: &'static str,
+    look: impl FnOnce(&Store) -> Result<Finding, StoreError>,
+) -> Vec<Finding> {
     let path = patient.data.db();
-    Store::open_read_only(&path).ok()?;
-    Store::open(&path).ok()
+    let opened = Store::open_read_only(&path).and_then(|_| Store::open(&path));
+    match opened.and_then(|store| look(&store)) {
+        Ok(finding) => vec![finding],
+        Err(StoreError::Missing) => Vec::new(),
+        Err(error) => vec![Finding::could_not_look(check, &error)],
+    }
 }
 
 pub(super) fn words(patient: &Patient<'_>) -> Vec<Finding> {
-    let Some(store) = readable(patient) else {
-        return Vec::new();
-    };
-    let finding = match store.words_in_step() {
+    readable(patient, "words", |store| Ok(words_of(store)))
+}
+
+fn words_of(store: &Store) -> Finding {
+    match store.words_in_step() {
         Ok(true) => Finding::ok("words", "the full-text index tells what the rows tell"),
         Ok(false) => Finding::problem(
             "words",
@@ -79,8 +90,7 @@ pub(super) fn words(patient: &Patient<'_>) -> Vec<Finding> {
             Finding::note("words", "somebody writes just now", "claude-mem doctor")
         }
         Err(error) => Finding::problem("words", error.to_string(), RESTORE),
-    };
-    vec![finding]
+    }
 }
 
 pub(super) fn vectors(patient: &Patient<'_>) -> Vec<Finding> {
@@ -92,13 +102,12 @@ pub(super) fn vectors(patient: &Patient<'_>) -> Vec<Finding> {
             fix,
         )];
     }
-    let Some(store) = readable(patient) else {
-        return Vec::new();
-    };
-    let Ok(owed) = store.read().owed_vectors_count() else {
-        return Vec::new();
-    };
-    let held = store.read().embeddable_count().unwrap_or(0);
+    readable(patient, "vectors", |store| vectors_of(patient, store))
+}
+
+fn vectors_of(patient: &Patient<'_>, store: &Store) -> Result<Finding, StoreError> {
+    let owed = store.read().owed_vectors_count()?;
+    let held = store.read().embeddable_count()?;
     let model = embed::Model::built_in().id();
     let made = match VectorStore::open_read_only(&patient.data.vectors_db(), model) {
         Ok(vectors) => vectors.count(),
@@ -106,7 +115,7 @@ pub(super) fn vectors(patient: &Patient<'_>) -> Vec<Finding> {
         Err(error) => Err(error),
     };
     let build = "claude-mem index build";
-    let finding = match made {
+    Ok(match made {
         Err(error) => {
             let what = format!("{}: {error}", patient.data.vectors_db().display());
             Finding::problem("vectors", what, build).cured_by(Cure::Vectors)
@@ -122,6 +131,5 @@ pub(super) fn vectors(patient: &Patient<'_>) -> Vec<Finding> {
         )
         .cured_by(Cure::Vectors),
         Ok(made) => Finding::ok("vectors", format!("{made} memories, {owed} to come")),
-    };
-    vec![finding]
+    })
 }

@@ -8,6 +8,11 @@ use crate::config::WorkerStart;
 pub(super) fn running(patient: &Patient<'_>) -> Vec<Finding> {
     let worker = &patient.worker;
     let finding = match &worker.trouble {
+        Some(trouble) if !worker.running => Finding::problem(
+            "worker",
+            trouble,
+            format!("ls -l {}", patient.data.worker_lock().display()),
+        ),
         Some(trouble) if worker.version.is_none() || trouble.contains("does not answer") => {
             Finding::problem(
                 "worker",
@@ -43,7 +48,12 @@ pub(super) fn port(patient: &Patient<'_>) -> Vec<Finding> {
         None if wanted == 0 => Vec::new(),
         None => match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)) {
             Ok(_) => vec![Finding::ok("port", format!("{wanted} is free"))],
-            Err(_) => taken(String::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => taken(String::new()),
+            Err(error) => vec![Finding::problem(
+                "port",
+                format!("port {wanted} cannot be had: {error}"),
+                "claude-mem config set port 0",
+            )],
         },
     }
 }

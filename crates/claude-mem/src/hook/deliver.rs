@@ -118,7 +118,7 @@ fn take_batch(dir: &DataDir, queue: &mut impl Queue, now: Millis) -> Result<usiz
     }
     match queue.take(&letters, now) {
         Ok(()) => opened.iter().try_for_each(Opened::done).map_err(io)?,
-        Err(e) if is_about_one(&e) => take_one_by_one(&opened, queue, now)?,
+        Err(e) if is_about_one(&e) => take_one_by_one(dir, &opened, queue, now)?,
         Err(e) => return Err(e),
     }
     Ok(opened.len())
@@ -126,6 +126,7 @@ fn take_batch(dir: &DataDir, queue: &mut impl Queue, now: Millis) -> Result<usiz
 
 /// One of them spoils the batch: it is found, and set aside.
 fn take_one_by_one(
+    dir: &DataDir,
     opened: &[Opened],
     queue: &mut impl Queue,
     now: Millis,
@@ -134,7 +135,7 @@ fn take_one_by_one(
     for one in opened {
         match queue.take(&[&one.letter], now) {
             Ok(()) => one.done().map_err(io)?,
-            Err(e) if is_about_one(&e) => one.refuse().map_err(io)?,
+            Err(e) if is_about_one(&e) => one.refuse(dir, &e).map_err(io)?,
             Err(e) => return Err(e),
         }
     }
@@ -154,20 +155,20 @@ fn is_about_one(error: &StoreError) -> bool {
     }
 }
 
-/// Tells a running worker that there is work. False if there is none.
-pub fn wake(socket: &Path) -> bool {
-    match try_wake(socket) {
-        Err(e) => !matches!(
-            e.kind(),
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
-        ),
-        // One that has so many calls waiting that it takes no more is awake.
-        Ok(()) => true,
+/// Tells a running worker that there is work. False if there is none; an error if that cannot be
+/// told, and then there is none for us.
+pub fn wake(socket: &Path) -> io::Result<bool> {
+    use io::ErrorKind::{ConnectionRefused, NotFound, WouldBlock};
+    match super::ask::connect(socket) {
+        // Whoever could be reached is awake, whatever becomes of the word.
+        Ok(mut worker) => Ok(worker.write_all(b"wake\n").map_or(true, |()| true)),
+        Err(e) => match e.kind() {
+            // One that has so many calls waiting that it takes no more.
+            WouldBlock => Ok(true),
+            NotFound | ConnectionRefused => Ok(false),
+            _ => Err(e),
+        },
     }
-}
-
-fn try_wake(socket: &Path) -> io::Result<()> {
-    super::ask::connect(socket)?.write_all(b"wake\n")
 }
 
 #[cfg(test)]

@@ -172,13 +172,25 @@ fn where_nothing_can_be_written_the_loss_is_said() {
 fn a_worker_is_told_and_none_is_noticed() {
     let (temp, _) = sandbox();
     let path = temp.path().join("worker.sock");
-    assert!(!wake(&path));
+    assert!(!wake(&path).unwrap());
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    assert!(wake(&path));
+    assert!(wake(&path).unwrap());
     let (mut call, _) = listener.accept().unwrap();
     let mut said = String::new();
     io::Read::read_to_string(&mut call, &mut said).unwrap();
     assert_eq!(said, "wake\n");
     drop(listener);
-    assert!(!wake(&path), "a socket that a dead worker left");
+    assert!(!wake(&path).unwrap(), "a socket that a dead worker left");
+}
+
+#[test]
+fn a_socket_that_cannot_be_reached_is_no_worker_that_is_awake() {
+    let temp = tempfile::tempdir().unwrap();
+    let socket = temp.path().join("worker.sock");
+    assert!(!wake(&socket).unwrap());
+    std::os::unix::fs::symlink(&socket, &socket).unwrap();
+    assert!(wake(&socket).is_err());
+    std::fs::remove_file(&socket).unwrap();
+    let _worker = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert!(wake(&socket).unwrap());
 }

@@ -272,7 +272,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             self.close_transcript(&marks)?;
         }
         if settings.ignore_everything {
-            self.log("settings.json cannot be read and speaks of what to ignore: nothing is kept");
+            self.log("settings.json cannot be read, or what it says to ignore: nothing is kept");
             return Ok(Answer::Neutral);
         }
         let tool = call.head.tool.as_deref().unwrap_or_default();
@@ -306,10 +306,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             Privacy::Part => marks.note_private().and_then(|()| marks.open_turn()),
             Privacy::None => marks.open_turn(),
         };
-        marked.map_err(|e| {
-            self.log(&format!("a mark could not be set or cleared: {}", e.kind()));
-            format!("{}: {e}", self.dir_name())
-        })?;
+        marked.map_err(|e| self.unmarked(&e))?;
         Ok(Silence::default())
     }
 
@@ -322,9 +319,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             .map_err(|lost| self.logged(&lost))?;
         self.pass_on(dir, call.kind, None);
         // Last, so that a hook that dies before it is made up for by the next.
-        marks
-            .ignore()
-            .map_err(|e| format!("{}: {e}", self.dir_name()))?;
+        marks.ignore().map_err(|e| self.unmarked(&e))?;
         Ok(Answer::Neutral)
     }
 
@@ -344,17 +339,26 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
     /// What may not be kept now must not be kept later, from the transcript.
     fn close_transcript(&self, marks: &Marks<'_>) -> Result<(), String> {
         let closed = marks.close_transcript();
-        closed.map_err(|e| format!("{}: {e}", self.dir_name()))
+        closed.map_err(|e| self.unmarked(&e))
+    }
+
+    fn unmarked(&self, e: &std::io::Error) -> String {
+        self.log(&format!("a mark could not be set or cleared: {}", e.kind()));
+        format!("{}: {e}", self.dir_name())
     }
 
     /// A running worker takes it from here. Without one, one is started at the boundaries of a
     /// turn, or what waits goes into the queue, since a few milliseconds are nothing there; a
     /// tool's hook stays quick.
     fn pass_on(&self, dir: &DataDir, kind: Kind, settings: Option<&HookSettings>) {
-        if deliver::wake(&dir.worker_sock(&paths::short_dir(&self.around.env))) || is_tool(kind) {
+        let woken = deliver::wake(&dir.worker_sock(&paths::short_dir(&self.around.env)));
+        if is_tool(kind) || matches!(woken, Ok(true)) {
             return;
         }
-        if settings.is_some_and(HookSettings::starts_worker) && start::worker(dir) {
+        if let Err(e) = woken {
+            self.log(&format!("the worker's socket cannot be reached: {e}"));
+        }
+        if settings.is_some_and(HookSettings::starts_worker) && self.starts_worker(dir) {
             return;
         }
         match deliver::take_in_some(dir, self.around.started.millis()) {
@@ -362,6 +366,14 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             Ok(()) | Err(StoreError::Busy) => {}
             Err(e) => self.log(&format!("events wait in the spool: {e}")),
         }
+    }
+
+    /// False if none was started; a later hook tries again.
+    fn starts_worker(&self, dir: &DataDir) -> bool {
+        start::worker(dir).unwrap_or_else(|e| {
+            self.log(&format!("a worker could not be started: {e}"));
+            false
+        })
     }
 
     fn logged(&self, problem: &impl std::fmt::Display) -> String {

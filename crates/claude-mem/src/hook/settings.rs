@@ -4,7 +4,7 @@
 //! `config` reads everything, so that a setting means the same here as everywhere.
 
 use std::borrow::Cow;
-use std::io::ErrorKind;
+use std::io::{self, Read as _};
 
 use serde_json::value::RawValue;
 
@@ -19,7 +19,7 @@ use crate::paths::{self, DataDir};
 pub struct HookSettings {
     /// `None`: every default holds.
     given: Option<Settings>,
-    /// The file cannot be read and speaks of what to ignore: nothing may be kept until it can.
+    /// What to ignore cannot be read: nothing may be kept until it can.
     pub ignore_everything: bool,
     /// A rule of this session alone, which nobody else knows of.
     pub own_rules: bool,
@@ -44,12 +44,10 @@ const RULES: usize = 4;
 
 impl HookSettings {
     pub fn load(dir: &DataDir, env: impl Fn(&str) -> Option<String>) -> Self {
-        let text = paths::read_file(&dir.settings());
-        let text = match &text {
-            Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(_) => return Self::unreadable(true),
-            Ok(bytes) => Some(String::from_utf8_lossy(bytes)),
+        let Ok(bytes) = read(dir) else {
+            return Self::unreadable(true);
         };
+        let text = bytes.as_deref().map(String::from_utf8_lossy);
         if text.is_none() && VARIABLES.iter().all(|name| env(name).is_none()) {
             return Self::default();
         }
@@ -57,8 +55,8 @@ impl HookSettings {
         let loaded = config::from_text(text.as_deref(), env);
         let speaks_of_it = text.is_some_and(|text| mentions_ignoring(&text));
         Self {
+            ignore_everything: loaded.file_unreadable && speaks_of_it || loaded.unknown_rules(),
             given: Some(loaded.settings),
-            ignore_everything: loaded.file_unreadable && speaks_of_it,
             own_rules,
         }
     }
@@ -156,6 +154,15 @@ impl Default for HookSettings {
 
 fn default_of(name: &str) -> &'static str {
     config::key(name).map_or("", |key| key.default)
+}
+
+fn read(dir: &DataDir) -> io::Result<Option<Vec<u8>>> {
+    let Some(mut file) = paths::open_file_if_any(&dir.settings())? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 fn mentions_ignoring(text: &str) -> bool {

@@ -83,3 +83,33 @@ fn rules_in_the_environment_are_known_to_this_session_alone() {
     let manual = with(None, &[("CLAUDE_MEM_WORKER", "manual")]);
     assert!(!manual.own_rules && !manual.starts_worker());
 }
+
+#[test]
+fn a_rule_that_cannot_be_read_ignores_everything() {
+    for text in [
+        r#"{"ignore_projects": ["secret", {"path": "~/private"}]}"#,
+        r#"{"ignore_paths": {"a": 1}}"#,
+        r#"{"CLAUDE_MEM_EXCLUDED_PROJECTS": {"a": 1}}"#,
+    ] {
+        assert!(with(Some(text), &[]).ignore_everything, "{text}");
+    }
+    for text in [
+        r#"{"ignore_projects": null}"#,
+        r#"{"ignore_projects": ["secret"], "CLAUDE_MEM_EXCLUDED_PROJECTS": {}}"#,
+        r#"{"skip_tools": {"a": 1}}"#,
+    ] {
+        assert!(!with(Some(text), &[]).ignore_everything, "{text}");
+    }
+}
+
+#[test]
+fn a_settings_file_that_is_a_link_to_nowhere_ignores_everything() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = DataDir::new(temp.path());
+    let kept = temp.path().join("dotfiles.json");
+    std::os::unix::fs::symlink(&kept, dir.settings()).unwrap();
+    assert!(HookSettings::load(&dir, |_| None).ignore_everything);
+    std::fs::write(&kept, r#"{"skip_tools": ["Bash"]}"#).unwrap();
+    let settings = HookSettings::load(&dir, |_| None);
+    assert!(!settings.ignore_everything && settings.skips("Bash"));
+}

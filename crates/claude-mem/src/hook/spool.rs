@@ -24,6 +24,7 @@ use crate::clock::Micros;
 use crate::ids::ClientSessionId;
 use crate::limits::{SPOOL_FILE_BYTES_MAX, SPOOL_LIST_MAX};
 use crate::paths::{self, DataDir};
+use crate::store::StoreError;
 
 /// What one file says.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +105,10 @@ pub fn open(dir: &DataDir, letters_max: usize) -> io::Result<Vec<Opened>> {
         match read(&path) {
             Ok(letter) => opened.push(Opened { path, letter }),
             Err(Unread::Gone) => {}
-            Err(Unread::NoLetter) => set_aside(&path)?,
+            Err(Unread::NoLetter(why)) => {
+                set_aside(&path)?;
+                say_set_aside(dir, &path, &why);
+            }
             Err(Unread::NotNow(e)) => {
                 unread.get_or_insert(e);
             }
@@ -121,7 +125,7 @@ enum Unread {
     /// Another process was faster.
     Gone,
     /// Not by this version, however often it is tried.
-    NoLetter,
+    NoLetter(String),
     NotNow(io::Error),
 }
 
@@ -132,8 +136,14 @@ impl Opened {
     }
 
     /// The database will never take this one.
-    pub fn refuse(&self) -> io::Result<()> {
-        set_aside(&self.path)
+    pub fn refuse(&self, dir: &DataDir, why: &StoreError) -> io::Result<()> {
+        set_aside(&self.path)?;
+        let why = match why {
+            StoreError::Json(error) => without_contents(error),
+            why => why.to_string(),
+        };
+        say_set_aside(dir, &self.path, &why);
+        Ok(())
     }
 }
 
@@ -182,12 +192,12 @@ fn waiting(spool: &Path) -> io::Result<Vec<PathBuf>> {
             || (name.ends_with(b".bad") && !name.ends_with(SET_ASIDE.as_bytes()));
         to_try && !name.starts_with(b".")
     };
-    let mut paths: Vec<_> = entries
-        .filter_map(Result::ok)
-        .filter(is_waiting)
+    // A listing that breaks off half-way is not all that waits.
+    let mut paths = entries
+        .filter(|entry| entry.as_ref().map_or(true, is_waiting))
         .take(SPOOL_LIST_MAX)
-        .map(|entry| entry.path())
-        .collect();
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<Vec<_>>>()?;
     paths.sort_unstable();
     Ok(paths)
 }
@@ -200,13 +210,26 @@ fn read(path: &Path) -> Result<Letter<'static>, Unread> {
     let mut bytes = Vec::new();
     let read = file.take(SPOOL_FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|e| match e.kind() {
-        io::ErrorKind::IsADirectory => Unread::NoLetter,
+        io::ErrorKind::IsADirectory => Unread::NoLetter("it is a directory".to_owned()),
         _ => Unread::NotNow(e),
     })?;
     if bytes.len() as u64 > SPOOL_FILE_BYTES_MAX {
-        return Err(Unread::NoLetter);
+        return Err(Unread::NoLetter("it is too long".to_owned()));
     }
-    Letter::from_json(&bytes).map_err(|_| Unread::NoLetter)
+    Letter::from_json(&bytes).map_err(|why| Unread::NoLetter(why.to_string()))
+}
+
+/// In the log of hooks, whoever did it: nobody else will ever tell why.
+fn say_set_aside(dir: &DataDir, path: &Path, why: &str) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let text = format!("an event was set aside: {name}: {why}");
+    super::log::line(dir, crate::clock::now(), &text);
+}
+
+/// Where it does not read, and not what stands there.
+fn without_contents(error: &serde_json::Error) -> String {
+    let (kind, line, column) = (error.classify(), error.line(), error.column());
+    format!("it is not as it should be ({kind:?} at {line}:{column})")
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -271,7 +294,8 @@ impl Letter<'_> {
 
 impl Letter<'static> {
     fn from_json(bytes: &[u8]) -> io::Result<Self> {
-        match serde_json::from_slice(bytes)? {
+        let read = serde_json::from_slice(bytes);
+        match read.map_err(|e| io::Error::other(without_contents(&e)))? {
             Written::Event { key, event } => {
                 let key = key::from_hex(&key).ok_or(io::ErrorKind::InvalidData)?;
                 Ok(Self::Event(EventKey(key), Cow::Owned(event.into_owned())))

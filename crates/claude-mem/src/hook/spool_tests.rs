@@ -121,7 +121,7 @@ fn what_cannot_be_read_or_stored_is_set_aside_and_never_tried_again() {
     fs::write(dir.spool().join(".00000000000000000001-y.json.77"), "{").unwrap();
     let opened = open(&dir, 10).unwrap();
     assert_eq!(sessions(&opened), ["a"]);
-    opened[0].refuse().unwrap();
+    opened[0].refuse(&dir, &StoreError::Missing).unwrap();
     assert!(open(&dir, 10).unwrap().is_empty());
     let names = names(&dir);
     let bad = names.iter().filter_map(|name| Path::new(name).extension());
@@ -177,7 +177,7 @@ fn what_another_version_set_aside_is_tried_once_more() {
     fs::write(dir.spool().join("00000000000000000003-x.0.0.0.bad"), "{").unwrap();
     let opened = open(&dir, 10).unwrap();
     assert_eq!(sessions(&opened), ["a", "b"]);
-    opened[0].refuse().unwrap();
+    opened[0].refuse(&dir, &StoreError::Missing).unwrap();
     opened[1].done().unwrap();
     assert!(open(&dir, 10).unwrap().is_empty());
     assert_eq!(names(&dir).len(), 2);

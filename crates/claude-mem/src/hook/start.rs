@@ -9,13 +9,8 @@ use crate::limits::START_AGAIN_SECONDS;
 use crate::paths::{self, DataDir};
 use crate::serve::spawn;
 
-/// Starts a worker, unless another hook did so a moment ago. False if none was started; a later
-/// hook tries again.
-pub(super) fn worker(dir: &DataDir) -> bool {
-    try_start(dir).unwrap_or(false)
-}
-
-fn try_start(dir: &DataDir) -> io::Result<bool> {
+/// Starts a worker, unless another hook did so a moment ago. False if none was started.
+pub(super) fn worker(dir: &DataDir) -> io::Result<bool> {
     if !is_our_turn(dir)? {
         return Ok(false);
     }

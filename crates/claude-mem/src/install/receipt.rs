@@ -51,10 +51,18 @@ pub struct Left {
 }
 
 impl Receipt {
-    /// One that cannot be read is none: then what is ours is found by looking.
-    pub fn read(path: &Path) -> Self {
-        let text = std::fs::read(path).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or_default()
+    /// One that is not there is empty. One that cannot be read is an error: who went on without it
+    /// would leave hooks in projects that only it knows of, and write over it.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let read = match std::fs::read(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            read => read.and_then(|text| Ok(serde_json::from_slice(&text)?)),
+        };
+        read.map_err(|e| {
+            let path = path.display();
+            let help = "make it yours (`ls -l` tells whose it is), or move it away and install again: then only the usual places are looked at";
+            io::Error::new(e.kind(), format!("what was installed cannot be read: {path}: {e}; {help}"))
+        })
     }
 
     pub fn write(&self, path: &Path) -> io::Result<()> {
@@ -148,10 +156,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receipt_comes_back_as_it_was_and_a_torn_one_as_none() {
+    fn a_receipt_comes_back_as_it_was_and_a_torn_one_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("installed.json");
-        assert_eq!(Receipt::read(&path), Receipt::default());
+        assert_eq!(Receipt::read(&path).unwrap(), Receipt::default());
         let mut receipt = Receipt::default();
         receipt.put(Left {
             part: Part::Hooks,
@@ -161,7 +169,7 @@ mod tests {
             sha256: hash("x"),
         });
         receipt.write(&path).unwrap();
-        assert_eq!(Receipt::read(&path), receipt);
+        assert_eq!(Receipt::read(&path).unwrap(), receipt);
         assert!(
             receipt
                 .of(Part::Hooks, Path::new("/a"), None)
@@ -169,7 +177,8 @@ mod tests {
                 .is_untouched(Some("x"))
         );
         std::fs::write(&path, "{\"version\": \"0.").unwrap();
-        assert_eq!(Receipt::read(&path), Receipt::default());
+        let torn = Receipt::read(&path).unwrap_err();
+        assert!(torn.to_string().contains("installed.json"), "{torn}");
     }
 
     #[test]

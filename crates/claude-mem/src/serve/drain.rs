@@ -23,7 +23,7 @@ use crate::limits::{
     BUSY_PAUSE_MS, CRASHES_DISTIL_MAX, CRASHES_MODEL_MAX, EPISODE_EVENTS_MAX, POLL_SECONDS,
 };
 use crate::queue::LeaseId;
-use crate::store::{Head, ReadySession, StoreError};
+use crate::store::{Head, Lease, ReadySession, StoreError};
 use crate::vocabulary::Vocabulary;
 
 /// Who makes memories of episodes.
@@ -147,14 +147,19 @@ impl Drain {
 
     /// The newest event, if any up to it is still to be settled.
     fn unsettled(&self) -> Result<Option<PendingId>, StoreError> {
-        self.shared.take_in()?;
-        self.shared.store.with(|store| {
+        let unread = self.shared.take_in()?;
+        let newest = self.shared.store.with(|store| {
             let reads = store.read();
             let Some(newest) = reads.newest_pending()? else {
                 return Ok(None);
             };
             Ok(reads.is_unsettled_up_to(newest)?.then_some(newest))
-        })
+        })?;
+        match (newest, unread) {
+            // The queue is empty, but nobody knows what still lies before it.
+            (None, Some(error)) => Err(error),
+            (newest, _) => Ok(newest),
+        }
     }
 
     fn flush_all(&self, is_over: &dyn Fn() -> bool) -> Result<bool, StoreError> {
@@ -257,15 +262,17 @@ impl Shared {
     }
 
     /// What hooks have put into the spool goes into the queue. Before anything is taken from it:
-    /// a turn's tool uses may still lie there when its end does not.
-    fn take_in(&self) -> Result<(), StoreError> {
+    /// a turn's tool uses may still lie there when its end does not. Why the spool could not be
+    /// read, if it could not: the queue itself can still be worked on.
+    fn take_in(&self) -> Result<Option<StoreError>, StoreError> {
         let (dir, now) = (self.store.dir(), clock::now().millis());
         match self.store.with(|store| deliver::take_in(dir, store, now)) {
-            // The queue itself can still be worked on.
-            Err(error @ StoreError::Io(..)) => self.watcher.trouble("the spool", &error),
-            taken => drop(taken?),
+            Err(error @ StoreError::Io(..)) => {
+                self.watcher.trouble("the spool", &error);
+                Ok(Some(error))
+            }
+            taken => taken.map(|_| None),
         }
-        Ok(())
     }
 
     /// The session that has waited longest and has a whole episode.
@@ -313,10 +320,34 @@ impl Shared {
         let work = match taken {
             Ok(Some(work)) => work,
             Ok(None) => return,
-            Err(error) => return self.pause(&error),
+            Err(error) => return self.untaken(ready, lease, flush, &error),
         };
         if let Err(error) = self.finish(&work) {
-            self.recover_from(&work, &error);
+            self.watcher
+                .trouble("an episode could not be stored", &error);
+            self.recover_from(&work.lease, &error);
+        }
+    }
+
+    /// Its place could not be found or made. Where that lies in the episode, its events count a
+    /// failure like those of any other: nobody else would ever get past them.
+    fn untaken(&self, ready: &ReadySession, lease: LeaseId, flush: bool, error: &StoreError) {
+        self.watcher.trouble("an episode could not be taken", error);
+        if error.may_pass() || matches!(error, StoreError::Damaged | StoreError::LeaseLost) {
+            return self.pause(error);
+        }
+        let now = clock::now().millis();
+        let leased = self
+            .store
+            .with(|store| work::lease(store, ready, lease, now, flush));
+        match leased {
+            Ok(Some(lease)) => self.recover_from(&lease, error),
+            Ok(None) => {}
+            Err(error) => {
+                self.watcher
+                    .trouble("its events could not be leased", &error);
+                self.pause(&error);
+            }
         }
     }
 
@@ -343,8 +374,8 @@ impl Shared {
                 self.watcher.stored(work, &left);
                 Ok(())
             }
-            Verdict::Failed(why) => self.fail(work, &why),
-            Verdict::GivenBack => self.give_back(work),
+            Verdict::Failed(why) => self.fail(&work.lease, &why),
+            Verdict::GivenBack => self.give_back(&work.lease),
         }
     }
 
@@ -357,19 +388,17 @@ impl Shared {
 
     /// The store did not take an episode. Its events stay in the queue: at once, after a while,
     /// or as dead ones with a reason.
-    fn recover_from(&self, work: &Work, error: &StoreError) {
+    fn recover_from(&self, lease: &Lease, error: &StoreError) {
         let settled = match error {
             // Others have them now, or they are in a recovered store's queue.
             StoreError::LeaseLost | StoreError::Damaged => Ok(()),
-            StoreError::Busy | StoreError::DiskFull | StoreError::ReadOnly | StoreError::Io(..) => {
+            error if error.may_pass() => {
                 self.pause(error);
-                self.give_back(work)
+                self.give_back(lease)
             }
             // Something about this very episode.
-            _ => self.fail(work, &error.to_string()),
+            _ => self.fail(lease, &error.to_string()),
         };
-        self.watcher
-            .trouble("an episode could not be stored", error);
         if let Err(error) = settled {
             // Its lease runs out, and then it is taken again.
             self.watcher
@@ -377,17 +406,17 @@ impl Shared {
         }
     }
 
-    fn fail(&self, work: &Work, why: &str) -> Result<(), StoreError> {
+    fn fail(&self, lease: &Lease, why: &str) -> Result<(), StoreError> {
         self.watcher.trouble("an episode failed", &why);
         let now = clock::now().millis();
-        let ids: Vec<PendingId> = work.lease.events.iter().map(|leased| leased.id).collect();
+        let ids: Vec<PendingId> = lease.events.iter().map(|leased| leased.id).collect();
         self.store
-            .with(|store| store.write(|tx| tx.fail(work.lease.id, &ids, why, now)))
+            .with(|store| store.write(|tx| tx.fail(lease.id, &ids, why, now)))
     }
 
-    fn give_back(&self, work: &Work) -> Result<(), StoreError> {
+    fn give_back(&self, lease: &Lease) -> Result<(), StoreError> {
         self.store
-            .with(|store| store.write(|tx| tx.release(work.lease.id).map(drop)))
+            .with(|store| store.write(|tx| tx.release(lease.id).map(drop)))
     }
 
     fn pause(&self, error: &StoreError) {

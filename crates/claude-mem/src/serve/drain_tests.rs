@@ -238,3 +238,46 @@ fn an_episode_that_kills_workers_is_handled_with_less_and_less_until_it_kills_no
         "in the end it is set aside"
     );
 }
+
+#[test]
+fn an_episode_that_cannot_be_taken_counts_a_failure_and_is_told() {
+    let scratch = scratch();
+    let store = shared(&scratch);
+    queue(&store, &turns("a", 1));
+    let refuse = "CREATE TRIGGER no BEFORE INSERT ON sdk_sessions
+        BEGIN SELECT RAISE(ABORT, 'not this one'); END";
+    let conn = rusqlite::Connection::open(scratch.dir.db()).unwrap();
+    conn.execute_batch(refuse).unwrap();
+    let (says, hears) = mpsc::sync_channel(8);
+    let watcher = Arc::new(Listening(says));
+    let drain = Drain::start(Arc::clone(&store), Arc::new(Local::default()), watcher, 1).unwrap();
+    let told = hears.recv().unwrap();
+    assert!(
+        told.starts_with("an episode could not be taken: "),
+        "{told}"
+    );
+    assert!(hears.recv().unwrap().starts_with("an episode failed: "));
+    drain.stop(Duration::from_secs(5));
+    let pending = store
+        .with(|store| store.read().pending(None, crate::store::Page::first(10)))
+        .unwrap();
+    for event in pending.items {
+        assert_eq!((event.state.as_str(), event.attempts), ("waiting", 1));
+        assert!(event.error.unwrap().contains("not this one"));
+    }
+}
+
+#[test]
+fn a_spool_that_cannot_be_read_is_not_drained() {
+    let scratch = scratch();
+    let store = shared(&scratch);
+    queue(&store, &turns("a", 1));
+    let spool = scratch.dir.spool();
+    let _ = std::fs::remove_dir_all(&spool);
+    std::fs::write(&spool, "").unwrap();
+    let drain = drain(&store, Arc::new(Local::default()));
+    assert!(matches!(drain.flush(|| false), Err(StoreError::Io(..))));
+    drain.stop(Duration::from_secs(5));
+    let counts = store.with(|store| store.read().counts()).unwrap();
+    assert_eq!(counts.prompts, 1, "the queue itself is worked on");
+}

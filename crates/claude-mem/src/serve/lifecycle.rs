@@ -26,7 +26,7 @@ use super::socket;
 use super::upkeep::Upkeep;
 use super::worker::Worker;
 use crate::clock;
-use crate::config::Settings;
+use crate::config::{Provider, Settings};
 use crate::limits::{END_SECONDS, END_STEP_SECONDS, POLL_SECONDS};
 use crate::log::{Level, Log};
 use crate::paths::DataDir;
@@ -48,6 +48,26 @@ pub struct Plan {
     /// Asked for settings, each time they are looked at.
     pub env: fn(&str) -> Option<String>,
 }
+
+/// The settings to work by. What a file that cannot be read says of how long things are kept and
+/// of who may be asked is not known: nothing is deleted by the defaults, and no model is asked.
+pub fn careful(mut settings: Settings, file_unreadable: bool) -> Settings {
+    if file_unreadable {
+        settings.backups_keep = settings.backups_keep.max(BACKUPS_KEPT_MAX);
+        settings.backups_bytes_max = u64::MAX;
+        settings.log_days = settings.log_days.max(LOG_DAYS_KEPT_MAX);
+        settings.log_bytes_max = u64::MAX;
+        settings.prompts_days_max = 0;
+        if settings.provider == Provider::Auto {
+            settings.provider = Provider::Local;
+        }
+    }
+    settings
+}
+
+/// As much as anybody can have set.
+const BACKUPS_KEPT_MAX: u32 = 1_000;
+const LOG_DAYS_KEPT_MAX: u32 = 3_650;
 
 /// Why a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,3 +330,7 @@ impl Forced {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "lifecycle_tests.rs"]
+mod tests;

@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::backups;
 use crate::clock::Millis;
 use crate::limits::{GATE_SECONDS, SALVAGE_BATCH_ROWS};
+use crate::log::{Author, Keep, Level, Log};
 use crate::paths::DataDir;
-use crate::store::{Gate, Store, StoreError};
+use crate::store::{Gate, Salvage, Store, StoreError};
 
 /// Where the store keeps the notice, until somebody has shown it.
 pub const NOTICE: &str = "notice.recovered";
@@ -35,6 +36,12 @@ pub struct Recovered {
     pub backup_from: Option<Millis>,
     /// Queued events that were saved from it.
     pub salvaged: usize,
+    /// Newer backups that could not be used, and why.
+    #[serde(default)]
+    pub passed_over: Vec<String>,
+    /// What could not all be saved from it.
+    #[serde(default)]
+    pub incomplete: Vec<String>,
 }
 
 /// Opens the store; recovers it first if it is damaged.
@@ -63,8 +70,9 @@ pub fn recover(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
     // An earlier attempt may have got as far as the change itself.
     if !Store::finish_swap(&gate, &dir.db())? {
         let damaged = aside(dir, "damaged", now)?;
-        let ready = rebuilt(dir, &damaged, now)?;
+        let (ready, happened) = rebuilt(dir, &damaged, now)?;
         Store::swap(&gate, &dir.db(), &ready, &damaged)?;
+        happened.log(dir);
     }
     drop(gate);
     clear(dir)?;
@@ -72,21 +80,40 @@ pub fn recover(dir: &DataDir, now: Millis) -> Result<Store, StoreError> {
 }
 
 /// Makes what is to take the place, notice included. Nothing has moved yet.
-fn rebuilt(dir: &DataDir, damaged: &Path, now: Millis) -> Result<PathBuf, StoreError> {
+fn rebuilt(dir: &DataDir, damaged: &Path, now: Millis) -> Result<(PathBuf, Recovered), StoreError> {
     let ready = workshop(dir)?;
-    let backup_from = restore_newest(dir, &ready)?;
+    let (backup_from, passed_over) = restore_newest(dir, &ready)?;
     let mut store = Store::open(&ready)?;
-    let salvaged = salvage(&mut store, &dir.db(), now)?;
+    let found = Store::salvage(&dir.db())?;
     let notice = Recovered {
         at: now,
         damaged: damaged.to_owned(),
         backup_from,
-        salvaged,
+        salvaged: salvage(&mut store, &found, now)?,
+        passed_over,
+        incomplete: found.incomplete,
     };
     let text = serde_json::to_string(&notice)?;
     store.write(|tx| tx.set_meta(NOTICE, &text))?;
     store.close()?;
-    Ok(ready)
+    Ok((ready, notice))
+}
+
+impl Recovered {
+    fn log(&self, dir: &DataDir) {
+        let log = Log::new(dir.logs(), Author::Worker, Keep::default());
+        let backup = self
+            .backup_from
+            .map_or_else(|| "none".to_owned(), backups::stamp);
+        let said: [(_, &dyn std::fmt::Display); 5] = [
+            ("damaged", &self.damaged.display()),
+            ("backup", &backup),
+            ("events_saved", &self.salvaged),
+            ("passed_over", &self.passed_over.join("; ")),
+            ("not_all_saved", &self.incomplete.join("; ")),
+        ];
+        log.line(self.at, Level::Error, "the store was replaced", &said);
+    }
 }
 
 /// Where a database can be made: in an empty directory of ours.
@@ -127,17 +154,24 @@ fn free_name(dir: &DataDir, word: &str, now: Millis) -> PathBuf {
         .unwrap_or_else(|| name(0))
 }
 
-/// Makes `ready` of the newest sound backup. `None`: there is none.
-fn restore_newest(dir: &DataDir, ready: &Path) -> Result<Option<Millis>, StoreError> {
+/// Makes `ready` of the newest sound backup. `None`: there is none. With those that were newer and
+/// no good.
+fn restore_newest(
+    dir: &DataDir,
+    ready: &Path,
+) -> Result<(Option<Millis>, Vec<String>), StoreError> {
+    let mut passed_over = Vec::new();
     for backup in backups::list(&dir.backups())?.into_iter().rev() {
         match Store::restore(&backup.path, ready) {
-            Ok(()) => return Ok(Some(backup.at)),
+            Ok(()) => return Ok((Some(backup.at), passed_over)),
             // This one is no good either; an older one may be.
-            Err(StoreError::Damaged | StoreError::Foreign | StoreError::Newer { .. }) => {}
+            Err(error @ (StoreError::Damaged | StoreError::Foreign | StoreError::Newer { .. })) => {
+                passed_over.push(format!("{}: {error}", backup.path.display()))
+            }
             Err(error) => return Err(error),
         }
     }
-    Ok(None)
+    Ok((None, passed_over))
 }
 
 /// Puts a chosen backup in place. Returns where what was there before lies now.
@@ -161,8 +195,7 @@ pub fn replace(
 
 /// Queues again what the damaged database still tells of its queue, and remembers which sessions
 /// were not to be remembered and which memories were forgotten.
-fn salvage(store: &mut Store, damaged: &Path, now: Millis) -> Result<usize, StoreError> {
-    let found = Store::salvage(damaged);
+fn salvage(store: &mut Store, found: &Salvage, now: Millis) -> Result<usize, StoreError> {
     let mut saved = 0;
     for some in found.events.chunks(SALVAGE_BATCH_ROWS) {
         saved += store.write(|tx| {

@@ -256,3 +256,73 @@ fn an_event_that_the_backup_has_too_is_saved_once_whatever_it_was_known_by() {
     let again = store.write(|tx| tx.accept(keys[1], &events[1], NOW));
     assert_eq!(again.unwrap(), Accepted::Known);
 }
+
+#[test]
+fn backups_that_are_passed_over_and_what_could_not_be_saved_are_told() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    let store = open(dir, NOW).unwrap();
+    backups::make(&dir.db(), &dir.backups(), NOW.plus_seconds(-3_600)).unwrap();
+    drop(store);
+    let backup = backups::list(&dir.backups()).unwrap().remove(0).path;
+    std::fs::write(&backup, "no database").unwrap();
+    damage(dir);
+    let store = open(dir, NOW).unwrap();
+    let notice = notice(&store);
+    assert_eq!(notice.backup_from, None);
+    assert!(notice.passed_over[0].starts_with(&backup.display().to_string()));
+    assert_eq!(notice.incomplete.len(), 3, "{:?}", notice.incomplete);
+    let settings = crate::config::Settings::default();
+    let found = crate::findings::of_memory(&store.read(), &settings, NOW).unwrap();
+    let told = &found[0].what;
+    assert!(told.contains("no backup could be used"), "{told}");
+    assert!(told.contains("sessions not to be remembered"), "{told}");
+    let log = std::fs::read_dir(dir.logs())
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap();
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert!(log.contains("the store was replaced"), "{log}");
+}
+
+#[test]
+fn a_damaged_store_that_cannot_be_opened_is_not_taken_for_an_empty_one() {
+    let scratch = scratch();
+    let knot = scratch.dir.root().join("knot");
+    std::os::unix::fs::symlink(&knot, &knot).unwrap();
+    assert!(Store::salvage(&knot).is_err());
+}
+
+/// Spoils every page on which this stands.
+fn spoil_pages(dir: &DataDir, text: &[u8]) {
+    let mut bytes = std::fs::read(dir.db()).unwrap();
+    let mut holds = |page: &&mut [u8]| page.windows(text.len()).any(|found| found == text);
+    let pages = bytes.chunks_mut(4_096).filter(&mut holds);
+    pages.for_each(|page| page.fill(0x5a));
+    std::fs::write(dir.db(), bytes).unwrap();
+}
+
+#[test]
+fn ignored_sessions_behind_a_bad_page_stay_ignored() {
+    let scratch = scratch();
+    let dir = &scratch.dir;
+    let mut store = open(dir, NOW).unwrap();
+    let name = |number: u32| ClientSessionId(format!("quiet-{number:04}-{}", "x".repeat(64)));
+    let ignored = store.write(|tx| {
+        (0..400).try_for_each(|number| tx.ignore_session("claude-code", &name(number), NOW))
+    });
+    ignored.unwrap();
+    store.checkpoint().unwrap();
+    drop(store);
+    spoil_pages(dir, b"quiet-0100");
+    let found = Store::salvage(&dir.db()).unwrap();
+    let has = |number| {
+        found
+            .ignored
+            .iter()
+            .any(|(_, session)| *session == name(number))
+    };
+    assert!(has(0) && has(399));
+    assert_eq!(found.incomplete, ["sessions not to be remembered"]);
+}

@@ -191,7 +191,10 @@ async fn drained(
     match done {
         Ok(Ok(true)) => "drained".to_owned(),
         Ok(Ok(false)) => "the worker ended before the queue was empty".to_owned(),
-        Ok(Err(error)) => error.to_string(),
+        Ok(Err(error)) => {
+            worker.trouble("the queue could not be drained", &error);
+            error.to_string()
+        }
         Err(_) => "the worker is ending".to_owned(),
     }
 }

@@ -40,17 +40,35 @@ pub fn take(
     now: Millis,
     flush: bool,
 ) -> Result<Option<Work>, StoreError> {
-    store.write(|tx| {
-        let heads = tx.heads(&ready.client, &ready.session, EPISODE_EVENTS_MAX + 1)?;
-        let Cut::Take(count) = episodes::cut(&heads, now, flush) else {
-            return Ok(None);
-        };
-        let leased = tx.lease_session(&ready.client, &ready.session, count, lease, now)?;
-        match leased {
-            Some(lease) => place(tx, lease).map(Some),
-            None => Ok(None),
-        }
+    store.write(|tx| match lease_next(tx, ready, lease, now, flush)? {
+        Some(lease) => place(tx, lease).map(Some),
+        None => Ok(None),
     })
+}
+
+/// Takes the events of the next episode alone, for one whose place cannot be had.
+pub fn lease(
+    store: &mut Store,
+    ready: &ReadySession,
+    lease: LeaseId,
+    now: Millis,
+    flush: bool,
+) -> Result<Option<Lease>, StoreError> {
+    store.write(|tx| lease_next(tx, ready, lease, now, flush))
+}
+
+fn lease_next(
+    tx: &Writes<'_>,
+    ready: &ReadySession,
+    lease: LeaseId,
+    now: Millis,
+    flush: bool,
+) -> Result<Option<Lease>, StoreError> {
+    let heads = tx.heads(&ready.client, &ready.session, EPISODE_EVENTS_MAX + 1)?;
+    match episodes::cut(&heads, now, flush) {
+        Cut::Take(count) => tx.lease_session(&ready.client, &ready.session, count, lease, now),
+        _ => Ok(None),
+    }
 }
 
 /// Finds or makes the session and its project, and reads what the episode goes on from.

@@ -36,11 +36,12 @@ impl Store {
 /// What was forgotten can be brought back for a while, but not from a backup: there it is gone
 /// from every page and from the index too.
 fn forget_for_good(copy: &Connection) -> Result<(), StoreError> {
-    let forgotten = "SELECT EXISTS (SELECT 1 FROM forgotten)";
-    match copy.query_row(forgotten, [], |row| row.get(0)) {
-        Ok(true) => {}
-        // A schema from before there was forgetting has forgotten nothing.
-        Ok(false) | Err(_) => return Ok(()),
+    let is_so = |sql| copy.query_row(sql, [], |row| row.get::<_, bool>(0));
+    // A schema from before there was forgetting has forgotten nothing.
+    if !is_so("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'forgotten')")?
+        || !is_so("SELECT EXISTS (SELECT 1 FROM forgotten)")?
+    {
+        return Ok(());
     }
     // The backup before a migration has the index of the schema that is left.
     let index: String = copy.query_row(
@@ -132,3 +133,7 @@ fn copy_verified(from: &Connection, to: &Path) -> Result<BackupReport, StoreErro
     }
     result
 }
+
+#[cfg(test)]
+#[path = "backup_tests.rs"]
+mod tests;

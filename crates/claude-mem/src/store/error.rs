@@ -11,10 +11,17 @@ pub enum StoreError {
     Damaged,
     #[error("the disk is full")]
     DiskFull,
+    /// The disk failed to read or to write, and did not say that it is full.
+    #[error("the disk failed under the database ({0}); it may be full or about to fail")]
+    Disk(rusqlite::Error),
     #[error("the database cannot be written: it or its directory is read-only")]
     ReadOnly,
+    /// Only where somebody looked and found no file: nothing was ever remembered here.
     #[error("there is no database yet")]
     Missing,
+    /// It is there, or its log is, and the system does not let us have it.
+    #[error("the database is there and cannot be opened ({0})")]
+    CannotOpen(rusqlite::Error),
     /// Somebody else's file under our name. Never opened, never overwritten.
     #[error(
         "this database was made by another program; `claude-mem import claude-mem-db` takes it in"
@@ -52,15 +59,37 @@ impl From<rusqlite::Error> for StoreError {
             ) => Self::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
-            Some(ErrorCode::CannotOpen) => Self::Missing,
-            // A write that fails half-way on a full or broken disk comes as an I/O error.
-            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::DiskFull,
+            // Of a file that is not there, `open` knows before SQLite is asked. This is one that
+            // may not be opened, a disk that became read-only, or too many open files.
+            Some(ErrorCode::CannotOpen) => Self::CannotOpen(error),
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(ErrorCode::SystemIoFailure) if has_no_room(&error) => Self::DiskFull,
+            Some(ErrorCode::SystemIoFailure) => Self::Disk(error),
             _ => Self::Other(error),
         }
     }
 }
 
+/// A full disk comes as an I/O error where the log's index has to grow.
+fn has_no_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 impl StoreError {
+    /// Whether it lies in the machine and not in what is stored: the same may go well later.
+    pub const fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Busy
+                | Self::DiskFull
+                | Self::Disk(_)
+                | Self::ReadOnly
+                | Self::CannotOpen(_)
+                | Self::Io(..)
+        )
+    }
+
     pub(crate) fn io(what: impl std::fmt::Display, error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::DiskFull,
@@ -69,3 +98,7 @@ impl StoreError {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -19,6 +19,8 @@ pub struct Salvage {
     pub events: Vec<SalvagedEvent>,
     pub ignored: Vec<(String, ClientSessionId)>,
     pub tombstones: Vec<String>,
+    /// Of which of them some could not be read.
+    pub incomplete: Vec<String>,
 }
 
 /// An event of the queue that was not settled.
@@ -32,21 +34,24 @@ pub struct SalvagedEvent {
 }
 
 impl Store {
-    /// Reads what can be read. Nothing here is an error: the file is known to be damaged.
+    /// Reads what can be read. That the file is damaged is known, and no error; that it cannot be
+    /// opened is one: what is in it is not lost yet.
     #[allow(
         clippy::disallowed_methods,
         reason = "the doors of `open` refuse what is damaged"
     )]
-    pub fn salvage(damaged: &Path) -> Salvage {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let Ok(conn) = Connection::open_with_flags(damaged, flags) else {
-            return Salvage::default();
-        };
-        Salvage {
-            events: events(&conn),
-            ignored: ignored(&conn),
-            tombstones: tombstones(&conn),
+    pub fn salvage(damaged: &Path) -> Result<Salvage, StoreError> {
+        let is_there = damaged.try_exists();
+        if !is_there.map_err(|e| StoreError::io(damaged.display(), e))? {
+            return Ok(Salvage::default());
         }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(damaged, flags)?;
+        let mut found = Salvage::default();
+        found.events(&conn);
+        found.ignored(&conn);
+        found.tombstones(&conn);
+        Ok(found)
     }
 }
 
@@ -88,15 +93,12 @@ impl Writes<'_> {
     }
 }
 
-/// From both ends, because a scan stops at the first page that does not read.
-fn events(conn: &Connection) -> Vec<SalvagedEvent> {
-    let mut found = BTreeMap::new();
-    for order in ["ASC", "DESC"] {
-        let sql = format!(
-            "SELECT id, body, state, error FROM pending_messages NOT INDEXED
-             WHERE state IN ('waiting', 'leased', 'dead') ORDER BY id {order}"
-        );
-        each(conn, &sql, |row| {
+impl Salvage {
+    fn events(&mut self, conn: &Connection) {
+        let (mut found, mut unread) = (BTreeMap::new(), BTreeSet::new());
+        let sql = "SELECT id, body, state, error FROM pending_messages NOT INDEXED
+             WHERE state IN ('waiting', 'leased', 'dead') ORDER BY id";
+        let all = from_both_ends(conn, sql, |row| {
             let (id, body): (i64, String) = (row.get(0)?, row.get(1)?);
             let is_dead = row.get_ref(2)?.as_str()? == "dead";
             let error: Option<String> = row.get(3)?;
@@ -104,50 +106,71 @@ fn events(conn: &Connection) -> Vec<SalvagedEvent> {
                 let dead = is_dead.then(|| error.unwrap_or_default());
                 let key = super::inbox::noted_key(&body);
                 found.insert(id, SalvagedEvent { event, key, dead });
+            } else {
+                unread.insert(id);
             }
             Ok(())
         });
+        self.events = found.into_values().collect();
+        self.note(all && unread.is_empty(), "events of the queue");
     }
-    found.into_values().collect()
-}
 
-fn ignored(conn: &Connection) -> Vec<(String, ClientSessionId)> {
-    let mut found = Vec::new();
-    let sql = "SELECT client, content_session_id FROM sdk_sessions NOT INDEXED WHERE transcript_closed <> 0";
-    each(conn, sql, |row| {
-        found.push((row.get(0)?, ClientSessionId(row.get(1)?)));
-        Ok(())
-    });
-    found
-}
+    fn ignored(&mut self, conn: &Connection) {
+        let mut found = BTreeSet::new();
+        let sql = "SELECT client, content_session_id FROM sdk_sessions NOT INDEXED
+             WHERE transcript_closed <> 0 ORDER BY id";
+        let all = from_both_ends(conn, sql, |row| {
+            found.insert((row.get(0)?, row.get(1)?));
+            Ok(())
+        });
+        let found = found.into_iter();
+        self.ignored = found
+            .map(|(client, session)| (client, ClientSessionId(session)))
+            .collect();
+        self.note(all, "sessions not to be remembered");
+    }
 
-fn tombstones(conn: &Connection) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    for order in ["ASC", "DESC"] {
-        let sql = format!("SELECT key FROM tombstones ORDER BY key {order}");
-        each(conn, &sql, |row| {
+    fn tombstones(&mut self, conn: &Connection) {
+        let mut found = BTreeSet::new();
+        let sql = "SELECT key FROM tombstones ORDER BY key";
+        let all = from_both_ends(conn, sql, |row| {
             found.insert(row.get(0)?);
             Ok(())
         });
+        self.tombstones = found.into_iter().collect();
+        self.note(all, "what was forgotten");
     }
-    found.into_iter().collect()
+
+    fn note(&mut self, all: bool, what: &str) {
+        if !all {
+            self.incomplete.push(what.to_owned());
+        }
+    }
 }
 
-/// Every row up to the first that does not read.
-fn each(
+/// Every row up to the first that does not read, from one end and from the other. True if that
+/// was all of them.
+fn from_both_ends(
     conn: &Connection,
     sql: &str,
     mut take: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
-) {
-    let Ok(mut statement) = conn.prepare(sql) else {
-        return;
+) -> bool {
+    each(conn, sql, &mut take).is_ok() || each(conn, &format!("{sql} DESC"), &mut take).is_ok()
+}
+
+fn each(
+    conn: &Connection,
+    sql: &str,
+    take: &mut dyn FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = match conn.prepare(sql) {
+        // An older schema has no such table or column, and so nothing in it.
+        Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) => return Ok(()),
+        statement => statement?,
     };
-    let Ok(mut rows) = statement.query([]) else {
-        return;
-    };
-    while let Ok(Some(row)) = rows.next() {
-        if take(row).is_err() {
-            return;
-        }
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        take(row)?;
     }
+    Ok(())
 }

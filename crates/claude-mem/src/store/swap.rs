@@ -103,7 +103,9 @@ impl Swap {
 
     /// Makes the moves that are left. Once the last is made, what stands there is the new one.
     fn finish(&self, database: &Path) -> Result<(), StoreError> {
-        if self.ready.exists() {
+        // Not to know is not to go on: the note is all that tells of the moves that are left.
+        let is_ready = self.ready.try_exists();
+        if is_ready.map_err(|e| StoreError::io(self.ready.display(), e))? {
             for (from, to) in self.moves(database) {
                 match std::fs::rename(&from, &to) {
                     Err(e) if e.kind() != ErrorKind::NotFound => {

@@ -74,3 +74,21 @@ fn a_note_that_was_not_finished_changes_nothing() {
     drop(gate);
     assert_eq!(which(&database).as_deref(), Some("new"));
 }
+
+#[test]
+fn a_swap_whose_new_database_cannot_be_looked_at_is_not_over() {
+    let Stage {
+        _dir: dir,
+        database,
+        swap,
+    } = stage();
+    let knot = dir.path().join("knot");
+    std::os::unix::fs::symlink(&knot, &knot).unwrap();
+    swap.note(&database).unwrap();
+    let unseen = Swap {
+        ready: knot.join("ready.db"),
+        aside: swap.aside,
+    };
+    assert!(matches!(unseen.finish(&database), Err(StoreError::Io(..))));
+    assert!(note_beside(&database).exists());
+}

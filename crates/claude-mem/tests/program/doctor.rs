@@ -423,7 +423,7 @@ fn events_that_are_stuck_unreadable_or_dead() {
     cures(
         &home,
         "spool",
-        "1 event could not be read and was set aside",
+        "1 event was refused or unreadable, and is set aside",
         &fix,
     );
     plant(
@@ -466,6 +466,74 @@ fn a_provider_that_is_set_and_cannot_be_had() {
     set("provider", "claude");
     std::fs::remove_file(home.home().join(".local/bin/claude")).expect("removed");
     finds(&home, "provider", "claude", "put `claude` on the PATH");
+}
+
+#[test]
+fn a_receipt_that_cannot_be_read_is_neither_passed_over_nor_written_over() {
+    let home = healthy();
+    let installed = home.write(data(&home).installed(), "{\"version\": \"0.");
+    finds(&home, "version", "installed.json", "ls -l");
+    for args in [&["uninstall"][..], &["repair"], &["install", "--no-check"]] {
+        let output = home.mem(args);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(
+            output.stderr.contains("what was installed cannot be read"),
+            "{output}"
+        );
+    }
+    assert_eq!(home.read(&installed), "{\"version\": \"0.");
+    let settings = home.read(home.home().join(".claude/settings.json"));
+    assert!(settings.contains("SessionStart"), "{settings}");
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_not_one_that_is_not_there() {
+    let home = healthy();
+    let used = home.write(home.home().join(".claude/projects/-p/s.jsonl"), "{}\n");
+    let later = SystemTime::UNIX_EPOCH + Duration::from_secs(4_000_000_000);
+    let used = File::options().write(true).open(used).expect("opened");
+    used.set_modified(later).expect("set");
+    // In place of its log: the system refuses to open it.
+    let log = home.data_dir().join("claude-mem.db-wal");
+    let _ = std::fs::remove_file(&log);
+    std::fs::create_dir(&log).expect("made");
+    finds(&home, "database", "cannot be opened", "read-only");
+    let found = wrong(&home, &[]);
+    let events = found.iter().find(|finding| finding["check"] == "events");
+    assert_eq!(events.expect("told")["level"], "note", "{found:?}");
+    let status = home.mem(&["status"]);
+    assert!(status.stdout.contains("needs you"), "{status}");
+    assert!(status.stdout.contains("cannot be opened"), "{status}");
+    let search = home.mem(&["search", "cents"]);
+    assert_eq!(search.code, Some(1), "{search}");
+    let purge = home.mem(&["uninstall", "--purge", "--yes"]);
+    assert_eq!(purge.code, Some(1), "{purge}");
+    assert!(purge.stderr.contains("nothing was deleted"), "{purge}");
+    assert!(data(&home).db().exists() && data(&home).settings().exists());
+}
+
+#[test]
+fn a_worker_that_cannot_be_looked_at_is_not_one_that_does_not_run() {
+    let home = healthy();
+    let lock = data(&home).worker_lock();
+    let _ = std::fs::remove_file(&lock);
+    std::fs::create_dir(&lock).expect("made");
+    finds(
+        &home,
+        "worker",
+        "whether it runs cannot be told",
+        "worker.lock",
+    );
+    let status = home.mem(&["status"]);
+    assert!(
+        status.stdout.contains("whether it runs cannot be told"),
+        "{status}"
+    );
+    let check = home.mem(&["update-check"]);
+    assert!(
+        check.stdout.contains("whether it runs cannot be told"),
+        "{check}"
+    );
 }
 
 /// Breaks something that no command of ours would.

@@ -257,6 +257,31 @@ fn a_project_is_set_up_by_itself_and_leaves_the_users_settings_alone() {
 }
 
 #[test]
+fn what_is_registered_for_projects_is_repaired_there_and_not_for_the_user() {
+    let home = with_client("2.1.325");
+    home.write(settings_path(&home), "{}");
+    let second = home.home().join("second");
+    std::fs::create_dir(&second).expect("made");
+    home.mem(&["install", "--project"]).ok();
+    home.mem(&["install", "--project", &second.display().to_string()])
+        .ok();
+    let places =
+        [home.project(), second.as_path()].map(|dir| dir.join(".claude/settings.local.json"));
+    for place in &places {
+        std::fs::write(place, "{}").expect("taken out");
+    }
+    home.mem(&["repair"]).ok();
+    for place in &places {
+        assert!(
+            home.read(place).contains("SessionStart"),
+            "{}",
+            place.display()
+        );
+    }
+    assert_eq!(home.read(settings_path(&home)), "{}");
+}
+
+#[test]
 fn files_that_cannot_be_understood_are_refused_and_nothing_is_changed() {
     type Spoil = fn(&Sandbox, &Path);
     let cases: [(&str, Spoil, &str); 8] = [
@@ -439,6 +464,13 @@ fn purging_takes_everything_of_ours_and_nothing_else() {
     assert!(!home.data_dir().exists());
     home.mem(&["install"]).ok();
     home.write(home.data_dir().join("notes.txt"), "mine");
+    for left in [
+        "claude-mem.before-migration-3.db",
+        "claude-mem.db.swap",
+        "recovering/claude-mem.db",
+    ] {
+        home.write(home.data_dir().join(left), "memories");
+    }
     let unasked = home.mem(&["uninstall", "--purge"]);
     assert_eq!(unasked.code, Some(64), "{unasked:?}");
     assert!(home.data_dir().join("claude-mem.db").exists());

@@ -300,6 +300,8 @@ fn recovered(home: &Sandbox) {
         damaged: "/elsewhere/damaged.db".into(),
         backup_from: None,
         salvaged: 0,
+        passed_over: Vec::new(),
+        incomplete: Vec::new(),
     };
     let notice = serde_json::to_string(&recovered).expect("json");
     store

@@ -129,3 +129,20 @@ fn events_that_could_not_be_read_are_told() {
         "{status}"
     );
 }
+
+#[test]
+fn a_spool_that_cannot_be_read_is_not_an_empty_one() {
+    let home = sandbox();
+    home.mem(&["install", "--no-check"]).ok();
+    let spool = home.data_dir().join("spool");
+    std::fs::remove_dir_all(&spool).expect("removed");
+    home.write(&spool, "");
+    let status = home.mem(&["status"]);
+    assert!(status.stdout.contains("needs you"), "{status}");
+    assert!(
+        status.stdout.contains("events cannot be taken in"),
+        "{status}"
+    );
+    let queue = home.mem(&["queue", "list"]);
+    assert_eq!(queue.code, Some(1), "{queue}");
+}

@@ -257,3 +257,16 @@ fn first_schema(path: &std::path::Path) {
         .unwrap();
     conn.pragma_update(None, "user_version", 1).unwrap();
 }
+
+#[test]
+fn a_worker_that_does_not_start_says_why_in_its_log() {
+    let home = sandbox();
+    home.mem(&["save", "Money is counted in cents."]).ok();
+    let lock = home.data_dir().join("worker.lock");
+    let _ = std::fs::remove_file(&lock);
+    std::fs::create_dir(&lock).expect("made");
+    // As a hook starts it, which hears nothing of it.
+    home.mem(&["worker", "run", "--detached"]).ok();
+    let logs = home.mem(&["worker", "logs"]).ok();
+    assert!(logs.stdout.contains("the worker did not start"), "{logs}");
+}
