@@ -4,6 +4,7 @@
 import { fill, h, loading, state } from './dom.js';
 import { MemCard } from './card.js';
 import { painted } from './paint.js';
+import { inPlace } from './place.js';
 import { day } from './times.js';
 
 /** Cards of this much above and below the window stay in the page. */
@@ -171,7 +172,7 @@ export class MemList extends HTMLElement {
           // Asked for again when it is scrolled to again.
         }
       }
-      if (page.rows && page.isNear && !page.firstChild) this.#show(page);
+      if (page.rows && page.isNear && !page.firstChild) inPlace(() => this.#show(page));
     }
   }
 
@@ -221,9 +222,11 @@ export class MemList extends HTMLElement {
     if (drawn) {
       const card = MemCard.of(row, { fresh: true });
       const before = next && this.#card(page, next.kind, next.id);
-      if (before) before.before(card);
-      else page.append(card);
-      this.#headings(page);
+      inPlace(() => {
+        if (before) before.before(card);
+        else page.append(card);
+        this.#headings(page);
+      });
     }
     if (at === 0 && page === this.#pages.firstChild && scrollY > 400) {
       this.#unseen += 1;

@@ -181,6 +181,22 @@ const STEPS = [
   ['a dialog opens and closes', "await press('#add'); const box = await until(() => document.querySelector('dialog[open]')); box.close(); await until(() => !document.querySelector('dialog'));"],
 ];
 
+/** Where the card is that is read, with its handle. */
+const READ = `
+  const card = [...document.querySelectorAll('mem-card')].find((one) => one.getBoundingClientRect().top > 120);
+  return card.dataset.handle + ' at ' + Math.round(card.getBoundingClientRect().top);
+`;
+
+/** What arrives above does not move what is read. */
+async function staysInPlace(stage, engine, name) {
+  await engine.run(`${HELP} await until(() => document.querySelectorAll('mem-card').length > 25); scrollTo(0, 900); await until(() => scrollY === 900);`);
+  const before = await engine.run(READ);
+  await stage.save({ text: `Above what ${name} reads.` });
+  await engine.run(`${HELP} await until(() => one('.news', '1 new')); await new Promise(requestAnimationFrame);`);
+  assert.equal(await engine.run(READ), before, `${name}: what is read stays in its place`);
+  await engine.run('scrollTo(0, 0);');
+}
+
 async function tryOut(stage, engine, name) {
   await engine.start();
   const shoot = async (what) => writeFileSync(join(OUT, `${name}-${what}.png`), Buffer.from(await engine.picture(), 'base64'));
@@ -190,13 +206,14 @@ async function tryOut(stage, engine, name) {
     await engine.run(`${HELP} ${script}`).catch((error) => { throw new Error(`${name}: ${step}: ${error.message}`); });
   }
   await engine.run(`location.hash = '#/feed';`);
+  await staysInPlace(stage, engine, name);
   await stage.save({ text: `Told to ${name} while it looks.` });
   await engine.run(`${HELP} await until(() => one('mem-card', 'Told to ${name}'));`);
   await shoot('feed-dark');
   await engine.run(`${HELP} await press('#theme'); location.hash = '#/dashboard'; await until(() => document.querySelector('main svg rect'));`);
   await shoot('dashboard');
   assert.equal(await engine.run('return window.troubles.join();'), '', name);
-  console.log(`${name}: ${STEPS.length + 1} steps, none failed`);
+  console.log(`${name}: ${STEPS.length + 2} steps, none failed`);
 }
 
 mkdirSync(OUT, { recursive: true });
@@ -206,6 +223,7 @@ for (const name of chosen) {
   const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
   const engine = new engines[name]();
   try {
+    stage.history(500);
     await stage.turn('Stop the crane in time');
     stage.settle();
     stage.start();

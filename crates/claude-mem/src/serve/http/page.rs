@@ -47,6 +47,7 @@ const FILES: &[(&str, &str, &str)] = files![
     "list.js" is SCRIPT,
     "next.js" is SCRIPT,
     "paint.js" is SCRIPT,
+    "place.js" is SCRIPT,
     "search.js" is SCRIPT,
     "sessions.js" is SCRIPT,
     "settings.js" is SCRIPT,
