@@ -12,7 +12,7 @@ import { createServer } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PATIENCE_MS, Stage } from './stage.js';
+import { measured, median, PATIENCE_MS, Stage } from './stage.js';
 
 const OUT = process.env.CLAUDE_MEM_TEST_OUT;
 const SIZE = [1280, 860];
@@ -212,24 +212,48 @@ async function tryOut(stage, engine, name) {
   await shoot('feed-dark');
   await engine.run(`${HELP} await press('#theme'); location.hash = '#/dashboard'; await until(() => document.querySelector('main svg rect'));`);
   await shoot('dashboard');
-  assert.equal(await engine.run('return window.troubles.join();'), '', name);
+  assert.equal(await engine.run("location.hash = '#/feed'; return window.troubles.join();"), '', name);
   console.log(`${name}: ${STEPS.length + 2} steps, none failed`);
+}
+
+const RELOADS = 15;
+const LOADED = `
+  if (window.isOld) return '';
+  const [page] = performance.getEntriesByType('navigation');
+  const [paint] = performance.getEntriesByName('first-contentful-paint');
+  return page?.loadEventEnd && paint && document.querySelector('mem-card') ? page.loadEventStart + ' ' + paint.startTime : '';
+`;
+
+/** How long a reload takes, in milliseconds from its start. Reported, never a reason to fail. */
+async function times(engine, name) {
+  const seen = [];
+  while (seen.length < RELOADS) {
+    // After the answer: a script that ends its page may never give one.
+    await engine.run('window.isOld = true; setTimeout(() => location.reload(), 20);');
+    const told = await insist(async () => (await engine.run(LOADED)) || Promise.reject(new Error('it is not there yet')));
+    seen.push(told.split(' ').map(Number));
+  }
+  const tell = (what, at) => measured(`${name}, reload, ${what}`, `p50 ${median(seen.map((one) => one[at])).toFixed(0)} ms, least ${Math.min(...seen.map((one) => one[at])).toFixed(0)} ms`);
+  tell('the load event', 0);
+  tell('memories painted', 1);
 }
 
 mkdirSync(OUT, { recursive: true });
 const engines = { firefox: Firefox, webkit: WebKit };
-const chosen = process.argv[2] ? [process.argv[2]] : Object.keys(engines);
+const [rows, cache, only] = process.argv.slice(2);
+const chosen = only ? [only] : Object.keys(engines);
 for (const name of chosen) {
   const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
   const engine = new engines[name]();
   try {
-    stage.history(500);
+    stage.history(Number(rows), cache || undefined);
     await stage.turn('Stop the crane in time');
     stage.settle();
     stage.start();
     await stage.save({ text: 'The cranes stop at dusk.', title: 'The cranes stop at dusk', type: 'decision', pinned: false });
     await stage.save({ text: 'The ferry leaves at nine.' });
     await tryOut(stage, engine, name);
+    await times(engine, name);
   } finally {
     await engine.end();
     await stage.close();

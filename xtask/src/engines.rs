@@ -3,6 +3,8 @@
 //! Not among the tests that `cargo xtask test` runs: the two browsers are large, and what is
 //! particular to one of them breaks seldom. Run it when the viewer has changed.
 
+use std::path::PathBuf;
+
 use crate::cargo;
 use crate::test::{browser, needs};
 
@@ -11,6 +13,15 @@ use crate::test::{browser, needs};
 pub(crate) struct Args {
     /// Only this one: `firefox` or `webkit`
     engine: Option<String>,
+    /// Observations that are there
+    #[arg(long, default_value_t = 500)]
+    observations: usize,
+    /// This executable instead of one that is built; times of a debug build say little
+    #[arg(long)]
+    exe: Option<PathBuf>,
+    /// Where histories are kept between runs; that of `bench` does as well
+    #[arg(long)]
+    cache: Option<PathBuf>,
 }
 
 const PACKAGES: [(&str, &str); 3] = [
@@ -24,11 +35,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let stage = browser::Stage::new()?;
     cargo::build_debug()?;
     let built = cargo::target_dir()?.join("debug");
-    let engine: Vec<&str> = args.engine.iter().map(String::as_str).collect();
-    stage.run(
-        "engines.js",
-        &engine,
-        &built.join("claude-mem"),
-        &built.join("claude-mem-bench"),
-    )
+    let exe = match &args.exe {
+        Some(exe) => exe.canonicalize()?,
+        None => built.join("claude-mem"),
+    };
+    let rows = args.observations.to_string();
+    let cache = match &args.cache {
+        Some(cache) => cache.canonicalize()?.display().to_string(),
+        None => String::new(),
+    };
+    let mut given = vec![rows.as_str(), cache.as_str()];
+    given.extend(args.engine.as_deref());
+    stage.run("engines.js", &given, &exe, &built.join("claude-mem-bench"))
 }
