@@ -1,17 +1,19 @@
 //! The children that are alive, on disk, so that whoever comes after us can end them.
 //!
-//! One file per child. A file that cannot be read, or that speaks of another run of the machine,
-//! means nothing and is removed.
+//! One file per child. A file that says nothing, or that speaks of another run of the machine,
+//! means nothing and is removed; one that cannot be read just now stays.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
 use super::identity::{Identity, boot};
+use crate::paths;
 
 /// The directory of the register.
 #[derive(Clone, Debug)]
@@ -52,58 +54,80 @@ impl Register {
         let path = self
             .directory
             .join(format!("{}-{}", child.pid, child.start_ticks));
-        let mut file = fs::File::options()
-            .create(true)
-            .write(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&path)?;
-        file.write_all(&serde_json::to_vec(&entry)?)?;
+        // Whole from the first moment on: the one who reaps may come by at any time.
+        paths::replace_file(&path, &serde_json::to_vec(&entry)?)?;
         Ok(path)
     }
 
     /// Ends every registered process whose owner is gone, and forgets those that are gone
     /// themselves. A pid that now belongs to somebody else is left alone.
+    ///
+    /// What could not be looked at or ended this time stays, for the next.
     pub fn reap(&self) -> io::Result<Vec<Reaped>> {
         let boot = boot();
         let mut reaped = Vec::new();
+        let mut failed = None;
         for file in fs::read_dir(&self.directory)? {
             let path = file?.path();
-            let entry = fs::read(&path)
-                .ok()
-                .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            let entry: Option<Entry> = entry.filter(|entry: &Entry| entry.boot == boot);
-            match entry {
-                Some(entry) if entry.owner.is_alive() && entry.child.is_alive() => continue,
-                Some(entry) if !entry.owner.is_alive() && end(entry.child) => {
-                    reaped.push(Reaped(entry.child));
+            // Somebody is just writing it.
+            if path.to_string_lossy().contains(".unfinished-") {
+                continue;
+            }
+            match over(&path, &boot) {
+                Ok(None) => continue,
+                Ok(Some(child)) => reaped.extend(child),
+                Err(e) => {
+                    failed.get_or_insert(e);
+                    continue;
                 }
-                _ => {}
             }
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
                 _ => {}
             }
         }
-        Ok(reaped)
+        match failed {
+            Some(error) if reaped.is_empty() => Err(error),
+            _ => Ok(reaped),
+        }
     }
+}
+
+/// `None` if the entry is to stay; else it has done its work, with the child that was ended, if one
+/// was.
+fn over(path: &Path, boot: &str) -> io::Result<Option<Option<Reaped>>> {
+    let bytes = match fs::read(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes?,
+    };
+    // Of an earlier start of this machine, or of nobody.
+    let entry = serde_json::from_slice(&bytes).ok();
+    let Some(entry) = entry.filter(|entry: &Entry| entry.boot == boot) else {
+        return Ok(Some(None));
+    };
+    if entry.owner.is_alive() {
+        return Ok((!entry.child.is_alive()).then_some(None));
+    }
+    let ended = end(entry.child)?;
+    Ok(Some(ended.then_some(Reaped(entry.child))))
 }
 
 /// Kills exactly this process and its group; false if it is gone. The descriptor keeps the pid
 /// from being given to another process between the look and the kill.
-fn end(child: Identity) -> bool {
+fn end(child: Identity) -> io::Result<bool> {
     let Some(pid) = i32::try_from(child.pid).ok().and_then(Pid::from_raw) else {
-        return false;
+        return Ok(false);
     };
-    let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
-        return false;
+    let handle = match pidfd_open(pid, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Ok(false),
+        handle => handle?,
     };
     if !child.is_alive() {
-        return false;
+        return Ok(false);
     }
     // The group first, while its leader is certainly still the one we mean.
     let group = kill_process_group(pid, Signal::KILL);
-    pidfd_send_signal(&handle, Signal::KILL).is_ok() || group.is_ok()
+    Ok(pidfd_send_signal(&handle, Signal::KILL).is_ok() || group.is_ok())
 }
 
 #[cfg(test)]

@@ -116,3 +116,13 @@ fn the_register_is_its_owners_alone() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&directory), mode(&path)), (0o700, 0o600));
 }
+
+#[test]
+fn an_entry_that_cannot_be_read_stays_for_the_next_time() {
+    let directory = TempDir::new().unwrap();
+    let knot = directory.path().join("1-1");
+    std::os::unix::fs::symlink(&knot, &knot).unwrap();
+    let register = Register::open(directory.path()).unwrap();
+    assert!(register.reap().is_err());
+    assert!(knot.is_symlink());
+}

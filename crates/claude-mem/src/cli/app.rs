@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::clock::{self, Millis};
-use crate::config::{self, Loaded};
+use crate::config::{self, Loaded, Warning};
 use crate::hook::{deliver, spool};
 use crate::paths::DataDir;
 use crate::store::{Store, StoreError};
@@ -52,6 +52,14 @@ impl App {
             .collect();
         let unknown = config::unknown_variables(names.iter().map(String::as_str));
         loaded.warnings.extend(unknown);
+        let garbled = std::env::vars_os().filter(|(_, value)| value.to_str().is_none());
+        let names = garbled.filter_map(|(name, _)| name.into_string().ok());
+        let names = names.filter(|name| name.starts_with("CLAUDE_MEM_"));
+        loaded.warnings.extend(names.map(|place| Warning {
+            place,
+            message: "is not UTF-8 and has no effect".to_owned(),
+            entry: None,
+        }));
         loaded
     }
 

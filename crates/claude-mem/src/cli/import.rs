@@ -4,6 +4,7 @@ mod progress;
 mod table;
 mod transcripts;
 
+use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -131,9 +132,10 @@ fn bring(
     let _one = import::begin(&app.data)?;
     // What waits there comes later, and is known by its keys.
     let _ = app.take_in_spool();
-    let settings = HookSettings::load(&app.data, |name| std::env::var(name).ok());
-    let home = std::env::var("HOME").unwrap_or_default();
-    let client_dir = client_dir(&home);
+    let settings = HookSettings::load_os(&app.data, |name| std::env::var_os(name));
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    let client_dir = client_dir(&home)?;
+    let home = home.to_string_lossy().into_owned();
     let around = Around {
         settings: &settings,
         home: &home,
@@ -198,9 +200,13 @@ fn opened(app: &App) -> anyhow::Result<Store> {
     }
 }
 
-fn client_dir(home: &str) -> PathBuf {
+fn client_dir(home: &OsStr) -> anyhow::Result<PathBuf> {
     let given = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
-    given.map_or_else(|| Path::new(home).join(".claude"), PathBuf::from)
+    anyhow::ensure!(
+        given.is_some() || !home.is_empty(),
+        "there is no home directory; set HOME or CLAUDE_CONFIG_DIR"
+    );
+    Ok(given.map_or_else(|| Path::new(home).join(".claude"), PathBuf::from))
 }
 
 fn earlier_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {

@@ -294,7 +294,8 @@ fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
     Ok(Plan {
         dir: app.data.clone(),
         socket: socket_of(app),
-        home: std::env::var("HOME").unwrap_or_default(),
+        home: std::env::var_os("HOME")
+            .map_or_else(String::new, |home| home.to_string_lossy().into_owned()),
         executable: std::env::current_exe().context("this executable has no path")?,
         until_drained,
         env: |name| std::env::var(name).ok(),

@@ -236,11 +236,20 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         if marks.is_ignored() {
             return Ok(Answer::Neutral);
         }
-        let settings = HookSettings::load(dir, |name| self.around.text(name));
-        let home = self.around.text("HOME").unwrap_or_default();
+        let settings = HookSettings::load_os(dir, &self.around.env);
+        let home = (self.around.env)("HOME").unwrap_or_default();
+        // As the paths that it is compared with.
+        let home = home.to_string_lossy().into_owned();
         let project = self.project(call.head);
+        let (project, unseen) = project.unzip();
+        let unseen = unseen.flatten().filter(|_| settings.has_project_rules());
+        if let Some(why) = &unseen {
+            self.log(&format!(
+                "whether the project is ignored cannot be told: {why}"
+            ));
+        }
         if let Some(project) = &project
-            && settings.ignores(project, &home)
+            && (unseen.is_some() || settings.ignores(project, &home))
         {
             self.close_transcript(&marks)?;
             return Ok(Answer::Neutral);
@@ -388,11 +397,11 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
     }
 
     /// Where the session began, if the client says; the working directory follows the agent.
-    fn project(&self, head: &Head) -> Option<event::ProjectHint> {
+    fn project(&self, head: &Head) -> Option<(event::ProjectHint, Option<std::io::Error>)> {
         let dir = (self.around.env)("CLAUDE_PROJECT_DIR").filter(|dir| !dir.is_empty());
         let dir = dir.or_else(|| head.cwd.clone().map(OsString::from))?;
         let dir = Path::new(&dir);
-        dir.is_absolute().then(|| project::identify(dir))
+        dir.is_absolute().then(|| project::look(dir))
     }
 
     fn dir_name(&self) -> String {

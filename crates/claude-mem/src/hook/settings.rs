@@ -4,6 +4,7 @@
 //! `config` reads everything, so that a setting means the same here as everywhere.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{self, Read as _};
 
 use serde_json::value::RawValue;
@@ -61,6 +62,14 @@ impl HookSettings {
         }
     }
 
+    /// By the environment as the system has it. A rule that is no text cannot be followed.
+    pub fn load_os(dir: &DataDir, env: impl Fn(&str) -> Option<OsString>) -> Self {
+        let mut settings = Self::load(dir, |name| env(name)?.into_string().ok());
+        let is_garbled = |name: &&str| env(name).is_some_and(|value| value.to_str().is_none());
+        settings.ignore_everything |= VARIABLES[..RULES].iter().any(is_garbled);
+        settings
+    }
+
     /// Those of a process that is no hook.
     pub const fn of(settings: Settings, ignore_everything: bool) -> Self {
         Self {
@@ -89,6 +98,12 @@ impl HookSettings {
                 .split(',')
                 .any(|pattern| glob::matches(pattern, tool)),
         }
+    }
+
+    /// Whether the name of a project decides anything.
+    pub fn has_project_rules(&self) -> bool {
+        let given = self.given.as_ref();
+        given.is_some_and(|settings| !settings.ignore_projects.is_empty())
     }
 
     /// True if one of the project's names or its root fits a pattern.

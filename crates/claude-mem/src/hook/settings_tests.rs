@@ -113,3 +113,16 @@ fn a_settings_file_that_is_a_link_to_nowhere_ignores_everything() {
     let settings = HookSettings::load(&dir, |_| None);
     assert!(!settings.ignore_everything && settings.skips("Bash"));
 }
+
+#[test]
+fn a_rule_of_the_environment_that_is_no_text_ignores_everything() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let temp = tempfile::tempdir().unwrap();
+    let dir = DataDir::new(temp.path());
+    let with = |known: &'static str| {
+        let garbled = move || OsString::from_vec(vec![b'a', 0xff]);
+        HookSettings::load_os(&dir, move |name| (name == known).then(garbled))
+    };
+    assert!(with("CLAUDE_MEM_IGNORE_PATHS").ignore_everything);
+    assert!(!with("CLAUDE_MEM_CONTEXT").ignore_everything);
+}

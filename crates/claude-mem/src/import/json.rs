@@ -73,13 +73,26 @@ fn ours(
 ) -> Result<Report, ImportError> {
     let mut tombstones = Vec::new();
     each(path, "tombstones", |key: Option<String>| {
-        tombstones.extend(key);
+        match key {
+            Some(key) => tombstones.push(key),
+            None => taker.skip("tombstones", Skipped::Unreadable),
+        }
         Ok(())
     })?;
     taker.tombstones(&tombstones, now)?;
-    each(path, "projects", |row| match row {
-        Some(row) => taker.project(&row),
-        None => Ok(()),
+    each(path, "projects", |row: Option<serde_json::Value>| {
+        let row = row.unwrap_or_default();
+        match serde_json::from_value(row.clone()) {
+            Ok(record) => taker.project(&record),
+            Err(_) => {
+                // Whether it is ignored cannot be told, so nothing of it is taken in.
+                if let Ok(uid) = serde_json::from_value(row["uid"].clone()) {
+                    taker.is_unreadable(uid);
+                }
+                taker.skip("projects", Skipped::Unreadable);
+                Ok(())
+            }
+        }
     })?;
     macro_rules! take {
         ($name:literal, $act:expr) => {
@@ -113,7 +126,7 @@ fn theirs(
     now: Millis,
     progress: &mut dyn Progress,
 ) -> Result<Report, ImportError> {
-    let mut reader = Reader::new(taker, client_dir);
+    let mut reader = Reader::new(taker, client_dir, now);
     for (name, table) in [
         ("sessions", EarlierTable::Sessions),
         ("prompts", EarlierTable::Prompts),
@@ -136,7 +149,7 @@ fn theirs(
         )?;
         reader.taker.flush()?;
     }
-    reader.taker.finish(now)
+    reader.finish(path, now)
 }
 
 /// Every row of one list; `None` for one that does not read.

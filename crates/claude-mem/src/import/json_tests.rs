@@ -284,3 +284,24 @@ fn what_others_wrote_is_redacted_again() {
         "{all}"
     );
 }
+
+#[test]
+fn what_a_project_or_a_tombstone_does_not_tell_is_counted_and_nothing_of_it_comes_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let (full, mut empty) = (furnished(dir.path()), store(dir.path(), "empty.db"));
+    let mut document: serde_json::Value = serde_json::from_str(&written(&full)).unwrap();
+    document["projects"][0]["name"] = 7.into();
+    document["tombstones"][0] = 7.into();
+    let path = dir.path().join("export.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    let report = bring(&mut empty, &path).unwrap();
+    let unreadable = |name: &str| {
+        let found = report.kinds.iter().find(|(kind, _)| *kind == name);
+        found.map(|(_, tally)| tally.skipped[&Skipped::Unreadable])
+    };
+    assert_eq!(unreadable("projects"), Some(1));
+    assert_eq!(unreadable("tombstones"), Some(1));
+    assert_eq!(unreadable("sessions"), Some(1));
+    let counts = empty.read().counts().unwrap();
+    assert_eq!((counts.observations, counts.prompts), (0, 0));
+}

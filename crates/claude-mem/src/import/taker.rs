@@ -122,6 +122,16 @@ impl<'a> Taker<'a> {
         self.projects.insert(uid, Ok(ours));
     }
 
+    /// Rows of `uid` belong to a project of which nobody knows what it is.
+    pub fn is_unreadable(&mut self, uid: PublicId) {
+        self.projects.insert(uid, Err(Skipped::Unreadable));
+    }
+
+    /// Something besides the rows could not be read.
+    pub fn problem(&mut self, path: &std::path::Path, why: impl std::fmt::Display) {
+        self.report.problem(path, why);
+    }
+
     /// Known by now, whether it is taken in or not.
     pub fn knows_project(&self, uid: PublicId) -> bool {
         self.projects.contains_key(&uid)

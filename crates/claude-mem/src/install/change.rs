@@ -279,17 +279,26 @@ pub fn note(
     Ok(done)
 }
 
-/// Writes all of them or none.
+/// Writes all of them or none; if even that cannot be, says which are written.
 pub fn write_all(changes: &[Change]) -> Result<(), FileError> {
     for (at, change) in changes.iter().enumerate() {
         if !change.is_needed() {
             continue;
         }
         if let Err(error) = change.file.replace(change.after.as_deref()) {
-            for earlier in changes[..at].iter().filter(|change| change.is_needed()) {
-                earlier.give_back();
-            }
-            return Err(error);
+            let changed = changes[..at].iter().filter(|change| change.is_needed());
+            let left: Vec<_> = changed
+                .filter(|change| change.give_back().is_err())
+                .map(|change| change.file.path.clone())
+                .collect();
+            return Err(if left.is_empty() {
+                error
+            } else {
+                FileError::HalfDone {
+                    error: Box::new(error),
+                    left,
+                }
+            });
         }
     }
     Ok(())
@@ -297,10 +306,9 @@ pub fn write_all(changes: &[Change]) -> Result<(), FileError> {
 
 impl Change {
     /// Only if the file is still what we wrote a moment ago.
-    fn give_back(&self) {
+    fn give_back(&self) -> Result<(), FileError> {
         let ours = self.file.holding(self.after.clone());
-        // The error that made this necessary is the one that is told.
-        let _ = ours.replace(self.file.text.as_deref());
+        ours.replace(self.file.text.as_deref())
     }
 }
 

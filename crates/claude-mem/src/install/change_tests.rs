@@ -199,3 +199,37 @@ fn the_clients_own_variable_says_where_its_files_are() {
     );
     assert_eq!(project.state, Path::new("/c/.claude.json"));
 }
+
+#[test]
+fn what_could_not_be_given_back_is_not_called_unchanged() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+    fs::write(&first, "0").unwrap();
+    fs::write(&second, "somebody else's by now").unwrap();
+    let read = |path: &Path| ClientFile::read(path, 100).unwrap();
+    let change = |file: ClientFile, after: &str| Change {
+        part: Part::Hooks,
+        file,
+        project: None,
+        after: Some(after.to_owned()),
+        before: None,
+        copy: None,
+    };
+    let changes = [
+        change(read(&first), "1"),
+        // Another one writes it before it can be given back.
+        change(read(&first).holding(Some("1".to_owned())), "2"),
+        change(read(&second).holding(Some("as it was".to_owned())), "ours"),
+    ];
+    let error = write_all(&changes).unwrap_err();
+    let FileError::HalfDone { left, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(left, &[first]);
+    assert!(
+        !error.to_string().contains("nothing was changed"),
+        "{error}"
+    );
+    let error = write_all(&changes[2..]).unwrap_err();
+    assert!(error.to_string().contains("nothing was changed"), "{error}");
+}

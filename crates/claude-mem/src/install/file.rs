@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Why a file was not read or not changed. Every one of them means that nothing was changed.
+/// Why a file was not read or not changed. All but `HalfDone` mean that nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("{} is a link that leads nowhere; nothing was changed", .0.display())]
@@ -27,6 +27,30 @@ pub enum FileError {
     Changing(PathBuf),
     #[error("{}: {source}; nothing was changed", path.display())]
     Io { path: PathBuf, source: io::Error },
+    /// One of several files could not be written, and these could not be given back.
+    #[error(
+        "{}; changed already, and not to be given back: {}; mend what is wrong and run it again",
+        without_promise(error),
+        listed(left)
+    )]
+    HalfDone {
+        error: Box<FileError>,
+        left: Vec<PathBuf>,
+    },
+}
+
+fn without_promise(error: &FileError) -> String {
+    let text = error.to_string();
+    let text = text.trim_end_matches("nothing was changed");
+    text.trim_end_matches(['.', ',', ';', ' ']).to_owned()
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let paths: Vec<_> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    paths.join(", ")
 }
 
 impl FileError {

@@ -5,7 +5,7 @@
 //! makes one project of hints that share a name.
 //!
 //! A hook does this on every call, so it reads a handful of small files and starts no process.
-//! Nothing here fails: what cannot be read is one name fewer.
+//! Nothing here fails: what cannot be read is one name fewer, and `look` says so.
 
 mod git;
 mod remote;
@@ -18,16 +18,26 @@ use crate::hook::event::ProjectHint;
 
 /// Looks at a directory and the ones above it.
 pub fn identify(dir: &Path) -> ProjectHint {
-    match git::Checkout::around(dir) {
-        Some(checkout) => of_checkout(&checkout),
-        None => of_path(dir),
-    }
+    look(dir).0
 }
 
-fn of_checkout(checkout: &git::Checkout) -> ProjectHint {
+/// The same, and why it may have a name that is not among these: a repository that is there and
+/// cannot be looked into. Who asks whether it is ignored has to know.
+pub fn look(dir: &Path) -> (ProjectHint, Option<std::io::Error>) {
+    let mut unseen = git::Unseen::default();
+    let hint = match git::Checkout::around(dir, &mut unseen) {
+        Some(checkout) => of_checkout(&checkout, &mut unseen),
+        None => of_path(dir),
+    };
+    (hint, unseen.0)
+}
+
+fn of_checkout(checkout: &git::Checkout, unseen: &mut git::Unseen) -> ProjectHint {
     let root = canonical(&checkout.root);
     let common = canonical(&checkout.common_dir);
-    let remote = checkout.remote_url().and_then(|url| normalise_remote(&url));
+    let remote = checkout
+        .remote_url(unseen)
+        .and_then(|url| normalise_remote(&url));
     let mut keys = Vec::with_capacity(3);
     keys.extend(remote.as_ref().map(|remote| format!("remote:{remote}")));
     keys.push(format!("git:{common}"));

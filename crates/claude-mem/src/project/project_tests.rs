@@ -124,3 +124,14 @@ fn a_directory_that_is_gone_keeps_its_name() {
         ("all", "/nowhere/at/all")
     );
 }
+
+#[test]
+fn a_repository_that_cannot_be_looked_into_is_told() {
+    let temp = tempfile::tempdir().unwrap();
+    assert!(look(temp.path()).1.is_none());
+    let dot_git = temp.path().join(".git");
+    std::os::unix::fs::symlink(&dot_git, &dot_git).unwrap();
+    let (hint, unseen) = look(temp.path());
+    assert!(hint.keys.iter().all(|key| key.starts_with("path:")));
+    assert!(unseen.is_some());
+}

@@ -72,8 +72,12 @@ pub fn is_due(database: &Path, dir: &Path) -> Result<bool, StoreError> {
     let backup = changed(&newest.path).map_err(|e| StoreError::Io("its backup".to_owned(), e))?;
     let mut log = database.as_os_str().to_owned();
     log.push("-wal");
-    let newer = |path: &Path| changed(path).is_ok_and(|at| at > backup);
-    Ok(newer(database) || newer(Path::new(&log)))
+    let newer = |path: &Path| match changed(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(StoreError::io(path.display(), e)),
+        Ok(at) => Ok(at > backup),
+    };
+    Ok(newer(database)? || newer(Path::new(&log))?)
 }
 
 /// Removes the oldest until no more than `keep` are left and they fit into `bytes_max`. The

@@ -77,3 +77,14 @@ fn the_oldest_go_first_and_the_newest_stays_whatever_its_size() {
         assert_eq!(left.last().unwrap(), "claude-mem-20260131T140000Z.db");
     }
 }
+
+#[test]
+fn a_database_that_cannot_be_looked_at_is_not_one_that_did_not_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let (database, backups) = (dir.path().join("a.db"), dir.path().join("backups"));
+    drop(Store::open(&database).unwrap());
+    make(&database, &backups, Millis(0)).unwrap();
+    let knot = dir.path().join("knot.db");
+    std::os::unix::fs::symlink(&knot, &knot).unwrap();
+    assert!(is_due(&knot, &backups).is_err());
+}

@@ -18,7 +18,9 @@ use super::work::Work;
 use crate::child::{Register, Spawner};
 use crate::clock::{self, Millis};
 use crate::compress::budget::Limits;
-use crate::compress::model::{Choice, Edge, Launch, Network, proxy_from_environment};
+use crate::compress::model::{
+    Choice, Edge, Launch, Network, proxy_from_environment, refused_proxy,
+};
 use crate::config::{Provider, Settings};
 use crate::limits::VOCABULARY_BYTES_MAX;
 use crate::log::{Level, Log};
@@ -127,6 +129,7 @@ fn edge(store: &SharedStore, settings: &Settings, around: &Surroundings) -> Resu
     };
     let network = Network {
         proxy: proxy_from_environment(),
+        proxy_refused: refused_proxy(|name| around.value(name)),
         roots: around.value("SSL_CERT_FILE").map(PathBuf::from),
     };
     Ok(Edge {

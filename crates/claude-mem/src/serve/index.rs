@@ -115,8 +115,9 @@ fn round(worker: &Worker, reconciled: &mut bool) -> Result<(), StoreError> {
     if caught_up && !*reconciled {
         // Once per start: what a power cut or a restored backup left apart.
         let (mut store, vectors) = open(&worker.store)?;
+        let owed = index::reconcile(&mut store, &vectors)?;
         *reconciled = true;
-        if index::reconcile(&mut store, &vectors)? > 0 {
+        if owed > 0 {
             bell.ring();
         }
     }

@@ -26,7 +26,7 @@ use super::socket;
 use super::upkeep::Upkeep;
 use super::worker::Worker;
 use crate::clock;
-use crate::config::{Provider, Settings};
+use crate::config::Settings;
 use crate::limits::{END_SECONDS, END_STEP_SECONDS, POLL_SECONDS};
 use crate::log::{Level, Log};
 use crate::paths::DataDir;
@@ -49,8 +49,8 @@ pub struct Plan {
     pub env: fn(&str) -> Option<String>,
 }
 
-/// The settings to work by. What a file that cannot be read says of how long things are kept and
-/// of who may be asked is not known: nothing is deleted by the defaults, and no model is asked.
+/// The settings to work by. What a file that cannot be read says of how long things are kept is not
+/// known: nothing is deleted by the defaults.
 pub fn careful(mut settings: Settings, file_unreadable: bool) -> Settings {
     if file_unreadable {
         settings.backups_keep = settings.backups_keep.max(BACKUPS_KEPT_MAX);
@@ -58,9 +58,6 @@ pub fn careful(mut settings: Settings, file_unreadable: bool) -> Settings {
         settings.log_days = settings.log_days.max(LOG_DAYS_KEPT_MAX);
         settings.log_bytes_max = u64::MAX;
         settings.prompts_days_max = 0;
-        if settings.provider == Provider::Auto {
-            settings.provider = Provider::Local;
-        }
     }
     settings
 }

@@ -5,12 +5,10 @@ fn nothing_is_deleted_by_the_defaults_while_the_settings_cannot_be_read() {
     let defaults = Settings::default();
     let as_set = careful(defaults.clone(), false);
     assert_eq!(as_set.backups_keep, defaults.backups_keep);
-    assert_eq!(as_set.provider, Provider::Auto);
     let careful = careful(defaults, true);
     let kept = (careful.backups_keep, careful.backups_bytes_max);
     assert_eq!(kept, (1_000, u64::MAX));
     let kept = (careful.log_days, careful.log_bytes_max);
     assert_eq!(kept, (3_650, u64::MAX));
     assert_eq!(careful.prompts_days_max, 0);
-    assert_eq!(careful.provider, Provider::Local);
 }

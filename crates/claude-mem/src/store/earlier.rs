@@ -283,7 +283,12 @@ impl Earlier {
             Err(e) => return Err(e),
         }
         let log = beside(path, "-wal");
-        let has_log = std::fs::metadata(&log).is_ok_and(|meta| meta.len() > 0);
+        let has_log = match std::fs::metadata(&log) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => false,
+            // Its newest rows stand there.
+            Err(e) => return Err(StoreError::io(log.display(), e)),
+            Ok(meta) => meta.len() > 0,
+        };
         let (conn, copy) = if has_log {
             let copy = copied(path, &log, scratch)?;
             (open::foreign_copy(&copy.0.join(COPY))?, Some(copy))

@@ -209,7 +209,10 @@ impl Reads<'_> {
             }
             if place.project.is_none() {
                 let project: Option<String> = row.get(1)?;
-                place.project = project.and_then(|json| serde_json::from_str(&json).ok());
+                // Without it nobody could tell whether the project is ignored.
+                place.project = project
+                    .map(|json| serde_json::from_str(&json))
+                    .transpose()?;
             }
             place.oldest_at = Some(row.get::<_, Micros>(2)?.millis());
         }

@@ -81,8 +81,11 @@ impl<'r> Reader<'r> {
             }
             return;
         };
-        let (Some(at), true) = (record.at(), self.is_of_the_session(&record)) else {
+        if !self.is_of_the_session(&record) {
             return;
+        }
+        let Some(at) = record.at() else {
+            return self.half_read(&record);
         };
         if self.rules.since.is_some_and(|since| at < since) {
             return;
@@ -96,7 +99,16 @@ impl<'r> Reader<'r> {
         match (&*record.kind(), record.message()) {
             ("user", Some(message)) => self.user(&record, &message, at),
             ("assistant", Some(message)) => self.assistant(&record, &message, at),
+            (_, None) => self.half_read(&record),
             _ => {}
+        }
+    }
+
+    /// Part of the line does not read. It matters where a person may have spoken.
+    fn half_read(&mut self, record: &Record<'_>) {
+        let by_client = record.is_sidechain() || record.is_of_the_client();
+        if record.kind() == "user" && !by_client {
+            self.unread();
         }
     }
 
@@ -147,7 +159,7 @@ impl<'r> Reader<'r> {
 
     fn user(&mut self, record: &Record<'_>, message: &Message<'_>, at: Millis) {
         let Some(content) = message.content() else {
-            return;
+            return self.half_read(record);
         };
         if let Content::Blocks(blocks) = &content
             && blocks.iter().any(|block| block.kind() == "tool_result")

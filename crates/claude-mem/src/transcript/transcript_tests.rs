@@ -418,7 +418,18 @@ fn a_prompt_that_cannot_be_read_mutes_its_turn() {
     let of_user = |text: &str| {
         format!("{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}")
     };
-    for unreadable in [of_user("<private>my salary"), of_user(&long)] {
+    let half = |rest: &str| format!("{{\"type\":\"user\",\"sessionId\":\"s\",{rest}}}");
+    let at = "\"timestamp\":\"2026-01-31T10:00:30Z\"";
+    let said = "\"message\":{\"role\":\"user\",\"content\":\"<private>my salary</private>\"}";
+    for unreadable in [
+        of_user("<private>my salary"),
+        of_user(&long),
+        half(&format!("\"timestamp\":3,{said}")),
+        half(&format!("{at},\"message\":7")),
+        half(&format!(
+            "{at},\"message\":{{\"role\":\"user\",\"content\":[\"<private>my salary</private>\"]}}"
+        )),
+    ] {
         let mut script = Script::new();
         script.user("before").says("Done.", Some("end_turn"));
         let mut file = std::fs::File::options()

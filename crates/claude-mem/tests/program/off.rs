@@ -169,3 +169,32 @@ fn unknown_events_and_clients_are_accepted_and_ignored() {
     }
     assert_eq!(kept(&home), []);
 }
+
+#[test]
+fn a_repository_that_cannot_be_looked_into_may_be_one_that_is_ignored() {
+    let mut home = sandbox();
+    let dot_git = home.project().join(".git");
+    let _ = std::fs::remove_dir_all(&dot_git);
+    std::os::unix::fs::symlink(&dot_git, &dot_git).expect("a link");
+    let project = home.project().display().to_string();
+    home.set_env("CLAUDE_PROJECT_DIR", &project);
+    home.write(
+        data(&home).settings(),
+        r#"{"ignore_projects": ["github.com/me/secret"]}"#,
+    );
+    home.hook("UserPromptSubmit", prompt("canary")).ok();
+    assert_eq!(kept(&home), []);
+    assert!(common::log(&home).contains("whether the project is ignored cannot be told"));
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_keeps_nothing() {
+    let home = sandbox();
+    home.write(
+        data(&home).settings(),
+        r#"{"ignore_projects": ["secret", {"path": "~/private"}]}"#,
+    );
+    home.hook("UserPromptSubmit", prompt("canary")).ok();
+    assert_eq!(kept(&home), []);
+    assert!(common::log(&home).contains("nothing is kept"));
+}

@@ -79,6 +79,10 @@ fn write_planned(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<D
     let done = change::note(plan, &mut setting.receipt, &data.client_copies(), &stamp)?;
     save(setting)?;
     if let Err(error) = change::write_all(&plan.changes) {
+        // What is ours in a file that could not be given back has to be known.
+        if matches!(error, FileError::HalfDone { .. }) {
+            return Err(error.into());
+        }
         before.write(&path)?;
         setting.receipt = before;
         return Err(error.into());

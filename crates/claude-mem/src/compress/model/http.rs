@@ -22,6 +22,8 @@ use crate::limits::{MODEL_BODY_BYTES_MAX, MODEL_CONNECT_SECONDS_MAX};
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     pub proxy: Option<ureq::Proxy>,
+    /// The variable that is to name a proxy and does not: nobody may go around it.
+    pub proxy_refused: Option<&'static str>,
     /// PEM certificates to trust instead of the built-in ones, as in `SSL_CERT_FILE`.
     pub roots: Option<PathBuf>,
 }
@@ -29,6 +31,27 @@ pub struct Network {
 /// The proxy that `HTTPS_PROXY` and its kin name. For the edge that reads the environment.
 pub fn proxy_from_environment() -> Option<ureq::Proxy> {
     ureq::Proxy::try_from_env()
+}
+
+/// The variables that name one, in the order in which they are asked.
+const PROXIES: [&str; 6] = [
+    "ALL_PROXY",
+    "all_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+];
+
+/// The first of them that is set, if it does not read.
+pub fn refused_proxy(env: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let given = PROXIES.iter().find_map(|name| {
+        let value = env(name).filter(|value| !value.trim().is_empty())?;
+        Some((*name, value))
+    });
+    given
+        .filter(|(_, value)| ureq::Proxy::new(value).is_err())
+        .map(|(name, _)| name)
 }
 
 /// A connection to one endpoint.
@@ -41,6 +64,10 @@ impl Http {
     pub(super) fn new(endpoint: &Endpoint, network: &Network) -> Result<Self, ModelError> {
         // What stays on this machine asks no proxy.
         let proxy = network.proxy.clone().filter(|_| !endpoint.is_loopback());
+        if let Some(name) = network.proxy_refused.filter(|_| !endpoint.is_loopback()) {
+            let why = format!("{name} does not name a proxy; mend it or unset it");
+            return Err(ModelError::misconfigured(why));
+        }
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             // A redirect would carry the key and the episode to wherever it points.
@@ -125,7 +152,7 @@ impl Http {
 
 fn roots(file: &PathBuf) -> Result<RootCerts, ModelError> {
     let wrong = |why: &str| ModelError::misconfigured(format!("{} {why}", file.display()));
-    let pem = std::fs::read(file).map_err(|_| wrong("cannot be read"))?;
+    let pem = std::fs::read(file).map_err(|e| wrong(&format!("cannot be read: {e}")))?;
     let certificate = |item| match item {
         Ok(PemItem::Certificate(certificate)) => Some(certificate),
         _ => None,

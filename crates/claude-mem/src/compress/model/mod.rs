@@ -27,7 +27,7 @@ pub use claude::{Claude, Launch, MARKER, environment};
 pub use endpoint::Endpoint;
 pub use error::{ModelError, Spent};
 pub use gemini::Gemini;
-pub use http::{Network, proxy_from_environment};
+pub use http::{Network, proxy_from_environment, refused_proxy};
 pub use openai::OpenAi;
 pub use pool::Pool;
 

@@ -420,6 +420,7 @@ fn tokens_from_a_cache_are_tokens() {
 fn roots_of_ones_own_are_looked_at_only_for_https() {
     let missing = Network {
         proxy: None,
+        proxy_refused: None,
         roots: Some("/nowhere/roots.pem".into()),
     };
     let local = Endpoint::new("http://127.0.0.1:1", false).unwrap();
@@ -440,4 +441,24 @@ fn https_means_tls_or_nothing() {
     let mut model = OpenAi::new(&endpoint, "m", Secret::new(KEY), &network).unwrap();
     assert!(model.answer(&ASK, LONG).is_err());
     assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_proxy_that_does_not_read_is_not_gone_around() {
+    let with =
+        |given: &'static str| move |name: &str| (name == "HTTPS_PROXY").then(|| given.to_owned());
+    assert_eq!(refused_proxy(with("http://proxy.example:3128")), None);
+    assert_eq!(refused_proxy(with("")), None);
+    assert_eq!(refused_proxy(with("ht!tp:/proxy")), Some("HTTPS_PROXY"));
+    let network = Network {
+        proxy_refused: Some("HTTPS_PROXY"),
+        ..Network::default()
+    };
+    let remote = Endpoint::new("https://model.example", false).unwrap();
+    assert!(matches!(
+        OpenAi::new(&remote, "m", Secret::new(""), &network),
+        Err(ModelError::Misconfigured { .. })
+    ));
+    let local = Endpoint::new("http://127.0.0.1:1", false).unwrap();
+    assert!(OpenAi::new(&local, "m", Secret::new(""), &network).is_ok());
 }

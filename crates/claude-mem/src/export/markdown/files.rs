@@ -50,7 +50,9 @@ impl Folder {
                     io::Error::other("is not a file of an earlier export, and was left alone");
                 return Err(unwritable(&path, error));
             }
-            _ => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(unwritable(&path, e)),
+            Ok(_) => {}
         }
         let unfinished = path.with_extension("md.new");
         std::fs::write(&unfinished, text)
@@ -66,10 +68,11 @@ impl Folder {
             let mut folders = vec![(self.root.clone(), 0)];
             while let Some((folder, depth)) = folders.pop() {
                 let entries = std::fs::read_dir(&folder).map_err(|e| unwritable(&folder, e))?;
-                for path in entries.flatten().map(|entry| entry.path()) {
-                    if path.is_dir() && depth == 0 {
-                        folders.push((path, 1));
-                    } else if self.is_stale(&path) {
+                for entry in entries {
+                    let path = entry.map_err(|e| unwritable(&folder, e))?.path();
+                    if path.is_dir() {
+                        folders.extend((depth == 0).then_some((path, 1)));
+                    } else if self.is_stale(&path).map_err(|e| unwritable(&path, e))? {
                         std::fs::remove_file(&path).map_err(|e| unwritable(&path, e))?;
                         self.done.removed += 1;
                     }
@@ -79,9 +82,15 @@ impl Folder {
         Ok(self.done)
     }
 
-    fn is_stale(&self, path: &Path) -> bool {
+    fn is_stale(&self, path: &Path) -> io::Result<bool> {
         let is_page = path.extension().is_some_and(|ending| ending == "md");
-        is_page && !self.kept.contains(path) && std::fs::read(path).is_ok_and(|text| is_ours(&text))
+        if !is_page || self.kept.contains(path) {
+            return Ok(false);
+        }
+        match std::fs::read(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            read => read.map(|text| is_ours(&text)),
+        }
     }
 }
 
@@ -110,3 +119,7 @@ pub(super) fn slug(name: &str) -> String {
         slug.to_owned()
     }
 }
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

@@ -425,3 +425,38 @@ fn other_files_are_refused_with_a_reason() {
         assert!(error.contains(want), "{}: {error}", path.display());
     }
 }
+
+#[test]
+fn a_row_that_does_not_tell_its_time_is_not_of_1970() {
+    let mut scratch = Scratch::new();
+    let undated = "INSERT INTO memories VALUES (3, 's1', 'Undated.', 'd3', NULL, 'soon', NULL, 'shop', 'transcript',
+      NULL, NULL, NULL, NULL, NULL);";
+    let path = scratch.theirs(&format!("{THIRD}{undated}"));
+    let report = scratch.run(&path).unwrap();
+    let told = scratch.told();
+    assert!(told.contains("\"Undated.\" in shop at 2000"), "{told}");
+    assert_eq!(report.problems.len(), 1, "{report:#?}");
+}
+
+#[test]
+fn folders_that_cannot_be_looked_into_are_named() {
+    let mut scratch = Scratch::new();
+    let path = scratch.theirs(THIRD);
+    let projects = scratch.dir.path().join("client/projects");
+    std::fs::create_dir_all(projects.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&projects, &projects).unwrap();
+    let report = scratch.run(&path).unwrap();
+    assert_eq!(report.problems.len(), 1, "{report:#?}");
+}
+
+#[test]
+fn a_log_that_cannot_be_looked_at_is_not_passed_over() {
+    let mut scratch = Scratch::new();
+    let path = scratch.theirs(THIRD);
+    let mut log = path.clone().into_os_string();
+    log.push("-wal");
+    let log = std::path::PathBuf::from(log);
+    let _ = std::fs::remove_file(&log);
+    std::os::unix::fs::symlink(&log, &log).unwrap();
+    assert!(scratch.run(&path).is_err());
+}

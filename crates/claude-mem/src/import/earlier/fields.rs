@@ -41,13 +41,13 @@ pub(super) fn type_of(said: Option<String>) -> ObservationType {
     }
 }
 
-/// When the row was made: the number, or what the text says.
-pub(super) fn at(row: &EarlierRow) -> Millis {
+/// When the row was made: the number, or what the text says, if either reads.
+pub(super) fn at(row: &EarlierRow) -> Option<Millis> {
     let number = row.number("at").filter(|at| *at > 0).map(moment);
-    number.unwrap_or_else(|| {
+    number.or_else(|| {
         let text = row.text("at_text").unwrap_or_default();
-        let stamp: Option<jiff::Timestamp> = text.trim().parse().ok();
-        stamp.map_or_else(Millis::default, |at| Millis(at.as_millisecond()))
+        let stamp: jiff::Timestamp = text.trim().parse().ok()?;
+        Some(Millis(stamp.as_millisecond()))
     })
 }
 

@@ -39,7 +39,7 @@ pub fn run(
     }
     progress.total(total);
     let taker = Taker::begin(store, around, KIND, &source, now)?;
-    let mut reader = Reader::new(taker, around.client_dir);
+    let mut reader = Reader::new(taker, around.client_dir, now);
     for table in EarlierTable::ALL {
         if is_raw(table) {
             let rows = earlier.count(table)?;
@@ -61,7 +61,7 @@ pub fn run(
         }
         reader.taker.flush()?;
     }
-    reader.taker.finish(now)
+    reader.finish(path, now)
 }
 
 fn open(path: &Path, scratch: &Path) -> Result<Earlier, ImportError> {

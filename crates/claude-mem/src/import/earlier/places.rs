@@ -5,6 +5,8 @@
 //! none, it waits under its name for the first directory that is called so.
 
 use std::collections::HashMap;
+use std::fs::ReadDir;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::hook::event::ProjectHint;
@@ -23,24 +25,35 @@ pub(super) struct Places {
 
 impl Places {
     /// Only the names of files are read here. Without transcripts nothing is known.
-    pub(super) fn look(client_dir: &Path) -> Self {
-        let mut folders = HashMap::new();
-        let projects = std::fs::read_dir(client_dir.join("projects"));
-        for folder in projects.into_iter().flatten().flatten() {
-            let files = std::fs::read_dir(folder.path());
-            for file in files.into_iter().flatten().flatten() {
-                let path = file.path();
+    /// With what could not be looked into: the sessions of those are known by name alone.
+    pub(super) fn look(client_dir: &Path) -> (Self, Vec<(PathBuf, io::Error)>) {
+        let (mut folders, mut unread) = (HashMap::new(), Vec::new());
+        let mut listed = |dir: &Path| {
+            let paths = |entries: ReadDir| entries.map(|entry| Ok(entry?.path())).collect();
+            match std::fs::read_dir(dir).and_then(paths) {
+                Ok(paths) => paths,
+                Err(e) => {
+                    if !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                        unread.push((dir.to_owned(), e));
+                    }
+                    Vec::<PathBuf>::new()
+                }
+            }
+        };
+        for folder in listed(&client_dir.join("projects")) {
+            for path in listed(&folder) {
                 if path.extension().is_some_and(|ending| ending == "jsonl")
                     && let Some(session) = path.file_stem().and_then(|stem| stem.to_str())
                 {
-                    folders.insert(session.to_owned(), folder.path());
+                    folders.insert(session.to_owned(), folder.clone());
                 }
             }
         }
-        Self {
+        let places = Self {
             folders,
             ..Self::default()
-        }
+        };
+        (places, unread)
     }
 
     /// Where this session was, if its transcript is still there.

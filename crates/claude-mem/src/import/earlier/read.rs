@@ -8,7 +8,7 @@ use super::lists::entries;
 use super::places::Places;
 use crate::clock::Millis;
 use crate::ids::PublicId;
-use crate::import::{ImportError, Skipped, Taker};
+use crate::import::{ImportError, Report, Skipped, Taker};
 use crate::memory::Origin;
 use crate::remember;
 use crate::store::{
@@ -39,13 +39,22 @@ pub struct Reader<'a> {
     prompted: HashSet<PublicId>,
     pub(super) private_turns: HashSet<(PublicId, u32)>,
     asked_first: bool,
+    /// When the row at hand was made; of one that does not tell, as the one before it.
+    pub(super) at: Millis,
+    undated: u64,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(taker: Taker<'a>, client_dir: &Path) -> Self {
+    pub fn new(mut taker: Taker<'a>, client_dir: &Path, now: Millis) -> Self {
+        let (places, unread) = Places::look(client_dir);
+        for (path, error) in unread {
+            taker.problem(&path, error);
+        }
         Self {
             taker,
-            places: Places::look(client_dir),
+            places,
+            at: now,
+            undated: 0,
             by_row: HashMap::new(),
             by_content: HashMap::new(),
             by_memory: HashMap::new(),
@@ -62,6 +71,10 @@ impl<'a> Reader<'a> {
     /// made of their turns; what refers to nothing gets a session of its own.
     pub fn row(&mut self, table: EarlierTable, row: &EarlierRow) -> Result<(), ImportError> {
         let kind = table.name();
+        match at(row) {
+            Some(at) => self.at = at,
+            None => self.undated += 1,
+        }
         match table {
             EarlierTable::Sessions | EarlierTable::OldSessions | EarlierTable::Streamed => {
                 self.session(kind, row)
@@ -74,6 +87,15 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Says what the rows left in the dark.
+    pub fn finish(mut self, source: &Path, now: Millis) -> Result<Report, ImportError> {
+        if self.undated > 0 {
+            let why = format!("{} rows do not tell when they were made", self.undated);
+            self.taker.problem(source, why);
+        }
+        self.taker.finish(now)
     }
 
     fn session(&mut self, kind: &'static str, row: &EarlierRow) -> Result<(), ImportError> {
@@ -93,11 +115,11 @@ impl<'a> Reader<'a> {
             self.taker.skip(kind, Skipped::OwnWork);
             return Ok(());
         }
-        let project = self.project(&project, Some(&name), at(row))?;
+        let project = self.project(&project, Some(&name), self.at)?;
         self.projects.insert(uid, project);
         let completed = row.number("completed").map(moment);
         if let Some(prompt) = row.text("prompt") {
-            self.first_prompts.push((uid, prompt, at(row)));
+            self.first_prompts.push((uid, prompt, self.at));
         }
         let title = row.text("custom_title").or_else(|| row.text("title"));
         let record = SessionRecord {
@@ -119,9 +141,9 @@ impl<'a> Reader<'a> {
             prompt_counter: number(row, "prompts"),
             carry: None,
             rolling_summary: None,
-            last_activity: completed.unwrap_or_default().max(at(row)),
+            last_activity: completed.unwrap_or_default().max(self.at),
             completed_at: completed,
-            created_at: at(row),
+            created_at: self.at,
         };
         self.taker.session(kind, record, true)
     }
@@ -139,7 +161,7 @@ impl<'a> Reader<'a> {
         }
         self.prompted.insert(session);
         let text = row.text("text").unwrap_or_default();
-        self.said(kind, session, number(row, "number"), text, at(row))
+        self.said(kind, session, number(row, "number"), text, self.at)
     }
 
     fn said(
@@ -208,7 +230,10 @@ impl<'a> Reader<'a> {
         concepts.extend(entries(row.text("keywords"), true));
         let mut files_read = entries(row.text("files_read"), true);
         files_read.extend(entries(row.text("files"), true));
-        let of = session.map_or_else(|| format!("{project} {}", at(row).0), |uid| uid.to_string());
+        let of = session.map_or_else(
+            || format!("{project} {}", at(row).unwrap_or_default().0),
+            |uid| uid.to_string(),
+        );
         let all_facts = facts.join("\n");
         let record = ObservationRecord {
             uid: derived(
@@ -244,8 +269,8 @@ impl<'a> Reader<'a> {
             pinned: false,
             wrong: false,
             replaced_by: None,
-            created_at: at(row),
-            updated_at: at(row),
+            created_at: self.at,
+            updated_at: self.at,
         };
         self.taker.observation(kind, record)
     }
@@ -308,7 +333,7 @@ impl<'a> Reader<'a> {
             origin: Some(Origin::Import),
             made_by: "claude-mem".to_owned(),
             discovery_tokens: number(row, "tokens"),
-            created_at: at(row),
+            created_at: self.at,
         };
         self.taker.summary(kind, record)
     }

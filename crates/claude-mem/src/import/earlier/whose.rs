@@ -1,6 +1,6 @@
 //! Which session and which project of ours a row of it belongs to.
 
-use super::fields::{CLAUDE, at, derived, session_uid};
+use super::fields::{CLAUDE, derived, session_uid};
 use super::read::{OBSERVER, Reader};
 use crate::clock::Millis;
 use crate::hook::event::ProjectHint;
@@ -30,7 +30,7 @@ impl Reader<'_> {
             self.own_work.insert(uid);
             return Ok(uid);
         }
-        let project = self.project(&project, Some(&name), at(row))?;
+        let project = self.project(&project, Some(&name), self.at)?;
         self.projects.insert(uid, project);
         let record = SessionRecord {
             uid,
@@ -46,9 +46,9 @@ impl Reader<'_> {
             prompt_counter: 0,
             carry: None,
             rolling_summary: None,
-            last_activity: at(row),
+            last_activity: self.at,
             completed_at: None,
-            created_at: at(row),
+            created_at: self.at,
         };
         self.taker
             .session(EarlierTable::Sessions.name(), record, false)?;
@@ -73,9 +73,9 @@ impl Reader<'_> {
     ) -> Result<PublicId, ImportError> {
         let of_session = session.and_then(|uid| self.projects.get(&uid)).copied();
         match (row.text("merged"), of_session) {
-            (Some(into), _) => self.project(&into, None, at(row)),
+            (Some(into), _) => self.project(&into, None, self.at),
             (None, Some(known)) => Ok(known),
-            (None, None) => self.project(&row.text("project").unwrap_or_default(), None, at(row)),
+            (None, None) => self.project(&row.text("project").unwrap_or_default(), None, self.at),
         }
     }
 

@@ -273,7 +273,7 @@ impl Picker<'_> {
         if !self.seen.insert(found.session.clone()) {
             return Ok(Err(Skipped::Duplicate));
         }
-        let mut project = crate::project::identify(Path::new(cwd));
+        let (mut project, unseen) = crate::project::look(Path::new(cwd));
         // The branch that is checked out now is not the one it was done on.
         project.branch = found.head.branch.clone().filter(|branch| branch != "HEAD");
         let too_old = self.wanted.since.is_some_and(|since| found.last_at < since);
@@ -286,7 +286,8 @@ impl Picker<'_> {
             return Ok(Err(Skipped::NotAskedFor));
         }
         let settings = self.around.settings;
-        if settings.ignore_everything || settings.ignores(&project, self.around.home) {
+        let unsure = unseen.is_some() && settings.has_project_rules();
+        if unsure || settings.ignore_everything || settings.ignores(&project, self.around.home) {
             return Ok(Err(Skipped::Ignored));
         }
         place::of(reads, found, project, self.wanted.data)

@@ -129,10 +129,14 @@ fn read(file: &Path) -> io::Result<Option<String>> {
     };
     let mut text = String::new();
     // What is longer is no token of ours.
-    let read = opened.take(256).read_to_string(&mut text);
+    match opened.take(256).read_to_string(&mut text) {
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => return Ok(None),
+        // A disk that fails for a moment must not void every program's token.
+        read => read?,
+    };
     let token = text.trim();
     let is_token = token.len() == TOKEN_CHARS && token.bytes().all(|b| b.is_ascii_hexdigit());
-    Ok((read.is_ok() && is_token).then(|| token.to_owned()))
+    Ok(is_token.then(|| token.to_owned()))
 }
 
 /// Puts a new token in place in one step; readers find the old one or the new one.

@@ -78,3 +78,12 @@ fn the_oldest_pages_and_links_give_way() {
     assert!(!keys.is_known(&tokens[0]).unwrap());
     assert!(keys.is_known(&tokens[HTTP_PAGES_MAX]).unwrap());
 }
+
+#[test]
+fn a_token_that_cannot_be_read_just_now_is_not_one_that_is_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(read(dir.path()).is_err());
+    let garbled = dir.path().join("token");
+    std::fs::write(&garbled, [0xff; 64]).unwrap();
+    assert!(read(&garbled).unwrap().is_none());
+}
