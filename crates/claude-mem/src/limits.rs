@@ -240,6 +240,10 @@ pub const HTTP_BODY_BYTES_MAX: usize = 1 << 20;
 pub const HTTP_IMPORT_BYTES_MAX: usize = 64 << 20;
 /// How long a body may take to arrive.
 pub const HTTP_BODY_SECONDS_MAX: u64 = 20;
+/// Bodies beyond the ordinary that are held at a time.
+pub const HTTP_LONG_BODIES_MAX: usize = 2;
+/// From a request's first byte, or from the connection, to the end of its head.
+pub const HTTP_HEAD_SECONDS_MAX: u64 = 10;
 /// Connections to the HTTP server at a time; more wait in the kernel's line.
 pub const HTTP_CONNECTIONS_MAX: usize = 128;
 /// A connection on which nothing is said is closed. Streams say something before.
@@ -282,6 +286,8 @@ const _: () = assert!(HTTP_ROWS <= HTTP_ROWS_MAX && HTTP_ROWS_MAX <= PAGE_ROWS_M
 const _: () = assert!(2 * HTTP_STREAM_QUIET_SECONDS < HTTP_SILENCE_SECONDS_MAX);
 const _: () = assert!(HTTP_STREAM_BATCH_ROWS < HTTP_STREAM_ROWS_MAX);
 const _: () = assert!(10 * HTTP_STREAM_ROWS_MAX as i64 <= ROW_CHANGES_MAX);
+const _: () = assert!(HTTP_LONG_BODIES_MAX < HTTP_REQUESTS_AT_ONCE_MAX);
+const _: () = assert!(HTTP_HEAD_SECONDS_MAX < HTTP_SILENCE_SECONDS_MAX);
 const _: () = assert!(HTTP_STREAMS_MAX < HTTP_CONNECTIONS_MAX);
 const _: () = assert!(2 * HTTP_SEARCHES_AT_ONCE_MAX <= HTTP_REQUESTS_AT_ONCE_MAX);
 const _: () = assert!(HTTP_SESSION_ROWS_MAX <= PAGE_ROWS_MAX);

@@ -32,6 +32,7 @@ pub mod tail;
 pub mod take;
 pub mod wire;
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -90,6 +91,14 @@ impl<E: Fn(&str) -> Option<OsString>> Surroundings<E> {
     }
 }
 
+/// What became of a payload that came another way than through a process of its own.
+#[derive(Debug)]
+pub struct TakenIn {
+    pub answer: Answer,
+    /// Why nothing of it is kept, if nothing is.
+    pub left_out: Option<&'static str>,
+}
+
 /// Serves one hook call: reads stdin, keeps what is to be kept, writes the answer.
 pub fn run<E>(asked: &Asked, around: &Surroundings<E>) -> Outcome
 where
@@ -122,6 +131,7 @@ where
     let hook = Hook {
         around,
         dir: dir.as_ref(),
+        left_out: Cell::new(Some(NOTHING)),
     };
     let served = hook.serve(asked, &input);
     answer::write(served.as_ref().unwrap_or(&Answer::Neutral));
@@ -139,7 +149,7 @@ pub fn take_in<E>(
     payload: &[u8],
     dir: &DataDir,
     around: &Surroundings<E>,
-) -> Result<Answer, String>
+) -> Result<TakenIn, String>
 where
     E: Fn(&str) -> Option<OsString>,
 {
@@ -154,8 +164,16 @@ where
         bytes: payload.to_vec(),
         cut: false,
     };
-    let dir = Some(dir);
-    Hook { around, dir }.serve(&asked, &input)
+    let hook = Hook {
+        around,
+        dir: Some(dir),
+        left_out: Cell::new(Some(NOTHING)),
+    };
+    let answer = hook.serve(&asked, &input)?;
+    Ok(TakenIn {
+        answer,
+        left_out: hook.left_out.get(),
+    })
 }
 
 /// A terminal or `/dev/null` brings no payload, and a terminal must not be waited for.
@@ -169,9 +187,14 @@ fn can_hold_a_payload() -> bool {
     )
 }
 
+/// Not every event holds something.
+const NOTHING: &str = "there is nothing in it to keep";
+
 struct Hook<'a, E> {
     around: &'a Surroundings<E>,
     dir: Option<&'a DataDir>,
+    /// Why nothing was kept, until something is.
+    left_out: Cell<Option<&'static str>>,
 }
 
 impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
@@ -179,6 +202,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
     fn serve(&self, asked: &Asked, input: &stdin::Input) -> Result<Answer, String> {
         // The compressor's own client must not be remembered by what it serves.
         if self.around.is_on("CLAUDE_MEM_COMPRESSOR") {
+            self.left_out("it comes from the compressor's own client");
             return Ok(Answer::Neutral);
         }
         let Some(agent) = asked.agent else {
@@ -230,10 +254,12 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
     fn keep(&self, dir: &DataDir, call: &Call<'_>) -> Result<Answer, String> {
         let marks = Marks::of(dir, call.agent.name, call.session);
         if self.around.is_on("CLAUDE_MEM_DISABLED") {
+            self.left_out("memory is switched off by CLAUDE_MEM_DISABLED");
             return self.ignore(dir, call, &marks);
         }
         let silence = self.silence(call, &marks)?;
         if marks.is_ignored() {
+            self.left_out("this session is not to be remembered");
             return Ok(Answer::Neutral);
         }
         let settings = HookSettings::load_os(dir, &self.around.env);
@@ -251,6 +277,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         if let Some(project) = &project
             && (unseen.is_some() || settings.ignores(project, &home))
         {
+            self.left_out("the settings ignore this project, or it cannot be told whether they do");
             self.close_transcript(&marks)?;
             return Ok(Answer::Neutral);
         }
@@ -271,6 +298,7 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         };
         if pause::in_force(&dir.paused(), call.at.millis()).is_some() {
             question.silent = true;
+            self.left_out("memory is paused");
             self.close_transcript(&marks)?;
             return Ok(recall::answer(&question));
         }
@@ -282,15 +310,22 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         }
         if settings.ignore_everything {
             self.log("settings.json cannot be read, or what it says to ignore: nothing is kept");
+            self.left_out("settings.json cannot be read, or what it says to ignore");
             return Ok(Answer::Neutral);
         }
         let tool = call.head.tool.as_deref().unwrap_or_default();
         if is_tool(call.kind) && (agents::is_our_tool(tool) || settings.skips(tool)) {
+            self.left_out("uses of this tool are not kept");
             return Ok(recall::answer(&question));
         }
         let cwd = call.head.cwd.as_deref();
         let ignored = settings.touches_ignored_path(&call.contents(), cwd, &home);
         let taken = call.take(silence, project.clone());
+        if ignored {
+            self.left_out("it speaks of a path that the settings ignore");
+        } else if taken.is_none() && silence.turn {
+            self.left_out("this turn is private");
+        }
         if let Some(taken) = taken.as_ref().filter(|_| !ignored) {
             self.deliver(dir, call.kind, taken, &settings)?;
         }
@@ -341,8 +376,13 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
     ) -> Result<(), String> {
         let key = key::of(&taken.event, taken.message_id.as_deref());
         deliver::event(dir, key, &taken.event).map_err(|lost| self.logged(&lost))?;
+        self.left_out.set(None);
         self.pass_on(dir, kind, Some(settings));
         Ok(())
+    }
+
+    fn left_out(&self, why: &'static str) {
+        self.left_out.set(Some(why));
     }
 
     /// What may not be kept now must not be kept later, from the transcript.

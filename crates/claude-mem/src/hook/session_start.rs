@@ -107,6 +107,8 @@ fn message(
         let port = WorkerFile::read(&question.dir.worker_pid())
             .ok()
             .flatten()
+            // A killed one leaves its file, and its port to whoever comes next.
+            .filter(WorkerFile::is_alive)
             .and_then(|worker| worker.port);
         // The bare address asks for a link, and says how to get one.
         let at = port.map(|port| format!(" (http://127.0.0.1:{port})"));

@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Reads, RowKind, StoreError, Writes};
+use super::{Page, Paged, Reads, RowKind, StoreError, Writes};
 use crate::clock::Millis;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -105,7 +105,35 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<FeedbackRow> {
     })
 }
 
+/// Which entries of the ledger.
+#[derive(Clone, Copy, Debug)]
+pub enum Shown<'a> {
+    /// What happened to one row.
+    Of(RowKind, i64),
+    /// What was shown to one session, by its client's id.
+    To(&'a str),
+}
+
 impl Reads<'_> {
+    /// One page of the ledger, newest first.
+    pub fn shown(&self, which: Shown<'_>, page: Page) -> Result<Paged<FeedbackRow>, StoreError> {
+        let rest = "ORDER BY created_at_epoch DESC, id DESC LIMIT ?1 OFFSET ?2";
+        let (limit, offset) = (page.rows() + 1, page.offset);
+        let rows: Vec<FeedbackRow> = match which {
+            Shown::Of(kind, row_id) => self
+                .0
+                .prepare_cached(&format!("{COLUMNS} WHERE kind = ?3 AND row_id = ?4 {rest}"))?
+                .query_map(params![limit, offset, kind, row_id], entry)?
+                .collect::<Result<_, _>>()?,
+            Shown::To(session) => self
+                .0
+                .prepare_cached(&format!("{COLUMNS} WHERE session = ?3 {rest}"))?
+                .query_map(params![limit, offset, session], entry)?
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Paged::cut(rows, page))
+    }
+
     /// All that ever happened to one row, oldest first.
     pub fn feedback_of(&self, kind: RowKind, row_id: i64) -> Result<Vec<FeedbackRow>, StoreError> {
         let sql =

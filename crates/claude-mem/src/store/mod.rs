@@ -67,7 +67,7 @@ pub use counts::{Counts, MadeSince, ProjectCounts, QueueCounts};
 pub use earlier::{Earlier, EarlierRow, EarlierTable};
 pub use error::StoreError;
 pub use feed::{FeedPlace, FeedScope};
-pub use feedback::{Feedback, FeedbackRow, Heard, Signal};
+pub use feedback::{Feedback, FeedbackRow, Heard, Shown, Signal};
 pub use files::{FileRef, WideFolder};
 pub use filter::{Filter, Page, Paged};
 pub use forget::{Forgotten, tombstone_for, tombstone_for_message, tombstone_for_summary};

@@ -387,6 +387,7 @@ impl Writes<'_> {
 
     /// Removes a dead event for good. True if it was dead.
     pub fn drop_pending(&self, id: PendingId) -> Result<bool, StoreError> {
+        self.entry_of(id)?;
         Ok(self.tx.execute(
             "DELETE FROM pending_messages WHERE id = ?1 AND state = 'dead'",
             [id],

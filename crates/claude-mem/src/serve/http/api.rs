@@ -11,7 +11,9 @@ use super::problem::Problem;
 use super::readers::Readers;
 use crate::clock::{self, Millis};
 use crate::config::{self, Loaded};
-use crate::limits::{HTTP_REQUESTS_AT_ONCE_MAX, HTTP_SEARCHES_AT_ONCE_MAX, HTTP_STREAMS_MAX};
+use crate::limits::{
+    HTTP_LONG_BODIES_MAX, HTTP_REQUESTS_AT_ONCE_MAX, HTTP_SEARCHES_AT_ONCE_MAX, HTTP_STREAMS_MAX,
+};
 use crate::paths::DataDir;
 use crate::serve::upkeep;
 use crate::serve::worker::Worker;
@@ -31,6 +33,8 @@ pub(super) struct Api {
     pub(super) places: Arc<Semaphore>,
     /// Which of them may be searches; taken before a place is.
     pub(super) searches: Arc<Semaphore>,
+    /// Places for bodies that are longer than ordinary ones.
+    pub(super) long_bodies: Arc<Semaphore>,
     /// Places for pages that look on.
     pub(super) streams: Arc<Semaphore>,
     /// True once the server ends.
@@ -63,6 +67,7 @@ impl Api {
             stirred: watch::channel(0).0,
             places: Arc::new(Semaphore::new(HTTP_REQUESTS_AT_ONCE_MAX)),
             searches: Arc::new(Semaphore::new(HTTP_SEARCHES_AT_ONCE_MAX)),
+            long_bodies: Arc::new(Semaphore::new(HTTP_LONG_BODIES_MAX)),
             streams: Arc::new(Semaphore::new(HTTP_STREAMS_MAX)),
             ending,
         }

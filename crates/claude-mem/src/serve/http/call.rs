@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Query, RawPathParams, Request};
+use axum::extract::{ConnectInfo, Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -12,11 +12,12 @@ use serde::de::DeserializeOwned;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 
 use super::api::Api;
+use super::door::{Busy, Connection};
 use super::guard::{self, Access};
 use super::problem::Problem;
 use super::route::{Act, Route};
 use super::{page, stream};
-use crate::limits::HTTP_BODY_SECONDS_MAX;
+use crate::limits::{HTTP_BODY_BYTES_MAX, HTTP_BODY_SECONDS_MAX};
 
 /// What a handler is given.
 #[derive(Debug)]
@@ -87,7 +88,14 @@ pub(super) async fn serve(
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let answer = match (let_in(&api, &head, route.access), params) {
+    let _heard = heard(&head);
+    let let_in = let_in(&api, &head, route.access).inspect(|()| {
+        // Whoever only asks whether we live does not keep us alive.
+        if !route.is_for_monitors() {
+            api.worker.presence.touch(Instant::now());
+        }
+    });
+    let answer = match (let_in, params) {
         (Err(problem), _) => problem.into_response(),
         (Ok(()), Some(params)) => act(&api, &route, params, &head, body).await,
         // Bytes that are no text name nothing.
@@ -99,6 +107,7 @@ pub(super) async fn serve(
 /// Answers what no route is for. Strangers are not even told that.
 pub(super) fn serve_nothing(api: &Api, request: Request, status: StatusCode) -> Response {
     let (head, _) = request.into_parts();
+    let _heard = heard(&head);
     let problem = match let_in(api, &head, Access::Token) {
         Err(problem) => problem,
         Ok(()) if status == StatusCode::METHOD_NOT_ALLOWED => Problem::new(
@@ -116,9 +125,13 @@ pub(super) fn serve_nothing(api: &Api, request: Request, status: StatusCode) -> 
 }
 
 fn let_in(api: &Api, head: &Parts, access: Access) -> Result<(), Problem> {
-    guard::check(head, access, api.port, &api.worker.keys)?;
-    api.worker.presence.touch(Instant::now());
-    Ok(())
+    guard::check(head, access, api.port, &api.worker.keys)
+}
+
+/// A whole head has come: the connection's clock stands still while it is answered.
+fn heard(head: &Parts) -> Option<Busy> {
+    let connection = head.extensions.get::<ConnectInfo<Connection>>()?;
+    Some(connection.0.begin())
 }
 
 async fn act(
@@ -133,6 +146,11 @@ async fn act(
         Act::Asset => page::asset(params.text("version"), params.text("file"), &head.headers),
         Act::Stream => stream::answer(api, &head.headers).await,
         Act::Run(_) => {
+            // Before it is read: there is room for few of them.
+            let room = match room(api, route, head).await {
+                Ok(room) => room,
+                Err(_) => return Problem::ours("the worker is ending").into_response(),
+            };
             let call = match read(body, route.body_bytes_max).await {
                 Ok(body) => Call {
                     params,
@@ -141,7 +159,7 @@ async fn act(
                 },
                 Err(problem) => return problem.into_response(),
             };
-            run(api, route, call).await
+            run(api, route, call, room).await
         }
     }
 }
@@ -150,12 +168,12 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
     let patience = Duration::from_secs(HTTP_BODY_SECONDS_MAX);
     match tokio::time::timeout(patience, to_bytes(body, bytes_max)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        // The reader's own error says nothing of use; too long is what it mostly means.
-        Ok(Err(_)) => Err(Problem::new(
+        Ok(Err(error)) if is_too_long(&error) => Err(Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            "the body is too long, or broke off",
+            "the body is too long",
             format!("At most {bytes_max} bytes are read."),
         )),
+        Ok(Err(_)) => Err(Problem::bad("the body broke off", "Send all of it.")),
         Err(_) => Err(Problem::new(
             StatusCode::REQUEST_TIMEOUT,
             "the body took too long",
@@ -164,8 +182,41 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
     }
 }
 
+/// The reader's error has no name that could be asked for; what it says has not changed in years,
+/// and a test would notice.
+fn is_too_long(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.to_string() == "length limit exceeded" {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// A place for a body that may be long. One whose length is told to be ordinary needs none.
+async fn room(
+    api: &Api,
+    route: &Route,
+    head: &Parts,
+) -> Result<Option<OwnedSemaphorePermit>, AcquireError> {
+    let told = head.headers.get(header::CONTENT_LENGTH);
+    let told = told.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let may_be = told.unwrap_or(route.body_bytes_max);
+    if may_be.min(route.body_bytes_max) <= HTTP_BODY_BYTES_MAX {
+        return Ok(None);
+    }
+    Ok(Some(Arc::clone(&api.long_bodies).acquire_owned().await?))
+}
+
 /// Runs a handler where waiting for the disk is allowed.
-async fn run(api: &Arc<Api>, route: &Arc<Route>, call: Call) -> Response {
+async fn run(
+    api: &Arc<Api>,
+    route: &Arc<Route>,
+    call: Call,
+    room: Option<OwnedSemaphorePermit>,
+) -> Response {
     let Ok(place) = place(api, route).await else {
         return Problem::ours("the worker is ending").into_response();
     };
@@ -173,15 +224,15 @@ async fn run(api: &Arc<Api>, route: &Arc<Route>, call: Call) -> Response {
     let done = tokio::task::spawn_blocking(move || {
         let done = match &running.act {
             Act::Run(run) => run(&owner, &call),
-            Act::Page | Act::Asset | Act::Stream => Ok(Vec::new()),
+            Act::Page | Act::Asset | Act::Stream => Err(Problem::ours("this is not run")),
         };
-        drop(place);
+        drop((call, room, place));
         done
     });
     match done.await {
-        Ok(Ok(body)) => {
+        Ok(Ok((status, body))) => {
             let json = HeaderValue::from_static("application/json");
-            ([(header::CONTENT_TYPE, json)], body).into_response()
+            (status, [(header::CONTENT_TYPE, json)], body).into_response()
         }
         Ok(Err(problem)) => {
             if problem.status.is_server_error() {

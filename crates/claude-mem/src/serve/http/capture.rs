@@ -37,6 +37,15 @@ impl JsonSchema for Payload {
                 "hook_event_name": { "type": "string" },
                 "cwd": { "type": "string" },
                 "prompt": { "type": "string" },
+                "source": { "type": "string" },
+                "reason": { "type": "string" },
+                "trigger": { "type": "string" },
+                "transcript_path": { "type": "string" },
+                "tool_name": { "type": "string" },
+                "tool_use_id": { "type": "string" },
+                "tool_input": {},
+                "tool_response": {},
+                "last_assistant_message": { "type": "string" },
             },
         })
     }
@@ -51,10 +60,17 @@ struct Envelope<'a> {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Taken {
+    /// Whether something of it is kept.
     accepted: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
     /// What the agent is to be told, where there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
+    /// One line for the person, where there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
 }
 
 pub(super) fn init(api: &Api, _: &Params, payload: Payload) -> Result<Taken, Problem> {
@@ -111,16 +127,21 @@ fn take(api: &Api, sent: &Payload, kinds: &[Kind]) -> Result<Taken, Problem> {
         started: clock::now(),
         env: |name: &str| of_the_owner(api.env, name),
     };
-    let answer = hook::take_in(agent, event, payload.as_bytes(), api.dir(), &around);
-    let answer = answer.map_err(Problem::ours)?;
+    let taken = hook::take_in(agent, event, payload.as_bytes(), api.dir(), &around);
+    let taken = taken.map_err(Problem::ours)?;
     api.worker.drain.ring();
     api.stir();
+    let (context, message) = match taken.answer {
+        Answer::Context { text, .. } => (text, String::new()),
+        Answer::Message { text, message, .. } => (text, message),
+        Answer::Neutral => Default::default(),
+    };
+    let said = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(Taken {
-        accepted: true,
-        context: match answer {
-            Answer::Context { text, .. } | Answer::Message { text, .. } => Some(text),
-            Answer::Neutral => None,
-        },
+        accepted: taken.left_out.is_none(),
+        reason: taken.left_out,
+        context: said(context),
+        message: said(message),
     })
 }
 

@@ -16,7 +16,7 @@ use crate::config::Settings;
 use crate::context::moment::Listener;
 use crate::context::{self, Block, quote, render};
 use crate::findings;
-use crate::hook::agents;
+use crate::hook::agents::{self, Agent};
 use crate::ids::ProjectId;
 use crate::memory::ObservationType;
 use crate::search::{Ask, Whose};
@@ -27,7 +27,7 @@ const ITEMS: u32 = 5;
 const ITEMS_MAX: u32 = 20;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// An id, or a name; the most recent one if it is left out.
     project: Option<String>,
@@ -73,10 +73,11 @@ struct InForce {
 
 pub(super) fn preview(api: &Api, _: &Params, which: Which) -> Result<Preview, Problem> {
     let settings = api.settings().settings;
+    let (least, most) = bounds();
     let budget = which
         .tokens
         .unwrap_or(settings.context_tokens)
-        .min(settings_max());
+        .clamp(least, most);
     api.view(|reads| {
         let project = projects::named(reads, which.project.as_deref())?;
         let new = Listener::default();
@@ -107,11 +108,12 @@ pub(super) fn preview(api: &Api, _: &Params, which: Which) -> Result<Preview, Pr
     })
 }
 
-/// The most that the setting itself may be.
-fn settings_max() -> u32 {
+/// What the setting itself may be.
+fn bounds() -> (u32, u32) {
+    let small = |number| u32::try_from(number).unwrap_or(u32::MAX);
     match crate::config::key("context_tokens").map(|key| key.kind) {
-        Some(crate::config::Kind::Number { max, .. }) => u32::try_from(max).unwrap_or(u32::MAX),
-        _ => u32::MAX,
+        Some(crate::config::Kind::Number { min, max, .. }) => (small(min), small(max)),
+        _ => (0, u32::MAX),
     }
 }
 
@@ -159,8 +161,31 @@ pub(super) struct Starting {
     project: Option<ProjectName>,
     /// The client's id of the session: what it is told is noted in the ledger.
     session_id: Option<String>,
-    /// startup, clear, compact or resume.
-    source: Option<String>,
+    source: Option<Source>,
+    /// Whose session it is; Claude Code's if it is left out.
+    client: Option<String>,
+}
+
+/// Why a session starts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Source {
+    #[default]
+    Startup,
+    Clear,
+    Compact,
+    Resume,
+}
+
+impl Source {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Clear => "clear",
+            Self::Compact => "compact",
+            Self::Resume => "resume",
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -172,12 +197,19 @@ pub(super) struct Told {
 pub(super) fn inject(api: &Api, _: &Params, starting: Starting) -> Result<Told, Problem> {
     let settings = api.settings().settings;
     let named = starting.project.as_ref().map(ProjectName::text);
+    let client = match &starting.client {
+        None => &agents::CLAUDE_CODE,
+        Some(name) => Agent::named(name).ok_or_else(|| {
+            let hint = "Leave it out for Claude Code.";
+            Problem::unfit("this client is not known", hint)
+        })?,
+    };
     let listener = Listener {
-        client: agents::CLAUDE_CODE.name.to_owned(),
+        client: client.name.to_owned(),
         session: starting.session_id.unwrap_or_default(),
         agent_id: String::new(),
     };
-    let source = starting.source.as_deref().unwrap_or("startup");
+    let source = starting.source.unwrap_or_default().name();
     let block = api.view(|reads| {
         let own = listener.own_session(reads)?;
         let own = own.map(|id| reads.session(id)).transpose()?;

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::fits::misfit;
+use super::openapi::describe;
 use super::table::routes;
 use super::testing::Stage;
 use crate::limits::{HTTP_BATCH_MAX, HTTP_ROWS_MAX};
@@ -65,7 +67,7 @@ const SESSION: &[&str] = &[
 const LIST: &[&str] = &["items", "offset", "limit", "hasMore"];
 
 /// Method, route, target, body, pointer into the answer, keys that stand there.
-type Try = (
+pub(super) type Try = (
     &'static str,
     &'static str,
     &'static str,
@@ -76,7 +78,7 @@ type Try = (
 
 /// In this order: later ones build on earlier ones.
 #[rustfmt::skip]
-const TRIES: &[Try] = &[
+pub(super) const TRIES: &[Try] = &[
     ("GET", "/health", "/health", "", "", &["status", "version", "uptimeSeconds", "pid"]),
     ("GET", "/api/health", "/api/health", "", "", &["status", "version", "uptimeSeconds", "pid"]),
     ("GET", "/api/readiness", "/api/readiness", "", "", &["ready", "problems"]),
@@ -170,6 +172,7 @@ fn a_list_refuses_filters_that_it_does_not_have() {
 #[test]
 fn every_route_keeps_its_promise() {
     let stage = Stage::with_a_turn();
+    let all = describe(&routes());
     let mut tried: BTreeSet<String> = ELSEWHERE.iter().map(ToString::to_string).collect();
     for (method, route, target, body, place, keys) in TRIES {
         let reply = stage.call(method, target, body);
@@ -184,6 +187,11 @@ fn every_route_keeps_its_promise() {
                 "{method} {target}: no {key} at {place} in {found}"
             );
         }
+        let operation = &all["paths"][route][method.to_ascii_lowercase()];
+        let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        assert!(!schema.is_null(), "{method} {route} is not described");
+        let misfit = misfit(&answer, schema, &all);
+        assert_eq!(misfit, None, "{method} {target} is not as described");
         tried.insert(format!("{method} {route}"));
     }
     for route in routes() {
@@ -260,6 +268,19 @@ fn what_makes_no_sense_is_told_with_a_hint_and_the_right_status() {
             r##"{"handle":"#1","signal":"injected"}"##,
             422,
         ),
+        (
+            "POST",
+            "/api/feedback",
+            r#"{"handle":"S1","signal":"wrong"}"#,
+            422,
+        ),
+        (
+            "POST",
+            "/api/context/inject",
+            r#"{"source":"anything"}"#,
+            422,
+        ),
+        ("POST", "/api/context/inject", r#"{"client":"nobody"}"#, 422),
         ("GET", "/api/feed?before=yesterday", "", 400),
         ("GET", "/api/feed?kind=nonsense", "", 400),
         ("GET", "/api/feed?limit=-1", "", 400),
@@ -272,7 +293,7 @@ fn what_makes_no_sense_is_told_with_a_hint_and_the_right_status() {
         ("GET", "/api/sessions/no-such-session", "", 404),
         ("GET", "/api/queue?state=lost", "", 400),
         ("POST", "/api/queue/99/retry", "{}", 404),
-        ("DELETE", "/api/queue/99", "", 409),
+        ("DELETE", "/api/queue/99", "", 404),
         ("PATCH", "/api/settings", r#"{"context_tokens":1}"#, 422),
         ("PATCH", "/api/settings", r#"{"contex_tokens":900}"#, 422),
         ("POST", "/api/pause", r#"{"minutes":0}"#, 422),
@@ -467,62 +488,189 @@ fn nothing_is_set_if_anything_is_wrong() {
     assert!(!stage.scratch.dir.settings().exists());
 }
 
+/// An event that nobody could work on.
+fn dead(stage: &Stage, session: &str) -> i64 {
+    let died = stage.worker.store.with(|store| {
+        let end = crate::serve::testing::end();
+        let event = crate::serve::testing::event(session, 9, end);
+        crate::serve::testing::accept(store, &[event]);
+        store.write(|tx| {
+            let session = crate::ids::ClientSessionId(session.into());
+            let lease = crate::queue::LeaseId(77);
+            for at in 0..3 {
+                let now = crate::clock::Millis(at * 1_000_000_000);
+                let Some(leased) = tx.lease_session("claude-code", &session, 1, lease, now)? else {
+                    break;
+                };
+                tx.fail(lease, &[leased.events[0].id], "the model said no", now)?;
+            }
+            Ok(())
+        })
+    });
+    died.unwrap();
+    let dead = stage.get("/api/queue?state=dead").json();
+    assert_eq!(dead["items"][0]["error"], "the model said no");
+    dead["items"][0]["id"].as_i64().unwrap()
+}
+
 #[test]
 fn dead_events_are_retried_or_dropped_and_others_left_alone() {
     let stage = Stage::with_a_turn();
-    stage
-        .worker
-        .store
-        .with(|store| {
-            crate::serve::testing::accept(
-                store,
-                &[crate::serve::testing::event(
-                    "dead",
-                    9,
-                    crate::serve::testing::end(),
-                )],
-            );
-            store.write(|tx| {
-                let session = crate::ids::ClientSessionId("dead".into());
-                let lease = crate::queue::LeaseId(77);
-                for at in 0..3 {
-                    let now = crate::clock::Millis(at * 1_000_000_000);
-                    let Some(leased) = tx.lease_session("claude-code", &session, 1, lease, now)?
-                    else {
-                        break;
-                    };
-                    tx.fail(lease, &[leased.events[0].id], "the model said no", now)?;
-                }
-                Ok(())
-            })
-        })
-        .unwrap();
-    let dead = stage.get("/api/queue?state=dead").json();
-    let id = dead["items"][0]["id"].as_i64().unwrap();
-    assert_eq!(dead["items"][0]["error"], "the model said no");
+    let status = |method: &str, path: String| stage.call(method, &path, "{}").status;
+    let id = dead(&stage, "dropped");
     let done = stage.get("/api/queue?state=done").json()["items"][0]["id"]
         .as_i64()
         .unwrap();
+    assert_eq!(status("DELETE", format!("/api/queue/{done}")), 409);
+    assert_eq!(status("POST", format!("/api/queue/{done}/retry")), 409);
+    assert_eq!(status("DELETE", format!("/api/queue/{id}")), 200);
+    assert_eq!(status("DELETE", format!("/api/queue/{id}")), 404);
+    assert_eq!(status("POST", format!("/api/queue/{id}/retry")), 404);
+    let id = dead(&stage, "retried");
+    assert_eq!(status("POST", format!("/api/queue/{id}/retry")), 200);
+    stage.worker.drain.flush(|| false).unwrap();
+    let all = stage.get("/api/queue?limit=200").json();
+    let all = all["items"].as_array().unwrap();
+    let retried = all.iter().find(|event| event["id"] == id).unwrap();
+    assert_eq!(retried["state"], "done", "this time it was worked on");
+    assert_eq!(status("POST", format!("/api/queue/{id}/retry")), 409);
+}
+
+#[test]
+fn whoever_sends_what_is_not_kept_is_told_so_and_why() {
+    let stage = Stage::new();
+    let send = |path: &str, payload: Value| {
+        let reply = stage.call(
+            "POST",
+            &format!("/api/sessions/{path}"),
+            &payload.to_string(),
+        );
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.json()
+    };
+    let prompt = |text: &str| json!({ "session_id": "web", "cwd": "/src/shop", "prompt": text });
+    let tool = |tool: &str, file: &str| json!({ "session_id": "web", "cwd": "/src/shop", "tool_name": tool, "tool_use_id": file, "tool_input": { "file_path": file }, "tool_response": {} });
+    let refused = |answer: &Value, word: &str| {
+        assert_eq!(answer["accepted"], false, "{answer}");
+        let why = answer["reason"].as_str().unwrap();
+        assert!(why.contains(word), "{why}");
+    };
+    let kept = send("init", prompt("Keep this"));
     assert_eq!(
-        stage
-            .call("DELETE", &format!("/api/queue/{done}"), "")
-            .status,
-        409
+        (&kept["accepted"], kept.get("reason")),
+        (&json!(true), None)
     );
+    assert_eq!(kept.get("context"), None, "{kept}");
+    let set = json!({ "ignore_paths": ["/src/shop/secret/**"], "skip_tools": ["Glob"] });
+    let set = stage.call("PATCH", "/api/settings", &set.to_string());
+    assert_eq!(set.status, 200, "{set:?}");
+    refused(
+        &send("observations", tool("Read", "/src/shop/secret/a")),
+        "path",
+    );
+    refused(&send("observations", tool("Glob", "/src/shop/b")), "tool");
     assert_eq!(
-        stage
-            .call("POST", &format!("/api/queue/{done}/retry"), "{}")
-            .status,
-        409
+        send("observations", tool("Read", "/src/shop/c"))["accepted"],
+        true
     );
-    assert_eq!(
-        stage.call("DELETE", &format!("/api/queue/{id}"), "").status,
-        200
+    send("init", prompt("<private>All of this</private>"));
+    refused(
+        &send("observations", tool("Read", "/src/shop/d")),
+        "private",
     );
-    assert_eq!(
-        stage.call("DELETE", &format!("/api/queue/{id}"), "").status,
-        409
+    let set = json!({ "ignore_projects": ["*"] }).to_string();
+    stage.call("PATCH", "/api/settings", &set);
+    refused(&send("init", prompt("Not this")), "project");
+    stage.call("PATCH", "/api/settings", r#"{"ignore_projects":null}"#);
+    stage.call("POST", "/api/pause", "{}");
+    refused(&send("init", prompt("Nor this")), "paused");
+}
+
+#[test]
+fn a_body_that_breaks_off_is_another_thing_than_one_that_is_too_long() {
+    let stage = Stage::new();
+    let mut stream = stage.connect();
+    let (host, token) = (stage.host(), &stage.token);
+    let head = format!(
+        "POST /api/memory/save HTTP/1.1\r\nhost: {host}\r\nx-claude-mem-token: {token}\r\n\
+         content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nnonsense\r\n"
     );
+    std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+    let reply = super::testing::read(&mut std::io::BufReader::new(stream));
+    assert_eq!(reply.status, 400, "{reply:?}");
+}
+
+#[test]
+fn whether_it_is_ready_is_told_by_the_status_too() {
+    let stage = Stage::new();
+    let ready = stage.get("/api/readiness");
+    assert_eq!((ready.status, &ready.json()["ready"]), (200, &json!(true)));
+    let db = stage.scratch.dir.db();
+    std::fs::rename(&db, db.with_extension("away")).unwrap();
+    let not = stage.get("/api/readiness");
+    assert_eq!((not.status, &not.json()["ready"]), (503, &json!(false)));
+    assert!(not.json()["problems"][0].is_string(), "{not:?}");
+    assert!(not.json()["error"].is_string() && not.json()["hint"].is_string());
+    std::fs::rename(db.with_extension("away"), &db).unwrap();
+}
+
+#[test]
+fn whoever_only_asks_whether_it_lives_does_not_keep_it_alive() {
+    let stage = Stage::new();
+    let later = std::time::Instant::now() + std::time::Duration::from_hours(10);
+    let before = stage.worker.presence.idle_for(later);
+    let health = stage.send("GET", "/health", &[], "");
+    assert_eq!(health.status, 200);
+    assert_eq!(stage.worker.presence.idle_for(later), before);
+    stage.get("/api/health");
+    assert!(stage.worker.presence.idle_for(later) < before);
+}
+
+#[test]
+fn a_preview_keeps_to_what_the_setting_may_be() {
+    let stage = Stage::with_a_turn();
+    let budget = |tokens: u64| {
+        let path = format!("/api/context/preview?tokens={tokens}");
+        stage.get(&path).json()["budget"].as_u64().unwrap()
+    };
+    let setting = stage.get("/api/settings").json();
+    let setting = setting["items"].as_array().unwrap().iter();
+    let setting = setting.clone().find(|item| item["key"] == "context_tokens");
+    let setting = setting.unwrap();
+    assert_eq!(budget(0), setting["min"].as_u64().unwrap());
+    assert_eq!(budget(4_000_000), setting["max"].as_u64().unwrap());
+    assert_eq!(budget(900), 900);
+}
+
+#[test]
+fn settings_changed_at_once_are_all_kept() {
+    let stage = Stage::new();
+    let keys = [
+        "context_summary",
+        "context_index",
+        "context_preferences",
+        "context_economics",
+    ];
+    std::thread::scope(|scope| {
+        for key in keys {
+            let stage = &stage;
+            scope.spawn(move || {
+                for on in [true, false, true, false] {
+                    let body = json!({ key: on }).to_string();
+                    let set = stage.call("PATCH", "/api/settings", &body);
+                    assert_eq!(set.status, 200, "{set:?}");
+                    let text = std::fs::read_to_string(stage.scratch.dir.settings()).unwrap();
+                    assert!(text.trim_end().ends_with('}'), "{text:?}");
+                }
+            });
+        }
+    });
+    let settings = stage.get("/api/settings").json();
+    for key in keys {
+        let mut items = settings["items"].as_array().unwrap().iter();
+        let item = items.find(|item| item["key"] == key).unwrap();
+        assert_eq!(item["value"], false, "{key}");
+    }
 }
 
 #[test]
@@ -592,11 +740,10 @@ fn while_it_is_paused_nothing_is_taken() {
     stage.call("POST", "/api/pause", "{}");
     assert_eq!(stage.get("/api/processing-status").json()["paused"], true);
     let prompt = json!({ "session_id": "web", "cwd": "/src/shop", "prompt": "Keep this" });
+    let answer = stage.call("POST", "/api/sessions/init", &prompt.to_string());
     assert_eq!(
-        stage
-            .call("POST", "/api/sessions/init", &prompt.to_string())
-            .status,
-        200
+        (answer.status, &answer.json()["accepted"]),
+        (200, &json!(false))
     );
     stage.worker.drain.flush(|| false).unwrap();
     assert_eq!(stage.get("/api/sessions/web").status, 404);

@@ -14,7 +14,7 @@ use crate::clock::Millis;
 use crate::store::{FeedPlace, FeedScope, RowKind};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// `nextCursor` of the page before.
     before: Option<String>,

@@ -1,5 +1,6 @@
 //! Whether the worker is there and well.
 
+use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,6 +33,20 @@ pub(super) fn health(api: &Api, _: &Params, _: Nothing) -> Result<Health, Proble
 pub(super) struct Readiness {
     ready: bool,
     problems: Vec<String>,
+    /// As every answer that is no success says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+/// For those who look at the status alone.
+pub(super) fn is_ready(found: &Readiness) -> StatusCode {
+    if found.ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    }
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "the shape of a handler")]
@@ -40,9 +55,12 @@ pub(super) fn readiness(api: &Api, _: &Params, _: Nothing) -> Result<Readiness, 
     if let Err(problem) = api.view(|reads| Ok(reads.queue_counts()?)) {
         problems.push(problem.error);
     }
+    let ready = problems.is_empty();
     Ok(Readiness {
-        ready: problems.is_empty(),
+        ready,
         problems,
+        error: (!ready).then_some("memories are not made as they should be"),
+        hint: (!ready).then_some("`claude-mem doctor` says more."),
     })
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,7 +28,7 @@ pub struct Keys {
 #[derive(Default)]
 struct Held {
     /// Read from the file when it is first needed, so that the worker starts without it.
-    install: Option<String>,
+    install: Option<(String, Stamp)>,
     pages: VecDeque<String>,
     links: VecDeque<(String, Instant)>,
 }
@@ -82,25 +83,51 @@ impl Keys {
         Ok(Some(token))
     }
 
-    /// Whether this is the install's token or a page's.
+    /// Whether this is a page's token or the install's, which is what its file holds now: whoever
+    /// removes or replaces the file makes the old one void.
     pub fn is_known(&self, token: &str) -> io::Result<bool> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.install.is_none() {
-            held.install = Some(read_or_make(&self.file)?);
-        }
         let mut known = Choice::from(0);
-        for one in held.pages.iter().chain(&held.install) {
-            known |= same(one, token);
+        for page in &held.pages {
+            known |= same(page, token);
         }
+        if bool::from(known) {
+            return Ok(true);
+        }
+        let there = Stamp::of(&self.file);
+        let install = match held.install.take() {
+            Some((install, stamp)) if there == Some(stamp) => install,
+            _ => read_or_make(&self.file)?,
+        };
+        let known = same(&install, token);
+        held.install = there
+            .or_else(|| Stamp::of(&self.file))
+            .map(|at| (install, at));
         Ok(known.into())
     }
 
     /// A new install token; the old one is void at once.
     pub fn rotate(&self) -> io::Result<String> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let token = rotate_file(&self.file)?;
-        held.install = Some(token.clone());
-        Ok(token)
+        // It is read when it is next asked for.
+        held.install = None;
+        rotate_file(&self.file)
+    }
+}
+
+/// Which file it is, and when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp(u64, u64, i64, i64);
+
+impl Stamp {
+    fn of(file: &Path) -> Option<Self> {
+        let about = std::fs::metadata(file).ok()?;
+        Some(Self(
+            about.dev(),
+            about.ino(),
+            about.mtime(),
+            about.mtime_nsec(),
+        ))
     }
 }
 

@@ -87,3 +87,30 @@ fn a_token_that_cannot_be_read_just_now_is_not_one_that_is_not_there() {
     std::fs::write(&garbled, [0xff; 64]).unwrap();
     assert!(read(&garbled).unwrap().is_none());
 }
+
+#[test]
+fn whoever_removes_or_replaces_the_file_makes_the_old_token_void() {
+    let (keys, dir) = keys();
+    let file = dir.path().join("token");
+    let first = read_or_make(&file).unwrap();
+    assert!(keys.is_known(&first).unwrap());
+    std::fs::remove_file(&file).unwrap();
+    assert!(!keys.is_known(&first).unwrap());
+    // As another process does it.
+    let second = rotate_file(&file).unwrap();
+    assert!(keys.is_known(&second).unwrap());
+    let third = rotate_file(&file).unwrap();
+    assert!(!keys.is_known(&second).unwrap());
+    assert!(keys.is_known(&third).unwrap());
+}
+
+#[test]
+fn a_page_gets_in_also_where_the_file_cannot_be_read() {
+    let (keys, dir) = keys();
+    let now = Instant::now();
+    let secret = keys.link(now).unwrap();
+    let token = keys.enter(&secret, now).unwrap().unwrap();
+    std::fs::create_dir(dir.path().join("token")).unwrap();
+    assert!(keys.is_known(&token).unwrap());
+    assert!(!keys.is_known(&"0".repeat(64)).is_ok_and(|known| known));
+}

@@ -1,5 +1,6 @@
 //! What memory cost and what it gave: calls of models, and the ledger of what was shown.
 
+use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +9,13 @@ use super::call::Params;
 use super::lists::{listed, page};
 use super::problem::Problem;
 use super::rows::{Listed, handle};
+use super::sessions;
 use crate::clock::Millis;
 use crate::context::quote;
 use crate::ids::SessionId;
-use crate::limits::{HTTP_SESSION_ROWS_MAX, TITLE_CHARS_MAX};
+use crate::limits::TITLE_CHARS_MAX;
 use crate::search::Handle;
-use crate::store::{FeedbackRow, Reads, RowKind, Signal};
+use crate::store::{FeedbackRow, Reads, RowKind, Shown, Signal};
 
 /// One thing that happened to a row.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -64,53 +66,59 @@ pub(super) fn entries(reads: &Reads<'_>, rows: Vec<FeedbackRow>) -> Result<Vec<E
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Whose {
+    offset: u32,
+    limit: Option<u32>,
     /// `#12`, `S3`, `P7` or `M9`.
     row: Option<String>,
     /// Our number of a session, or its client's id.
     session: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Ledger {
-    /// Oldest first.
-    items: Vec<Entry>,
-}
-
-pub(super) fn ledger(api: &Api, _: &Params, whose: Whose) -> Result<Ledger, Problem> {
+pub(super) fn ledger(api: &Api, _: &Params, whose: Whose) -> Result<Listed<Entry>, Problem> {
+    let page = page(whose.offset, whose.limit);
     api.view(|reads| {
-        let mut rows = match (&whose.row, &whose.session) {
+        let called: String;
+        let which = match (&whose.row, &whose.session) {
             (Some(row), None) => {
                 let row: Handle = row
                     .parse()
                     .map_err(|e| Problem::bad(format!("{e}"), "Search shows the ids."))?;
-                reads.feedback_of(row.kind, row.row_id)?
+                Shown::Of(row.kind, row.row_id)
             }
             (None, Some(session)) => {
                 // A session may have been told something before it has a row.
-                let called = match session.parse() {
-                    Ok(id) => reads.session(SessionId(id))?.client_session.0,
-                    Err(_) => session.clone(),
+                let is_number = session.parse::<i64>().is_ok();
+                called = match sessions::find(reads, session) {
+                    Ok(found) => found.client_session.0,
+                    Err(problem) if is_number || problem.status != StatusCode::NOT_FOUND => {
+                        return Err(problem);
+                    }
+                    Err(_) => session
+                        .strip_prefix("client:")
+                        .unwrap_or(session)
+                        .to_owned(),
                 };
-                reads.feedback_in_session(&called)?
+                Shown::To(&called)
             }
             _ => {
                 let hint = "Say ?row=%2312 or ?session=….";
                 return Err(Problem::bad("of which row, or which session?", hint));
             }
         };
-        // The newest are of most use.
-        let extra = rows.len().saturating_sub(HTTP_SESSION_ROWS_MAX as usize);
-        rows.drain(..extra);
-        Ok(Ledger {
-            items: entries(reads, rows)?,
+        let rows = reads.shown(which, page)?;
+        Ok(Listed {
+            has_more: rows.has_more,
+            items: entries(reads, rows.items)?,
+            offset: page.offset,
+            limit: page.limit,
         })
     })
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Pages {
     offset: u32,
     limit: Option<u32>,

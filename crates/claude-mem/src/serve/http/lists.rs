@@ -163,6 +163,22 @@ fn read(api: &Api, text: &str, as_person: dates::Read) -> Result<Millis, Problem
         })
 }
 
+/// All that there is, as one page of it.
+pub(super) fn cut<T>(page: Page, all: impl Iterator<Item = T>) -> Listed<T> {
+    let mut items: Vec<T> = all
+        .skip(page.offset as usize)
+        .take(page.limit as usize + 1)
+        .collect();
+    let has_more = items.len() > page.limit as usize;
+    items.truncate(page.limit as usize);
+    Listed {
+        items,
+        offset: page.offset,
+        limit: page.limit,
+        has_more,
+    }
+}
+
 /// A page of rows as a page of views.
 pub(super) fn listed<T, V>(
     page: Page,

@@ -152,6 +152,10 @@ pub(super) fn feedback(api: &Api, _: &Params, judged: Judged) -> Result<Done, Pr
     };
     let now = api.now();
     let (kind, id) = handle.key();
+    if judged.signal == Judgement::Wrong && kind != RowKind::Observation {
+        let what = format!("a {} cannot be marked as wrong", kind.as_str());
+        return Err(Problem::unfit(what, "Forget it instead."));
+    }
     api.change(|store| remember::mark(store, kind, id, judged.signal, &from, now))?;
     Ok(Done {
         recorded: Some(true),

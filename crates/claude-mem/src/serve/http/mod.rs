@@ -55,7 +55,11 @@ pub use server::{Server, bind};
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
+mod fits;
+#[cfg(test)]
 mod guard_tests;
+#[cfg(test)]
+mod list_tests;
 #[cfg(test)]
 mod random_tests;
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(super) fn one(api: &Api, params: &Params, _: Nothing) -> Result<ObservationV
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Ids {
     ids: Vec<ObservationId>,
 }

@@ -10,7 +10,9 @@ use super::call::Params;
 use super::guard::{Access, TOKEN};
 use super::problem::Problem;
 use super::route::{Act, Nothing, Route};
+use super::stream;
 use super::table::routes;
+use crate::store::RowKind;
 
 /// OpenAPI 3.1.
 #[derive(Debug, Serialize)]
@@ -60,13 +62,24 @@ pub(super) fn describe(routes: &[Route]) -> Value {
 
 fn operation(route: &Route, generator: &mut SchemaGenerator, problem: &Schema) -> Value {
     let mut parameters = of_path(route.path);
+    if matches!(route.act, Act::Stream) {
+        let about = "The id of the last event that was seen: what came after it is told.";
+        let schema = json!({ "type": "string", "pattern": r"^\d+(\.\d+){4}$" });
+        parameters.push(json!({
+            "name": "Last-Event-ID", "in": "header", "required": false,
+            "description": about, "schema": schema,
+        }));
+    }
     if let Some(query) = route.query {
         parameters.extend(of_query(&query(generator)));
     }
     let content = match (&route.act, route.answer) {
         (Act::Page, _) => json!({ "text/html": {} }),
         (Act::Asset, _) => json!({ "*/*": {} }),
-        (Act::Stream, _) => json!({ "text/event-stream": {} }),
+        (Act::Stream, _) => json!({ "text/event-stream": {
+            "schema": { "type": "string" },
+            "x-events": stream::events(generator),
+        } }),
         (Act::Run(_), Some(answer)) => {
             json!({ "application/json": { "schema": answer(generator) } })
         }
@@ -75,13 +88,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator, problem: &Schema) -
     let mut operation = json!({
         "summary": route.about,
         "parameters": parameters,
-        "responses": {
-            "200": { "description": "Done", "content": content },
-            "default": {
-                "description": "What is the matter, and what to do",
-                "content": { "application/json": { "schema": problem } },
-            },
-        },
+        "responses": responses(route, &content, problem),
         "security": match route.access {
             Access::Open => json!([]),
             Access::Token => json!([{ "token": [] }]),
@@ -89,11 +96,39 @@ fn operation(route: &Route, generator: &mut SchemaGenerator, problem: &Schema) -
     });
     if let Some(body) = route.body {
         operation["requestBody"] = json!({
-            "required": true,
+            // A body that says nothing asks for the usual.
+            "required": false,
             "content": { "application/json": { "schema": body(generator) } },
         });
     }
     operation
+}
+
+/// What the route answers when all is well, and each way in which it says that it is not.
+fn responses(route: &Route, content: &Value, problem: &Schema) -> Value {
+    let problem = json!({ "application/json": { "schema": problem } });
+    let mut responses = json!({ "200": { "description": "Done", "content": content } });
+    let mut also = |status: &str, about: &str| {
+        responses[status] = json!({ "description": about, "content": problem });
+    };
+    if route.access == Access::Token {
+        also("401", "A token is needed");
+    }
+    if route.query.is_some() {
+        also("400", "A parameter is not understood");
+    }
+    if route.path.contains('{') {
+        also("404", "It is not there");
+    }
+    if route.body.is_some() {
+        also("400", "The body is not JSON, or broke off");
+        also("413", "The body is too long");
+        also("415", "The body is not said to be JSON");
+        also("422", "The body asks for what cannot be");
+    }
+    also("503", "The store or the worker is not ready");
+    also("default", "What is the matter, and what to do");
+    responses
 }
 
 /// `{id}` and the like.
@@ -101,7 +136,13 @@ fn of_path(path: &str) -> Vec<Value> {
     path.split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
         .map(|name| {
-            let schema = json!({ "type": "string" });
+            let schema = match name {
+                "kind" => json!({ "type": "string", "enum": RowKind::ALL.map(RowKind::as_str) }),
+                // Our number, or the client's own id.
+                "id" if path.starts_with("/api/sessions/") => json!({ "type": "string" }),
+                "id" => json!({ "type": "integer", "minimum": 1 }),
+                _ => json!({ "type": "string" }),
+            };
             json!({ "name": name, "in": "path", "required": true, "schema": schema })
         })
         .collect()

@@ -2,24 +2,29 @@
 
 use axum::http::StatusCode;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::api::Api;
 use super::call::Params;
+use super::lists::{cut, page};
 use super::problem::Problem;
-use super::route::Nothing;
+use super::rows::Listed;
 use crate::clock::Millis;
 use crate::ids::ProjectId;
-use crate::store::Reads;
+use crate::limits::HTTP_ROWS_MAX;
+use crate::store::{Reads, StoreError};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Projects {
-    items: Vec<ProjectView>,
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Which {
+    offset: u32,
+    /// The most that there may be, if it is left out: a choice wants to show all of them.
+    limit: Option<u32>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ProjectView {
+pub(super) struct ProjectView {
     id: ProjectId,
     name: String,
     root: String,
@@ -28,7 +33,8 @@ struct ProjectView {
     sessions: u64,
 }
 
-pub(super) fn list(api: &Api, _: &Params, _: Nothing) -> Result<Projects, Problem> {
+pub(super) fn list(api: &Api, _: &Params, which: Which) -> Result<Listed<ProjectView>, Problem> {
+    let page = page(which.offset, which.limit.or(Some(HTTP_ROWS_MAX)));
     let counts = api.by_project()?;
     api.view(|reads| {
         let items = reads.projects()?.into_iter().map(|project| {
@@ -43,20 +49,23 @@ pub(super) fn list(api: &Api, _: &Params, _: Nothing) -> Result<Projects, Proble
                 sessions: counted.sessions,
             }
         });
-        Ok(Projects {
-            items: items.collect(),
-        })
+        Ok(cut(page, items))
     })
 }
 
-/// The project of this id or name; none is none.
+/// The project of this id or name; none is none. A number is an id, and a name where there is no
+/// such id; `name:2048` is a name in any case.
 pub(super) fn named(reads: &Reads<'_>, text: Option<&str>) -> Result<Option<ProjectId>, Problem> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
     if let Ok(id) = text.parse() {
-        return Ok(Some(reads.project(ProjectId(id))?.id));
+        match reads.project(ProjectId(id)) {
+            Err(StoreError::NoSuchRow { .. }) => {}
+            found => return Ok(Some(found?.id)),
+        }
     }
+    let text = text.strip_prefix("name:").unwrap_or(text);
     match &reads.projects_named(text)?[..] {
         [one] => Ok(Some(one.id)),
         [] => Err(Problem::new(

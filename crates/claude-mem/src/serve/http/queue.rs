@@ -42,10 +42,13 @@ impl From<QueueCounts> for Counts {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Status {
     queue: Counts,
     /// Sessions that have something to be worked on.
     active: Vec<Active>,
+    /// There are more of them than are listed.
+    has_more: bool,
     /// Whether nothing new is kept.
     paused: bool,
     provider: &'static str,
@@ -67,14 +70,16 @@ struct Pause {
 pub(super) fn status(api: &Api, _: &Params, _: Nothing) -> Result<Status, Problem> {
     let in_force = pause::in_force(&api.dir().paused(), api.now());
     api.view(|reads| {
-        let active = reads.sessions_with_work()?.into_iter();
-        let active = active.map(|ready| Active {
+        let active = reads.sessions_with_work()?;
+        let has_more = active.len() > HTTP_ROWS_MAX as usize;
+        let active = active.into_iter().map(|ready| Active {
             session: ready.session,
             events: ready.events,
         });
         Ok(Status {
             queue: reads.queue_counts()?.into(),
             active: active.take(HTTP_ROWS_MAX as usize).collect(),
+            has_more,
             paused: in_force.is_some(),
             provider: api.worker.settings.provider.as_str(),
             pause: in_force.map(|pause| Pause {
@@ -106,7 +111,7 @@ impl State {
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     state: Option<State>,
     offset: u32,
@@ -172,7 +177,7 @@ fn if_dead(was_dead: bool) -> Result<Done, Problem> {
     }
     Err(Problem::new(
         StatusCode::CONFLICT,
-        "this event is not dead, or not there",
+        "this event is not dead",
         "Only events that could not be worked on are retried or dropped.",
     ))
 }

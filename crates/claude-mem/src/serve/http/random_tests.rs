@@ -10,8 +10,12 @@ use super::table::routes;
 use super::testing::Stage;
 
 const CASES: usize = 1_500;
+const CASES_PER_STAGE: usize = 150;
 
-const TEXTS: [&str; 24] = [
+const TEXTS: [&str; 27] = [
+    "UserPromptSubmit",
+    "PostToolUse",
+    "claude-code",
     "",
     "0",
     "1",
@@ -140,13 +144,11 @@ fn request(any: &mut TestRng, all: &Value) -> (String, String, String) {
         let name = parameter["name"].as_str().unwrap();
         let text = encoded(&as_text(&value(any, &parameter["schema"], all, 0)));
         if parameter["in"] == "path" {
-            let text = if text.is_empty() || any.random_ratio(1, 2) {
-                "1"
-            } else {
-                &text
-            };
+            let is_number = parameter["schema"]["type"] == "integer";
+            let usual = is_number && any.random_ratio(1, 2);
+            let text = if text.is_empty() || usual { "1" } else { &text };
             target = target.replace(&format!("{{{name}}}"), text);
-        } else if any.random_ratio(1, 2) {
+        } else if parameter["in"] == "query" && any.random_ratio(1, 2) {
             query.push(format!("{name}={text}"));
         }
     }
@@ -165,14 +167,18 @@ fn request(any: &mut TestRng, all: &Value) -> (String, String, String) {
 #[test]
 fn whatever_is_asked_we_do_not_fail() {
     let all = describe(&routes());
-    let stage = Stage::with_a_turn();
+    let mut stage = Stage::with_a_turn();
     let mut runner = TestRunner::new_with_rng(
         Config::default(),
         TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
     );
     let any = runner.rng();
     let mut done = 0;
-    for _ in 0..CASES {
+    for case in 1..=CASES {
+        // What was forgotten or paused early must not leave the rest with nothing to ask for.
+        if case % CASES_PER_STAGE == 0 {
+            stage = Stage::with_a_turn();
+        }
         let (method, target, body) = request(any, &all);
         if target.starts_with("/stream") {
             continue;
@@ -188,7 +194,10 @@ fn whatever_is_asked_we_do_not_fail() {
         }
         done += u32::from(reply.status == 200);
     }
-    assert!(done > 200, "hardly anything was answered: {done}");
+    assert!(
+        done > CASES as u32 / 4,
+        "hardly anything was answered: {done}"
+    );
 }
 
 #[test]

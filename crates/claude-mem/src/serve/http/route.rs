@@ -1,5 +1,6 @@
 //! What a route is, and how a typed handler becomes one.
 
+use axum::http::StatusCode;
 use axum::routing::MethodFilter;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -41,7 +42,7 @@ impl Method {
 }
 
 /// A handler with its types taken off: JSON comes out.
-type Run = Box<dyn Fn(&Api, &Call) -> Result<Vec<u8>, Problem> + Send + Sync>;
+type Run = Box<dyn Fn(&Api, &Call) -> Result<(StatusCode, Vec<u8>), Problem> + Send + Sync>;
 type Describe = fn(&mut SchemaGenerator) -> Schema;
 
 pub(super) enum Act {
@@ -68,6 +69,7 @@ pub(super) struct Route {
 
 /// Takes no parameters.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
 impl Route {
@@ -96,6 +98,11 @@ impl Route {
         self
     }
 
+    /// It tells strangers that we live, and nothing else.
+    pub(super) fn is_for_monitors(&self) -> bool {
+        self.access == Access::Open && self.method == Method::Get && matches!(self.act, Act::Run(_))
+    }
+
     pub(super) fn searching(mut self) -> Self {
         self.searches = true;
         self
@@ -122,6 +129,28 @@ where
         query: Some(|generator| Q::json_schema(generator)),
         answer: Some(SchemaGenerator::subschema_for::<A>),
         ..Route::of(Method::Get, path, about, Act::Run(act))
+    }
+}
+
+/// A look whose answer says by its status too what it found.
+pub(super) fn get_saying<Q, A>(
+    path: &'static str,
+    about: &'static str,
+    run: fn(&Api, &Params, Q) -> Result<A, Problem>,
+    status: fn(&A) -> StatusCode,
+) -> Route
+where
+    Q: DeserializeOwned + JsonSchema + 'static,
+    A: Serialize + JsonSchema + 'static,
+{
+    let act: Run = Box::new(move |api, call| {
+        let answer = run(api, &call.params, call.query()?)?;
+        let (_, body) = json(&answer)?;
+        Ok((status(&answer), body))
+    });
+    Route {
+        act: Act::Run(act),
+        ..get(path, about, run)
     }
 }
 
@@ -168,6 +197,7 @@ where
     change(Method::Delete, path, about, run)
 }
 
-fn json(answer: &impl Serialize) -> Result<Vec<u8>, Problem> {
-    serde_json::to_vec(answer).map_err(Problem::ours)
+fn json(answer: &impl Serialize) -> Result<(StatusCode, Vec<u8>), Problem> {
+    let body = serde_json::to_vec(answer).map_err(Problem::ours)?;
+    Ok((StatusCode::OK, body))
 }

@@ -53,6 +53,8 @@ pub(super) struct Answers {
     query: String,
     scope: Scope,
     items: Vec<Answer>,
+    offset: u32,
+    limit: u32,
     has_more: bool,
 }
 
@@ -63,7 +65,7 @@ struct Scope {
     /// Whether meaning had a say, or words alone.
     vectors: bool,
     /// What in the question could not be understood.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
 
@@ -163,6 +165,8 @@ pub(super) fn search(api: &Api, _: &Params, asked: Question) -> Result<Answers, 
                 notes: found.scope.notes,
             },
             items,
+            offset: question.page.offset,
+            limit: question.page.limit,
             has_more: found.has_more,
         })
     })

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::api::Api;
 use super::call::Params;
-use super::door::Door;
+use super::door::{Connection, Door, Patience};
 use super::{call, table};
 use crate::serve::worker::Worker;
 
@@ -61,11 +61,16 @@ impl Server {
         let (end, ending) = watch::channel(false);
         let api = Arc::new(Api::new(worker, port, env, ending.clone()));
         let mut until = ending;
-        let serving =
-            axum::serve(Door::new(listener), router(&api)).with_graceful_shutdown(async move {
-                // The sender is gone only together with the server.
-                let _ = until.wait_for(|ending| *ending).await;
-            });
+        let owner = Arc::clone(&api);
+        let trouble = move |error: &io::Error| {
+            owner.worker.trouble("connections cannot be taken", error);
+        };
+        let door = Door::new(listener, Patience::default(), Box::new(trouble));
+        let service = router(&api).into_make_service_with_connect_info::<Connection>();
+        let serving = axum::serve(door, service).with_graceful_shutdown(async move {
+            // The sender is gone only together with the server.
+            let _ = until.wait_for(|ending| *ending).await;
+        });
         let task = tokio::spawn(async move { serving.await });
         Ok(Self { end, task })
     }

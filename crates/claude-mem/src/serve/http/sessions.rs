@@ -15,10 +15,10 @@ use super::rows::{
 };
 use crate::ids::{ClientSessionId, SessionId};
 use crate::limits::HTTP_SESSION_ROWS_MAX;
-use crate::store::{Filter, Page, Paged, Reads, Session, SessionStatus, Signal};
+use crate::store::{Filter, Page, Paged, Reads, Session, SessionStatus, Signal, StoreError};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     offset: u32,
     limit: Option<u32>,
@@ -41,11 +41,16 @@ pub(super) fn list(api: &Api, _: &Params, which: Which) -> Result<Listed<Session
     })
 }
 
-/// By our number, or by its client's id.
+/// By our number, or by its client's id. A number is ours, and the client's where we have no such
+/// session; `client:42` is the client's in any case.
 pub(super) fn find(reads: &Reads<'_>, text: &str) -> Result<Session, Problem> {
     if let Ok(id) = text.parse() {
-        return Ok(reads.session(SessionId(id))?);
+        match reads.session(SessionId(id)) {
+            Err(StoreError::NoSuchRow { .. }) => {}
+            found => return Ok(found?),
+        }
     }
+    let text = text.strip_prefix("client:").unwrap_or(text);
     let found = reads.session_called(&ClientSessionId(text.to_owned()))?;
     found.ok_or_else(|| Problem::not_there(format!("session {text:?}")))
 }
@@ -53,6 +58,7 @@ pub(super) fn find(reads: &Reads<'_>, text: &str) -> Result<Session, Problem> {
 /// A session with its rows, oldest first. Of a very long one they are the newest of each kind; its
 /// own counts are those of all.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Whole {
     session: SessionView,
     prompts: Vec<PromptView>,
@@ -63,6 +69,21 @@ pub(super) struct Whole {
     injections: Vec<Entry>,
     told: Told,
     spend: Spent,
+    /// Of which there are earlier ones: the lists with `?session=`, and the ledger, have them all.
+    has_more: HasMore,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "one for each list, whatever the others are"
+)]
+struct HasMore {
+    prompts: bool,
+    observations: bool,
+    summaries: bool,
+    messages: bool,
+    injections: bool,
 }
 
 /// All that it was told, also what is not listed.
@@ -88,32 +109,44 @@ pub(super) fn one(api: &Api, params: &Params, _: Nothing) -> Result<Whole, Probl
         };
         let all = Page::first(HTTP_SESSION_ROWS_MAX);
         let mut views = Views::new(reads);
-        let prompts = oldest_first(reads.prompts(&of_it, all)?, |row| views.prompt(row))?;
-        let observations = oldest_first(reads.observations(&of_it, all)?, |row| {
-            views.observation(row)
-        })?;
-        let summaries = oldest_first(reads.summaries(&of_it, all)?, |row| views.summary(row))?;
-        let messages = oldest_first(reads.final_messages(&of_it, all)?, |row| views.message(row))?;
+        let (prompts, observations) = (
+            reads.prompts(&of_it, all)?,
+            reads.observations(&of_it, all)?,
+        );
+        let (summaries, messages) = (
+            reads.summaries(&of_it, all)?,
+            reads.final_messages(&of_it, all)?,
+        );
+        let mut has_more = HasMore {
+            prompts: prompts.has_more,
+            observations: observations.has_more,
+            summaries: summaries.has_more,
+            messages: messages.has_more,
+            injections: false,
+        };
         let mut told = reads.feedback_in_session(&called.0)?;
         told.retain(|entry| entry.signal == Signal::Injected);
         let all_told = Told {
             memories: told.len(),
             tokens: told.iter().map(|entry| u64::from(entry.tokens)).sum(),
         };
-        told.truncate(HTTP_SESSION_ROWS_MAX as usize);
+        let earlier = told.len().saturating_sub(HTTP_SESSION_ROWS_MAX as usize);
+        told.drain(..earlier);
+        has_more.injections = earlier > 0;
         let spent = reads.spend_of_session(id)?;
         Ok(Whole {
             session: views.session_view(session)?,
-            prompts,
-            observations,
-            summaries,
-            messages,
+            prompts: oldest_first(prompts, |row| views.prompt(row))?,
+            observations: oldest_first(observations, |row| views.observation(row))?,
+            summaries: oldest_first(summaries, |row| views.summary(row))?,
+            messages: oldest_first(messages, |row| views.message(row))?,
             injections: entries(reads, told)?,
             told: all_told,
             spend: Spent {
                 tokens: spent.tokens,
                 calls: spent.calls,
             },
+            has_more,
         })
     })
 }

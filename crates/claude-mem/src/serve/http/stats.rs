@@ -13,6 +13,7 @@ use super::queue::Counts as Queue;
 use super::route::Nothing;
 use crate::config::Loaded;
 use crate::findings::{self, Finding};
+use crate::ids::ProjectId;
 use crate::store::{Activity, Reads};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -74,6 +75,7 @@ struct OfType {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct OfProject {
+    id: ProjectId,
     project: String,
     count: u64,
 }
@@ -171,6 +173,7 @@ fn of_projects(reads: &Reads<'_>, figures: &Figures) -> Result<Vec<OfProject>, P
                 .by_project
                 .get(&project.id)
                 .map_or(0, |counts| counts.observations),
+            id: project.id,
             project: project.name,
         })
         .filter(|project| project.count > 0)

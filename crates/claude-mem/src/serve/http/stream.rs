@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -19,7 +20,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::api::Api;
 use super::pipe::{self, Gone, Writer};
 use super::problem::Problem;
-use super::watch::Watch;
+use super::watch::{Missed, Removed, Spent, Watch};
+use super::{queue, rows};
 use crate::limits::{HTTP_STREAM_LOOK_MS, HTTP_STREAM_PATIENCE_SECONDS, HTTP_STREAM_QUIET_SECONDS};
 use crate::store::Marks;
 
@@ -28,6 +30,22 @@ use crate::store::Marks;
 pub(super) struct Hello {
     version: &'static str,
     port: u16,
+}
+
+/// What each event holds, for the description of the API.
+pub(super) fn events(generator: &mut SchemaGenerator) -> Value {
+    json!({
+        "connected": generator.subschema_for::<Hello>(),
+        "observation": generator.subschema_for::<rows::ObservationView>(),
+        "summary": generator.subschema_for::<rows::SummaryView>(),
+        "prompt": generator.subschema_for::<rows::PromptView>(),
+        "message": generator.subschema_for::<rows::MessageView>(),
+        "session": generator.subschema_for::<rows::SessionView>(),
+        "removed": generator.subschema_for::<Removed>(),
+        "missed": generator.subschema_for::<Missed>(),
+        "queue": generator.subschema_for::<queue::Counts>(),
+        "spend": generator.subschema_for::<Spent>(),
+    })
 }
 
 /// Opens a stream for the request of this head.

@@ -3,7 +3,7 @@
 //! The router, the tests of the guard and the OpenAPI document are made from it. To add a route,
 //! write its handler in the file of its noun and add a line here.
 
-use super::route::{Act, Method, Route, change, delete, get, post};
+use super::route::{Act, Method, Route, change, delete, get, get_saying, post};
 use super::{
     capture, context, feed, health, import, ledger, lists, memory, observations, openapi, pause,
     projects, queue, search, sessions, settings, stats, tokens,
@@ -27,7 +27,7 @@ fn itself() -> Vec<Route> {
         Route::of(Method::Get, "/stream", "What happens, as server-sent events; resumes after Last-Event-ID", Act::Stream),
         get("/health", "Whether the worker answers", health::health).open(),
         get("/api/health", "Whether the worker answers", health::health),
-        get("/api/readiness", "Whether memories are made as they are set up to be", health::readiness),
+        get_saying("/api/readiness", "Whether memories are made as they are set up to be", health::readiness, health::is_ready),
         get("/api/version", "Versions of the program and of the database", health::version),
         get("/api/openapi.json", "The whole API as an OpenAPI document", openapi::document),
         post("/api/page/token", "Trades the secret of a link for a page's token, once", tokens::enter).open(),

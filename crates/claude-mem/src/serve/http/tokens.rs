@@ -13,6 +13,7 @@ use super::problem::Problem;
 use super::route::Nothing;
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Link {
     /// From the link that `claude-mem open` makes.
     secret: String,
