@@ -93,6 +93,15 @@ impl Log {
         }
     }
 
+    /// The worker's, for whoever does its work and knows no settings, and so takes nothing away.
+    pub fn of_worker(dir: &crate::paths::DataDir) -> Self {
+        let all = Keep {
+            days: 36_500,
+            bytes_max: u64::MAX,
+        };
+        Self::new(dir.logs(), Author::Worker, all)
+    }
+
     /// Appends one line: `2026-01-31T10:00:00.123Z warn event spooled session=… reason=busy`.
     pub fn line(
         &self,

@@ -30,6 +30,7 @@ use crate::paths::DataDir;
 pub(super) use adopt::EARLIER;
 pub(super) use ask::is_possible as can_ask;
 pub(super) use plugin::uninstall as uninstall_plugin;
+pub(super) use registration::lost_copy;
 pub(super) use steps::{State, Step, Steps};
 
 /// Set everything up: data, hooks, tools, worker, and a check that it works

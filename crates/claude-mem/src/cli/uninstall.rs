@@ -173,6 +173,9 @@ fn say(change: &Change, steps: &mut Steps<'_>) -> anyhow::Result<()> {
         Part::Server => "tools",
     };
     let path = change.file.path.display();
+    if let (true, Some(lost)) = (change.is_needed(), &change.lost_copy) {
+        steps.say("copy", State::Note, super::install::lost_copy(lost))?;
+    }
     match (&change.after, change.is_needed()) {
         (_, false) => steps.say(name, State::Ok, format!("none of ours in {path}")),
         (None, true) => steps.done(name, format!("{path} removed: it was ours alone")),

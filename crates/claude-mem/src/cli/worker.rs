@@ -15,7 +15,7 @@ use super::screen::{Screen, remark};
 use super::words;
 use crate::clock::{self, Millis};
 use crate::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
-use crate::log::{Author, Keep, Level, Log};
+use crate::log::{Author, Level, Log};
 use crate::paths;
 use crate::serve::compressor::{self, Surroundings};
 use crate::serve::drain::Compressor;
@@ -364,7 +364,7 @@ fn detached(app: &App) -> anyhow::Result<()> {
 
 /// Nobody may be there to be told: a hook does not wait for the worker it starts.
 fn not_started(app: &App, why: &str) -> anyhow::Result<()> {
-    let log = Log::new(app.data.logs(), Author::Worker, Keep::default());
+    let log = Log::of_worker(&app.data);
     let fields: [(_, &dyn std::fmt::Display); 1] = [("why", &why)];
     let now = clock::now().millis();
     log.line(now, Level::Error, "the worker did not start", &fields);

@@ -13,13 +13,8 @@ use crate::limits::{RECALL_NOTED_MS, RECALL_WORKER_MS, REPLY_BYTES_MAX, REQUEST_
 use crate::serve::peer;
 use crate::serve::told::Told;
 
-/// What the worker says to this moment. `None`: there is no worker, or it is busy. What it says
-/// counts as shown once it has been heard.
-pub(super) fn worker(socket: &Path, moment: &Moment) -> Option<Told> {
-    try_ask(socket, moment).ok()
-}
-
-fn try_ask(socket: &Path, moment: &Moment) -> io::Result<Told> {
+/// What the worker says to this moment. What it says counts as shown once it has been heard.
+pub(super) fn worker(socket: &Path, moment: &Moment) -> io::Result<Told> {
     let until = Instant::now() + Duration::from_millis(RECALL_WORKER_MS);
     let request = format!("recall {}\n", serde_json::to_string(moment)?);
     if request.len() as u64 > REQUEST_BYTES_MAX {

@@ -165,6 +165,15 @@ impl Question<'_> {
     }
 }
 
+/// There is no worker, or it is busy.
+fn is_usual(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, NotFound, TimedOut, WouldBlock};
+    matches!(
+        error.kind(),
+        ConnectionRefused | NotFound | TimedOut | WouldBlock
+    )
+}
+
 /// The store, if there is one yet.
 pub(super) fn open(question: &Question<'_>) -> Result<Option<Store>, StoreError> {
     let own_ms = match question.kind {
@@ -220,8 +229,13 @@ fn moment(
         text,
         budget_tokens,
     };
-    if let Some(told) = super::ask::worker(question.socket, &moment) {
-        return Ok((!told.text.is_empty()).then_some(told.text));
+    match super::ask::worker(question.socket, &moment) {
+        Ok(told) => return Ok((!told.text.is_empty()).then_some(told.text)),
+        Err(e) if is_usual(&e) => {}
+        Err(e) => {
+            let why = format!("the worker could not be asked: {}", e.kind());
+            super::log::line(question.dir, question.now.micros(), &why);
+        }
     }
     let Some(store) = open(question)? else {
         return Ok(None);

@@ -73,6 +73,8 @@ pub struct Change {
     pub before: Option<String>,
     /// The copy of `before` that is there already.
     copy: Option<PathBuf>,
+    /// A copy of what stood there before that is noted and cannot be read, and why.
+    pub lost_copy: Option<String>,
 }
 
 impl Change {
@@ -162,6 +164,7 @@ fn change(
     let project = places.project.clone();
     let known = receipt.of(part, &file.path, project.as_deref());
     let known = known.filter(|left| left.is_untouched(file.text.as_deref()));
+    let lost_copy = known.and_then(Left::lost_copy);
     let known = known.and_then(|left| Some((left.text_before().ok()?, left.before.clone())));
     let (before, copy) = match known {
         Some(known) => known,
@@ -181,6 +184,7 @@ fn change(
         after,
         before,
         copy,
+        lost_copy,
     })
 }
 
@@ -212,6 +216,7 @@ pub fn to_uninstall(left: &Left) -> Result<Change, FileError> {
         after,
         before: None,
         copy: None,
+        lost_copy: left.lost_copy(),
         file,
     };
     if change.is_needed() {

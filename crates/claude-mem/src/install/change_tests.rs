@@ -128,6 +128,8 @@ fn a_lost_copy_costs_only_the_exact_bytes() {
     let mut machine = Machine::new(Some(ODD), Some("{}"));
     machine.install("/a/claude-mem", false);
     fs::remove_dir_all(machine.dir.path().join("copies")).unwrap();
+    let lost = to_uninstall(&machine.receipt.files[0]).unwrap().lost_copy;
+    assert!(lost.is_some_and(|lost| lost.contains("copies")));
     machine.uninstall();
     let left = machine.settings().unwrap();
     assert!(
@@ -214,6 +216,7 @@ fn what_could_not_be_given_back_is_not_called_unchanged() {
         after: Some(after.to_owned()),
         before: None,
         copy: None,
+        lost_copy: None,
     };
     let changes = [
         change(read(&first), "1"),

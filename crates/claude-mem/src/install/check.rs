@@ -65,7 +65,10 @@ pub fn run(
     stage.command("making memories", &["worker", "run", "--until-drained"])?;
     let answer = stage.hook("SessionStart", &start("check-2", &stage.project))?;
     let recent = stage.command("looking", &["recent", "--json", "--all-projects"])?;
-    let titles = titles(&recent.stdout);
+    let titles = titles(&recent.stdout).map_err(|error| CheckError::Failed {
+        step: "looking".to_owned(),
+        reason: format!("what it said is not JSON: {error}"),
+    })?;
     if titles.is_empty() {
         return Err(CheckError::NothingRemembered);
     }
@@ -210,8 +213,8 @@ impl Stage {
 }
 
 /// The titles in the output of `recent --json`, oldest first.
-fn titles(output: &[u8]) -> Vec<String> {
-    let value: Value = serde_json::from_slice(output).unwrap_or_default();
+fn titles(output: &[u8]) -> serde_json::Result<Vec<String>> {
+    let value: Value = serde_json::from_slice(output)?;
     let mut titles: Vec<String> = value
         .as_array()
         .into_iter()
@@ -220,5 +223,5 @@ fn titles(output: &[u8]) -> Vec<String> {
         .filter_map(|item| item["title"].as_str().map(str::to_owned))
         .collect();
     titles.reverse();
-    titles
+    Ok(titles)
 }

@@ -109,6 +109,14 @@ impl Left {
         text.is_some_and(|text| hash(text) == self.sha256)
     }
 
+    /// The copy of what stood there before, if one was noted and cannot be read, and why.
+    pub fn lost_copy(&self) -> Option<String> {
+        let copy = self.before.as_ref();
+        let copy = copy.filter(|copy| !copy.as_os_str().is_empty())?;
+        let error = self.text_before().err()?;
+        Some(format!("{}: {error}", copy.display()))
+    }
+
     /// The text from before: `Ok(None)` if there was no file.
     pub fn text_before(&self) -> io::Result<Option<String>> {
         self.before

@@ -20,7 +20,7 @@ use crate::paths::DataDir;
 use crate::remember::{self, ClientSession, From, Note};
 use crate::search::called::{Called, called, numbers};
 use crate::search::timeline::{Around, timeline};
-use crate::search::{Ask, Encoder, Engine, Handle, Order, Whose, dates};
+use crate::search::{Ask, Encoder, Engine, Found, Handle, Order, Whose, dates};
 use crate::store::{Feedback, Inbox, Page, Reads, RowKind, Signal, Store, StoreError};
 
 /// Rows of one answer, unless the agent says otherwise.
@@ -142,10 +142,12 @@ impl Memory<'_> {
         let found = engine.search(&ask).map_err(trouble)?;
         let lines = self.lines(&engine.reads())?;
         let about = lines::scope(&found.scope, found.results.is_empty());
+        let about = about + &by_words_alone(&found);
         let structure = json!({
             "results": lines.rows(&found.results), "has_more": found.has_more, "note": about.trim_end(),
         });
-        Ok(Said::text(lines.found(&found, args.offset)).with(structure))
+        let text = lines.found(&found, args.offset) + &by_words_alone(&found);
+        Ok(Said::text(text).with(structure))
     }
 
     fn lines(&self, reads: &Reads<'_>) -> Result<Lines<'_>, String> {
@@ -204,7 +206,8 @@ impl Memory<'_> {
         ask.fall_back = false;
         let found = engine.search(&ask).map_err(trouble)?;
         let best = found.results.first().map(|item| item.id);
-        Ok((best, lines::scope(&found.scope, best.is_none())))
+        let about = lines::scope(&found.scope, best.is_none()) + &by_words_alone(&found);
+        Ok((best, about))
     }
 
     fn get(&self, args: &GetArgs) -> Result<Said, String> {
@@ -329,14 +332,27 @@ impl Memory<'_> {
                 format!("Marked {handle} as {}.", judgement.signal().as_str())
             }
             None => {
-                // What is left of its vectors goes with the worker's next round.
-                remember::forget(&mut store, &self.dir.vectors_db(), &[handle.key()], now)
+                let vectors = self.dir.vectors_db();
+                let unswept = remember::forget(&mut store, &vectors, &[handle.key()], now)
                     .map_err(|e| not_there(handle, e))?;
-                format!("Forgot {handle}. `claude-mem forget --undo {handle}` brings it back.")
+                let unswept = unswept.map_or_else(String::new, |why| {
+                    format!(" Its vectors go with the worker's next round ({why}).")
+                });
+                format!(
+                    "Forgot {handle}. `claude-mem forget --undo {handle}` brings it back.{unswept}"
+                )
             }
         };
         Ok(Said::text(said))
     }
+}
+
+/// That meaning had no say, where it should have had.
+fn by_words_alone(found: &Found) -> String {
+    let why = found.without_vectors.as_ref();
+    why.map_or_else(String::new, |why| {
+        format!("Searched by words alone ({why}).\n")
+    })
 }
 
 /// The one project that is called so.

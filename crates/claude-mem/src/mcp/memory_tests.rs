@@ -396,3 +396,13 @@ fn a_preference_that_was_confirmed_is_found_in_every_project() {
         assert!(!said.contains("other projects"), "{said}");
     }
 }
+
+#[test]
+fn that_meaning_had_no_say_is_told_with_the_answer() {
+    let desk = Desk::at("shop");
+    desk.add("shop", "Redis evicts keys", 1);
+    let vectors = DataDir::new(desk.dir.path()).vectors_db();
+    std::fs::write(vectors, "no database").unwrap();
+    let said = desk.ok("search", &json!({ "query": "redis" }));
+    assert!(said.contains("Searched by words alone"), "{said}");
+}

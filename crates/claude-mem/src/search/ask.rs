@@ -8,7 +8,7 @@ use super::rank::Parts;
 use crate::clock::Millis;
 use crate::ids::{ClientSessionId, ProjectId, SessionId};
 use crate::memory::{ObservationType, Origin};
-use crate::store::{Page, RowKind, StoreError};
+use crate::store::{Page, RowKind};
 
 /// Whose memories are looked through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,7 +191,7 @@ pub struct Found {
     pub results: Vec<Item>,
     pub has_more: bool,
     /// Why vectors had no say, where they should have had.
-    pub without_vectors: Option<StoreError>,
+    pub without_vectors: Option<String>,
 }
 
 /// One answer, enough of it to choose by.

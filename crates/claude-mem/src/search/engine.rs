@@ -14,7 +14,7 @@ use crate::store::{Reads, Store, StoreError, VectorStore};
 pub struct Engine {
     store: Store,
     vectors: Option<VectorStore>,
-    without_vectors: Option<StoreError>,
+    without_vectors: Option<String>,
     shelves: Option<Arc<RwLock<Shelves>>>,
     encoder: &'static dyn Encoder,
     /// Without it, for want of threads, it only takes longer.
@@ -54,7 +54,7 @@ impl Engine {
             }
             // None have been made yet; that is no fault.
             Err(StoreError::Missing) => {}
-            Err(e) => engine.without_vectors = Some(e),
+            Err(e) => engine.without_vectors = Some(e.to_string()),
         }
         engine
     }
@@ -70,6 +70,11 @@ impl Engine {
     pub fn sharing(mut self, shelves: Arc<RwLock<Shelves>>) -> Self {
         self.shelves = Some(shelves);
         self
+    }
+
+    /// Why vectors have no say, where they should have.
+    pub fn without_vectors(&self) -> Option<&str> {
+        self.without_vectors.as_deref()
     }
 
     pub fn reads(&self) -> Reads<'_> {
@@ -93,7 +98,7 @@ impl Engine {
     pub fn search(&mut self, ask: &Ask) -> Result<Found, StoreError> {
         let mut found = self.view(|reads, leg| Searcher::new(reads, leg).search(ask))?;
         if found.without_vectors.is_none() {
-            found.without_vectors = self.without_vectors.take();
+            found.without_vectors.clone_from(&self.without_vectors);
         }
         Ok(found)
     }

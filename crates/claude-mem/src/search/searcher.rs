@@ -82,7 +82,7 @@ impl<'a> Searcher<'a> {
         }
         if ask.fall_back {
             let mut found = self.list(&asked, Fit::Recent)?;
-            found.without_vectors = failed;
+            found.without_vectors = failed.map(|why| why.to_string());
             return Ok(found);
         }
         let scope = asked.scope(
@@ -154,7 +154,7 @@ impl<'a> Searcher<'a> {
             scope,
             results,
             has_more: wanted.next().is_some(),
-            without_vectors,
+            without_vectors: without_vectors.map(|why| why.to_string()),
         })
     }
 

@@ -65,7 +65,11 @@ pub fn choose(
 ) -> Arc<dyn Compressor> {
     let (vocabulary, mut trouble) = match vocabulary(store.dir().root(), settings) {
         Ok(vocabulary) => (vocabulary, None),
-        Err(why) => (Vocabulary::default(), Some(why)),
+        Err(why) => {
+            let (now, what) = (clock::now().millis(), "the vocabulary could not be read");
+            log.line(now, Level::Warn, what, &[("why", &why)]);
+            (Vocabulary::default(), Some(why))
+        }
     };
     // `auto` does not ask a model by itself: who enables one at install has it by name.
     if let Some(choice) = Choice::of(settings, false, &|name| around.value(name)) {
@@ -87,7 +91,8 @@ pub fn choose(
             Err(why) => {
                 let now = clock::now().millis();
                 log.line(now, Level::Warn, NOT_TO_BE_HAD, &[("why", &why)]);
-                trouble = Some(format!("{NOT_TO_BE_HAD}: {why}"));
+                let and = trouble.map_or_else(String::new, |first| format!("{first}; "));
+                trouble = Some(format!("{and}{NOT_TO_BE_HAD}: {why}"));
             }
         }
     }

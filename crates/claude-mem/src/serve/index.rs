@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::shared::SharedStore;
 use super::worker::Worker;
 use crate::limits::UPKEEP_SECONDS;
+use crate::log::{Level, Log};
 use crate::search::index;
 use crate::store::{Store, StoreError, VectorStore};
 
@@ -135,6 +136,10 @@ fn sweep(worker: &Worker) -> Result<(), StoreError> {
 
 fn open(store: &SharedStore) -> Result<(Store, VectorStore), StoreError> {
     let vectors = VectorStore::open(&store.dir().vectors_db(), embed::Model::built_in().id())?;
+    if let Some(why) = vectors.replaced() {
+        let (now, what) = (crate::clock::now().millis(), "all vectors are made anew");
+        Log::of_worker(store.dir()).line(now, Level::Warn, what, &[("why", &why)]);
+    }
     Ok((Store::open(&store.dir().db())?, vectors))
 }
 

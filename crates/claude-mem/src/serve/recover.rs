@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::backups;
 use crate::clock::Millis;
 use crate::limits::{GATE_SECONDS, SALVAGE_BATCH_ROWS};
-use crate::log::{Author, Keep, Level, Log};
+use crate::log::{Level, Log};
 use crate::paths::DataDir;
 use crate::store::{Gate, Salvage, Store, StoreError};
 
@@ -101,7 +101,6 @@ fn rebuilt(dir: &DataDir, damaged: &Path, now: Millis) -> Result<(PathBuf, Recov
 
 impl Recovered {
     fn log(&self, dir: &DataDir) {
-        let log = Log::new(dir.logs(), Author::Worker, Keep::default());
         let backup = self
             .backup_from
             .map_or_else(|| "none".to_owned(), backups::stamp);
@@ -112,7 +111,7 @@ impl Recovered {
             ("passed_over", &self.passed_over.join("; ")),
             ("not_all_saved", &self.incomplete.join("; ")),
         ];
-        log.line(self.at, Level::Error, "the store was replaced", &said);
+        Log::of_worker(dir).line(self.at, Level::Error, "the store was replaced", &said);
     }
 }
 

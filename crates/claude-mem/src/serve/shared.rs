@@ -72,7 +72,7 @@ impl SharedStore {
     pub fn close(&self) -> Result<(), StoreError> {
         let mut slot = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *slot, Slot::Closed) {
-            Slot::Open(store) => store.checkpoint(),
+            Slot::Open(store) => store.checkpoint().map(drop),
             Slot::Lost | Slot::Closed => Ok(()),
         }
     }

@@ -70,11 +70,23 @@ pub async fn listen(listener: UnixListener, worker: Arc<Worker>, end: mpsc::Send
         };
         let (worker, end) = (Arc::clone(&worker), end.clone());
         tokio::spawn(async move {
-            // Whoever asked and went away needs no answer.
-            let _ = answer(stream, &worker, &end).await;
+            if let Err(error) = answer(stream, &worker, &end).await
+                && !is_gone(&error)
+            {
+                worker.trouble("a request could not be answered", &error);
+            }
             drop(place);
         });
     }
+}
+
+/// Whoever asked and went away needs no answer.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected, TimedOut, UnexpectedEof};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionReset | NotConnected | TimedOut | UnexpectedEof
+    )
 }
 
 async fn answer(
@@ -131,14 +143,24 @@ async fn recall(
     write: &mut (impl tokio::io::AsyncWrite + Unpin),
     mut lines: BufReader<impl tokio::io::AsyncRead + Unpin>,
 ) -> io::Result<()> {
-    let moment: Moment = serde_json::from_str(moment)?;
+    let moment: Moment = serde_json::from_str(moment).map_err(|e| {
+        // Where, and not what: it is what somebody said.
+        let (kind, column) = (e.classify(), e.column());
+        io::Error::other(format!(
+            "the moment does not read ({kind:?} at {column}); is the hook of another version?"
+        ))
+    })?;
     let (looking, asked) = (Arc::clone(worker), moment.clone());
     let recalled = tokio::task::spawn_blocking(move || told::recall(&looking, &asked))
         .await
         .map_err(io::Error::other)?;
-    let recalled = recalled
-        .inspect_err(|error| worker.trouble("nothing could be brought to mind", error))
-        .map_err(io::Error::other)?;
+    let recalled = match recalled {
+        Ok(recalled) => recalled,
+        Err(error) => {
+            worker.trouble("nothing could be brought to mind", &error);
+            return Ok(());
+        }
+    };
     let reply = serde_json::to_string(&Told {
         text: recalled.text.clone(),
     })?;

@@ -192,6 +192,9 @@ fn hear_silent(worker: &Worker) {
     worker.hear_silent(now.plus_seconds(-SESSION_SILENT_SECONDS_MAX));
 }
 
+/// Where it is noted that the log may still tell what was deleted.
+const LOG_HOLDS_GONE: &str = "log.holds_gone";
+
 /// Rows that have no use any more, a few in each transaction.
 fn tidy(worker: &Worker, now: Millis) -> Result<(), StoreError> {
     let ago = |seconds: i64| now.plus_seconds(-seconds);
@@ -207,10 +210,16 @@ fn tidy(worker: &Worker, now: Millis) -> Result<(), StoreError> {
         gone += sweep::rows(store, |tx, max| tx.unname_sessions_before(before, max))?;
     }
     if gone > 0 {
-        // The log holds pages as they were.
-        store.with(|store| store.checkpoint())?;
+        store.with(|store| store.write(|tx| tx.set_meta(LOG_HOLDS_GONE, "1")))?;
     }
-    Ok(())
+    // The log holds pages as they were. Where a reader stood in the way, it is tried again.
+    store.with(|store| {
+        let is_owed = store.read().meta(LOG_HOLDS_GONE)?.as_deref() == Some("1");
+        if is_owed && store.checkpoint()? {
+            store.write(|tx| tx.set_meta(LOG_HOLDS_GONE, "0"))?;
+        }
+        Ok(())
+    })
 }
 
 /// Puts the full-text index into one piece, a step at a time, while no event waits.
@@ -232,7 +241,7 @@ fn empty_log(worker: &Worker) -> Result<(), StoreError> {
     log.push("-wal");
     match std::fs::metadata(log) {
         Ok(meta) if meta.len() > WAL_LEFT_BYTES_MAX => {
-            worker.store.with(|store| store.checkpoint())
+            worker.store.with(|store| store.checkpoint()).map(drop)
         }
         _ => Ok(()),
     }

@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use crate::clock;
 use crate::limits::{WARM_ENGINES_MAX, WARM_SECONDS};
+use crate::log::{Level, Log};
 use crate::paths::DataDir;
 use crate::search::{Engine, Shelves};
 use crate::store::{Store, StoreError};
@@ -103,6 +105,11 @@ impl Warm {
         } else {
             Engine::of_words(store, encoder)
         };
+        if let Some(why) = engine.without_vectors() {
+            let now = clock::now().millis();
+            let what = "searched by words alone";
+            Log::of_worker(&self.dir).line(now, Level::Warn, what, &[("why", &why)]);
+        }
         Ok(Open {
             engine,
             files,

@@ -67,3 +67,19 @@ fn who_asks_while_another_does_waits_for_nobody() {
     assert_eq!(projects(&warm), 1);
     assert_eq!(warm.idle.lock().unwrap().engines.len(), 2);
 }
+
+#[test]
+fn that_meaning_has_no_say_is_logged_when_the_engine_is_opened() {
+    let scratch = scratch();
+    scratch.dir.create().unwrap();
+    replace_store(&scratch.dir, &["shop"]);
+    std::fs::write(scratch.dir.vectors_db(), "no database").unwrap();
+    let warm = Warm::new(scratch.dir.clone(), true);
+    assert_eq!(projects(&warm), 1);
+    assert_eq!(projects(&warm), 1);
+    let log = std::fs::read_dir(scratch.dir.logs()).unwrap().flatten();
+    let log: String = log
+        .map(|file| std::fs::read_to_string(file.path()).unwrap())
+        .collect();
+    assert_eq!(log.matches("searched by words alone").count(), 1, "{log}");
+}

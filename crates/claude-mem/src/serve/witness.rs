@@ -80,12 +80,13 @@ impl Witness {
     /// A session is about to be worked on: what its hooks did not deliver comes first. Where a
     /// session begins, those of its project that never ended are heard too, since the client may
     /// have died over them. The number of events that are new.
-    pub fn hear(&self, ready: &ReadySession, heads: &[Head]) -> Result<usize, Unheard> {
+    pub fn hear(&self, ready: &ReadySession, heads: &[Head]) -> Result<Silent, Unheard> {
         let has = |kind: &str| heads.iter().any(|head| head.kind == kind);
         if ready.client != CLAUDE_CODE.name {
-            return Ok(0);
+            return Ok(Silent::default());
         }
-        let mut told = match self.hear_session(&ready.session, has("session_end")) {
+        let mut heard = Silent::default();
+        heard.told = match self.hear_session(&ready.session, has("session_end")) {
             // Whoever reads it takes what is there.
             Err(Unheard::Busy) => 0,
             told => told?,
@@ -94,9 +95,9 @@ impl Witness {
             && let Some(project) = self.project_of(&ready.session)?
         {
             let before = ready.newest_at.millis();
-            told += self.hear_unended(project, before, &ready.session)?;
+            self.hear_unended(project, before, &ready.session, &mut heard)?;
         }
-        Ok(told)
+        Ok(heard)
     }
 
     /// Sessions that nothing was heard of since `before`: their last words were their last, and
@@ -153,24 +154,23 @@ impl Witness {
         project: ProjectId,
         before: Millis,
         but: &ClientSessionId,
-    ) -> Result<usize, Unheard> {
+        heard: &mut Silent,
+    ) -> Result<(), Unheard> {
         let sessions = self
             .store
             .with(|store| store.read().unended_sessions(Some(project), before))?;
-        let mut told = 0;
-        let mut failed = Ok(0);
         let others = sessions
             .iter()
             .filter(|session| session.client == CLAUDE_CODE.name && &session.client_session != but);
         for session in others.take(WITNESS_SESSIONS_MAX) {
             match self.hear_session(&session.client_session, false) {
-                Ok(new) => told += new,
+                Ok(new) => heard.told += new,
                 Err(Unheard::Busy) => {}
                 Err(error @ Unheard::Store(_)) => return Err(error),
-                Err(error) => failed = Err(error),
+                Err(error) => heard.unheard.push(error),
             }
         }
-        if told == 0 { failed } else { Ok(told) }
+        Ok(())
     }
 
     fn hear_session(&self, session: &ClientSessionId, ended: bool) -> Result<usize, Unheard> {

@@ -61,7 +61,7 @@ impl Stage {
             .with(|store| store.read().sessions_with_work())
             .unwrap();
         let ready = ready.iter().find(|ready| ready.session.0 == "s").unwrap();
-        self.witness.hear(ready, &heads).unwrap()
+        self.witness.hear(ready, &heads).unwrap().told
     }
 
     /// The kinds of all queued events, oldest first.
@@ -289,7 +289,7 @@ fn a_session_whose_client_was_killed_is_told_to_its_end_when_the_next_one_begins
         .store
         .with(|store| store.read().heads(CLAUDE_CODE.name, &ready[0].session, 9))
         .unwrap();
-    assert_eq!(stage.witness.hear(&ready[0], &heads).unwrap(), 3);
+    assert_eq!(stage.witness.hear(&ready[0], &heads).unwrap().told, 3);
     assert_eq!(drained(&stage), (SessionStatus::Active, 1, 1));
 }
 
@@ -471,7 +471,7 @@ fn agents_are_heard_with_the_session_that_sent_them() {
         .store
         .with(|store| store.read().sessions_with_work())
         .unwrap();
-    assert!(stage.witness.hear(&ready[0], &[]).unwrap() > 2);
+    assert!(stage.witness.hear(&ready[0], &[]).unwrap().told > 2);
     assert!(stage.queued().contains(&"subagent_stop".to_owned()));
     assert_ne!(
         key::of(&began, None),

@@ -184,13 +184,17 @@ impl Watcher for Noted {
 
     fn before_take(&self, ready: &ReadySession, heads: &[Head]) {
         match self.witness.hear(ready, heads) {
-            Ok(0) => {}
-            Ok(events) => self.log.line(
-                clock::now().millis(),
-                Level::Info,
-                "transcripts told more",
-                &[("events", &events)],
-            ),
+            Ok(heard) => {
+                for error in &heard.unheard {
+                    self.trouble("a transcript could not be heard", error);
+                }
+                if heard.told > 0 {
+                    let (now, what) = (clock::now().millis(), "transcripts told more");
+                    let events = heard.told;
+                    self.log
+                        .line(now, Level::Info, what, &[("events", &events)]);
+                }
+            }
             Err(error) => self.trouble("a transcript could not be heard", &error),
         }
     }

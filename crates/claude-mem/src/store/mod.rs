@@ -202,11 +202,11 @@ impl Store {
     }
 
     /// Moves the write-ahead log into the database and empties it, if no reader stands in the
-    /// way. Cheap when there is nothing to do.
-    pub fn checkpoint(&self) -> Result<(), StoreError> {
-        self.conn
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+    /// way: false if one does. Cheap when there is nothing to do.
+    pub fn checkpoint(&self) -> Result<bool, StoreError> {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy: bool = self.conn.query_row(sql, [], |row| row.get(0))?;
+        Ok(!is_busy)
     }
 
     /// Closes, with everything in the one file.

@@ -919,3 +919,18 @@ fn a_hook_that_has_no_time_left_is_told_that_it_is_busy() {
     let waits: u64 = store.conn.query_row(waits, [], |row| row.get(0)).unwrap();
     assert_eq!(waits, crate::limits::HOOK_READ_BUSY_MS);
 }
+
+#[test]
+fn a_log_that_a_reader_keeps_is_not_called_empty() {
+    let scratch = scratch();
+    let (mut store, ..) = furnished(&scratch.path);
+    let reader = Store::open_read_only(&scratch.path).unwrap();
+    let kept = reader.view(|reads| {
+        reads.projects()?;
+        store.write(|tx| tx.set_meta("a", "b"))?;
+        store.conn.busy_timeout(std::time::Duration::ZERO)?;
+        store.checkpoint()
+    });
+    assert!(!kept.unwrap());
+    assert!(store.checkpoint().unwrap());
+}

@@ -57,6 +57,7 @@ pub struct VectorStore {
     conn: Connection,
     path: PathBuf,
     model: i64,
+    replaced: Option<String>,
 }
 
 impl VectorStore {
@@ -64,9 +65,13 @@ impl VectorStore {
     /// lost with it but time. One that is not ours is left alone.
     pub fn open(path: &Path, model: &str) -> Result<Self, StoreError> {
         match Self::open_as_is(path, model) {
-            Err(StoreError::Damaged | StoreError::Older { .. } | StoreError::Newer { .. }) => {
+            Err(
+                why @ (StoreError::Damaged | StoreError::Older { .. } | StoreError::Newer { .. }),
+            ) => {
                 remove(path)?;
-                Self::open_as_is(path, model)
+                let mut opened = Self::open_as_is(path, model)?;
+                opened.replaced = Some(why.to_string());
+                Ok(opened)
             }
             opened => opened,
         }
@@ -109,7 +114,13 @@ impl VectorStore {
             conn,
             path: path.to_owned(),
             model,
+            replaced: None,
         })
+    }
+
+    /// Why the file that was there was made anew, if it was: all vectors are to come again.
+    pub fn replaced(&self) -> Option<&str> {
+        self.replaced.as_deref()
     }
 
     pub fn path(&self) -> &Path {

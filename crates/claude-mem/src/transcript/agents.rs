@@ -32,19 +32,25 @@ pub fn agent_files(
         return Ok(found);
     };
     for path in agents_in(beside)? {
-        let is_recent = std::fs::metadata(&path)
-            .and_then(|meta| meta.modified())
-            .is_ok_and(|modified| modified >= modified_since);
-        if is_recent && is_of(&path, session) {
+        let modified = if_there(std::fs::metadata(&path).and_then(|meta| meta.modified()))?;
+        if modified.is_some_and(|modified| modified >= modified_since) && is_of(&path, session)? {
             found.extend(agent_file(path));
         }
     }
     Ok(found)
 }
 
-fn is_of(path: &Path, session: &str) -> bool {
-    let head = record::head(path);
-    head.is_ok_and(|head| head.is_some_and(|head| head.session.as_deref() == Some(session)))
+fn is_of(path: &Path, session: &str) -> io::Result<bool> {
+    let head = if_there(record::head(path))?.flatten();
+    Ok(head.is_some_and(|head| head.session.as_deref() == Some(session)))
+}
+
+/// What was removed meanwhile is told by nobody any more.
+fn if_there<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
+    match looked {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        looked => looked.map(Some),
+    }
 }
 
 fn agents_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
@@ -59,9 +65,10 @@ fn agents_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
         }
         entries => entries?,
     };
-    let mut found: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut found: Vec<PathBuf> = paths
+        .collect::<io::Result<Vec<_>>>()?
+        .into_iter()
         .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
         .filter(|path| id_of(path).is_some())
         .collect();

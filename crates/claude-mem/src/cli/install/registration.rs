@@ -43,6 +43,13 @@ pub(super) fn apply(
             say(setting, steps, one.part, &path, one.changed, one.backup)?;
         }
     }
+    for lost in plan
+        .changes
+        .iter()
+        .filter_map(|change| change.lost_copy.as_ref())
+    {
+        steps.say("copy", State::Note, lost_copy(lost))?;
+    }
     for remark in &plan.remarks {
         let Remark::NameTaken = remark;
         let detail = format!(
@@ -106,6 +113,13 @@ pub(super) fn save(setting: &mut Setting<'_>) -> anyhow::Result<()> {
     let path = setting.app.data.installed();
     let written = setting.receipt.write(&path);
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// For whoever takes something out again.
+pub(in crate::cli) fn lost_copy(lost: &str) -> String {
+    format!(
+        "what stood there before cannot be read ({lost}); uninstalling takes out our entries and leaves the rest"
+    )
 }
 
 fn say(

@@ -130,8 +130,10 @@ impl Files {
             );
             match session {
                 Ok(Some(session)) => by_session.entry(session).or_default().push(agent),
-                // It does not say whose it is.
-                Ok(None) => {}
+                Ok(None) => {
+                    let why = io::Error::other("it does not say whose it is");
+                    self.is_closed(&agent.path, &why);
+                }
                 Err(why) => self.is_closed(&agent.path, &why),
             }
         }
