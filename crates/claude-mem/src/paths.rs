@@ -10,7 +10,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
+use crate::hook::key::hex;
 use crate::limits::SOCKET_PATH_BYTES_MAX;
+
+/// How the names of pages begin that lead to links.
+pub const OPENING: &str = "open-";
 
 /// The data directory: `CLAUDE_MEM_DATA_DIR`, or `~/.claude-mem`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +135,12 @@ impl DataDir {
     /// The secret that programs show to the HTTP API.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")
+    }
+
+    /// A page that leads a browser to a link. Named after the secret, which it does not tell.
+    pub fn opening(&self, secret: &str) -> PathBuf {
+        let name = Sha256::digest(secret.as_bytes());
+        self.root.join(format!("{OPENING}{}.html", hex(&name[..8])))
     }
 
     /// The worker's number, port and version.

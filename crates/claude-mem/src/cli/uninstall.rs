@@ -13,7 +13,7 @@ use crate::install::change::{self, Change, Places};
 use crate::install::file::FileError;
 use crate::install::receipt::{Left, Part, Receipt};
 use crate::limits::CLIENT_FILE_TRIES;
-use crate::paths::DataDir;
+use crate::paths::{DataDir, OPENING};
 use crate::store::{Store, StoreError};
 
 /// Take our hooks and tools out of the client's files and end the worker
@@ -286,6 +286,10 @@ fn ours(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
     // What only we make: half-written notes and databases, and the copy from before a migration.
     let made = [
         "edit-",
+        OPENING,
+        "settings.json.unfinished-",
+        "paused.unfinished-",
+        "token.unfinished-",
         "claude-mem.before-migration-",
         "claude-mem.db.new-",
     ];

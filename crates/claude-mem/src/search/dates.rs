@@ -10,11 +10,12 @@ use crate::clock::Millis;
 pub type Read = fn(&str, Millis, &TimeZone) -> Option<Millis>;
 
 /// `2026-01-31` (its beginning, where the person lives), `2026-01-31T09:25` there, RFC 3339, `today`, `yesterday`, or `3d`,
-/// `12h`, `2w`, `6mo`, `1y` before `now`. `None` if it is none of these.
+/// `30m`, `12h`, `2w`, `6mo`, `1y` before `now`; `2026-01` is a month. `None` if it is none of these.
 pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     let text = text.trim();
     ago(text, now)
         .or_else(|| named_day(text, now, zone))
+        .or_else(|| start_of(month(text)?, zone))
         .or_else(|| {
             let stamp: Timestamp = text.parse().ok()?;
             Some(Millis(stamp.as_millisecond()))
@@ -29,6 +30,9 @@ pub fn moment(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
 /// The end of what is named: someone who says "until Sunday" means all of Sunday.
 pub fn end(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
     let text = text.trim();
+    if let Some(first) = month(text) {
+        return start_of(first.checked_add(1.month()).ok()?, zone);
+    }
     let day = match named_day(text, now, zone) {
         Some(start) => Some(zoned(start, zone)?.date()),
         // A moment is no day, though one can be read from it.
@@ -58,16 +62,24 @@ pub fn last_days(count: i64, now: Millis, zone: &TimeZone) -> Vec<(Date, Millis)
 fn ago(text: &str, now: Millis) -> Option<Millis> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let amount: i64 = text[..digits].parse().ok()?;
-    let hours = match text[digits..].to_ascii_lowercase().as_str() {
-        "h" => 1,
-        "d" => 24,
-        "w" => 24 * 7,
-        "mo" => 24 * 30,
-        "y" => 24 * 365,
+    let minutes = match text[digits..].to_ascii_lowercase().as_str() {
+        "m" | "min" => 1,
+        "h" => 60,
+        "d" => 60 * 24,
+        "w" => 60 * 24 * 7,
+        "mo" => 60 * 24 * 30,
+        "y" => 60 * 24 * 365,
         _ => return None,
     };
-    let span = amount.checked_mul(hours)?.checked_mul(3_600_000)?;
+    let span = amount.checked_mul(minutes)?.checked_mul(60_000)?;
     Some(Millis(now.0.saturating_sub(span)))
+}
+
+/// The first day of `2026-01`.
+fn month(text: &str) -> Option<Date> {
+    let (year, month) = text.split_once('-')?;
+    let is_month = year.len() == 4 && month.len() == 2;
+    is_month.then(|| format!("{text}-01").parse().ok())?
 }
 
 fn named_day(text: &str, now: Millis, zone: &TimeZone) -> Option<Millis> {
@@ -103,6 +115,8 @@ mod tests {
             ("yesterday", now.0 - day / 2),
             ("2026-01-31T12:00:00Z", now.0),
             ("3d", now.0 - 3 * day),
+            ("2026-01", now.0 + day / 2),
+            ("2025-12", now.0 - 61 * day / 2),
         ] {
             assert_eq!(
                 end(typed, now, &TimeZone::UTC),
@@ -128,6 +142,8 @@ mod tests {
             ("3d", now.0 - 3 * day),
             ("2w", now.0 - 14 * day),
             ("12h", now.0 - day / 2),
+            ("30m", now.0 - 30 * 60_000),
+            ("2026-01", now.0 - 61 * day / 2),
         ] {
             assert_eq!(
                 moment(typed, now, &TimeZone::UTC),

@@ -78,11 +78,16 @@ impl WorkerFile {
 }
 
 /// Field 22 of `/proc/PID/stat`. The second field is a name that may hold anything, in brackets.
+/// One that has ended and only waits to be noticed by its parent is not there any more.
 pub fn started_ticks(pid: u32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+    let mut fields = after_name.split_ascii_whitespace();
+    if matches!(fields.next(), Some("Z" | "X")) {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -44,3 +44,17 @@ fn a_process_that_is_gone_is_not_alive() {
     assert!(!worker.is_alive());
     assert_eq!(started_ticks(worker.pid), None);
 }
+
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a child that nobody waits for is what it is about"
+)]
+fn a_process_that_has_ended_and_was_not_noticed_yet_is_not_alive() {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    while started_ticks(child.id()).is_some() {
+        std::thread::yield_now();
+    }
+    assert!(std::path::Path::new(&format!("/proc/{}", child.id())).exists());
+    child.wait().unwrap();
+}

@@ -14,10 +14,10 @@ use super::shared::SharedStore;
 use crate::clock::Millis;
 use crate::hook::key;
 use crate::limits::{
-    LEDGER_DAYS_MAX, LEFT_BEHIND_SECONDS, MARK_DAYS_MAX, SET_ASIDE_DAYS_MAX, SET_ASIDE_MAX,
-    SPEND_DAYS_MAX, SWEEP_ROWS,
+    HTTP_LINK_SECONDS, LEDGER_DAYS_MAX, LEFT_BEHIND_SECONDS, MARK_DAYS_MAX, ROW_CHANGES_MAX,
+    SET_ASIDE_DAYS_MAX, SET_ASIDE_MAX, SPEND_DAYS_MAX, SWEEP_ROWS,
 };
-use crate::paths::DataDir;
+use crate::paths::{DataDir, OPENING};
 use crate::store::{Reads, Remembered, StoreError, Writes};
 
 const DAY_SECONDS: i64 = 86_400;
@@ -47,7 +47,7 @@ pub fn old_rows(store: &SharedStore, now: Millis) -> Result<(), StoreError> {
     rows(store, |tx, max| {
         tx.drop_compactions_before(ago(MARK_DAYS_MAX), max)
     })?;
-    rows(store, |tx, max| tx.drop_changes(max))?;
+    rows(store, |tx, max| tx.drop_changes(ROW_CHANGES_MAX, max))?;
     rows(store, |tx, max| {
         let shown = tx.old_showings(ago(LEDGER_DAYS_MAX), max)?;
         tx.drop_showings(&shown)?;
@@ -150,6 +150,18 @@ pub fn leftovers(dir: &DataDir, now: Millis) -> io::Result<()> {
                 file.push(ending);
                 remove(Path::new(&file))?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Pages that lead to links which are void by now.
+pub fn opened(dir: &DataDir, now: Millis) -> io::Result<()> {
+    let before = now.plus_seconds(-i64::try_from(HTTP_LINK_SECONDS).unwrap_or(i64::MAX));
+    for file in files(dir.root(), before)? {
+        let name = file.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with(OPENING) && name.ends_with(".html")) {
+            remove(&file)?;
         }
     }
     Ok(())

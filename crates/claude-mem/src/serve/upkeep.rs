@@ -164,6 +164,8 @@ fn keep_order(worker: &Worker, is_stopping: &dyn Fn() -> bool) {
     );
     told(worker, "the log was not emptied", empty_log(worker));
     told(worker, "no backup could be made", back_up(worker, now));
+    let swept = sweep::opened(worker.store.dir(), now);
+    told(worker, "pages with old links stay", swept);
     let keep = Keep::from(&worker.settings);
     let swept = log::sweep(&worker.store.dir().logs(), now, keep);
     told(worker, "logs could not be swept", swept);

@@ -8,7 +8,6 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::{Reads, RowKind, StoreError, Writes};
 use crate::ids::SessionId;
-use crate::limits::ROW_CHANGES_MAX;
 
 /// The last row of each kind that was seen, and the last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,13 +157,13 @@ impl Writes<'_> {
         Ok(())
     }
 
-    /// Some of the changes that are too long ago to be told one by one go. To be called until
+    /// Some of the changes before the last `keep` of them go. To be called until
     /// fewer go than it may.
-    pub fn drop_changes(&self, rows_max: u32) -> Result<usize, StoreError> {
+    pub fn drop_changes(&self, keep: i64, rows_max: u32) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
             "DELETE FROM row_changes WHERE id IN (SELECT id FROM row_changes
                WHERE id <= (SELECT max(id) FROM row_changes) - ?1 LIMIT ?2)",
-            params![ROW_CHANGES_MAX, rows_max],
+            params![keep, rows_max],
         )?)
     }
 }

@@ -13,6 +13,7 @@ use crate::hook::key::hex;
 use crate::ids::{ObservationId, ProjectId, PublicId, SessionId};
 use crate::limits::DEDUP_WINDOW_SECONDS;
 use crate::memory::{NewObservation, ObservationType, Origin};
+use crate::tokens;
 
 /// Who a memory is for.
 #[derive(
@@ -291,19 +292,38 @@ impl Writes<'_> {
         now: Millis,
     ) -> Result<(), StoreError> {
         let old = self.observation(id)?;
-        let facts = edit.facts.clone().unwrap_or(old.facts);
-        let concepts = edit.concepts.clone().unwrap_or(old.concepts);
+        let facts = edit.facts.clone().unwrap_or_else(|| old.facts.clone());
+        let concepts = edit
+            .concepts
+            .clone()
+            .unwrap_or_else(|| old.concepts.clone());
         let title = edit.title.as_deref().unwrap_or(&old.title);
         let narrative = edit.narrative.as_deref().unwrap_or(&old.narrative);
+        let subtitle = edit.subtitle.as_deref().unwrap_or(&old.subtitle);
+        let texts = |title, subtitle, narrative, facts: &[String], concepts: &[String]| {
+            let lists = facts.iter().chain(concepts).map(String::as_str);
+            let all = [title, subtitle, narrative].into_iter().chain(lists);
+            all.map(tokens::estimate).sum::<u32>()
+        };
+        // By so much as the text has grown or shrunk: whoever made it counted the rest.
+        let before = texts(
+            &old.title,
+            &old.subtitle,
+            &old.narrative,
+            &old.facts,
+            &old.concepts,
+        );
+        let after = texts(title, subtitle, narrative, &facts, &concepts);
+        let read_tokens = (old.read_tokens + after).saturating_sub(before);
         self.tx.execute(
             "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
-               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, updated_at_epoch = max(?12, created_at_epoch + 1)
+               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, read_tokens = ?13, updated_at_epoch = max(?12, created_at_epoch + 1)
              WHERE id = ?1",
             params![
                 id,
                 edit.kind.as_ref().unwrap_or(&old.kind).as_str(),
                 title,
-                edit.subtitle.as_deref().unwrap_or(&old.subtitle),
+                subtitle,
                 narrative,
                 List(facts),
                 List(concepts),
@@ -312,6 +332,7 @@ impl Writes<'_> {
                 edit.level.unwrap_or(old.level).as_str(),
                 content_hash(old.session, title, narrative),
                 now,
+                read_tokens,
             ],
         )?;
         self.index_observation(id)

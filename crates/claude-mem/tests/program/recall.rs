@@ -180,6 +180,31 @@ fn the_person_is_told_what_there_is_unless_they_said_no() {
 }
 
 #[test]
+fn the_address_is_told_while_it_is_served_and_not_after_a_worker_was_killed() {
+    let home = sandbox();
+    decide(&home);
+    let message = || {
+        let answer = start(&home, "later", "startup");
+        answer["systemMessage"]
+            .as_str()
+            .expect("a message")
+            .to_owned()
+    };
+    assert!(!message().contains("http://"), "nobody serves it yet");
+    home.mem(&["worker", "start"]).ok();
+    let status = home.mem(&["status", "--json"]).ok().stdout;
+    let status: Value = serde_json::from_str(&status).expect("JSON");
+    let address = status["worker"]["address"].as_str().expect("it is served");
+    assert!(message().contains(&format!("({address})")), "{}", message());
+    let file = home.data_dir().join("worker.pid");
+    let text = std::fs::read_to_string(&file).expect("its file");
+    home.mem(&["worker", "stop"]).ok();
+    // As a kill leaves it.
+    std::fs::write(&file, text).expect("its file again");
+    assert!(!message().contains("http://"), "{}", message());
+}
+
+#[test]
 fn after_a_compaction_the_work_under_way_comes_first() {
     let home = sandbox();
     decide(&home);

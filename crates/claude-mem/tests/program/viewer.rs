@@ -111,3 +111,85 @@ fn a_token_is_private_never_printed_and_void_once_rotated() {
     let third = home.mem(&["token", "rotate", "--json"]).ok();
     assert!(third.stdout.contains("\"rotated\": true"), "{third}");
 }
+
+/// A browser of our own: notes what it was given, then does `more`.
+fn with_browser(home: &Sandbox, more: &str) {
+    let opened = home.home().join("opened");
+    let script = home.write(
+        home.home().join("browser.sh"),
+        format!("#!/bin/sh\necho \"$*\" >> {}\n{more}\n", opened.display()),
+    );
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    home.put_on_path("xdg-open", &script);
+}
+
+fn given(home: &Sandbox) -> Option<String> {
+    let given = std::fs::read_to_string(home.home().join("opened")).ok()?;
+    Some(given.trim().to_owned())
+}
+
+fn pages(home: &Sandbox) -> usize {
+    let files = std::fs::read_dir(home.data_dir()).expect("a data directory");
+    let names = files.map(|file| file.expect("a file").file_name());
+    names
+        .filter(|name| name.to_string_lossy().starts_with("open-"))
+        .count()
+}
+
+#[test]
+fn a_browser_gets_a_private_page_and_never_the_secret_itself() {
+    let home = sandbox().with_env("DISPLAY", ":0");
+    with_browser(&home, "exit 0");
+    let said = home.mem(&["open"]).ok().stdout;
+    assert_eq!(said.trim(), "the viewer is opening in your browser");
+    let page = given(&home).expect("it was asked");
+    assert!(!page.contains("k=") && page.ends_with(".html"), "{page}");
+    let mode = std::fs::metadata(&page)
+        .expect("a page")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let text = std::fs::read_to_string(&page).expect("a page");
+    let (_, link) = text.split_once("location.replace(\"").expect("a link");
+    let (link, _) = link.split_once('"').expect("a link");
+    let (address, secret) = link.split_once("/#k=").expect("a link");
+    let body = format!("{{\"secret\":\"{secret}\"}}");
+    assert_eq!(ask(address, "POST /api/page/token", &[], &body).0, 200);
+    assert_eq!(pages(&home), 0, "it is of no use any more");
+    home.mem(&["worker", "stop"]).ok();
+}
+
+#[test]
+fn where_no_browser_opens_or_none_is_wanted_the_link_is_printed() {
+    let mut home = sandbox().with_env("DISPLAY", ":0");
+    with_browser(&home, "exit 3");
+    let said = home.mem(&["open"]).ok().stdout;
+    assert!(said.contains("/#k="), "{said}");
+    assert!(given(&home).is_some());
+    assert_eq!(pages(&home), 0);
+    std::fs::remove_file(home.home().join("opened")).expect("removed");
+    home.set_env("CLAUDE_MEM_VIEWER_OPEN", "off");
+    assert!(home.mem(&["open"]).ok().stdout.contains("/#k="));
+    home.unset_env("CLAUDE_MEM_VIEWER_OPEN");
+    home.unset_env("DISPLAY");
+    assert!(home.mem(&["open"]).ok().stdout.contains("/#k="));
+    assert_eq!(given(&home), None, "nothing was opened");
+    home.mem(&["worker", "stop"]).ok();
+}
+
+#[test]
+fn a_browser_that_goes_on_running_is_not_waited_for() {
+    let home = sandbox().with_env("DISPLAY", ":0");
+    let pid = home.home().join("pid");
+    with_browser(
+        &home,
+        &format!("echo $$ > {}\nexec sleep 300", pid.display()),
+    );
+    let said = home.mem(&["open"]).ok().stdout;
+    assert_eq!(said.trim(), "the viewer is opening in your browser");
+    let running = std::fs::read_to_string(pid).expect("a number");
+    let running = running.trim().parse().expect("a number");
+    let running = rustix::process::Pid::from_raw(running).expect("a process");
+    rustix::process::kill_process(running, rustix::process::Signal::KILL).expect("it still runs");
+    home.mem(&["worker", "stop"]).ok();
+}

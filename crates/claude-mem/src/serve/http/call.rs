@@ -147,9 +147,8 @@ async fn act(
         Act::Stream => stream::answer(api, &head.headers).await,
         Act::Run(_) => {
             // Before it is read: there is room for few of them.
-            let room = match room(api, route, head).await {
-                Ok(room) => room,
-                Err(_) => return Problem::ours("the worker is ending").into_response(),
+            let Ok(room) = room(api, route, head).await else {
+                return Problem::ours("the worker is ending").into_response();
             };
             let call = match read(body, route.body_bytes_max).await {
                 Ok(body) => Call {

@@ -476,6 +476,56 @@ fn secrets_go_into_the_settings_and_never_out() {
 }
 
 #[test]
+fn who_may_use_an_address_is_not_told_with_it() {
+    let stage = Stage::new();
+    let set = |text: &str| {
+        let body = json!({ "base_url": text }).to_string();
+        stage.call("PATCH", "/api/settings", &body)
+    };
+    for (kept, shown) in [
+        (
+            "https://me:canary-77@host.example/v1?key=canary-78",
+            "https://…@host.example/v1?…",
+        ),
+        (
+            "https://host.example:8443/v1",
+            "https://host.example:8443/v1",
+        ),
+        ("http://canary-79@localhost", "http://…@localhost"),
+    ] {
+        let answer = set(kept);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let items = answer.json();
+        let mut items = items["items"].as_array().unwrap().iter();
+        let item = items.find(|item| item["key"] == "base_url").unwrap();
+        assert_eq!(item["value"], shown);
+        assert!(!answer.body.contains("canary"), "{answer:?}");
+        let file = std::fs::read_to_string(stage.scratch.dir.settings()).unwrap();
+        assert!(file.contains(kept), "{file}");
+    }
+    // What was shown is not what was meant.
+    assert_eq!(set("https://…@host.example/v1").status, 422);
+}
+
+#[test]
+fn an_edit_changes_what_a_memory_costs_to_read() {
+    let stage = Stage::with_a_turn();
+    let before = stage.get("/api/observations/1").json()["readTokens"]
+        .as_u64()
+        .unwrap();
+    let edit = |body: Value| {
+        let edited = stage.call("PATCH", "/api/observations/1", &body.to_string());
+        assert_eq!(edited.status, 200, "{edited:?}");
+        edited.json()["readTokens"].as_u64().unwrap()
+    };
+    let old = stage.get("/api/observations/1").json()["narrative"].clone();
+    assert_eq!(edit(json!({ "pinned": true })), before);
+    let long = edit(json!({ "narrative": "long ".repeat(400) }));
+    assert!(long > before + 300, "{before} became {long}");
+    assert_eq!(edit(json!({ "narrative": old })), before);
+}
+
+#[test]
 fn nothing_is_set_if_anything_is_wrong() {
     let stage = Stage::new();
     let reply = stage.call(
@@ -612,6 +662,27 @@ fn whether_it_is_ready_is_told_by_the_status_too() {
     assert!(not.json()["problems"][0].is_string(), "{not:?}");
     assert!(not.json()["error"].is_string() && not.json()["hint"].is_string());
     std::fs::rename(db.with_extension("away"), &db).unwrap();
+}
+
+#[test]
+fn damage_that_a_look_finds_is_recovered_from_at_once() {
+    use std::io::{Seek as _, Write as _};
+    let stage = Stage::with_a_turn();
+    let db = stage.scratch.dir.db();
+    let emptied = stage.worker.store.with(|store| store.checkpoint());
+    emptied.unwrap();
+    let mut file = std::fs::File::options().write(true).open(&db).unwrap();
+    let length = file.metadata().unwrap().len();
+    file.seek(std::io::SeekFrom::Start(100)).unwrap();
+    file.write_all(&vec![0x5a; length as usize - 100]).unwrap();
+    drop(file);
+    let first = stage.get("/api/observations");
+    assert_eq!(first.status, 503, "{first:?}");
+    let second = stage.get("/api/observations");
+    assert_eq!(second.status, 200, "{second:?}");
+    let store = crate::store::Store::open_read_only(&db).unwrap();
+    let notice = store.read().meta(crate::serve::recover::NOTICE).unwrap();
+    assert!(notice.is_some(), "and the person will be told");
 }
 
 #[test]

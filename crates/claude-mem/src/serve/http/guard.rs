@@ -15,10 +15,15 @@ use super::problem::Problem;
 /// What programs and pages show.
 pub(super) const TOKEN: HeaderName = HeaderName::from_static("x-claude-mem-token");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// What a route asks of those who call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
+    /// As `Open`, and a person may come from anywhere: the page holds nothing before it has a
+    /// token, and the file that `claude-mem open` gives to a browser is another site to it.
+    Page,
     /// Nothing but to be on this machine and not another site's page: what is served is no
     /// secret.
     Open,
@@ -76,7 +81,8 @@ pub(super) fn check(head: &Parts, access: Access, port: u16, keys: &Keys) -> Res
     if !is_own_origin(&head.headers, host) {
         return Err(Refused::ForeignOrigin.into());
     }
-    if !is_same_site(&head.headers) {
+    let is_visit = access == Access::Page && is_visit(head);
+    if !is_same_site(&head.headers) && !is_visit {
         return Err(Refused::CrossSite.into());
     }
     if access == Access::Token {
@@ -119,6 +125,15 @@ fn is_same_site(headers: &HeaderMap) -> bool {
         Ok(site) => matches!(site, None | Some("none" | "same-origin")),
         Err(Odd) => false,
     }
+}
+
+/// A person goes to the page in a tab of its own; no other page shows, loads or reads it.
+fn is_visit(head: &Parts) -> bool {
+    let says = |name, what| matches!(only(&head.headers, &name), Ok(Some(said)) if said == what);
+    head.method == Method::GET
+        && only(&head.headers, &FETCH_SITE).is_ok()
+        && says(FETCH_MODE, "navigate")
+        && says(FETCH_DEST, "document")
 }
 
 /// What a plain form can send is not JSON. A DELETE that carries nothing says nothing of its

@@ -75,7 +75,7 @@ fn of_all_combinations_only_the_allowed_ones_get_in() {
         (None, false),
     ];
     let mut let_in = 0;
-    for access in [Access::Open, Access::Token] {
+    for access in [Access::Open, Access::Page, Access::Token] {
         for method in ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"] {
             for (host, host_fits) in HOSTS {
                 for (origin, origin_fits) in ORIGINS {
@@ -106,7 +106,7 @@ fn of_all_combinations_only_the_allowed_ones_get_in() {
                                     && (origin_fits && own)
                                     && site_fits
                                     && kind_fits
-                                    && (token_fits || access == Access::Open);
+                                    && (token_fits || access != Access::Token);
                                 assert_eq!(
                                     got_in, may,
                                     "{access:?} {method} {host:?} {origin:?} {site:?} {kind:?} {token:?}"
@@ -163,7 +163,7 @@ fn at_every_route_only_the_allowed_combinations_get_in() {
                         let may = host_fits
                             && (origin_fits && is_own(host, origin))
                             && site_fits
-                            && (token_fits || route.access == Access::Open);
+                            && (token_fits || route.access != Access::Token);
                         assert_eq!(
                             got_in, may,
                             "{} {host:?} {origin:?} {site:?} {token:?}",
@@ -176,7 +176,7 @@ fn at_every_route_only_the_allowed_combinations_get_in() {
             }
         }
         // Two hosts, each with no origin or its own, three sites, and the token where it counts.
-        let tokens_that_fit = if route.access == Access::Open { 3 } else { 1 };
+        let tokens_that_fit = if route.access != Access::Token { 3 } else { 1 };
         assert_eq!(let_in, 2 * 2 * 3 * tokens_that_fit, "{}", route.path);
         assert!(turned_away > let_in);
     }
@@ -217,6 +217,56 @@ fn a_header_that_is_there_twice_or_is_no_text_is_refused() {
             !gets_in(Some((name, b"\xff")), Some(name)),
             "{name} as bytes"
         );
+    }
+}
+
+#[test]
+fn a_person_may_come_to_the_page_from_anywhere_and_to_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = Keys::new(dir.path().join("token"));
+    let right = super::keys::read_or_make(&dir.path().join("token")).unwrap();
+    let gets_in = |route: &Route, more: &[(&str, &str)]| {
+        let mut request = Request::builder()
+            .method(method(route).as_str())
+            .uri(path(route))
+            .header("host", "127.0.0.1:37701")
+            .header("content-type", "application/json")
+            .header("x-claude-mem-token", &right);
+        for (name, value) in more {
+            request = request.header(*name, *value);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        check(&head, route.access, PORT, &keys).is_ok()
+    };
+    let (site, mode) = (
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-mode", "navigate"),
+    );
+    let dest = ("sec-fetch-dest", "document");
+    for route in routes() {
+        let is_page = route.path == "/";
+        assert_eq!(
+            gets_in(&route, &[site, mode, dest]),
+            is_page,
+            "{}",
+            route.path
+        );
+        for other in [
+            &[site][..],
+            &[site, mode],
+            &[site, dest],
+            &[site, mode, ("sec-fetch-dest", "iframe")],
+            &[site, ("sec-fetch-mode", "no-cors"), dest],
+            &[
+                site,
+                ("sec-fetch-mode", "cors"),
+                ("sec-fetch-dest", "empty"),
+            ],
+            &[site, site, mode, dest],
+            &[site, mode, dest, ("origin", "http://evil.example")],
+        ] {
+            assert!(!gets_in(&route, other), "{} {other:?}", route.path);
+        }
     }
 }
 
@@ -318,7 +368,7 @@ fn every_route_is_behind_the_guard() {
         ] {
             let reply = ask(headers);
             match route.access {
-                Access::Open => assert!(!is_refused(&reply), "{}", route.path),
+                Access::Open | Access::Page => assert!(!is_refused(&reply), "{}", route.path),
                 Access::Token => assert_eq!(reply.status, 401, "{}", route.path),
             }
         }
@@ -329,7 +379,7 @@ fn every_route_is_behind_the_guard() {
 fn what_needs_no_token_holds_no_secret() {
     let open: Vec<_> = routes()
         .into_iter()
-        .filter(|route| route.access == Access::Open)
+        .filter(|route| route.access != Access::Token)
         .collect();
     let paths: Vec<_> = open.iter().map(|route| route.path).collect();
     assert_eq!(

@@ -90,7 +90,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator, problem: &Schema) -
         "parameters": parameters,
         "responses": responses(route, &content, problem),
         "security": match route.access {
-            Access::Open => json!([]),
+            Access::Open | Access::Page => json!([]),
             Access::Token => json!([{ "token": [] }]),
         },
     });

@@ -93,6 +93,11 @@ impl Route {
         }
     }
 
+    pub(super) fn visited(mut self) -> Self {
+        self.access = Access::Page;
+        self
+    }
+
     pub(super) fn open(mut self) -> Self {
         self.access = Access::Open;
         self

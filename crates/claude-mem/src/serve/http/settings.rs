@@ -81,10 +81,10 @@ impl Setting {
             key: key.name,
             group: key.group,
             r#type: shape,
-            value: if set.is_some() {
-                Json::Null
-            } else {
-                value.to_json()
+            value: match &value {
+                Value::Secret(_) => Json::Null,
+                Value::Text(text) if matches!(key.kind, Kind::Address) => shown(text).into(),
+                value => value.to_json(),
             },
             default: if set.is_some() {
                 Json::Null
@@ -105,6 +105,33 @@ impl Setting {
         }
     }
 }
+
+/// What an address shows of itself: who may use it, in front of the host or behind the path, is as
+/// secret as a key.
+fn shown(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let (rest, asked) = rest
+        .find(['?', '#'])
+        .map_or((rest, ""), |at| rest.split_at(at));
+    let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    let host = match host.rsplit_once('@') {
+        Some((_, host)) => format!("{HIDDEN}@{host}"),
+        None => host.to_owned(),
+    };
+    let asked = if asked.is_empty() {
+        String::new()
+    } else {
+        format!("?{HIDDEN}")
+    };
+    let scheme = if scheme.is_empty() {
+        String::new()
+    } else {
+        format!("{scheme}://")
+    };
+    format!("{scheme}{host}{path}{asked}")
+}
+
+const HIDDEN: &str = "…";
 
 /// Hooks read their settings each time; the worker has read its own when it started.
 fn is_read_anew(key: &Key) -> bool {
@@ -138,6 +165,15 @@ pub(super) fn edit(
             let hint = hint.trim_start_matches("; ");
             about(Problem::unfit(format!("{name} is not a setting"), hint))
         })?;
+        if matches!(key.kind, Kind::Address)
+            && json.as_str().is_some_and(|text| text.contains(HIDDEN))
+        {
+            let hint = "What is hidden in it is not known here.";
+            return Err(about(Problem::unfit(
+                format!("{name} must be said in full"),
+                hint,
+            )));
+        }
         let value = match raw(json) {
             None => None,
             Some(raw) => Some(key.kind.read(&raw).map_err(|expected| {

@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[rustfmt::skip]
 fn itself() -> Vec<Route> {
     vec![
-        Route::of(Method::Get, "/", "The viewer", Act::Page).open(),
+        Route::of(Method::Get, "/", "The viewer", Act::Page).visited(),
         Route::of(Method::Get, "/assets/{version}/{file}", "The viewer's files", Act::Asset).open(),
         Route::of(Method::Get, "/stream", "What happens, as server-sent events; resumes after Last-Event-ID", Act::Stream),
         get("/health", "Whether the worker answers", health::health).open(),

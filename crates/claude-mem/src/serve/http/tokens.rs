@@ -37,6 +37,13 @@ pub(super) fn enter(api: &Api, params: &Params, link: Link) -> Result<Token, Pro
             "`claude-mem open` makes a new one.",
         ));
     };
+    // What led here holds a secret that is worth nothing any more.
+    let page = api.dir().opening(&link.secret);
+    if let Err(error) = std::fs::remove_file(page)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        api.worker.trouble("a page with a used link stays", &error);
+    }
     let feed = link.feed.map(|which| feed::feed(api, params, which));
     Ok(Token {
         token,

@@ -376,6 +376,9 @@ fn changes_are_kept_for_a_while_and_whoever_was_away_longer_is_told_so() {
     let away = back(&scene.db(), Some(&before));
     assert!(away.iter().all(|told| told.name == "missed"), "{away:?}");
     assert_eq!(away.len(), RowKind::ALL.len());
-    let gone = scene.store.write(|tx| tx.drop_changes(10)).unwrap();
+    let gone = scene
+        .store
+        .write(|tx| tx.drop_changes(ROW_CHANGES_MAX, 10))
+        .unwrap();
     assert_eq!(gone, 0, "the last ones stay");
 }
