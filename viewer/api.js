@@ -12,13 +12,12 @@ export class Refused extends Error {
     super(body?.error ?? `The worker answered ${status}`);
     this.status = status;
     this.hint = body?.hint ?? '';
-    this.key = body?.key;
   }
 }
 
 export const GONE = { error: 'The worker does not answer', hint: 'Run `claude-mem open`: it starts the worker and opens this page again.' };
 
-async function call(method, path, body) {
+async function call(method, path, body, signal) {
   const begun = method === 'GET' && (await taken(path));
   if (begun) return begun;
   const headers = { 'X-Claude-Mem-Token': token() };
@@ -26,7 +25,7 @@ async function call(method, path, body) {
   let answer;
   let text;
   try {
-    answer = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    answer = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
     text = await answer.text();
   } catch {
     throw new Refused(0, GONE);
@@ -54,7 +53,7 @@ export function query(params) {
   return kept.length ? `?${new URLSearchParams(kept)}` : '';
 }
 
-export const get = (path, params = {}) => call('GET', path + query(params));
+export const get = (path, params = {}, signal = undefined) => call('GET', path + query(params), undefined, signal);
 export const post = (path, body = {}) => call('POST', path, body);
 export const patch = (path, body) => call('PATCH', path, body);
 export const remove = (path) => call('DELETE', path);

@@ -1,11 +1,13 @@
 // The frame: which view, which project, is the worker there.
 
-import { entered, get, GONE, Refused, token } from './api.js';
-import { coded, debounce, fill, h, loading, state } from './dom.js';
+import { entered, get, Refused, token } from './api.js';
+import { coded, debounce, failure, fill, h, loading, state, throttle } from './dom.js';
 import { dashboard } from './dashboard.js';
 import { add } from './edit.js';
 import { feed } from './feed.js';
+import { Kept } from './kept.js';
 import { keys, help } from './keys.js';
+import { memory } from './memory.js';
 import { next } from './next.js';
 import { painted } from './paint.js';
 import { search } from './search.js';
@@ -13,6 +15,7 @@ import { session, sessions } from './sessions.js';
 import { settings } from './settings.js';
 import { Stream } from './stream.js';
 import { theme } from './theme.js';
+import { isWriting, mayGo } from './writing.js';
 
 const main = document.getElementById('main');
 const find = document.getElementById('find');
@@ -20,7 +23,7 @@ const link = document.getElementById('link');
 const chooser = document.getElementById('project');
 const PROJECT = 'claude-mem-project';
 
-const VIEWS = { feed, search, sessions, session, dashboard, next, settings };
+const VIEWS = { feed, search, sessions, session, memory, dashboard, next, settings };
 
 /** What the views share: the chosen project, the live events, and ways to go on. */
 const world = {
@@ -37,41 +40,56 @@ const world = {
   },
   /** The same view anew, in place. */
   refresh: () => show({ quiet: true }),
-  /** The view that asks for it anew, once nothing has happened for so long, unless another was gone
+  /** The view that asks for it anew, now and then at most once in so long, unless another was gone
    *  to. One that is still on its way comes first: else a busy time would never let it. */
   again(wait, isFree = () => true) {
-    const mine = turn;
-    const later = debounce(wait, async () => {
+    const mine = live;
+    const soon = throttle(wait, async () => {
       await drawing;
-      if (mine !== turn || !isFree()) return;
-      if (isWritten()) later();
+      if (mine !== live || !isFree()) return;
+      if (isWritten()) soon();
       else this.refresh();
     });
-    return later;
+    return soon;
   },
   /** Another view, or the same with other parameters; only the former can be gone back to. */
-  go(name, params = []) {
+  async go(name, params = []) {
     const text = String(new URLSearchParams(params));
     const hash = `#/${name}${text ? `?${text}` : ''}`;
-    if (hash === location.hash) return undefined;
-    if (place().name === name) history.replaceState(null, '', hash);
+    if (hash === location.hash || !(await mayGo(main))) return;
+    if (place().name === name) history.replaceState(history.state, '', hash);
     else history.pushState(null, '', hash);
-    return show();
+    await show();
   },
 };
 
-/** `#/name/rest?params` */
+/** `#/name/rest?params`, and which entry of the history it is, if it was there before. */
 function place() {
   const { hash } = location;
   const [path, text = ''] = hash.replace(/^#\/?/, '').split('?');
   const [name, rest] = path.split('/');
-  const view = name === 'sessions' && rest ? 'session' : name in VIEWS ? name : 'feed';
-  return { hash, name: view, rest: rest && decodeURIComponent(rest), params: new URLSearchParams(text) };
+  const view = name === 'sessions' && rest ? 'session' : Object.hasOwn(VIEWS, name) ? name : 'feed';
+  return { hash, name: view, rest: rest && plain(rest), params: new URLSearchParams(text), entry: history.state?.entry };
+}
+
+/** What was typed into the address by hand need not be well-formed. */
+function plain(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 let turn = 0;
+/** The view that is in the page, whole. */
 let current = null;
+/** Of which view events are heard: the one that is being made, or was made last. */
+let live = null;
 let drawing = null;
+const kept = new Kept();
+/** Entries of the history are told apart by numbers, also from those before a reload. */
+let entries = Date.now();
 
 const show = (how) => (drawing = draw(how));
 
@@ -82,54 +100,96 @@ async function draw({ quiet = false } = {}) {
   if (quiet && isWritten()) return;
   const at = place();
   const mine = ++turn;
-  if (current?.name === at.name && current.update && !quiet) {
-    frame(at);
-    current.update(at);
-    main.dataset.place = at.hash;
-    return;
-  }
+  if (!quiet && (update(at) || comeBack(at))) return;
   const isNew = !quiet || current?.name !== at.name;
-  const isFirst = mine === 1;
-  const before = { current, heard: world.heard };
+  const before = { current, heard: world.heard, live };
+  if (isNew) {
+    frame(at);
+    leave();
+  }
   world.heard = null;
   current = null;
-  if (isNew) frame(at);
+  live = {};
   let had = null;
   const put = (content) => {
     if (main.contains(document.activeElement)) had = sameAs(document.activeElement);
-    const open = isNew ? [] : [...main.querySelectorAll('mem-card.open')].map((one) => one.dataset.handle);
+    if (isNew && before.current && !before.current.nodes) before.current.nodes = [...main.childNodes];
     fill(main, content);
-    open.forEach((handle) => main.querySelector(`mem-card[data-handle="${handle}"]`)?.reopen());
   };
   // A view that is quick never shows that it was waited for.
   const patience = setTimeout(() => mine === turn && isNew && put(loading()), 150);
-  let content;
-  try {
-    const view = await VIEWS[at.name](world, at);
-    if (mine !== turn) return;
-    current = { name: at.name, update: view.update };
-    content = view.content ?? view;
-  } catch (error) {
-    if (mine !== turn) return;
-    content = trouble(error);
-  } finally {
-    clearTimeout(patience);
-  }
+  const made = await make(at).finally(() => clearTimeout(patience));
+  if (mine !== turn) return;
   if (!isNew && isWritten()) {
     // Begun meanwhile: the view is the one that it was.
-    turn -= 1;
-    current = before.current;
+    ({ current, live } = before);
     world.heard = before.heard;
     return;
   }
-  put(content);
-  main.dataset.view = at.name;
-  main.dataset.place = at.hash;
-  // At first it is there, and would be laid out only to find that out.
-  if (isNew && !isFirst) scrollTo(0, 0);
+  put(made.content);
+  arrive(at, made, mine > 1 && isNew);
   // Unless it has gone elsewhere meanwhile, the focus goes to the view, or stays on what was only
   // drawn anew.
-  if (had && document.activeElement === document.body) ((!isNew && main.querySelector(had)) || main).focus({ preventScroll: true });
+  if (had && document.activeElement === document.body) (main.querySelector(had) ?? main).focus({ preventScroll: true });
+}
+
+/** The content of a view, or why there is none. */
+async function make(at) {
+  try {
+    const view = await VIEWS[at.name](world, at);
+    return { content: view.content ?? view, update: view.update, isWhole: true };
+  } catch (error) {
+    const isLocked = error instanceof Refused && error.status === 401;
+    return { content: isLocked ? locked() : failure(error, () => show()) };
+  }
+}
+
+/** What was made is in the page. At first it stands at its top, and would be laid out only to find
+ *  that out. */
+function arrive(at, made, isScrolled) {
+  main.dataset.view = at.name;
+  main.dataset.place = at.hash;
+  if (isScrolled) scrollTo(0, 0);
+  if (!made.isWhole) return;
+  if (at.entry == null) history.replaceState({ entry: (at.entry = ++entries) }, '');
+  current = { ...at, update: made.update, heard: world.heard, live };
+}
+
+/** The same entry of the history with other parameters: its view knows what to do. */
+function update(at) {
+  if (!current?.update || current.name !== at.name || current.entry !== at.entry) return false;
+  frame(at);
+  current.hash = at.hash;
+  current.update(at);
+  main.dataset.place = at.hash;
+  return true;
+}
+
+/** What is shown may be gone back to. */
+function leave() {
+  if (current) kept.leave(current);
+}
+
+/** A view that was left, as it was; then what happened meanwhile. */
+function comeBack(at) {
+  const view = kept.take(at.entry, at.hash);
+  if (!view) return false;
+  frame(at);
+  if (current) {
+    leave();
+    current.nodes = [...main.childNodes];
+  }
+  if (view.nodes) fill(main, view.nodes);
+  view.nodes = null;
+  ({ live } = view);
+  current = view;
+  world.heard = view.heard;
+  main.dataset.view = at.name;
+  main.dataset.place = at.hash;
+  scrollTo(0, view.y);
+  view.late.forEach((event) => view.heard?.(event));
+  if (document.activeElement === document.body || main.contains(document.activeElement)) (main.contains(view.had) ? view.had : main).focus({ preventScroll: true });
+  return true;
 }
 
 /** What this is found by when it is drawn anew. */
@@ -151,12 +211,6 @@ function frame({ name, params }) {
   if (find.value.trim() !== wanted.trim()) find.value = wanted;
 }
 
-function trouble(error) {
-  if (error instanceof Refused && error.status === 401) return locked();
-  const again = h('button', { type: 'button', onclick: () => show() }, 'Try again');
-  return state(error.message, error.hint || 'Run `claude-mem doctor`: it finds out what is wrong.', again);
-}
-
 function locked(used = false) {
   current = null;
   document.body.dataset.locked = '';
@@ -165,20 +219,58 @@ function locked(used = false) {
 }
 
 world.stream.addEventListener('event', ({ detail }) => {
-  world.heard?.(detail);
+  tell(detail);
   if (detail.name === 'session') later();
 });
-world.stream.addEventListener('link', ({ detail: { up } }) => {
+
+function tell(event) {
+  world.heard?.(event);
+  kept.tell(event);
+}
+
+/** `up`: whether the worker tells what happens; null while nobody looks. */
+world.stream.addEventListener('link', ({ detail: { up, why } }) => {
   const was = link.dataset.up;
-  link.dataset.up = String(up);
+  link.dataset.up = up ?? 'asleep';
+  if (up === null) return;
   fill(link, h('span', { class: 'dot' }), up ? 'Live' : 'Not connected');
-  link.title = up ? 'New memories appear by themselves' : `${GONE.hint} Trying again…`;
-  document.querySelector('.offline')?.remove();
-  if (!up) document.querySelector('.top').after(h('p', { class: 'offline', role: 'alert' }, 'The worker does not answer. ', coded(GONE.hint)));
-  // What a view could not load while nobody answered.
-  else if (was === 'false' && main.querySelector('.state')) world.refresh();
+  link.title = up ? 'New memories appear by themselves' : `${why.hint} Trying again…`;
+  offline(up ? null : why);
+  if (up && was && was !== 'true') comeBackUp();
 });
-world.stream.addEventListener('locked', () => fill(main, locked()));
+
+/** Said once, until it is another reason: a message that is put in again is read out again. */
+function offline(why) {
+  const shown = document.querySelector('.offline');
+  const text = why && `${why.error}. ${why.hint}`;
+  if (shown?.dataset.said === text) return;
+  shown?.remove();
+  if (text) document.querySelector('.top').after(h('p', { class: 'offline', role: 'alert', 'data-said': text }, coded(text)));
+}
+
+/** The worker is there again: what could not be had is asked for, what was not told is looked up. */
+function comeBackUp() {
+  if (main.querySelector(':scope > .failed')) world.refresh();
+  main.querySelectorAll('mem-list').forEach((list) => list.retry());
+  later();
+  tell({ name: 'resumed' });
+}
+
+world.stream.addEventListener('locked', () => {
+  if (!isWriting()) {
+    lock();
+    return;
+  }
+  // What was written can still be copied.
+  offline({ error: 'This page has no key any more', hint: 'Copy what you wrote, then run `claude-mem open`.' });
+  document.addEventListener('free', lock, { once: true });
+});
+
+function lock() {
+  document.querySelector('dialog')?.close();
+  world.heard = null;
+  fill(main, locked());
+}
 
 async function projects() {
   const { items } = await get('/api/projects');
@@ -187,6 +279,7 @@ async function projects() {
   if (world.project && !items.some((one) => String(one.id) === world.project)) {
     // It is gone since the page was last open, and what is shown of it was an error.
     world.project = '';
+    sessionStorage.removeItem(PROJECT);
     world.refresh();
   }
   if (chooser.dataset.is === is) return;
@@ -212,9 +305,15 @@ function listen() {
     // Whoever typed on meanwhile is not disturbed.
     if (document.activeElement === find && find.value === asked) main.querySelector('.card-toggle')?.focus();
   });
-  chooser.addEventListener('change', () => {
-    world.project = chooser.value;
-    sessionStorage.setItem(PROJECT, world.project);
+  chooser.addEventListener('change', async () => {
+    const chosen = chooser.value;
+    chooser.value = world.project;
+    if (!(await mayGo(main))) return;
+    chooser.value = chosen;
+    world.project = chosen;
+    sessionStorage.setItem(PROJECT, chosen);
+    // Nothing that is kept is of this project.
+    kept.clear();
     current = null;
     show();
   });
@@ -225,8 +324,26 @@ function listen() {
   });
   document.getElementById('add').addEventListener('click', () => add(world));
   document.getElementById('help').addEventListener('click', help);
-  addEventListener('hashchange', () => (location.hash.startsWith('#k=') ? location.reload() : show()));
+  // We know better than the browser where one was in a list that comes page by page.
+  history.scrollRestoration = 'manual';
+  addEventListener('hashchange', moved);
+  // Asked before it is left, a link is simply not followed.
+  addEventListener('click', async (event) => {
+    const to = event.target.closest('a[href^="#/"]');
+    const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (!to || isElsewhere || !isWriting(main)) return;
+    event.preventDefault();
+    if (await mayGo(main)) location.hash = to.hash;
+  });
   addEventListener('keydown', (event) => keys(event, { find, add: () => add(world) }));
+}
+
+/** The address has changed, by a link, by Back or by hand. */
+async function moved() {
+  if (location.hash.startsWith('#k=')) location.reload();
+  else if ('locked' in document.body.dataset) return;
+  else if (await mayGo(main)) show();
+  else history.pushState({ entry: current?.entry }, '', main.dataset.place);
 }
 
 async function start() {

@@ -1,13 +1,17 @@
 // One memory as a card: a line that opens to all there is.
 
 import { patch, post, remove } from './api.js';
-import { fill, h, toast, trouble } from './dom.js';
+import { fill, h, trouble } from './dom.js';
+import { detailsOf, ledeOf, why } from './details.js';
 import { edit } from './edit.js';
 import { ago, day, time } from './times.js';
-import { apiOf, baseName, count, mark, marked, plural, titleOf, typeName, typeOf, wordsOf } from './words.js';
+import { toast, undoToast } from './toasts.js';
+import { apiOf, baseName, brief, count, hrefOf, mark, marked, plural, titleOf, typeName, typeOf } from './words.js';
 
 const CONCEPTS = 3;
-const ORIGINS = { user: 'from your words', agent: 'from the agent’s work', tool: 'from a tool’s output', web: 'from the web', import: 'imported', manual: 'added by hand' };
+const ORIGINS = {
+  user: 'from your words', agent: 'from the agent’s work', tool: 'from a tool’s output', web: 'from the web', import: 'imported', manual: 'added by hand',
+};
 /** What is named of something that is gone. */
 const NAME_CHARS = 48;
 
@@ -60,49 +64,60 @@ export class MemCard extends HTMLElement {
     this.classList.toggle('wrong', Boolean(row.wrong));
     this.classList.toggle('replaced', row.replacedBy != null);
     this.classList.toggle('open', this.#open);
-    // What was said is its own title: it opens to its full length.
-    this.classList.toggle('said', row.kind === 'prompt' || row.kind === 'message');
-    const lede = ledeOf(row);
-    fill(
-      this,
-      mark(typeOf(row)),
-      h(
-        'div',
-        { class: 'card-head' },
-        h('button', { type: 'button', class: 'card-toggle', id: `${id}-toggle`, 'data-act': 'toggle', 'aria-expanded': String(this.#open), 'aria-controls': this.#open ? id : null, onclick: () => this.toggle() }, marked(titleOf(row), row.why?.matched)),
-        this.#open ? null : lede && h('p', { class: 'lede' }, marked(lede, row.why?.matched)),
-        this.#meta(),
-      ),
-      h('time', { class: 'when', datetime: new Date(row.createdAt).toISOString(), title: `${day(row.createdAt)}, ${time(row.createdAt)}` }, row.score == null ? time(row.createdAt) : ago(row.createdAt)),
-      this.#open && h('div', { id, class: 'card-body' }, this.#body(), this.#actions()),
-    );
+    const body = this.#open && h('div', { id, class: 'card-body' }, this.#body(), this.#actions());
+    fill(this, mark(typeOf(row)), this.#head(id), this.#when(), body);
     this.setAttribute('aria-labelledby', `${id}-toggle`);
     if (had) (this.querySelector(`[data-act="${had}"]`) ?? this.querySelector('.card-toggle')).focus({ preventScroll: true });
+  }
+
+  #head(id) {
+    const matched = this.#row.why?.matched;
+    const lede = !this.#open && ledeOf(this.#row);
+    const props = {
+      type: 'button', class: 'card-toggle', dir: 'auto', id: `${id}-toggle`, 'data-act': 'toggle',
+      'aria-expanded': String(this.#open), 'aria-controls': this.#open ? id : null, onclick: () => this.toggle(),
+    };
+    return h(
+      'div',
+      { class: 'card-head' },
+      h('button', props, marked(titleOf(this.#row), matched)),
+      lede && h('p', { class: 'lede', dir: 'auto' }, marked(lede, matched)),
+      this.#meta(),
+    );
+  }
+
+  /** In the order of time the hour says enough; elsewhere, how long ago. */
+  #since = () => (this.#row.score == null ? time : ago)(this.#row.createdAt);
+
+  #when() {
+    const at = this.#row.createdAt;
+    return h('time', { class: 'when', datetime: new Date(at).toISOString(), title: `${day(at)}, ${time(at)}` }, this.#since());
+  }
+
+  /** Time has gone on. */
+  freshen() {
+    const shown = this.querySelector(':scope > .when');
+    if (shown.textContent !== this.#since()) fill(shown, this.#since());
   }
 
   #meta() {
     const row = this.#row;
     const files = row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [];
     const concepts = row.concepts ?? [];
+    const tag = (text) => h('span', { class: 'tag' }, text);
     return h(
       'p',
       { class: 'meta' },
       h('span', { class: 'type', 'data-type': typeOf(row) }, typeName(row)),
-      row.pinned && h('span', { class: 'tag' }, 'pinned'),
-      row.wrong && h('span', { class: 'tag' }, 'marked wrong'),
-      row.replacedBy != null && h('span', { class: 'tag' }, `replaced by #${row.replacedBy}`),
-      row.level === 'user' && h('span', { class: 'tag' }, 'every project'),
-      row.level === 'proposed' && h('span', { class: 'tag' }, 'proposed'),
-      row.project && !this.#inSession && h('span', {}, row.project.name),
-      files.length > 0 && h('span', { class: 'mono' }, baseName(files[0]), files.length > 1 && ` +${files.length - 1}`),
-      concepts.length > 0 && h('span', {}, concepts.slice(0, CONCEPTS).join(', ')),
+      row.pinned && tag('pinned'),
+      row.wrong && tag('marked wrong'),
+      row.replacedBy != null && tag(h('a', { href: hrefOf(`#${row.replacedBy}`) }, `replaced by #${row.replacedBy}`)),
+      row.level === 'user' && tag('every project'),
+      row.level === 'proposed' && tag('proposed'),
+      row.project && !this.#inSession && h('bdi', {}, row.project.name),
+      files.length > 0 && h('span', { class: 'mono' }, h('bdi', {}, baseName(files[0])), files.length > 1 && ` +${files.length - 1}`),
+      concepts.length > 0 && h('bdi', {}, concepts.slice(0, CONCEPTS).join(', ')),
     );
-  }
-
-  /** As it was before its view was drawn anew. */
-  reopen() {
-    this.#open = true;
-    this.#render();
   }
 
   toggle(to = !this.#open) {
@@ -114,9 +129,8 @@ export class MemCard extends HTMLElement {
   }
 
   #body() {
-    const row = this.#row;
-    const parts = row.kind === 'observation' ? observation(row) : row.kind === 'summary' ? summary(row) : row.private && h('p', { class: 'soft' }, 'Its words were never kept.');
-    return [parts, row.why && why(row), this.#source()];
+    const isWhyOpen = this.querySelector('.why')?.open ?? false;
+    return [detailsOf(this.#row), this.#row.why && why(this.#row, isWhyOpen), this.#source()];
   }
 
   /** Where it is from, small. */
@@ -126,19 +140,19 @@ export class MemCard extends HTMLElement {
     return h(
       'p',
       { class: 'meta' },
-      h('span', { class: 'mono' }, row.handle),
+      h('a', { class: 'mono', href: hrefOf(row.handle), title: 'This memory alone' }, row.handle),
       row.readTokens > 0 && h('span', {}, `${plural(row.readTokens, 'token')} to tell`),
       row.discoveryTokens > 0 && h('span', {}, `${count(row.discoveryTokens)} to find out`),
       row.origin && h('span', {}, ORIGINS[row.origin] ?? row.origin),
       row.madeBy && row.madeBy !== 'hand' && h('span', {}, row.madeBy === 'local' ? 'written without a model' : `written by ${row.madeBy}`),
-      row.branch && h('span', {}, `branch ${row.branch}`),
+      row.branch && h('span', {}, 'branch ', h('bdi', {}, row.branch)),
       session,
     );
   }
 
   #actions() {
     const row = this.#row;
-    const button = (act, name, run, extra = {}) => h('button', { type: 'button', class: 'small', 'data-act': act, onclick: run, ...extra }, name);
+    const button = (act, name, run, more = {}) => h('button', { type: 'button', class: 'small', 'data-act': act, onclick: run, ...more }, name);
     const forget = button('forget', 'Forget', () => this.#forget(), { class: 'small danger' });
     if (row.kind !== 'observation') return h('div', { class: 'actions' }, forget);
     return h(
@@ -156,9 +170,16 @@ export class MemCard extends HTMLElement {
     );
   }
 
+  /** The row as it is now, also for the list that may have to draw it again. */
+  #become(row) {
+    const list = this.closest('mem-list');
+    this.update(row);
+    list?.add(this.#row);
+  }
+
   async #change(edit) {
     try {
-      this.update(await patch(apiOf(this.#row), edit));
+      this.#become(await patch(apiOf(this.#row), edit));
     } catch (error) {
       toast(trouble(error));
     }
@@ -168,7 +189,7 @@ export class MemCard extends HTMLElement {
   async #judge(signal) {
     try {
       await post('/api/feedback', { handle: this.#row.handle, signal });
-      if (signal === 'wrong') this.update({ ...this.#row, wrong: true });
+      if (signal === 'wrong') this.#become({ wrong: true });
       else toast('It will be told less often.');
     } catch (error) {
       toast(trouble(error));
@@ -177,21 +198,19 @@ export class MemCard extends HTMLElement {
 
   #edit() {
     const body = this.querySelector('.card-body');
-    const done = (act = 'edit') => {
+    const end = () => {
+      fill(body);
       this.#render();
-      this.querySelector(`[data-act="${act}"]`)?.focus({ preventScroll: true });
+      this.querySelector('[data-act="edit"]')?.focus({ preventScroll: true });
+      this.dispatchEvent(new Event('free', { bubbles: true }));
     };
-    edit(body, this.#row, {
-      save: async (changed) => {
-        this.#row = { ...this.#row, ...(await patch(apiOf(this.#row), changed)) };
-        fill(body);
-        done();
-      },
-      cancel: () => {
-        fill(body);
-        done();
-      },
-    });
+    const save = async (changed) => {
+      const row = await patch(apiOf(this.#row), changed);
+      fill(body);
+      this.#become(row);
+      end();
+    };
+    edit(body, this.#row, { save, cancel: end });
   }
 
   async #forget() {
@@ -204,84 +223,18 @@ export class MemCard extends HTMLElement {
       toast(trouble(error));
       return;
     }
-    const place = document.createComment('');
-    if (list) list.drop(row.kind, row.id);
-    else this.replaceWith(place);
-    const run = async () => {
-      try {
-        await post(`/api/memory/${row.kind}/${row.id}/restore`);
-      } catch (error) {
-        toast(trouble(error));
-        return;
-      }
-      if (list) list.add(row);
-      else place.replaceWith(this);
-      document.getElementById(`body-${row.kind}-${row.id}-toggle`)?.focus();
-    };
-    toast(`Forgot “${brief(titleOf(row))}”`, { name: 'Undo', run });
+    list.drop(row.kind, row.id);
+    const name = brief(titleOf(row), NAME_CHARS).replaceAll('`', '');
+    undoToast(`Forgot “${name}”`, `Later: \`claude-mem forget --undo '${row.handle}'\``, async () => {
+      await post(`/api/memory/${row.kind}/${row.id}/restore`);
+      list.putBack(row);
+      const back = document.getElementById(`body-${row.kind}-${row.id}-toggle`);
+      (back ?? document.getElementById('main')).focus();
+    });
   }
 }
 
 /** All of a row that a card could show. */
 const seenOf = (row) => JSON.stringify({ ...row, updatedAt: null });
-
-/** The next thing that it says; what only repeats the title is passed over. */
-function ledeOf(row) {
-  const said = row.kind === 'observation' ? [row.subtitle, row.narrative] : row.kind === 'summary' ? [row.completed, row.learned] : [];
-  return said.find((text) => text && !same(text, titleOf(row)));
-}
-
-const brief = (text) => (text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS).trimEnd()}…` : text).replaceAll('`', '');
-
-const same = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
-
-function observation(row) {
-  return [
-    row.subtitle && !same(row.subtitle, row.title) && h('p', { class: 'soft' }, marked(row.subtitle)),
-    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose' }, marked(row.narrative)),
-    row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', {}, marked(fact)))),
-    row.concepts?.length > 0 && chips('Concepts', row.concepts, 'concept'),
-    chips('Modified', row.filesModified, 'file'),
-    chips('Read', row.filesRead, 'file'),
-  ];
-}
-
-function summary(row) {
-  const fields = [['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed], ['Next steps', row.nextSteps], ['Notes', row.notes]];
-  return [
-    h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(([name, text]) => [h('dt', {}, name), h('dd', {}, marked(text))])),
-    chips('Edited', row.filesEdited, 'file'),
-    chips('Read', row.filesRead, 'file'),
-  ];
-}
-
-function chips(name, list, filter) {
-  if (!list?.length) return null;
-  return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), list.map((text) => h('a', { class: filter === 'file' ? 'chip mono' : 'chip', href: `#/search?${new URLSearchParams({ [filter]: text })}` }, text)));
-}
-
-const PARTS = [
-  ['words', 'Words', 'How well its words fit'],
-  ['vectors', 'Meaning', 'How near its meaning is'],
-  ['coverage', 'Coverage', 'How much of the question is in it'],
-  ['neighbours', 'Neighbours', 'How well what stands around it fits'],
-  ['recency', 'Recency', 'How new it is'],
-];
-
-/** The parts of a score, as bars and figures. */
-function why({ why: parts, score, asked = '' }) {
-  const most = Math.max(...PARTS.map(([key]) => parts[key] ?? 0), 0.01);
-  const line = ([key, name, about]) => {
-    const part = Math.max(parts[key] ?? 0, 0);
-    return h('div', { class: 'bar-row', title: about }, h('span', {}, name), h('span', { class: 'bar' }, part > 0 && h('span', { style: { inlineSize: `${(part / most) * 100}%` } })), h('span', {}, part.toFixed(2)));
-  };
-  return h(
-    'details',
-    { class: 'why' },
-    h('summary', {}, 'Why it is here', h('span', { class: 'score', title: 'How well it fits' }, score.toFixed(2))),
-    PARTS.map(line),
-    parts.matched?.length > 0 && h('p', { class: 'meta' }, `matched: ${wordsOf(parts.matched, asked).join(', ')}`),
-  );
-}
 
 customElements.define('mem-card', MemCard);

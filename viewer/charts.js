@@ -38,7 +38,7 @@ class MemBars extends HTMLElement {
     const top = nice(Math.max(...totals, 1));
     const step = (width - LEFT) / days.length;
     const y = (value) => TOP + (HEIGHT - BOTTOM - TOP) * (1 - value / top);
-    const grid = [0, top / 2, top].map((value) => [
+    const grid = [0, top / 2, top].filter(Number.isInteger).map((value) => [
       s('line', { class: 'grid', x1: LEFT, x2: width, y1: Math.round(y(value)) + 0.5, y2: Math.round(y(value)) + 0.5 }),
       s('text', { class: 'axis', x: LEFT - 8, y: y(value) + 4, 'text-anchor': 'end' }, short(value)),
     ]);
@@ -69,16 +69,19 @@ export function bars(title, days, series) {
   const legend = series.length > 1 && h('span', { class: 'legend' }, series.map((one) => h('span', {}, h('span', { class: `swatch ${one.class}` }), one.name)));
   const head = h('tr', {}, h('th', { scope: 'col' }, 'Day'), series.map((one) => h('th', { scope: 'col' }, one.name)));
   const rows = days.map((day, at) => series.some((one) => one.values[at]) && h('tr', {}, h('td', {}, day), series.map((one) => h('td', {}, count(one.values[at])))));
-  const table = h('div', { class: 'sr' }, h('table', {}, h('caption', {}, title), h('thead', {}, head), h('tbody', {}, rows)));
+  const table = h('details', { class: 'figures-of' }, h('summary', {}, 'Figures'), h('table', {}, h('caption', { class: 'sr' }, title), h('thead', {}, head), h('tbody', {}, rows)));
   if (!series.some((one) => one.values.some(Boolean))) return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title), h('p', { class: 'soft' }, 'Nothing in the last 60 days.'));
   return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title, legend), MemBars.of({ title, days, series }), table);
 }
 
-/** Horizontal bars: one row a name. `class` colours one row. */
+/** Horizontal bars: one row a name. `class` colours one row, `href` leads to what it counts. */
 export function ranks(title, rows, note) {
   const most = Math.max(...rows.map((row) => row.count), 1);
-  const line = (row) => h('div', { class: 'bar-row' }, h('span', { title: row.name }, row.name), h('span', { class: 'bar' }, row.count > 0 && h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } })), h('span', {}, count(row.count)));
-  return h('figure', { class: 'chart' }, h('figcaption', {}, title), rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'Nothing yet.'), note && h('p', { class: 'chart-note' }, note));
+  const nameOf = (row) => (row.href ? h('a', { href: row.href, title: row.name }, row.name) : h('span', { title: row.name }, row.name));
+  const barOf = (row) => row.count > 0 && h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } });
+  const line = (row) => h('div', { class: 'bar-row' }, nameOf(row), h('span', { class: 'bar' }, barOf(row)), h('span', {}, count(row.count)));
+  const shown = rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'Nothing yet.');
+  return h('figure', { class: 'chart' }, h('figcaption', {}, title), shown, note && h('p', { class: 'chart-note' }, note));
 }
 
 function nice(value) {

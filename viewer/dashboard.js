@@ -1,8 +1,9 @@
 // How much there is, what it cost, what it saved, and whether all is well.
 
 import { get, post, remove } from './api.js';
-import { coded, h, toast, trouble } from './dom.js';
+import { ask, coded, h, trouble } from './dom.js';
 import { bars, ranks } from './charts.js';
+import { toast } from './toasts.js';
 import { bytes, count, nameOf, plural, short } from './words.js';
 
 const PROJECTS = 8;
@@ -17,6 +18,7 @@ export async function dashboard(world) {
   const waiting = queue.waiting + queue.leased;
   return [
     h('h1', {}, 'Dashboard'),
+    world.project && h('p', { class: 'note' }, 'All projects together: the choice above does not narrow these figures.'),
     health(stats.health),
     h(
       'div',
@@ -49,10 +51,10 @@ export async function dashboard(world) {
         ],
         `What sessions were told had cost ${count(tokens.discovery)} tokens to find out and cost ${count(tokens.read)} to tell${tokens.calls ? `; ${plural(tokens.calls, 'call')} to a model` : ''}.`,
       ),
-      ranks('By type', stats.byType.map((row) => ({ name: nameOf(row.type), count: row.count, type: row.type }))),
+      ranks('By type', stats.byType.map((row) => ({ name: nameOf(row.type), count: row.count, type: row.type, href: `#/feed?${new URLSearchParams({ type: row.type })}` }))),
       ranks('By project', projects(stats.byProject)),
     ),
-    dead.items.length > 0 && deadEvents(dead.items, world),
+    dead.items.length > 0 && deadEvents(dead.items, queue.dead, world),
   ];
 }
 
@@ -67,7 +69,8 @@ function saving(tokens) {
 }
 
 function spending(tokens, provider) {
-  if (provider === 'local' || !tokens.calls) return 'no model has been asked';
+  if (!tokens.calls) return 'no model has been asked';
+  if (provider === 'local') return 'no model is asked any more';
   return tokens.budgetPerDay ? `of ${short(tokens.budgetPerDay)} a day` : 'the budget forbids any';
 }
 
@@ -83,16 +86,18 @@ function health(problems) {
   return h('ul', { class: 'problems' }, problems.map(({ problem, fix }) => h('li', {}, coded(problem), fix && [': ', h('code', {}, fix)])));
 }
 
-function deadEvents(rows, world) {
+function deadEvents(rows, all, world) {
   const act = (run, done) => async () => {
     try {
-      await run();
+      if ((await run()) === false) return;
       toast(done);
       world.refresh();
     } catch (error) {
       toast(trouble(error));
     }
   };
+  // What is dropped is gone for good: nothing was made of it yet that could be brought back.
+  const drop = async (row) => (await ask('Drop this event for good?', 'Drop', 'Keep it')) && remove(`/api/queue/${row.id}`);
   const button = (name, run, done, look) => h('button', { type: 'button', class: look, onclick: act(run, done) }, name);
   const line = (row) =>
     h('li', { class: 'row' },
@@ -100,6 +105,7 @@ function deadEvents(rows, world) {
       h('span', { class: 'meta' }, row.error ?? 'no reason was given'),
       h('span', { class: 'actions' },
         button('Retry', () => post(`/api/queue/${row.id}/retry`), 'It will be tried again.', 'small'),
-        button('Drop', () => remove(`/api/queue/${row.id}`), 'Dropped.', 'small danger')));
-  return [h('h2', {}, 'Events that could not be processed'), h('ul', { class: 'rows sheet' }, rows.map(line))];
+        button('Drop', () => drop(row), 'Dropped.', 'small danger')));
+  const cut = all > rows.length && h('p', { class: 'note' }, `The first ${rows.length} of ${count(all)}.`);
+  return [h('h2', {}, 'Events that could not be processed'), cut, h('ul', { class: 'rows sheet' }, rows.map(line))];
 }

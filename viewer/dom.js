@@ -45,35 +45,39 @@ export function state(title, hint, action) {
   return h('div', { class: 'state' }, h('p', { class: 'state-title' }, title), said && h('p', {}, said), action);
 }
 
-export function loading(what = 'Loading') {
-  return h('div', { class: 'state', 'aria-busy': 'true' }, h('p', { class: 'pulse' }, `${what}…`));
+export function loading() {
+  return h('div', { class: 'state', 'aria-busy': 'true' }, h('p', { class: 'pulse' }, 'Loading…'));
 }
 
 /** What went wrong, in one line. */
 export const trouble = (error) => [error.message, error.hint].filter(Boolean).map((text) => text.replace(/([^.!?…])$/, '$1.')).join(' ');
 
-/** Something to say, and maybe to take back. It stays while somebody points at it. */
-export function toast(text, action) {
-  const box = h('div', { class: 'toast' }, h('span', {}, coded(text)));
-  const close = () => box.remove();
-  let timer;
-  const wait = () => (timer = setTimeout(close, action ? 10_000 : 5_000));
-  const stay = () => clearTimeout(timer);
-  for (const come of ['pointerenter', 'focusin']) box.addEventListener(come, stay);
-  for (const go of ['pointerleave', 'focusout']) box.addEventListener(go, wait);
-  if (action) box.append(h('button', { type: 'button', class: 'quiet', onclick: () => { stay(); close(); action.run(); } }, action.name));
-  const toasts = document.getElementById('toasts');
-  while (toasts.childElementCount > 3) toasts.firstChild.remove();
-  toasts.append(box);
-  wait();
+/** What went wrong, in place of what was asked for, and a way to ask again. */
+export function failure(error, again) {
+  const hint = error.hint || 'Run `claude-mem doctor`: it finds out what is wrong.';
+  const box = state(error.message, hint, h('button', { type: 'button', onclick: again }, 'Try again'));
+  box.classList.add('failed');
+  return box;
 }
+
+let dialogs = 0;
 
 /** A dialog that is gone when it is closed, and gives the focus back. */
 export function dialog(title, ...content) {
-  const box = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() }, h('h2', { id: 'dialog-title' }, title), content);
+  const id = `dialog-${(dialogs += 1)}`;
+  const box = h('dialog', { 'aria-labelledby': id, onclose: () => box.remove() }, h('h2', { id }, title), content);
   document.body.append(box);
   box.showModal();
   return box;
+}
+
+/** Whether somebody says yes. Whoever only closes it has said no. */
+export function ask(question, yes, no) {
+  return new Promise((done) => {
+    const answer = (text, look, is, more) => h('button', { type: 'button', class: look, onclick: () => { done(is); box.close(); }, ...more }, text);
+    const box = dialog(question, h('div', { class: 'actions' }, answer(no, 'primary', false, { autofocus: true }), answer(yes, 'danger', true)));
+    box.addEventListener('close', () => done(false));
+  });
 }
 
 /** Runs once it was not asked for so long; `now` does so at once. */
@@ -88,4 +92,24 @@ export function debounce(wait, run) {
     return run(...args);
   };
   return later;
+}
+
+/** Runs at once, and then at most once in so long, however often it is asked for: never later than
+ *  that after it was asked for last. */
+export function throttle(wait, run) {
+  let timer = null;
+  let isAsked = false;
+  const turn = () => {
+    timer = null;
+    if (isAsked) go();
+  };
+  const go = () => {
+    isAsked = false;
+    timer = setTimeout(turn, wait);
+    run();
+  };
+  return () => {
+    isAsked = true;
+    if (timer === null) go();
+  };
 }

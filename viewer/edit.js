@@ -1,16 +1,34 @@
 // Writing memories by hand: changing one, and adding one.
 
 import { post } from './api.js';
-import { dialog, fill, h, toast, trouble } from './dom.js';
+import { dialog, fill, h, trouble } from './dom.js';
+import { toast } from './toasts.js';
 import { nameOf, TYPES } from './words.js';
+import { isDone, watch } from './writing.js';
 
 const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 const words = (text) => text.split(',').map((word) => word.trim()).filter(Boolean);
 const option = (value, chosen, name = value) => h('option', { value, selected: value === chosen }, name);
 
 function field(label, name, value, rows, more = {}) {
-  const control = rows ? h('textarea', { rows: String(rows), name, ...more }, value ?? '') : h('input', { name, value: value ?? '', ...more });
+  const props = { name, dir: 'auto', ...more };
+  const control = rows ? h('textarea', { rows: String(rows), ...props }, value ?? '') : h('input', { value: value ?? '', ...props });
   return h('label', { class: 'field' }, h('span', {}, label), control);
+}
+
+function choice(label, name, options) {
+  return h('label', { class: 'field' }, h('span', {}, label), h('select', { name }, options));
+}
+
+/** How the fields of the form are read. */
+const READ = { facts: lines, concepts: words };
+
+/** What was changed since it was `before`. What nobody touched is not sent: it may have become
+ *  another meanwhile, and a list that was not typed anew stays as it is, commas and all. */
+function changed(before, form) {
+  const now = Object.entries(Object.fromEntries(new FormData(form)));
+  const touched = now.filter(([name, text]) => text !== before[name]);
+  return Object.fromEntries(touched.map(([name, text]) => [name, READ[name] ? READ[name](text) : text]));
 }
 
 /** Puts a form for this row into `place`. */
@@ -19,31 +37,31 @@ export function edit(place, row, { save, cancel }) {
   const types = TYPES.includes(row.type) ? TYPES : [...TYPES, row.type];
   const submit = async (event) => {
     event.preventDefault();
-    const values = Object.fromEntries(new FormData(form));
+    const what = changed(before, form);
     try {
-      await save({ type: values.type, title: values.title, subtitle: values.subtitle, narrative: values.narrative, facts: lines(values.facts), concepts: words(values.concepts) });
+      if (Object.keys(what).length) await save(what);
+      else cancel();
+      isDone(form);
     } catch (error) {
       fill(problem, trouble(error));
     }
   };
-  const keys = (event) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    cancel();
-  };
+  const leave = h('button', { type: 'button' }, 'Cancel');
   const form = h(
     'form',
-    { class: 'edit', onsubmit: submit, onkeydown: keys },
+    { class: 'edit', onsubmit: submit },
     field('Title', 'title', row.title, 0, { required: true }),
-    h('label', { class: 'field' }, h('span', {}, 'Type'), h('select', { name: 'type' }, types.map((type) => option(type, row.type, nameOf(type))))),
+    choice('Type', 'type', types.map((type) => option(type, row.type, nameOf(type)))),
     field('Subtitle', 'subtitle', row.subtitle),
     field('Narrative', 'narrative', row.narrative, 5),
     field('Facts, one a line', 'facts', (row.facts ?? []).join('\n'), 4),
     field('Concepts, separated by commas', 'concepts', (row.concepts ?? []).join(', ')),
     problem,
-    h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), h('button', { type: 'button', onclick: cancel }, 'Cancel')),
+    h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), leave),
   );
+  const before = Object.fromEntries(new FormData(form));
   fill(place, form);
+  leave.addEventListener('click', watch(form, cancel));
   form.querySelector('input').focus();
 }
 
@@ -58,29 +76,37 @@ export async function add(world) {
   const everywhere = h('input', { type: 'checkbox', name: 'global', checked: !world.projects.length, onchange: () => (project.disabled = everywhere.checked) });
   const save = async (event) => {
     event.preventDefault();
-    const values = Object.fromEntries(new FormData(event.target));
+    const { text, title, type, project: id } = Object.fromEntries(new FormData(form));
     try {
-      const row = await post('/api/memory/save', { text: values.text, title: values.title || undefined, type: values.type, project: values.project || undefined, global: everywhere.checked });
+      const row = await post('/api/memory/save', { text, title: title || undefined, type, project: id || undefined, global: everywhere.checked });
+      isDone(form);
       box.close();
       toast(`Saved as ${row.handle}`);
     } catch (error) {
       fill(problem, trouble(error));
     }
   };
-  const box = dialog(
-    'Add a memory',
-    h(
-      'form',
-      { onsubmit: save },
-      field('What should be remembered', 'text', '', 5, { required: true }),
-      field('Title', 'title', '', 0, { placeholder: 'the first sentence' }),
-      h('div', { class: 'pair' },
-        h('label', { class: 'field' }, h('span', {}, 'Type'), h('select', { name: 'type' }, TYPES.map((type) => option(type, 'decision', nameOf(type))))),
-        h('label', { class: 'field' }, h('span', {}, 'Project'), project)),
-      h('label', { class: 'check' }, everywhere, 'It holds in every project'),
-      problem,
-      h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), h('button', { type: 'button', onclick: () => box.close() }, 'Cancel')),
-    ),
+  const leave = h('button', { type: 'button' }, 'Cancel');
+  const form = h(
+    'form',
+    { onsubmit: save },
+    field('What should be remembered', 'text', '', 5, { required: true }),
+    field('Title', 'title', '', 0, { placeholder: 'the first sentence' }),
+    h('div', { class: 'pair' },
+      choice('Type', 'type', TYPES.map((type) => option(type, 'decision', nameOf(type)))),
+      h('label', { class: 'field' }, h('span', {}, 'Project'), project)),
+    h('label', { class: 'check' }, everywhere, 'It holds in every project'),
+    problem,
+    h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), leave),
   );
+  const box = dialog('Add a memory', form);
   project.disabled = everywhere.checked;
+  const close = watch(form, () => box.close());
+  leave.addEventListener('click', close);
+  box.addEventListener('close', () => document.dispatchEvent(new Event('free')));
+  // Where there is no key for it, as on a phone, a dialog is closed by other means.
+  box.addEventListener('cancel', (event) => {
+    event.preventDefault();
+    close();
+  });
 }

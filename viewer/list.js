@@ -1,7 +1,7 @@
 // A list that may be very long: pages come as one scrolls; pages far away give their cards back
 // and keep only their height, and those not seen for long give their rows back too.
 
-import { fill, h, loading, state } from './dom.js';
+import { failure, fill, h, loading } from './dom.js';
 import { MemCard } from './card.js';
 import { painted } from './paint.js';
 import { inPlace } from './place.js';
@@ -11,12 +11,20 @@ import { day } from './times.js';
 const NEAR = '150% 0px';
 /** Pages whose rows are kept for coming back; others are asked for again. */
 const KEPT = 40;
+/** A page to which so many rows came is cut in two. */
+const ROWS_MAX = 100;
+/** Rows that went, of which it is known where they stood. */
+const PLACES_MAX = 50;
+const MINUTE_MS = 60_000;
+
+const isSame = (one, other) => one.kind === other.kind && one.id === other.id;
 
 export class MemList extends HTMLElement {
   #options;
   #cursor;
   #busy = false;
   #ended = false;
+  #failed = false;
   #pages = h('div', { class: 'pages' });
   #end = h('div', { class: 'list-end' }, loading());
   #news = h('button', { type: 'button', class: 'news', hidden: true, onclick: () => this.#top() });
@@ -24,15 +32,26 @@ export class MemList extends HTMLElement {
   #open = new Set();
   #recent = [];
   #generation = 0;
+  #abort = new AbortController();
   /** What is heard while the first page is on its way, which may not know of it yet. */
   #late = null;
+  /** What must not happen before somebody has written to the end. */
+  #waiting = [];
+  /** Of what went: which rows stood beside it. */
+  #places = new Map();
+  #minutes;
+  #today = new Date().toDateString();
   /** Settled when what was asked for last is there. */
   ready = null;
   #near = new IntersectionObserver((entries) => entries.forEach((entry) => this.#see(entry)), { rootMargin: NEAR });
   #more = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && this.#next(), { rootMargin: NEAR });
 
-  /** `load(cursor)` gives `{items, next}`, `next` null at the end; `empty()` is what to say then;
-   *  `days` sets a heading before each day. */
+  /** `load(cursor, {signal, upTo})` gives `{items, next}`, `next` null at the end; `upTo` is the
+   *  cursor at which the page ends where it was asked for before. `loaded(page)` hears of each that
+   *  counts. `empty()` is what to say without any.
+   *  `compare` is the order by which new rows find their place; without it there are none.
+   *  `cursorOf(row)` is the cursor of what follows a row; without it no rows are given back.
+   *  `days` sets a heading before each day; `card` is how each card is made. */
   static of(options) {
     const list = document.createElement('mem-list');
     list.#options = options;
@@ -40,29 +59,67 @@ export class MemList extends HTMLElement {
   }
 
   connectedCallback() {
+    addEventListener('scroll', this.#scrolled, { passive: true });
+    this.addEventListener('free', this.#freed);
+    this.#minutes = setInterval(() => this.#minute(), MINUTE_MS);
+    if (this.firstChild) {
+      this.#resume();
+      return;
+    }
     this.className = 'list';
     fill(this, this.#news, this.#pages, this.#end);
-    addEventListener('scroll', this.#scrolled, { passive: true });
     this.reload();
   }
 
   disconnectedCallback() {
-    this.#generation += 1;
+    this.#outdate();
     this.#near.disconnect();
     this.#more.disconnect();
+    clearInterval(this.#minutes);
     removeEventListener('scroll', this.#scrolled);
+  }
+
+  /** Back in the page, as it was. */
+  #resume() {
+    if (!this.#pages.childElementCount && !this.#ended) this.reload();
+    for (const page of this.#pages.children) this.#near.observe(page);
+    if (!this.#ended) this.#more.observe(this.#end);
+    this.#minute();
+  }
+
+  /** What is on its way is not wanted any more. */
+  #outdate() {
+    this.#generation += 1;
+    this.#busy = false;
+    this.removeAttribute('aria-busy');
+    this.#abort.abort();
+    this.#abort = new AbortController();
   }
 
   /** From the start. What is shown stays until there is something to show instead. */
   reload() {
-    this.#generation += 1;
+    if (this.querySelector('.edit')) {
+      this.#waiting.push(() => this.reload());
+      return;
+    }
+    this.#outdate();
     this.#cursor = undefined;
     this.#ended = false;
-    this.#busy = false;
     this.#more.disconnect();
     this.#late = [];
     this.setAttribute('aria-busy', 'true');
     this.ready = this.#next(true);
+  }
+
+  /** Asks again for what could not be had. */
+  retry() {
+    if (this.#failed) this.#again(!this.#pages.childElementCount);
+    for (const page of this.#pages.children) if (page.querySelector('.failed')) this.#fetch(page);
+  }
+
+  /** How many of its rows are such. */
+  count(isSuch) {
+    return [...this.#pages.children].reduce((sum, page) => sum + page.rows.filter(isSuch).length, 0);
   }
 
   /** The next page, and on until the end is out of sight. */
@@ -71,22 +128,17 @@ export class MemList extends HTMLElement {
     this.#busy = true;
     const [generation, cursor] = [this.#generation, this.#cursor];
     try {
-      const { items, next } = await this.#options.load(cursor);
+      const page = await this.#options.load(cursor, { signal: this.#abort.signal });
       if (generation !== this.#generation) return;
-      const had = first && this.#clear();
-      if (items.length) this.#append(items, cursor);
-      if (had) this.#focus(had);
-      this.#cursor = next;
-      this.#ended = next == null;
-      if (this.#ended) this.#close();
-      if (first) this.#catchUp();
+      this.#options.loaded?.(page, first);
+      this.#take(page, cursor, first);
     } catch (error) {
       if (generation !== this.#generation) return;
       if (first) this.#clear();
       this.#late = null;
       this.#ended = true;
-      const again = h('button', { type: 'button', onclick: () => this.#again(first) }, 'Try again');
-      fill(this.#end, state(error.message, error.hint, again));
+      this.#failed = true;
+      fill(this.#end, failure(error, () => this.#again(first)));
     } finally {
       if (generation === this.#generation) {
         this.#busy = false;
@@ -100,6 +152,17 @@ export class MemList extends HTMLElement {
     this.#more.observe(this.#end);
   }
 
+  #take({ items, next }, cursor, first) {
+    const had = first && this.#clear();
+    const fresh = items.filter((row) => !this.#find(row.kind, row.id));
+    if (fresh.length) this.#append(fresh, cursor);
+    if (had) this.#focus(had);
+    this.#cursor = next;
+    this.#ended = next == null;
+    if (this.#ended) this.#close();
+    if (first) this.#catchUp();
+  }
+
   #catchUp() {
     const late = this.#late;
     this.#late = null;
@@ -108,6 +171,7 @@ export class MemList extends HTMLElement {
 
   #again(first) {
     this.#ended = false;
+    this.#failed = false;
     fill(this.#end, loading());
     if (first) this.reload();
     else this.#next();
@@ -119,6 +183,7 @@ export class MemList extends HTMLElement {
     this.#near.disconnect();
     this.#recent = [];
     this.#unseen = 0;
+    this.#failed = false;
     this.#news.hidden = true;
     fill(this.#pages);
     fill(this.#end, loading());
@@ -138,59 +203,93 @@ export class MemList extends HTMLElement {
 
   #append(rows, cursor) {
     const page = h('section', { class: 'page' });
-    page.rows = rows;
     page.cursor = cursor;
     this.#pages.append(page);
+    this.#hold(page, rows);
     this.#show(page);
     this.#near.observe(page);
     return page;
   }
 
+  /** The page knows where it ends also when its rows are given back. */
+  #hold(page, rows) {
+    page.rows = rows;
+    if (rows.length) page.last = rows.at(-1);
+  }
+
+  #made(row, more) {
+    return MemCard.of(row, { open: this.#open.has(row.handle), ...this.#options.card, ...more });
+  }
+
   #show(page) {
     page.style.blockSize = '';
-    fill(page, page.rows.map((row) => MemCard.of(row, { open: this.#open.has(row.handle) })));
+    fill(page, page.rows.map((row) => this.#made(row)));
     this.#headings(page);
     this.#recent = [page, ...this.#recent.filter((other) => other !== page)];
+    if (!this.#options.cursorOf) return;
     // The rows of the first page are never given back: live ones came to it.
     for (const old of this.#recent.splice(KEPT)) if (!old.firstChild && old !== this.#pages.firstChild) old.rows = null;
   }
 
-  async #see({ target: page, isIntersecting }) {
+  #see({ target: page, isIntersecting }) {
     page.isNear = isIntersecting;
-    if (!isIntersecting) {
-      if (!page.firstChild || page.contains(document.activeElement) || page.querySelector('form')) return;
-      page.style.blockSize = `${page.getBoundingClientRect().height}px`;
-      this.#remember(page);
-      page.replaceChildren();
-    } else if (!page.firstChild) {
-      if (!page.rows) {
-        const generation = this.#generation;
-        try {
-          const { items } = await this.#options.load(page.cursor);
-          if (generation === this.#generation) page.rows = items;
-        } catch {
-          // Asked for again when it is scrolled to again.
-        }
+    if (isIntersecting && !page.firstChild) this.#fetch(page);
+    else if (!isIntersecting && page.firstChild) this.#giveBack(page);
+  }
+
+  #giveBack(page) {
+    if (page.contains(document.activeElement) || page.querySelector('form')) return;
+    page.style.blockSize = `${page.getBoundingClientRect().height}px`;
+    this.#remember(page);
+    page.replaceChildren();
+  }
+
+  /** Its cards are wanted; its rows may have to be asked for again. */
+  async #fetch(page) {
+    if (!page.rows) {
+      const generation = this.#generation;
+      try {
+        const upTo = page.nextElementSibling?.cursor;
+        const { items } = await this.#options.load(page.cursor, { signal: this.#abort.signal, upTo });
+        if (generation !== this.#generation) return;
+        this.#hold(page, items);
+      } catch (error) {
+        if (generation === this.#generation && page.isNear) fill(page, failure(error, () => this.#fetch(page)));
+        return;
       }
-      if (page.rows && page.isNear && !page.firstChild) inPlace(() => this.#show(page));
     }
+    if (page.isNear && !page.querySelector('mem-card')) inPlace(() => this.#show(page));
   }
 
   #remember(page) {
     for (const card of page.querySelectorAll('mem-card')) this.#open[card.isOpen ? 'add' : 'delete'](card.row.handle);
   }
 
-  /** A heading where a day begins, counting from the page before. */
+  /** A heading where a day begins, counting from the page before. What changes here may change
+   *  where the next page stands. */
   #headings(page) {
     if (!this.#options.days) return;
+    for (const one of [page, page?.nextElementSibling]) if (one?.querySelector('mem-card')) this.#daysOf(one);
+  }
+
+  #daysOf(page) {
     page.querySelectorAll('.day').forEach((heading) => heading.remove());
-    let last = page.previousElementSibling?.lastDay ?? '';
+    const above = page.previousElementSibling;
+    let last = above ? day(above.last.createdAt) : '';
     for (const card of page.querySelectorAll('mem-card')) {
       const today = day(card.row.createdAt);
       if (today !== last) card.before(h('h2', { class: 'day' }, today));
       last = today;
     }
-    page.lastDay = last;
+  }
+
+  /** Time goes on: what was just now is a minute old, and after midnight today is yesterday. */
+  #minute() {
+    const today = new Date().toDateString();
+    const isNewDay = this.#today !== today;
+    this.#today = today;
+    this.querySelectorAll('mem-card').forEach((card) => card.freshen());
+    if (isNewDay) for (const page of this.#pages.children) this.#headings(page);
   }
 
   /** A row as it is stored or changed. What is here is drawn anew; what is new goes to its place. */
@@ -199,40 +298,83 @@ export class MemList extends HTMLElement {
     const known = this.#find(row.kind, row.id);
     if (known) {
       Object.assign(known.page.rows[known.at], row);
-      this.#card(known.page, row.kind, row.id)?.update(row);
+      this.#card(known.page, row)?.update(row);
       return;
     }
+    const { compare } = this.#options;
+    if (!compare) return;
     const pages = [...this.#pages.children];
-    if (!pages.length) {
-      if (!this.#ended) return;
-      this.#insert(this.#append([], undefined), row);
-      this.#close();
-      return;
-    }
-    const place = pages.find((page) => page.rows?.length && page.rows.at(-1).createdAt <= row.createdAt) ?? (this.#ended ? pages.at(-1) : null);
-    if (place?.rows) this.#insert(place, row);
+    const isWhole = this.#ended && !this.#failed;
+    const page = pages.find((one) => compare(row, one.last) < 0) ?? (isWhole ? pages.at(-1) : null);
+    if (page?.rows) {
+      const at = page.rows.findIndex((other) => compare(row, other) < 0);
+      this.#insert(page, at < 0 ? page.rows.length : at, row);
+    } else if (!pages.length && isWhole) this.#begin(row);
   }
 
-  #insert(page, row) {
-    let at = page.rows.findIndex((other) => other.createdAt <= row.createdAt);
-    if (at < 0) at = page.rows.length;
+  /** The first row of all. */
+  #begin(row) {
+    this.#append([row], undefined);
+    this.#close();
+  }
+
+  /** What went and was brought back stands where it stood. */
+  putBack(row) {
+    const place = this.#places.get(row.handle);
+    if (this.#find(row.kind, row.id) || !place) this.add(row);
+    else this.#insertBeside(row, place);
+  }
+
+  #insertBeside(row, { before, after }) {
+    const next = after && this.#find(after.kind, after.id);
+    if (next) {
+      this.#insert(next.page, next.at, row);
+      return;
+    }
+    const previous = before && this.#find(before.kind, before.id);
+    if (previous) this.#insert(previous.page, previous.at + 1, row);
+    else if (!this.#pages.childElementCount) this.#begin(row);
+    else this.add(row);
+  }
+
+  #insert(page, at, row) {
     const next = page.rows[at];
     page.rows.splice(at, 0, row);
-    const drawn = page.firstChild || page.rows.length === 1;
-    if (drawn) {
-      const card = MemCard.of(row, { fresh: true });
-      const before = next && this.#card(page, next.kind, next.id);
+    this.#hold(page, page.rows);
+    const before = next && this.#card(page, next);
+    if (page.querySelector('mem-card')) {
       inPlace(() => {
+        const card = this.#made(row, { fresh: true });
         if (before) before.before(card);
         else page.append(card);
         this.#headings(page);
       });
     }
-    if (at === 0 && page === this.#pages.firstChild && scrollY > 400) {
-      this.#unseen += 1;
-      fill(this.#news, `↑ ${this.#unseen} new`);
-      this.#news.hidden = false;
-    }
+    if (at === 0 && page === this.#pages.firstChild && scrollY > 400) this.#announce();
+    if (page.rows.length > ROWS_MAX) this.#split(page);
+  }
+
+  #announce() {
+    this.#unseen += 1;
+    fill(this.#news, `↑ ${this.#unseen} new`);
+    this.#news.hidden = false;
+  }
+
+  /** The second half becomes a page of its own, unless somebody is in it: else a page to which
+   *  live rows come would grow for ever. */
+  #split(page) {
+    const cards = [...page.querySelectorAll('mem-card')].slice(ROWS_MAX / 2);
+    if (cards.some((card) => card.contains(document.activeElement) || card.querySelector('form'))) return;
+    const rest = h('section', { class: 'page' });
+    const rows = page.rows.splice(ROWS_MAX / 2);
+    rest.cursor = this.#options.cursorOf?.(page.rows.at(-1));
+    this.#hold(page, page.rows);
+    this.#hold(rest, rows);
+    rest.append(...cards);
+    page.after(rest);
+    this.#headings(page);
+    this.#near.observe(rest);
+    this.#recent.push(rest);
   }
 
   #scrolled = () => {
@@ -242,9 +384,12 @@ export class MemList extends HTMLElement {
     }
   };
 
+  /** To what is new. Its cards may have been given back. */
   #top() {
+    const first = this.#pages.firstChild;
+    if (!first.querySelector('mem-card')) this.#show(first);
     scrollTo({ top: 0 });
-    this.querySelector('.card-toggle')?.focus({ preventScroll: true });
+    first.querySelector('.card-toggle').focus({ preventScroll: true });
   }
 
   drop(kind, id) {
@@ -252,22 +397,48 @@ export class MemList extends HTMLElement {
     const known = this.#find(kind, id);
     if (!known) return;
     const { page, at } = known;
-    page.rows.splice(at, 1);
-    const card = this.#card(page, kind, id);
-    if (card) {
-      const had = card.contains(document.activeElement);
-      const all = had ? [...this.querySelectorAll('mem-card')] : [];
-      const here = all.indexOf(card);
-      card.remove();
-      if (had) ((all[here + 1] ?? all[here - 1])?.querySelector('.card-toggle') ?? this.closest('main'))?.focus();
-      this.#headings(page);
+    const row = page.rows[at];
+    const card = this.#card(page, row);
+    if (card?.querySelector('.edit')) {
+      this.#waiting.push(() => this.drop(kind, id));
+      return;
     }
+    this.#note(row, page, at);
+    page.rows.splice(at, 1);
+    this.#hold(page, page.rows);
+    if (card) this.#takeOut(card, page);
     if (!page.rows.length) {
+      const next = page.nextElementSibling;
       this.#near.unobserve(page);
       page.remove();
+      this.#headings(next);
       if (!this.#pages.childElementCount && this.#ended) this.#close();
     }
   }
+
+  /** The focus goes from what goes to its neighbour. */
+  #takeOut(card, page) {
+    const had = card.contains(document.activeElement);
+    const all = had ? [...this.querySelectorAll('mem-card')] : [];
+    const here = all.indexOf(card);
+    card.remove();
+    if (had) ((all[here + 1] ?? all[here - 1])?.querySelector('.card-toggle') ?? this.closest('main'))?.focus();
+    this.#headings(page);
+  }
+
+  /** Where it stood. */
+  #note(row, page, at) {
+    const before = page.rows[at - 1] ?? page.previousElementSibling?.last;
+    const after = page.rows[at + 1] ?? page.nextElementSibling?.rows?.[0];
+    this.#places.delete(row.handle);
+    this.#places.set(row.handle, { before, after });
+    if (this.#places.size > PLACES_MAX) this.#places.delete(this.#places.keys().next().value);
+  }
+
+  #freed = () => {
+    if (this.querySelector('.edit')) return;
+    this.#waiting.splice(0).forEach((run) => run());
+  };
 
   #find(kind, id) {
     for (const page of this.#pages.children) {
@@ -277,8 +448,8 @@ export class MemList extends HTMLElement {
     return null;
   }
 
-  #card(page, kind, id) {
-    return [...page.querySelectorAll('mem-card')].find((card) => card.row.kind === kind && card.row.id === id);
+  #card(page, row) {
+    return [...page.querySelectorAll('mem-card')].find((card) => isSame(card.row, row));
   }
 }
 

@@ -1,8 +1,9 @@
 // Settings, each with its help, made from what the worker says about them.
 
 import { get, patch, post } from './api.js';
-import { coded, fill, h, state, toast, trouble } from './dom.js';
+import { coded, fill, h, state, trouble } from './dom.js';
 import { time } from './times.js';
+import { toast } from './toasts.js';
 import { count } from './words.js';
 
 export async function settings(world) {
@@ -66,31 +67,34 @@ const NAMES = {
   vectors: 'Search by meaning', worker: 'Start of the worker', worker_idle_minutes: 'Minutes until the worker ends', viewer_open: 'Open the browser',
   backups_keep: 'Backups to keep', backups_bytes_max: 'Space for backups', log_days: 'Days to keep logs', log_bytes_max: 'Space for logs',
 };
-const nameOf = (key) => NAMES[key] ?? (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll('_', ' ');
-
+const called = (key) => NAMES[key] ?? (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll('_', ' ');
 
 function field(item) {
   const id = `set-${item.key}`;
   const problem = h('p', { class: 'problem', id: `${id}-problem`, role: 'alert' });
   const box = h('div', { class: 'setting' });
+  let known = item;
   const save = async (value) => {
     try {
       const { items } = await patch('/api/settings', { [item.key]: value });
       draw(items.find((other) => other.key === item.key) ?? item);
-      toast(`${nameOf(item.key)}: ${value === null ? 'back to its default' : 'saved'}.`);
+      toast(`${called(item.key)}: ${value === null ? 'back to its default' : 'saved'}.`);
     } catch (error) {
+      // A switch shows what is so; what was typed stays, to be mended.
+      if (known.type === 'bool' || known.type === 'enum') draw(known);
       fill(problem, trouble(error));
       document.getElementById(id)?.setAttribute('aria-invalid', 'true');
     }
   };
   const draw = (item) => {
+    known = item;
     const had = box.contains(document.activeElement);
     fill(problem);
-    const reset = item.source === 'file' && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Reset ${nameOf(item.key)}`, onclick: () => save(null) }, 'Reset');
+    const reset = item.source === 'file' && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Reset ${called(item.key)}`, onclick: () => save(null) }, 'Reset');
     fill(
       box,
       h('div', { class: 'setting-about' },
-        h('label', { for: id, class: 'setting-name' }, nameOf(item.key)),
+        h('label', { for: id, class: 'setting-name' }, called(item.key)),
         h('p', { class: 'help', id: `${id}-help` }, coded(item.help), item.restart && ' Holds from the worker’s next start.'),
         h('p', { class: 'meta' }, h('code', {}, item.key), h('span', {}, SOURCES[item.source]), range(item), reset)),
       h('div', { class: 'setting-control' }, control(item, id, save), problem),
@@ -121,11 +125,13 @@ function control(item, id, save) {
     case 'int':
       return text({ inputmode: isSize(item) ? 'text' : 'numeric', value: isSize(item) && item.value != null ? size(item.value) : String(item.value ?? ''), placeholder: String(item.default ?? '') }, (value) => (value === '' ? null : /^-?\d+$/.test(value) ? Number(value) : value));
     case 'list': {
-      const read = (event) => save(event.target.value.split(/[,\n]/).map((word) => word.trim()).filter(Boolean));
-      return h('textarea', { ...common, rows: (item.value ?? []).length > 3 ? '4' : '1', placeholder: 'separated by commas', onchange: read }, (item.value ?? []).join(', '));
+      // One a line: a pattern may have commas in it.
+      const read = (event) => save(event.target.value.split('\n').map((word) => word.trim()).filter(Boolean));
+      const rows = String(Math.min(Math.max((item.value ?? []).length, 1), 6));
+      return h('textarea', { ...common, rows, placeholder: 'one a line', onchange: read }, (item.value ?? []).join('\n'));
     }
     case 'secret':
-      return text({ type: 'password', autocomplete: 'off', placeholder: item.set ? 'is set; type to replace it' : 'not set' }, (value) => value || null);
+      return text({ type: 'password', autocomplete: 'new-password', placeholder: item.set ? 'is set; type to replace it' : 'not set' }, (value) => value || null);
     default:
       return text({ value: item.value ?? '', placeholder: item.default ?? '', spellcheck: 'false' }, (value) => value || null);
   }

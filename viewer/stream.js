@@ -1,8 +1,15 @@
 // What happens, as it happens: server-sent events, read by fetch so that the token can be sent.
+//
+// A browser gives all tabs of one address six connections together. So a tab that nobody looks at
+// lets go of its own, and goes on where it was when it is looked at again.
 
-import { token } from './api.js';
+import { get, GONE, token } from './api.js';
 
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000, 10_000];
+/** Whoever only glances at another tab is not let go of. */
+const HIDDEN_MS = 2_000;
+/** A hidden tab says this often that it is still there: the worker ends when nobody is. */
+const ALIVE_MS = 30_000;
 
 /** Emits `event` for every message, `link` when the connection comes or goes, and `locked` when
  *  the token is worth nothing any more: then it stops. */
@@ -10,35 +17,62 @@ export class Stream extends EventTarget {
   #last = '';
   #tries = 0;
   #running = false;
+  #abort = null;
+  #hiding;
+  #alive;
+  /** While the tab is hidden: settled when it is looked at again. */
+  #asleep = null;
+  #wakeUp = null;
 
   /** `after`: what is known already, as the feed says it. */
   async run(after = '') {
     if (this.#running) return;
     this.#running = true;
     this.#last = after;
+    document.addEventListener('visibilitychange', () => this.#look());
+    this.#look();
     while (this.#running) {
-      try {
-        await this.#read();
-      } catch {
-        // Gone; tried again below.
-      }
+      await this.#asleep;
+      const why = await this.#read().catch((error) => error);
       if (!this.#running) break;
+      if (this.#asleep) continue;
       // It may just have been started anew, or the page be on its way out: the first time is not said.
-      if (this.#tries > 0) this.#emit('link', { up: false });
+      if (this.#tries > 0) this.#emit('link', { up: false, why: why?.error ? why : GONE });
       await new Promise((done) => setTimeout(done, RETRY_MS[Math.min(this.#tries++, RETRY_MS.length - 1)]));
-      if (document.hidden) await new Promise((done) => document.addEventListener('visibilitychange', done, { once: true }));
     }
   }
 
+  #look() {
+    clearTimeout(this.#hiding);
+    if (document.hidden) this.#hiding = setTimeout(() => this.#sleep(), HIDDEN_MS);
+    else this.#wake();
+  }
+
+  #sleep() {
+    if (this.#asleep || !this.#running) return;
+    this.#asleep = new Promise((done) => (this.#wakeUp = done));
+    this.#alive = setInterval(() => get('/api/version').catch(() => { /* Found when it is looked at. */ }), ALIVE_MS);
+    this.#abort?.abort();
+    this.#emit('link', { up: null });
+  }
+
+  #wake() {
+    clearInterval(this.#alive);
+    this.#asleep = null;
+    this.#wakeUp?.();
+  }
+
+  /** Reads to the end. What it throws may say in the worker's own words why there is nothing. */
   async #read() {
     const headers = { 'X-Claude-Mem-Token': token(), Accept: 'text/event-stream' };
     if (this.#last) headers['Last-Event-ID'] = this.#last;
-    const answer = await fetch('/stream', { headers });
+    this.#abort = new AbortController();
+    const answer = await fetch('/stream', { headers, signal: this.#abort.signal });
     if (answer.status === 401) {
       this.#running = false;
       this.#emit('locked');
     }
-    if (!answer.ok) throw new Error(String(answer.status));
+    if (!answer.ok) throw await answer.json();
     this.#tries = 0;
     this.#emit('link', { up: true });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

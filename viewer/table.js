@@ -1,7 +1,7 @@
 // A table that becomes a list where there is no room for columns.
 
 import { h } from './dom.js';
-import { marked } from './words.js';
+import { hrefOf, marked } from './words.js';
 
 /** `columns`: `{name, cell(row), figure}`; figures stand at the right and keep their name in a list. */
 export function table(name, columns, rows, caption) {
@@ -20,5 +20,8 @@ export function table(name, columns, rows, caption) {
   );
 }
 
-/** A memory in a line: its title, and how to ask for it. */
-export const named = ({ title, handle }, sign) => h('span', { class: 'with-mark' }, sign, h('span', {}, marked(title || '(no title)'), ' ', h('span', { class: 'mono soft' }, handle)));
+/** A memory in a line: its title, which leads to it, and how to ask for it. */
+export function named({ title, handle }, sign) {
+  const link = h('a', { class: 'plain', href: hrefOf(handle), dir: 'auto' }, marked(title || '(no title)'));
+  return h('span', { class: 'with-mark' }, sign, h('span', {}, link, ' ', h('span', { class: 'mono soft' }, handle)));
+}

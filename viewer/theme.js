@@ -20,6 +20,12 @@ export function theme(button) {
     button.title = `Theme: ${chosen}`;
     button.setAttribute('aria-label', `Theme: ${chosen}`);
   };
+  // Another tab chose.
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key !== KEY || !ORDER.includes(newValue)) return;
+    chosen = newValue;
+    apply();
+  });
   button.addEventListener('click', () => {
     chosen = ORDER[(ORDER.indexOf(chosen) + 1) % ORDER.length];
     localStorage.setItem(KEY, chosen);

@@ -33,14 +33,34 @@ const OTHER = 'M8 3.5 12.5 8 8 12.5 3.5 8zm0 2.3L5.8 8 8 10.2 10.2 8z';
 
 export const TYPES = ['decision', 'bugfix', 'feature', 'refactor', 'discovery', 'change'];
 const NAMES = { decision: 'Decision', bugfix: 'Bug fix', feature: 'Feature', refactor: 'Refactoring', discovery: 'Discovery', change: 'Change', summary: 'Summary', prompt: 'Prompt', message: 'Answer' };
+/** Kinds that are not observations, and types, as they are called in number. */
+export const KINDS = [['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Answers']];
+const MANY = { decision: 'Decisions', bugfix: 'Fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
+export const manyOf = (type) => MANY[type] ?? type;
 /** What a type or a kind is called; a type of somebody's own is called as it is. */
 export const nameOf = (type) => NAMES[type] ?? type;
 export const mark = (type) => h('span', { class: 'mark', 'data-type': type, 'aria-hidden': 'true' }, s('svg', { viewBox: '0 0 16 16' }, s('path', { d: SHAPES[type] ?? OTHER, 'fill-rule': 'evenodd' })));
 
 export const typeOf = (row) => (row.kind === 'observation' ? row.type : row.kind);
 export const typeName = (row) => nameOf(typeOf(row));
-export const titleOf = (row) => row.title || row.request || (row.private ? 'A private prompt' : row.text) || '(no title)';
+/** Of what was said, the beginning. */
+const TITLE_CHARS = 120;
+export const titleOf = (row) => row.title || row.request || (row.private ? 'A private prompt' : brief(firstLine(row.text), TITLE_CHARS)) || '(no title)';
+const firstLine = (text) => (text ?? '').trim().split('\n', 1)[0];
+/** Text of so many letters at most; no letter is cut in two. */
+export function brief(text, chars) {
+  const letters = Array.from(text);
+  return letters.length > chars ? `${letters.slice(0, chars).join('').trimEnd()}…` : text;
+}
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages' }[row.kind]}/${row.id}`;
+const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message' };
+/** The row that is called so: `#12`, `S3`, `P7`, `M9`; or nothing. */
+export function rowOf(handle) {
+  const [, letter, id] = /^([#SPM])(\d+)$/.exec(handle) ?? [];
+  return letter ? { kind: LETTERS[letter], id: Number(id) } : null;
+}
+/** The address of one memory. */
+export const hrefOf = (handle) => `#/memory/${encodeURIComponent(handle)}`;
 export const baseName = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
 
 const literally = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -54,11 +74,19 @@ export function wordsOf(words, question) {
   return [...new Set(words.map((one) => typed.find((word) => new RegExp(`^${form(one)}$`, 'iu').test(word)) ?? one))];
 }
 
+/** Scripts that set no spaces between words: there a word is found wherever it stands. */
+const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+
+/** What finds these words in a text. Whole words: `id` is not in `valid`, though it is in `user_id`. */
+function finder(words) {
+  const known = (words ?? []).filter((word) => word.length > 1 || UNSPACED.test(word));
+  const whole = (word) => (UNSPACED.test(word) ? literally(word) : `(?<![\\p{L}\\p{N}])${form(word)}(?![\\p{L}\\p{N}])`);
+  return known.length ? new RegExp(`(${known.map(whole).join('|')})`, 'iu') : null;
+}
+
 /** Text as it was written, `code` set as code, with the words that a search matched set apart. */
 export function marked(text, words) {
-  const known = (words ?? []).filter((word) => word.length > 1).map(form);
-  // Whole words: `id` is not in `valid`, though it is in `user_id`.
-  const found = known.length ? new RegExp(`(?<![\\p{L}\\p{N}])(${known.join('|')})(?![\\p{L}\\p{N}])`, 'iu') : null;
+  const found = finder(words);
   const plain = (part) => (found ? part.split(found).map((piece, at) => (at % 2 ? h('mark', {}, piece) : piece)) : part);
   return String(text ?? '').split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h('code', {}, plain(part)) : plain(part)));
 }

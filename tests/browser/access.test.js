@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { Stage, visit } from './stage.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const VIEWS = ['feed', 'search?q=gauge', 'sessions', 'sessions/1', 'dashboard', 'next', 'settings'];
+const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'next', 'settings'];
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 
 before(async () => {
@@ -32,12 +32,12 @@ for (const colorScheme of ['light', 'dark']) {
     await page.evaluate(AXE);
     for (const view of VIEWS) {
       await visit(page, view);
-      await page.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
+      await page.locator('mem-card, mem-bars svg, .setting, .context, .row, .state-title').first().waitFor();
       const first = page.locator('mem-card').first();
       if (await first.count()) {
-        await first.locator('.card-toggle').click();
-        // Of a session the summary is first, and open.
-        await first.locator(`[aria-expanded="${view !== 'sessions/1'}"]`).waitFor();
+        const closed = first.locator('.card-toggle[aria-expanded="false"]');
+        if (await closed.count()) await closed.click();
+        await first.locator('[aria-expanded="true"]').waitFor();
       }
       assert.deepEqual(await findings(page), [], `${view}, ${colorScheme}`);
     }
@@ -60,7 +60,7 @@ test('nobody is kept out of a page without a key, or on a phone', async () => {
   await phone.evaluate(AXE);
   for (const view of VIEWS) {
     await visit(phone, view);
-    await phone.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
+    await phone.locator('mem-card, mem-bars svg, .setting, .context, .row, .state-title').first().waitFor();
     assert.deepEqual(await findings(phone), [], `${view}, phone`);
   }
   await phone.context().close();

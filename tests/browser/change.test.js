@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { card, picture, Stage, until } from './stage.js';
+import { card, discard, picture, Stage, until } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 let page;
@@ -56,7 +56,7 @@ test('leaving an edit changes nothing', async () => {
   await open();
   await at(row.handle).getByRole('button', { name: 'Edit', exact: true }).click();
   await field('title').fill('never kept');
-  await page.keyboard.press('Escape');
+  await discard(page);
   await at(row.handle).getByRole('button', { name: 'Edit', exact: true }).waitFor();
   assert.equal((await stored()).title, row.title);
 });

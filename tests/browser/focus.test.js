@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { card, focused, held, shown, Stage, until, visit, walk } from './stage.js';
+import { card, discard, focused, held, shown, Stage, until, visit, walk } from './stage.js';
 
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 let page;
@@ -44,9 +44,8 @@ async function forget() {
 }
 
 async function undo() {
-  await page.locator('.toast button').waitFor();
-  await walk(page, 'Tab', '.toast button');
-  await page.keyboard.press('Enter');
+  await page.locator('.toast').waitFor();
+  await page.keyboard.press('u');
   await its().waitFor();
   await focus(`mem-card[data-handle="${row.handle}"] .card-toggle`);
 }
@@ -85,7 +84,7 @@ async function session() {
   await visit(page, `sessions/${items[0].id}`);
 }
 
-test('what is drawn anew keeps the focus', async () => {
+test('what comes to a view leaves what has the focus alone', async () => {
   await session();
   const asked = of('prompt').locator('.card-toggle');
   await asked.focus();
@@ -93,7 +92,7 @@ test('what is drawn anew keeps the focus', async () => {
   await asked.evaluate((one) => (one.dataset.old = ''));
   await stage.turn('Sound it again');
   await card(page, 'Sound it again').first().waitFor();
-  await focus(`#${id}:not([data-old])`);
+  await focus(`#${id}[data-old]`);
 });
 
 test('what is open stays open when its view is drawn anew', async () => {
@@ -114,20 +113,20 @@ async function write() {
 async function leave() {
   await focus('.edit [name="title"]');
   assert.equal(await title().inputValue(), 'half a sent');
-  await page.keyboard.press('Escape');
+  await discard(page);
   await title().waitFor({ state: 'detached' });
 }
 
-test('while somebody writes nothing is drawn anew, but afterwards', async () => {
+test('what comes while somebody writes leaves it as it is', async () => {
   await session();
   await of('change').locator('.card-toggle').click();
   await write();
   await stage.turn('Sound it once more');
-  await leave();
   await card(page, 'Sound it once more').first().waitFor();
+  await leave();
 });
 
-test('what was begun while its view was on its way stays, and the view with it', async () => {
+test('what is written stays while its view is on its way', async () => {
   await session();
   await of('change').locator('.card-toggle').click();
   const release = await held(page, '**/api/sessions/*');

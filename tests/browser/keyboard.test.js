@@ -77,9 +77,8 @@ test('walk, open, edit and forget', async () => {
   await press('Enter');
   await dawn.waitFor({ state: 'detached' });
   await focus('.card-toggle', 'the focus goes to a neighbour');
-  await page.locator('.toast button').waitFor();
-  await walk(page, 'Tab', '.toast button');
-  await press('Enter');
+  await page.locator('.toast').waitFor();
+  await press('u');
   await dawn.waitFor();
   await focus(`${its('')}, ${its('*')}`, 'the focus goes to what is back');
 });

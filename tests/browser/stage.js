@@ -22,9 +22,6 @@ export const PATIENCE_MS = 60_000;
 const JSON_BODY = { 'Content-Type': 'application/json' };
 /** How many times slower than it is the browser's processor shall seem. */
 const SLOWDOWN = Number(process.env.CLAUDE_MEM_TEST_SLOWDOWN ?? 1);
-/** What the page does after so long it leaves undone: what can be taken back for ten seconds can be
- *  taken back for as long as a test takes. */
-const NEVER_MS = 10_000;
 const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
 export class Stage {
@@ -142,9 +139,14 @@ export class Stage {
     return this.browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', locale: 'en-GB', ...options });
   }
 
-  /** A page of its own, entered by a link, that keeps what went wrong in `page.troubles`. */
+  /** A page in a browser of its own. */
   async page(options = {}, link = this.link()) {
-    const context = await this.context(options);
+    return this.tab(await this.context(options), link);
+  }
+
+  /** A page, entered by a link, that keeps what went wrong in `page.troubles`. `prepare(page)` is
+   *  done before anything is loaded. */
+  async tab(context, link = this.link(), prepare = () => {}) {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     page.troubles = [];
@@ -156,11 +158,8 @@ export class Stage {
     page.on('console', (message) => /content security policy|trusted ?type/i.test(message.text()) && page.troubles.push(`console: ${message.text()}`));
     await page.exposeFunction('claudeMemViolation', (text) => page.troubles.push(`violation: ${text}`));
     await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) => window.claudeMemViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`)));
-    await page.addInitScript((never) => {
-      const { setTimeout } = window;
-      window.setTimeout = (run, wait, ...args) => (wait >= never ? 0 : setTimeout(run, wait, ...args));
-    }, NEVER_MS);
     if (SLOWDOWN > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+    await prepare(page);
     await page.goto(link);
     return page;
   }
@@ -228,6 +227,20 @@ export async function walk(page, key, selector, most = 60) {
     met.push(await focusOf(page, selector));
   }
   assert.equal(met.at(-1), selector, `${most} times ${key} led to ${[...new Set(met)].join('\n')}`);
+}
+
+/** Answers these requests as a worker that cannot, until what is returned is called. */
+export async function failing(page, address, method = 'GET') {
+  const fail = (route) => (route.request().method() === method ? route.fulfill({ status: 503, json: { error: 'the disk is full', hint: 'Make room.' } }) : route.fallback());
+  await page.route(address, fail);
+  return () => page.unroute(address, fail);
+}
+
+/** Gives up what was written in the form that has the focus. */
+export async function discard(page) {
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').getByRole('button', { name: 'Discard' }).click();
+  await page.locator('dialog:has-text("Discard")').waitFor({ state: 'detached' });
 }
 
 export const card = (page, text) => page.locator('mem-card', { hasText: text });

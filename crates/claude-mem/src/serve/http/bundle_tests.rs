@@ -16,7 +16,7 @@ fn each_module_stands_once_before_those_that_need_it() {
         ),
         (
             "card.js",
-            "// A card.\nimport { h } from './dom.js';\nexport const card = h('p');\n",
+            "// A card.\nimport { h } from './dom.js';\n\n/** The\n *  card. */\nexport const card = h('p'); // kept\n",
         ),
         (
             "dom.js",
@@ -36,9 +36,9 @@ fn each_module_stands_once_before_those_that_need_it() {
 
     // card.js
     const $card = (() => {
-    // A card.
     const { h } = $dom;
-    const card = h('p');
+
+    const card = h('p'); // kept
     return { card };
     })();
 

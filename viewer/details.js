@@ -1,0 +1,82 @@
+// What is in a card that is open: all that there is of a row, and why a search found it.
+
+import { h } from './dom.js';
+import { marked, titleOf, wordsOf } from './words.js';
+
+const isAlike = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
+
+/** The next thing that it says; what only repeats the title is passed over. */
+export function ledeOf(row) {
+  const said = { observation: [row.subtitle, row.narrative], summary: [row.completed, row.learned] }[row.kind] ?? [];
+  return said.find((text) => text && !isAlike(text, titleOf(row)));
+}
+
+/** Everything that a row says. */
+export function detailsOf(row) {
+  if (row.kind === 'observation') return observation(row);
+  return row.kind === 'summary' ? summary(row) : said(row);
+}
+
+function observation(row) {
+  const matched = row.why?.matched;
+  return [
+    row.subtitle && !isAlike(row.subtitle, row.title) && h('p', { class: 'soft', dir: 'auto' }, marked(row.subtitle, matched)),
+    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose', dir: 'auto' }, marked(row.narrative, matched)),
+    row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', { dir: 'auto' }, marked(fact, matched)))),
+    chips('Concepts', row.concepts, 'concept'),
+    chips('Modified', row.filesModified, 'file'),
+    chips('Read', row.filesRead, 'file'),
+  ];
+}
+
+export function summary(row) {
+  const fields = [['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed], ['Next steps', row.nextSteps], ['Notes', row.notes]];
+  const pair = ([name, text]) => [h('dt', {}, name), h('dd', { dir: 'auto' }, marked(text, row.why?.matched))];
+  return [
+    h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(pair)),
+    chips('Edited', row.filesEdited, 'file'),
+    chips('Read', row.filesRead, 'file'),
+  ];
+}
+
+/** What was said, to be read and copied; a short one is its own title. */
+function said(row) {
+  if (row.private) return h('p', { class: 'soft' }, 'Its words were never kept.');
+  return titleOf(row) !== row.text && h('p', { class: 'prose', dir: 'auto' }, marked(row.text, row.why?.matched));
+}
+
+function chips(name, list, filter) {
+  if (!list?.length) return null;
+  const look = filter === 'file' ? 'chip mono' : 'chip';
+  const chip = (text) => h('a', { class: look, href: `#/search?${new URLSearchParams({ [filter]: text })}` }, h('bdi', {}, text));
+  return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), list.map(chip));
+}
+
+const PARTS = [
+  ['words', 'Words', 'How well its words fit'],
+  ['vectors', 'Meaning', 'How near its meaning is'],
+  ['coverage', 'Coverage', 'How much of the question is in it'],
+  ['names', 'Names', 'Names and paths just as they were typed'],
+  ['neighbours', 'Neighbours', 'How well what stands around it fits'],
+  ['recency', 'Recency', 'How new it is'],
+  ['time', 'Time', 'Made when the question says'],
+  ['judged', 'Judged', 'It replaces another, or was replaced'],
+];
+
+/** The parts of a score that counted, as bars and figures: together they are the score. */
+export function why({ why: parts, score, asked = '' }, isOpen) {
+  const counted = PARTS.filter(([key]) => Math.abs(parts[key] ?? 0) >= 0.005);
+  const most = Math.max(...counted.map(([key]) => Math.abs(parts[key])), 0.01);
+  const line = ([key, name, about]) => {
+    const part = parts[key];
+    const bar = h('span', { class: part < 0 ? 'less' : null, style: { inlineSize: `${(Math.abs(part) / most) * 100}%` } });
+    return h('div', { class: 'bar-row', title: about }, h('span', {}, name), h('span', { class: 'bar' }, bar), h('span', {}, part.toFixed(2)));
+  };
+  return h(
+    'details',
+    { class: 'why', open: isOpen },
+    h('summary', {}, 'Why it is here', h('span', { class: 'score', title: 'How well it fits' }, score.toFixed(2))),
+    counted.length ? counted.map(line) : h('p', { class: 'meta' }, 'It is among the latest.'),
+    parts.matched?.length > 0 && h('p', { class: 'meta' }, `matched: ${wordsOf(parts.matched, asked).join(', ')}`),
+  );
+}

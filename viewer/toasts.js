@@ -1,0 +1,66 @@
+// Short messages at the edge of the page, and what can be taken back.
+
+import { coded, fill, h, trouble } from './dom.js';
+
+const SHORT_MS = 5_000;
+/** What was taken over by a newer one goes after this; the newest stays until it is closed. */
+const OLD_MS = 10_000;
+const SHOWN_MAX = 4;
+
+const place = document.getElementById('toasts');
+/** What can be taken back, newest last. It can still be when its message is gone. */
+const undoable = [];
+
+function put(box) {
+  while (place.childElementCount >= SHOWN_MAX) place.firstChild.remove();
+  place.append(box);
+}
+
+/** Takes it away after a while, but not while somebody points at it or is in it. */
+function expire(box, wait) {
+  let timer = setTimeout(() => box.remove(), wait);
+  const stay = () => clearTimeout(timer);
+  const go = () => (timer = setTimeout(() => box.remove(), wait));
+  for (const come of ['pointerenter', 'focusin']) box.addEventListener(come, stay);
+  for (const leave of ['pointerleave', 'focusout']) box.addEventListener(leave, go);
+}
+
+/** Something to say. */
+export function toast(text) {
+  const box = h('div', { class: 'toast' }, h('span', {}, coded(text)));
+  put(box);
+  expire(box, SHORT_MS);
+}
+
+/** Something that was done and can be undone by `run`, now or, as `later` says, in another way. */
+export function undoToast(text, later, run) {
+  const note = h('span', { class: 'meta' }, coded(later));
+  let isBusy = false;
+  const undo = async () => {
+    if (isBusy) return;
+    isBusy = true;
+    try {
+      await run();
+      undoable.splice(undoable.indexOf(undo), 1);
+      box.remove();
+    } catch (error) {
+      // Nothing is lost: it can be tried again.
+      fill(note, trouble(error));
+      if (!box.isConnected) put(box);
+    }
+    isBusy = false;
+  };
+  const box = h(
+    'div',
+    { class: 'toast' },
+    h('span', {}, coded(text), note),
+    h('button', { type: 'button', class: 'quiet', 'aria-keyshortcuts': 'u', onclick: undo }, 'Undo ', h('kbd', { 'aria-hidden': 'true' }, 'u')),
+    h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => box.remove() }, '×'),
+  );
+  for (const older of place.children) if (older.querySelector('button')) expire(older, OLD_MS);
+  undoable.push(undo);
+  put(box);
+}
+
+/** Takes back what was done last. */
+export const undoLast = () => undoable.at(-1)?.();
