@@ -268,6 +268,7 @@ world.stream.addEventListener('locked', () => {
 
 function lock() {
   document.querySelector('dialog')?.close();
+  offline(null);
   world.heard = null;
   fill(main, locked());
 }
