@@ -11,8 +11,6 @@ import { toast } from './toasts.js';
 import { count, marked, plural } from './words.js';
 
 const PAGE = 40;
-/** The worker gives so many rows of a kind. */
-const ROWS_MAX = 500;
 
 export async function sessions(world) {
   const rows = h('ol', { class: 'rows sheet' });
@@ -142,10 +140,11 @@ function summaryOf({ summaries }) {
 }
 
 /** Of a very long session only the newest rows are here, and that is said. */
-function cutOf({ session, prompts, observations, summaries }) {
-  const all = [[observations, session.observations, 'observations'], [summaries, session.summaries, 'summaries'], [prompts, session.promptCounter, 'prompts']];
-  const cut = all.filter(([rows, there]) => rows.length >= ROWS_MAX && rows.length < there);
-  const parts = cut.map(([rows, there, name]) => `${count(rows.length)} of ${count(there)} ${name}`);
+function cutOf(whole) {
+  const { session, hasMore } = whole;
+  const all = { observations: session.observations, summaries: session.summaries, prompts: session.promptCounter, messages: null };
+  const cut = Object.entries(all).filter(([name]) => hasMore[name]);
+  const parts = cut.map(([name, there]) => `${count(whole[name].length)}${there ? ` of ${count(there)}` : ''} ${name === 'messages' ? 'answers' : name}`);
   return parts.length > 0 && `These are the newest: ${parts.join(', ')}.`;
 }
 
@@ -159,6 +158,6 @@ function toldOf({ injections, told }) {
     { name: 'Tokens', cell: (row) => count(row.tokens), figure: true },
     { name: 'Because', cell: (row) => row.reason },
   ];
-  const first = injections.length < told.memories ? `the first ${count(injections.length)} of ` : '';
+  const first = injections.length < told.memories ? `the last ${count(injections.length)} of ` : '';
   return table('What it was told', columns, injections, `${first}${plural(told.memories, 'memory', 'memories')}, ${plural(told.tokens, 'token')}`);
 }
