@@ -74,8 +74,9 @@ impl Register {
                 continue;
             }
             match over(&path, &boot) {
-                Ok(None) => continue,
-                Ok(Some(child)) => reaped.extend(child),
+                Ok(Entered::Stays) => continue,
+                Ok(Entered::IsOver) => {}
+                Ok(Entered::Ended(child)) => reaped.push(Reaped(child)),
                 Err(e) => {
                     failed.get_or_insert(e);
                     continue;
@@ -93,23 +94,29 @@ impl Register {
     }
 }
 
-/// `None` if the entry is to stay; else it has done its work, with the child that was ended, if one
-/// was.
-fn over(path: &Path, boot: &str) -> io::Result<Option<Option<Reaped>>> {
+/// What became of an entry.
+enum Entered {
+    Stays,
+    /// It speaks of nobody who is there.
+    IsOver,
+    Ended(Identity),
+}
+
+fn over(path: &Path, boot: &str) -> io::Result<Entered> {
     let bytes = match fs::read(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Entered::Stays),
         bytes => bytes?,
     };
     // Of an earlier start of this machine, or of nobody.
     let entry = serde_json::from_slice(&bytes).ok();
     let Some(entry) = entry.filter(|entry: &Entry| entry.boot == boot) else {
-        return Ok(Some(None));
+        return Ok(Entered::IsOver);
     };
-    if entry.owner.is_alive() {
-        return Ok((!entry.child.is_alive()).then_some(None));
-    }
-    let ended = end(entry.child)?;
-    Ok(Some(ended.then_some(Reaped(entry.child))))
+    Ok(match entry.owner.is_alive() {
+        true if entry.child.is_alive() => Entered::Stays,
+        false if end(entry.child)? => Entered::Ended(entry.child),
+        _ => Entered::IsOver,
+    })
 }
 
 /// Kills exactly this process and its group; false if it is gone. The descriptor keeps the pid

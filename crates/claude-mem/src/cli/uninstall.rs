@@ -235,11 +235,11 @@ fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
 /// Whether the database is somebody else's. What could not be looked at is nobody's to delete.
 fn is_foreign(data: &DataDir) -> anyhow::Result<bool> {
     match Store::open_read_only(&data.db()) {
-        Ok(_) => Ok(false),
         Err(StoreError::Foreign) => Ok(true),
         // It is about to be replaced by another of ours: nobody else leaves such a note.
         Err(StoreError::Busy) if beside(&data.db(), ".swap").exists() => Ok(false),
-        Err(
+        Ok(_)
+        | Err(
             StoreError::Missing
             | StoreError::Damaged
             | StoreError::Older { .. }

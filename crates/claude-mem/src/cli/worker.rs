@@ -374,10 +374,10 @@ fn not_started(app: &App, why: &str) -> anyhow::Result<()> {
 /// A replaced executable takes over from here. Its path was taken when this process started:
 /// now the kernel calls ours deleted.
 fn hand_over(app: &App, executable: &Path, ended: Ended) -> anyhow::Result<()> {
-    if ended == Ended::Replaced {
-        if let Err(error) = spawn::launch(executable, &app.data) {
-            return not_started(app, &format!("{}: {error}", executable.display()));
-        }
+    if ended == Ended::Replaced
+        && let Err(error) = spawn::launch(executable, &app.data)
+    {
+        return not_started(app, &format!("{}: {error}", executable.display()));
     }
     Ok(())
 }

@@ -240,6 +240,7 @@ fn an_episode_that_kills_workers_is_handled_with_less_and_less_until_it_kills_no
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the store would not do this")]
 fn an_episode_that_cannot_be_taken_counts_a_failure_and_is_told() {
     let scratch = scratch();
     let store = shared(&scratch);

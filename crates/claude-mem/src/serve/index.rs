@@ -165,3 +165,7 @@ pub fn catch_up(
     }
     Ok(done.left == 0)
 }
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -165,7 +165,7 @@ fn restore_newest(
             Ok(()) => return Ok((Some(backup.at), passed_over)),
             // This one is no good either; an older one may be.
             Err(error @ (StoreError::Damaged | StoreError::Foreign | StoreError::Newer { .. })) => {
-                passed_over.push(format!("{}: {error}", backup.path.display()))
+                passed_over.push(format!("{}: {error}", backup.path.display()));
             }
             Err(error) => return Err(error),
         }

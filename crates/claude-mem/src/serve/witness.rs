@@ -85,11 +85,14 @@ impl Witness {
         if ready.client != CLAUDE_CODE.name {
             return Ok(Silent::default());
         }
-        let mut heard = Silent::default();
-        heard.told = match self.hear_session(&ready.session, has("session_end")) {
+        let told = match self.hear_session(&ready.session, has("session_end")) {
             // Whoever reads it takes what is there.
             Err(Unheard::Busy) => 0,
             told => told?,
+        };
+        let mut heard = Silent {
+            told,
+            ..Silent::default()
         };
         if has("session_start")
             && let Some(project) = self.project_of(&ready.session)?

@@ -934,3 +934,17 @@ fn a_log_that_a_reader_keeps_is_not_called_empty() {
     assert!(!kept.unwrap());
     assert!(store.checkpoint().unwrap());
 }
+
+#[test]
+fn a_queued_event_whose_project_does_not_read_is_not_one_of_no_project() {
+    let scratch = scratch();
+    let mut store = Store::open(&scratch.path).unwrap();
+    let session = ClientSessionId("s1".into());
+    let accepted = store.write(|tx| tx.accept(key(1), &event("s1", 1), Millis(1)));
+    accepted.unwrap();
+    let client = event("s1", 1).client;
+    assert!(store.read().queued_place(&client, &session).is_ok());
+    let garble = "UPDATE pending_messages SET body = json_set(body, '$.project', 7)";
+    store.conn.execute_batch(garble).unwrap();
+    assert!(store.read().queued_place(&client, &session).is_err());
+}

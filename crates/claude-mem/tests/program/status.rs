@@ -27,7 +27,7 @@ fn json_says_the_same_to_a_program() {
     assert_snapshot!(shown(&home, &home.mem(&["status", "--json"])), @r#"
     {
       "version": "0.1.0",
-      "schema": 2,
+      "schema": 3,
       "data_dir": "[HOME]/.claude-mem",
       "state": "new",
       "paused": null,
