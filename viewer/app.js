@@ -188,7 +188,8 @@ function comeBack(at) {
   main.dataset.place = at.hash;
   scrollTo(0, view.y);
   view.late.forEach((event) => view.heard?.(event));
-  if (document.activeElement === document.body || main.contains(document.activeElement)) (main.contains(view.had) ? view.had : main).focus({ preventScroll: true });
+  const isFree = document.activeElement === document.body || main.contains(document.activeElement);
+  if (isFree) (main.contains(view.had) ? view.had : main).focus({ preventScroll: true });
   return true;
 }
 

@@ -30,7 +30,10 @@ function observation(row) {
 }
 
 export function summary(row) {
-  const fields = [['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed], ['Next steps', row.nextSteps], ['Notes', row.notes]];
+  const fields = [
+    ['Investigated', row.investigated], ['Learned', row.learned], ['Completed', row.completed],
+    ['Next steps', row.nextSteps], ['Notes', row.notes],
+  ];
   const pair = ([name, text]) => [h('dt', {}, name), h('dd', { dir: 'auto' }, marked(text, row.why?.matched))];
   return [
     h('dl', { class: 'fields' }, fields.filter(([, text]) => text).map(pair)),

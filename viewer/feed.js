@@ -8,7 +8,7 @@ import { KINDS, manyOf, mark, TYPES, typeOf } from './words.js';
 
 /** The first page is as long as the window, to be there at once. */
 const [FIRST, PAGE] = [window.first.rows, 25];
-const MARKS = [['pinned', 'Pinned'], ['wrong', 'Marked wrong']];
+const MARKS = [['pinned', 'Pinned'], ['wrong', 'Wrong']];
 
 export function feed(world, { params }) {
   const type = params.get('type') ?? '';

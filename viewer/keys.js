@@ -75,10 +75,11 @@ function walk(step) {
 export function help() {
   if (document.querySelector('dialog')) return;
   const turn = (event) => localStorage.setItem(LETTERS, event.target.checked ? 'on' : 'off');
+  const letters = h('input', { type: 'checkbox', class: 'switch', role: 'switch', checked: areLettersOn(), onchange: turn });
   const box = dialog(
     'Keyboard',
     h('dl', { class: 'keys' }, HELP.map(([key, what]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, what)])),
-    h('label', { class: 'check' }, h('input', { type: 'checkbox', class: 'switch', role: 'switch', checked: areLettersOn(), onchange: turn }), 'Letters do this'),
+    h('label', { class: 'check' }, letters, 'Letters do this'),
     h('div', { class: 'actions' }, h('button', { type: 'button', class: 'primary', autofocus: true, onclick: () => box.close() }, 'Close')),
   );
 }

@@ -15,6 +15,8 @@ const STEP = 50;
 export async function next(world) {
   const title = h('h1', {}, 'Next session');
   await world.known;
+  // There may be none; or they could not be had then, and what is wrong now is said.
+  if (!world.projects.length) world.projects = (await get('/api/projects')).items;
   const project = world.projects.find((one) => String(one.id) === world.project) ?? world.projects[0];
   if (!project) return [title, state('There is no project yet', 'Start Claude Code in one, then come back.')];
   const settings = Object.fromEntries((await get('/api/settings')).items.map((item) => [item.key, item]));
@@ -79,7 +81,8 @@ export async function next(world) {
   return [title, about, controls, used, out];
 }
 
-const usedOf = (block) => block.text && [`${count(block.tokens)} of ${plural(block.budget, 'token')}`, block.leftOut > 0 && `; ${plural(block.leftOut, 'memory', 'memories')} left out`];
+const leftOut = ({ leftOut: n }) => n > 0 && `; ${plural(n, 'memory', 'memories')} left out`;
+const usedOf = (block) => block.text && [`${count(block.tokens)} of ${plural(block.budget, 'token')}`, leftOut(block)];
 
 function preview(block) {
   if (!block.settings.context) return state('It would be told nothing', 'Telling is switched off above.');

@@ -66,7 +66,8 @@ export function search(world, { params }) {
 /** The form of the filters. `value` is what each is by the address; `go` asks anew. */
 function filtersOf(world, value, go) {
   const later = debounce(150, go);
-  const select = (name, options) => h('select', { name, onchange: later }, options.map(([text, shown]) => h('option', { value: text, selected: text === value(name) }, shown)));
+  const option = (name) => ([text, shown]) => h('option', { value: text, selected: text === value(name) }, shown);
+  const select = (name, options) => h('select', { name, onchange: later }, options.map(option(name)));
   const filter = (label, control) => h('label', { class: 'filter' }, h('span', {}, label), control);
   const input = (name, type, more = {}) => h('input', { name, type, value: value(name), oninput: later, ...more });
   const concept = offered('concept', value('concept'), later, () => conceptsOf(world));
@@ -93,7 +94,7 @@ function filtersOf(world, value, go) {
     filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'path or name' })),
     filter('From', input('since', 'date')),
     filter('To', input('until', 'date')),
-    h('label', { class: 'check' }, h('input', { name: 'wrong', type: 'checkbox', value: 'true', checked: value('wrong') !== '', onchange: later }), 'Also wrong ones'),
+    h('label', { class: 'check' }, h('input', { name: 'wrong', type: 'checkbox', value: 'true', onchange: later }), 'Wrong ones'),
     button,
   );
   const show = () => {

@@ -136,7 +136,9 @@ function figuresOf({ session, told, spend }) {
 /** What it came to, at the top; all its summaries stand in the timeline. */
 function summaryOf({ summaries }) {
   const newest = summaries.at(-1);
-  return newest && [h('h2', {}, 'Summary'), h('div', { class: 'sheet summary' }, h('p', { class: 'row-title', dir: 'auto' }, marked(newest.request)), summary(newest))];
+  if (!newest) return null;
+  const title = h('p', { class: 'row-title', dir: 'auto' }, marked(newest.request));
+  return [h('h2', {}, 'Summary'), h('div', { class: 'sheet summary' }, title, summary(newest))];
 }
 
 /** Of a very long session only the newest rows are here, and that is said. */

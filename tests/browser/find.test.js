@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { card, picture, shown, Stage, until, visit } from './stage.js';
+import { becomes, card, focused, picture, shown, Stage, until, visit } from './stage.js';
 
 const stage = new Stage();
 let page;
@@ -86,9 +86,47 @@ test('every filter keeps what fits and nothing else, and keeps the focus', async
   await page.locator('input[name="file"]').fill('timetable.rs');
   await until(page, () => { const all = [...document.querySelectorAll('mem-card')]; return all.length > 0 && all.every((one) => one.textContent.includes('timetable')); });
   await clear();
+  const today = await page.evaluate(() => new Date().toISOString().slice(0, 10));
+  for (const name of ['since', 'until']) {
+    await page.locator(`input[name="${name}"]`).fill(today);
+    await until(page, (key) => location.hash.includes(`${key}=`), name);
+    await shown(page);
+    await page.locator('mem-card').nth(3).waitFor();
+    await clear();
+    await focused(page, 'select[name="kind"]', 'the focus does not go with the button');
+  }
   await page.locator('input[name="until"]').fill('2001-02-03');
   await page.getByText('Nothing found').waitFor();
   await picture(page, 'nothing-found');
+});
+
+test('the project that is chosen narrows the feed, the search and the sessions', async () => {
+  const names = () => page.locator('mem-card').evaluateAll((all) => [...new Set(all.map((one) => one.row.project?.name))]);
+  await stage.hook('UserPromptSubmit', { prompt: 'Build a ferry', prompt_id: 'yard-1', cwd: `${stage.root}/yard` }, 'yard-1');
+  stage.settle();
+  await visit(page, 'feed');
+  await card(page, 'Build a ferry').first().waitFor();
+  await page.locator('#project option', { hasText: 'yard' }).waitFor({ state: 'attached' });
+  for (const [project, other] of [['yard', 'harbour'], ['harbour', 'yard']]) {
+    await page.locator('#project').selectOption({ label: project });
+    await becomes(page, names, [project]);
+    await visit(page, 'search?q=ferry');
+    await becomes(page, names, [project]);
+    await visit(page, 'sessions');
+    await page.locator('.row', { hasText: project }).first().waitFor();
+    assert.equal(await page.locator('.row .meta', { hasText: other }).count(), 0);
+    await visit(page, 'feed');
+  }
+  await page.locator('#project').selectOption('');
+  await card(page, 'Build a ferry').first().waitFor();
+});
+
+test('what was typed is left by Escape, not emptied', async () => {
+  await page.locator('#find').fill('tide');
+  await shows('Tide tables');
+  await page.keyboard.press('Escape');
+  await until(page, () => document.activeElement === document.body);
+  assert.equal(await page.locator('#find').inputValue(), 'tide');
 });
 
 test('a search can be gone back to and linked to', async () => {

@@ -1,0 +1,205 @@
+// What the page says and does when something fails, is much, or is not as in most places.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { becomes, card, failing, focused, shown, Stage, until, visit } from './stage.js';
+
+const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+let page;
+
+before(async () => {
+  stage.history(300);
+  stage.start();
+  await stage.turn('Tar the planks', { said: 'The planks are tarred.' });
+  stage.settle();
+  page = await stage.page();
+  await page.locator('#link[data-up="true"]').waitFor();
+});
+after(async () => {
+  assert.deepEqual(page.troubles, []);
+  await stage.close();
+});
+
+const handles = () => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));
+
+test('a list that could not be had says why, and can be asked for again', async () => {
+  await visit(page, 'dashboard');
+  const heal = await failing(page, '**/api/feed*');
+  await visit(page, 'feed');
+  await page.locator('.failed', { hasText: 'the disk is full' }).waitFor();
+  // What comes meanwhile does not pretend to be all.
+  await stage.save({ text: 'Tar is black.', title: 'Tar is black', type: 'discovery' });
+  await page.locator('.failed').getByText('Make room.').waitFor();
+  assert.equal(await page.locator('.list-over').count(), 0);
+  await heal();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await card(page, 'Tar is black').first().waitFor();
+  assert.equal(await page.locator('.failed').count(), 0);
+});
+
+test('a view that could not be had says why, and can be asked for again', async () => {
+  const heal = await failing(page, '**/api/stats');
+  await visit(page, 'dashboard');
+  await page.locator('.failed', { hasText: 'the disk is full' }).waitFor();
+  await heal();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.tile').first().waitFor();
+});
+
+test('a page of the list that could not be had is asked for where it is missed', async () => {
+  await visit(page, 'feed');
+  await page.locator('mem-card').first().waitFor();
+  const heal = await failing(page, '**/api/feed?before=*');
+  await until(page, () => {
+    scrollTo(0, document.documentElement.scrollHeight);
+    return document.querySelector('.list-end .failed');
+  });
+  const before = await handles();
+  await stage.save({ text: 'Tar smells.', title: 'Tar smells', type: 'discovery' });
+  await heal();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await until(page, (last) => [...document.querySelectorAll('mem-card')].at(-1).dataset.handle !== last, before.at(-1));
+  await page.evaluate(() => scrollTo(0, 0));
+  await card(page, 'Tar smells').first().waitFor();
+});
+
+test('a control shows what was kept, not what was tried', async () => {
+  await visit(page, 'next');
+  const box = page.getByLabel('The last session');
+  await box.waitFor();
+  const was = await box.isChecked();
+  const heal = await failing(page, '**/api/settings', 'PATCH');
+  await box.click();
+  await page.locator('.toast', { hasText: 'the disk is full' }).waitFor();
+  assert.equal(await box.isChecked(), was);
+  await visit(page, 'settings');
+  const other = page.locator('#set-context_summary');
+  await other.click();
+  await page.locator('#set-context_summary-problem', { hasText: 'the disk is full' }).waitFor();
+  assert.equal(await other.isChecked(), was);
+  await heal();
+});
+
+test('only one line of the preview is read out', async () => {
+  await visit(page, 'next');
+  await page.locator('.context').waitFor();
+  assert.equal(await page.locator('main [aria-live], main [role="status"]').count(), 1);
+  assert.match(await page.locator('main [role="status"]').textContent(), /of [\d,]+ tokens/);
+});
+
+test('“More” pressed twice brings each session once, and the focus goes on', async () => {
+  const all = Array.from({ length: 45 }, (_, n) => n);
+  for (const n of all) await stage.hook('UserPromptSubmit', { prompt: `Plank ${n}`, prompt_id: `plank-${n}` }, `plank-${n}`);
+  stage.settle();
+  await visit(page, 'feed');
+  await visit(page, 'sessions');
+  await until(page, () => document.querySelectorAll('.row').length === 40);
+  const more = page.getByRole('button', { name: 'More' });
+  await more.focus();
+  await more.evaluate((one) => { one.click(); one.click(); });
+  await more.waitFor({ state: 'hidden' });
+  const links = await page.locator('a.row').evaluateAll((some) => some.map((one) => one.getAttribute('href')));
+  assert.equal(new Set(links).size, links.length);
+  const { items } = await stage.api('GET', '/api/sessions?limit=200');
+  assert.equal(links.length, items.length);
+  await focused(page, 'a.row');
+});
+
+test('letters can be switched off', async () => {
+  await visit(page, 'feed');
+  await page.locator('.brand').focus();
+  await page.keyboard.press('?');
+  await page.getByLabel('Letters do this').uncheck();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.locator('.brand').focus();
+  for (const key of ['a', 'j', 'g', 'd', '/', '?']) await page.keyboard.press(key);
+  await focused(page, '.brand');
+  assert.equal(await page.locator('dialog').count(), 0);
+  await page.locator('#help').click();
+  await page.getByLabel('Letters do this').check();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.locator('.brand').focus();
+  await page.keyboard.press('j');
+  await focused(page, '.card-toggle');
+});
+
+test('a live view moves also when more comes than it can follow', async () => {
+  await visit(page, 'dashboard');
+  const figure = () => page.locator('.tile', { hasText: 'Observations in all' }).locator('.tile-figure').textContent();
+  const was = await figure();
+  let isOver = false;
+  const storm = (async () => {
+    for (let n = 0; !isOver; n += 1) await stage.save({ text: `Plank ${n} of many.`, title: `Many ${n}`, type: 'change' });
+  })();
+  await until(page, (before) => ![...document.querySelectorAll('.tile-figure')].some((one) => one.textContent === before), was);
+  isOver = true;
+  await storm;
+});
+
+test('the figures of the dashboard are those of the worker', async () => {
+  await visit(page, 'feed');
+  await visit(page, 'dashboard');
+  const shownFigures = () => page.locator('.tile').evaluateAll((all) => Object.fromEntries(all.map((one) => [one.querySelector('.tile-name').textContent, one.querySelector('.tile-figure').textContent])));
+  const { counts, today, tokens } = await stage.api('GET', '/api/stats');
+  const text = (n) => n.toLocaleString('en');
+  await becomes(page, async () => {
+    const all = await shownFigures();
+    return [all['Observations in all'], all['Remembered today'], all['Tokens saved'], all['Tokens spent today']];
+  }, [counts.observations, today.observations, tokens.saved, tokens.spentToday].map(text));
+});
+
+test('what a session was told, and all its summaries, are there with their figures', async () => {
+  await stage.hook('SessionStart', { source: 'startup' }, 'told');
+  await stage.turn('Caulk the seams', { session: 'told' });
+  await stage.turn('Caulk them again', { session: 'told' });
+  stage.settle();
+  const { items } = await stage.api('GET', '/api/sessions');
+  const { id } = items.find((one) => one.title === 'Caulk the seams');
+  const whole = await stage.api('GET', `/api/sessions/${id}`);
+  assert.ok(whole.told.memories > 0, 'it was told something');
+  await visit(page, `sessions/${id}`);
+  const told = page.locator('.figures div', { hasText: 'Was told' }).locator('dd');
+  assert.equal(await told.textContent(), `${whole.told.tokens.toLocaleString('en')} tokens`);
+  assert.equal(await page.locator('[aria-label="What it was told"] tbody tr').count(), whole.injections.length);
+  await becomes(page, async () => (await handles()).filter((one) => one.startsWith('S')).length, whole.summaries.length);
+  assert.ok(whole.summaries.length > 1, 'it has several summaries');
+  // What is forgotten elsewhere goes here, too.
+  const gone = whole.observations[0];
+  await stage.api('DELETE', `/api/observations/${gone.id}`);
+  await page.locator(`mem-card[data-handle="${gone.handle}"]`).waitFor({ state: 'detached' });
+});
+
+test('texts run in their own direction, and words without spaces are found', async () => {
+  await stage.save({ text: 'الجسر مغلق.', title: 'الجسر مغلق اليوم.', type: 'discovery' });
+  await stage.save({ text: '港口的起重机今天停止工作。', title: '港口的起重机停止工作', type: 'discovery' });
+  await visit(page, 'feed');
+  const arabic = card(page, 'الجسر').first();
+  await arabic.waitFor();
+  assert.equal(await arabic.locator('.card-toggle').evaluate((one) => getComputedStyle(one).direction), 'rtl');
+  const marked = await page.evaluate(() => {
+    const list = document.querySelector('mem-list');
+    const one = [...list.querySelectorAll('mem-card')].find((some) => some.textContent.includes('起重机'));
+    one.update({ why: { matched: ['起重机'] }, score: 1 });
+    return [...one.querySelectorAll('mark')].map((some) => some.textContent);
+  });
+  assert.ok(marked.length > 0 && marked.every((one) => one === '起重机'), marked.join());
+});
+
+test('where colours are the reader’s own, a switch still shows whether it is on', async () => {
+  const plain = await stage.page({ forcedColors: 'active' });
+  await plain.locator('mem-card').first().waitFor();
+  await visit(plain, 'settings');
+  const looks = await plain.locator('.switch').evaluateAll((all) => all.map((one) => [one.checked, getComputedStyle(one).backgroundColor]));
+  const colours = (is) => new Set(looks.filter(([on]) => on === is).map(([, colour]) => colour));
+  assert.ok(colours(true).size === 1 && colours(false).size === 1, JSON.stringify(looks));
+  assert.notDeepEqual(colours(true), colours(false));
+  await plain.context().close();
+});
+
+test('a theme that is chosen in one tab is that of the others', async () => {
+  const context = await stage.context();
+  const [one, other] = [await stage.tab(context), await stage.tab(context)];
+  await one.locator('#theme').click();
+  await until(other, () => document.documentElement.dataset.theme === 'light');
+  await context.close();
+});
