@@ -1,5 +1,9 @@
 //! The one place that asks what time it is. Everything below the edges takes it as a value.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970, UTC. What every row's time is kept in.
@@ -96,8 +100,58 @@ pub fn local_time(at: Millis) -> String {
     zoned(at).strftime("%H:%M").to_string()
 }
 
-fn zoned(at: Millis) -> jiff::Zoned {
+/// That moment where the person lives. Times outside what a calendar can hold come from a broken
+/// clock.
+pub fn zoned(at: Millis) -> jiff::Zoned {
     jiff::Timestamp::from_millisecond(at.0)
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-        .to_zoned(jiff::tz::TimeZone::system())
+        .to_zoned(zone())
+}
+
+/// The zone that the person lives in: that of `TZ`, or else of the machine.
+pub fn zone() -> TimeZone {
+    static NAMED: OnceLock<Option<TimeZone>> = OnceLock::new();
+    let named = NAMED.get_or_init(|| named_zone(Path::new(ZONES), &std::env::var("TZ").ok()?));
+    named.clone().unwrap_or_else(TimeZone::system)
+}
+
+/// `Europe/Berlin`, from the one file of that name: to look through all of them, as the library
+/// does, takes longer than a hook may. `None` where there is none, as for `CET-1CEST`.
+fn named_zone(zones: &Path, name: &str) -> Option<TimeZone> {
+    let name = name.strip_prefix(':').unwrap_or(name);
+    TimeZone::tzif(name, &std::fs::read(zones.join(name)).ok()?).ok()
+}
+
+const ZONES: &str = "/usr/share/zoneinfo";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of a zone that has had one rule for ever.
+    fn zone_file(rule: &str) -> Vec<u8> {
+        let counts: Vec<u8> = [0_u32, 0, 0, 0, 1, 4]
+            .iter()
+            .flat_map(|n| n.to_be_bytes())
+            .collect();
+        let part = [&b"TZif2"[..], &[0; 15], &counts, &[0; 6], b"LMT\0"].concat();
+        [&part, &part, format!("\n{rule}\n").as_bytes()].concat()
+    }
+
+    #[test]
+    fn a_zone_is_known_by_the_name_of_its_file() {
+        let zones = tempfile::tempdir().unwrap();
+        std::fs::create_dir(zones.path().join("America")).unwrap();
+        let file = zones.path().join("America/New_York");
+        std::fs::write(file, zone_file("EST5EDT,M3.2.0,M11.1.0")).unwrap();
+        let noon = jiff::Timestamp::from_millisecond(981_201_600_000).unwrap();
+        for name in ["America/New_York", ":America/New_York"] {
+            let zone = named_zone(zones.path(), name).unwrap();
+            let there = noon.to_zoned(zone);
+            assert_eq!(there.strftime("%H:%M").to_string(), "07:00");
+        }
+        for none in ["", "America", "Atlantis/Capital", "EST5"] {
+            assert!(named_zone(zones.path(), none).is_none(), "{none}");
+        }
+    }
 }

@@ -207,7 +207,8 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
         Ok(()) => fs::set_permissions(path, Permissions::from_mode(0o700)),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            let above = path.parent().ok_or(e)?;
+            // Where the one above is there, nothing can be made in it: `/proc` says so.
+            let above = path.parent().filter(|above| !above.is_dir()).ok_or(e)?;
             create_dir(above)?;
             create_dir(path)
         }

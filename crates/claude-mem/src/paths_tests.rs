@@ -123,3 +123,9 @@ fn where_everybody_can_write_a_socket_lies_in_a_directory_of_ours() {
     let deep = DataDir::new("/deep/".repeat(30)).worker_sock(&short);
     assert!(deep.as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
 }
+
+#[test]
+fn where_nothing_can_be_made_that_is_said_and_not_tried_for_ever() {
+    // Its folder is there, and it answers that there is none.
+    assert!(create_dir(Path::new("/proc/claude-mem/data")).is_err());
+}

@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::app::App;
@@ -85,7 +84,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             settings: &settings,
             budget_tokens: budget,
             notices: &findings::at_start(&reads, &app.data, &settings, app.now, None)?,
-            zone: &TimeZone::system(),
+            zone: &crate::clock::zone(),
         };
         let block = starting.block(&reads)?;
         shown.items = block.chosen.items.iter().map(reason).collect();

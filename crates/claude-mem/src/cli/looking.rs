@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use jiff::tz::TimeZone;
 
 use super::app::App;
 use super::screen::{QUIET, Screen, WARN};
@@ -44,7 +43,7 @@ const ROWS: u32 = 20;
 
 impl Which {
     pub(super) fn ask(&self, text: &str, app: &App, reads: &Reads<'_>) -> anyhow::Result<Ask> {
-        let zone = TimeZone::system();
+        let zone = crate::clock::zone();
         let read = |text: &Option<String>, as_person: dates::Read| match text {
             None => Ok(None),
             Some(text) => as_person(text, app.now, &zone).map(Some).ok_or_else(|| {

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use jiff::tz::TimeZone;
-
 use super::app::App;
 use super::screen::Screen;
 use crate::clock;
@@ -26,7 +24,7 @@ pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Resu
         dir: app.data.clone(),
         project: Some(project::identify(&here)),
         session: std::env::var("CLAUDE_CODE_SESSION_ID").unwrap_or_default(),
-        zone: TimeZone::system(),
+        zone: clock::zone(),
         now: || clock::now().millis(),
         encoder: embed::Model::built_in(),
         vectors: &|| app.settings().settings.vectors,

@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::app::App;
@@ -70,7 +69,7 @@ const SHOWN: usize = 12;
 const BAR_COLUMNS: u64 = 24;
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let days = dates::last_days(i64::from(args.days), app.now, &TimeZone::system());
+    let days = dates::last_days(i64::from(args.days), app.now, &crate::clock::zone());
     let stats = match app.store_if_any()? {
         Some(store) => gather(&store.read(), &days)?,
         None => Stats::nothing(),

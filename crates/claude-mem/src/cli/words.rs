@@ -1,6 +1,6 @@
 //! Numbers, sizes and times as people say them.
 
-use crate::clock::Millis;
+use crate::clock::{Millis, zoned};
 
 /// `1 event`, `1,204 events`.
 pub(super) fn count(n: u64, noun: &str) -> String {
@@ -63,12 +63,6 @@ pub(super) fn local(at: Millis) -> String {
 pub(super) fn local_midnight(at: Millis) -> Millis {
     let midnight = zoned(at).start_of_day();
     midnight.map_or(at, |midnight| Millis(midnight.timestamp().as_millisecond()))
-}
-
-fn zoned(at: Millis) -> jiff::Zoned {
-    jiff::Timestamp::from_millisecond(at.0)
-        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-        .to_zoned(jiff::tz::TimeZone::system())
 }
 
 /// Reads `90s`, `30m`, `2h`, `1d`, or several together as `1h30m`. In seconds.

@@ -104,13 +104,14 @@ fn kind_reason(row: &IndexRow) -> &'static str {
     }
 }
 
-/// The best of `items` that fit into `budget` tokens: greedily by value per token, which is
-/// within one line of the best possible choice, in a form that shows newest first.
+/// The best of `items` that fit into `budget` tokens: what is pinned, then greedily by value per
+/// token, which is within one line of the best possible choice. What is pinned stands first, the
+/// rest newest first.
 pub fn within(mut items: Vec<Item>, budget: u32) -> Chosen {
     items.sort_by(|a, b| {
         let ratio = |item: &Item| item.value / f64::from(item.tokens.max(1));
-        ratio(b)
-            .total_cmp(&ratio(a))
+        (b.row.pinned.cmp(&a.row.pinned))
+            .then(ratio(b).total_cmp(&ratio(a)))
             .then(b.row.created_at.cmp(&a.row.created_at))
             .then(b.row.row_id.cmp(&a.row.row_id))
     });
@@ -124,9 +125,8 @@ pub fn within(mut items: Vec<Item>, budget: u32) -> Chosen {
         fits
     });
     items.sort_by(|a, b| {
-        b.row
-            .created_at
-            .cmp(&a.row.created_at)
+        (b.row.pinned.cmp(&a.row.pinned))
+            .then(b.row.created_at.cmp(&a.row.created_at))
             .then(b.row.row_id.cmp(&a.row.row_id))
     });
     Chosen {

@@ -32,30 +32,15 @@ fn zoned(at: Millis, zone: &TimeZone) -> jiff::Zoned {
         .to_zoned(zone.clone())
 }
 
-/// One line of the index, without its day.
-pub fn index_line(
-    item_kind: RowKind,
-    row_id: i64,
-    mark: &str,
-    title: &str,
-    at: Millis,
-    cost: u32,
-    zone: &TimeZone,
-) -> String {
-    format!(
-        "- {} {} {mark} {} (~{cost})",
-        Handle::from((item_kind, row_id)),
-        clock_time(at, zone),
-        quote::line(title, TITLE_CHARS_MAX),
-    )
-}
-
-/// Lines under their days, in the order given.
+/// Lines under their days, in the order given; what is pinned stands under that.
 pub fn index(items: &[Item], zone: &TimeZone) -> String {
     let mut out = String::new();
     let mut shown = String::new();
     for item in items {
-        let today = day(item.row.created_at, zone);
+        let today = match item.row.pinned {
+            true => "Pinned".to_owned(),
+            false => day(item.row.created_at, zone),
+        };
         if today != shown {
             // Writing to a string cannot fail.
             let _ = writeln!(out, "{today}");
@@ -67,16 +52,19 @@ pub fn index(items: &[Item], zone: &TimeZone) -> String {
     out
 }
 
+/// One line of the index. What stands under its day need not say it.
 pub fn line_of(item: &Item, zone: &TimeZone) -> String {
     let row = &item.row;
-    index_line(
-        row.kind,
-        row.row_id,
-        &mark(row.kind, &row.observation_type, row.origin),
-        &row.title,
-        row.created_at,
+    let when = match row.pinned {
+        true => day(row.created_at, zone),
+        false => clock_time(row.created_at, zone),
+    };
+    format!(
+        "- {} {when} {} {} (~{})",
+        Handle::from((row.kind, row.row_id)),
+        mark(row.kind, &row.observation_type, row.origin),
+        quote::line(&row.title, TITLE_CHARS_MAX),
         row.read_tokens,
-        zone,
     )
 }
 

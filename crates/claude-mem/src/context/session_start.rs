@@ -209,7 +209,10 @@ fn drop_least(chosen: &mut Chosen) {
         .items
         .iter()
         .enumerate()
-        .min_by(|a, b| a.1.value.total_cmp(&b.1.value))
+        .min_by(|(_, a), (_, b)| {
+            let pinned = a.row.pinned.cmp(&b.row.pinned);
+            pinned.then(a.value.total_cmp(&b.value))
+        })
         .map(|(at, _)| at);
     if let Some(at) = least {
         chosen.items.remove(at);
@@ -298,7 +301,7 @@ fn closing(chosen: &Chosen, ask: &Ask<'_>) -> String {
             found => format!("made with {found} tokens"),
         };
         out.push_str(&format!(
-            "These were {made}; reading them all takes about {read}.\n"
+            "These were {made}; reading them all takes about {read} tokens.\n"
         ));
     }
     out.push_str(&format!("</{}>\n", quote::TAG));

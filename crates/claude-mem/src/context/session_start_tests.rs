@@ -567,3 +567,39 @@ proptest! {
         prop_assert_eq!(read_back(&block.text), chosen);
     }
 }
+
+#[test]
+fn what_is_pinned_is_told_first_however_old_and_however_little_room_there_is() {
+    let mut shop = shop();
+    let pinned = shop.add(
+        ObservationType::CHANGE,
+        "Prices are in cents, long ago",
+        9_000,
+    );
+    for n in 0..40 {
+        shop.add(
+            ObservationType::DECISION,
+            &format!("Decision {n} of today"),
+            n,
+        );
+    }
+    let pin = ObservationEdit {
+        pinned: Some(true),
+        ..ObservationEdit::default()
+    };
+    (shop
+        .store
+        .write(|tx| tx.edit_observation(pinned, &pin, Millis(NOON))))
+    .unwrap();
+    for budget in [200, 600, 1_500] {
+        let told = shop.start(budget);
+        let first = told
+            .text
+            .lines()
+            .skip_while(|line| *line != "Pinned")
+            .nth(1);
+        let line = "- #1 2000-01-25 change Prices are in cents, long ago (~120)";
+        assert_eq!(first, Some(line), "{budget}: {}", told.text);
+        assert!(told.tokens <= budget);
+    }
+}

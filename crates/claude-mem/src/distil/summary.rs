@@ -216,14 +216,20 @@ fn completed(turn: &Material<'_>) -> String {
     distinct(lines.into_iter(), &[])
 }
 
+const COLONS: [char; 2] = [':', '：'];
+
 fn next_steps(turn: &Material<'_>) -> String {
     let worth = turn.account.of(Use::Next).filter(|s| s.words.len() >= 2);
     let bare = worth.take(6).map(|s| {
         // "Next step: change the field" → "change the field".
         let after = cues::after_opening(&s.text, turn.language, &[Cue::Next]);
         let after = after.or_else(|| s.text.strip_prefix("Next"));
-        let after = after.and_then(|rest| rest.strip_prefix([':', '：']));
-        after.unwrap_or(&s.text).trim().to_owned()
+        let is_label = |rest: &&str| {
+            let label = &s.text[..s.text.len() - rest.len()];
+            label.ends_with(COLONS) || rest.starts_with(COLONS)
+        };
+        let after = after.filter(is_label).unwrap_or(&s.text);
+        after.trim_start_matches(COLONS).trim().to_owned()
     });
     distinct(bare, &[])
 }

@@ -4,8 +4,6 @@
 
 use std::path::Path;
 
-use jiff::tz::TimeZone;
-
 use super::agents::{Agent, Kind};
 use super::answer::Answer;
 use super::event::{Body, ProjectHint};
@@ -240,7 +238,7 @@ fn moment(
     let Some(store) = open(question)? else {
         return Ok(None);
     };
-    let recalled = moment.recall(&store.read(), None, &TimeZone::system())?;
+    let recalled = moment.recall(&store.read(), None, &crate::clock::zone())?;
     record(question, need.place(), &recalled.items);
     Ok((!recalled.text.is_empty()).then_some(recalled.text))
 }
@@ -286,7 +284,7 @@ fn before_tool(question: &Question<'_>) -> Result<Option<String>, StoreError> {
         path: &relative,
         shown: &listener.has_heard(&reads, Heard::OrItsTitle)?,
         budget_tokens: settings.recall_file_tokens,
-        zone: &TimeZone::system(),
+        zone: &crate::clock::zone(),
     };
     let recalled = context::file::file(&reads, &ask)?;
     record(question, "file", &recalled.items);

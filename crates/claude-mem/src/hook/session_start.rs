@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use jiff::tz::TimeZone;
-
 use super::event::ProjectHint;
 use super::recall::{Question, Told, open, record};
 use crate::context::{Starting, quote};
@@ -43,7 +41,7 @@ pub(super) fn told(question: &Question<'_>) -> Result<Told, StoreError> {
         settings: &settings,
         budget_tokens: settings.context_tokens,
         notices: &notices,
-        zone: &TimeZone::system(),
+        zone: &crate::clock::zone(),
     };
     let block = starting.block(&reads)?;
     record(question, "session_start", &block.brought());

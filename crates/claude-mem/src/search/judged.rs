@@ -61,7 +61,7 @@ impl Searcher<'_> {
                 RowKind::Observation => verdicts.get(&ObservationId(hit.row_id)),
                 _ => None,
             };
-            if let Some(score) = lifted.get(&(hit.kind, hit.row_id)) {
+            if let Some(score) = lifted.get(&hit.key()) {
                 hit.judge(hit.score.max(*score));
             }
             if let Some(verdict) = verdict {
@@ -168,6 +168,10 @@ impl Searcher<'_> {
 }
 
 impl Hit {
+    pub(super) fn key(&self) -> RowKey {
+        (self.kind, self.row_id)
+    }
+
     /// By words or by meaning; the nearest of all is not always near.
     pub(super) fn is_match(&self) -> bool {
         const NEAR: f64 = 0.4;

@@ -1,6 +1,8 @@
 //! One question, answered: filters resolved, both legs asked, and where nothing is found, a
 //! wider net, said as such.
 
+use std::collections::HashSet;
+
 use super::ask::{Ask, Fit, Found, From, Item, Order, Scope, Whose};
 use super::asked::Asked;
 use super::handle::Handle;
@@ -13,6 +15,9 @@ use crate::store::{Expr, Page, Reads, RowKind, StoreError};
 
 /// Rows that are looked at to fill one page of a filtered list.
 const LISTED_ROWS_MAX: usize = 20_000;
+
+/// Rows that can be turned to, page by page. Nobody reads on for so long.
+const PAGED_ROWS_MAX: usize = 1_000;
 
 /// The calls of search, over one view of the store.
 #[derive(Debug)]
@@ -93,10 +98,33 @@ impl<'a> Searcher<'a> {
         self.page(&asked, scope, &[], failed)
     }
 
+    /// The best. Whoever turns to a page behind them is shown those as they were, and then what is
+    /// found when more is read.
     fn ranked(
         &mut self,
         asked: &Asked<'_>,
         whose: Whose,
+    ) -> Result<(Vec<Hit>, Option<StoreError>), StoreError> {
+        let (mut hits, without_vectors) = self.ranked_by(asked, whose, self.ranking)?;
+        let page = asked.ask.page;
+        if page.offset as usize + page.rows() as usize >= self.ranking.candidates {
+            let wide = Ranking {
+                candidates: PAGED_ROWS_MAX,
+                nearest: PAGED_ROWS_MAX,
+                ..self.ranking
+            };
+            let (more, _) = self.ranked_by(asked, whose, wide)?;
+            let have: HashSet<RowKey> = hits.iter().map(Hit::key).collect();
+            hits.extend(more.into_iter().filter(|hit| !have.contains(&hit.key())));
+        }
+        Ok((hits, without_vectors))
+    }
+
+    fn ranked_by(
+        &mut self,
+        asked: &Asked<'_>,
+        whose: Whose,
+        ranking: Ranking,
     ) -> Result<(Vec<Hit>, Option<StoreError>), StoreError> {
         let scope = asked.word_scope(whose);
         let allowed = asked.allowed(&self.reads, whose)?;
@@ -106,13 +134,13 @@ impl<'a> Searcher<'a> {
             &scope,
             allowed.as_ref(),
             self.leg.as_mut(),
-            &self.ranking,
+            &ranking,
         )?;
         let mut hits = ranked.hits;
         if asked.query.demand.is_some() {
             // All of them have what was demanded.
         } else if hits.iter().any(Hit::is_match) {
-            hits.retain(|hit| hit.has_evidence(&self.ranking));
+            hits.retain(|hit| hit.has_evidence(&ranking));
         } else {
             hits.clear();
         }
@@ -123,7 +151,7 @@ impl<'a> Searcher<'a> {
     fn without(&self, unwanted: &Expr, hits: Vec<Hit>) -> Result<Vec<Hit>, StoreError> {
         let mut kept = Vec::with_capacity(hits.len());
         for hit in hits {
-            if !self.reads.has_in_text(unwanted, (hit.kind, hit.row_id))? {
+            if !self.reads.has_in_text(unwanted, hit.key())? {
                 kept.push(hit);
             }
         }
@@ -148,7 +176,7 @@ impl<'a> Searcher<'a> {
             .filter(|hit| !asked.leaves_out(hit))
             .skip(offset);
         for hit in wanted.by_ref().take(limit) {
-            results.extend(items.item((hit.kind, hit.row_id), hit.score, hit.parts.clone())?);
+            results.extend(items.item(hit.key(), hit.score, hit.parts.clone())?);
         }
         Ok(Found {
             scope,

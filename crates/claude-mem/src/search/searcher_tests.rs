@@ -890,3 +890,28 @@ fn a_folder_that_much_is_about_is_tested_row_by_row() {
     let listed = town.store.read().observations(&filter, page).unwrap();
     assert_eq!(listed.items.len(), 30);
 }
+
+#[test]
+fn page_by_page_everything_that_matches_is_shown_once() {
+    let mut town = town();
+    let titles: Vec<String> = (0..200).map(|n| format!("Module {n} was tidied")).collect();
+    let rows: Vec<_> = titles.iter().map(|title| (title.as_str(), "")).collect();
+    filled(&mut town, &rows);
+    let mut shown = Vec::new();
+    loop {
+        let page = Page {
+            offset: shown.len() as u32,
+            limit: 30,
+        };
+        let found = town.search(&Ask {
+            page,
+            ..town.ask("module")
+        });
+        shown.extend(found.results.into_iter().map(|item| item.id));
+        if !found.has_more {
+            break;
+        }
+    }
+    let different: HashSet<Handle> = shown.iter().copied().collect();
+    assert_eq!((shown.len(), different.len()), (200, 200));
+}

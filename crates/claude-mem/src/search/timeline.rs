@@ -30,6 +30,9 @@ pub struct Around {
 /// Rows that are looked at beyond those asked for, in the place of what was marked as wrong.
 const SPARE_ROWS: usize = 50;
 
+/// Rows of one moment at most; an import may have given thousands the same.
+const SAME_MOMENT_ROWS_MAX: usize = 500;
+
 /// Oldest first, the anchor among them, all of the anchor's project; where it belongs to none,
 /// only what belongs to none. `None` if there is no such row.
 pub fn timeline(reads: &Reads<'_>, around: &Around) -> Result<Option<Vec<Item>>, StoreError> {
@@ -58,12 +61,15 @@ pub fn timeline(reads: &Reads<'_>, around: &Around) -> Result<Option<Vec<Item>>,
         }
         Ok(found)
     };
-    // Rows of the same moment count as before; the anchor itself is put between.
     let next = Some(Millis(at.0 + 1));
-    let most = around.before + 1 + SPARE_ROWS;
-    let mut earlier = reads.rows_in_time(&scope(None, next), false, most)?;
-    earlier.retain(|row| *row != key);
+    // A turn leaves most of its rows in one moment: they keep their order, whichever is asked for.
+    let same = reads.rows_in_time(&scope(Some(at), next), true, SAME_MOMENT_ROWS_MAX)?;
+    let earlier = reads.rows_in_time(&scope(None, Some(at)), false, around.before + SPARE_ROWS)?;
     let later = reads.rows_in_time(&scope(next, None), true, around.after + SPARE_ROWS)?;
+    let just_before = same.iter().rev().filter(|row| **row < key).copied();
+    let just_after = same.iter().filter(|row| **row > key).copied();
+    let earlier = just_before.chain(earlier).collect();
+    let later = just_after.chain(later).collect();
     let mut found = told(earlier, around.before)?;
     found.reverse();
     let later = told(later, around.after)?;
@@ -71,3 +77,7 @@ pub fn timeline(reads: &Reads<'_>, around: &Around) -> Result<Option<Vec<Item>>,
     found.extend(later);
     Ok(Some(found))
 }
+
+#[cfg(test)]
+#[path = "timeline_tests.rs"]
+mod tests;

@@ -1,6 +1,5 @@
 //! What a hook asks the worker at a moment of need.
 
-use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::worker::Worker;
@@ -18,7 +17,7 @@ pub struct Told {
 /// What comes to mind, by words and by meaning.
 pub(super) fn recall(worker: &Worker, moment: &Moment) -> Result<Recalled, StoreError> {
     worker.warm.with(|engine| {
-        engine.view(|reads, mut leg| moment.recall(&reads, leg.as_mut(), &TimeZone::system()))
+        engine.view(|reads, mut leg| moment.recall(&reads, leg.as_mut(), &clock::zone()))
     })
 }
 

@@ -213,3 +213,12 @@ fn a_payload_of_many_megabytes_is_taken_off_the_client_s_hands() {
     assert_eq!(output.stdout, NEUTRAL);
     assert_eq!(lines(&kept(&home)), "prompt: (private) (cut)");
 }
+
+#[test]
+fn a_data_directory_that_cannot_be_made_does_not_stop_the_agent() {
+    let mut home = sandbox();
+    home.set_env("CLAUDE_MEM_DATA_DIR", "/proc/claude-mem");
+    let asked = payload("UserPromptSubmit", &json!({ "prompt": "Stop the crane" }));
+    assert_eq!(home.hook("UserPromptSubmit", &asked).ok().stdout, NEUTRAL);
+    assert_eq!(home.mem(&["save", "The crane stops"]).code, Some(1));
+}

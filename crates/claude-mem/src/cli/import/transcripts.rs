@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
-
 use super::{bring, progress, table};
 use crate::cli::Usage;
 use crate::cli::app::App;
@@ -64,7 +62,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 }
 
 fn moment(text: &str, app: &App) -> anyhow::Result<Millis> {
-    dates::moment(text, app.now, &TimeZone::system()).ok_or_else(|| {
+    dates::moment(text, app.now, &crate::clock::zone()).ok_or_else(|| {
         Usage::error(format!(
             "{text:?} is not a time; say 2026-01-31, yesterday, 2w or 3mo"
         ))

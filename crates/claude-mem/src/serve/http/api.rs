@@ -61,7 +61,7 @@ impl Api {
             worker,
             port,
             started: Instant::now(),
-            zone: TimeZone::system(),
+            zone: clock::zone(),
             env,
             kept: Kept::default(),
             stirred: watch::channel(0).0,
