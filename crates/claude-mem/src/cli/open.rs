@@ -7,7 +7,7 @@
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -113,8 +113,10 @@ fn took(opener: &str, what: &str) -> bool {
     let Ok(mut child) = start(opener, &[what], Stdio::null()) else {
         return false;
     };
-    let ended = ended_within(&mut child, Duration::from_secs(2));
-    ended.is_none_or(|ended| ended.is_some_and(|status| status.success()))
+    match ended_within(&mut child, Duration::from_secs(2)) {
+        Ok(ended) => ended.is_none_or(|status| status.success()),
+        Err(_) => false,
+    }
 }
 
 /// In a group of its own: it outlives us, and an interrupt meant for us.
@@ -133,14 +135,12 @@ fn start(program: &str, args: &[&str], says: Stdio) -> io::Result<Child> {
 }
 
 /// `None`: it is still running.
-fn ended_within(child: &mut Child, patience: Duration) -> Option<Option<std::process::ExitStatus>> {
+fn ended_within(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let until = Instant::now() + patience;
     loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(Some(status)),
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-            Ok(None) => return None,
-            Err(_) => return Some(None),
+        match child.try_wait()? {
+            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            ended => return Ok(ended),
         }
     }
 }
@@ -163,7 +163,10 @@ fn default_browser() -> Vec<PathBuf> {
     ) else {
         return Vec::new();
     };
-    if ended_within(&mut child, Duration::from_secs(2)).is_none() {
+    if !matches!(
+        ended_within(&mut child, Duration::from_secs(2)),
+        Ok(Some(_))
+    ) {
         // It answers nobody; and if it cannot be ended, it was about to.
         let _ = child.kill();
     }

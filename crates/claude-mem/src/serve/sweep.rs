@@ -160,7 +160,8 @@ pub fn opened(dir: &DataDir, now: Millis) -> io::Result<()> {
     let before = now.plus_seconds(-i64::try_from(HTTP_LINK_SECONDS).unwrap_or(i64::MAX));
     for file in files(dir.root(), before)? {
         let name = file.file_name().and_then(|name| name.to_str());
-        if name.is_some_and(|name| name.starts_with(OPENING) && name.ends_with(".html")) {
+        let is_page = file.extension().is_some_and(|ending| ending == "html");
+        if is_page && name.is_some_and(|name| name.starts_with(OPENING)) {
             remove(&file)?;
         }
     }

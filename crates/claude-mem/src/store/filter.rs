@@ -10,6 +10,7 @@ use crate::memory::ObservationType;
 
 /// All that rows can be narrowed by. An empty filter means all.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each narrows by itself")]
 pub struct Filter {
     pub project: Option<ProjectId>,
     /// Of observations: with a project, also those that hold in all of them; without one, those

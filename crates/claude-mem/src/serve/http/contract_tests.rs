@@ -223,6 +223,7 @@ fn the_page_about_it_lists_every_route_and_no_other() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one table")]
 fn what_makes_no_sense_is_told_with_a_hint_and_the_right_status() {
     let stage = Stage::with_a_turn();
     for (method, target, body, status) in [

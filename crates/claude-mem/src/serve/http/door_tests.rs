@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-const LONG: Duration = Duration::from_secs(3_600);
+const LONG: Duration = Duration::from_hours(1);
 const SHORT: Duration = Duration::from_millis(60);
 const ASK: &str = "GET / HTTP/1.1\r\nhost: here\r\n\r\n";
 

@@ -176,7 +176,7 @@ fn at_every_route_only_the_allowed_combinations_get_in() {
             }
         }
         // Two hosts, each with no origin or its own, three sites, and the token where it counts.
-        let tokens_that_fit = if route.access != Access::Token { 3 } else { 1 };
+        let tokens_that_fit = if route.access == Access::Token { 1 } else { 3 };
         assert_eq!(let_in, 2 * 2 * 3 * tokens_that_fit, "{}", route.path);
         assert!(turned_away > let_in);
     }

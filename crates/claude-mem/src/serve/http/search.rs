@@ -24,6 +24,10 @@ pub(super) fn ask(api: &Api, question: &Ask) -> Result<Found, Problem> {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent parameters of a request"
+)]
 pub(super) struct Question {
     /// Words, phrases, operators and filters. Empty: the newest.
     query: String,
