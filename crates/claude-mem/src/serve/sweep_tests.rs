@@ -252,3 +252,21 @@ fn many_rows_go_in_several_transactions() {
     });
     assert_eq!((gone.unwrap(), calls.get()), (rows_in_all, 3));
 }
+
+#[test]
+fn a_page_that_leads_to_a_link_goes_when_the_link_is_void() {
+    let stage = Stage::new();
+    let dir = &stage.scratch.dir;
+    let (fresh, old) = (dir.opening("fresh"), dir.opening("old"));
+    let other = dir.root().join("open-minded.txt");
+    for file in [&fresh, &old, &other] {
+        std::fs::write(file, "").unwrap();
+        age(file, NOW.plus_seconds(-601));
+    }
+    age(&fresh, NOW.plus_seconds(-599));
+    opened(dir, NOW).unwrap();
+    assert_eq!(
+        [fresh.exists(), old.exists(), other.exists()],
+        [true, false, true]
+    );
+}
