@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { becomes, measured, median, PATIENCE_MS, picture, Stage, until } from './stage.js';
+import { becomes, focused, measured, median, PATIENCE_MS, picture, Stage, until } from './stage.js';
 
 const ROWS = 10_000;
 /** A window's worth above and below, and the pages that these are part of. */
@@ -18,6 +18,25 @@ after(() => stage.close());
 const cards = (page) => page.locator('mem-card').count();
 const handles = (page) => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));
 
+/** Pages that were given back are asked for again as they are now: what is gone is gone, and what
+ *  stands there is in order and there once. */
+async function backUp(page) {
+  const feed = async () => (await stage.api('GET', '/api/feed?limit=200')).items;
+  const gone = (await feed()).slice(50, 150).find((row) => row.kind === 'observation');
+  await stage.api('DELETE', `/api/observations/${gone.id}`);
+  const order = (await feed()).map((row) => row.handle);
+  const wanted = order.slice(60, 80);
+  await until(page, (some) => {
+    const there = [...document.querySelectorAll('mem-card')].map((one) => one.dataset.handle);
+    if (some.every((one) => there.includes(one))) return true;
+    scrollTo(0, scrollY > 20_000 ? 16_000 : scrollY - innerHeight / 2);
+    return false;
+  }, wanted);
+  const there = (await handles(page)).filter((one) => order.includes(one));
+  assert.equal(new Set(there).size, there.length);
+  assert.deepEqual(there, order.slice(order.indexOf(there[0])).slice(0, there.length));
+}
+
 test('scrolling to the end shows every row once and keeps the page small', async () => {
   const page = await stage.page();
   await page.locator('mem-card').first().waitFor();
@@ -28,6 +47,7 @@ test('scrolling to the end shows every row once and keeps the page small', async
   await page.evaluate(() => {
     window.seen = new Map();
     window.most = 0;
+    window.twice = 0;
     const note = (one) => window.seen.set(one.dataset.handle, (window.seen.get(one.dataset.handle) ?? 0) + 1);
     document.querySelectorAll('mem-card').forEach(note);
     new MutationObserver((changes) => {
@@ -35,7 +55,9 @@ test('scrolling to the end shows every row once and keeps the page small', async
         if (node.matches?.('mem-card')) note(node);
         else node.querySelectorAll?.('mem-card').forEach(note);
       }));
-      window.most = Math.max(window.most, document.querySelectorAll('mem-card').length);
+      const all = [...document.querySelectorAll('mem-card')].map((one) => one.dataset.handle);
+      window.most = Math.max(window.most, all.length);
+      window.twice = Math.max(window.twice, all.length - new Set(all).size);
     }).observe(document.querySelector('.pages'), { childList: true, subtree: true });
   });
   const began = performance.now();
@@ -45,11 +67,13 @@ test('scrolling to the end shows every row once and keeps the page small', async
     return document.querySelector('.list-over');
   }, null, { timeout: 10 * PATIENCE_MS });
   measured(`scrolling through ${all} rows`, `${((performance.now() - began) / 1000).toFixed(1)} s`);
-  const [seen, most] = await page.evaluate(() => [window.seen.size, window.most]);
+  const [seen, most, twice] = await page.evaluate(() => [window.seen.size, window.most, window.twice]);
   assert.equal(seen, all);
+  assert.equal(twice, 0, 'none stands there twice');
   assert.ok(most <= CARDS_MAX, `${most} cards at once`);
   measured('cards in the page at most', most);
   await picture(page, 'long-end');
+  await backUp(page);
   await page.evaluate(() => scrollTo(0, 0));
   await until(page, (handle) => document.querySelector('mem-card')?.dataset.handle === handle, first);
   assert.ok((await cards(page)) <= CARDS_MAX);
@@ -76,6 +100,8 @@ test('what arrives while one reads further down does not move the page', async (
   await page.locator('.news').click();
   await page.locator('mem-card', { hasText: 'Something new while one reads' }).waitFor();
   await until(page, () => scrollY === 0);
+  await focused(page, 'mem-card:first-of-type .card-toggle', 'what is new has the focus');
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /Something new while one reads/);
   await page.context().close();
 });
 
