@@ -78,11 +78,13 @@ impl<'a> Searcher<'a> {
                 faint.get_or_insert((from, fit, hits));
                 continue;
             }
-            let scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+            let mut scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+            scope.notes.extend(is_faint.then(|| FAINT.to_owned()));
             return self.page(&asked, scope, &hits, failed);
         }
         if let Some((from, fit, hits)) = faint {
-            let scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+            let mut scope = asked.scope(from, fit, self.leg.is_some() && failed.is_none());
+            scope.notes.push(FAINT.to_owned());
             return self.page(&asked, scope, &hits, failed);
         }
         if ask.fall_back {
@@ -242,6 +244,9 @@ impl<'a> Searcher<'a> {
         self.page(asked, scope, &hits, None)
     }
 }
+
+/// What is said of hits that are faint.
+const FAINT: &str = "nothing has these words; these are the nearest in meaning";
 
 /// By meaning alone, and not by much: in a large store something always is.
 fn is_faint(hits: &[Hit]) -> bool {

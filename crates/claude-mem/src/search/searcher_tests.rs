@@ -541,6 +541,11 @@ fn others_who_have_the_words_go_before_what_is_faintly_near() {
     let found = town.search(&town.ask("why so burns bread"));
     assert_eq!(found.scope.from, From::OtherProjects);
     assert_eq!(found.results[0].title, "Oven burns bread");
+    assert!(found.scope.notes.is_empty());
+    // Where nobody has them, that is said.
+    let found = town.search(&town.ask("why so zebra giraffe"));
+    assert_eq!(found.scope.notes, [FAINT]);
+    assert!(found.results[0].title.starts_with("Why so one"));
 }
 
 #[test]
