@@ -37,9 +37,10 @@ pub fn index(items: &[Item], zone: &TimeZone) -> String {
     let mut out = String::new();
     let mut shown = String::new();
     for item in items {
-        let today = match item.row.pinned {
-            true => "Pinned".to_owned(),
-            false => day(item.row.created_at, zone),
+        let today = if item.row.pinned {
+            "Pinned".to_owned()
+        } else {
+            day(item.row.created_at, zone)
         };
         if today != shown {
             // Writing to a string cannot fail.
@@ -55,9 +56,10 @@ pub fn index(items: &[Item], zone: &TimeZone) -> String {
 /// One line of the index. What stands under its day need not say it.
 pub fn line_of(item: &Item, zone: &TimeZone) -> String {
     let row = &item.row;
-    let when = match row.pinned {
-        true => day(row.created_at, zone),
-        false => clock_time(row.created_at, zone),
+    let when = if row.pinned {
+        day(row.created_at, zone)
+    } else {
+        clock_time(row.created_at, zone)
     };
     format!(
         "- {} {when} {} {} (~{})",

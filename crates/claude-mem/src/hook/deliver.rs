@@ -160,8 +160,11 @@ fn is_about_one(error: &StoreError) -> bool {
 pub fn wake(socket: &Path) -> io::Result<bool> {
     use io::ErrorKind::{ConnectionRefused, NotFound, WouldBlock};
     match super::ask::connect(socket) {
-        // Whoever could be reached is awake, whatever becomes of the word.
-        Ok(mut worker) => Ok(worker.write_all(b"wake\n").map_or(true, |()| true)),
+        Ok(mut worker) => {
+            // Whoever could be reached is awake, whatever becomes of the word.
+            let _ = worker.write_all(b"wake\n");
+            Ok(true)
+        }
         Err(e) => match e.kind() {
             // One that has so many calls waiting that it takes no more.
             WouldBlock => Ok(true),
