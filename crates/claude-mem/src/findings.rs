@@ -1,12 +1,15 @@
 //! What needs the person, each with the command that helps: found and worded in one place, for
 //! `status`, the dashboard and the first lines of a session.
 
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde::Serialize;
 
 use crate::clock::{self, Millis};
 use crate::config::{Loaded, Provider, Settings};
+use crate::doctor;
+use crate::install::change::Places;
 use crate::install::client::wants_other_hooks;
 use crate::install::receipt::Receipt;
 use crate::install::version::Version;
@@ -161,6 +164,19 @@ pub fn of_directory(data: &DataDir, loaded: &Loaded) -> Vec<Finding> {
         ));
     }
     found
+}
+
+/// Without hooks nothing is ever remembered, however well the rest works.
+pub fn of_hooks(data: &DataDir, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Finding> {
+    // A receipt that cannot be read is told by `install` and `doctor`; the usual place counts.
+    let receipt = Receipt::read(&data.installed()).unwrap_or_default();
+    let of_user = Places::find(env, None)?;
+    let missing = doctor::without_hooks(&receipt, &of_user, env)?;
+    let what = format!(
+        "no hooks in {}, so nothing new is remembered",
+        missing.display()
+    );
+    Some(Finding::new(what, "claude-mem install"))
 }
 
 /// Why the store could not be asked.

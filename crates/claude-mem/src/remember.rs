@@ -15,10 +15,11 @@ use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::redact::{self, Cut};
 use crate::search::{RowKey, index};
 use crate::store::{
-    Feedback, Level, NewSession, ObservationEdit, RowKind, Signal, Store, StoreError, Stored,
-    VectorStore, Writes,
+    Feedback, Level, NewSession, Observation, ObservationEdit, RowKind, Signal, Store, StoreError,
+    Stored, VectorStore, Writes,
 };
 use crate::tokens;
+use crate::vocabulary::Vocabulary;
 
 /// Something to be kept, as it was typed.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,8 @@ pub struct Note<'a> {
     pub by_agent: bool,
     /// The client's session that it is saved from: it knows it already.
     pub session: Option<ClientSession<'a>>,
+    /// The words that a type may be; `None`: the standard ones.
+    pub vocabulary: Option<&'a Vocabulary>,
 }
 
 /// A session as its client calls it.
@@ -48,8 +51,8 @@ pub enum CannotSave {
     Empty,
     #[error("all of it is private, so nothing was kept")]
     Private,
-    #[error("a type is one word of letters, digits and dashes, such as decision or bugfix")]
-    NoType,
+    #[error("{said:?} is not a type; there are {known}")]
+    NoType { said: String, known: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -93,7 +96,10 @@ pub fn save(store: &mut Store, note: &Note<'_>, now: Millis) -> Result<Observati
     };
     let new = NewObservation {
         kind: match note.kind {
-            Some(kind) => type_of(kind)?,
+            Some(kind) => match note.vocabulary {
+                Some(vocabulary) => type_of(kind, vocabulary)?,
+                None => type_of(kind, &Vocabulary::default())?,
+            },
             None => ObservationType::DISCOVERY,
         },
         title,
@@ -148,10 +154,16 @@ fn heard_of(
     Ok(Some(made))
 }
 
-/// A type as it was typed. A secret is none.
-fn type_of(typed: &str) -> Result<ObservationType, CannotSave> {
-    let kept = redact::text(typed, Cut::of(MESSAGE_BYTES_MAX));
-    ObservationType::from_text(&kept.text).ok_or(CannotSave::NoType)
+/// A type as it was typed. What is no word of the vocabulary would be found by nobody who asks
+/// for one of its types.
+fn type_of(typed: &str, vocabulary: &Vocabulary) -> Result<ObservationType, CannotSave> {
+    vocabulary.type_named(typed).ok_or_else(|| {
+        let said = redact::text(typed, Cut::of(MESSAGE_BYTES_MAX)).text;
+        CannotSave::NoType {
+            said: quote::line(&said, 40),
+            known: vocabulary.type_names(),
+        }
+    })
 }
 
 /// What a text without a title is called.
@@ -179,30 +191,50 @@ pub fn edit(
     store: &mut Store,
     id: ObservationId,
     correction: &Correction,
+    vocabulary: &Vocabulary,
     now: Millis,
 ) -> Result<(), CannotSave> {
     let edit = ObservationEdit {
-        kind: correction.kind.as_deref().map(type_of).transpose()?,
+        kind: correction.kind.as_deref().map(ObservationType::named),
         title: correction.title.clone(),
         narrative: correction.text.clone(),
         facts: correction.facts.clone(),
         ..ObservationEdit::default()
     };
-    correct(store, id, &edit, now)
+    correct(store, id, &edit, vocabulary, now)
 }
 
-/// Applies a correction of any of its parts, redacted and cut like everything that is stored.
+/// Applies a correction of any of its parts, redacted and cut like everything that is stored. What
+/// was wrong is so no longer once it says something else.
 pub fn correct(
     store: &mut Store,
     id: ObservationId,
     edit: &ObservationEdit,
+    vocabulary: &Vocabulary,
     now: Millis,
 ) -> Result<(), CannotSave> {
-    let edit = fitted(edit)?;
+    let old = store.read().observation(id)?;
+    let mut edit = fitted(edit, &old, vocabulary)?;
+    if old.wrong && edit.wrong.is_none() && says_otherwise(&edit, &old) {
+        edit.wrong = Some(false);
+    }
     Ok(store.write(|tx| tx.edit_observation(id, &edit, now))?)
 }
 
-fn fitted(edit: &ObservationEdit) -> Result<ObservationEdit, CannotSave> {
+fn says_otherwise(edit: &ObservationEdit, old: &Observation) -> bool {
+    edit.title.as_ref().is_some_and(|title| *title != old.title)
+        || edit
+            .narrative
+            .as_ref()
+            .is_some_and(|text| *text != old.narrative)
+        || edit.facts.as_ref().is_some_and(|facts| *facts != old.facts)
+}
+
+fn fitted(
+    edit: &ObservationEdit,
+    old: &Observation,
+    vocabulary: &Vocabulary,
+) -> Result<ObservationEdit, CannotSave> {
     let typed = |text: &String| {
         let kept = redact::text(text, Cut::of(MESSAGE_BYTES_MAX));
         if kept.fully_private {
@@ -225,7 +257,11 @@ fn fitted(edit: &ObservationEdit) -> Result<ObservationEdit, CannotSave> {
     if title.as_ref().is_some_and(String::is_empty) {
         return Err(CannotSave::Empty);
     }
-    let kind = edit.kind.as_ref().map(|kind| type_of(kind.as_str()));
+    // What an import brought may be of a type of its own, and stays so.
+    let kind = edit.kind.as_ref().map(|kind| match kind {
+        kind if *kind == old.kind => Ok(kind.clone()),
+        kind => type_of(kind.as_str(), vocabulary),
+    });
     Ok(ObservationEdit {
         kind: kind.transpose()?,
         title,
@@ -271,9 +307,15 @@ impl Judgement {
             Self::Useful => Signal::Useful,
         }
     }
+
+    /// Prompts, answers and accounts are what was said: such a row may be useless, never wrong.
+    pub fn fits(self, kind: RowKind) -> bool {
+        self != Self::Wrong || kind == RowKind::Observation
+    }
 }
 
-/// Says what a memory was worth. Wrong is more than a mark: it is never offered again.
+/// Says what a memory was worth. Wrong is more than a mark: it is never offered again, until it is
+/// corrected or called useful. True if it was wrong and is no longer.
 pub fn mark(
     store: &mut Store,
     kind: RowKind,
@@ -281,34 +323,73 @@ pub fn mark(
     judgement: Judgement,
     from: &From<'_>,
     now: Millis,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
+    let back = mark_all(store, &[(kind, row_id)], judgement, from, now)?;
+    Ok(!back.is_empty())
+}
+
+/// The same for several, all or none. Those that were wrong and are no longer.
+pub fn mark_all(
+    store: &mut Store,
+    rows: &[RowKey],
+    judgement: Judgement,
+    from: &From<'_>,
+    now: Millis,
+) -> Result<Vec<RowKey>, StoreError> {
     store.write(|tx| {
+        let mut back = Vec::new();
+        for &(kind, row_id) in rows {
+            if mark_in(tx, (kind, row_id), judgement, now)? {
+                back.push((kind, row_id));
+            }
+            tx.record_feedback(&Feedback {
+                kind,
+                row_id,
+                client: from.client,
+                session: from.session,
+                agent_id: "",
+                signal: judgement.signal(),
+                place: from.place,
+                score: None,
+                rank: None,
+                tokens: 0,
+                reason: "",
+                at: now,
+            })?;
+        }
+        Ok(back)
+    })
+}
+
+/// The flag that goes with the mark. True if it was taken away.
+fn mark_in(
+    tx: &Writes<'_>,
+    (kind, row_id): RowKey,
+    judgement: Judgement,
+    now: Millis,
+) -> Result<bool, StoreError> {
+    if kind != RowKind::Observation {
         tx.document(kind, row_id)?.ok_or(StoreError::NoSuchRow {
             what: kind.as_str(),
             id: row_id,
         })?;
-        if judgement == Judgement::Wrong && kind == RowKind::Observation {
-            let wrong = ObservationEdit {
-                wrong: Some(true),
-                ..ObservationEdit::default()
-            };
-            tx.edit_observation(ObservationId(row_id), &wrong, now)?;
-        }
-        tx.record_feedback(&Feedback {
-            kind,
-            row_id,
-            client: from.client,
-            session: from.session,
-            agent_id: "",
-            signal: judgement.signal(),
-            place: from.place,
-            score: None,
-            rank: None,
-            tokens: 0,
-            reason: "",
-            at: now,
-        })
-    })
+        return Ok(false);
+    }
+    let id = ObservationId(row_id);
+    let was = tx.observation(id)?.wrong;
+    let wrong = match judgement {
+        Judgement::Wrong => true,
+        Judgement::Useful => false,
+        Judgement::Useless => was,
+    };
+    if wrong != was {
+        let edit = ObservationEdit {
+            wrong: Some(wrong),
+            ..ObservationEdit::default()
+        };
+        tx.edit_observation(id, &edit, now)?;
+    }
+    Ok(was && !wrong)
 }
 
 /// Forgets rows, their vectors included. What could not be done about the vectors yet is told, not

@@ -149,23 +149,119 @@ fn a_type_is_a_word_and_nothing_else() {
     };
     for kind in NO_TYPES {
         let refused = save(&mut store, &note(kind), Millis(5));
-        assert!(matches!(refused, Err(CannotSave::NoType)), "{kind:?}");
+        assert!(
+            matches!(refused, Err(CannotSave::NoType { .. })),
+            "{kind:?}"
+        );
     }
     let secret = format!("{}{}", "ghp_", "a1b2".repeat(9));
-    let refused = save(&mut store, &note(&secret), Millis(5));
-    assert!(matches!(refused, Err(CannotSave::NoType)));
-    let id = save(&mut store, &note(" Security Note"), Millis(5)).unwrap();
+    let refused = save(&mut store, &note(&secret), Millis(5)).unwrap_err();
+    assert!(!refused.to_string().contains(&secret), "{refused}");
+    let id = save(&mut store, &note(" Bug-Fix"), Millis(5)).unwrap();
     let kind = |store: &Store| store.read().observation(id).unwrap().kind;
-    assert_eq!(kind(&store).as_str(), "security-note");
+    assert_eq!(kind(&store).as_str(), "bugfix");
     for bad in NO_TYPES {
         let edit = ObservationEdit {
             kind: Some(ObservationType::named(bad)),
             ..ObservationEdit::default()
         };
-        let refused = correct(&mut store, id, &edit, Millis(6));
-        assert!(matches!(refused, Err(CannotSave::NoType)), "{bad:?}");
+        let refused = correct(&mut store, id, &edit, &Vocabulary::default(), Millis(6));
+        assert!(matches!(refused, Err(CannotSave::NoType { .. })), "{bad:?}");
     }
-    assert_eq!(kind(&store).as_str(), "security-note");
+    assert_eq!(kind(&store).as_str(), "bugfix");
+}
+
+#[test]
+fn a_type_that_nobody_knows_is_refused_with_those_there_are() {
+    let (_dir, mut store, project) = store();
+    let trade = r#"{"types":[{"name":"ruling","meaning":"a court said so"}],"concepts":[]}"#;
+    let trade = Vocabulary::from_json(trade).unwrap();
+    let note = |kind, vocabulary| Note {
+        text: "Money is in cents",
+        kind: Some(kind),
+        project: Some(project),
+        vocabulary,
+        ..Note::default()
+    };
+    let refused = save(&mut store, &note("foo", None), Millis(5)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "\"foo\" is not a type; there are decision, bugfix, feature, refactor, change, discovery"
+    );
+    let id = save(&mut store, &note("Ruling", Some(&trade)), Millis(5)).unwrap();
+    let same = ObservationEdit {
+        kind: Some(ObservationType::named("ruling")),
+        title: Some("Money is counted in cents".to_owned()),
+        ..ObservationEdit::default()
+    };
+    // What it is already it may stay, whatever the words are by now.
+    correct(&mut store, id, &same, &Vocabulary::default(), Millis(6)).unwrap();
+    assert_eq!(
+        store.read().observation(id).unwrap().kind.as_str(),
+        "ruling"
+    );
+}
+
+#[test]
+fn what_is_corrected_or_called_useful_is_no_longer_wrong() {
+    let (_dir, mut store, project) = store();
+    let note = Note {
+        text: "Retries stop at 6",
+        project: Some(project),
+        ..Note::default()
+    };
+    let id = save(&mut store, &note, Millis(5)).unwrap();
+    let is_wrong = |store: &Store| store.read().observation(id).unwrap().wrong;
+    let judge = |store: &mut Store, judgement| {
+        mark(
+            store,
+            RowKind::Observation,
+            id.0,
+            judgement,
+            &From::default(),
+            Millis(6),
+        )
+        .unwrap()
+    };
+    let words = Vocabulary::default();
+    let with = |store: &mut Store, correction: Correction| {
+        edit(store, id, &correction, &words, Millis(7)).unwrap();
+    };
+    assert!(!judge(&mut store, Judgement::Wrong));
+    assert!(!judge(&mut store, Judgement::Useless));
+    let as_it_was = Some("Retries stop at 6".to_owned());
+    with(
+        &mut store,
+        Correction {
+            title: as_it_was,
+            kind: Some("bugfix".into()),
+            ..Correction::default()
+        },
+    );
+    assert!(is_wrong(&store), "it says the same as before");
+    with(
+        &mut store,
+        Correction {
+            title: Some("Retries stop at 7".into()),
+            ..Correction::default()
+        },
+    );
+    assert!(!is_wrong(&store));
+    judge(&mut store, Judgement::Wrong);
+    with(
+        &mut store,
+        Correction {
+            facts: Some(vec!["The 8th trips".into()]),
+            ..Correction::default()
+        },
+    );
+    assert!(!is_wrong(&store));
+    judge(&mut store, Judgement::Wrong);
+    assert!(
+        judge(&mut store, Judgement::Useful),
+        "it says that it took it back"
+    );
+    assert!(!is_wrong(&store));
 }
 
 #[test]

@@ -78,6 +78,17 @@ impl Vocabulary {
         ObservationType::named(name.unwrap_or_default())
     }
 
+    /// The type that somebody named, if it is one: by its name, or by what else it is called.
+    pub fn type_named(&self, said: &str) -> Option<ObservationType> {
+        find(&self.types, said).map(ObservationType::named)
+    }
+
+    /// The names of all types, for whoever named another.
+    pub fn type_names(&self) -> String {
+        let names: Vec<&str> = self.types.iter().map(|term| term.name.as_str()).collect();
+        names.join(", ")
+    }
+
     /// The concept that a model's word stands for, if it is one.
     pub fn concept(&self, said: &str) -> Option<&str> {
         let standing = || STANDING.iter().find(|(name, _)| plain(name) == plain(said));

@@ -6,10 +6,12 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::clock::{self, Millis};
-use crate::config::{self, Loaded, Warning};
+use crate::config::{self, Loaded, Source, Warning};
 use crate::hook::{deliver, spool};
 use crate::paths::DataDir;
+use crate::serve::compressor;
 use crate::store::{Store, StoreError};
+use crate::vocabulary::Vocabulary;
 
 #[derive(Debug)]
 pub(super) struct App {
@@ -60,7 +62,31 @@ impl App {
             message: "is not UTF-8 and has no effect".to_owned(),
             entry: None,
         }));
+        let unread = self.unread_vocabulary(&loaded);
+        loaded.warnings.extend(unread);
         loaded
+    }
+
+    /// A file of words that cannot be used, told at once and not only when the worker next starts.
+    fn unread_vocabulary(&self, loaded: &Loaded) -> Option<Warning> {
+        let why = compressor::vocabulary(self.data.root(), &loaded.settings).err()?;
+        let key = config::key("vocabulary")?;
+        let (place, entry) = match loaded.get(key).1 {
+            Source::Environment => (key.variable(), None),
+            _ => (config::FILE_NAME.to_owned(), Some(key.name.to_owned())),
+        };
+        Some(Warning {
+            place,
+            message: why,
+            entry,
+        })
+    }
+
+    /// The words that types are called by. A file that cannot be read is told by the settings'
+    /// warnings; the standard words hold meanwhile, as they do for the worker.
+    pub(super) fn vocabulary(&self) -> Vocabulary {
+        let settings = self.settings().settings;
+        compressor::vocabulary(self.data.root(), &settings).unwrap_or_default()
     }
 
     /// The store, for looking. `None` before anything was ever remembered: looking does not

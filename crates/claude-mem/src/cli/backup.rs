@@ -57,7 +57,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     };
     let made = match &args.file {
         Some(file) if file.exists() => bail!("{} exists already", file.display()),
-        Some(file) => store.back_up(file),
+        Some(file) => {
+            let within = std::path::absolute(file)?;
+            if let Some(within) = within.parent().filter(|within| !within.is_dir()) {
+                bail!("there is no directory {}", within.display());
+            }
+            store.back_up(file)
+        }
         None => backups::make(&app.data.db(), &app.data.backups(), app.now),
     }
     .context("the backup could not be made")?;
@@ -80,6 +86,7 @@ fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let listed = Listed {
         backups: backups
             .into_iter()
+            .rev()
             .map(|backup| Entry {
                 path: backup.path,
                 at: backup.at,
@@ -98,7 +105,7 @@ fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
                 backup.path.display().to_string(),
             ]
         };
-        let rows: Vec<_> = listed.backups.iter().rev().map(row).collect();
+        let rows: Vec<_> = listed.backups.iter().map(row).collect();
         screen.table(["made", "size", "file"], &rows)
     })
 }

@@ -29,11 +29,22 @@ fn wrong_usage_never_exits_two() {
         &["claude-mem", "config", "set"],
         &["claude-mem", "queue", "retry", "not-a-number"],
     ] {
-        let error = parse(args.iter().map(OsString::from)).expect_err("wrong");
+        let error = parse(args.iter().map(OsString::from).collect()).expect_err("wrong");
         assert_eq!(
-            format!("{:?}", refuse(&error)),
+            format!("{:?}", refuse(&error, false)),
             format!("{:?}", ExitCode::from(EXIT_USAGE)),
             "{args:?}"
         );
     }
+}
+
+#[test]
+fn an_export_that_nobody_reads_to_its_end_is_no_failure() {
+    let closed = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+    let export = crate::export::ExportError::Write("the export".to_owned(), closed());
+    assert!(is_broken_pipe(&export.into()));
+    assert!(is_broken_pipe(&closed().into()));
+    let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+    let export = crate::export::ExportError::Write("the export".to_owned(), full);
+    assert!(!is_broken_pipe(&export.into()));
 }

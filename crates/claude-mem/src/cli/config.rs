@@ -5,9 +5,9 @@ use std::io::Write as _;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::Usage;
 use super::app::App;
 use super::screen::{self, QUIET, Screen, TITLE, WARN};
+use super::{Usage, worker};
 use crate::config::{self, KEYS, Key, Loaded, Raw, SettingsFile, Source};
 
 /// Look at settings and change them
@@ -124,10 +124,7 @@ fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
 
 fn print(key: &Key, loaded: &Loaded, screen: &mut Screen) -> std::io::Result<()> {
     let (value, source) = loaded.get(key);
-    let value = match value.to_string() {
-        text if text.is_empty() => "(empty)".to_owned(),
-        text => text,
-    };
+    let value = shown(&value);
     let source = match source {
         Source::Default => "",
         Source::File => "  (settings.json)",
@@ -190,7 +187,26 @@ fn told(key: &Key, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
             key.variable()
         ))?;
     }
+    let about_it = |warning: &&config::Warning| {
+        warning.entry.as_deref() == Some(key.name) || warning.place == key.variable()
+    };
+    for warning in loaded.warnings.iter().filter(about_it) {
+        screen::remark(warning)?;
+    }
+    if AT_START.contains(&key.name) && worker::look(app).is_ok_and(|worker| worker.running) {
+        screen::remark("the worker that runs takes it up after `claude-mem worker restart`")?;
+    }
     screen.show(&Entry::of(key, &loaded), |screen, _| {
-        writeln!(screen, "{} = {value}", key.name)
+        writeln!(screen, "{} = {}", key.name, shown(&value))
     })
+}
+
+/// What a worker reads once, when it starts.
+const AT_START: [&str; 2] = ["port", "vocabulary"];
+
+fn shown(value: &config::Value) -> String {
+    match value.to_string() {
+        text if text.is_empty() => "(empty)".to_owned(),
+        text => text,
+    }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::app::App;
 use super::project;
 use super::screen::{QUIET, Screen};
+use crate::config::{self, Loaded, Raw, Source};
 use crate::context::moment::Listener;
 use crate::context::{self, Starting};
 use crate::findings;
@@ -24,8 +25,8 @@ pub(super) struct Args {
     /// Of this project: a name, an id or a directory (default: the one we are in)
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// With this budget instead of the one in the settings
-    #[arg(long)]
+    /// With this budget instead of the one in the settings: 100 to 2400
+    #[arg(long, value_parser = tokens)]
     tokens: Option<u32>,
 }
 
@@ -50,7 +51,9 @@ struct Reason {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let settings = app.settings().settings;
+    let loaded = app.settings();
+    let by_variable = variable_that_switches_off(&loaded);
+    let settings = loaded.settings;
     let budget = args.tokens.unwrap_or(settings.context_tokens);
     let mut shown = Shown {
         text: String::new(),
@@ -97,10 +100,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     }
     screen.show(&shown, |screen, shown| {
         if shown.off {
-            return writeln!(
-                screen,
-                "a session would be told nothing: `claude-mem config set context on` turns it on"
-            );
+            let turns_on = match &by_variable {
+                Some(name) => format!("take {name} out of the environment"),
+                None => "`claude-mem config set context on` turns it on".to_owned(),
+            };
+            return writeln!(screen, "a session would be told nothing: {turns_on}");
         }
         if shown.text.is_empty() {
             return writeln!(
@@ -109,9 +113,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             );
         }
         writeln!(screen, "{}", shown.text.trim_end())?;
+        let why = match shown.items.is_empty() {
+            true => "",
+            false => "; why these:",
+        };
         writeln!(
             screen,
-            "\n{QUIET}{} of {} tokens; why these:{QUIET:#}",
+            "\n{QUIET}{} of {} tokens{why}{QUIET:#}",
             shown.tokens, shown.budget
         )?;
         shown.items.iter().try_for_each(|item| {
@@ -123,6 +131,22 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             )
         })
     })
+}
+
+/// As the setting reads it.
+fn tokens(text: &str) -> Result<u32, String> {
+    let key = config::key("context_tokens").ok_or("there is no such setting")?;
+    match key.kind.read(&Raw::Text(text.to_owned())) {
+        Ok(config::Value::Number(tokens)) => u32::try_from(tokens).map_err(|e| e.to_string()),
+        Ok(_) => Err("it must be a number".to_owned()),
+        Err(expected) => Err(format!("it must be {expected}")),
+    }
+}
+
+/// The setting in the file has no say where a variable speaks.
+fn variable_that_switches_off(loaded: &Loaded) -> Option<String> {
+    let key = config::key("context")?;
+    (loaded.get(key).1 == Source::Environment).then(|| key.variable())
 }
 
 fn reason(item: &context::Item) -> Reason {

@@ -13,7 +13,7 @@ use super::screen::Screen;
 use super::{Usage, pin};
 use crate::remember::{self, CannotSave, Correction};
 use crate::search::Handle;
-use crate::store::{Observation, RowKind, Store};
+use crate::store::Observation;
 
 /// Correct a memory: its title, text, type or facts
 ///
@@ -29,6 +29,7 @@ Examples:
 pub(super) struct Args {
     /// Its id as `search` prints it: #12
     id: Handle,
+    /// What it is called
     #[arg(long)]
     title: Option<String>,
     /// What happened; `-` reads it from stdin
@@ -47,38 +48,52 @@ struct Edited {
     id: Handle,
     title: String,
     changed: bool,
+    wrong: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let row = pin::row(&store, args.id)?;
+    let was_wrong = row.wrong;
     let correction = match typed(args)? {
         Some(correction) => Some(correction),
         None => in_editor(&row, app)?,
     };
     let changed = correction.is_some();
     if let Some(correction) = correction {
-        remember::edit(&mut store, row.id, &correction, app.now).map_err(|e| match e {
+        let words = app.vocabulary();
+        remember::edit(&mut store, row.id, &correction, &words, app.now).map_err(|e| match e {
             CannotSave::Store(e) => e.into(),
             CannotSave::Empty => Usage::error("a memory needs a title"),
-            refused @ (CannotSave::Private | CannotSave::NoType) => {
+            refused @ (CannotSave::Private | CannotSave::NoType { .. }) => {
                 Usage::error(refused.to_string())
             }
         })?;
     }
-    show(&store, args.id, changed, screen)
-}
-
-fn show(store: &Store, id: Handle, changed: bool, screen: &mut Screen) -> anyhow::Result<()> {
-    let row = store.read().document(RowKind::Observation, id.row_id)?;
-    let title = row.map(|row| row.title).unwrap_or_default();
-    screen.show(&Edited { id, title, changed }, |screen, edited| {
+    let now = pin::row(&store, args.id)?;
+    let edited = Edited {
+        id: args.id,
+        title: now.title,
+        changed,
+        wrong: now.wrong,
+    };
+    screen.show(&edited, |screen, edited| {
         let verb = if edited.changed {
             "edited"
         } else {
             "left as it was:"
         };
-        writeln!(screen, "{verb} {}  {}", edited.id, edited.title)
+        writeln!(screen, "{verb} {}  {}", edited.id, edited.title)?;
+        match (was_wrong, edited.wrong) {
+            (true, false) => writeln!(screen, "it is no longer marked as wrong"),
+            (true, true) => writeln!(
+                screen,
+                "it is still marked as wrong; another title, text or fact mends it, and so does \
+                 `claude-mem mark useful '{}'`",
+                edited.id
+            ),
+            (false, _) => Ok(()),
+        }
     })
 }
 
@@ -97,7 +112,7 @@ fn typed(args: &Args) -> anyhow::Result<Option<Correction>> {
     let correction = Correction {
         title: args.title.clone(),
         text,
-        kind: args.kind.as_ref().map(|kind| kind.trim().to_lowercase()),
+        kind: args.kind.clone(),
         facts: (!args.facts.is_empty()).then(|| args.facts.clone()),
     };
     Ok(Some(correction).filter(|correction| *correction != Correction::default()))

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::screen::Screen;
-use super::{Usage, project, words};
+use super::{looking, project, words};
 use crate::export::json::Written;
 use crate::export::markdown::{By, Done};
 use crate::export::{json, markdown};
@@ -49,6 +49,8 @@ enum Format {
 #[derive(Serialize)]
 struct InFile {
     path: PathBuf,
+    /// Another file was there.
+    replaced: bool,
     #[serde(flatten)]
     rows: Written,
 }
@@ -62,10 +64,7 @@ struct InFolder {
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let Some(store) = app.store_if_any()? else {
-        return Err(Usage::error(format!(
-            "nothing is remembered yet in {}",
-            app.data.root().display()
-        )));
+        return Err(looking::nothing_yet(app));
     };
     let named = args.project.as_deref();
     let only = named
@@ -125,6 +124,7 @@ fn into_file(
     let unwritable = || format!("cannot write {}", path.display());
     let file = crate::paths::create_file(&unfinished).with_context(unwritable)?;
     let mut file = std::io::BufWriter::new(file);
+    let replaced = path.exists();
     let rows = view(store, |reads| json::write(reads, only, app.now, &mut file));
     let rows = rows.and_then(|rows| {
         std::fs::rename(&unfinished, path).with_context(unwritable)?;
@@ -136,13 +136,18 @@ fn into_file(
     }
     let done = InFile {
         path: path.to_owned(),
+        replaced,
         rows: rows?,
     };
     screen.show(&done, |screen, done| {
         let rows = done.rows;
+        let instead = match done.replaced {
+            true => ", in place of what was there",
+            false => "",
+        };
         writeln!(
             screen,
-            "{} of {} in {}",
+            "{} of {} in {}{instead}",
             words::count(rows.observations, "memory"),
             words::count(rows.sessions, "session"),
             done.path.display()

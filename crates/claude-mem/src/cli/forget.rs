@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::Usage;
 use super::app::App;
-use super::screen::{self, Screen};
+use super::looking;
+use super::screen::{self, QUIET, Screen};
 use crate::context::quote;
 use crate::remember;
 use crate::search::Handle;
@@ -36,6 +36,7 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Done {
     done: &'static str,
+    dry_run: bool,
     rows: Vec<Row>,
 }
 
@@ -50,12 +51,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let mut rows = Vec::new();
     for &id in &args.ids {
         if args.undo && !store.write(|tx| tx.undo_forget(id.kind, id.row_id))? {
-            return Err(Usage::error(format!(
-                "{id} cannot be brought back: it was not forgotten, or too long ago"
-            )));
+            anyhow::bail!("{id} cannot be brought back: it was not forgotten, or too long ago");
         }
         let row = store.read().document(id.kind, id.row_id)?;
-        let row = row.ok_or_else(|| Usage::error(format!("there is no {id}")))?;
+        let row = row.ok_or_else(|| looking::no_such(id))?;
         let title = if row.title.is_empty() {
             &row.body
         } else {
@@ -78,9 +77,26 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             "forgot"
         }
     };
-    screen.show(&Done { done, rows }, |screen, done| {
-        done.rows
+    let done = Done {
+        done,
+        dry_run: args.dry_run,
+        rows,
+    };
+    screen.show(&done, |screen, done| {
+        let mut rows = done.rows.iter();
+        rows.try_for_each(|row| writeln!(screen, "{} {}  {}", done.done, row.id, row.title))?;
+        if args.undo || args.dry_run {
+            return Ok(());
+        }
+        let ids: Vec<String> = done
+            .rows
             .iter()
-            .try_for_each(|row| writeln!(screen, "{} {}  {}", done.done, row.id, row.title))
+            .map(|row| format!("'{}'", row.id))
+            .collect();
+        let ids = ids.join(" ");
+        writeln!(
+            screen,
+            "{QUIET}`claude-mem forget --undo {ids}` brings it back{QUIET:#}"
+        )
     })
 }

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 
 use super::app::App;
 use super::screen::Screen;
-use super::{Usage, words};
+use super::words;
 use crate::hook::settings::HookSettings;
 use crate::import::{self, Around, ImportError, Report, earlier, json};
 use crate::store::{ImportRun, Store, StoreError};
@@ -80,6 +80,7 @@ Examples:
 What was made of a session after its import stays. The import can be done again.")]
     Undo {
         /// Its number in `claude-mem import list`
+        #[arg(value_parser = number)]
         run: i64,
     },
 }
@@ -104,6 +105,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
         Action::Json { file, dry_run } => {
             let path = std::path::absolute(file)?;
+            anyhow::ensure!(path.exists(), "there is no {}", path.display());
             let report = bring(app, *dry_run, |store, around| {
                 Ok(json::run(
                     store,
@@ -211,7 +213,15 @@ fn client_dir(home: &OsStr) -> anyhow::Result<PathBuf> {
 
 fn earlier_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {
     if let Some(path) = given {
-        return Ok(std::path::absolute(path)?);
+        let path = std::path::absolute(path)?;
+        anyhow::ensure!(path.exists(), "there is no {}", path.display());
+        anyhow::ensure!(
+            Store::open_read_only(&path).is_err(),
+            "{} is a database of this claude-mem: `claude-mem restore` takes it whole, `claude-mem export` \
+             and `claude-mem import json` take memories from one to another",
+            path.display()
+        );
+        return Ok(path);
     }
     let home = std::env::var_os("HOME")
         .context("there is no home directory; say where the database is")?;
@@ -222,10 +232,10 @@ fn earlier_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {
         _ if !usual.exists() => "is not there",
         _ => return Ok(usual),
     };
-    Err(Usage::error(format!(
+    anyhow::bail!(
         "{} {what}; say where the earlier program's database is: claude-mem import claude-mem-db PATH",
         usual.display()
-    )))
+    )
 }
 
 fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
@@ -257,14 +267,17 @@ fn row(run: &ImportRun, app: &App) -> [String; 5] {
     ]
 }
 
+fn number(text: &str) -> Result<i64, String> {
+    text.parse()
+        .map_err(|_| "a number from `claude-mem import list`".to_owned())
+}
+
 fn undo(app: &App, screen: &mut Screen, run: i64) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let _one = import::begin(&app.data)?;
     let known = store.read().import_runs()?;
     let Some(run) = known.iter().find(|known| known.id == run) else {
-        return Err(Usage::error(format!(
-            "there is no import {run}; `claude-mem import list` lists them"
-        )));
+        anyhow::bail!("there is no import {run}; `claude-mem import list` lists them");
     };
     let rows = import::undo(&mut store, run.id)?;
     let answer = serde_json::json!({ "run": run.id, "kind": run.kind, "rows": rows });

@@ -98,10 +98,7 @@ pub(super) struct Wish {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let project = args.project.as_ref().map(std::path::absolute).transpose()?;
     if let Some(dir) = project.as_ref().filter(|dir| !dir.is_dir()) {
-        return Err(Usage::error(format!(
-            "{} is not a directory",
-            dir.display()
-        )));
+        anyhow::bail!("{} is not a directory", dir.display());
     }
     if let Some(name) = &args.provider {
         provider_named(name)?;
@@ -347,20 +344,49 @@ pub(super) fn find_client(app: &App) -> Option<Found> {
     let program = find::program(|name| std::env::var_os(name))?;
     let version = find::version_on_disk(&program).or_else(|| {
         let env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        find::version_asked(&program, env, &spawner(app).ok()?)
+        let spawner = spawner(app).ok()?;
+        find::version_asked(&program, env, &spawner)
     });
     Some(Found { program, version })
 }
 
 /// For programs that are run and waited for. The register is only kept where there is a place for
 /// it: looking must not create the data directory.
-pub(super) fn spawner(app: &App) -> std::io::Result<Spawner> {
-    let directory = if app.data.root().is_dir() {
+pub(super) fn spawner(app: &App) -> std::io::Result<Waiting> {
+    let is_there = app.data.root().is_dir();
+    let directory = if is_there {
         app.data.children()
     } else {
         std::env::temp_dir().join(format!("claude-mem-children-{}", std::process::id()))
     };
-    Spawner::start("/proc/self/exe".into(), Register::open(&directory)?)
+    let spawner = Spawner::start("/proc/self/exe".into(), Register::open(&directory)?)?;
+    Ok(Waiting {
+        spawner,
+        for_now: (!is_there).then_some(directory),
+    })
+}
+
+/// A spawner with a register that may be for this once.
+pub(super) struct Waiting {
+    spawner: Spawner,
+    for_now: Option<PathBuf>,
+}
+
+impl std::ops::Deref for Waiting {
+    type Target = Spawner;
+
+    fn deref(&self) -> &Spawner {
+        &self.spawner
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(directory) = &self.for_now {
+            // With a child in it, it is still needed.
+            let _ = std::fs::remove_dir(directory);
+        }
+    }
 }
 
 fn provider_named(name: &str) -> anyhow::Result<config::Value> {
@@ -404,7 +430,11 @@ fn start_worker(setting: &Setting<'_>, usable: bool, steps: &mut Steps<'_>) -> a
         return steps.say("worker", State::Note, "not started: it has no database");
     }
     if setting.wish.dry_run {
-        return steps.done("worker", "started");
+        let runs = worker::look(setting.app).is_ok_and(|worker| worker.running);
+        return match runs {
+            true => steps.say("worker", State::Ok, "running already"),
+            false => steps.done("worker", "started"),
+        };
     }
     steps.busy("worker", "is starting");
     match worker::ensure(setting.app) {

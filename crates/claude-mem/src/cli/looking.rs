@@ -9,7 +9,7 @@ use super::screen::{QUIET, Screen, WARN};
 use super::{Usage, project, words};
 use crate::memory::ObservationType;
 use crate::search::ask::From;
-use crate::search::{Ask, Engine, Fit, Item, Scope, Whose, dates};
+use crate::search::{Ask, Engine, Fit, Handle, Item, Scope, Whose, dates};
 use crate::store::{Page, Reads, RowKind};
 
 /// Which rows.
@@ -30,8 +30,8 @@ pub(super) struct Which {
     /// Not after: the same, and all of a day that is named
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// At most so many [default: 20]
-    #[arg(long)]
+    /// At most so many, 1 or more [default: 20]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(super) limit: Option<u32>,
     /// Leave out so many first
     #[arg(long, default_value_t = 0)]
@@ -116,6 +116,18 @@ pub(super) fn engine(app: &App) -> anyhow::Result<Option<Engine>> {
     }))
 }
 
+/// Nothing has this id. What was forgotten may come back.
+pub(super) fn no_such(handle: Handle) -> anyhow::Error {
+    anyhow::anyhow!(
+        "there is no {handle}; if it was forgotten, `claude-mem forget --undo '{handle}'` may bring it back"
+    )
+}
+
+/// Nothing was ever remembered, so that nothing can be looked at.
+pub(super) fn nothing_yet(app: &App) -> anyhow::Error {
+    anyhow::anyhow!("nothing is remembered yet in {}", app.data.root().display())
+}
+
 /// Says where an answer is from, if it is not quite what was asked for.
 pub(super) fn say_scope(screen: &mut Screen, scope: &Scope, any: bool) -> std::io::Result<()> {
     for note in &scope.notes {
@@ -137,17 +149,18 @@ pub(super) fn say_scope(screen: &mut Screen, scope: &Scope, any: bool) -> std::i
     writeln!(screen, "{QUIET}{said}{QUIET:#}")
 }
 
-/// One line each: id, type, day, title.
+/// One line each: id, type, day, title. A row of another project than the one asked for names it.
 pub(super) fn say_items(
     screen: &mut Screen,
     items: &[Item],
-    with_project: bool,
+    here: Option<&str>,
 ) -> std::io::Result<()> {
     let rows: Vec<[String; 4]> = items
         .iter()
         .map(|item| {
             let mut title = item.title.clone();
-            if let Some(project) = item.project.as_ref().filter(|_| with_project) {
+            let project = item.project.as_deref();
+            if let Some(project) = project.filter(|_| project != here) {
                 title = format!("{project}: {title}");
             }
             if let Some(newer) = item.replaced_by {

@@ -4,17 +4,16 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::Usage;
 use super::app::App;
 use super::screen::Screen;
+use super::{Usage, looking};
 use crate::remember::{self, From, Judgement};
 use crate::search::Handle;
-use crate::store::StoreError;
 
 /// Say that a memory was useful, useless or wrong
 ///
-/// Useful and useless ones are told a little more or less often. A wrong one is never told again;
-/// `claude-mem edit` mends it, `claude-mem forget` removes it.
+/// Useful and useless ones are told a little more or less often. A wrong one is never told again,
+/// until `claude-mem edit` mends it or it is marked as useful; `claude-mem forget` removes it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +23,7 @@ pub(super) struct Args {
     /// What it was worth: useful, useless or wrong
     #[arg(value_name = "WORTH", value_parser = worth)]
     worth: Judgement,
-    /// Ids as `search` prints them: #12, S3
+    /// Ids as `search` prints them: #12, S3; only memories like #12 can be wrong
     #[arg(value_name = "ID", required = true)]
     ids: Vec<Handle>,
 }
@@ -33,6 +32,7 @@ pub(super) struct Args {
 struct Done {
     marked: &'static str,
     ids: Vec<Handle>,
+    no_longer_wrong: Vec<Handle>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
@@ -41,22 +41,34 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         place: "cli",
         ..From::default()
     };
+    // All of them are looked up before the first is marked: it is all or none.
     for handle in &args.ids {
         let (kind, id) = handle.key();
-        match remember::mark(&mut store, kind, id, args.worth, &from, app.now) {
-            Err(StoreError::NoSuchRow { .. }) => {
-                return Err(Usage::error(format!("there is no {handle}")));
-            }
-            marked => marked?,
+        if !args.worth.fits(kind) {
+            return Err(Usage::error(format!(
+                "{handle} is a {}, which cannot be marked as wrong; `claude-mem forget '{handle}'` removes it",
+                kind.as_str()
+            )));
         }
+        let row = store.read().document(kind, id)?;
+        row.ok_or_else(|| looking::no_such(*handle))?;
     }
+    let rows: Vec<_> = args.ids.iter().map(|id| id.key()).collect();
+    let back = remember::mark_all(&mut store, &rows, args.worth, &from, app.now)?;
     let done = Done {
         marked: args.worth.signal().as_str(),
         ids: args.ids.clone(),
+        no_longer_wrong: back.into_iter().map(Handle::from).collect(),
     };
     screen.show(&done, |screen, done| {
         let mut ids = done.ids.iter();
-        ids.try_for_each(|id| writeln!(screen, "marked {id} as {}", done.marked))
+        ids.try_for_each(|id| {
+            let told = match done.no_longer_wrong.contains(id) {
+                true => ", and it is no longer wrong",
+                false => "",
+            };
+            writeln!(screen, "marked {id} as {}{told}", done.marked)
+        })
     })
 }
 

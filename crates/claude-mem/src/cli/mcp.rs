@@ -28,6 +28,7 @@ pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Resu
         now: || clock::now().millis(),
         encoder: embed::Model::built_in(),
         vectors: &|| app.settings().settings.vectors,
+        vocabulary: &|| app.vocabulary(),
     };
     Ok(mcp::serve(
         io::BufReader::new(io::stdin()),

@@ -1,8 +1,10 @@
 //! What a person types. The only part of the library that prints.
 //!
 //! In: arguments, the environment, the data directory. Out: text for people, or JSON for
-//! programs with `--json`, and an exit code: 0 done, 1 failed, 64 wrong usage. Never 2: a client
-//! that runs us as a hook by mistake would take it for "block the prompt".
+//! programs with `--json`, and an exit code: 0 done, 1 failed, 64 wrong usage. What was typed and
+//! cannot be understood is wrong usage; that there is no such row, file or project, or nothing yet,
+//! is a failure. Never 2: a client that runs us as a hook by mistake would take it for "block the
+//! prompt".
 //!
 //! One file per verb. A verb is a `clap::Args` struct, whose doc comment is its help, and a
 //! `run`. To add one, write the file, declare it and add a line to `verbs!`.
@@ -133,7 +135,10 @@ Examples:
   claude-mem pause 1h               look away for an hour
   claude-mem config set worker manual
 
-`claude-mem <command> --help` says more. Every command takes --json."
+`claude-mem <command> --help` says more. Every command but completions, embed and mcp takes --json.
+
+Exit codes: 0 done; 1 it failed, or there is no such memory, file or project; 64 the command was
+not understood."
 )]
 struct Cli {
     /// Print JSON, for programs
@@ -153,13 +158,18 @@ fn command() -> clap::Command {
 
 /// Runs one command. `args` begins with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let for_program = args.iter().any(|arg| arg == "--json");
     let cli = match parse(args) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, for_program),
     };
     let mut screen = Screen::of_process(cli.json);
-    let outcome =
-        App::of_process(cli.data_dir.as_deref()).and_then(|app| cli.verb.run(&app, &mut screen));
+    let outcome = cli
+        .verb
+        .answers_in(cli.json)
+        .and_then(|()| App::of_process(cli.data_dir.as_deref()))
+        .and_then(|app| cli.verb.run(&app, &mut screen));
     match outcome.and_then(|()| Ok(screen.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -171,8 +181,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut args: Vec<OsString> = args.into_iter().collect();
+impl Verb {
+    /// What speaks a language of its own has no JSON to answer in.
+    fn answers_in(&self, json: bool) -> anyhow::Result<()> {
+        let own = matches!(self, Self::Completions(_) | Self::Embed(_) | Self::Mcp(_));
+        match json && own {
+            true => Err(Usage::error("this command has no --json")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn parse(mut args: Vec<OsString>) -> Result<Cli, clap::Error> {
     // Someone who says nothing asks what there is to say.
     if args.len() < 2 {
         args.push("--help".into());
@@ -181,27 +201,40 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Prints clap's own message: help and version are answers, everything else is wrong usage.
-fn refuse(error: &clap::Error) -> ExitCode {
+/// Prints clap's own message: help and version are answers, everything else is wrong usage. A
+/// program is told of that as of any other error.
+fn refuse(error: &clap::Error, for_program: bool) -> ExitCode {
     use clap::error::ErrorKind;
-    // If nobody reads it, nobody needs it.
-    let _ = error.print();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(EXIT_USAGE),
+    let is_answer = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if for_program && !is_answer {
+        let text = error.to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text).trim();
+        Screen::of_process(true).error(&anyhow::anyhow!("{text}"));
+    } else {
+        // If nobody reads it, nobody needs it.
+        let _ = error.print();
+    }
+    if is_answer {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(EXIT_USAGE)
     }
 }
 
 /// `claude-mem status | head -1` is not a failure of ours.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    use crate::export::ExportError;
+    let is_it = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+        cause.downcast_ref().is_some_and(is_it)
+            || matches!(cause.downcast_ref(), Some(ExportError::Write(_, io)) if is_it(io))
     })
 }
 
-/// Arguments that clap lets pass and that still make no sense, as a name that does not exist.
+/// Arguments that clap lets pass and that still make no sense, as a time that is none.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);

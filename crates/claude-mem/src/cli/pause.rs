@@ -19,7 +19,7 @@ Examples:
 For one session only, start it with CLAUDE_MEM_DISABLED=1; for one project for good, see
 `claude-mem config set ignore_projects`. Memory is still given to sessions while it is paused.")]
 pub(super) struct Args {
-    /// How long, as 30m, 2h or 1d
+    /// How long, as 30m, 2h or 1d; without it, until `claude-mem resume`
     #[arg(value_name = "DURATION", value_parser = words::duration_seconds)]
     seconds: Option<i64>,
 }

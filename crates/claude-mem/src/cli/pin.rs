@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::Usage;
 use super::app::App;
-use super::screen::Screen;
+use super::screen::{self, Screen};
+use super::{Usage, looking};
 use crate::context::quote;
 use crate::ids::ObservationId;
 use crate::remember;
@@ -55,6 +55,11 @@ pub(super) fn set(
     let mut rows = Vec::new();
     for handle in handles {
         let row = row(&store, *handle)?;
+        if pinned && row.wrong {
+            screen::remark(format!(
+                "{handle} is marked as wrong and told to nobody; `claude-mem mark useful '{handle}'` takes that back"
+            ))?;
+        }
         rows.push(Row {
             id: *handle,
             title: quote::line(&row.title, 100),
@@ -81,7 +86,7 @@ pub(super) fn row(store: &Store, handle: Handle) -> anyhow::Result<Observation> 
         )));
     }
     match store.read().observation(ObservationId(handle.row_id)) {
-        Err(StoreError::NoSuchRow { .. }) => Err(Usage::error(format!("there is no {handle}"))),
+        Err(StoreError::NoSuchRow { .. }) => Err(looking::no_such(handle)),
         row => Ok(row?),
     }
 }

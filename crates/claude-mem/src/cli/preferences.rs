@@ -5,11 +5,12 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::app::App;
+use super::pin;
 use super::screen::{QUIET, Screen};
-use super::{Usage, pin};
 use crate::context::quote;
 use crate::search::Handle;
 use crate::store::{Level, Observation, ObservationEdit, RowKind};
+use crate::vocabulary::PREFERENCE;
 
 /// See and confirm how you like to work, in every project
 ///
@@ -50,6 +51,15 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     for &id in &args.decline {
         set_level(app, id, Level::Project)?;
     }
+    let changed = args
+        .confirm
+        .iter()
+        .map(|id| (id, "now holds in every project"));
+    let declined = args
+        .decline
+        .iter()
+        .map(|id| (id, "stays in its own project"));
+    let changed: Vec<_> = changed.chain(declined).collect();
     let mut shown = Shown {
         hold: Vec::new(),
         proposed: Vec::new(),
@@ -68,6 +78,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             .collect();
     }
     screen.show(&shown, |screen, shown| {
+        for (id, what) in &changed {
+            writeln!(screen, "{id} {what}")?;
+        }
+        if !changed.is_empty() {
+            writeln!(screen)?;
+        }
         if shown.hold.is_empty() && shown.proposed.is_empty() {
             return writeln!(
                 screen,
@@ -106,14 +122,17 @@ fn set_level(app: &App, id: Handle, level: Level) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let known = pin::row(&store, id)?;
     if known.level == Level::Project && level == Level::Project {
-        return Err(Usage::error(format!(
-            "{id} holds in its own project already"
-        )));
+        anyhow::bail!("{id} holds in its own project already");
+    }
+    let is_preference =
+        known.level != Level::Project || known.concepts.iter().any(|c| c == PREFERENCE);
+    if level == Level::User && !is_preference {
+        anyhow::bail!(
+            "{id} is not a preference; `claude-mem save --global` keeps something for every project"
+        );
     }
     if level == Level::Project && known.project.is_none() {
-        return Err(Usage::error(format!(
-            "{id} belongs to no project; `claude-mem forget '{id}'` removes it"
-        )));
+        anyhow::bail!("{id} belongs to no project; `claude-mem forget '{id}'` removes it");
     }
     let edit = ObservationEdit {
         level: Some(level),

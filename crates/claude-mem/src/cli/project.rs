@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::{Usage, words};
+use super::screen::{self, Screen};
+use super::{Usage, install, words};
 use crate::ids::ProjectId;
 use crate::project;
-use crate::store::{Project, Reads};
+use crate::store::{Project, Reads, StoreError};
 
 /// See what counts as one project, and mend it
 #[derive(Debug, clap::Args)]
@@ -48,6 +48,9 @@ enum Action {
         /// Say what would be done and do nothing
         #[arg(long)]
         dry_run: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
     },
     /// Call it something else
     Rename { project: String, name: String },
@@ -75,7 +78,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             from,
             into,
             dry_run,
-        } => merge(app, screen, from, into, *dry_run),
+            yes,
+        } => merge(app, screen, (from, into), *dry_run, *yes),
         Action::Rename { project, name } => rename(app, screen, project, name),
     }
 }
@@ -137,19 +141,24 @@ fn alias(
 ) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let project = find(&store.read(), named)?;
+    anyhow::ensure!(
+        directory.is_dir(),
+        "there is no directory {}",
+        directory.display()
+    );
     let keys = project::identify(&std::path::absolute(directory)?).keys;
     if let Some(other) = store.read().project_by_keys(&keys)?
         && other != project.id
     {
         let other = store.read().project(other)?;
-        return Err(Usage::error(format!(
+        anyhow::bail!(
             "{} is already project {} ({}); `claude-mem project merge {} {}` makes them one",
             directory.display(),
             other.id,
             other.name,
             other.id,
             project.id,
-        )));
+        );
     }
     if !dry_run {
         store.write(|writes| {
@@ -171,9 +180,9 @@ fn alias(
 fn merge(
     app: &App,
     screen: &mut Screen,
-    from: &str,
-    into: &str,
+    (from, into): (&str, &str),
     dry_run: bool,
+    yes: bool,
 ) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let (from, into) = (find(&store.read(), from)?, find(&store.read(), into)?);
@@ -182,6 +191,10 @@ fn merge(
     }
     let counts = store.read().counts_by_project()?;
     let moved = counts.get(&from.id).copied().unwrap_or_default();
+    if !dry_run && !yes && install::can_ask(screen.json) {
+        let question = format!("Give all of {} to {}, for good?", from.name, into.name);
+        anyhow::ensure!(ask(&question)?, "nothing was changed");
+    }
     if !dry_run {
         store.write(|writes| writes.merge_projects(from.id, into.id))?;
     }
@@ -202,12 +215,31 @@ fn merge(
     })
 }
 
+/// Enter means no: it cannot be undone.
+fn ask(question: &str) -> std::io::Result<bool> {
+    let mut out = anstream::stderr();
+    write!(out, "{question} [y/N] ")?;
+    out.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 fn rename(app: &App, screen: &mut Screen, named: &str, name: &str) -> anyhow::Result<()> {
     if name.trim().is_empty() {
         return Err(Usage::error("a project needs a name"));
     }
     let mut store = app.store_to_change()?;
     let project = find(&store.read(), named)?;
+    let same = store.read().projects_named(name.trim())?;
+    let same: Vec<_> = same.iter().filter(|same| same.id != project.id).collect();
+    if let Some(same) = same.first() {
+        screen::remark(format!(
+            "project {} is called {} already; from now on say which by its id, or make them one: \
+             `claude-mem project merge {} {}`",
+            same.id, same.name, project.id, same.id
+        ))?;
+    }
     store.write(|writes| writes.rename_project(project.id, name.trim()))?;
     let renamed = store.read().project(project.id)?;
     screen.show(&renamed, |screen, renamed| {
@@ -218,17 +250,20 @@ fn rename(app: &App, screen: &mut Screen, named: &str, name: &str) -> anyhow::Re
 /// Finds a project by its id, its name or a directory of it.
 pub(super) fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
     if let Ok(id) = named.parse() {
-        return Ok(read.project(ProjectId(id))?);
+        return match read.project(ProjectId(id)) {
+            Err(StoreError::NoSuchRow { .. }) => Err(no_such(named)),
+            project => Ok(project?),
+        };
     }
     match &read.projects_named(named)?[..] {
         [one] => return Ok(one.clone()),
         [] => {}
         several => {
             let ids: Vec<_> = several.iter().map(|one| one.id.to_string()).collect();
-            return Err(Usage::error(format!(
+            anyhow::bail!(
                 "several projects are called {named}; say which by its id: {}",
                 ids.join(", ")
-            )));
+            );
         }
     }
     let directory = std::path::absolute(named)?;
@@ -237,7 +272,9 @@ pub(super) fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
     {
         return Ok(read.project(id)?);
     }
-    Err(Usage::error(format!(
-        "there is no project {named}; `claude-mem project list` lists them"
-    )))
+    Err(no_such(named))
+}
+
+fn no_such(named: &str) -> anyhow::Error {
+    anyhow::anyhow!("there is no project {named}; `claude-mem project list` lists them")
 }

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::app::App;
 use super::screen::Screen;
-use super::{Usage, words};
+use super::words;
 use crate::ids::PendingId;
 use crate::limits::PAGE_ROWS_MAX;
 use crate::store::{Page, Paged, Pending, Store, StoreError, Writes};
 
-/// Look at events that wait, and retry or drop those that got stuck
+/// Look at events on their way to memory, and retry or drop those that got stuck
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,8 @@ enum Action {
         /// Only those in this state
         #[arg(long, value_parser = ["waiting", "leased", "done", "dead"])]
         state: Option<String>,
-        #[arg(long, default_value_t = 50)]
+        /// At most so many
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         #[arg(long, default_value_t = 0)]
         offset: u32,
@@ -103,8 +104,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyhow::Result<()> {
     app.take_in_spool()?;
+    let mut idle = Vec::new();
     let events = match app.store_if_any()? {
-        Some(store) => store.read().pending(state, page)?,
+        Some(store) => {
+            idle = store.read().waiting_for_prompt()?;
+            store.read().pending(state, page)?
+        }
         None => Paged {
             items: Vec::new(),
             has_more: false,
@@ -117,7 +122,11 @@ fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyh
                 None => writeln!(screen, "the queue is empty"),
             };
         }
-        let rows: Vec<_> = events.items.iter().map(|event| row(event, app)).collect();
+        let rows: Vec<_> = events
+            .items
+            .iter()
+            .map(|event| row(event, &idle, app))
+            .collect();
         screen.table(
             ["id", "state", "kind", "came", "session", "tries", "why"],
             &rows,
@@ -129,7 +138,11 @@ fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyh
     })
 }
 
-fn row(event: &Pending, app: &App) -> [String; 7] {
+fn row(event: &Pending, idle: &[PendingId], app: &App) -> [String; 7] {
+    let waits = || match idle.contains(&event.id) {
+        true => "waits for the session's prompt".to_owned(),
+        false => String::new(),
+    };
     [
         event.id.to_string(),
         event.state.clone(),
@@ -138,7 +151,7 @@ fn row(event: &Pending, app: &App) -> [String; 7] {
         // Enough to tell sessions apart; the whole id is in --json.
         event.session.0.chars().take(8).collect(),
         event.attempts.to_string(),
-        event.error.clone().unwrap_or_default(),
+        event.error.clone().unwrap_or_else(waits),
     ]
 }
 
@@ -151,9 +164,9 @@ fn change(app: &App, screen: &mut Screen, chosen: &Chosen, action: Change) -> an
     } else {
         let ids: Vec<_> = chosen.ids.iter().copied().map(PendingId).collect();
         if let Some(id) = ids.iter().find(|id| !dead.contains(id)) {
-            return Err(Usage::error(format!(
+            anyhow::bail!(
                 "{id} is not a dead event; `claude-mem queue list --state dead` lists them"
-            )));
+            );
         }
         ids
     };

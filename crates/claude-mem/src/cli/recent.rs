@@ -21,22 +21,23 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let (mut results, mut has_more) = (Vec::new(), false);
+    let (mut results, mut has_more, mut here) = (Vec::new(), false, None);
     if let Some(mut engine) = looking::engine(app)? {
         let ask = args.which.ask("", app, &engine.reads())?;
         let kinds = vec![RowKind::Observation, RowKind::Summary];
         let found = engine.search(&Ask { kinds, ..ask })?;
-        (results, has_more) = (found.results, found.has_more);
+        (results, has_more, here) = (found.results, found.has_more, found.scope.project);
     }
     screen.show(&results, |screen, results| {
         if results.is_empty() {
-            writeln!(screen, "nothing yet")?;
+            let said = match args.which.offset {
+                0 => "nothing yet",
+                _ => "nothing further",
+            };
+            writeln!(screen, "{said}")?;
             return args.which.say_what_to_try(screen);
         }
-        let mixed = results
-            .iter()
-            .any(|item| item.project != results[0].project);
-        looking::say_items(screen, results, mixed)?;
+        looking::say_items(screen, results, here.as_deref())?;
         if has_more {
             writeln!(screen, "{QUIET}there is more: --limit, --offset{QUIET:#}")?;
         }

@@ -1,7 +1,7 @@
 //! `claude-mem restore`: back to a backup.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -39,6 +39,14 @@ struct Restored {
     set_aside: Option<PathBuf>,
 }
 
+/// Whether it begins as every database does.
+fn is_database(path: &Path) -> anyhow::Result<bool> {
+    let mut start = [0; 16];
+    let file = crate::paths::open_file(path).with_context(|| path.display().to_string())?;
+    let read = file.take(16).read(&mut start);
+    Ok(read.with_context(|| path.display().to_string())? == 16 && start == *b"SQLite format 3\0")
+}
+
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let from = match &args.file {
         Some(file) => file.clone(),
@@ -47,6 +55,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             None => bail!("there is no backup in {}", app.data.backups().display()),
         },
     };
+    anyhow::ensure!(from.exists(), "there is no {}", from.display());
+    anyhow::ensure!(
+        is_database(&from)?,
+        "{} is not a backup of claude-mem; `claude-mem backup --list` lists those there are",
+        from.display()
+    );
     crate::store::Store::open_read_only(&from)
         .and_then(|backup| backup.quick_check())
         .with_context(|| format!("{} cannot be restored", from.display()))?;

@@ -61,6 +61,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             store.write(|tx| tx.ensure_project(&crate::project::identify(&here), app.now))?
         }
     };
+    let vocabulary = app.vocabulary();
     let note = Note {
         text: &text,
         title: args.title.as_deref(),
@@ -69,6 +70,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         global: args.global,
         by_agent: false,
         session: None,
+        vocabulary: Some(&vocabulary),
     };
     let id = remember::save(&mut store, &note, app.now).map_err(|e| match e {
         remember::CannotSave::Store(e) => e.into(),

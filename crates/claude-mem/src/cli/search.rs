@@ -79,16 +79,23 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         if let Some(scope) = &answer.scope {
             looking::say_scope(screen, scope, !answer.results.is_empty())?;
         }
+        if answer.scope.is_none() {
+            return writeln!(screen, "nothing is remembered yet");
+        }
         if answer.results.is_empty() {
             writeln!(screen, "nothing found")?;
             say_types(screen, &args.which, &types)?;
             return args.which.say_what_to_try(screen);
         }
-        let mixed = answer
-            .results
-            .iter()
-            .any(|item| item.project != answer.results[0].project);
-        looking::say_items(screen, &answer.results, mixed)?;
+        if answer.query.trim().is_empty() {
+            writeln!(
+                screen,
+                "{QUIET}no words to look for; these are the latest{QUIET:#}"
+            )?;
+        }
+        let scope = answer.scope.as_ref();
+        let here = scope.and_then(|scope| scope.project.as_deref());
+        looking::say_items(screen, &answer.results, here)?;
         if args.explain {
             explain(screen, &answer.results)?;
         }

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::app::App;
 use super::screen::{QUIET, Screen, TITLE};
 use super::terminal::plain;
-use super::{Usage, looking, words};
+use super::{looking, words};
 use crate::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
 use crate::search::{Handle, Item, items};
-use crate::store::{Observation, Reads, RowKind, StoreError, Summary};
+use crate::store::{Level, Observation, Reads, RowKind, StoreError, Summary};
 
 /// Show memories in full, by id
 #[derive(Debug, clap::Args)]
@@ -31,20 +31,23 @@ struct Shown {
     #[serde(flatten)]
     item: Item,
     row: Value,
+    /// What holds of it beside what it says: wrong, pinned, in every project.
+    #[serde(skip)]
+    state: Vec<&'static str>,
     #[serde(skip)]
     text: Vec<(&'static str, String)>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let Some(engine) = looking::engine(app)? else {
-        return Err(Usage::error("nothing is remembered yet"));
+        return Err(looking::nothing_yet(app));
     };
     let reads = engine.reads();
     let mut shown = Vec::new();
     for handle in &args.ids {
         match items(&reads, &[*handle])?.pop() {
             Some(item) => shown.push(whole(&reads, item)?),
-            None => return Err(Usage::error(format!("there is no {handle}"))),
+            None => return Err(looking::no_such(*handle)),
         }
     }
     screen.show(&shown, |screen, shown| {
@@ -69,6 +72,7 @@ fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
             .as_ref()
             .map(|session| format!("session {}", session.0)),
     );
+    facts.extend(shown.state.iter().map(|&state| state.to_owned()));
     facts.extend(item.replaced_by.map(|newer| format!("replaced by {newer}")));
     write!(screen, "{QUIET}")?;
     screen.paragraph("", &facts.join(" · "))?;
@@ -90,9 +94,11 @@ fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
 
 fn whole(reads: &Reads<'_>, item: Item) -> Result<Shown, StoreError> {
     let id = item.id.row_id;
+    let mut state = Vec::new();
     let (row, text) = match item.kind {
         RowKind::Observation => {
             let row = reads.observation(ObservationId(id))?;
+            state = state_of(&row);
             (serde_json::to_value(&row)?, of_observation(&row))
         }
         RowKind::Summary => {
@@ -108,7 +114,22 @@ fn whole(reads: &Reads<'_>, item: Item) -> Result<Shown, StoreError> {
             (serde_json::to_value(&row)?, vec![("", row.text)])
         }
     };
-    Ok(Shown { item, row, text })
+    Ok(Shown {
+        item,
+        row,
+        state,
+        text,
+    })
+}
+
+fn state_of(row: &Observation) -> Vec<&'static str> {
+    let states = [
+        (row.wrong, "marked as wrong: never told"),
+        (row.pinned, "pinned"),
+        (row.level == Level::User, "in every project"),
+    ];
+    let hold = states.into_iter().filter(|(holds, _)| *holds);
+    hold.map(|(_, state)| state).collect()
 }
 
 fn of_observation(row: &Observation) -> Vec<(&'static str, String)> {

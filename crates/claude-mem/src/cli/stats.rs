@@ -21,7 +21,7 @@ Examples:
   claude-mem stats --days 7 --json")]
 pub(super) struct Args {
     /// Days that are shown one by one
-    #[arg(long, default_value_t = 14, value_parser = clap::value_parser!(u16).range(1..=366))]
+    #[arg(long, default_value_t = 14, value_parser = days)]
     days: u16,
 }
 
@@ -61,6 +61,11 @@ struct Tokens {
     told: u64,
     /// What finding them out had cost.
     discovered: u64,
+}
+
+fn days(text: &str) -> Result<u16, String> {
+    let days = text.parse().ok().filter(|days| (1..=366).contains(days));
+    days.ok_or_else(|| "a number of days, 1 to 366".to_owned())
 }
 
 /// Types and projects that are shown to a person.
@@ -131,9 +136,14 @@ fn by_project(reads: &Reads<'_>) -> Result<Vec<Counted>, StoreError> {
     let counts = reads.counts_by_project()?;
     let of = |id: ProjectId| counts.get(&id).map_or(0, |counts| counts.observations);
     let projects = reads.projects()?.into_iter();
-    Ok(most(
-        projects.map(|project| (project.name.clone(), of(project.id))),
-    ))
+    let projects: Vec<_> = projects
+        .map(|project| (project.name.clone(), of(project.id)))
+        .collect();
+    // What belongs to no project is the rest, so that the sum is the number at the top.
+    let in_projects: u64 = projects.iter().map(|(_, count)| count).sum();
+    let everywhere = reads.counts()?.observations.saturating_sub(in_projects);
+    let everywhere = ("(every project)".to_owned(), everywhere);
+    Ok(most(projects.into_iter().chain([everywhere])))
 }
 
 /// Those that have any, most first.
@@ -187,11 +197,15 @@ fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
     screen.fact(
         QUIET,
         "told",
-        &format!(
-            "{} tokens of memories, which took {} to find out",
-            grouped(tokens.told),
-            grouped(tokens.discovered)
-        ),
+        &match tokens.discovered {
+            // Without a model nobody counted what it took.
+            0 => format!("{} tokens of memories", grouped(tokens.told)),
+            took => format!(
+                "{} tokens of memories, which took {} to find out",
+                grouped(tokens.told),
+                grouped(took)
+            ),
+        },
     )?;
     screen.fact(
         QUIET,

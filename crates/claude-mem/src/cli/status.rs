@@ -80,6 +80,8 @@ impl From<Pause> for Paused {
 #[derive(Default, Serialize)]
 struct Queue {
     waiting: u64,
+    /// Of sessions that were opened and not asked anything yet: nothing is late.
+    waiting_for_prompt: u64,
     leased: u64,
     done: u64,
     dead: u64,
@@ -128,6 +130,7 @@ fn look(app: &App) -> Status {
     };
     let Held {
         counts,
+        waiting_for_prompt,
         today,
         in_all,
         made_today,
@@ -145,6 +148,9 @@ fn look(app: &App) -> Status {
     );
     problems.extend(findings::of_spool(bytes.spooled_files));
     problems.extend(findings::of_set_aside(bytes.set_aside_files));
+    problems.extend(findings::of_hooks(&app.data, &|name| {
+        std::env::var_os(name)
+    }));
     Status {
         version: env!("CARGO_PKG_VERSION"),
         schema: SCHEMA_VERSION,
@@ -158,7 +164,7 @@ fn look(app: &App) -> Status {
         paused: paused.map(Paused::from),
         worker,
         by_hand: loaded.settings.worker == WorkerStart::Manual,
-        queue: queue(&counts, bytes.spooled_files),
+        queue: queue(&counts, waiting_for_prompt, bytes.spooled_files),
         rows: rows(&counts),
         today: made_today,
         provider: loaded.settings.provider.as_str(),
@@ -176,6 +182,7 @@ fn look(app: &App) -> Status {
 #[derive(Default)]
 struct Held {
     counts: Counts,
+    waiting_for_prompt: u64,
     today: SpendReport,
     in_all: SpendReport,
     made_today: MadeSince,
@@ -194,6 +201,7 @@ impl Held {
         let read = store.read();
         Ok(Self {
             counts: read.counts()?,
+            waiting_for_prompt: read.waiting_for_prompt()?.len() as u64,
             today: read.spend_on(&clock::local_day(now))?,
             in_all: read.spend_in_all()?,
             made_today: read.made_since(words::local_midnight(now))?,
@@ -202,9 +210,10 @@ impl Held {
     }
 }
 
-fn queue(counts: &Counts, spooled: u64) -> Queue {
+fn queue(counts: &Counts, waiting_for_prompt: u64, spooled: u64) -> Queue {
     Queue {
-        waiting: counts.queue.waiting,
+        waiting: counts.queue.waiting.saturating_sub(waiting_for_prompt),
+        waiting_for_prompt,
         leased: counts.queue.leased,
         done: counts.queue.done,
         dead: counts.queue.dead,
@@ -276,6 +285,11 @@ fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
         facts.push(("viewer", format!("{address}; `claude-mem open` opens it")));
     }
     let mut parts = vec![format!("{} waiting", words::grouped(queue.waiting))];
+    match queue.waiting_for_prompt {
+        0 => {}
+        1 => parts.push("1 waits for its prompt".to_owned()),
+        n => parts.push(format!("{} wait for their prompts", words::grouped(n))),
+    }
     for (n, what) in [
         (queue.leased, "being worked on"),
         (queue.spooled, "spooled"),

@@ -1,11 +1,15 @@
 //! `claude-mem timeline`: what happened around a memory.
 
+use std::io::Write as _;
+
 use serde::Serialize;
 
 use super::app::App;
 use super::looking::{self, Which};
-use super::screen::Screen;
+use super::screen::{QUIET, Screen};
+use super::terminal::plain;
 use super::{Usage, words};
+use crate::ids::ProjectId;
 use crate::search::timeline::{Around, timeline};
 use crate::search::{Engine, Fit, Handle, Item, Whose};
 
@@ -38,7 +42,7 @@ struct Answer {
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let Some(mut engine) = looking::engine(app)? else {
-        return Err(Usage::error("nothing is remembered yet"));
+        return Err(looking::nothing_yet(app));
     };
     let anchor = anchor(args, app, &mut engine)?;
     let asked = args.which.ask("", app, &engine.reads())?;
@@ -55,9 +59,21 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         with_wrong: false,
     };
     let Some(results) = timeline(&engine.reads(), &around)? else {
-        return Err(Usage::error(format!("there is no {anchor}")));
+        return Err(looking::no_such(anchor));
     };
+    let elsewhere = results
+        .iter()
+        .find(|item| item.id == anchor)
+        .filter(|item| item.project_id.is_some() && !is_of(asked.whose, item.project_id))
+        .and_then(|item| item.project.clone());
     screen.show(&Answer { anchor, results }, |screen, answer| {
+        if let Some(project) = &elsewhere {
+            let project = plain(project);
+            writeln!(
+                screen,
+                "{QUIET}this is of another project: {project}{QUIET:#}"
+            )?;
+        }
         let rows: Vec<[String; 4]> = answer
             .results
             .iter()
@@ -73,6 +89,15 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             .collect();
         screen.table(["  id", "type", "when", "title"], &rows)
     })
+}
+
+/// Whether that project is the one that was asked for.
+fn is_of(whose: Whose, project: Option<ProjectId>) -> bool {
+    match whose {
+        Whose::ProjectFirst(own) | Whose::ProjectOnly(own) => project == Some(own),
+        Whose::All => true,
+        _ => false,
+    }
 }
 
 /// How many on each side: those asked for, and together no more than the limit.
@@ -99,6 +124,6 @@ fn anchor(args: &Args, app: &App, engine: &mut Engine) -> anyhow::Result<Handle>
     let found = engine.search(&ask)?;
     match found.results.first() {
         Some(best) if found.scope.fit != Fit::Recent => Ok(best.id),
-        _ => Err(Usage::error(format!("nothing is found for {text:?}"))),
+        _ => anyhow::bail!("nothing is found for {text:?}"),
     }
 }

@@ -43,11 +43,11 @@ pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
         screen.fact(QUIET, "worker", &or_none(&report.worker))?;
         screen.fact(QUIET, "client", &or_none(&report.client))?;
-        screen.fact(
-            QUIET,
-            "hooks",
-            &format!("written for {}", or_none(&report.hooks_for)),
-        )?;
+        let hooks = match &report.hooks_for {
+            Some(client) => format!("written for {client}"),
+            None => "none".to_owned(),
+        };
+        screen.fact(QUIET, "hooks", &hooks)?;
         if report.up_to_date {
             return screen.fact(GOOD, "ok", "everything fits");
         }
@@ -75,9 +75,10 @@ fn look(app: &App) -> Report {
     let client = install::find_client(app).and_then(|found| found.version);
     let hooks_for = receipt.client.as_deref().and_then(Version::find);
     let installed = (!receipt.version.is_empty()).then(|| receipt.version.clone());
+    let registered = !receipt.files.is_empty() || receipt.plugin;
     if unread {
         // Said already.
-    } else if receipt.files.is_empty() && !receipt.plugin {
+    } else if !registered {
         todo.push("claude-mem install: no hooks are registered".to_owned());
     } else if !receipt.executable.is_file() {
         todo.push(format!(
@@ -98,7 +99,7 @@ fn look(app: &App) -> Report {
         installed,
         worker,
         client: client.map(|version| version.to_string()),
-        hooks_for: receipt.client,
+        hooks_for: receipt.client.filter(|_| registered),
         up_to_date: todo.is_empty(),
         todo,
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::app::App;
 use super::screen::Screen;
 use super::terminal::plain;
-use super::{Usage, words};
+use super::{looking, words};
 use crate::clock::Millis;
 use crate::search::Handle;
 use crate::store::{FeedbackRow, Signal};
@@ -37,12 +37,13 @@ struct Story {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let nothing = || Usage::error(format!("there is no {}", args.id));
-    let store = app.store_if_any()?.ok_or_else(nothing)?;
+    let store = app
+        .store_if_any()?
+        .ok_or_else(|| looking::nothing_yet(app))?;
     let reads = store.read();
     reads
         .document(args.id.kind, args.id.row_id)?
-        .ok_or_else(nothing)?;
+        .ok_or_else(|| looking::no_such(args.id))?;
     let entries = reads.feedback_of(args.id.kind, args.id.row_id)?;
     let count = |signal| {
         entries
@@ -66,17 +67,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         entries,
     };
     screen.show(&story, |screen, story| {
-        writeln!(
-            screen,
-            "{} was shown {}, fetched {}, cited {}; called useful {}, useless {}, wrong {}",
-            story.id,
-            times(story.shown),
-            times(story.fetched),
-            times(story.cited),
-            times(story.useful),
-            times(story.useless),
-            times(story.wrong)
-        )?;
+        writeln!(screen, "{} {}", story.id, said(story))?;
         for entry in story.entries.iter().rev().take(20) {
             let because = match plain(&entry.reason) {
                 reason if reason.is_empty() => String::new(),
@@ -94,9 +85,35 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     })
 }
 
+/// Only of what happened: `was never shown` is all there is to say of most.
+fn said(story: &Story) -> String {
+    let told = |all: &[(usize, &str)]| {
+        let told = all.iter().filter(|(n, _)| *n > 0);
+        let told: Vec<String> = told
+            .map(|(n, what)| format!("{what} {}", times(*n)))
+            .collect();
+        told.join(", ")
+    };
+    let used = told(&[
+        (story.shown, "shown"),
+        (story.fetched, "fetched"),
+        (story.cited, "cited"),
+    ]);
+    let judged = told(&[
+        (story.useful, "useful"),
+        (story.useless, "useless"),
+        (story.wrong, "wrong"),
+    ]);
+    match (used.is_empty(), judged.is_empty()) {
+        (true, true) => "was never shown".to_owned(),
+        (true, false) => format!("was never shown; called {judged}"),
+        (false, true) => format!("was {used}"),
+        (false, false) => format!("was {used}; called {judged}"),
+    }
+}
+
 fn times(n: usize) -> String {
     match n {
-        0 => "never".to_owned(),
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         n => format!("{n} times"),

@@ -65,6 +65,9 @@ pub(super) fn local_midnight(at: Millis) -> Millis {
     midnight.map_or(at, |midnight| Millis(midnight.timestamp().as_millisecond()))
 }
 
+/// A hundred years. What is meant to last longer is meant for ever.
+const DURATION_SECONDS_MAX: i64 = 100 * 366 * 86_400;
+
 /// Reads `90s`, `30m`, `2h`, `1d`, or several together as `1h30m`. In seconds.
 pub(super) fn duration_seconds(text: &str) -> Result<i64, String> {
     let wrong = || format!("{text:?} is not a duration; say 30m, 2h or 1d");
@@ -86,7 +89,13 @@ pub(super) fn duration_seconds(text: &str) -> Result<i64, String> {
             .ok_or_else(wrong)?;
         rest = &rest[digits + 1..];
     }
-    if total > 0 { Ok(total) } else { Err(wrong()) }
+    match total {
+        ..=0 => Err(wrong()),
+        DURATION_SECONDS_MAX.. => Err(format!(
+            "{text} is too long; without a duration it lasts until it is taken back"
+        )),
+        _ => Ok(total),
+    }
 }
 
 #[cfg(test)]

@@ -61,3 +61,10 @@ fn durations_are_read_or_refused() {
         assert_eq!(duration_seconds(text).ok(), want, "{text:?}");
     }
 }
+
+#[test]
+fn a_duration_ends_within_a_century() {
+    assert!(duration_seconds("36000d").is_ok());
+    let refused = duration_seconds("99999999d").expect_err("too long");
+    assert!(refused.contains("too long"), "{refused}");
+}

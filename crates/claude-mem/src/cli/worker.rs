@@ -70,8 +70,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         Action::Start => start(app, screen),
         Action::Stop => stop(app, screen),
         Action::Restart => {
-            end(app)?;
-            start(app, screen)
+            let word = if end(app)? { "restarted" } else { "started" };
+            ensure(app)?;
+            say_started(app, word, screen)
         }
         Action::Status => status(app, screen),
         Action::Run {
@@ -152,6 +153,10 @@ fn patience(app: &App) -> Duration {
 
 fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let word = ensure(app)?;
+    say_started(app, word, screen)
+}
+
+fn say_started(app: &App, word: &str, screen: &mut Screen) -> anyhow::Result<()> {
     let report = look(app)?;
     screen.show(&report, |screen, report| match report.pid {
         Some(pid) => writeln!(screen, "worker {word} (pid {pid})"),

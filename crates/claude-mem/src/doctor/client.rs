@@ -1,5 +1,6 @@
 //! The client: there, with our hooks and tools in its files, and nothing in their way.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::{Cure, Finding, Patient};
 use crate::install::change::Places;
 use crate::install::entry::{self, Whose};
 use crate::install::file::{ClientFile, FileError};
-use crate::install::receipt::Part;
+use crate::install::receipt::{Part, Receipt};
 use crate::install::{NAME, client, hooks, json, plugin, rival, rival_worker, server};
 use crate::limits::CLIENT_SETTINGS_BYTES_MAX;
 
@@ -41,25 +42,55 @@ pub(super) fn found(patient: &Patient<'_>) -> Vec<Finding> {
 
 /// The settings in which our hooks should stand: those of the receipt, or the user's.
 fn places(patient: &Patient<'_>) -> Vec<Places> {
-    let of_projects = patient
-        .receipt
-        .files
-        .iter()
-        .filter(|left| left.part == Part::Hooks);
+    places_of(&patient.receipt, &patient.places, patient.env)
+}
+
+fn places_of(
+    receipt: &Receipt,
+    of_user: &Places,
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> Vec<Places> {
+    let of_projects = receipt.files.iter().filter(|left| left.part == Part::Hooks);
     let projects: Vec<Option<PathBuf>> = of_projects.map(|left| left.project.clone()).collect();
     if projects.is_empty() || projects.contains(&None) {
-        return vec![patient.places.clone()];
+        return vec![of_user.clone()];
     }
     projects
         .into_iter()
-        .filter_map(|project| Places::find(patient.env, project))
+        .filter_map(|project| Places::find(env, project))
         .collect()
 }
 
+/// Whether no client calls us: the settings in which hooks are missing. A file that cannot be read
+/// or understood is no proof of it; `claude-mem doctor` says what is wrong with it.
+pub fn without_hooks(
+    receipt: &Receipt,
+    of_user: &Places,
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    if is_on_at(of_user) {
+        return None;
+    }
+    let places = places_of(receipt, of_user, env);
+    let are_missing = |places: &Places| {
+        let Ok(file) = places.read_settings() else {
+            return false;
+        };
+        let registered = hooks::registered(&file.text.unwrap_or_default());
+        registered.is_ok_and(|all| !all.iter().any(|hook| hook.whose == Whose::Ours))
+    };
+    let missing = places.iter().all(are_missing).then(|| places.first())?;
+    missing.map(|places| places.settings.clone())
+}
+
 fn is_plugin_on(patient: &Patient<'_>) -> bool {
+    is_on_at(&patient.places)
+}
+
+fn is_on_at(places: &Places) -> bool {
     let name = plugin::id();
     // A file that cannot be read is told of by `switched_off`.
-    is_on(&patient.places.settings, &["enabledPlugins", &name]).unwrap_or(false)
+    is_on(&places.settings, &["enabledPlugins", &name]).unwrap_or(false)
 }
 
 fn is_on(path: &Path, way: &[&str]) -> Result<bool, FileError> {
@@ -80,8 +111,12 @@ pub(super) fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 fn hooks_at(patient: &Patient<'_>, places: &Places, by_plugin: bool) -> Finding {
-    let broken =
-        |what: String| Finding::problem("hooks", what, REPAIR).cured_by(Cure::Registration);
+    // Who never installed has nothing to repair.
+    let fix = match patient.receipt.files.is_empty() {
+        true => "claude-mem install",
+        false => REPAIR,
+    };
+    let broken = |what: String| Finding::problem("hooks", what, fix).cured_by(Cure::Registration);
     let path = places.settings.display();
     let read = places.read_settings().map_err(|error| error.to_string());
     let text = match read {
@@ -191,7 +226,11 @@ fn tools_at(patient: &Patient<'_>, places: &Places) -> Finding {
         server::registered(&file.text.unwrap_or_default(), project.as_deref())
             .map_err(|reason| format!("{path}: {reason}"))
     });
-    let wrong = |what: String| Finding::problem("tools", what, REPAIR).cured_by(Cure::Registration);
+    let fix = match patient.receipt.files.is_empty() {
+        true => "claude-mem install",
+        false => REPAIR,
+    };
+    let wrong = |what: String| Finding::problem("tools", what, fix).cured_by(Cure::Registration);
     match registered {
         Err(reason) => Finding::problem("tools", reason, format!("mend {path}")),
         Ok(None) => wrong(format!("the agent's search tools are not in {path}")),

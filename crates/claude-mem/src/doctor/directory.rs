@@ -73,6 +73,10 @@ pub fn private_paths(data: &crate::paths::DataDir) -> Vec<(PathBuf, u32)> {
 }
 
 pub(super) fn privacy(patient: &Patient<'_>) -> Vec<Finding> {
+    // Of what is not there, `access` speaks.
+    if !patient.data.root().exists() {
+        return Vec::new();
+    }
     let mut found: Vec<Finding> = private_paths(patient.data)
         .into_iter()
         .filter_map(|(path, want)| {

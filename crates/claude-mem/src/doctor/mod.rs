@@ -18,6 +18,7 @@ mod worker;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub use client::without_hooks;
 pub use directory::private_paths;
 pub use finding::{Cure, Finding, Level};
 

@@ -240,6 +240,10 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
         let Some(dir) = self.dir else {
             return Err("neither HOME nor CLAUDE_MEM_DATA_DIR is set".to_owned());
         };
+        // A home that is not there is not ours to make, and neither is anything in it.
+        if self.is_homeless(dir) {
+            return Ok(Answer::Neutral);
+        }
         let call = Call {
             agent,
             kind,
@@ -249,6 +253,14 @@ impl<E: Fn(&str) -> Option<OsString>> Hook<'_, E> {
             at: self.around.started,
         };
         self.keep(dir, &call)
+    }
+
+    fn is_homeless(&self, dir: &DataDir) -> bool {
+        let home = (self.around.env)("HOME").unwrap_or_default();
+        let home = Path::new(&home);
+        !home.as_os_str().is_empty()
+            && dir.root().starts_with(home)
+            && matches!(home.try_exists(), Ok(false))
     }
 
     fn keep(&self, dir: &DataDir, call: &Call<'_>) -> Result<Answer, String> {

@@ -116,6 +116,7 @@ fn furnished(dir: &Path) -> Store {
             let by_hand = Stored {
                 project: Some(project),
                 made_by: "hand",
+                read_tokens: 3,
                 ..Stored::default()
             };
             tx.create_observation(&note("By hand", 3), &by_hand)?;
@@ -133,6 +134,28 @@ fn furnished(dir: &Path) -> Store {
         })
         .unwrap();
     store
+}
+
+#[test]
+fn what_reading_takes_is_counted_where_it_was_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = written(&furnished(dir.path()));
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for rows in ["observations", "summaries"] {
+        for row in document[rows].as_array_mut().unwrap() {
+            assert!(row.as_object_mut().unwrap().remove("read_tokens").is_some());
+        }
+    }
+    let path = dir.path().join("without.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    let mut other = store(dir.path(), "other.db");
+    bring(&mut other, &path).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&written(&other)).unwrap();
+    for rows in ["observations", "summaries"] {
+        for row in document[rows].as_array().unwrap() {
+            assert!(row["read_tokens"].as_u64() > Some(1), "{row}");
+        }
+    }
 }
 
 #[test]

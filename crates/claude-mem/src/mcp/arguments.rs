@@ -1,4 +1,5 @@
-//! What the tools are called with.
+//! What the tools are called with. An argument that no tool knows is told of: left out in silence,
+//! it would have been taken for heard.
 
 use serde::Deserialize;
 
@@ -6,7 +7,7 @@ use crate::remember::Judgement;
 use crate::search::{Handle, Order};
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[allow(
     non_snake_case,
     reason = "the names that agents know these parameters by"
@@ -24,7 +25,7 @@ pub(super) struct SearchArgs {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct TimelineArgs {
     pub(super) anchor: Option<Id>,
     pub(super) query: Option<String>,
@@ -34,11 +35,13 @@ pub(super) struct TimelineArgs {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct GetArgs {
     pub(super) ids: Vec<Id>,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct SaveArgs {
     pub(super) text: String,
     pub(super) title: Option<String>,
@@ -49,6 +52,7 @@ pub(super) struct SaveArgs {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ForgetArgs {
     pub(super) id: Id,
     pub(super) mark: Option<Judgement>,

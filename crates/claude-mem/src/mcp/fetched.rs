@@ -45,6 +45,11 @@ impl Fetched {
             .push(json!({ "id": handle.to_string(), "text": details.trim_end() }));
     }
 
+    /// Not one of them is there.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.found.is_empty() && self.left_out.is_empty()
+    }
+
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for told in self.texts.iter().filter_map(|row| row["text"].as_str()) {

@@ -22,6 +22,7 @@ use crate::search::called::{Called, called, numbers};
 use crate::search::timeline::{Around, timeline};
 use crate::search::{Ask, Encoder, Engine, Found, Handle, Order, Whose, dates};
 use crate::store::{Feedback, Inbox, Page, Reads, RowKind, Signal, Store, StoreError};
+use crate::vocabulary::Vocabulary;
 
 /// Rows of one answer, unless the agent says otherwise.
 const ROWS: u32 = 10;
@@ -43,6 +44,8 @@ pub struct Memory<'a> {
     pub encoder: &'static dyn Encoder,
     /// Whether meaning may have a say: the setting as it is now.
     pub vectors: &'a dyn Fn() -> bool,
+    /// The words that types are called by, as the settings are now.
+    pub vocabulary: &'a dyn Fn() -> Vocabulary,
 }
 
 impl Toolbox for Memory<'_> {
@@ -144,7 +147,7 @@ impl Memory<'_> {
         let about = lines::scope(&found.scope, found.results.is_empty());
         let about = about + &by_words_alone(&found);
         let structure = json!({
-            "results": lines.rows(&found.results), "has_more": found.has_more, "note": about.trim_end(),
+            "results": lines.rows(&found.results), "hasMore": found.has_more, "note": about.trim_end(),
         });
         let text = lines.found(&found, args.offset) + &by_words_alone(&found);
         Ok(Said::text(text).with(structure))
@@ -230,6 +233,9 @@ impl Memory<'_> {
             }
         }
         drop(store);
+        if told.is_nothing() {
+            return Err(told.text());
+        }
         self.note_fetched(&told.found);
         let structure = json!({
             "results": told.texts, "missing": told.missing, "left_out": told.left_out,
@@ -289,6 +295,7 @@ impl Memory<'_> {
         if project.is_none() && !args.global {
             return Err("There is no such project; leave it out, or say global.".to_owned());
         }
+        let vocabulary = (self.vocabulary)();
         let note = Note {
             text: &args.text,
             title: args.title.as_deref(),
@@ -300,6 +307,7 @@ impl Memory<'_> {
                 client: CLAUDE_CODE.name,
                 id: &self.session,
             }),
+            vocabulary: Some(&vocabulary),
         };
         let id = remember::save(&mut store, &note, now).map_err(|e| format!("Not saved: {e}."))?;
         let handle = Handle {
@@ -327,9 +335,16 @@ impl Memory<'_> {
                     place: "mcp",
                 };
                 let (kind, id) = handle.key();
-                remember::mark(&mut store, kind, id, judgement, &from, now)
+                if !judgement.fits(kind) {
+                    let kind = kind.as_str();
+                    return Err(format!(
+                        "{handle} is a {kind}, which cannot be marked as wrong; leave mark out to forget it."
+                    ));
+                }
+                let back = remember::mark(&mut store, kind, id, judgement, &from, now)
                     .map_err(|e| not_there(handle, e))?;
-                format!("Marked {handle} as {}.", judgement.signal().as_str())
+                let told = if back { " It is no longer wrong." } else { "" };
+                format!("Marked {handle} as {}.{told}", judgement.signal().as_str())
             }
             None => {
                 let vectors = self.dir.vectors_db();
@@ -339,7 +354,7 @@ impl Memory<'_> {
                     format!(" Its vectors go with the worker's next round ({why}).")
                 });
                 format!(
-                    "Forgot {handle}. `claude-mem forget --undo {handle}` brings it back.{unswept}"
+                    "Forgot {handle}. `claude-mem forget --undo '{handle}'` brings it back.{unswept}"
                 )
             }
         };

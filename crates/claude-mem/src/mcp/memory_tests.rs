@@ -109,6 +109,7 @@ impl Desk {
             now: || Millis(NOW),
             encoder,
             vectors: &|| vectors,
+            vocabulary: &Vocabulary::default,
         };
         let said = memory.call(tool, arguments)?.to_json(false, true);
         *self.structure.borrow_mut() = said["structuredContent"].clone();
@@ -137,6 +138,43 @@ fn an_index_line_has_all_to_choose_by_and_costs_little() {
     });
     let said = desk.ok("search", &json!({ "query": "anybody would want" }));
     assert!(tokens::estimate(&said) <= 100, "{said}");
+}
+
+#[test]
+fn what_no_tool_knows_is_refused_and_not_left_out() {
+    let desk = Desk::at("shop");
+    desk.add("shop", "Sessions live in Redis", 1);
+    for (tool, arguments, want) in [
+        (
+            "save_memory",
+            json!({ "text": "x", "scope": "global" }),
+            "scope",
+        ),
+        ("search", json!({ "query": "x", "since": "3d" }), "since"),
+        (
+            "save_memory",
+            json!({ "text": "x", "type": "weird" }),
+            "there are decision, bugfix",
+        ),
+        (
+            "get_observations",
+            json!({ "ids": [999] }),
+            "Not there: #999",
+        ),
+        (
+            "forget",
+            json!({ "id": "S1", "mark": "wrong" }),
+            "cannot be marked as wrong",
+        ),
+    ] {
+        let refused = desk.say(tool, &arguments).unwrap_err();
+        assert!(refused.contains(want), "{tool} {arguments}: {refused}");
+    }
+    desk.ok("forget", &json!({ "id": 1, "mark": "wrong" }));
+    let back = desk.ok("forget", &json!({ "id": 1, "mark": "useful" }));
+    assert_eq!(back, "Marked #1 as useful. It is no longer wrong.");
+    let gone = desk.ok("forget", &json!({ "id": 1 }));
+    assert!(gone.contains("`claude-mem forget --undo '#1'`"), "{gone}");
 }
 
 #[test]
@@ -276,7 +314,7 @@ fn the_structure_of_an_answer_says_what_its_text_says() {
     });
     assert_eq!(
         desk.structure.take(),
-        json!({ "results": [row.clone()], "has_more": false, "note": "Nothing in this project; from other projects:" })
+        json!({ "results": [row.clone()], "hasMore": false, "note": "Nothing in this project; from other projects:" })
     );
     desk.ok("timeline", &json!({ "anchor": 1 }));
     assert_eq!(
@@ -333,7 +371,7 @@ fn what_an_agent_saves_for_every_project_waits_for_the_person() {
     assert!(store.read().index_at_user_level(9).unwrap().is_empty());
     let type_of = json!({ "text": "a", "type": "note\n# Obey" });
     let refused = desk.say("save_memory", &type_of).unwrap_err();
-    assert!(refused.starts_with("Not saved: a type is one word"));
+    assert!(refused.starts_with("Not saved: \""));
 }
 
 /// Says whether anybody asked what words mean.

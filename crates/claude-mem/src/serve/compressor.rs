@@ -111,7 +111,10 @@ pub fn vocabulary(root: &Path, settings: &Settings) -> Result<Vocabulary, String
     let mut text = String::new();
     let bytes_max = VOCABULARY_BYTES_MAX as u64 + 1;
     let read = File::open(&path).and_then(|file| file.take(bytes_max).read_to_string(&mut text));
-    let wrong = |why: String| format!("{}: {why}; the standard words are used", path.display());
+    let wrong = |why: String| {
+        let path = path.display();
+        format!("the vocabulary {path}: {why}; the standard words are used")
+    };
     read.map_err(|error| wrong(error.to_string()))?;
     Vocabulary::from_json(&text).map_err(|error| wrong(error.to_string()))
 }

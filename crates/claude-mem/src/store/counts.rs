@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Reads, StoreError};
 use crate::clock::Millis;
-use crate::ids::ProjectId;
+use crate::ids::{PendingId, ProjectId};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueCounts {
@@ -108,6 +108,13 @@ impl Reads<'_> {
             .query_row((project, most), |row| row.get(0))?)
     }
 
+    /// Events that wait for the first prompt of their session, and for nothing that is late.
+    pub fn waiting_for_prompt(&self) -> Result<Vec<PendingId>, StoreError> {
+        let mut idle = self.0.prepare_cached(WAITING_FOR_PROMPT)?;
+        let ids = idle.query_map([], |row| Ok(PendingId(row.get(0)?)))?;
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
     pub fn queue_counts(&self) -> Result<QueueCounts, StoreError> {
         let mut counted = self.0.prepare_cached(QUEUE_COUNTS)?;
         Ok(counted.query_row([], |row| {
@@ -122,6 +129,13 @@ impl Reads<'_> {
         })?)
     }
 }
+
+/// What was heard of sessions that nobody has asked anything yet.
+const WAITING_FOR_PROMPT: &str = "SELECT id FROM pending_messages AS idle
+    WHERE state IN ('waiting', 'leased') AND state = 'waiting' AND kind = 'session_start' AND NOT EXISTS (
+      SELECT 1 FROM pending_messages AS other
+      WHERE other.state IN ('waiting', 'leased') AND other.client = idle.client AND other.session = idle.session
+        AND other.kind <> 'session_start')";
 
 /// Of one moment. What is done is the most by far and has long bodies: each part names the
 /// condition of an index that it is counted from, and what is dead is the rest.

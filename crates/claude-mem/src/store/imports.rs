@@ -1,7 +1,7 @@
 //! Import runs, so that one can be undone as a whole.
 
 use rusqlite::{OptionalExtension, Row, params};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Reads, StoreError, Writes};
 use crate::clock::Millis;
@@ -15,6 +15,7 @@ pub struct ImportRun {
     pub started_at: Millis,
     pub finished_at: Option<Millis>,
     /// Counts, as JSON.
+    #[serde(serialize_with = "as_it_is")]
     pub report: String,
     /// What is here of it now.
     pub rows: u64,
@@ -26,6 +27,14 @@ pub struct Undone {
     pub rows: usize,
     /// There is nothing left of it.
     pub done: bool,
+}
+
+/// JSON stays JSON, and is no text within it.
+fn as_it_is<S: Serializer>(report: &str, to: S) -> Result<S::Ok, S::Error> {
+    match serde_json::from_str::<serde_json::Value>(report) {
+        Ok(report) => report.serialize(to),
+        Err(_) => report.serialize(to),
+    }
 }
 
 fn run(row: &Row<'_>) -> rusqlite::Result<ImportRun> {

@@ -111,7 +111,7 @@ fn before_anything_is_installed_it_says_so_and_makes_nothing() {
     let home = sandbox();
     finds(&home, "directory", "is not there", "claude-mem install");
     finds(&home, "database", "is not there", "claude-mem install");
-    finds(&home, "hooks", "none of ours", "claude-mem repair");
+    finds(&home, "hooks", "none of ours", "claude-mem install");
     finds(&home, "client", "was not found", "install it");
     assert!(!home.data_dir().exists());
     home.put_on_path("claude-mem", &exe());

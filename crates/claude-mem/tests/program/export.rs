@@ -77,6 +77,6 @@ fn markdown_is_for_reading_and_for_git() {
     assert_snapshot!(shown(&home, &home.mem(&["export", "--format", "markdown", "--project", "nowhere"])), @"
     [stderr]
     error: there is no project nowhere; `claude-mem project list` lists them
-    [exit 64]
+    [exit 1]
     ");
 }

@@ -20,7 +20,7 @@ fn help_teaches_by_example() {
     Usage: claude-mem pause [OPTIONS] [DURATION]
 
     Arguments:
-      [DURATION]  How long, as 30m, 2h or 1d
+      [DURATION]  How long, as 30m, 2h or 1d; without it, until `claude-mem resume`
 
     Options:
           --json            Print JSON, for programs

@@ -89,7 +89,7 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
     assert_snapshot!(shown(&home, &home.mem(&["import", "undo", "1"])), @"
     [stderr]
     error: there is no import 1; `claude-mem import list` lists them
-    [exit 64]
+    [exit 1]
     ");
 }
 
@@ -100,12 +100,12 @@ fn errors_say_what_to_do() {
     assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db"])), @"
     [stderr]
     error: [HOME]/.claude-mem/claude-mem.db is ours; say where the earlier program's database is: claude-mem import claude-mem-db PATH
-    [exit 64]
+    [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"
     [stderr]
     error: there are no transcripts in [HOME]/.claude/projects; say where they are: claude-mem import transcripts PATH
-    [exit 64]
+    [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts", "--since", "soon"])), @r#"
     [stderr]
@@ -114,7 +114,7 @@ fn errors_say_what_to_do() {
     "#);
     assert_snapshot!(shown(&home, &home.mem(&["import", "json", "/nowhere.json"])), @"
     [stderr]
-    error: /nowhere.json: No such file or directory (os error 2)
+    error: there is no /nowhere.json
     [exit 1]
     ");
 }

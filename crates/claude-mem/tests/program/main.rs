@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod answers;
 mod broken_input;
 mod client;
 mod config;
@@ -20,6 +21,7 @@ mod help;
 mod hooks;
 mod import;
 mod install;
+mod marks;
 mod models;
 mod off;
 mod pause;

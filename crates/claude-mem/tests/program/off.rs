@@ -198,3 +198,14 @@ fn a_rule_that_cannot_be_read_keeps_nothing() {
     assert_eq!(kept(&home), []);
     assert!(common::log(&home).contains("nothing is kept"));
 }
+
+#[test]
+fn a_home_that_is_not_there_is_not_made() {
+    let mut home = sandbox();
+    let missing = home.home().join("nobody/at/home");
+    home.unset_env("CLAUDE_MEM_DATA_DIR");
+    home.set_env("HOME", &missing);
+    let output = home.hook("UserPromptSubmit", prompt("canary")).ok();
+    assert_eq!(output.stdout, NEUTRAL);
+    assert!(!home.home().join("nobody").exists());
+}

@@ -14,7 +14,7 @@ fn a_pause_is_begun_seen_and_ended() {
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
-    claude-mem 0.1.0  paused
+    claude-mem 0.1.0  needs you
 
     memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
     today    nothing yet
@@ -23,6 +23,9 @@ fn a_pause_is_begun_seen_and_ended() {
     paused   just now, until 2026-01-31 11:30
     provider auto; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem
+
+    problem  no hooks in [HOME]/.claude/settings.json, so nothing new is remembered
+             claude-mem install
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["resume"])), @"
@@ -47,10 +50,8 @@ fn a_pause_without_an_end_is_ended_by_hand_only() {
     "#);
     let next_year = NOW + 365 * 86_400_000;
     home.set_env("CLAUDE_MEM_NOW", next_year.to_string());
-    assert_eq!(
-        home.mem(&["status", "--json"]).ok().json()["state"],
-        "paused"
-    );
+    let still = home.mem(&["status", "--json"]).ok().json();
+    assert!(still["paused"].is_object(), "{still}");
 }
 
 #[test]

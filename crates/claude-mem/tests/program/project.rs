@@ -35,7 +35,7 @@ fn projects_are_listed_renamed_and_merged() {
     assert_snapshot!(shown(&home, &home.mem(&["project", "rename", "project", "website"])), @"
     [stderr]
     error: several projects are called project; say which by its id: 1, 2
-    [exit 64]
+    [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "rename", "2", "website"])), @"
     project is now called website
@@ -94,11 +94,11 @@ fn a_directory_can_be_made_part_of_a_project() {
     assert_snapshot!(shown(&home, &home.mem(&["project", "alias", "1", taken])), @"
     [stderr]
     error: [HOME]/old/project is already project 2 (project); `claude-mem project merge 2 1` makes them one
-    [exit 64]
+    [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "alias", "nowhere", fresh])), @"
     [stderr]
     error: there is no project nowhere; `claude-mem project list` lists them
-    [exit 64]
+    [exit 1]
     ");
 }

@@ -61,6 +61,56 @@ fn with_events(events: u8, dead: usize) -> Sandbox {
 }
 
 #[test]
+fn a_session_that_was_only_opened_waits_for_its_prompt() {
+    let home = sandbox();
+    home.mem(&["install", "--no-check"]).ok();
+    let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
+    let now = Millis(NOW);
+    let mut hear = |number: u8, session: &str, body: Body| {
+        let event = Event {
+            client: "claude-code".to_owned(),
+            session: ClientSessionId(session.to_owned()),
+            at: now.micros(),
+            project: None,
+            prompt_id: None,
+            agent_id: None,
+            agent_type: None,
+            transcript_path: None,
+            cut: false,
+            body,
+        };
+        store
+            .write(|writes| writes.accept(EventKey([number; 16]), &event, now))
+            .expect("accepted");
+    };
+    let opened = || Body::SessionStart {
+        source: "startup".to_owned(),
+    };
+    hear(1, "idle", opened());
+    let status = home.mem(&["status"]).ok().stdout;
+    assert!(
+        status.contains("queue    0 waiting, 1 waits for its prompt"),
+        "{status}"
+    );
+    let listed = home.mem(&["queue", "list"]).ok().stdout;
+    assert!(
+        listed.contains("waits for the session's prompt"),
+        "{listed}"
+    );
+    let text = "words that no list shows".to_owned();
+    hear(
+        2,
+        "idle",
+        Body::Prompt {
+            text,
+            private: false,
+        },
+    );
+    let status = home.mem(&["status"]).ok().stdout;
+    assert!(status.contains("queue    2 waiting\n"), "{status}");
+}
+
+#[test]
 fn an_empty_queue_is_said_so() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["queue", "list"])), @"
@@ -108,7 +158,7 @@ fn dead_events_are_listed_retried_and_dropped() {
     assert_snapshot!(shown(&home, &home.mem(&["queue", "retry", "3"])), @"
     [stderr]
     error: 3 is not a dead event; `claude-mem queue list --state dead` lists them
-    [exit 64]
+    [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["queue", "drop", "1", "--dry-run"])), @"
     1 event would be dropped

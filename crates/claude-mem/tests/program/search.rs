@@ -89,7 +89,7 @@ fn what_was_remembered_is_found() {
     assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])), @"
     nothing in project; from other projects:
     id  type    when              title
-    #4  change  2026-01-31 09:40  Ovens are preheated at five
+    #4  change  2026-01-31 09:40  bakery: Ovens are preheated at five
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "\"redis in postgres\""])), @"
@@ -100,7 +100,7 @@ fn what_was_remembered_is_found() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "type:feature", "--all-projects"])), @"
     id  type     when              title
-    #3  feature  2026-01-31 09:30  The cart remembers what was in it
+    #3  feature  2026-01-31 09:30  project: The cart remembers what was in it
     [exit 0]
     ");
 }
@@ -190,8 +190,8 @@ fn memories_are_shown_in_full_and_in_their_time() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])), @"
     [stderr]
-    error: there is no S9
-    [exit 64]
+    error: there is no S9; if it was forgotten, `claude-mem forget --undo 'S9'` may bring it back
+    [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])), @r#"
     [stderr]
@@ -238,12 +238,12 @@ fn what_a_memory_was_worth_can_be_said_and_is_told_by_why() {
     home.mem(&["mark", "wrong", "1"]).ok();
     let story = home.mem(&["why", "1"]).ok().stdout;
     assert!(
-        story.contains("called useful never, useless once, wrong once"),
+        story.contains("#1 was never shown; called useless once, wrong once"),
         "{story}"
     );
     let found = home.mem(&["search", "login", "loops"]).ok().stdout;
     assert!(!found.contains("Login no longer loops"), "{found}");
-    assert_eq!(home.mem(&["mark", "wrong", "99"]).code, Some(64));
+    assert_eq!(home.mem(&["mark", "wrong", "99"]).code, Some(1));
     assert_eq!(home.mem(&["mark", "splendid", "1"]).code, Some(64));
 }
 
@@ -367,14 +367,14 @@ fn an_empty_answer_says_what_to_try() {
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["recent", "--offset", "9"])), @"
-    nothing yet
+    nothing further
     try a smaller --offset, or --all-projects
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["timeline", "zeppelin"])), @r#"
     [stderr]
     error: nothing is found for "zeppelin"
-    [exit 64]
+    [exit 1]
     "#);
     assert_snapshot!(shown(&home, &home.mem(&["recent", "--since", "someday"])), @r#"
     [stderr]
@@ -390,7 +390,7 @@ fn each_flag_of_a_timeline_narrows_it() {
     assert_eq!(around(&[]), ["#1", "#2", "#3"]);
     assert_eq!(around(&["--type", "bugfix"]), ["#1", "#2"]);
     assert_eq!(around(&["--limit", "1"]), ["#1", "#2"]);
-    assert_eq!(around(&["--limit", "0"]), ["#2"]);
+    assert_eq!(around(&["--before", "0", "--after", "0"]), ["#2"]);
     assert_eq!(around(&["--since", "2026-01-31T09:15"]), ["#2", "#3"]);
     assert_eq!(around(&["--until", "2026-01-31T09:25"]), ["#1", "#2"]);
     let told = shown(&home, &home.mem(&["timeline", "2", "--offset", "1"]));

@@ -8,7 +8,7 @@ use crate::common::{sandbox, shown};
 fn looking_creates_nothing() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
-    claude-mem 0.1.0  nothing remembered yet
+    claude-mem 0.1.0  needs you
 
     memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
     today    nothing yet
@@ -16,6 +16,9 @@ fn looking_creates_nothing() {
     queue    0 waiting
     provider auto; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem
+
+    problem  no hooks in [HOME]/.claude/settings.json, so nothing new is remembered
+             claude-mem install
     [exit 0]
     ");
     assert!(!home.data_dir().exists());
@@ -29,13 +32,14 @@ fn json_says_the_same_to_a_program() {
       "version": "0.1.0",
       "schema": 3,
       "data_dir": "[HOME]/.claude-mem",
-      "state": "new",
+      "state": "attention",
       "paused": null,
       "worker": {
         "running": false
       },
       "queue": {
         "waiting": 0,
+        "waiting_for_prompt": 0,
         "leased": 0,
         "done": 0,
         "dead": 0,
@@ -77,7 +81,12 @@ fn json_says_the_same_to_a_program() {
         "budget_tokens_per_day": 1000000
       },
       "warnings": [],
-      "problems": []
+      "problems": [
+        {
+          "what": "no hooks in [HOME]/.claude/settings.json, so nothing new is remembered",
+          "fix": "claude-mem install"
+        }
+      ]
     }
     [exit 0]
     "#);
@@ -145,4 +154,26 @@ fn a_spool_that_cannot_be_read_is_not_an_empty_one() {
     );
     let queue = home.mem(&["queue", "list"]);
     assert_eq!(queue.code, Some(1), "{queue}");
+}
+
+#[test]
+fn without_hooks_it_is_not_called_working() {
+    let home = sandbox();
+    home.mem(&["install", "--no-check"]).ok();
+    home.mem(&["save", "Money is in cents"]).ok();
+    let working = home.mem(&["status"]).ok().stdout;
+    assert!(
+        working.starts_with("claude-mem 0.1.0  working"),
+        "{working}"
+    );
+    home.mem(&["uninstall"]).ok();
+    let status = home.mem(&["status"]).ok().stdout;
+    assert!(
+        status.starts_with("claude-mem 0.1.0  needs you"),
+        "{status}"
+    );
+    assert!(status.contains("no hooks in "), "{status}");
+    assert!(status.contains("claude-mem install"), "{status}");
+    let check = home.mem(&["update-check"]).ok().stdout;
+    assert!(check.contains("hooks    none"), "{check}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{bring, progress, table};
+use super::{bring, client_dir, progress, table};
 use crate::cli::Usage;
 use crate::cli::app::App;
 use crate::cli::screen::{Screen, remark};
@@ -43,6 +43,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         .as_deref()
         .map(|text| moment(text, app))
         .transpose()?;
+    // Before anything is made for it: where nothing is to be had, nothing is left behind.
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    folder(args.path.as_deref(), &client_dir(&home)?)?;
     let vocabulary = vocabulary(app)?;
     let mut learnt = Learnt::default();
     let report = bring(app, args.dry_run, |store, around| {
@@ -77,10 +80,10 @@ fn folder(given: Option<&Path>, client_dir: &Path) -> anyhow::Result<PathBuf> {
     if path.exists() {
         Ok(path)
     } else {
-        Err(Usage::error(format!(
+        anyhow::bail!(
             "there are no transcripts in {}; say where they are: claude-mem import transcripts PATH",
             path.display()
-        )))
+        )
     }
 }
 

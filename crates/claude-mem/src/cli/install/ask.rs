@@ -48,6 +48,15 @@ pub(super) fn offer_import(
     if !usable || !has_command(&["import", "transcripts"]) {
         return Ok(());
     }
+    // Who has taken them in needs no telling.
+    let runs = setting
+        .app
+        .store_if_any()?
+        .map(|store| store.read().import_runs());
+    let runs = runs.transpose()?.unwrap_or_default();
+    if runs.iter().any(|run| run.kind == "transcripts") {
+        return Ok(());
+    }
     let command = "claude-mem import transcripts";
     if !setting.wish.may_ask {
         return steps.tell(&format!("`{command}` takes in what happened before today."));

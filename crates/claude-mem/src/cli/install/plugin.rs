@@ -79,7 +79,8 @@ fn run(app: &App, client: &Path, args: &[&str]) -> anyhow::Result<()> {
         directory: app.data.root().to_owned(),
     };
     let within = Duration::from_secs(CLIENT_PLUGIN_SECONDS_MAX);
-    let ended = child::run(&super::spawner(app)?, order, b"", within).with_context(said)?;
+    let spawner = super::spawner(app)?;
+    let ended = child::run(&spawner, order, b"", within).with_context(said)?;
     let words = [ended.stdout, ended.stderr].concat();
     let words = String::from_utf8_lossy(&words);
     anyhow::ensure!(

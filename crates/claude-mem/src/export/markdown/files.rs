@@ -66,6 +66,7 @@ impl Folder {
     pub(super) fn finish(mut self, all: bool) -> Result<Done, ExportError> {
         if all {
             let mut folders = vec![(self.root.clone(), 0)];
+            let mut emptied = Vec::new();
             while let Some((folder, depth)) = folders.pop() {
                 let entries = std::fs::read_dir(&folder).map_err(|e| unwritable(&folder, e))?;
                 for entry in entries {
@@ -75,8 +76,13 @@ impl Folder {
                     } else if self.is_stale(&path).map_err(|e| unwritable(&path, e))? {
                         std::fs::remove_file(&path).map_err(|e| unwritable(&path, e))?;
                         self.done.removed += 1;
+                        emptied.extend((depth == 1).then(|| folder.clone()));
                     }
                 }
+            }
+            for folder in emptied {
+                // One that holds something of somebody's stays.
+                let _ = std::fs::remove_dir(folder);
             }
         }
         Ok(self.done)

@@ -208,3 +208,18 @@ fn only_what_changed_is_written_and_only_what_is_ours_is_removed() {
         "it was written over"
     );
 }
+
+#[test]
+fn a_folder_that_nothing_is_left_in_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = furnished(dir.path());
+    let out = dir.path().join("out");
+    let folders = || {
+        let entries = std::fs::read_dir(&out).unwrap().flatten();
+        entries.filter(|entry| entry.path().is_dir()).count()
+    };
+    into_folder(&store.read(), None, By::Session, &out).unwrap();
+    assert!(folders() > 0);
+    into_folder(&store.read(), None, By::Project, &out).unwrap();
+    assert_eq!(folders(), 0);
+}

@@ -15,9 +15,10 @@ use crate::limits::{
     HTTP_LONG_BODIES_MAX, HTTP_REQUESTS_AT_ONCE_MAX, HTTP_SEARCHES_AT_ONCE_MAX, HTTP_STREAMS_MAX,
 };
 use crate::paths::DataDir;
-use crate::serve::upkeep;
 use crate::serve::worker::Worker;
+use crate::serve::{compressor, upkeep};
 use crate::store::{Reads, Store, StoreError};
+use crate::vocabulary::Vocabulary;
 
 pub(super) struct Api {
     pub(super) worker: Arc<Worker>,
@@ -88,6 +89,12 @@ impl Api {
     /// As they are in the file and the environment now; the worker's own may be older.
     pub(super) fn settings(&self) -> Loaded {
         config::load(self.dir().root(), self.env)
+    }
+
+    /// The words that types are called by; the standard ones where a file of them cannot be read.
+    pub(super) fn vocabulary(&self) -> Vocabulary {
+        let settings = self.settings().settings;
+        compressor::vocabulary(self.dir().root(), &settings).unwrap_or_default()
     }
 
     /// Looks at the store as it is at one moment.

@@ -72,6 +72,7 @@ pub(super) fn save(api: &Api, _: &Params, save: Save) -> Result<ObservationView,
             hint,
         ));
     }
+    let vocabulary = api.vocabulary();
     let note = Note {
         text: &save.text,
         title: save.title.as_deref(),
@@ -80,6 +81,7 @@ pub(super) fn save(api: &Api, _: &Params, save: Save) -> Result<ObservationView,
         global: save.global,
         by_agent: false,
         session: None,
+        vocabulary: Some(&vocabulary),
     };
     let now = api.now();
     // Said and found wanting is an answer; only the store's own troubles are its failure.

@@ -12,7 +12,6 @@ use super::route::Nothing;
 use super::rows::{Listed, ObservationView, Views};
 use crate::ids::ObservationId;
 use crate::limits::HTTP_BATCH_MAX;
-use crate::memory::ObservationType;
 use crate::remember::{self, CannotSave};
 use crate::store::{Level, ObservationEdit, RowKind};
 
@@ -66,14 +65,6 @@ pub(super) fn edit(
     edit: ObservationEdit,
 ) -> Result<ObservationView, Problem> {
     let id = ObservationId(params.id()?);
-    if edit
-        .kind
-        .as_ref()
-        .is_some_and(|kind| ObservationType::from_text(kind.as_str()).is_none())
-    {
-        let hint = "Types are words such as decision, bugfix or discovery.";
-        return Err(Problem::unfit("this is no type", hint));
-    }
     let now = api.now();
     let own = api.view(|reads| Ok(reads.observation(id)?))?;
     // A memory of no project can only be everybody's.
@@ -81,10 +72,13 @@ pub(super) fn edit(
         let hint = "It was saved for every project.";
         return Err(Problem::unfit("this memory belongs to no project", hint));
     }
-    let corrected = api.change(|store| match remember::correct(store, id, &edit, now) {
-        Err(CannotSave::Store(error)) => Err(error),
-        told => Ok(told),
-    })?;
+    let words = api.vocabulary();
+    let corrected = api.change(
+        |store| match remember::correct(store, id, &edit, &words, now) {
+            Err(CannotSave::Store(error)) => Err(error),
+            told => Ok(told),
+        },
+    )?;
     corrected.map_err(|e| Problem::unfit(e.to_string(), "Nothing was changed."))?;
     one_view(api, id)
 }

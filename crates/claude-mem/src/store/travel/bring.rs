@@ -15,6 +15,7 @@ use crate::store::{
     Reads, RowKind, SessionStatus, StoreError, Writes, tombstone_for, tombstone_for_message,
     tombstone_for_summary,
 };
+use crate::tokens;
 
 /// What became of a row that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,20 @@ pub struct Placed {
     pub session: Option<SessionId>,
     pub project: Option<ProjectId>,
     pub run: i64,
+}
+
+/// What reading it takes. A document may leave it out; agents go by it, so it is counted then.
+fn counted(told: u32, texts: &[&String]) -> u32 {
+    match told {
+        0 => texts.iter().map(|text| tokens::estimate(text)).sum(),
+        told => told,
+    }
+}
+
+fn read_tokens(record: &ObservationRecord) -> u32 {
+    let facts = record.facts.join("\n");
+    let texts = [&record.title, &record.subtitle, &record.narrative, &facts];
+    counted(record.read_tokens, &texts)
 }
 
 impl Reads<'_> {
@@ -320,7 +335,7 @@ impl Writes<'_> {
                 record.made_by,
                 hash,
                 record.discovery_tokens,
-                record.read_tokens,
+                read_tokens(record),
                 record.pinned,
                 record.wrong,
                 at.run,
@@ -406,7 +421,8 @@ impl Writes<'_> {
                 said_by(record.origin),
                 record.made_by,
                 record.discovery_tokens,
-                record.read_tokens,
+                counted(record.read_tokens, &[&record.request, &record.investigated, &record.learned,
+                    &record.completed, &record.next_steps, &record.notes]),
                 at.run,
                 record.created_at
             ])?;
