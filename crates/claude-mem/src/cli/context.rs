@@ -113,9 +113,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             );
         }
         writeln!(screen, "{}", shown.text.trim_end())?;
-        let why = match shown.items.is_empty() {
-            true => "",
-            false => "; why these:",
+        let why = if shown.items.is_empty() {
+            ""
+        } else {
+            "; why these:"
         };
         writeln!(
             screen,

@@ -141,9 +141,10 @@ fn into_file(
     };
     screen.show(&done, |screen, done| {
         let rows = done.rows;
-        let instead = match done.replaced {
-            true => ", in place of what was there",
-            false => "",
+        let instead = if done.replaced {
+            ", in place of what was there"
+        } else {
+            ""
         };
         writeln!(
             screen,

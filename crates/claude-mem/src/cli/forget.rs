@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 #[derive(Serialize)]
-struct Done {
+struct Report {
     done: &'static str,
     dry_run: bool,
     rows: Vec<Row>,
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             "forgot"
         }
     };
-    let done = Done {
+    let done = Report {
         done,
         dry_run: args.dry_run,
         rows,

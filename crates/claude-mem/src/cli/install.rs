@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Switch the earlier program of this name off and take over what it remembers
     #[arg(long)]
     adopt: bool,
-    /// Who writes the memories: local, claude, anthropic, openai or gemini
+    /// Who writes the memories: auto, local, claude, anthropic, openai or gemini
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// Leave out the made-up session at the end
@@ -431,9 +431,10 @@ fn start_worker(setting: &Setting<'_>, usable: bool, steps: &mut Steps<'_>) -> a
     }
     if setting.wish.dry_run {
         let runs = worker::look(setting.app).is_ok_and(|worker| worker.running);
-        return match runs {
-            true => steps.say("worker", State::Ok, "running already"),
-            false => steps.done("worker", "started"),
+        return if runs {
+            steps.say("worker", State::Ok, "running already")
+        } else {
+            steps.done("worker", "started")
         };
     }
     steps.busy("worker", "is starting");

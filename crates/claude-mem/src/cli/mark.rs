@@ -63,9 +63,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     screen.show(&done, |screen, done| {
         let mut ids = done.ids.iter();
         ids.try_for_each(|id| {
-            let told = match done.no_longer_wrong.contains(id) {
-                true => ", and it is no longer wrong",
-                false => "",
+            let told = if done.no_longer_wrong.contains(id) {
+                ", and it is no longer wrong"
+            } else {
+                ""
             };
             writeln!(screen, "marked {id} as {}{told}", done.marked)
         })

@@ -185,9 +185,10 @@ impl Verb {
     /// What speaks a language of its own has no JSON to answer in.
     fn answers_in(&self, json: bool) -> anyhow::Result<()> {
         let own = matches!(self, Self::Completions(_) | Self::Embed(_) | Self::Mcp(_));
-        match json && own {
-            true => Err(Usage::error("this command has no --json")),
-            false => Ok(()),
+        if json && own {
+            Err(Usage::error("this command has no --json"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -139,9 +139,12 @@ fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyh
 }
 
 fn row(event: &Pending, idle: &[PendingId], app: &App) -> [String; 7] {
-    let waits = || match idle.contains(&event.id) {
-        true => "waits for the session's prompt".to_owned(),
-        false => String::new(),
+    let waits = || {
+        if idle.contains(&event.id) {
+            "waits for the session's prompt".to_owned()
+        } else {
+            String::new()
+        }
     };
     [
         event.id.to_string(),

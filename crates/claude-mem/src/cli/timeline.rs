@@ -96,7 +96,7 @@ fn is_of(whose: Whose, project: Option<ProjectId>) -> bool {
     match whose {
         Whose::ProjectFirst(own) | Whose::ProjectOnly(own) => project == Some(own),
         Whose::All => true,
-        _ => false,
+        Whose::Nobody => false,
     }
 }
 

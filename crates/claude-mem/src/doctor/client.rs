@@ -112,9 +112,10 @@ pub(super) fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
 
 fn hooks_at(patient: &Patient<'_>, places: &Places, by_plugin: bool) -> Finding {
     // Who never installed has nothing to repair.
-    let fix = match patient.receipt.files.is_empty() {
-        true => "claude-mem install",
-        false => REPAIR,
+    let fix = if patient.receipt.files.is_empty() {
+        "claude-mem install"
+    } else {
+        REPAIR
     };
     let broken = |what: String| Finding::problem("hooks", what, fix).cured_by(Cure::Registration);
     let path = places.settings.display();
@@ -226,9 +227,10 @@ fn tools_at(patient: &Patient<'_>, places: &Places) -> Finding {
         server::registered(&file.text.unwrap_or_default(), project.as_deref())
             .map_err(|reason| format!("{path}: {reason}"))
     });
-    let fix = match patient.receipt.files.is_empty() {
-        true => "claude-mem install",
-        false => REPAIR,
+    let fix = if patient.receipt.files.is_empty() {
+        "claude-mem install"
+    } else {
+        REPAIR
     };
     let wrong = |what: String| Finding::problem("tools", what, fix).cured_by(Cure::Registration);
     match registered {

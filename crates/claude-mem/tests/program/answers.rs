@@ -13,7 +13,7 @@ use crate::common::{sandbox, shown};
 fn mem_in(home: &Sandbox, directory: &Path, args: &[&str]) -> Output {
     let mut command = home.mem_command(args);
     command.current_dir(directory);
-    rig::process::run(command, b"", Duration::from_secs(60))
+    rig::process::run(command, b"", Duration::from_mins(1))
 }
 
 const NOT_UNDERSTOOD: Option<i32> = Some(64);
