@@ -119,7 +119,7 @@ export class MemList extends HTMLElement {
 
   /** How many of its rows are such. */
   count(isSuch) {
-    return [...this.#pages.children].reduce((sum, page) => sum + page.rows.filter(isSuch).length, 0);
+    return [...this.#pages.children].reduce((sum, page) => sum + (page.rows?.filter(isSuch).length ?? 0), 0);
   }
 
   /** The next page, and on until the end is out of sight. */
