@@ -1,7 +1,8 @@
-// The viewer in the other engines: `cargo xtask engines`. Firefox as it is installed, and WebKit,
-// which Safari is made of.
+// The viewer in every engine: `cargo xtask engines`. Firefox as it is installed, WebKit, which Safari
+// is made of, and Chromium, which the tests know better, for comparison.
 //
-// Both are driven by the little that they have in common: go to an address, run a script there.
+// All are driven by the little that they have in common: go to an address, run a script there.
+// Nothing else watches, so that times are those of a page that is looked at by a person.
 // What is done in the page is done by its own buttons and fields, and what never becomes so is an
 // error.
 
@@ -37,59 +38,111 @@ async function insist(attempt) {
   }
 }
 
-/** Firefox by WebDriver BiDi, which it speaks itself. */
-class Firefox {
+/** What is asked over a socket, and answered by its number. */
+class Line {
   #waiting = new Map();
   #count = 0;
 
-  async start() {
-    const port = await freePort();
-    this.profile = mkdtempSync(join(tmpdir(), 'claude-mem-firefox-'));
-    this.program = spawn('firefox-esr', ['--headless', '--no-remote', '--profile', this.profile, '--remote-debugging-port', String(port), 'about:blank'], { stdio: 'ignore', env: { ...process.env, HOME: this.profile } });
+  static async to(url) {
     const { ws: Socket } = createRequire(import.meta.url)('playwright-core/lib/utilsBundle');
-    this.socket = await insist(() => new Promise((done, fail) => {
-      const socket = new Socket(`ws://127.0.0.1:${port}/session`);
+    const line = new Line();
+    line.socket = await insist(() => new Promise((done, fail) => {
+      const socket = new Socket(url);
       socket.on('open', () => done(socket)).on('error', fail);
     }));
-    this.socket.on('message', (text) => this.#hear(JSON.parse(text)));
-    await this.#ask('session.new', { capabilities: {} });
-    const { contexts } = await this.#ask('browsingContext.getTree', {});
-    this.tab = contexts[0].context;
-    await this.#ask('browsingContext.setViewport', { context: this.tab, viewport: { width: SIZE[0], height: SIZE[1] } });
+    line.socket.on('message', (text) => line.#hear(JSON.parse(text)));
+    return line;
   }
 
   #hear({ id, error, message, result }) {
     const [done, fail] = this.#waiting.get(id) ?? [];
     this.#waiting.delete(id);
-    if (error) fail?.(new Error(`${error}: ${message}`));
+    if (error) fail?.(new Error(`${error.message ?? error}: ${message}`));
     else done?.(result);
   }
 
-  #ask(method, params) {
+  ask(method, params = {}) {
     const id = ++this.#count;
     this.socket.send(JSON.stringify({ id, method, params }));
     return new Promise((done, fail) => this.#waiting.set(id, [done, fail]));
   }
+}
+
+/** A browser with a profile that is gone with it. */
+class Program {
+  constructor(name) {
+    this.profile = mkdtempSync(join(tmpdir(), `claude-mem-${name}-`));
+  }
+
+  launch(program, args) {
+    this.program = spawn(program, args, { stdio: 'ignore', env: { ...process.env, HOME: this.profile }, detached: true });
+  }
+
+  async end() {
+    this.line?.socket.close();
+    const ended = new Promise((done) => this.program.once('exit', done));
+    process.kill(-this.program.pid, 'SIGKILL');
+    await ended;
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Chromium by its own protocol. */
+class Chromium extends Program {
+  constructor() {
+    super('chromium');
+  }
+
+  async start() {
+    const port = await freePort();
+    this.launch('chromium', ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', `--window-size=${SIZE}`, `--user-data-dir=${this.profile}`, `--remote-debugging-port=${port}`, 'about:blank']);
+    const tabs = await insist(async () => (await fetch(`http://127.0.0.1:${port}/json/list`)).json());
+    this.line = await Line.to(tabs.find((tab) => tab.type === 'page').webSocketDebuggerUrl);
+  }
 
   go(url) {
-    return this.#ask('browsingContext.navigate', { context: this.tab, url, wait: 'complete' });
+    return this.line.ask('Page.navigate', { url });
   }
 
   async run(script) {
-    const { result, exceptionDetails } = await this.#ask('script.evaluate', { expression: `(async () => { ${script} })()`, target: { context: this.tab }, awaitPromise: true });
+    const { result, exceptionDetails } = await this.line.ask('Runtime.evaluate', { expression: `(async () => { ${script} })()`, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  async picture() {
+    return (await this.line.ask('Page.captureScreenshot')).data;
+  }
+}
+
+/** Firefox by WebDriver BiDi, which it speaks itself. */
+class Firefox extends Program {
+  constructor() {
+    super('firefox');
+  }
+
+  async start() {
+    const port = await freePort();
+    this.launch('firefox-esr', ['--headless', '--no-remote', '--profile', this.profile, '--remote-debugging-port', String(port), 'about:blank']);
+    this.line = await Line.to(`ws://127.0.0.1:${port}/session`);
+    await this.line.ask('session.new', { capabilities: {} });
+    const { contexts } = await this.line.ask('browsingContext.getTree');
+    this.tab = contexts[0].context;
+    await this.line.ask('browsingContext.setViewport', { context: this.tab, viewport: { width: SIZE[0], height: SIZE[1] } });
+  }
+
+  go(url) {
+    return this.line.ask('browsingContext.navigate', { context: this.tab, url, wait: 'complete' });
+  }
+
+  async run(script) {
+    const { result, exceptionDetails } = await this.line.ask('script.evaluate', { expression: `(async () => { ${script} })()`, target: { context: this.tab }, awaitPromise: true });
     if (exceptionDetails) throw new Error(exceptionDetails.text);
     return result.value;
   }
 
   async picture() {
-    return (await this.#ask('browsingContext.captureScreenshot', { context: this.tab })).data;
-  }
-
-  async end() {
-    this.socket?.close();
-    this.program.kill('SIGKILL');
-    await new Promise((done) => this.program.once('exit', done));
-    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+    return (await this.line.ask('browsingContext.captureScreenshot', { context: this.tab })).data;
   }
 }
 
@@ -201,7 +254,7 @@ async function tryOut(stage, engine, name) {
   await engine.start();
   const shoot = async (what) => writeFileSync(join(OUT, `${name}-${what}.png`), Buffer.from(await engine.picture(), 'base64'));
   await engine.go(stage.link());
-  await engine.run(WATCH);
+  await insist(() => engine.run(WATCH));
   for (const [step, script] of STEPS) {
     await engine.run(`${HELP} ${script}`).catch((error) => { throw new Error(`${name}: ${step}: ${error.message}`); });
   }
@@ -217,6 +270,7 @@ async function tryOut(stage, engine, name) {
 }
 
 const RELOADS = 15;
+const REST_MS = 300;
 const LOADED = `
   if (window.isOld) return '';
   const [page] = performance.getEntriesByType('navigation');
@@ -228,8 +282,10 @@ const LOADED = `
 async function times(engine, name) {
   const seen = [];
   while (seen.length < RELOADS) {
-    // After the answer: a script that ends its page may never give one.
-    await engine.run('window.isOld = true; setTimeout(() => location.reload(), 20);');
+    // After the answer, since a script that ends its page may never give one; and neither while the
+    // page before is still at work, nor watched while this one is.
+    await engine.run(`window.isOld = true; setTimeout(() => location.reload(), ${REST_MS});`);
+    await new Promise((done) => setTimeout(done, 3 * REST_MS));
     const told = await insist(async () => (await engine.run(LOADED)) || Promise.reject(new Error('it is not there yet')));
     seen.push(told.split(' ').map(Number));
   }
@@ -239,7 +295,7 @@ async function times(engine, name) {
 }
 
 mkdirSync(OUT, { recursive: true });
-const engines = { firefox: Firefox, webkit: WebKit };
+const engines = { firefox: Firefox, webkit: WebKit, chromium: Chromium };
 const [rows, cache, only] = process.argv.slice(2);
 const chosen = only ? [only] : Object.keys(engines);
 for (const name of chosen) {

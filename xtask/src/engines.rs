@@ -1,6 +1,6 @@
-//! `cargo xtask engines`: the viewer in the engines that are not Chromium.
+//! `cargo xtask engines`: the viewer in every engine, not only in the one of the tests.
 //!
-//! Not among the tests that `cargo xtask test` runs: the two browsers are large, and what is
+//! Not among the tests that `cargo xtask test` runs: two more browsers are large, and what is
 //! particular to one of them breaks seldom. Run it when the viewer has changed.
 
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use crate::cargo;
 use crate::test::{browser, needs};
 
-/// Try the viewer out in Firefox and in WebKit, which Safari is made of
+/// Try the viewer out in Firefox, in WebKit, which Safari is made of, and in Chromium
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: `firefox` or `webkit`
+    /// Only this one: `firefox`, `webkit` or `chromium`
     engine: Option<String>,
     /// Observations that are there
     #[arg(long, default_value_t = 500)]
