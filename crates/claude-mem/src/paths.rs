@@ -296,7 +296,11 @@ pub fn create_file(path: &Path) -> io::Result<File> {
 /// the old one or the new one. What a killed process leaves is named after it, and swept.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(format!(".unfinished-{}-{}", std::process::id(), random()?));
+    unfinished.push(format!(
+        ".unfinished-{}-{}",
+        std::process::id(),
+        random_hex::<8>()?
+    ));
     let unfinished = PathBuf::from(unfinished);
     let written = create_file(&unfinished)
         .and_then(|mut file| {
@@ -311,11 +315,11 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Sixteen hex digits that nobody guesses.
-fn random() -> io::Result<String> {
-    let mut bytes = [0; 8];
+/// Hex digits that nobody guesses, two for each byte.
+pub fn random_hex<const BYTES: usize>() -> io::Result<String> {
+    let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
-    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+    Ok(hex(&bytes))
 }
 
 /// Opens a file to add to its end, private if it has to be made.

@@ -66,11 +66,7 @@ impl Receipt {
     }
 
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let unfinished = path.with_extension(format!("json.{}", std::process::id()));
-        let mut file = paths::create_file(&unfinished)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.sync_all()?;
-        std::fs::rename(&unfinished, path)
+        paths::replace_file(path, &serde_json::to_vec_pretty(self)?)
     }
 
     pub fn of(&self, part: Part, path: &Path, project: Option<&Path>) -> Option<&Left> {

@@ -1,9 +1,8 @@
 use super::*;
 use crate::clock::Millis;
-use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::serve::local::Local;
 use crate::serve::pidfile::WorkerFile;
-use crate::serve::testing::{log, scratch};
+use crate::serve::testing::{log, observation, scratch};
 use crate::store::Stored;
 
 #[test]
@@ -11,19 +10,7 @@ use crate::store::Stored;
 fn reconciling_that_failed_is_tried_again() {
     let scratch = scratch();
     let store = Arc::new(SharedStore::open(&scratch.dir, Millis(1)).unwrap());
-    let new = NewObservation {
-        kind: ObservationType::DECISION,
-        title: "Money is counted in cents".into(),
-        subtitle: String::new(),
-        narrative: String::new(),
-        facts: Vec::new(),
-        concepts: Vec::new(),
-        files_read: Vec::new(),
-        files_modified: Vec::new(),
-        origin: Origin::User,
-        created_at: Millis(1),
-        discovery_tokens: 0,
-    };
+    let new = observation("Money is counted in cents", Millis(1));
     let make =
         |store: &mut Store| store.write(|tx| tx.create_observation(&new, &Stored::default()));
     store.with(make).unwrap();

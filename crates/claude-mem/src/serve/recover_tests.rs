@@ -4,8 +4,7 @@ use super::*;
 use crate::hook::event::EventKey;
 use crate::hook::key;
 use crate::ids::ClientSessionId;
-use crate::memory::{NewObservation, ObservationType, Origin};
-use crate::serve::testing::{accept, event, prompt, scratch, stop};
+use crate::serve::testing::{accept, event, observation, prompt, scratch, stop};
 use crate::store::{Accepted, RowKind, Stored};
 
 const NOW: Millis = Millis(1_769_853_600_000);
@@ -129,19 +128,7 @@ fn nobody_writes_while_it_is_replaced() {
 
 /// An observation of no session.
 fn note(store: &mut Store, title: &str) -> i64 {
-    let new = NewObservation {
-        kind: ObservationType::DECISION,
-        title: title.into(),
-        subtitle: String::new(),
-        narrative: String::new(),
-        facts: Vec::new(),
-        concepts: Vec::new(),
-        files_read: Vec::new(),
-        files_modified: Vec::new(),
-        origin: Origin::User,
-        created_at: NOW,
-        discovery_tokens: 0,
-    };
+    let new = observation(title, NOW);
     let id = store.write(|tx| tx.create_observation(&new, &Stored::default()));
     id.unwrap().0
 }

@@ -7,6 +7,7 @@ use crate::hook::event::{Body, Event, ProjectHint};
 use crate::hook::key;
 use crate::ids::ClientSessionId;
 use crate::log::{Author, Keep, Log};
+use crate::memory::{NewObservation, ObservationType, Origin};
 use crate::paths::DataDir;
 use crate::store::Store;
 
@@ -80,6 +81,23 @@ pub(crate) fn end() -> Body {
 }
 
 /// Queues them as hooks would.
+/// A memory of which the title says all.
+pub(crate) fn observation(title: &str, at: Millis) -> NewObservation {
+    NewObservation {
+        kind: ObservationType::DECISION,
+        title: title.into(),
+        subtitle: String::new(),
+        narrative: String::new(),
+        facts: Vec::new(),
+        concepts: Vec::new(),
+        files_read: Vec::new(),
+        files_modified: Vec::new(),
+        origin: Origin::User,
+        created_at: at,
+        discovery_tokens: 0,
+    }
+}
+
 pub(crate) fn accept(store: &mut Store, events: &[Event]) {
     for event in events {
         store

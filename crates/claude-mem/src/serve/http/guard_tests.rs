@@ -2,6 +2,7 @@
 //! table over a real socket.
 
 use axum::http::Request;
+use axum::http::request::Parts;
 
 use super::contract_tests::TRIES;
 use super::guard::{Access, check};
@@ -62,6 +63,24 @@ const TYPES: [Cell; 6] = [
     (Some("text/plain, application/json"), false),
 ];
 
+/// A request that says of itself what the guard asks for, where there is something.
+fn head(method: &str, uri: &str, said: [Option<&str>; 5]) -> Parts {
+    const NAMES: [&str; 5] = [
+        "host",
+        "origin",
+        "sec-fetch-site",
+        "content-type",
+        "x-claude-mem-token",
+    ];
+    let mut request = Request::builder().method(method).uri(uri);
+    for (name, value) in NAMES.into_iter().zip(said) {
+        if let Some(value) = value {
+            request = request.header(name, value);
+        }
+    }
+    request.body(()).unwrap().into_parts().0
+}
+
 #[test]
 fn of_all_combinations_only_the_allowed_ones_get_in() {
     let dir = tempfile::tempdir().unwrap();
@@ -82,20 +101,8 @@ fn of_all_combinations_only_the_allowed_ones_get_in() {
                     for (site, site_fits) in SITES {
                         for (kind, kind_fits) in TYPES {
                             for (token, token_fits) in tokens {
-                                let mut request =
-                                    Request::builder().method(method).uri("/api/feed");
-                                for (name, value) in [
-                                    ("host", host),
-                                    ("origin", origin),
-                                    ("sec-fetch-site", site),
-                                    ("content-type", kind),
-                                    ("x-claude-mem-token", token),
-                                ] {
-                                    if let Some(value) = value {
-                                        request = request.header(name, value);
-                                    }
-                                }
-                                let (head, ()) = request.body(()).unwrap().into_parts();
+                                let said = [host, origin, site, kind, token];
+                                let head = head(method, "/api/feed", said);
                                 let got_in = check(&head, access, PORT, &keys).is_ok();
                                 // `localhost` and `127.0.0.1` are two origins.
                                 let own = is_own(host, origin);
@@ -144,21 +151,8 @@ fn at_every_route_only_the_allowed_combinations_get_in() {
             for (origin, origin_fits) in ORIGINS {
                 for (site, site_fits) in SITES {
                     for (token, token_fits) in tokens {
-                        let mut request = Request::builder()
-                            .method(method(&route).as_str())
-                            .uri(path(&route))
-                            .header("content-type", "application/json");
-                        for (name, value) in [
-                            ("host", host),
-                            ("origin", origin),
-                            ("sec-fetch-site", site),
-                            ("x-claude-mem-token", token),
-                        ] {
-                            if let Some(value) = value {
-                                request = request.header(name, value);
-                            }
-                        }
-                        let (head, ()) = request.body(()).unwrap().into_parts();
+                        let said = [host, origin, site, Some("application/json"), token];
+                        let head = head(method(&route).as_str(), &path(&route), said);
                         let got_in = check(&head, route.access, PORT, &keys).is_ok();
                         let may = host_fits
                             && (origin_fits && is_own(host, origin))

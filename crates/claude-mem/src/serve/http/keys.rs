@@ -136,9 +136,7 @@ fn same(known: &str, given: &str) -> Choice {
 }
 
 fn random() -> io::Result<String> {
-    let mut bytes = [0; TOKEN_CHARS / 2];
-    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
-    Ok(crate::hook::key::hex(&bytes))
+    paths::random_hex::<{ TOKEN_CHARS / 2 }>()
 }
 
 /// The install's token; a first one is made where there is none, or none that reads as one.

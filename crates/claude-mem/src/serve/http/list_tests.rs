@@ -173,17 +173,9 @@ fn no_look_takes_a_parameter_that_it_does_not_know() {
 
 fn note(tx: &Writes<'_>, session: SessionId, at: i64) {
     let new = NewObservation {
-        kind: ObservationType::named("discovery".to_owned()),
-        title: format!("Note {at}"),
-        subtitle: String::new(),
-        narrative: String::new(),
-        facts: Vec::new(),
-        concepts: Vec::new(),
-        files_read: Vec::new(),
-        files_modified: Vec::new(),
+        kind: ObservationType::DISCOVERY,
         origin: Origin::Agent,
-        discovery_tokens: 0,
-        created_at: Millis(2_000_000 + at),
+        ..events::observation(&format!("Note {at}"), Millis(2_000_000 + at))
     };
     let place = Stored {
         session: Some(session),

@@ -249,17 +249,9 @@ fn masses_are_not_told_one_by_one() {
     let saved = other.write(|tx| {
         (0..newest).try_for_each(|at| {
             let new = NewObservation {
-                kind: ObservationType::named("discovery".to_owned()),
-                title: format!("Note {at}"),
-                subtitle: String::new(),
-                narrative: String::new(),
-                facts: Vec::new(),
-                concepts: Vec::new(),
-                files_read: Vec::new(),
-                files_modified: Vec::new(),
+                kind: ObservationType::DISCOVERY,
                 origin: Origin::Import,
-                discovery_tokens: 0,
-                created_at: Millis(5),
+                ..events::observation(&format!("Note {at}"), Millis(5))
             };
             tx.create_observation(&new, &Stored::default()).map(drop)
         })
