@@ -1,4 +1,4 @@
-// An accessibility scan of every view, in both themes.
+// Accessibility scan of every view in both themes.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

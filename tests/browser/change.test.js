@@ -1,4 +1,4 @@
-// What a person does to memory: edit, judge, pin, forget and take it back, add.
+// Changing memories: edit, mark, pin, forget and undo, add.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

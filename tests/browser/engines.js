@@ -1,10 +1,9 @@
-// The viewer in every engine: `cargo xtask engines`. Firefox as it is installed, WebKit, which Safari
-// is made of, and Chromium, which the tests know better, for comparison.
+// Runs the viewer in every engine: `cargo xtask engines`. Firefox as installed, WebKit (the engine of
+// Safari), and Chromium, which the tests cover in more detail, for comparison.
 //
-// All are driven by the little that they have in common: go to an address, run a script there.
-// Nothing else watches, so that times are those of a page that is looked at by a person.
-// What is done in the page is done by its own buttons and fields, and what never becomes so is an
-// error.
+// All are driven through the features that they share: navigate to a URL, run a script there.
+// No other instrumentation is active, so that the timings are those that a person would experience.
+// The scripts use the page's own buttons and fields, and a state that is never reached is an error.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -25,7 +24,7 @@ const freePort = () => new Promise((done) => {
   });
 });
 
-/** Tries until it works: a program takes its time to listen. */
+/** Retries until it works: a program needs time to start listening. */
 async function insist(attempt) {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -38,7 +37,7 @@ async function insist(attempt) {
   }
 }
 
-/** What is asked over a socket, and answered by its number. */
+/** Requests over a WebSocket, matched to responses by id. */
 class Line {
   #waiting = new Map();
   #count = 0;
@@ -68,7 +67,7 @@ class Line {
   }
 }
 
-/** A browser with a profile that is gone with it. */
+/** A browser with a temporary profile. */
 class Program {
   constructor(name) {
     this.profile = mkdtempSync(join(tmpdir(), `claude-mem-${name}-`));
@@ -87,7 +86,7 @@ class Program {
   }
 }
 
-/** Chromium by its own protocol. */
+/** Chromium through the DevTools protocol. */
 class Chromium extends Program {
   constructor() {
     super('chromium');
@@ -115,7 +114,7 @@ class Chromium extends Program {
   }
 }
 
-/** Firefox by WebDriver BiDi, which it speaks itself. */
+/** Firefox through its built-in WebDriver BiDi. */
 class Firefox extends Program {
   constructor() {
     super('firefox');
@@ -146,7 +145,7 @@ class Firefox extends Program {
   }
 }
 
-/** WebKit by its WebDriver, on a screen that nobody sees. */
+/** WebKit through its WebDriver, on a virtual screen. */
 class WebKit {
   async start() {
     const port = await freePort();
@@ -191,7 +190,7 @@ class WebKit {
   }
 }
 
-/** Given to every script: waits until something is so, and says what never was. */
+/** Prepended to every script: waits for a condition; the error names it. */
 const HELP = `
   const until = async (what) => {
     const end = Date.now() + ${PATIENCE_MS / 4};
@@ -207,7 +206,7 @@ const HELP = `
   const type = (field, text) => { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); field.dispatchEvent(new Event('change', { bubbles: true })); };
 `;
 
-/** Keeps what goes wrong from now on. */
+/** Records errors from now on. */
 const WATCH = `
   window.troubles = [];
   const keep = (text) => window.troubles.push(String(text));
@@ -216,7 +215,7 @@ const WATCH = `
   document.addEventListener('securitypolicyviolation', (event) => keep(event.violatedDirective));
 `;
 
-/** What is tried in each: a name, and what is done in the page. */
+/** The checks for each engine: a name, and the script to run in the page. */
 const STEPS = [
   ['the feed is there', "await until(() => one('mem-card', 'cranes stop'));"],
   ['it is live', "await until(() => document.querySelector('#link').dataset.up === 'true');"],
@@ -234,13 +233,13 @@ const STEPS = [
   ['a dialog opens and closes', "await press('#add'); const box = await until(() => document.querySelector('dialog[open]')); box.close(); await until(() => !document.querySelector('dialog'));"],
 ];
 
-/** Where the card is that is read, with its handle. */
+/** Position and handle of the card in view. */
 const READ = `
   const card = [...document.querySelectorAll('mem-card')].find((one) => one.getBoundingClientRect().top > 120);
   return card.dataset.handle + ' at ' + Math.round(card.getBoundingClientRect().top);
 `;
 
-/** What arrives above does not move what is read. */
+/** New rows above do not move the card in view. */
 async function staysInPlace(stage, engine, name) {
   await engine.run(`${HELP} await until(() => document.querySelectorAll('mem-card').length > 25); scrollTo(0, 900); await until(() => scrollY === 900);`);
   const before = await engine.run(READ);
@@ -278,12 +277,12 @@ const LOADED = `
   return page?.loadEventEnd && paint && document.querySelector('mem-card') ? page.loadEventStart + ' ' + paint.startTime : '';
 `;
 
-/** How long a reload takes, in milliseconds from its start. Reported, never a reason to fail. */
+/** Duration of a reload in milliseconds. Reported, never a reason to fail. */
 async function times(engine, name) {
   const seen = [];
   while (seen.length < RELOADS) {
-    // After the answer, since a script that ends its page may never give one; and neither while the
-    // page before is still at work, nor watched while this one is.
+    // The reload starts after the response, because a script that ends its page may never return. The old
+    // page must be idle, and the new one is not observed while it loads.
     await engine.run(`window.isOld = true; setTimeout(() => location.reload(), ${REST_MS});`);
     await new Promise((done) => setTimeout(done, 3 * REST_MS));
     const told = await insist(async () => (await engine.run(LOADED)) || Promise.reject(new Error('it is not there yet')));

@@ -1,4 +1,4 @@
-// Search as one types, with its reasons and its filters.
+// Search as you type, with explanations and filters.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The focus is where it is expected, whatever comes first: what a key asked for, its answer, or
-// what the stream tells.
+// The focus is where it is expected, whichever comes first: the key press, the response to it, or an event
+// of the stream.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Text from anywhere is shown as text: nothing of it ever runs.
+// Stored text is shown as text and never executed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Everything can be done without a mouse.
+// Every action works with the keyboard alone.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Memory as it forms, and what the page says when it cannot show it.
+// Live updates, and the messages when they are not available.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

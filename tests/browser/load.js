@@ -1,9 +1,8 @@
-// How long the page takes to be there: `cargo xtask bench page`. Reported, never a reason to fail.
+// Load time of the page: `cargo xtask bench page`. Reported, never a reason to fail.
 //
-// Loaded is what a person calls so: from the start of the navigation to the moment at which the
-// browser has painted the first memory. A browser takes its time for any page at all; so each visit
-// is paired with one, in the same way, to a page of one line from the same server (`/health`), and
-// what counts is the difference.
+// Measured from the start of the navigation until the browser has painted the first memory. Every page
+// costs a browser some time; so each visit is paired with an identical visit to a one-line page of the
+// same server (`/health`), and the difference is reported.
 
 import { measured, median, Stage } from './stage.js';
 
@@ -11,8 +10,8 @@ const VISITS = 15;
 const rows = Number(process.argv[2] ?? 100_000);
 const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
 
-/** Asks the browser to note when the first memory, or the one line, is painted, and to say so. Until
- *  then nothing else is asked of the page: what a question brings along would be measured too. */
+/** Lets the browser report when the first memory, or the one line, is painted. The page is not queried
+ *  before that, because queries would be measured too. */
 const watch = () => {
   new MutationObserver((_, observer) => {
     const first = document.querySelector('mem-card .card-toggle, body > pre');
@@ -27,12 +26,12 @@ const watch = () => {
   }).observe({ type: 'element', buffered: true });
 };
 
-/** Milliseconds from the start of the navigation, and bytes. */
+/** Milliseconds since the start of the navigation, and bytes. */
 const seen = () => {
   const [page] = performance.getEntriesByType('navigation');
   const resources = performance.getEntriesByType('resource');
   const files = resources.filter((one) => one.name.includes('/assets/'));
-  // A page that is opened by a link gets them together with its key.
+  // A page opened by a link gets them together with its token.
   const feed = resources.find((one) => /api\/(feed|page\/token)/.test(one.name));
   return {
     times: { 'page answered': page.responseEnd, 'the load event': page.loadEventStart, 'memories asked for': feed?.startTime, 'memories answered': feed?.responseEnd, 'memories in the page': window.inserted, 'memories painted': window.painted },
@@ -48,23 +47,23 @@ async function visit(page, go) {
   return page.evaluate(seen);
 }
 
-/** A tab of this context, with what it saw. */
+/** A tab of this context and its measurements. */
 async function open(context, address) {
   const page = await context.newPage();
   await page.addInitScript(watch);
   return { page, ...(await visit(page, () => page.goto(address))) };
 }
 
-/** The least is what a machine with nothing else to do comes to. */
+/** The minimum is the result of an otherwise idle machine. */
 function tell(what, figures) {
   const known = figures.filter((figure) => figure != null);
   measured(what, known.length ? `p50 ${median(known).toFixed(1)} ms, least ${Math.min(...known).toFixed(1)} ms` : 'not seen');
 }
 
-/** `pairs`: each a visit to the viewer and one to the one line. */
+/** `pairs`: each a visit to the viewer and one to the one-line page. */
 function say(what, pairs) {
   for (const name of Object.keys(pairs[0].viewer.times)) tell(`${what}, ${name}`, pairs.map(({ viewer }) => viewer.times[name]));
-  // What the browser takes for any page at all, and what is ours.
+  // The browser's cost for any page, and our own share.
   for (const [name, done] of [['the load event', 'loaded'], ['memories painted', 'painted']]) {
     tell(`${what}, a page of one line ${done}`, pairs.map(({ line }) => line.times[name]));
     tell(`${what}, the viewer ${done} over a page of one line`, pairs.map(({ viewer, line }) => viewer.times[name] - line.times[name]));
@@ -83,7 +82,7 @@ try {
   const { origin } = new URL(stage.link());
   const line = `${origin}/health`;
   const fresh = async (address) => {
-    // A context of its own: nothing is kept from the last.
+    // A new context: nothing is cached from the last visit.
     const context = await stage.context();
     const saw = await open(context, address);
     await context.close();

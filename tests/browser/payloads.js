@@ -1,4 +1,4 @@
-// Text that would do something if it were taken for markup, in every way that is known to us.
+// Payloads that would execute if they were interpreted as markup.
 
 const RUNS = 'window.claudeMemRan=1;alert(1)';
 const TAGS = ['img src=x onerror', 'svg onload', 'body onload', 'details open ontoggle', 'video src=x onerror', 'audio src=x onerror', 'input autofocus onfocus', 'select autofocus onfocus', 'textarea autofocus onfocus', 'marquee onstart', 'iframe onload', 'object data=x onerror', 'embed src=x onload', 'link rel=stylesheet href=x onerror', 'style onload', 'button popovertarget=x onclick', 'a href=# autofocus tabindex=1 onfocus', 'div onpointerover', 'math onclick', 'xss contenteditable autofocus onfocus'];

@@ -1,4 +1,4 @@
-// Where one was: Back, the bars that hide nothing, addresses of everything.
+// Navigation: Back restores the position, bars cover nothing, everything has a URL.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

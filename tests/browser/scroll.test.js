@@ -1,4 +1,4 @@
-// A long history: it loads at once, and only what is looked at is in the page.
+// A long history loads immediately, and only its visible part is in the document.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

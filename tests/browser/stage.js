@@ -1,8 +1,6 @@
-// What every test of the page starts from: a home in which nothing was ever remembered, a worker
-// in it, and a browser.
+// Fixture of every browser test: an empty home directory, a worker in it, and a browser.
 //
-// Nothing here waits for time to pass: every wait is for something to be so, and fails if it
-// never is.
+// Nothing sleeps for a fixed time: every wait is for a condition and fails if it is never met.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -17,10 +15,10 @@ const EXE = need('CLAUDE_MEM_TEST_EXE');
 const BENCH = need('CLAUDE_MEM_TEST_BENCH');
 const OUT = need('CLAUDE_MEM_TEST_OUT');
 
-/** A busy machine may take this long for anything; a quiet one never comes near. */
+/** Timeout of every wait, generous enough for a loaded machine. */
 export const PATIENCE_MS = 60_000;
 const JSON_BODY = { 'Content-Type': 'application/json' };
-/** How many times slower than it is the browser's processor shall seem. */
+/** Factor by which the browser's CPU is slowed down. */
 const SLOWDOWN = Number(process.env.CLAUDE_MEM_TEST_SLOWDOWN ?? 1);
 const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
@@ -33,17 +31,17 @@ export class Stage {
     for (const folder of [this.data, join(this.project, '.git')]) mkdirSync(folder, { recursive: true });
     writeFileSync(join(this.project, '.git/HEAD'), 'ref: refs/heads/main\n');
     this.env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.home, CLAUDE_MEM_DATA_DIR: this.data, LANG: 'C.UTF-8', TZ: 'UTC', CLAUDE_MEM_WORKER: 'manual', ...env };
-    // Also when a test is broken off, its worker ends.
+    // Ends the worker even if the test is aborted.
     this.last = () => this.end();
     process.once('exit', this.last);
   }
 
-  /** Runs the program to its end. */
+  /** Runs the executable and waits for its exit. */
   mem(args, input = '') {
     return execFileSync(EXE, args, { env: this.env, cwd: this.project, input, encoding: 'utf8', timeout: PATIENCE_MS });
   }
 
-  /** Runs the program while the test goes on. */
+  /** Runs the executable in the background. */
   memAsync(args, input) {
     return new Promise((done, fail) => {
       const child = spawn(EXE, args, { env: this.env, cwd: this.project, stdio: ['pipe', 'ignore', 'ignore'], timeout: PATIENCE_MS });
@@ -53,28 +51,28 @@ export class Stage {
     });
   }
 
-  /** Fires a hook, as the client does. */
+  /** Calls a hook, as the client does. */
   hook(event, more = {}, session = 'session-1') {
     const payload = { session_id: session, hook_event_name: event, cwd: this.project, transcript_path: '/nowhere.jsonl', ...more };
     return this.memAsync(['hook', 'claude-code', event], JSON.stringify(payload));
   }
 
-  /** A prompt, an edit and the agent's last words. */
+  /** Sends a prompt, an edit and the agent's last message. */
   async turn(prompt, { file = 'src/crane.rs', said = 'The crane stops in time now.', session = 'session-1' } = {}) {
     const path = join(this.project, file);
-    // As the client makes them: of letters, figures and hyphens.
+    // In the client's format: letters, digits and hyphens.
     const id = `${session}-${prompt}`.replace(/\W+/g, '-');
     await this.hook('UserPromptSubmit', { prompt, prompt_id: id }, session);
     await this.hook('PostToolUse', { tool_name: 'Edit', tool_use_id: `toolu-${id}`, tool_input: { file_path: path, old_string: 'let slow = 1;', new_string: 'let slow = stop();' }, tool_response: { filePath: path } }, session);
     await this.hook('Stop', { last_assistant_message: said, prompt_id: id }, session);
   }
 
-  /** Fills the database with a long history, before the worker starts. */
+  /** Fills the database with a long synthetic history, before the worker starts. */
   history(observations, cache = join(OUT, 'corpus')) {
     execFileSync(BENCH, ['corpus', join(this.data, 'claude-mem.db'), '--observations', String(observations), '--cache', cache], { timeout: 10 * PATIENCE_MS });
   }
 
-  /** Takes in a document of the shape that `claude-mem export` writes. */
+  /** Imports a document in the format of `claude-mem export`. */
   import(document) {
     const file = join(this.root, 'import.json');
     writeFileSync(file, JSON.stringify(document));
@@ -85,7 +83,7 @@ export class Stage {
     this.mem(['worker', 'start']);
   }
 
-  /** Returns when all that waits has become memories. */
+  /** Waits until the queue is drained. */
   settle() {
     this.mem(['worker', 'run', '--until-drained']);
   }
@@ -94,7 +92,7 @@ export class Stage {
     return this.mem(['open', '--print']).trim();
   }
 
-  /** A request of the test's own, let in as a page is. */
+  /** Sends an HTTP request with a page token. */
   async api(method, path, body) {
     this.entered ??= this.#enter();
     const { origin, token } = await this.entered;
@@ -110,7 +108,7 @@ export class Stage {
     return { origin, token: (await answer.json()).token };
   }
 
-  /** The live events as a program reads them: an endless series of `{name, data, at}`. */
+  /** The event stream as an endless series of `{name, data, at}`. */
   async *events() {
     this.entered ??= this.#enter();
     const { origin, token } = await this.entered;
@@ -127,25 +125,25 @@ export class Stage {
     }
   }
 
-  /** Saves a memory and changes what saving does not take. */
+  /** Saves a memory and then edits the fields that saving does not accept. */
   async save({ text, title, type, ...more }) {
     const row = await this.api('POST', '/api/memory/save', { text, title, type, project: 'harbour' });
     return Object.keys(more).length ? this.api('PATCH', `/api/observations/${row.id}`, more) : row;
   }
 
-  /** As good as a browser of its own: it shares nothing with others. */
+  /** A browser context that shares nothing with others. */
   async context(options = {}) {
     this.browser ??= await chromium.launch({ executablePath: need('CLAUDE_MEM_TEST_BROWSER'), args: BROWSER, timeout: PATIENCE_MS });
     return this.browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', locale: 'en-GB', ...options });
   }
 
-  /** A page in a browser of its own. */
+  /** A page in its own browser context. */
   async page(options = {}, link = this.link()) {
     return this.tab(await this.context(options), link);
   }
 
-  /** A page, entered by a link, that keeps what went wrong in `page.troubles`. `prepare(page)` is
-   *  done before anything is loaded. */
+  /** A page opened by a link, with its errors in `page.troubles`. `prepare(page)` runs before anything
+   *  is loaded. */
   async tab(context, link = this.link(), prepare = () => {}) {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -169,7 +167,7 @@ export class Stage {
     try {
       this.mem(['worker', 'stop']);
     } catch {
-      // It never started, or has ended.
+      // It never started, or has exited.
     }
     rmSync(this.root, { recursive: true, force: true });
   }
@@ -180,17 +178,17 @@ export class Stage {
   }
 }
 
-/** Goes to a view and waits until it is there. */
+/** Navigates to a view and waits until it is loaded. */
 export async function visit(page, view) {
   await page.evaluate((hash) => (location.hash = hash), `#/${view}`);
   await shown(page);
 }
 
-/** Waits until what the address names is there, with all that it asked for; of a long list the next
- *  page may be on its way. */
+/** Waits until the view of the URL is loaded with all its data; the next page of a long list may still be
+ *  loading. */
 export const shown = (page) => until(page, () => document.querySelector('main').dataset.place === location.hash && !document.querySelector('main [aria-busy]:not(.list-end *)'));
 
-/** Waits until this is so, and says what never was. */
+/** Waits until a condition holds; the error names the condition. */
 export async function until(page, what, ...args) {
   try {
     await page.waitForFunction(what, ...args);
@@ -199,7 +197,7 @@ export async function until(page, what, ...args) {
   }
 }
 
-/** Reads until it is as expected. What it was at last is what a failure shows. */
+/** Reads a value until it is as expected; a failure shows the last value. */
 export async function becomes(page, read, expected, why) {
   const end = performance.now() + PATIENCE_MS;
   let is = await read();
@@ -210,16 +208,16 @@ export async function becomes(page, read, expected, why) {
   assert.deepEqual(is, expected, why);
 }
 
-/** Where the focus is: `wanted`, or what has it instead. */
+/** The focused element: `wanted`, or a description of the actual one. */
 const focusOf = (page, wanted) => page.evaluate((selector) => {
   const { activeElement: one } = document;
   return one.matches(selector) ? selector : one.outerHTML.slice(0, 120);
 }, wanted);
 
-/** Waits until the focus is there: it moves when the page has dealt with what was asked of it. */
+/** Waits until the focus is there; it moves after the page has handled the action. */
 export const focused = (page, selector, why) => becomes(page, () => focusOf(page, selector), selector, why);
 
-/** Presses a key until the focus is there, so often at most. */
+/** Presses a key until the focus is there, up to a maximum number of times. */
 export async function walk(page, key, selector, most = 60) {
   const met = [await focusOf(page, selector)];
   while (met.at(-1) !== selector && met.length <= most) {
@@ -229,14 +227,14 @@ export async function walk(page, key, selector, most = 60) {
   assert.equal(met.at(-1), selector, `${most} times ${key} led to ${[...new Set(met)].join('\n')}`);
 }
 
-/** Answers these requests as a worker that cannot, until what is returned is called. */
+/** Fails these requests with a server error until the returned function is called. */
 export async function failing(page, address, method = 'GET') {
   const fail = (route) => (route.request().method() === method ? route.fulfill({ status: 503, json: { error: 'the disk is full', hint: 'Make room.' } }) : route.fallback());
   await page.route(address, fail);
   return () => page.unroute(address, fail);
 }
 
-/** Gives up what was written in the form that has the focus. */
+/** Discards the text in the focused form. */
 export async function discard(page) {
   await page.keyboard.press('Escape');
   await page.locator('dialog').getByRole('button', { name: 'Discard' }).click();
@@ -245,8 +243,8 @@ export async function discard(page) {
 
 export const card = (page, text) => page.locator('mem-card', { hasText: text });
 
-/** Keeps the answers to these requests back until what is returned is called. What they ask for is
- *  done meanwhile. */
+/** Holds back the responses to these requests until the returned function is called. The server handles
+ *  the requests meanwhile. */
 export async function held(page, address, method = 'GET') {
   let release;
   const gate = new Promise((done) => (release = done));
@@ -262,13 +260,13 @@ export async function held(page, address, method = 'GET') {
   };
 }
 
-/** Keeps a picture of the page as an artefact. */
+/** Saves a screenshot of the page as an artefact. */
 export async function picture(page, name) {
   mkdirSync(OUT, { recursive: true });
   await page.screenshot({ path: join(OUT, `${name}.png`), animations: 'disabled' });
 }
 
-/** Says what was measured. Never a reason to fail. */
+/** Reports a measurement; never a reason to fail. */
 export const measured = (what, figure) => console.log(`measured: ${what}: ${figure}`);
 
 export const median = (figures) => [...figures].sort((a, b) => a - b)[figures.length >> 1];

@@ -1,4 +1,4 @@
-// What the page says and does when something fails, is much, or is not as in most places.
+// The page with errors, large amounts of data and unusual environments.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

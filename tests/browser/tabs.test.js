@@ -1,4 +1,4 @@
-// Many tabs at once, tabs that nobody looks at, and what is told when they are looked at again.
+// Many tabs, background tabs, and the updates that they receive when shown again.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// What was forgotten can be taken back: from everywhere, by hand and by key, to where it was.
+// Undo of forgetting: from every view, by button and by key, back to the original position.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The other views: sessions, the dashboard, what the next session is told, settings, the theme.
+// The other views: sessions, dashboard, context preview, settings, themes.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

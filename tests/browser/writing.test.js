@@ -1,4 +1,4 @@
-// What somebody has written is never lost without a word.
+// Unsaved text is never lost without a warning.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

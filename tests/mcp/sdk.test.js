@@ -1,4 +1,4 @@
-// The protocol's own client talks to our server: what it accepts, other clients will.
+// The official MCP client talks to our server; what it accepts, other clients accept too.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,38 +1,35 @@
-//! `cargo xtask engines`: the viewer in every engine, not only in the one of the tests.
+//! `cargo xtask engines`: runs the viewer in every browser engine, not only in Chromium.
 //!
-//! Not among the tests that `cargo xtask test` runs: two more browsers are large, and what is
-//! particular to one of them breaks seldom. Run it when the viewer has changed.
+//! Not part of `cargo xtask test`: two more browsers are large downloads, and engine-specific bugs are
+//! rare. Run it when the viewer has changed.
 
 use std::path::PathBuf;
 
 use crate::cargo;
 use crate::test::{browser, needs};
 
-/// Try the viewer out in Firefox, in WebKit, which Safari is made of, and in Chromium
+/// Test the viewer in Firefox, in WebKit (the engine of Safari) and in Chromium
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: `firefox`, `webkit` or `chromium`
+    /// Run only this engine: `firefox`, `webkit` or `chromium`
     engine: Option<String>,
-    /// Observations that are there
+    /// Number of observations in the database
     #[arg(long, default_value_t = 500)]
     observations: usize,
-    /// This executable instead of one that is built; times of a debug build say little
+    /// Use this executable instead of building one; timings of a debug build mean little
     #[arg(long)]
     exe: Option<PathBuf>,
-    /// Where histories are kept between runs; that of `bench` does as well
+    /// Directory that caches generated databases; the one of `bench` works as well
     #[arg(long)]
     cache: Option<PathBuf>,
 }
 
-const PACKAGES: [(&str, &str); 3] = [
-    ("firefox-esr", "firefox-esr"),
-    ("WebKitWebDriver", "webkit2gtk-driver"),
-    ("xvfb-run", "xvfb"),
-];
+const PACKAGES: [(&str, &str); 3] =
+    [("firefox-esr", "firefox-esr"), ("WebKitWebDriver", "webkit2gtk-driver"), ("xvfb-run", "xvfb")];
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     needs::ensure(PACKAGES)?;
-    let stage = browser::Stage::new()?;
+    let stage = browser::BrowserHarness::new()?;
     cargo::build_debug()?;
     let built = cargo::target_dir()?.join("debug");
     let exe = match &args.exe {

@@ -1,8 +1,8 @@
-//! `cargo xtask faults`: the fault tests with their full numbers, on the executable as it ships.
+//! `cargo xtask faults`: the fault tests with their full iteration counts, on the shipped executable.
 
 use crate::cargo;
 
-/// Kill, lock, fill and damage everything that hooks and the worker rely on, in full numbers
+/// Run the fault tests at full length: killed processes, locks, full disks, corrupt files
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Run only the tests whose names contain this
@@ -12,14 +12,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let exe = cargo::build_dist()?;
     let mut command = cargo::cargo();
-    command.args([
-        "test",
-        "--locked",
-        "--package",
-        "claude-mem",
-        "--test",
-        "faults",
-    ]);
+    command.args(["test", "--locked", "--package", "claude-mem", "--test", "faults"]);
     command.args(&args.filter);
     command.env("CLAUDE_MEM_FAULTS", "long");
     command.env("CLAUDE_MEM_TEST_EXE", exe);

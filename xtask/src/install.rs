@@ -1,4 +1,4 @@
-//! `cargo xtask install`: from a checkout to a working program.
+//! `cargo xtask install`: builds the executable from a checkout, installs it and runs its setup.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use anyhow::Context as _;
 
 use crate::cargo;
 
-/// Build the program, put it into ~/.local/bin and set it up
+/// Build the program, install it into ~/.local/bin and set it up
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Put it into DIR/bin instead
+    /// Install into DIR/bin instead
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
     /// Arguments for `claude-mem install`
@@ -24,23 +24,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         None => home()?.join(".local"),
     }
     .join("bin");
-    println!("building claude-mem; a first build takes a few minutes");
+    println!("building claude-mem; the first build takes a few minutes");
     let built = cargo::build_dist()?;
-    let installed = put(&built, &bin)?;
+    let installed = install_executable(&built, &bin)?;
     println!("installed {}", installed.display());
     cargo::run(Command::new(&installed).arg("install").args(&args.rest))?;
     if !on_path(&bin) {
-        println!(
-            "{} is not on your PATH; add it to use the claude-mem command",
-            bin.display()
-        );
+        println!("{} is not on your PATH; add it to use the claude-mem command", bin.display());
     }
     Ok(())
 }
 
-/// Copies beside the final name and renames. A running program keeps its old file, and a hook that
-/// starts meanwhile finds the old one or the new one, whole.
-fn put(built: &Path, bin: &Path) -> anyhow::Result<PathBuf> {
+/// Copies to a temporary name and renames. A running process keeps its old file, and a hook that
+/// starts meanwhile finds either the old or the new executable, complete.
+fn install_executable(built: &Path, bin: &Path) -> anyhow::Result<PathBuf> {
     let name = built.file_name().context("the executable has no name")?;
     let installed = bin.join(name);
     let partial = bin.join(format!(".claude-mem.{}.partial", std::process::id()));
@@ -57,7 +54,7 @@ fn put(built: &Path, bin: &Path) -> anyhow::Result<PathBuf> {
 }
 
 fn home() -> anyhow::Result<PathBuf> {
-    std::env::home_dir().context("there is no home directory; use --prefix")
+    std::env::home_dir().context("no home directory found; use --prefix")
 }
 
 fn on_path(bin: &Path) -> bool {

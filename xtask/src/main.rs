@@ -1,10 +1,10 @@
-//! The project's own tools: everything a developer runs that is not the product.
+//! Developer commands: `cargo xtask install`, `test`, `bench`, `engines`, `faults`, `model`, `unicode`.
 //!
-//! One file per command. Each has its arguments and a `run`; this file only chooses.
+//! One file or folder per command, each with its `Args` and a `run` function; [`XtaskCommand`] selects one.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the child registry is the product's; tools wait for what they start"
+    reason = "the child registry belongs to the product; tools wait for the processes they start"
 )]
 
 mod bench;
@@ -12,42 +12,40 @@ mod cargo;
 mod engines;
 mod faults;
 mod install;
-mod model;
 mod test;
-mod unicode;
 
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Tools for working on claude-mem")]
-struct Cli {
+struct XtaskCli {
     #[command(subcommand)]
-    command: Command,
+    command: XtaskCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum XtaskCommand {
     Install(install::Args),
     Test(test::Args),
     /// Measure a part of the program
     #[command(subcommand)]
-    Bench(bench::Bench),
+    Bench(bench::BenchTarget),
     Engines(engines::Args),
     Faults(faults::Args),
-    /// Make the weights file of crates/embed from the published model
-    Model(model::Args),
-    /// Make the table of characters that the tokenizer of crates/embed reads
-    Unicode(unicode::Args),
+    /// Generate the weights file of crates/embed from the published model
+    Model(bench::BenchArgs),
+    /// Generate the Unicode table of the tokenizer in crates/embed
+    Unicode(bench::BenchArgs),
 }
 
 fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
-        Command::Install(args) => install::run(&args),
-        Command::Test(args) => test::run(&args),
-        Command::Bench(bench) => bench::run(&bench),
-        Command::Engines(args) => engines::run(&args),
-        Command::Faults(args) => faults::run(&args),
-        Command::Model(args) => model::run(&args),
-        Command::Unicode(args) => unicode::run(&args),
+    match XtaskCli::parse().command {
+        XtaskCommand::Install(args) => install::run(&args),
+        XtaskCommand::Test(args) => test::run(&args),
+        XtaskCommand::Bench(bench) => bench::run(&bench),
+        XtaskCommand::Engines(args) => engines::run(&args),
+        XtaskCommand::Faults(args) => faults::run(&args),
+        XtaskCommand::Model(args) => bench::run_bench("model", &args),
+        XtaskCommand::Unicode(args) => bench::run_bench("unicode", &args),
     }
 }

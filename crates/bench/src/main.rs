@@ -1,11 +1,13 @@
-//! Measures, and says with what. Each subcommand is one table of the documentation.
+//! Benchmarks of claude-mem: each [`BenchCommand`] measures one table of the documentation. Two more
+//! generate the files of the encoder, because this crate links it anyway.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the child registry is the product's; a measurement waits for what it starts"
+    reason = "the child registry belongs to the product; a benchmark waits for the processes it starts"
 )]
 
 mod corpus;
+mod data_set;
 mod drain;
 mod embedding;
 mod encoder;
@@ -16,11 +18,14 @@ mod idle;
 mod import;
 mod made_up;
 mod metrics;
+mod model;
 mod retrieval;
 mod searching;
 mod spawn;
 mod tree;
+mod unicode;
 mod usage;
+mod workspace;
 
 use clap::{Parser, Subcommand};
 
@@ -28,42 +33,48 @@ use clap::{Parser, Subcommand};
 #[command(about = "Measures claude-mem")]
 struct Args {
     #[command(subcommand)]
-    what: What,
+    command: BenchCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Retrieval quality on data sets in the shape of our rows
+enum BenchCommand {
+    /// Retrieval quality on data sets converted to our rows
     Retrieval(retrieval::Args),
-    /// What a search costs: each method, warm and in a fresh process, at several sizes
+    /// Search latency: each method, warm and in a fresh process, at several sizes
     Search(searching::Args),
-    /// What a hook costs, against /bin/true
+    /// Cost of a hook, compared with /bin/true
     Hooks(hooks::Args),
-    /// Old transcripts: how fast they are taken in, and in how much memory
+    /// Import of old transcripts: speed and memory use
     Import(import::Args),
-    /// How fast a day of work becomes memories without a model, and which
+    /// How fast a day of events becomes memories without a model
     Drain(drain::Args),
-    /// What a worker costs that has nothing to do
+    /// Memory and CPU of an idle worker
     Idle(idle::Args),
     /// The worker under load: reads while hooks write
     Http(http::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
-    /// A database of made-up work, for tests that need a long history
+    /// Generate the weights file of crates/embed from the published model
+    Model(model::Args),
+    /// Generate the Unicode table of the tokenizer in crates/embed
+    Unicode(unicode::Args),
+    /// Generate a database with a long synthetic history, for tests
     #[command(hide = true)]
     Corpus(corpus::Args),
 }
 
 fn main() -> anyhow::Result<()> {
-    match Args::parse().what {
-        What::Retrieval(args) => retrieval::run(&args),
-        What::Search(args) => searching::run(&args),
-        What::Hooks(args) => hooks::run(&args),
-        What::Import(args) => import::run(&args),
-        What::Drain(args) => drain::run(&args),
-        What::Idle(args) => idle::run(&args),
-        What::Http(args) => http::run(&args),
-        What::Embed(args) => embedding::run(&args),
-        What::Corpus(args) => corpus::run(&args),
+    match Args::parse().command {
+        BenchCommand::Retrieval(args) => retrieval::run(&args),
+        BenchCommand::Search(args) => searching::run(&args),
+        BenchCommand::Hooks(args) => hooks::run(&args),
+        BenchCommand::Import(args) => import::run(&args),
+        BenchCommand::Drain(args) => drain::run(&args),
+        BenchCommand::Idle(args) => idle::run(&args),
+        BenchCommand::Http(args) => http::run(&args),
+        BenchCommand::Embed(args) => embedding::run(&args),
+        BenchCommand::Model(args) => model::run(&args),
+        BenchCommand::Unicode(args) => unicode::run(&args),
+        BenchCommand::Corpus(args) => corpus::run(&args),
     }
 }

@@ -1,32 +1,25 @@
-//! The usual measures of a ranking, per query, then averaged.
+//! Ranking metrics per query and their mean: hit rate, recall and nDCG.
 
 use std::collections::HashSet;
 
+/// The metrics of one query, or their mean over several.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Measures {
+pub(crate) struct RankingMetrics {
     pub hit_at_1: f64,
     pub hit_at_5: f64,
     pub recall_at_10: f64,
     pub ndcg_at_10: f64,
 }
 
-impl Measures {
-    pub(crate) fn of(relevant: &[String], ranked: &[String]) -> Self {
+impl RankingMetrics {
+    pub(crate) fn compute(relevant: &[String], ranked: &[String]) -> Self {
         let relevant: HashSet<&str> = relevant.iter().map(String::as_str).collect();
-        let gains: Vec<bool> = ranked
-            .iter()
-            .map(|id| relevant.contains(id.as_str()))
-            .collect();
+        let gains: Vec<bool> = ranked.iter().map(|id| relevant.contains(id.as_str())).collect();
         let hit = |k: usize| f64::from(u8::from(gains.iter().take(k).any(|gain| *gain)));
         let found = gains.iter().take(10).filter(|gain| **gain).count() as f64;
         let discounted = |at: usize| 1.0 / ((at + 2) as f64).log2();
-        let dcg: f64 = gains
-            .iter()
-            .take(10)
-            .enumerate()
-            .filter(|(_, gain)| **gain)
-            .map(|(at, _)| discounted(at))
-            .sum();
+        let dcg: f64 =
+            gains.iter().take(10).enumerate().filter(|(_, gain)| **gain).map(|(at, _)| discounted(at)).sum();
         let ideal: f64 = (0..relevant.len().min(10)).map(discounted).sum();
         Self {
             hit_at_1: hit(1),

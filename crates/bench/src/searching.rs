@@ -1,39 +1,39 @@
-//! What a search costs: each of its methods, in projects of all sizes, by words and by both legs,
-//! in a process that stays and in one that starts anew.
+//! Measures search latency: each method, in projects of all sizes, with and without vectors, in a warm
+//! process and in a fresh one.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use claude_mem::clock::Millis;
-use claude_mem::ids::ProjectId;
-use claude_mem::memory::ObservationType;
-use claude_mem::search::{Ask, Engine, Whose};
-use claude_mem::store::{RowKind, Store};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::ProjectId;
+use claude_mem_core::memory::ObservationType;
+use claude_mem_search::{ProjectScope, SearchEngine, SearchRequest};
+use claude_mem_store::{RowKind, Store};
 use serde::Serialize;
 
-use crate::spawn::Program;
+use crate::spawn::MeasuredProgram;
 use crate::usage::cpu_time;
 use crate::{corpus, made_up};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The executable whose fresh processes are measured
+    /// The executable to measure in fresh processes
     #[arg(long)]
     exe: PathBuf,
     /// Database sizes, in observations
     #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000")]
     sizes: Vec<usize>,
-    /// Questions per method and scope
+    /// Queries per method and scope
     #[arg(long, default_value_t = 60)]
     questions: usize,
-    /// Only these scopes: smallest, largest, all
+    /// Run only these scopes: smallest, largest, all
     #[arg(long, value_delimiter = ',', default_value = "smallest,largest,all")]
     scopes: Vec<String>,
-    /// Only methods whose names contain this
+    /// Run only methods whose names contain this
     #[arg(long, default_value = "")]
     method: String,
-    /// Where made-up databases are kept between runs
+    /// Directory that caches generated databases
     #[arg(long, default_value = "target/bench")]
     cache: PathBuf,
     /// Print JSON lines instead of a table
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// After the made-up history ends.
+/// The current time of the searches: after the end of the synthetic history.
 const NOW: Millis = Millis(1_794_787_200_000);
 const INSERTED: usize = 200;
 /// Fresh processes per scope.
@@ -49,33 +49,31 @@ const STARTS: usize = 15;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if !args.json {
-        println!(
-            "times in ms; vectors of all but a few hundred rows are real ones with noise, for time only"
-        );
+        println!("times in ms; all vectors but those of a few hundred rows are synthetic, for timing only");
     }
     for &size in &args.sizes {
-        let home = Home::new(args, size)?;
-        home.sizes()?;
+        let home = SearchFixture::new(args, size)?;
+        home.print_sizes()?;
         for scope in &args.scopes {
-            home.warm(scope)?;
-            home.cold(scope)?;
+            home.measure_warm(scope)?;
+            home.measure_cold(scope)?;
         }
-        home.inserts()?;
+        home.measure_inserts()?;
     }
     Ok(())
 }
 
-/// A data directory of one size.
-struct Home<'a> {
+/// A data directory with a history of one size.
+struct SearchFixture<'a> {
     args: &'a Args,
     size: usize,
     data: tempfile::TempDir,
     questions: Vec<(String, String)>,
 }
 
-/// One line of the table.
+/// One row of the report.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SearchTiming<'a> {
     observations: usize,
     scope: &'a str,
     method: &'a str,
@@ -85,27 +83,22 @@ struct Line<'a> {
     cpu_p95_ms: f64,
 }
 
-impl<'a> Home<'a> {
+impl<'a> SearchFixture<'a> {
     fn new(args: &'a Args, size: usize) -> anyhow::Result<Self> {
         let made = corpus::database(&args.cache, size)?;
-        let vectors = made_up::vectors(&made)?;
+        let vectors = made_up::vectors_database(&made)?;
         let data = tempfile::tempdir_in(&args.cache)?;
         std::fs::copy(made, data.path().join("claude-mem.db"))?;
         std::fs::copy(vectors, data.path().join("vectors.db"))?;
-        let questions = corpus::questions(args.questions);
-        Ok(Self {
-            args,
-            size,
-            data,
-            questions,
-        })
+        let questions = corpus::sample_questions(args.questions);
+        Ok(Self { args, size, data, questions })
     }
 
     fn db(&self) -> PathBuf {
         self.data.path().join("claude-mem.db")
     }
 
-    fn sizes(&self) -> anyhow::Result<()> {
+    fn print_sizes(&self) -> anyhow::Result<()> {
         let bytes = |name: &str| -> anyhow::Result<f64> {
             let path = self.data.path().join(name);
             Ok(std::fs::metadata(path)?.len() as f64)
@@ -140,24 +133,22 @@ impl<'a> Home<'a> {
             "largest" => corpus::LARGEST,
             _ => return Ok(None),
         };
-        let found = Store::open_read_only(&self.db())?
-            .read()
-            .projects_named(name)?;
+        let found = Store::open_read_only(&self.db())?.read().projects_named(name)?;
         Ok(Some(found.first().context("no such project")?.id))
     }
 
-    fn warm(&self, scope: &str) -> anyhow::Result<()> {
-        let whose = self.project(scope)?.map_or(Whose::All, Whose::ProjectOnly);
-        let model = embed::Model::built_in();
+    fn measure_warm(&self, scope: &str) -> anyhow::Result<()> {
+        let whose = self.project(scope)?.map_or(ProjectScope::All, ProjectScope::ProjectOnly);
+        let model = embed::EmbeddingModel::built_in();
         let open = || Store::open_read_only(&self.db());
         let vectors = self.data.path().join("vectors.db");
-        let mut both = Engine::open(open()?, &vectors, model).staying();
-        let mut words = Engine::of_words(open()?, model);
+        let mut both = SearchEngine::open(open()?, &vectors, model).with_signature_cache();
+        let mut words = SearchEngine::lexical_only(open()?, model);
         self.measure(scope, "search, words", &mut words, |text, _| {
-            Ask::new(text, NOW).of(whose)
+            SearchRequest::new(text, NOW).in_scope(whose)
         })?;
         self.measure(scope, "search, words+vectors", &mut both, |text, _| {
-            Ask::new(text, NOW).of(whose)
+            SearchRequest::new(text, NOW).in_scope(whose)
         })?;
         for (name, kind) in [
             ("observations", RowKind::Observation),
@@ -165,27 +156,27 @@ impl<'a> Home<'a> {
             ("prompts", RowKind::Prompt),
         ] {
             self.measure(scope, name, &mut both, |text, _| {
-                Ask::new(text, NOW).of(whose).kinds(&[kind])
+                SearchRequest::new(text, NOW).in_scope(whose).kinds(&[kind])
             })?;
         }
         self.measure(scope, "by concept", &mut both, |_, _| {
-            Ask::by_concept("gotcha", NOW).of(whose)
+            SearchRequest::by_concept("gotcha", NOW).in_scope(whose)
         })?;
         self.measure(scope, "by file", &mut both, |_, file| {
-            Ask::by_file(file, NOW).of(whose)
+            SearchRequest::by_file(file, NOW).in_scope(whose)
         })?;
         self.measure(scope, "by folder", &mut both, |_, file| {
             let folder = file.rsplit_once('/').map_or(file, |(folder, _)| folder);
-            Ask::by_file(&format!("{folder}/"), NOW).of(whose)
+            SearchRequest::by_file(&format!("{folder}/"), NOW).in_scope(whose)
         })?;
         self.measure(scope, "by type", &mut both, |_, _| {
-            Ask::by_type(ObservationType::named("decision"), NOW).of(whose)
+            SearchRequest::by_type(ObservationType::named("decision"), NOW).in_scope(whose)
         })?;
-        self.measure(scope, "recent", &mut both, |_, _| Ask::recent(whose, NOW))?;
-        self.measure(scope, "advanced", &mut both, |text, _| Ask {
+        self.measure(scope, "recent", &mut both, |_, _| SearchRequest::recent(whose, NOW))?;
+        self.measure(scope, "advanced", &mut both, |text, _| SearchRequest {
             types: vec![ObservationType::BUGFIX],
             since: Some(Millis(NOW.0 - 60 * 86_400_000)),
-            ..Ask::new(text, NOW).of(whose)
+            ..SearchRequest::new(text, NOW).in_scope(whose)
         })
     }
 
@@ -193,14 +184,14 @@ impl<'a> Home<'a> {
         &self,
         scope: &str,
         method: &str,
-        engine: &mut Engine,
-        ask: impl Fn(&str, &str) -> Ask,
+        engine: &mut SearchEngine,
+        ask: impl Fn(&str, &str) -> SearchRequest,
     ) -> anyhow::Result<()> {
         if !self.is_wanted(method) {
             return Ok(());
         }
         let (text, file) = &self.questions[0];
-        // The first one of a process takes signatures and pages in.
+        // The first search of a process loads signatures and pages.
         engine.search(&ask(text, file))?;
         let mut times = Vec::with_capacity(self.questions.len());
         for (text, file) in &self.questions {
@@ -208,9 +199,9 @@ impl<'a> Home<'a> {
             let (cpu, wall) = (cpu_time(), Instant::now());
             let found = engine.search(&ask)?;
             times.push((wall.elapsed(), cpu_time().saturating_sub(cpu)));
-            anyhow::ensure!(found.without_vectors.is_none(), "vectors had no say");
+            anyhow::ensure!(found.vectors_unavailable.is_none(), "search ran without vectors");
         }
-        self.say(scope, method, &times);
+        self.print_timing(scope, method, &times);
         Ok(())
     }
 
@@ -218,8 +209,8 @@ impl<'a> Home<'a> {
         method.contains(&self.args.method)
     }
 
-    /// A fresh process for every question, as a person starts it.
-    fn cold(&self, scope: &str) -> anyhow::Result<()> {
+    /// Measures a fresh process for every query, as a person would start it.
+    fn measure_cold(&self, scope: &str) -> anyhow::Result<()> {
         if !self.is_wanted("search, fresh process") {
             return Ok(());
         }
@@ -234,7 +225,7 @@ impl<'a> Home<'a> {
             let mut args = vec!["search".to_owned(), "--json".to_owned()];
             args.extend(whose.clone());
             args.extend(["--".to_owned(), question.clone()]);
-            let program = Program {
+            let program = MeasuredProgram {
                 exe: self.args.exe.clone(),
                 args,
                 env: vec![
@@ -242,16 +233,16 @@ impl<'a> Home<'a> {
                     ("CLAUDE_MEM_DATA_DIR".to_owned(), text(self.data.path())),
                 ],
             };
-            let shot = program.shoot(b"")?;
+            let shot = program.measure(b"")?;
             times.push((shot.wall, shot.cpu));
         }
-        // The first one warms the file system's cache, not ours.
-        self.say(scope, "search, fresh process", &times[1..]);
+        // The first one only warms the file system cache.
+        self.print_timing(scope, "search, fresh process", &times[1..]);
         Ok(())
     }
 
-    /// One observation per transaction: text, full text, files, backlog.
-    fn inserts(&self) -> anyhow::Result<()> {
+    /// Measures inserts, one observation per transaction: row, full text, files, backlog.
+    fn measure_inserts(&self) -> anyhow::Result<()> {
         if !self.is_wanted("insert an observation") {
             return Ok(());
         }
@@ -259,15 +250,15 @@ impl<'a> Home<'a> {
         let mut times = Vec::with_capacity(INSERTED);
         for number in 0..INSERTED {
             let (cpu, wall) = (cpu_time(), Instant::now());
-            store.write(|tx| corpus::one_more(tx, 10_000_000 + number))?;
+            store.write(|tx| corpus::insert_one_observation(tx, 10_000_000 + number))?;
             times.push((wall.elapsed(), cpu_time().saturating_sub(cpu)));
         }
-        self.say("", "insert an observation", &times);
+        self.print_timing("", "insert an observation", &times);
         Ok(())
     }
 
-    fn say(&self, scope: &str, method: &str, times: &[(Duration, Duration)]) {
-        let line = Line {
+    fn print_timing(&self, scope: &str, method: &str, times: &[(Duration, Duration)]) {
+        let line = SearchTiming {
             observations: self.size,
             scope,
             method,
@@ -277,7 +268,7 @@ impl<'a> Home<'a> {
             cpu_p95_ms: quantile(times.iter().map(|time| time.1), 0.95),
         };
         if self.args.json {
-            // A struct of numbers and names is always JSON.
+            // A struct of numbers and strings always serialises.
             println!("{}", serde_json::to_string(&line).unwrap_or_default());
         } else {
             println!(
@@ -292,7 +283,5 @@ fn quantile(times: impl Iterator<Item = Duration>, share: f64) -> f64 {
     let mut times: Vec<Duration> = times.collect();
     times.sort_unstable();
     let at = (times.len().saturating_sub(1) as f64 * share).round() as usize;
-    times
-        .get(at)
-        .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+    times.get(at).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
 }

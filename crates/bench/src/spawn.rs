@@ -1,7 +1,7 @@
-//! Starts a program many times and says what each start cost.
+//! Starts a program many times and measures each start ([`ProcessSample`]).
 //!
-//! Wall time includes everything that a client waits for: the start, the work, the end. CPU time
-//! is the kernel's account of the process and is steadier on a busy machine.
+//! Wall time includes everything that a client waits for: the start, the work, the exit. CPU time
+//! comes from the kernel's scheduler and varies less on a busy machine.
 
 use std::io::{Read as _, Write};
 use std::os::fd::OwnedFd;
@@ -12,28 +12,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// What a pipe takes before somebody must read it.
+/// Bytes that fit into a pipe without a reader.
 const PIPE_BYTES: usize = 60 << 10;
 
-/// A program and what it is told.
+/// A program with its arguments and environment.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct MeasuredProgram {
     pub exe: PathBuf,
     pub args: Vec<String>,
-    /// All of its environment.
+    /// Its whole environment.
     pub env: Vec<(String, String)>,
 }
 
-/// One start.
+/// The measurement of one start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shot {
+pub(crate) struct ProcessSample {
     pub wall: Duration,
     pub cpu: Duration,
-    /// Largest resident size, where it was asked for.
+    /// Peak resident size; 0 if it was not measured.
     pub peak_bytes: u64,
 }
 
-impl Program {
+impl MeasuredProgram {
     fn start(&self, stdin: OwnedFd, stdout: Stdio) -> anyhow::Result<Child> {
         Command::new(&self.exe)
             .args(&self.args)
@@ -46,7 +46,7 @@ impl Program {
             .with_context(|| format!("cannot start {}", self.exe.display()))
     }
 
-    /// What it says, if it ends well.
+    /// Its stdout; an error if it fails.
     pub(crate) fn output(&self) -> anyhow::Result<String> {
         let output = Command::new(&self.exe)
             .args(&self.args)
@@ -61,17 +61,17 @@ impl Program {
         Ok(said)
     }
 
-    /// Starts it with a short text waiting on its stdin, and waits for its end.
-    pub(crate) fn shoot(&self, input: &[u8]) -> anyhow::Result<Shot> {
-        let from = waiting(input)?;
+    /// Starts it with a short text already in its stdin, and waits for its exit.
+    pub(crate) fn measure(&self, input: &[u8]) -> anyhow::Result<ProcessSample> {
+        let from = filled_pipe(input)?;
         let start = Instant::now();
         let child = self.start(from, Stdio::null())?;
         finish(child, start)
     }
 
-    /// The same, and what it said, which must find room in a pipe.
-    pub(crate) fn shoot_heard(&self, input: &[u8]) -> anyhow::Result<(Shot, String)> {
-        let from = waiting(input)?;
+    /// Also returns its stdout, which must fit into a pipe.
+    pub(crate) fn measure_with_output(&self, input: &[u8]) -> anyhow::Result<(ProcessSample, String)> {
+        let from = filled_pipe(input)?;
         let (mut hear, say) = std::io::pipe()?;
         let start = Instant::now();
         let child = self.start(from, say.into())?;
@@ -81,8 +81,8 @@ impl Program {
         Ok((shot, said))
     }
 
-    /// The same with a long text that is written while the program reads, and its memory watched.
-    pub(crate) fn shoot_long(&self, input: &[u8]) -> anyhow::Result<Shot> {
+    /// Measures with a long input, written while the program reads, and samples its memory.
+    pub(crate) fn measure_large_input(&self, input: &[u8]) -> anyhow::Result<ProcessSample> {
         let (from, mut to) = std::io::pipe()?;
         let start = Instant::now();
         let child = self.start(from.into(), Stdio::null())?;
@@ -97,40 +97,33 @@ impl Program {
     }
 }
 
-/// A pipe with a text in it and nobody at its other end.
-fn waiting(input: &[u8]) -> anyhow::Result<OwnedFd> {
-    ensure!(input.len() <= PIPE_BYTES, "too long to wait in a pipe");
+/// The read end of a pipe that contains a text and has no writer.
+fn filled_pipe(input: &[u8]) -> anyhow::Result<OwnedFd> {
+    ensure!(input.len() <= PIPE_BYTES, "the input does not fit into a pipe");
     let (from, mut to) = std::io::pipe()?;
     to.write_all(input)?;
     Ok(from.into())
 }
 
-fn finish(mut child: Child, start: Instant) -> anyhow::Result<Shot> {
+fn finish(mut child: Child, start: Instant) -> anyhow::Result<ProcessSample> {
     let id = Pid::from_child(&child);
-    // Not reaped yet: its account can still be read.
-    waitid(
-        WaitId::Pid(id),
-        WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-    )?;
+    // Wait without reaping, so that its CPU time can still be read.
+    waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
     let wall = start.elapsed();
-    let cpu = cpu_of(child.id()).unwrap_or_default();
+    let cpu = cpu_time_of(child.id()).unwrap_or_default();
     let status = child.wait()?;
-    ensure!(status.success(), "it ended with {status}");
-    Ok(Shot {
-        wall,
-        cpu,
-        peak_bytes: 0,
-    })
+    ensure!(status.success(), "the program failed: {status}");
+    Ok(ProcessSample { wall, cpu, peak_bytes: 0 })
 }
 
-/// Nanoseconds on a processor, as the scheduler counts them.
-fn cpu_of(id: u32) -> Option<Duration> {
+/// CPU time as counted by the scheduler.
+fn cpu_time_of(id: u32) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/schedstat")).ok()?;
     let nanos = stat.split_ascii_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanos))
 }
 
-/// The high-water mark, as last seen before the process ended.
+/// Polls the peak resident size until the process exits.
 fn watch_memory(id: u32) -> u64 {
     let mut peak = 0;
     while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
@@ -143,9 +136,9 @@ fn watch_memory(id: u32) -> u64 {
     peak
 }
 
-/// What many starts had in common.
+/// Statistics over many starts.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct SampleSummary {
     pub starts: usize,
     pub wall_p50_us: f64,
     pub wall_p99_us: f64,
@@ -153,8 +146,8 @@ pub(crate) struct Summary {
     pub cpu_p50_us: f64,
 }
 
-impl Summary {
-    pub(crate) fn of(shots: &[Shot]) -> Self {
+impl SampleSummary {
+    pub(crate) fn from_samples(shots: &[ProcessSample]) -> Self {
         let wall = sorted(shots.iter().map(|shot| shot.wall));
         let cpu = sorted(shots.iter().map(|shot| shot.cpu));
         Self {
@@ -173,10 +166,8 @@ pub(crate) fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
     times
 }
 
-/// In microseconds.
+/// The quantile in microseconds.
 pub(crate) fn quantile(sorted: &[Duration], share: f64) -> f64 {
     let index = (sorted.len().saturating_sub(1) as f64 * share).round() as usize;
-    sorted
-        .get(index)
-        .map_or(0.0, |time| time.as_secs_f64() * 1e6)
+    sorted.get(index).map_or(0.0, |time| time.as_secs_f64() * 1e6)
 }

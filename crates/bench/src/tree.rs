@@ -1,4 +1,4 @@
-//! A tree of made-up transcripts, the same every time.
+//! Generates a deterministic tree of synthetic transcripts.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -6,18 +6,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::corpus::Rng;
+use crate::corpus::SplitMix64;
 
-/// Program text that speaks of keys and tokens, as real tool output does.
-const SOURCE: &str = include_str!("../../claude-mem/src/config/keys.rs");
+/// Source code that mentions keys and tokens, as real tool output does.
+const SOURCE: &str = include_str!("../../core/src/config/keys.rs");
 
-/// Writes the tree. Returns its bytes and sessions.
-pub(crate) fn plant(
-    tree: &Path,
-    megabytes: u64,
-    session_kilobytes: u64,
-) -> anyhow::Result<(u64, u64)> {
-    let mut rng = Rng::new(7);
+/// Writes the tree and returns its size in bytes and its number of sessions.
+pub(crate) fn write_tree(tree: &Path, megabytes: u64, session_kilobytes: u64) -> anyhow::Result<(u64, u64)> {
+    let mut rng = SplitMix64::new(7);
     let (mut bytes, mut sessions) = (0, 0);
     while bytes < megabytes * 1_000_000 {
         let project = format!("project-{}", rng.below(12));
@@ -26,7 +22,7 @@ pub(crate) fn plant(
         let id = format!("{:08x}-0000-4000-8000-{:012x}", sessions, sessions * 7919);
         let path = folder.join(format!("{id}.jsonl"));
         let target = session_kilobytes * 500 + rng.below(session_kilobytes as usize * 1_000) as u64;
-        let mut out = Session {
+        let mut out = SyntheticTranscript {
             out: BufWriter::new(File::create(path)?),
             id,
             cwd: format!("/work/{project}"),
@@ -44,9 +40,9 @@ pub(crate) fn plant(
     Ok((bytes, sessions))
 }
 
-/// One transcript in the shape that the newest client writes: about half of its bytes are lines
-/// that tell nothing.
-struct Session {
+/// One transcript in the format of the newest client: about half of its bytes are lines without
+/// events.
+struct SyntheticTranscript {
     out: BufWriter<File>,
     id: String,
     cwd: String,
@@ -55,30 +51,23 @@ struct Session {
     lines: u64,
 }
 
-impl Session {
-    fn turn(&mut self, rng: &mut Rng) -> anyhow::Result<()> {
+impl SyntheticTranscript {
+    fn turn(&mut self, rng: &mut SplitMix64) -> anyhow::Result<()> {
         let topic = WORK[rng.below(WORK.len())];
         let prompt = format!("p{}", self.lines);
-        let text = format!(
-            "Please {topic} in the {} module",
-            MODULES[rng.below(MODULES.len())]
-        );
-        self.line(
-            "user",
-            &prompt,
-            &json!({"message": {"role": "user", "content": text}}),
-        )?;
-        self.idle(rng)?;
+        let text = format!("Please {topic} in the {} module", MODULES[rng.below(MODULES.len())]);
+        self.write_record("user", &prompt, &json!({"message": {"role": "user", "content": text}}))?;
+        self.write_noise(rng)?;
         for _ in 0..2 + rng.below(8) {
             self.step(rng, &prompt)?;
         }
         let answer = format!("I have done it: {topic}. The tests pass, and nothing else changed.");
         let message = json!({"message": {"id": format!("m{}", self.lines), "stop_reason": "end_turn",
             "content": [{"type": "text", "text": answer}]}});
-        self.line("assistant", &prompt, &message)
+        self.write_record("assistant", &prompt, &message)
     }
 
-    fn step(&mut self, rng: &mut Rng, prompt: &str) -> anyhow::Result<()> {
+    fn step(&mut self, rng: &mut SplitMix64, prompt: &str) -> anyhow::Result<()> {
         let id = format!("toolu_{}", self.lines);
         let file = format!("{}/src/{}.rs", self.cwd, MODULES[rng.below(MODULES.len())]);
         let from = rng.below(SOURCE.len() - 5_000);
@@ -103,13 +92,13 @@ impl Session {
                 json!({"filePath": file, "originalFile": piece}),
             ),
         };
-        self.line(
+        self.write_record(
             "assistant",
             prompt,
             &json!({"message": {"id": format!("m{}", self.lines), "stop_reason": "tool_use",
             "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]}}),
         )?;
-        self.line(
+        self.write_record(
             "user",
             prompt,
             &json!({"message": {"role": "user", "content": [{"type": "tool_result",
@@ -117,32 +106,31 @@ impl Session {
         )
     }
 
-    /// What the client writes down for itself.
-    fn idle(&mut self, rng: &mut Rng) -> anyhow::Result<()> {
+    /// Writes lines that the client records for itself and that contain no events.
+    fn write_noise(&mut self, rng: &mut SplitMix64) -> anyhow::Result<()> {
         for _ in 0..=rng.below(3) {
-            let from = SOURCE
-                .char_indices()
-                .nth(rng.below(2_000))
-                .map_or(0, |(at, _)| at);
+            let from = SOURCE.char_indices().nth(rng.below(2_000)).map_or(0, |(at, _)| at);
             let piece: String = SOURCE[from..].chars().take(6_000).collect();
-            self.put(&json!({"type": "api-request", "sessionId": self.id, "body": piece, "number": self.lines}))?;
+            self.write_line(
+                &json!({"type": "api-request", "sessionId": self.id, "body": piece, "number": self.lines}),
+            )?;
         }
         Ok(())
     }
 
-    fn line(&mut self, kind: &str, prompt: &str, more: &Value) -> anyhow::Result<()> {
+    fn write_record(&mut self, kind: &str, prompt: &str, more: &Value) -> anyhow::Result<()> {
         self.second += 3;
-        let at = stamp(self.second);
+        let at = timestamp(self.second);
         let mut line = json!({"parentUuid": null, "isSidechain": false, "promptId": prompt, "type": kind,
             "uuid": format!("{}-{}", self.id, self.lines), "timestamp": at, "cwd": self.cwd, "sessionId": self.id,
             "version": "2.1.325", "gitBranch": "main"});
         if let (Some(line), Some(more)) = (line.as_object_mut(), more.as_object()) {
             line.extend(more.clone());
         }
-        self.put(&line)
+        self.write_line(&line)
     }
 
-    fn put(&mut self, line: &Value) -> anyhow::Result<()> {
+    fn write_line(&mut self, line: &Value) -> anyhow::Result<()> {
         let text = line.to_string();
         self.out.write_all(text.as_bytes())?;
         self.out.write_all(b"\n")?;
@@ -152,8 +140,8 @@ impl Session {
     }
 }
 
-/// A time in a calendar whose months all have 28 days: every one of them is a date.
-fn stamp(seconds: u64) -> String {
+/// A timestamp; all months have 28 days, so that every result is a valid date.
+fn timestamp(seconds: u64) -> String {
     let days = seconds / 86_400;
     let (year, month, day) = (2020 + days / 336, days / 28 % 12 + 1, days % 28 + 1);
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);

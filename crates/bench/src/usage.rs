@@ -1,4 +1,4 @@
-//! What this process has used so far.
+//! CPU time and memory of the current process.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ pub(crate) fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// CPU milliseconds that `work` takes.
+/// CPU time of `work` in milliseconds.
 pub(crate) fn cpu_ms<T>(work: impl FnOnce() -> T) -> f64 {
     let before = cpu_time().as_secs_f64();
     std::hint::black_box(work());
     (cpu_time().as_secs_f64() - before) * 1e3
 }
 
-/// Megabytes resident at the worst moment so far, and of these the private ones now.
+/// Peak resident memory so far, and current private memory, in megabytes.
 pub(crate) fn resident_mb() -> anyhow::Result<(f64, f64)> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     Ok((field_mb(&status, "VmHWM:")?, field_mb(&status, "RssAnon:")?))

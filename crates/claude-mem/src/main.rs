@@ -1,33 +1,41 @@
-//! The executable: a hook, or everything else.
+//! Entry point of the executable.
+//!
+//! A hook invocation takes the fast path through [`hook::run`]; every other command line goes to
+//! `cli`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use claude_mem::hook::{self, Asked, Outcome, Surroundings};
-use claude_mem::{clock, hook::guard::STRICT_EXIT};
+use claude_mem_capture::hook::{self, HookEnvironment, HookInvocation, HookOutcome, STRICT_EXIT_CODE};
+use claude_mem_core::{child, clock};
+
+mod limits;
+mod cli;
+mod mcp;
 
 fn main() -> ExitCode {
     let started = clock::now();
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    // A hook runs hundreds of times an hour inside someone else's program. It goes before the
-    // command line is parsed, before any setting is read, before any thread, and it cannot fail.
-    if let Some(asked) = Asked::from_args(&args) {
-        let around = Surroundings {
+    // A hook runs hundreds of times an hour inside someone else's program. It comes before
+    // command-line parsing, settings and threads, and it cannot fail.
+    if let Some(invocation) = HookInvocation::from_args(&args) {
+        let environment = HookEnvironment {
             started,
             env: |name: &str| std::env::var_os(name),
+            notices: claude_mem_setup::notices::session_start_notices,
         };
-        match hook::run(&asked, &around) {
-            Outcome::NotAHook => {}
-            Outcome::Fault(fault) if around.is_strict() => {
+        match hook::run(&invocation, &environment) {
+            HookOutcome::NotAHook => {}
+            HookOutcome::Fault(fault) if environment.is_strict() => {
                 eprintln!("claude-mem: {fault}");
-                return ExitCode::from(STRICT_EXIT);
+                return ExitCode::from(STRICT_EXIT_CODE);
             }
-            Outcome::Answered | Outcome::Fault(_) => return ExitCode::SUCCESS,
+            HookOutcome::Answered | HookOutcome::Fault(_) => return ExitCode::SUCCESS,
         }
     }
-    // A child of the worker, on its way to becoming another program.
+    // A child process of the worker, about to exec another program.
     if args.first().is_some_and(|verb| verb == "child") {
-        return claude_mem::child::shim(args.into_iter().skip(1));
+        return child::shim(args.into_iter().skip(1));
     }
-    claude_mem::cli::run(std::env::args_os())
+    cli::run(std::env::args_os())
 }

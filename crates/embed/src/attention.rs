@@ -1,24 +1,21 @@
-//! What each token of a text takes from the others.
+//! Self-attention over the tokens of one text.
 //!
-//! Eight queries are worked on at once, one per lane of a register: their scores stand
-//! side by side, so that maximum, exponential and sum need no look across lanes. Keys come
-//! in eights too, which is how many sums the processor can keep going. Like all
-//! of [`crate::kernels`], this is safe code that is inlined into either path.
+//! Eight queries are processed at once, one per register lane: their scores are side by side, so
+//! that maximum, exponential and sum need no cross-lane operations. Keys also come in groups of
+//! eight, the number of sums the processor can keep in flight. Like all of [`crate::kernels`], this
+//! is safe code that is inlined into either path.
 
-#![allow(
-    clippy::inline_always,
-    reason = "a call would lose the caller's instructions"
-)]
+#![allow(clippy::inline_always, reason = "a call would lose the caller's instructions")]
 
 use crate::kernels::{exp, larger, multiply_add};
 
-/// One number for each of the queries that are worked on together.
-pub(crate) type Lanes = [f32; LANES];
+/// One number per query of a group.
+pub(crate) type QueryLanes = [f32; LANES];
 pub(crate) const LANES: usize = 8;
 
-/// The queries, keys and values of one text, side by side in each row.
+/// The queries, keys and values of one text, concatenated in each row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attention<'a> {
+pub(crate) struct AttentionInput<'a> {
     pub(crate) rows: &'a [f32],
     pub(crate) width: usize,
     pub(crate) heads: usize,
@@ -27,10 +24,10 @@ pub(crate) struct Attention<'a> {
 /// Buffers for one head of one text.
 #[derive(Debug)]
 pub(crate) struct HeadScratch {
-    queries: Vec<Lanes>,
-    keys: Vec<Lanes>,
+    queries: Vec<QueryLanes>,
+    keys: Vec<QueryLanes>,
     values: Vec<f32>,
-    scores: Vec<Lanes>,
+    scores: Vec<QueryLanes>,
 }
 
 impl HeadScratch {
@@ -44,36 +41,26 @@ impl HeadScratch {
     }
 }
 
-/// Writes one row of `width` numbers per token to `out`.
+/// Computes attention and writes one row of `width` numbers per token to `out`.
 #[inline(always)]
-pub(crate) fn attend<const FMA: bool>(
-    input: Attention<'_>,
-    scratch: &mut HeadScratch,
-    out: &mut [f32],
-) {
-    let Attention { rows, width, heads } = input;
+pub(crate) fn attend<const FMA: bool>(input: AttentionInput<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
+    let AttentionInput { rows, width, heads } = input;
     let (stride, head_width) = (width * 3, width / heads);
     let tokens = rows.len() / stride;
     let keys = &mut scratch.keys[..tokens.div_ceil(LANES) * head_width];
     let values = &mut scratch.values[..tokens * head_width];
     for at in (0..width).step_by(head_width) {
-        for (rows, keys) in rows
-            .chunks(stride * LANES)
-            .zip(keys.chunks_exact_mut(head_width))
-        {
-            turn(rows, stride, width + at, keys);
+        for (rows, keys) in rows.chunks(stride * LANES).zip(keys.chunks_exact_mut(head_width)) {
+            transpose_head(rows, stride, width + at, keys);
         }
-        gather(rows, stride, width * 2 + at, head_width, values);
-        for (rows, out) in rows
-            .chunks(stride * LANES)
-            .zip(out.chunks_mut(width * LANES))
-        {
-            turn(rows, stride, at, &mut scratch.queries);
-            score::<FMA>(&scratch.queries, keys, &mut scratch.scores);
+        gather_head(rows, stride, width * 2 + at, head_width, values);
+        for (rows, out) in rows.chunks(stride * LANES).zip(out.chunks_mut(width * LANES)) {
+            transpose_head(rows, stride, at, &mut scratch.queries);
+            score_keys::<FMA>(&scratch.queries, keys, &mut scratch.scores);
             let scores = &mut scratch.scores[..tokens];
-            let totals = soften::<FMA>(scores);
+            let totals = softmax_weights::<FMA>(scores);
             for part in (0..head_width).step_by(LANES) {
-                let sums = weigh::<FMA>(scores, &values[part..], head_width);
+                let sums = weighted_values::<FMA>(scores, &values[part..], head_width);
                 for (lane, out) in out.chunks_exact_mut(width).enumerate() {
                     for (out, sum) in out[at + part..].iter_mut().zip(&sums) {
                         *out = sum[lane] / totals[lane];
@@ -84,18 +71,18 @@ pub(crate) fn attend<const FMA: bool>(
     }
 }
 
-/// One head's part of every row, end to end.
+/// Copies one head's part of every row, concatenated.
 #[inline(always)]
-fn gather(rows: &[f32], stride: usize, at: usize, count: usize, to: &mut [f32]) {
+fn gather_head(rows: &[f32], stride: usize, at: usize, count: usize, to: &mut [f32]) {
     for (row, to) in rows.chunks_exact(stride).zip(to.chunks_exact_mut(count)) {
         to.copy_from_slice(&row[at..at + count]);
     }
 }
 
-/// One head's part of up to eight rows, with a lane per row. Lanes without a row hold
-/// what they held before: nobody reads what becomes of them.
+/// Transposes one head's part of up to eight rows to one lane per row. Lanes without a row keep
+/// stale values, whose results are never read.
 #[inline(always)]
-fn turn(rows: &[f32], stride: usize, at: usize, to: &mut [Lanes]) {
+fn transpose_head(rows: &[f32], stride: usize, at: usize, to: &mut [QueryLanes]) {
     for (lane, row) in rows.chunks_exact(stride).enumerate().take(LANES) {
         for (to, value) in to.iter_mut().zip(&row[at..]) {
             to[lane] = *value;
@@ -103,12 +90,12 @@ fn turn(rows: &[f32], stride: usize, at: usize, to: &mut [Lanes]) {
     }
 }
 
-/// The score of every query against every key: a row per key, a lane per query.
+/// Scores every query against every key: a row per key, a lane per query.
 #[inline(always)]
-fn score<const FMA: bool>(queries: &[Lanes], keys: &[Lanes], scores: &mut [Lanes]) {
+fn score_keys<const FMA: bool>(queries: &[QueryLanes], keys: &[QueryLanes], scores: &mut [QueryLanes]) {
     let blocks = scores.as_chunks_mut::<LANES>().0;
     for (scores, keys) in blocks.iter_mut().zip(keys.chunks_exact(queries.len())) {
-        // Local until they are whole: in memory they would be written back at every step.
+        // Local until complete: in memory they would be written back at every step.
         let mut sums = [[0.0; LANES]; LANES];
         for (query, keys) in queries.iter().zip(keys) {
             for (sums, key) in sums.iter_mut().zip(keys) {
@@ -119,9 +106,9 @@ fn score<const FMA: bool>(queries: &[Lanes], keys: &[Lanes], scores: &mut [Lanes
     }
 }
 
-/// Scores to weights, which still have to be divided by their sum: that is returned.
+/// Turns scores into unnormalised softmax weights and returns their sums.
 #[inline(always)]
-fn soften<const FMA: bool>(scores: &mut [Lanes]) -> Lanes {
+fn softmax_weights<const FMA: bool>(scores: &mut [QueryLanes]) -> QueryLanes {
     let mut largest = [f32::MIN; LANES];
     for scores in &*scores {
         for (largest, score) in largest.iter_mut().zip(scores) {
@@ -140,7 +127,11 @@ fn soften<const FMA: bool>(scores: &mut [Lanes]) -> Lanes {
 
 /// The weighted sum of `LANES` columns of the values: a row per column, a lane per query.
 #[inline(always)]
-fn weigh<const FMA: bool>(weights: &[Lanes], values: &[f32], stride: usize) -> [Lanes; LANES] {
+fn weighted_values<const FMA: bool>(
+    weights: &[QueryLanes],
+    values: &[f32],
+    stride: usize,
+) -> [QueryLanes; LANES] {
     let mut sums = [[0.0; LANES]; LANES];
     for (weights, values) in weights.iter().zip(values.chunks(stride)) {
         let Some(values) = values.first_chunk::<LANES>() else {
@@ -154,7 +145,7 @@ fn weigh<const FMA: bool>(weights: &[Lanes], values: &[f32], stride: usize) -> [
 }
 
 #[inline(always)]
-fn add_scaled<const FMA: bool>(sums: &mut Lanes, by: f32, values: &Lanes) {
+fn add_scaled<const FMA: bool>(sums: &mut QueryLanes, by: f32, values: &QueryLanes) {
     for (sum, value) in sums.iter_mut().zip(values) {
         *sum = multiply_add::<FMA>(by, *value, *sum);
     }

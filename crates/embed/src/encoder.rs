@@ -1,40 +1,40 @@
-//! Token ids to vectors: the layers of the transformer over a few texts at once.
+//! Runs the transformer layers over a batch of texts: token ids in, unit vectors out.
 //!
-//! Texts are laid end to end without padding, so a short one beside a long one costs
-//! only itself. Buffers are made once and serve every layer and every call.
+//! Texts are concatenated without padding, so a short text beside a long one costs only its own
+//! length. Buffers are allocated once and reused for every layer and batch.
 
-use crate::attention::{Attention, HeadScratch};
-use crate::format::{Header, Pooling};
-use crate::kernels::{Matrix, Norm, Rows, float};
-use crate::simd::Path;
+use crate::attention::{AttentionInput, HeadScratch};
+use crate::format::{ModelHeader, Pooling};
+use crate::kernels::{LayerNorm, QuantizedRows, WeightMatrix, float};
+use crate::simd::SimdPath;
 
-/// Rows that go through a layer's products together: their activations stay in the
-/// processor's second cache while the weights pass by.
+/// Rows that pass through a layer's matrix products together: their activations stay in the L2
+/// cache while the weights stream by.
 const BLOCK_ROWS: usize = 48;
 
-/// One layer of the weights file.
+/// The weights of one layer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layer<'m> {
-    pub(crate) attention: Matrix<'m>,
-    pub(crate) mix: Matrix<'m>,
-    pub(crate) mix_norm: Norm<'m>,
-    pub(crate) widen: Matrix<'m>,
-    pub(crate) narrow: Matrix<'m>,
-    pub(crate) narrow_norm: Norm<'m>,
+pub(crate) struct EncoderLayer<'m> {
+    pub(crate) attention: WeightMatrix<'m>,
+    pub(crate) attention_output: WeightMatrix<'m>,
+    pub(crate) attention_norm: LayerNorm<'m>,
+    pub(crate) ffn_up: WeightMatrix<'m>,
+    pub(crate) ffn_down: WeightMatrix<'m>,
+    pub(crate) ffn_norm: LayerNorm<'m>,
 }
 
-/// What tokens are before the first layer.
+/// The token and position embeddings before the first layer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Embeddings<'m> {
+pub(crate) struct EmbeddingTable<'m> {
     pub(crate) word_scales: &'m [[u8; 4]],
     pub(crate) words: &'m [i8],
     pub(crate) positions: &'m [[u8; 4]],
-    pub(crate) norm: Norm<'m>,
+    pub(crate) norm: LayerNorm<'m>,
 }
 
-/// Buffers of one encoder, sized for the rows of one batch.
+/// Buffers for the rows of one batch.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct EncoderScratch {
     rows: Vec<f32>,
     attention: Vec<f32>,
     mixed: Vec<f32>,
@@ -45,12 +45,12 @@ pub(crate) struct Scratch {
     head: HeadScratch,
 }
 
-impl Scratch {
-    /// Room for `rows` tokens in all, of which one text has at most `tokens`.
-    pub(crate) fn new(header: &Header, rows: usize, tokens: usize) -> Scratch {
+impl EncoderScratch {
+    /// Allocates for `rows` tokens in total, at most `tokens` per text.
+    pub(crate) fn new(header: &ModelHeader, rows: usize, tokens: usize) -> EncoderScratch {
         let width = header.width;
         let block = BLOCK_ROWS.min(rows);
-        Scratch {
+        EncoderScratch {
             rows: vec![0.0; rows * width],
             attention: vec![0.0; rows * width * 3],
             mixed: vec![0.0; rows * width],
@@ -63,25 +63,21 @@ impl Scratch {
     }
 }
 
-/// Runs the encoder over `texts` and hands each text's unit vector to `take`, in order.
-/// Each text has at least one token and no more than the model has positions.
+/// Runs the encoder over `texts` and passes each text's unit vector to `take`, in order. Each text
+/// must have at least one token and no more than the model has positions.
 pub(crate) fn run<'m>(
-    path: Path,
-    header: &Header,
-    embeddings: &Embeddings<'m>,
-    layers: impl Iterator<Item = Layer<'m>>,
+    path: SimdPath,
+    header: &ModelHeader,
+    embeddings: &EmbeddingTable<'m>,
+    layers: impl Iterator<Item = EncoderLayer<'m>>,
     texts: &[Vec<u32>],
-    scratch: &mut Scratch,
+    scratch: &mut EncoderScratch,
     mut take: impl FnMut(Vec<f32>),
 ) {
     let width = header.width;
     let mut at = 0;
     for text in texts {
-        embed(
-            embeddings,
-            text,
-            &mut scratch.rows[at..at + text.len() * width],
-        );
+        embed(embeddings, text, &mut scratch.rows[at..at + text.len() * width]);
         at += text.len() * width;
     }
     for layer in layers {
@@ -90,12 +86,12 @@ pub(crate) fn run<'m>(
     let mut rows = &scratch.rows[..at];
     for text in texts {
         let (own, rest) = rows.split_at(text.len() * width);
-        take(pooled(header, own));
+        take(pool(header, own));
         rows = rest;
     }
 }
 
-fn embed(embeddings: &Embeddings<'_>, ids: &[u32], rows: &mut [f32]) {
+fn embed(embeddings: &EmbeddingTable<'_>, ids: &[u32], rows: &mut [f32]) {
     let width = embeddings.norm.gains.len();
     let positions = embeddings.positions.chunks_exact(width);
     for ((id, row), position) in ids.iter().zip(rows.chunks_exact_mut(width)).zip(positions) {
@@ -110,11 +106,11 @@ fn embed(embeddings: &Embeddings<'_>, ids: &[u32], rows: &mut [f32]) {
 }
 
 fn run_layer(
-    path: Path,
-    header: &Header,
-    layer: &Layer<'_>,
+    path: SimdPath,
+    header: &ModelHeader,
+    layer: &EncoderLayer<'_>,
     texts: &[Vec<u32>],
-    scratch: &mut Scratch,
+    scratch: &mut EncoderScratch,
     rows: usize,
 ) {
     let width = header.width;
@@ -129,31 +125,21 @@ fn run_layer(
     for text in texts {
         let own = at * width..(at + text.len()) * width;
         let rows = &scratch.attention[own.start * 3..own.end * 3];
-        let input = Attention {
-            rows,
-            width,
-            heads: header.heads,
-        };
+        let input = AttentionInput { rows, width, heads: header.heads };
         path.attend(input, &mut scratch.head, &mut scratch.mixed[own]);
         at += text.len();
     }
     for first in (0..rows).step_by(BLOCK_ROWS) {
-        finish_block(
-            path,
-            header,
-            layer,
-            scratch,
-            first..rows.min(first + BLOCK_ROWS),
-        );
+        finish_block(path, header, layer, scratch, first..rows.min(first + BLOCK_ROWS));
     }
 }
 
-/// Everything behind the attention, which no longer looks at neighbours.
+/// The part of a layer after attention, which works on each row separately.
 fn finish_block(
-    path: Path,
-    header: &Header,
-    layer: &Layer<'_>,
-    scratch: &mut Scratch,
+    path: SimdPath,
+    header: &ModelHeader,
+    layer: &EncoderLayer<'_>,
+    scratch: &mut EncoderScratch,
     block: std::ops::Range<usize>,
 ) {
     let width = header.width;
@@ -163,35 +149,33 @@ fn finish_block(
     let narrow = &mut scratch.narrow[..rows.len()];
     let wide = &mut scratch.wide[..block.len() * header.ffn];
     let (pairs, scales) = (&mut scratch.pairs, &mut scratch.scales);
-    product(path, mixed, &layer.mix, (pairs, scales), narrow);
-    path.add_and_norm(rows, narrow, layer.mix_norm);
-    product(path, rows, &layer.widen, (pairs, scales), wide);
+    product(path, mixed, &layer.attention_output, (pairs, scales), narrow);
+    path.add_and_norm(rows, narrow, layer.attention_norm);
+    product(path, rows, &layer.ffn_up, (pairs, scales), wide);
     path.gelu(wide);
-    product(path, wide, &layer.narrow, (pairs, scales), narrow);
-    path.add_and_norm(rows, narrow, layer.narrow_norm);
+    product(path, wide, &layer.ffn_down, (pairs, scales), narrow);
+    path.add_and_norm(rows, narrow, layer.ffn_norm);
 }
 
 fn product(
-    path: Path,
+    path: SimdPath,
     input: &[f32],
-    matrix: &Matrix<'_>,
+    matrix: &WeightMatrix<'_>,
     (pairs, scales): (&mut Vec<u32>, &mut Vec<f32>),
     out: &mut [f32],
 ) {
     let pairs = &mut pairs[..input.len() / 2];
     let scales = &mut scales[..input.len() / matrix.inputs];
     path.quantize_rows(input, matrix.inputs, pairs, scales);
-    path.product(Rows { pairs, scales }, matrix, out);
+    path.product(QuantizedRows { pairs, scales }, matrix, out);
 }
 
-fn pooled(header: &Header, rows: &[f32]) -> Vec<f32> {
+/// Pools the rows of one text into its unit vector.
+fn pool(header: &ModelHeader, rows: &[f32]) -> Vec<f32> {
     let mut vector = rows[..header.width].to_vec();
     if header.pooling == Pooling::Mean {
         for row in rows.chunks_exact(header.width).skip(1) {
-            vector
-                .iter_mut()
-                .zip(row)
-                .for_each(|(sum, value)| *sum += value);
+            vector.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
     }
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();

@@ -1,43 +1,43 @@
-//! The weights file: a header that says what the encoder is, then its numbers in the
-//! order in which they are used.
+//! The format of weights files: a [`ModelHeader`] with the encoder's shape, then its weights in
+//! order of use.
 //!
-//! In: bytes. Out: a `Header`, or why not. Where the numbers lie is in [`crate::layout`].
+//! [`crate::layout`] computes where each section is.
 //!
-//! Invariant: a header that was parsed describes an encoder the kernels can run and a
-//! layout that cannot overflow. All numbers are little-endian and are read in place:
-//! nothing is copied, aligned or built when a process starts.
+//! Invariant: a parsed header describes an encoder that the kernels can run and a layout that
+//! cannot overflow. All numbers are little-endian and read in place: nothing is copied, aligned or
+//! built at process start.
 
-/// First bytes of every weights file; the last one is the version of this format.
+/// The first bytes of every weights file; the last one is the format version.
 pub const MAGIC: [u8; 8] = *b"cmembed\x01";
 /// Inputs that share one scale per output channel.
 pub const GROUP: usize = 64;
-/// Output channels that are computed together.
+/// Output channels computed together.
 pub const PANEL: usize = 16;
 /// Header fields after the magic, four bytes each.
 pub const FIELDS: usize = 20;
-/// How far a piece may sit from the slot its hash names.
+/// Maximum distance of a piece from the slot of its hash.
 pub(crate) const PROBES_MAX: usize = 64;
-/// A slot of the vocabulary's hash table that holds no piece.
+/// An empty slot of the vocabulary's hash table.
 pub(crate) const EMPTY: u32 = u32::MAX;
-/// Widest head the attention has room for.
+/// Maximum width of an attention head.
 pub const HEAD_WIDTH_MAX: usize = 128;
 
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + FIELDS * 4;
 
-/// Why bytes are not a weights file that this encoder can run.
+/// Why a weights file was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadModel {
-    #[error("not a weights file of this version")]
+pub enum WeightsError {
+    #[error("not a weights file of this format version")]
     Magic,
-    #[error("the header asks for a shape this encoder does not have")]
+    #[error("the header describes a shape this encoder does not support")]
     Shape,
-    #[error("the file is not as long as its header says")]
+    #[error("the file's length does not match its header")]
     Length,
-    #[error("the bytes are not those that were written")]
+    #[error("checksum mismatch")]
     Checksum,
 }
 
-/// How the vectors of the tokens become the vector of the text.
+/// How token vectors are pooled into the text's vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
     /// The mean of all tokens.
@@ -46,34 +46,34 @@ pub enum Pooling {
     First,
 }
 
-/// What the encoder is: everything that differs between models of the family.
+/// The encoder's shape: everything that differs between models of the family.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Header {
+pub struct ModelHeader {
     pub layers: usize,
     pub width: usize,
     pub heads: usize,
     pub ffn: usize,
     pub vocab: usize,
-    /// Tokens of one text, the two that mark its ends included.
+    /// Maximum tokens per text, including the start and end tokens.
     pub tokens_max: usize,
     pub pooling: Pooling,
     /// Slots of the vocabulary's hash table, a power of two.
     pub slots: usize,
     pub pieces_bytes: usize,
     pub piece_bytes_max: usize,
-    pub unknown: u32,
-    pub first: u32,
-    pub last: u32,
+    pub unknown_id: u32,
+    pub start_id: u32,
+    pub end_id: u32,
     pub norm_epsilon: f32,
     pub id_bytes: usize,
     pub query_prefix_bytes: usize,
     pub passage_prefix_bytes: usize,
-    /// Over everything behind the header, see [`checksum`].
+    /// Checksum of everything after the header, see [`checksum`].
     pub checksum: u64,
 }
 
-impl Header {
-    /// The bytes that [`Header::parse`] reads.
+impl ModelHeader {
+    /// Serializes the header.
     pub fn to_bytes(&self) -> Vec<u8> {
         let fields = [
             self.layers as u32,
@@ -87,9 +87,9 @@ impl Header {
             self.slots as u32,
             self.pieces_bytes as u32,
             self.piece_bytes_max as u32,
-            self.unknown,
-            self.first,
-            self.last,
+            self.unknown_id,
+            self.start_id,
+            self.end_id,
             self.norm_epsilon.to_bits(),
             self.id_bytes as u32,
             self.query_prefix_bytes as u32,
@@ -102,17 +102,17 @@ impl Header {
         bytes
     }
 
-    /// Reads and judges a header. Runs at compile time for the weights that are built in.
-    pub const fn parse(bytes: &[u8]) -> Result<Header, BadModel> {
+    /// Parses and validates a header. Runs at compile time for the embedded weights.
+    pub const fn parse(bytes: &[u8]) -> Result<ModelHeader, WeightsError> {
         if bytes.len() < HEADER_BYTES || !starts_with_magic(bytes) {
-            return Err(BadModel::Magic);
+            return Err(WeightsError::Magic);
         }
         let pooling = match field(bytes, 6) {
             0 => Pooling::Mean,
             1 => Pooling::First,
-            _ => return Err(BadModel::Shape),
+            _ => return Err(WeightsError::Shape),
         };
-        let header = Header {
+        let header = ModelHeader {
             layers: field(bytes, 0) as usize,
             width: field(bytes, 1) as usize,
             heads: field(bytes, 2) as usize,
@@ -123,25 +123,26 @@ impl Header {
             slots: field(bytes, 8) as usize,
             pieces_bytes: field(bytes, 9) as usize,
             piece_bytes_max: field(bytes, 10) as usize,
-            unknown: field(bytes, 11),
-            first: field(bytes, 12),
-            last: field(bytes, 13),
+            unknown_id: field(bytes, 11),
+            start_id: field(bytes, 12),
+            end_id: field(bytes, 13),
             norm_epsilon: f32::from_bits(field(bytes, 14)),
             id_bytes: field(bytes, 15) as usize,
             query_prefix_bytes: field(bytes, 16) as usize,
             passage_prefix_bytes: field(bytes, 17) as usize,
             checksum: field(bytes, 18) as u64 | (field(bytes, 19) as u64) << 32,
         };
-        if field(bytes, 7) as usize == GROUP && header.is_possible() {
+        if field(bytes, 7) as usize == GROUP && header.is_supported() {
             Ok(header)
         } else {
-            Err(BadModel::Shape)
+            Err(WeightsError::Shape)
         }
     }
 
-    /// The bounds keep every product of two fields far below the width of an address, so
-    /// that the layout cannot overflow, and the shapes to those the kernels were made for.
-    const fn is_possible(&self) -> bool {
+    /// Whether the encoder supports this shape. The bounds keep every product of two fields far
+    /// below the address width, so that the layout cannot overflow, and the shapes to those the
+    /// kernels handle.
+    const fn is_supported(&self) -> bool {
         in_range(self.layers, 1, 64)
             && in_range(self.width, GROUP, 1024)
             && self.width.is_multiple_of(GROUP)
@@ -157,9 +158,9 @@ impl Header {
             && in_range(self.tokens_max, 3, 1024)
             && in_range(self.pieces_bytes, 1, 1 << 24)
             && in_range(self.piece_bytes_max, 1, 256)
-            && (self.unknown as usize) < self.vocab
-            && (self.first as usize) < self.vocab
-            && (self.last as usize) < self.vocab
+            && (self.unknown_id as usize) < self.vocab
+            && (self.start_id as usize) < self.vocab
+            && (self.end_id as usize) < self.vocab
             && self.norm_epsilon >= 0.0
             && self.norm_epsilon < 1.0
             && in_range(self.id_bytes, 1, 256)
@@ -168,37 +169,35 @@ impl Header {
     }
 }
 
-/// The sum that tells a damaged file. Not made to withstand an attacker: whoever can
-/// change the weights can change the sum.
+/// A checksum that detects corruption. It does not protect against an attacker, who could replace
+/// it together with the weights.
 pub fn checksum(behind_the_header: &[u8]) -> u64 {
     let (words, rest) = behind_the_header.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
     words
         .chain(rest.iter().map(|byte| u64::from(*byte)))
-        .fold(0xcbf2_9ce4_8422_2325, |sum, word| {
-            (sum ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
-        })
+        .fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23))
 }
 
-/// What [`checksum`] is taken over.
-pub fn behind_the_header(file: &[u8]) -> &[u8] {
+/// The part of a file that [`checksum`] covers: everything after the header.
+pub fn payload(file: &[u8]) -> &[u8] {
     file.get(HEADER_BYTES..).unwrap_or_default()
 }
 
-/// The hash of no bytes at all.
+/// The hash of the empty string.
 pub(crate) const HASH_START: u32 = 0x811c_9dc5;
 
-/// FNV-1a, one byte at a time, so that every prefix of a word is hashed on the way.
+/// One step of FNV-1a, byte by byte, so that hashing a word yields the hashes of all its prefixes.
 pub(crate) const fn hash_step(hash: u32, byte: u8) -> u32 {
     (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
-/// The slot to look at first. The high bits are mixed in because FNV's low bits are weak.
+/// The first slot to probe. High bits are mixed in because FNV's low bits are weak.
 pub(crate) const fn first_slot(hash: u32, slots: usize) -> usize {
     ((hash ^ hash >> 15) as usize) & (slots - 1)
 }
 
-/// The hash table over pieces in the order of their ids, or nothing if it is too full.
+/// Builds the hash table over pieces in id order; `None` if it is too full.
 pub fn hash_table<'p>(pieces: impl Iterator<Item = &'p str>, slots: usize) -> Option<Vec<u32>> {
     let mut table = vec![EMPTY; slots];
     for (id, piece) in pieces.enumerate() {

@@ -1,25 +1,21 @@
-//! The arithmetic of the encoder, written so that the compiler can turn every loop into
-//! vector instructions.
+//! The encoder's arithmetic, written so that the compiler can vectorize every loop.
 //!
-//! Everything here is safe code over slices and is always inlined: called as it is, it is
-//! the portable path; called from a function that may use AVX2 (see [`crate::simd`]), it
-//! becomes part of the fast one. `FMA` says whether one rounding may be spared, which only
-//! pays where the processor has the instruction. Integer products are exact, so the two
-//! paths differ by the rounding of a few float sums and nothing else.
+//! Everything here is safe code over slices and always inlined: called directly, it is the portable
+//! path; called from a function with AVX2 enabled (see [`crate::simd`]), it becomes part of the
+//! fast path. `FMA` selects fused multiply-add, which only pays off where the processor has the
+//! instruction. Integer products are exact, so the two paths differ only in the rounding of some
+//! float sums.
 
-#![allow(
-    clippy::inline_always,
-    reason = "a call would lose the caller's instructions"
-)]
+#![allow(clippy::inline_always, reason = "a call would lose the caller's instructions")]
 
 use crate::format::{GROUP, PANEL};
 
-/// Floats summed side by side: enough for two registers of eight.
+/// Floats summed in parallel: two registers of eight.
 const LANES: usize = 16;
 
-/// A matrix of the weights file; see [`crate::layout`] for the order of its numbers.
+/// A matrix of the weights file; [`crate::layout`] describes its order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Matrix<'m> {
+pub(crate) struct WeightMatrix<'m> {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
     pub(crate) bias: &'m [[u8; 4]],
@@ -27,17 +23,17 @@ pub(crate) struct Matrix<'m> {
     pub(crate) weights: &'m [i8],
 }
 
-/// Rows of activations as 16-bit integers. Two neighbours share one word, the first in
-/// the low half, because the product takes them in pairs.
+/// Activations quantized to 16-bit integers. Two adjacent values share a word, the first in the low
+/// half, because the product consumes pairs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct QuantizedRows<'a> {
     pub(crate) pairs: &'a [u32],
     pub(crate) scales: &'a [f32],
 }
 
 /// Gains and offsets of a layer norm.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Norm<'m> {
+pub(crate) struct LayerNorm<'m> {
     pub(crate) gains: &'m [[u8; 4]],
     pub(crate) offsets: &'m [[u8; 4]],
     pub(crate) epsilon: f32,
@@ -58,7 +54,7 @@ pub(crate) fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// Sums what `of` makes of each element, in `LANES` sums that are added up at the end.
+/// Sums `of(value)` over all elements, in `LANES` partial sums.
 #[inline(always)]
 fn sum_of(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -81,21 +77,16 @@ fn largest_of(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
         }
     }
     let largest = lanes.into_iter().fold(f32::MIN, larger);
-    rest.iter()
-        .fold(largest, |largest, value| larger(of(*value), largest))
+    rest.iter().fold(largest, |largest, value| larger(of(*value), largest))
 }
 
-/// Turns rows into integers, each row by its own scale.
+/// Quantizes rows to integers, each with its own scale.
 #[inline(always)]
 pub(crate) fn quantize_rows(rows: &[f32], inputs: usize, pairs: &mut [u32], scales: &mut [f32]) {
     let pairs = pairs.chunks_exact_mut(inputs / 2);
     for ((row, pairs), scale) in rows.chunks_exact(inputs).zip(pairs).zip(scales) {
         let largest = largest_of(row, f32::abs);
-        let steps = if largest > 0.0 {
-            INT16_MAX / largest
-        } else {
-            0.0
-        };
+        let steps = if largest > 0.0 { INT16_MAX / largest } else { 0.0 };
         *scale = largest / INT16_MAX;
         for (pair, values) in pairs.iter_mut().zip(row.as_chunks::<2>().0) {
             let [low, high] = values.map(|value| (value * steps + ROUND).to_bits());
@@ -105,17 +96,17 @@ pub(crate) fn quantize_rows(rows: &[f32], inputs: usize, pairs: &mut [u32], scal
 }
 
 const INT16_MAX: f32 = 32_767.0;
-/// Added to a small float, it leaves the nearest integer in the low bits: 1.5 · 2^23.
+/// Added to a small float, this leaves the nearest integer in the low bits: 1.5 · 2^23.
 const ROUND: f32 = 12_582_912.0;
 
-/// `out = rows · matrixᵀ + bias`, in integers within a group of inputs.
+/// `out = rows · matrixᵀ + bias`, with exact integer sums within each group of inputs.
 #[inline(always)]
-pub(crate) fn product(rows: Rows<'_>, matrix: &Matrix<'_>, out: &mut [f32]) {
+pub(crate) fn product(rows: QuantizedRows<'_>, matrix: &WeightMatrix<'_>, out: &mut [f32]) {
     let mut sums = [0; PANEL];
     out.fill(0.0);
-    for (at, panel) in Panel::of(matrix).enumerate() {
+    for (at, panel) in WeightPanel::panels(matrix).enumerate() {
         for (group, (weights, scales)) in panel.weights.iter().zip(panel.scales).enumerate() {
-            let weights = apart(weights);
+            let weights = split_pairs(weights);
             let rows = rows.pairs.chunks_exact(matrix.inputs / 2);
             for (row, out) in rows.zip(out.chunks_exact_mut(matrix.outputs)) {
                 group_sums(&row.as_chunks().0[group], &weights, &mut sums);
@@ -133,12 +124,12 @@ pub(crate) fn product(rows: Rows<'_>, matrix: &Matrix<'_>, out: &mut [f32]) {
     }
 }
 
-/// The weights of one group for the first input of each pair, and for the second.
-type Apart = [[[i16; PANEL]; 2]; GROUP / 2];
+/// The weights of one group, split into first and second inputs of each pair.
+type SplitWeights = [[[i16; PANEL]; 2]; GROUP / 2];
 
-/// Widened once for all rows.
+/// Widens the weights of a group to 16 bits, once for all rows.
 #[inline(always)]
-fn apart(weights: &[Pair; GROUP / 2]) -> Apart {
+fn split_pairs(weights: &[WeightPair; GROUP / 2]) -> SplitWeights {
     let mut apart = [[[0; PANEL]; 2]; GROUP / 2];
     for (apart, pair) in apart.iter_mut().zip(weights) {
         for (channel, two) in pair.as_flattened().as_chunks::<2>().0.iter().enumerate() {
@@ -149,15 +140,14 @@ fn apart(weights: &[Pair; GROUP / 2]) -> Apart {
     apart
 }
 
-/// On its own, not inlined: the compiler finds vectors in it only where the sums end in
-/// memory.
+/// Not inlined: the compiler vectorizes this only if the sums end in memory.
 #[inline(never)]
-fn group_sums(pairs: &[u32; GROUP / 2], weights: &Apart, out: &mut [i32; PANEL]) {
+fn group_sums(pairs: &[u32; GROUP / 2], weights: &SplitWeights, out: &mut [i32; PANEL]) {
     let mut sums = [0_i32; PANEL];
     for (pair, [lows, highs]) in pairs.iter().zip(weights) {
         let (low, high) = (i32::from(*pair as i16), i32::from((pair >> 16) as i16));
         for ((sum, first), second) in sums.iter_mut().zip(lows).zip(highs) {
-            // Cannot overflow, 64 · 127 · 32767 < 2^31; a check would forbid vectors.
+            // Cannot overflow, 64 · 127 · 32767 < 2^31; a check would prevent vectorization.
             let both = (low * i32::from(*first)).wrapping_add(high * i32::from(*second));
             *sum = sum.wrapping_add(both);
         }
@@ -165,47 +155,37 @@ fn group_sums(pairs: &[u32; GROUP / 2], weights: &Apart, out: &mut [i32; PANEL])
     *out = sums;
 }
 
-/// Half a panel: the channels that share one register.
+/// Half a panel: the channels of one register.
 const HALF: usize = PANEL / 2;
-/// Weights of one pair of inputs for all channels of a panel.
-pub(crate) type Pair = [[i8; HALF * 2]; 2];
+/// The weights of one input pair for all channels of a panel.
+pub(crate) type WeightPair = [[i8; HALF * 2]; 2];
 /// One number per channel of a panel.
-type Channels = [[[u8; 4]; HALF]; 2];
+type PanelChannels = [[[u8; 4]; HALF]; 2];
 
-/// Sixteen output channels of a matrix, cut into groups of inputs.
+/// Sixteen output channels of a matrix, split into groups of inputs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Panel<'m> {
-    pub(crate) bias: &'m Channels,
-    pub(crate) scales: &'m [Channels],
-    pub(crate) weights: &'m [[Pair; GROUP / 2]],
+pub(crate) struct WeightPanel<'m> {
+    pub(crate) bias: &'m PanelChannels,
+    pub(crate) scales: &'m [PanelChannels],
+    pub(crate) weights: &'m [[WeightPair; GROUP / 2]],
 }
 
-impl<'m> Panel<'m> {
+impl<'m> WeightPanel<'m> {
     #[inline(always)]
-    pub(crate) fn of(matrix: &Matrix<'m>) -> impl Iterator<Item = Panel<'m>> + use<'m> {
+    pub(crate) fn panels(matrix: &WeightMatrix<'m>) -> impl Iterator<Item = WeightPanel<'m>> + use<'m> {
         let groups = matrix.inputs / GROUP;
         let bias = matrix.bias.as_chunks().0.as_chunks().0.iter();
-        let scales = matrix
-            .scales
-            .as_chunks()
-            .0
-            .as_chunks()
-            .0
-            .chunks_exact(groups);
+        let scales = matrix.scales.as_chunks().0.as_chunks().0.chunks_exact(groups);
         let pairs = matrix.weights.as_chunks().0.as_chunks().0;
         let weights = pairs.as_chunks().0.chunks_exact(groups);
         let parts = bias.zip(scales).zip(weights);
-        parts.map(|((bias, scales), weights)| Panel {
-            bias,
-            scales,
-            weights,
-        })
+        parts.map(|((bias, scales), weights)| WeightPanel { bias, scales, weights })
     }
 }
 
 /// `rows = norm(rows + more)`.
 #[inline(always)]
-pub(crate) fn add_and_norm(rows: &mut [f32], more: &[f32], norm: Norm<'_>) {
+pub(crate) fn add_and_norm(rows: &mut [f32], more: &[f32], norm: LayerNorm<'_>) {
     let width = norm.gains.len();
     for (row, more) in rows.chunks_exact_mut(width).zip(more.chunks_exact(width)) {
         for (value, more) in row.iter_mut().zip(more) {
@@ -216,7 +196,7 @@ pub(crate) fn add_and_norm(rows: &mut [f32], more: &[f32], norm: Norm<'_>) {
 }
 
 #[inline(always)]
-pub(crate) fn norm_row(row: &mut [f32], norm: Norm<'_>) {
+pub(crate) fn norm_row(row: &mut [f32], norm: LayerNorm<'_>) {
     let count = row.len() as f32;
     let mean = sum_of(row, |value| value) / count;
     let variance = sum_of(row, |value| (value - mean) * (value - mean)) / count;
@@ -226,35 +206,31 @@ pub(crate) fn norm_row(row: &mut [f32], norm: Norm<'_>) {
     }
 }
 
-/// The activation between the two products of a layer, `x · Φ(x)`. Φ through the error
-/// function as Abramowitz and Stegun approximate it (7.1.26, off by 1.5e-7 at most).
+/// The GELU activation, `x · Φ(x)`, with Φ from the error function as approximated by Abramowitz
+/// and Stegun (7.1.26, error at most 1.5e-7).
 #[inline(always)]
 pub(crate) fn gelu<const FMA: bool>(values: &mut [f32]) {
     for value in values {
         let x = value.abs() * std::f32::consts::FRAC_1_SQRT_2;
         let t = 1.0 / multiply_add::<FMA>(0.327_591_1, x, 1.0);
         let terms = [-1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6];
-        let series = terms
-            .into_iter()
-            .fold(1.061_405_4, |sum, term| multiply_add::<FMA>(sum, t, term));
+        let series = terms.into_iter().fold(1.061_405_4, |sum, term| multiply_add::<FMA>(sum, t, term));
         let tail = series * t * exp::<FMA>(-x * x);
         let doubled = if *value < 0.0 { tail } else { 2.0 - tail };
         *value *= 0.5 * doubled;
     }
 }
 
-/// e to the `x`, for `x` ≤ 0, to the last two bits of a float.
+/// e to the `x` for `x` ≤ 0, accurate to the last two bits of a float.
 #[inline(always)]
 pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
     let x = larger(x, -87.0);
     let shifted = multiply_add::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
     let twos = shifted - ROUND;
-    // Ln 2 in two parts, so that what is left of x keeps its last bits.
+    // Ln 2 in two parts, so that the remainder keeps its last bits.
     let rest = multiply_add::<FMA>(twos, -0.693_359_4, x);
     let rest = multiply_add::<FMA>(twos, 2.121_944_4e-4, rest);
     let terms = [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
-    let series = terms.into_iter().fold(1.0 / 720.0, |sum, term| {
-        multiply_add::<FMA>(sum, rest, term)
-    });
+    let series = terms.into_iter().fold(1.0 / 720.0, |sum, term| multiply_add::<FMA>(sum, rest, term));
     f32::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 23))
 }

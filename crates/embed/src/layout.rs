@@ -1,19 +1,18 @@
-//! Where everything lies in a weights file. It follows from the header alone.
+//! Offsets of all sections in a weights file, computed from the header alone.
 //!
-//! Matrices are stored the way the product reads them. Sixteen output channels make a
-//! panel; inside a panel come the inputs in pairs, and for each pair sixteen times two
-//! weights. Every channel has one scale per `GROUP` inputs. The query's rows are already
-//! divided by the square root of the head's width, and the embedding of token type 0 is
-//! already added to the positions.
+//! Matrices are stored in the order the product reads them. Sixteen output channels form a panel;
+//! within a panel come pairs of inputs, and for each pair sixteen times two weights. Every channel
+//! has one scale per `GROUP` inputs. The query rows are already divided by the square root of the
+//! head width, and the embedding of token type 0 is already added to the positions.
 
-use crate::format::{GROUP, HEADER_BYTES, Header, PANEL};
+use crate::format::{GROUP, HEADER_BYTES, ModelHeader, PANEL};
 
-/// Every section starts at a multiple of this: a cache line.
+/// Alignment of every section: a cache line.
 const ALIGN: usize = 64;
 
-/// Where one matrix lies and what shape it has.
+/// Offsets and shape of one matrix.
 #[derive(Clone, Copy, Debug)]
-pub struct MatrixAt {
+pub struct MatrixLayout {
     pub inputs: usize,
     pub outputs: usize,
     pub bias: usize,
@@ -21,22 +20,22 @@ pub struct MatrixAt {
     pub weights: usize,
 }
 
-/// Where the parts of one layer lie, counted from the layer's start. A norm is its gains
-/// followed by its offsets.
+/// Offsets of one layer's parts, relative to the layer. A norm is its gains followed by its
+/// offsets.
 #[derive(Clone, Copy, Debug)]
-pub struct LayerAt {
-    pub attention: MatrixAt,
-    pub mix: MatrixAt,
-    pub mix_norm: usize,
-    pub widen: MatrixAt,
-    pub narrow: MatrixAt,
-    pub narrow_norm: usize,
+pub struct LayerLayout {
+    pub attention: MatrixLayout,
+    pub attention_output: MatrixLayout,
+    pub attention_norm: usize,
+    pub ffn_up: MatrixLayout,
+    pub ffn_down: MatrixLayout,
+    pub ffn_norm: usize,
     pub bytes: usize,
 }
 
-/// Where everything lies, counted from the first byte of the file.
+/// Offsets of all sections, relative to the file.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct ModelLayout {
     pub id: usize,
     pub query_prefix: usize,
     pub passage_prefix: usize,
@@ -48,13 +47,13 @@ pub struct Layout {
     pub positions: usize,
     pub norm: usize,
     pub layers: usize,
-    pub layer: LayerAt,
+    pub layer: LayerLayout,
     pub bytes: usize,
 }
 
-impl Layout {
-    /// The only layout that a file with this header can have.
-    pub const fn of(header: &Header) -> Layout {
+impl ModelLayout {
+    /// The layout of a file with this header.
+    pub const fn for_header(header: &ModelHeader) -> ModelLayout {
         let id = HEADER_BYTES;
         let query_prefix = id + header.id_bytes;
         let passage_prefix = query_prefix + header.query_prefix_bytes;
@@ -66,8 +65,8 @@ impl Layout {
         let positions = aligned(words + header.vocab * header.width);
         let norm = aligned(positions + header.tokens_max * header.width * 4);
         let layers = aligned(norm + header.width * 8);
-        let layer = LayerAt::of(header);
-        Layout {
+        let layer = LayerLayout::for_header(header);
+        ModelLayout {
             id,
             query_prefix,
             passage_prefix,
@@ -85,52 +84,38 @@ impl Layout {
     }
 }
 
-impl LayerAt {
-    const fn of(header: &Header) -> LayerAt {
+impl LayerLayout {
+    const fn for_header(header: &ModelHeader) -> LayerLayout {
         let width = header.width;
-        let attention = MatrixAt::at(0, width, width * 3);
-        let mix = MatrixAt::at(attention.end(), width, width);
-        let mix_norm = mix.end();
-        let widen = MatrixAt::at(aligned(mix_norm + width * 8), width, header.ffn);
-        let narrow = MatrixAt::at(widen.end(), header.ffn, width);
-        let narrow_norm = narrow.end();
-        let bytes = aligned(narrow_norm + width * 8);
-        LayerAt {
-            attention,
-            mix,
-            mix_norm,
-            widen,
-            narrow,
-            narrow_norm,
-            bytes,
-        }
+        let attention = MatrixLayout::starting_at(0, width, width * 3);
+        let attention_output = MatrixLayout::starting_at(attention.end(), width, width);
+        let attention_norm = attention_output.end();
+        let ffn_up = MatrixLayout::starting_at(aligned(attention_norm + width * 8), width, header.ffn);
+        let ffn_down = MatrixLayout::starting_at(ffn_up.end(), header.ffn, width);
+        let ffn_norm = ffn_down.end();
+        let bytes = aligned(ffn_norm + width * 8);
+        LayerLayout { attention, attention_output, attention_norm, ffn_up, ffn_down, ffn_norm, bytes }
     }
 }
 
-impl MatrixAt {
-    const fn at(bias: usize, inputs: usize, outputs: usize) -> MatrixAt {
+impl MatrixLayout {
+    const fn starting_at(bias: usize, inputs: usize, outputs: usize) -> MatrixLayout {
         let scales = aligned(bias + outputs * 4);
         let weights = aligned(scales + outputs * (inputs / GROUP) * 4);
-        MatrixAt {
-            inputs,
-            outputs,
-            bias,
-            scales,
-            weights,
-        }
+        MatrixLayout { inputs, outputs, bias, scales, weights }
     }
 
     const fn end(&self) -> usize {
         aligned(self.weights + self.inputs * self.outputs)
     }
 
-    /// Index of one weight, counted from `weights`.
+    /// Index of one weight, relative to `weights`.
     pub const fn weight(&self, output: usize, input: usize) -> usize {
         let panel = output / PANEL * PANEL * self.inputs;
         panel + input / 2 * PANEL * 2 + output % PANEL * 2 + input % 2
     }
 
-    /// Index of one scale, counted in floats from `scales`.
+    /// Index of one scale in floats, relative to `scales`.
     pub const fn scale(&self, output: usize, group: usize) -> usize {
         (output / PANEL * (self.inputs / GROUP) + group) * PANEL + output % PANEL
     }

@@ -1,4 +1,5 @@
-//! Text in, a unit vector out. Knows nothing of memory.
+//! Text embeddings: [`EmbeddingModel`] maps a text to a unit vector. Independent of the rest of
+//! claude-mem.
 //!
 //! ```text
 //! text ─► tokenizer (unicode, vocab) ─► ids ─► encoder (kernels, simd) ─► vector
@@ -6,9 +7,11 @@
 //!                       └── weights file (format, layout), inside the executable
 //! ```
 //!
-//! Invariant: the same text gives the same vector, whatever it is batched with and
-//! whatever came before it. Absent on purpose: files, the network, threads, any state
-//! between calls.
+//! The weights are part of the executable, so there are no files, no network, no threads and no
+//! state between calls. Vectors are stored and compared as int8 or as one bit per dimension
+//! ([`quantize`], [`signs`]).
+//!
+//! Invariant: a text's vector does not depend on other texts in its batch or on earlier calls.
 
 mod attention;
 mod encoder;
@@ -16,6 +19,7 @@ pub mod format;
 mod kernels;
 pub mod layout;
 mod model;
+mod portable;
 mod simd;
 mod tokenizer;
 mod unicode;
@@ -23,6 +27,6 @@ mod unicode_table;
 mod vector;
 mod vocab;
 
-pub use format::BadModel;
-pub use model::Model;
-pub use vector::{Int8, as_bytes, as_i8, dot_i8, dots_i8, quantize, sign_distances, signs};
+pub use format::WeightsError;
+pub use model::EmbeddingModel;
+pub use vector::{QuantizedVector, as_bytes, as_i8, dot_i8, dots_i8, quantize, sign_distances, signs};

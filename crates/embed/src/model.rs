@@ -1,137 +1,118 @@
-//! A model: a weights file and what it can do with a text.
+//! The embedding model: a weights file, and encoding of texts with it.
 
 use std::borrow::Cow;
 
-use crate::encoder::{self, Embeddings, Layer, Scratch};
-use crate::format::{self, BadModel, Header};
-use crate::kernels::{Matrix, Norm};
-use crate::layout::{Layout, MatrixAt};
-use crate::simd::Path;
+use crate::encoder::{self, EmbeddingTable, EncoderLayer, EncoderScratch};
+use crate::format::{self, ModelHeader, WeightsError};
+use crate::kernels::{LayerNorm, WeightMatrix};
+use crate::layout::{MatrixLayout, ModelLayout};
+use crate::simd::SimdPath;
 use crate::tokenizer::Tokenizer;
 use crate::vector::as_i8;
 use crate::vocab::Vocab;
 
-/// Tokens that are encoded together in a batch. More would not be faster, only larger.
+/// Tokens per batch. Larger batches need more memory and are not faster.
 const BATCH_TOKENS: usize = 256;
 
-/// An encoder and its weights. Making one reads a header and nothing else.
+/// An encoder and its weights. Creating one reads only the header; a file from outside is also
+/// checked by its checksum.
 #[derive(Clone, Debug)]
-pub struct Model {
-    header: Header,
-    layout: Layout,
+pub struct EmbeddingModel {
+    header: ModelHeader,
+    layout: ModelLayout,
     bytes: Cow<'static, [u8]>,
     portable: bool,
 }
 
-/// The weights in the executable, at the start of a cache line as in a file of their own.
+/// Aligns the embedded weights to a cache line, as in a separate file.
 #[repr(C, align(64))]
-struct Aligned<Bytes: ?Sized>(Bytes);
-static BUILT_IN_WEIGHTS: &Aligned<[u8]> =
-    &Aligned(*include_bytes!("../model/all-minilm-l6-v2.bin"));
+struct CacheAligned<Bytes: ?Sized>(Bytes);
+static BUILT_IN_WEIGHTS: &CacheAligned<[u8]> =
+    &CacheAligned(*include_bytes!("../model/all-minilm-l6-v2.bin"));
 
-/// Judged by the compiler: an executable with a bad model cannot be built.
-static BUILT_IN: Model = match judge(&BUILT_IN_WEIGHTS.0) {
-    Ok((header, layout)) => Model {
-        header,
-        layout,
-        bytes: Cow::Borrowed(&BUILT_IN_WEIGHTS.0),
-        portable: false,
-    },
+/// Validated at compile time: an executable with an invalid model cannot be built.
+static BUILT_IN: EmbeddingModel = match validate(&BUILT_IN_WEIGHTS.0) {
+    Ok((header, layout)) => {
+        EmbeddingModel { header, layout, bytes: Cow::Borrowed(&BUILT_IN_WEIGHTS.0), portable: false }
+    }
     Err(_) => panic!("model/all-minilm-l6-v2.bin is not of this format: cargo xtask model"),
 };
 
-impl Model {
-    /// The model inside the executable. Costs nothing until it is used.
-    pub fn built_in() -> &'static Model {
+impl EmbeddingModel {
+    /// The model embedded in the executable. Costs nothing until used.
+    pub fn built_in() -> &'static EmbeddingModel {
         &BUILT_IN
     }
 
-    /// A weights file that `cargo xtask model` has made from some model of the family.
-    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Model, BadModel> {
+    /// Loads a weights file converted by `cargo xtask model` from a model of the same family.
+    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<EmbeddingModel, WeightsError> {
         let bytes = bytes.into();
-        let (header, layout) = judge(&bytes)?;
-        if format::checksum(format::behind_the_header(&bytes)) != header.checksum {
-            return Err(BadModel::Checksum);
+        let (header, layout) = validate(&bytes)?;
+        if format::checksum(format::payload(&bytes)) != header.checksum {
+            return Err(WeightsError::Checksum);
         }
         let names = [layout.id, layout.query_prefix, layout.passage_prefix];
-        let counts = [
-            header.id_bytes,
-            header.query_prefix_bytes,
-            header.passage_prefix_bytes,
-        ];
+        let counts = [header.id_bytes, header.query_prefix_bytes, header.passage_prefix_bytes];
         for (start, count) in names.into_iter().zip(counts) {
             if str::from_utf8(&bytes[start..][..count]).is_err() {
-                return Err(BadModel::Shape);
+                return Err(WeightsError::Shape);
             }
         }
-        Ok(Model {
-            header,
-            layout,
-            bytes,
-            portable: false,
-        })
+        Ok(EmbeddingModel { header, layout, bytes, portable: false })
     }
 
-    /// The same model, computed without any instruction that not every processor has.
+    /// The same model without CPU-specific instructions.
     #[must_use]
-    pub fn portable(mut self) -> Model {
+    pub fn portable(mut self) -> EmbeddingModel {
         self.portable = true;
         self
     }
 
-    /// Names the weights and how they were converted: vectors of different ids do not
-    /// compare.
+    /// Identifies the weights and their conversion; vectors of different ids are not comparable.
     pub fn id(&self) -> &str {
         self.text(self.layout.id, self.header.id_bytes)
     }
 
-    /// Numbers in one vector.
+    /// The number of dimensions.
     pub fn width(&self) -> usize {
         self.header.width
     }
 
-    /// What of a longer text is read, in tokens, the two that mark its ends included.
+    /// Maximum tokens read of a text, including the start and end tokens.
     pub fn tokens_max(&self) -> usize {
         self.header.tokens_max
     }
 
-    /// How many tokens the encoder reads of this text.
-    pub fn tokens(&self, text: &str) -> usize {
+    /// The number of tokens the encoder reads of this text.
+    pub fn token_count(&self, text: &str) -> usize {
         self.ids(&[text], self.tokens_max()).len()
     }
 
-    /// The unit vector of a text that is stored and to be found.
+    /// The unit vector of a stored text.
     pub fn encode(&self, text: &str) -> Vec<f32> {
         self.encode_first(text, self.tokens_max())
     }
 
-    /// The unit vector of what somebody looks for. Some models are told the difference.
+    /// The unit vector of a query. Some models use a different prefix for queries.
     pub fn encode_query(&self, text: &str) -> Vec<f32> {
         self.encode_query_first(text, self.tokens_max())
     }
 
-    /// Like [`Model::encode`], reading at most `tokens_max` tokens: time is proportional.
+    /// Encodes at most `tokens_max` tokens of a stored text; time is proportional.
     pub fn encode_first(&self, text: &str, tokens_max: usize) -> Vec<f32> {
         self.vector(self.ids(&[self.passage_prefix(), text], tokens_max))
     }
 
-    /// Like [`Model::encode_query`], reading at most `tokens_max` tokens.
+    /// Encodes at most `tokens_max` tokens of a query.
     pub fn encode_query_first(&self, text: &str, tokens_max: usize) -> Vec<f32> {
         self.vector(self.ids(&[self.query_prefix(), text], tokens_max))
     }
 
-    /// The unit vectors of many stored texts, in their order.
+    /// The unit vectors of many stored texts, in order.
     pub fn encode_batch(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let prefix = self.passage_prefix();
-        let ids = texts
-            .iter()
-            .map(|text| self.ids(&[prefix, text], self.tokens_max()));
+        let ids = texts.iter().map(|text| self.ids(&[prefix, text], self.tokens_max()));
         self.vectors(&ids.collect::<Vec<_>>())
-    }
-
-    /// The token ids of a text as the encoder sees them.
-    pub fn token_ids(&self, text: &str) -> Vec<u32> {
-        self.ids(&[text], self.tokens_max())
     }
 
     fn vector(&self, ids: Vec<u32>) -> Vec<f32> {
@@ -142,42 +123,30 @@ impl Model {
         let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
         let all = texts.iter().map(Vec::len).sum::<usize>();
         let rows = all.min(BATCH_TOKENS.max(longest));
-        let mut scratch = Scratch::new(&self.header, rows, longest);
+        let mut scratch = EncoderScratch::new(&self.header, rows, longest);
         let mut vectors = Vec::with_capacity(texts.len());
         let mut rest = texts;
         while !rest.is_empty() {
-            let (batch, later) = rest.split_at(fitting(rest, rows));
+            let (batch, later) = rest.split_at(batch_len(rest, rows));
             self.run(batch, &mut scratch, |vector| vectors.push(vector));
             rest = later;
         }
         vectors
     }
 
-    fn run(&self, texts: &[Vec<u32>], scratch: &mut Scratch, take: impl FnMut(Vec<f32>)) {
-        let path = if self.portable {
-            Path::Portable
-        } else {
-            Path::best()
-        };
+    fn run(&self, texts: &[Vec<u32>], scratch: &mut EncoderScratch, take: impl FnMut(Vec<f32>)) {
+        let path = if self.portable { SimdPath::Portable } else { SimdPath::best() };
         let layers = (0..self.header.layers).map(|index| self.layer(index));
-        encoder::run(
-            path,
-            &self.header,
-            &self.embeddings(),
-            layers,
-            texts,
-            scratch,
-            take,
-        );
+        encoder::run(path, &self.header, &self.embeddings(), layers, texts, scratch, take);
     }
 
     pub(crate) fn ids(&self, parts: &[&str], tokens_max: usize) -> Vec<u32> {
         let limit = tokens_max.clamp(2, self.tokens_max()) - 1;
-        let mut ids = vec![self.header.first];
+        let mut ids = vec![self.header.start_id];
         for part in parts {
-            ids = Tokenizer::new(self.vocab(), self.header.unknown, ids, limit).read(part);
+            ids = Tokenizer::new(self.vocab(), self.header.unknown_id, ids, limit).read(part);
         }
-        ids.push(self.header.last);
+        ids.push(self.header.end_id);
         ids
     }
 
@@ -198,14 +167,9 @@ impl Model {
         }
     }
 
-    fn embeddings(&self) -> Embeddings<'_> {
-        let Header {
-            width,
-            vocab,
-            tokens_max,
-            ..
-        } = self.header;
-        Embeddings {
+    fn embeddings(&self) -> EmbeddingTable<'_> {
+        let ModelHeader { width, vocab, tokens_max, .. } = self.header;
+        EmbeddingTable {
             word_scales: self.words_at(self.layout.word_scales, vocab),
             words: as_i8(&self.bytes[self.layout.words..][..vocab * width]),
             positions: self.words_at(self.layout.positions, tokens_max * width),
@@ -213,24 +177,22 @@ impl Model {
         }
     }
 
-    fn layer(&self, index: usize) -> Layer<'_> {
+    fn layer(&self, index: usize) -> EncoderLayer<'_> {
         let at = &self.layout.layer;
         let start = self.layout.layers + at.bytes * index;
-        Layer {
+        EncoderLayer {
             attention: self.matrix(start, &at.attention),
-            mix: self.matrix(start, &at.mix),
-            mix_norm: self.norm(start + at.mix_norm),
-            widen: self.matrix(start, &at.widen),
-            narrow: self.matrix(start, &at.narrow),
-            narrow_norm: self.norm(start + at.narrow_norm),
+            attention_output: self.matrix(start, &at.attention_output),
+            attention_norm: self.norm(start + at.attention_norm),
+            ffn_up: self.matrix(start, &at.ffn_up),
+            ffn_down: self.matrix(start, &at.ffn_down),
+            ffn_norm: self.norm(start + at.ffn_norm),
         }
     }
 
-    fn matrix(&self, start: usize, at: &MatrixAt) -> Matrix<'_> {
-        let MatrixAt {
-            inputs, outputs, ..
-        } = *at;
-        Matrix {
+    fn matrix(&self, start: usize, at: &MatrixLayout) -> WeightMatrix<'_> {
+        let MatrixLayout { inputs, outputs, .. } = *at;
+        WeightMatrix {
             inputs,
             outputs,
             bias: self.words_at(start + at.bias, outputs),
@@ -239,9 +201,9 @@ impl Model {
         }
     }
 
-    fn norm(&self, start: usize) -> Norm<'_> {
+    fn norm(&self, start: usize) -> LayerNorm<'_> {
         let width = self.header.width;
-        Norm {
+        LayerNorm {
             gains: self.words_at(start, width),
             offsets: self.words_at(start + width * 4, width),
             epsilon: self.header.norm_epsilon,
@@ -257,8 +219,8 @@ impl Model {
     }
 }
 
-/// How many of `texts` make the next batch: at least one, and no more than fit.
-fn fitting(texts: &[Vec<u32>], rows: usize) -> usize {
+/// How many of `texts` form the next batch: as many as fit, at least one.
+fn batch_len(texts: &[Vec<u32>], rows: usize) -> usize {
     let mut total = 0;
     let fits = texts.iter().take_while(|text| {
         total += text.len();
@@ -267,17 +229,14 @@ fn fitting(texts: &[Vec<u32>], rows: usize) -> usize {
     fits.count().max(1)
 }
 
-const fn judge(bytes: &[u8]) -> Result<(Header, Layout), BadModel> {
-    let header = match Header::parse(bytes) {
+/// Parses the header and checks that the file has the length its layout requires.
+const fn validate(bytes: &[u8]) -> Result<(ModelHeader, ModelLayout), WeightsError> {
+    let header = match ModelHeader::parse(bytes) {
         Ok(header) => header,
         Err(why) => return Err(why),
     };
-    let layout = Layout::of(&header);
-    if bytes.len() == layout.bytes {
-        Ok((header, layout))
-    } else {
-        Err(BadModel::Length)
-    }
+    let layout = ModelLayout::for_header(&header);
+    if bytes.len() == layout.bytes { Ok((header, layout)) } else { Err(WeightsError::Length) }
 }
 
 #[cfg(test)]

@@ -1,61 +1,51 @@
-//! Which instructions the encoder may use, and the two loops for which the compiler does
-//! not find the best ones by itself.
+//! Selects the instructions the encoder uses, and implements the loops that the compiler does not
+//! vectorize well.
 //!
-//! This is the only file with `unsafe` in it. A block either calls a function for AVX2 on
-//! the strength of an [`Avx2`], which only detection can make, or takes the bytes of an
-//! array for those of a register of the same size, or bytes for signed bytes.
+//! This is the crate's only file with `unsafe`. A block either calls an AVX2 function on the
+//! strength of an [`Avx2`], which only detection can create, or reinterprets bytes: an array as a
+//! register of the same size, or unsigned as signed bytes.
 
-use crate::attention::{self, Attention, HeadScratch};
-use crate::kernels::{self, Matrix, Norm, Rows};
-use crate::vector::portable;
+use crate::attention::{self, AttentionInput, HeadScratch};
+use crate::kernels::{self, LayerNorm, QuantizedRows, WeightMatrix};
+use crate::portable;
 
-/// The instructions that are used: the same for the whole of a call.
+/// The instruction set of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Path {
+pub(crate) enum SimdPath {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),
 }
 
-/// Calls a kernel on the path's instructions.
+/// Calls a kernel with the path's instructions.
 macro_rules! on_path {
     ($path:expr, $portable:expr, $avx2:expr) => {
         match $path {
-            Path::Portable => $portable,
+            SimdPath::Portable => $portable,
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx2` exists only where the processor was seen to have AVX2,
-            // FMA and POPCNT, and that is all the functions of `avx2` require.
+            // SAFETY: an `Avx2` exists only if the processor was detected to have AVX2, FMA and
+            // POPCNT, which is all that the functions of `avx2` require.
             #[allow(unsafe_code)]
-            Path::Avx2(_) => unsafe { $avx2 },
+            SimdPath::Avx2(_) => unsafe { $avx2 },
         }
     };
 }
 
-impl Path {
-    /// The fastest path that this processor has.
-    pub(crate) fn best() -> Path {
+impl SimdPath {
+    /// The fastest path of this processor.
+    pub(crate) fn best() -> SimdPath {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx2) = avx2::Avx2::detect() {
-            return Path::Avx2(avx2);
+            return SimdPath::Avx2(avx2);
         }
-        Path::Portable
+        SimdPath::Portable
     }
 
-    pub(crate) fn product(self, rows: Rows<'_>, matrix: &Matrix<'_>, out: &mut [f32]) {
-        on_path!(
-            self,
-            kernels::product(rows, matrix, out),
-            avx2::product(rows, matrix, out)
-        );
+    pub(crate) fn product(self, rows: QuantizedRows<'_>, matrix: &WeightMatrix<'_>, out: &mut [f32]) {
+        on_path!(self, kernels::product(rows, matrix, out), avx2::product(rows, matrix, out));
     }
 
-    pub(crate) fn quantize_rows(
-        self,
-        rows: &[f32],
-        inputs: usize,
-        pairs: &mut [u32],
-        scales: &mut [f32],
-    ) {
+    pub(crate) fn quantize_rows(self, rows: &[f32], inputs: usize, pairs: &mut [u32], scales: &mut [f32]) {
         on_path!(
             self,
             kernels::quantize_rows(rows, inputs, pairs, scales),
@@ -63,24 +53,16 @@ impl Path {
         );
     }
 
-    pub(crate) fn add_and_norm(self, rows: &mut [f32], more: &[f32], norm: Norm<'_>) {
-        on_path!(
-            self,
-            kernels::add_and_norm(rows, more, norm),
-            avx2::add_and_norm(rows, more, norm)
-        );
+    pub(crate) fn add_and_norm(self, rows: &mut [f32], more: &[f32], norm: LayerNorm<'_>) {
+        on_path!(self, kernels::add_and_norm(rows, more, norm), avx2::add_and_norm(rows, more, norm));
     }
 
     pub(crate) fn gelu(self, values: &mut [f32]) {
         on_path!(self, kernels::gelu::<false>(values), avx2::gelu(values));
     }
 
-    pub(crate) fn attend(self, input: Attention<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
-        on_path!(
-            self,
-            attention::attend::<false>(input, scratch, out),
-            avx2::attend(input, scratch, out)
-        );
+    pub(crate) fn attend(self, input: AttentionInput<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
+        on_path!(self, attention::attend::<false>(input, scratch, out), avx2::attend(input, scratch, out));
     }
 
     pub(crate) fn dot(self, a: &[i8], b: &[i8]) -> i32 {
@@ -89,25 +71,17 @@ impl Path {
 
     pub(crate) fn dots(self, query: &[i8], rows: &[i8], out: &mut Vec<i32>) {
         let rows = rows.chunks_exact(query.len().max(1));
-        on_path!(
-            self,
-            out.extend(rows.map(|row| portable::dot(query, row))),
-            avx2::dots(query, rows, out)
-        );
+        on_path!(self, out.extend(rows.map(|row| portable::dot(query, row))), avx2::dots(query, rows, out));
     }
 
     pub(crate) fn sign_distances(self, query: &[u64], rows: &[u64], out: &mut Vec<u32>) {
-        on_path!(
-            self,
-            portable::sign_distances(query, rows, out),
-            avx2::sign_distances(query, rows, out)
-        );
+        on_path!(self, portable::sign_distances(query, rows, out), avx2::sign_distances(query, rows, out));
     }
 }
 
 pub(crate) fn as_i8(bytes: &[u8]) -> &[i8] {
-    // SAFETY: `u8` and `i8` have the same size and alignment, and every value of one is a
-    // value of the other; length and lifetime stay those of `bytes`.
+    // SAFETY: `u8` and `i8` have the same size and alignment, and every bit pattern is valid for
+    // both; length and lifetime are those of `bytes`.
     #[allow(unsafe_code)]
     unsafe {
         std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len())
@@ -132,15 +106,15 @@ mod avx2 {
     use std::mem::transmute;
     use std::slice::ChunksExact;
 
-    use crate::attention::{self, Attention, HeadScratch};
+    use crate::attention::{self, AttentionInput, HeadScratch};
     use crate::format::{GROUP, PANEL};
-    use crate::kernels::{self, Matrix, Norm, Pair, Panel, Rows};
-    use crate::vector::portable;
+    use crate::kernels::{self, LayerNorm, QuantizedRows, WeightMatrix, WeightPair, WeightPanel};
+    use crate::portable;
 
-    /// Rows whose sums fit into the registers beside one panel.
+    /// Rows whose sums fit into registers beside one panel.
     const ROWS_MAX: usize = 6;
 
-    /// Says that this processor has AVX2, FMA and POPCNT.
+    /// Proof that this processor has AVX2, FMA and POPCNT.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) struct Avx2(());
 
@@ -154,17 +128,12 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn quantize_rows(
-        rows: &[f32],
-        inputs: usize,
-        pairs: &mut [u32],
-        scales: &mut [f32],
-    ) {
+    pub(super) fn quantize_rows(rows: &[f32], inputs: usize, pairs: &mut [u32], scales: &mut [f32]) {
         kernels::quantize_rows(rows, inputs, pairs, scales);
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn add_and_norm(rows: &mut [f32], more: &[f32], norm: Norm<'_>) {
+    pub(super) fn add_and_norm(rows: &mut [f32], more: &[f32], norm: LayerNorm<'_>) {
         kernels::add_and_norm(rows, more, norm);
     }
 
@@ -174,27 +143,21 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn attend(input: Attention<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
+    pub(super) fn attend(input: AttentionInput<'_>, scratch: &mut HeadScratch, out: &mut [f32]) {
         attention::attend::<true>(input, scratch, out);
     }
 
-    /// Like [`kernels::product`], with a few rows at a time so that a weight is widened
-    /// once for all of them.
+    /// Like [`kernels::product`], but a few rows at a time, so that each weight is widened once for
+    /// all of them.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn product(rows: Rows<'_>, matrix: &Matrix<'_>, out: &mut [f32]) {
+    pub(super) fn product(rows: QuantizedRows<'_>, matrix: &WeightMatrix<'_>, out: &mut [f32]) {
         let count = rows.scales.len();
-        // Blocks of nearly equal size: one row alone would widen weights only for itself.
+        // Blocks of nearly equal size: a single leftover row would widen all weights for itself.
         let blocks = count.div_ceil(ROWS_MAX);
-        for (at, panel) in Panel::of(matrix).enumerate() {
+        for (at, panel) in WeightPanel::panels(matrix).enumerate() {
             for block in 0..blocks {
                 let (first, end) = (count * block / blocks, count * (block + 1) / blocks);
-                let tile = Tile {
-                    rows,
-                    matrix,
-                    panel,
-                    first,
-                    column: at * PANEL,
-                };
+                let tile = RowTile { rows, matrix, panel, first, column: at * PANEL };
                 match end - first {
                     1 => tile.fill::<1>(out),
                     2 => tile.fill::<2>(out),
@@ -208,24 +171,22 @@ mod avx2 {
     }
 
     /// A few rows times one panel.
-    struct Tile<'a, 'm> {
-        rows: Rows<'a>,
-        matrix: &'a Matrix<'m>,
-        panel: Panel<'m>,
+    struct RowTile<'a, 'm> {
+        rows: QuantizedRows<'a>,
+        matrix: &'a WeightMatrix<'m>,
+        panel: WeightPanel<'m>,
         first: usize,
         column: usize,
     }
 
-    impl Tile<'_, '_> {
+    impl RowTile<'_, '_> {
         #[target_feature(enable = "avx2,fma")]
         #[inline]
         fn fill<const ROWS: usize>(&self, out: &mut [f32]) {
             let half = self.matrix.inputs / 2;
             let mut rows = [[].as_slice(); ROWS];
             for (at, row) in rows.iter_mut().enumerate() {
-                *row = self.rows.pairs[(self.first + at) * half..][..half]
-                    .as_chunks()
-                    .0;
+                *row = self.rows.pairs[(self.first + at) * half..][..half].as_chunks().0;
             }
             let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
             let groups = self.panel.weights.iter().zip(self.panel.scales);
@@ -250,21 +211,18 @@ mod avx2 {
                 let out = &mut out[row * self.matrix.outputs + self.column..][..PANEL];
                 for half in 0..2 {
                     let out = out.as_chunks_mut::<8>().0;
-                    store(
-                        &mut out[half],
-                        _mm256_fmadd_ps(sums[half], scale, bias[half]),
-                    );
+                    store(&mut out[half], _mm256_fmadd_ps(sums[half], scale, bias[half]));
                 }
             }
         }
     }
 
-    /// Sums over one group of inputs, exact as in the portable path.
+    /// Exact sums over one group of inputs, as in the portable path.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn group_sums<const ROWS: usize>(
         rows: [&[u32; GROUP / 2]; ROWS],
-        weights: &[Pair; GROUP / 2],
+        weights: &[WeightPair; GROUP / 2],
     ) -> [[__m256i; 2]; ROWS] {
         let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
         for (pair, weights) in weights.iter().enumerate() {
@@ -281,7 +239,7 @@ mod avx2 {
         sums
     }
 
-    /// The query is widened once for all rows.
+    /// Dot products with many rows; the query is widened once.
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn dots(query: &[i8], rows: ChunksExact<'_, i8>, out: &mut Vec<i32>) {
         let (chunks, rest) = query.as_chunks();
@@ -336,8 +294,8 @@ mod avx2 {
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn load(floats: &[[u8; 4]; 8]) -> __m256 {
-        // SAFETY: both types are 32 bytes for which every value is valid, and this
-        // processor keeps floats as the file does, lowest byte first.
+        // SAFETY: both types are 32 bytes for which every value is valid, and x86-64 is
+        // little-endian like the file.
         #[allow(unsafe_code)]
         unsafe {
             transmute::<[[u8; 4]; 8], __m256>(*floats)

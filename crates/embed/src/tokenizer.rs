@@ -1,20 +1,20 @@
-//! Text to token ids, the way BERT's uncased models were trained: clean, split into words
-//! and punctuation, fold to lower case without accents, then cut each word into the
-//! longest pieces that the vocabulary has.
+//! The WordPiece tokenizer of BERT's uncased models: cleans the text, splits it into words and
+//! punctuation, lower-cases and strips accents, then splits each word into the longest pieces of
+//! the vocabulary.
 //!
-//! Reads no further than the limit on tokens needs, so a megabyte of text costs no more
-//! than its beginning.
+//! It reads no further than the token limit requires, so a megabyte of text costs no more than its
+//! beginning.
 
 use crate::unicode::{fold, is_dropped, is_ideograph, is_punctuation};
 use crate::vocab::Vocab;
 
-/// A longer word becomes one unknown token.
+/// Maximum length of a word; a longer one becomes one unknown token.
 const WORD_CHARS_MAX: usize = 100;
 
-/// Names of tokens that mean themselves when a text spells them out.
+/// Special tokens that are recognised when spelt out in a text.
 const SPECIAL: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/// Cuts one text. The two tokens that mark the ends of a text are the caller's.
+/// Tokenizes one text. The caller adds the start and end tokens.
 #[derive(Debug)]
 pub(crate) struct Tokenizer<'m> {
     vocab: Vocab<'m>,
@@ -26,19 +26,13 @@ pub(crate) struct Tokenizer<'m> {
 }
 
 impl<'m> Tokenizer<'m> {
-    /// Appends to `ids` until `limit` of them are there.
+    /// A tokenizer that appends to `ids` up to `limit`.
     pub(crate) fn new(vocab: Vocab<'m>, unknown: u32, ids: Vec<u32>, limit: usize) -> Self {
         let word = String::with_capacity(WORD_CHARS_MAX * 4);
-        Tokenizer {
-            vocab,
-            unknown,
-            limit,
-            word,
-            word_chars: 0,
-            ids,
-        }
+        Tokenizer { vocab, unknown, limit, word, word_chars: 0, ids }
     }
 
+    /// Tokenizes the text and returns all ids.
     pub(crate) fn read(mut self, text: &str) -> Vec<u32> {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -109,7 +103,8 @@ impl<'m> Tokenizer<'m> {
         }
     }
 
-    /// False when some part of the word is no piece: then the whole word is unknown.
+    /// Splits the word into pieces. False if some part is not in the vocabulary; then the whole
+    /// word is unknown.
     fn cut_word(&mut self) -> bool {
         let mut rest = self.word.as_str();
         while !rest.is_empty() {

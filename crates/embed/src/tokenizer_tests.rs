@@ -1,33 +1,32 @@
 use proptest::prelude::*;
 
-use crate::Model;
+use crate::EmbeddingModel;
 
-/// Texts of ours with the ids that Hugging Face's tokenizer gives them.
+/// Our texts with the ids of Hugging Face's tokenizer.
 const KNOWN: &str = include_str!("../tests/tokens.jsonl");
 
 #[derive(serde::Deserialize)]
-struct Known {
+struct TokenizedText {
     text: String,
     ids: Vec<u32>,
 }
 
+fn token_ids(model: &EmbeddingModel, text: &str) -> Vec<u32> {
+    model.ids(&[text], model.tokens_max())
+}
+
 #[test]
-fn texts_are_cut_as_the_model_was_trained_on_them() {
+fn tokens_match_the_reference_tokenizer() {
     for line in KNOWN.lines() {
-        let known: Known = serde_json::from_str(line).unwrap();
-        assert_eq!(
-            Model::built_in().token_ids(&known.text),
-            known.ids,
-            "{:?}",
-            known.text
-        );
+        let known: TokenizedText = serde_json::from_str(line).unwrap();
+        assert_eq!(token_ids(EmbeddingModel::built_in(), &known.text), known.ids, "{:?}", known.text);
     }
 }
 
 #[test]
-fn a_limit_cuts_the_text_and_keeps_both_ends() {
-    let model = Model::built_in();
-    let all = model.token_ids("one two three four five");
+fn token_limit_keeps_start_and_end_tokens() {
+    let model = EmbeddingModel::built_in();
+    let all = token_ids(model, "one two three four five");
     assert_eq!(all.len(), 7);
     for limit in 2..9 {
         let ids = model.ids(&["one two three four five"], limit);
@@ -36,13 +35,13 @@ fn a_limit_cuts_the_text_and_keeps_both_ends() {
         assert_eq!(ids.last(), all.last());
     }
     assert_eq!(model.ids(&["one"], 0), model.ids(&[""], 2));
-    assert_eq!(model.tokens(&"word ".repeat(100_000)), 256);
+    assert_eq!(model.token_count(&"word ".repeat(100_000)), 256);
 }
 
 proptest! {
     #[test]
-    fn any_text_has_ids_of_the_vocabulary(text in ".{0,400}") {
-        let ids = Model::built_in().token_ids(&text);
+    fn ids_are_always_in_the_vocabulary(text in ".{0,400}") {
+        let ids = token_ids(EmbeddingModel::built_in(), &text);
         prop_assert!((2..=256).contains(&ids.len()));
         prop_assert!(ids.iter().all(|id| *id < 30_522));
     }
@@ -51,7 +50,7 @@ proptest! {
     fn accents_and_case_do_not_matter(word in "[a-z]{1,12}", at in 0_usize..12) {
         let at = at.min(word.len());
         let accented = format!("{}\u{301}{}", &word[..at], word[at..].to_uppercase());
-        let model = Model::built_in();
-        prop_assert_eq!(model.token_ids(&accented), model.token_ids(&word));
+        let model = EmbeddingModel::built_in();
+        prop_assert_eq!(token_ids(model, &accented), token_ids(model, &word));
     }
 }

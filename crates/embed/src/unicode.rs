@@ -1,35 +1,30 @@
-//! What the tokenizer needs to know of a character, for a model that was trained on text
-//! in lower case and without accents.
+//! Character properties for an uncased tokenizer without accents.
 //!
-//! The tables are made by `cargo xtask unicode`; they are the part of Unicode that the
-//! standard library does not carry.
+//! `cargo xtask unicode` generates the tables; they hold the part of Unicode that the standard
+//! library lacks.
 
 use crate::unicode_table::{DROPPED, FOLDS, FOLDS_LONG, PUNCTUATION};
 
-/// Control, format and private characters, marks that sit on another character, and the
-/// sign of broken text: none of them reaches the model.
+/// Whether a character is dropped: control, format, private-use and combining characters, and the
+/// replacement character.
 pub(crate) fn is_dropped(c: char) -> bool {
     !matches!(c, '\t' | '\n' | '\r') && in_ranges(DROPPED, c)
 }
 
-/// A character that is always a token of its own.
+/// Whether a character is punctuation, always a token of its own.
 pub(crate) fn is_punctuation(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_punctuation()
-    } else {
-        in_ranges(PUNCTUATION, c)
-    }
+    if c.is_ascii() { c.is_ascii_punctuation() } else { in_ranges(PUNCTUATION, c) }
 }
 
-/// An ideograph, which is a word by itself. Kana and Hangul are written with letters.
+/// Whether a character is an ideograph, a word by itself. Kana and Hangul are not.
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c),
         0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x2_A6DF
         | 0x2_A700..=0x2_B81F | 0x2_B920..=0x2_CEAF | 0x2_F800..=0x2_FA1F)
 }
 
-/// Calls `take` for what is left of a character in lower case and without accents:
-/// usually one character, for composed Hangul its two or three letters.
+/// Calls `take` for each character of the lower-case form without accents: usually one, for
+/// composed Hangul its two or three letters.
 pub(crate) fn fold(c: char, mut take: impl FnMut(char)) {
     let code = u32::from(c);
     if let Some(syllable) = code.checked_sub(HANGUL_FIRST).filter(|s| *s < HANGUL_COUNT) {
@@ -47,7 +42,7 @@ pub(crate) fn fold(c: char, mut take: impl FnMut(char)) {
 const HANGUL_FIRST: u32 = 0xAC00;
 const HANGUL_COUNT: u32 = 19 * 21 * 28;
 
-/// The letters of a Hangul syllable; Unicode arranges all 11,172 of them by rule.
+/// The letters of a Hangul syllable; Unicode arranges all 11,172 systematically.
 fn hangul(syllable: u32) -> [Option<char>; 3] {
     let (lead, vowel, tail) = (syllable / (21 * 28), syllable / 28 % 21, syllable % 28);
     let tail = (tail > 0).then_some(0x11A7 + tail);

@@ -2,10 +2,7 @@
 //!
 //! Ranges include both ends. Zeros fill up the long folds.
 
-#![allow(
-    clippy::unreadable_literal,
-    reason = "code points are written like this"
-)]
+#![allow(clippy::unreadable_literal, reason = "code points are written like this")]
 
 #[rustfmt::skip]
 pub(crate) static DROPPED: &[(u32, u32)] = &[

@@ -1,11 +1,11 @@
-//! The pieces a text is cut into, found by hash in a table that was made with the file.
+//! The vocabulary of word pieces, looked up in a hash table stored in the weights file.
 //!
-//! Nothing is built when a process starts. A damaged table can only make a piece unknown:
-//! every index read from it is checked before it is used.
+//! Nothing is built at process start. A corrupt table can only make pieces unknown: every index
+//! read from it is checked before use.
 
 use crate::format::{EMPTY, HASH_START, PROBES_MAX, first_slot, hash_step};
 
-/// Marks a piece that continues a word.
+/// Prefix of pieces that continue a word.
 pub(crate) const CONTINUES: &[u8] = b"##";
 
 /// The vocabulary, borrowed from the weights file.
@@ -18,17 +18,13 @@ pub(crate) struct Vocab<'m> {
 }
 
 impl<'m> Vocab<'m> {
-    /// The id of a whole piece, as it is spelt in the vocabulary.
+    /// The id of a piece, as spelt in the vocabulary.
     pub(crate) fn find(&self, piece: &[u8]) -> Option<u32> {
-        self.probe(
-            piece.iter().copied().fold(HASH_START, hash_step),
-            &[],
-            piece,
-        )
+        self.probe(piece.iter().copied().fold(HASH_START, hash_step), &[], piece)
     }
 
-    /// The longest piece that `rest` starts with, and how many bytes of it that is.
-    /// `rest` is what remains of a word, `inside` says that something came before it.
+    /// The longest piece at the start of `rest`, the remainder of a word, and its length in bytes.
+    /// `inside` means that part of the word precedes it.
     pub(crate) fn longest(&self, rest: &str, inside: bool) -> Option<(u32, usize)> {
         let mark = if inside { CONTINUES } else { &[] };
         let mut hashes = [0; 256];
@@ -39,13 +35,10 @@ impl<'m> Vocab<'m> {
             hash = hash_step(hash, *byte);
             *slot = hash;
         }
-        (1..=most)
-            .rev()
-            .filter(|end| rest.is_char_boundary(*end))
-            .find_map(|end| {
-                let id = self.probe(hashes[end - 1], mark, &rest.as_bytes()[..end])?;
-                Some((id, end))
-            })
+        (1..=most).rev().filter(|end| rest.is_char_boundary(*end)).find_map(|end| {
+            let id = self.probe(hashes[end - 1], mark, &rest.as_bytes()[..end])?;
+            Some((id, end))
+        })
     }
 
     fn probe(&self, hash: u32, mark: &[u8], tail: &[u8]) -> Option<u32> {

@@ -1,8 +1,8 @@
-//! The client under test: an exact version of Claude Code, from npm, by package name.
+//! The client under test: an exact version of Claude Code from npm, as a [`ClaudeClient`].
 //!
-//! [`ensure`] installs and is what `cargo xtask test` calls; [`find`] and [`or_skip`] only look,
-//! so that a test never touches the network. Clients live in `clients/VERSION` of the target
-//! directory, or of the directory that `CLAUDE_MEM_RIG_CLIENTS` names.
+//! [`ensure`] installs it and is called by `cargo xtask test`; [`find`] and [`or_skip`] only look for an
+//! installed one, so that a test never uses the network. Clients are in `clients/VERSION` below the target
+//! directory, or in `VERSION` below the directory that `CLAUDE_MEM_RIG_CLIENTS` names.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,51 +14,52 @@ use std::time::Duration;
 
 use crate::process;
 
-/// The version that everything is tested with.
+/// The version that all tests use.
 pub const CURRENT: &str = "2.1.325";
-/// What npm picks on an older Node.
+/// The version that npm selects on an older Node.
 pub const OLDER: &str = "2.1.197";
-/// The last line that still ran on Node, with the old set of hook events.
+/// The last release line that ran on Node, with the old set of hook events.
 pub const OLDEST: &str = "2.0.77";
 
+/// All versions that the tests run.
 pub const VERSIONS: [&str; 3] = [CURRENT, OLDER, OLDEST];
 
 const PACKAGE: &str = "@anthropic-ai/claude-code";
 const INSTALL_SECONDS_MAX: u64 = 600;
 
-/// A client that can be run.
+/// An installed client.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct ClaudeClient {
     pub version: String,
     program: PathBuf,
-    /// The script that the program runs, for the versions that are JavaScript.
+    /// The script that Node runs, for versions that are JavaScript.
     script: Option<PathBuf>,
 }
 
-/// Why there is no client.
+/// A prerequisite of a test is missing, with the reason.
 #[derive(Clone, Debug)]
-pub struct Missing(pub String);
+pub struct MissingPrerequisite(pub String);
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingPrerequisite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Missing {}
+impl std::error::Error for MissingPrerequisite {}
 
-impl Client {
+impl ClaudeClient {
     /// The native executable, or Node.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// What to put before the client's own arguments.
+    /// Arguments to put before the client's own.
     pub fn first_args(&self) -> impl Iterator<Item = &Path> {
         self.script.iter().map(PathBuf::as_path)
     }
 
-    /// One file that starts the client by itself; the old ones find Node on the PATH.
+    /// A single file that starts the client when executed; old versions find Node on the PATH.
     pub fn executable(&self) -> &Path {
         self.script.as_deref().unwrap_or(&self.program)
     }
@@ -69,8 +70,8 @@ impl Client {
         command
     }
 
-    /// Whether settings may name this hook event. One unknown event switches off all hooks of
-    /// the file on 2.0, so what is written must be known.
+    /// Whether settings may contain this hook event. On 2.0 one unknown event disables all hooks of
+    /// the file.
     pub fn knows_event(&self, event: &str) -> bool {
         !self.version.starts_with("2.0.") || EVENTS_OF_2_0.contains(&event)
     }
@@ -91,51 +92,36 @@ const EVENTS_OF_2_0: [&str; 12] = [
     "PermissionRequest",
 ];
 
-/// The client if it is installed; otherwise prints `skipped: REASON` for the log of the tests.
-pub fn or_skip(version: &str) -> Option<Client> {
-    find(version)
-        .map_err(|missing| println!("skipped: {missing}"))
-        .ok()
+/// The client if it is installed; otherwise prints `skipped: REASON` to the test log.
+pub fn or_skip(version: &str) -> Option<ClaudeClient> {
+    find(version).map_err(|missing| println!("skipped: {missing}")).ok()
 }
 
-/// Looks for an installed client; never installs.
-pub fn find(version: &str) -> Result<Client, Missing> {
+/// Finds an installed client; never installs one.
+pub fn find(version: &str) -> Result<ClaudeClient, MissingPrerequisite> {
     let home = clients_dir().join(version);
     if !home.is_dir() {
         let why = fs::read_to_string(reason_file(version))
             .unwrap_or_else(|_| "not installed; `cargo xtask test` installs it".to_owned());
-        return Err(Missing(format!("{PACKAGE} {version}: {why}")));
+        return Err(MissingPrerequisite(format!("{PACKAGE} {version}: {why}")));
     }
     let scope = home.join("node_modules/@anthropic-ai");
-    if let Some(program) = native(&scope) {
-        return Ok(Client {
-            version: version.to_owned(),
-            program,
-            script: None,
-        });
+    if let Some(program) = find_native_program(&scope) {
+        return Ok(ClaudeClient { version: version.to_owned(), program, script: None });
     }
     let script = scope.join("claude-code/cli.js");
     if !script.is_file() {
-        return Err(Missing(format!(
-            "{PACKAGE} {version}: no build for this platform"
-        )));
+        return Err(MissingPrerequisite(format!("{PACKAGE} {version}: no build for this platform")));
     }
-    let program = on_path("node").ok_or_else(|| {
-        Missing(format!(
-            "{PACKAGE} {version} needs node, which is not on the PATH"
-        ))
+    let program = find_on_path("node").ok_or_else(|| {
+        MissingPrerequisite(format!("{PACKAGE} {version} needs node, which is not on the PATH"))
     })?;
-    Ok(Client {
-        version: version.to_owned(),
-        program,
-        script: Some(script),
-    })
+    Ok(ClaudeClient { version: version.to_owned(), program, script: Some(script) })
 }
 
-/// Finds the client, installing it first if need be. Processes that call this at once wait for
-/// the first of them.
-pub fn ensure(version: &str) -> Result<Client, Missing> {
-    let failed = |e: io::Error| Missing(format!("{PACKAGE} {version}: {e}"));
+/// Finds the client, installing it first if necessary. A lock serialises concurrent calls.
+pub fn ensure(version: &str) -> Result<ClaudeClient, MissingPrerequisite> {
+    let failed = |e: io::Error| MissingPrerequisite(format!("{PACKAGE} {version}: {e}"));
     let clients = clients_dir();
     fs::create_dir_all(&clients).map_err(failed)?;
     let lock = File::create(clients.join("lock")).map_err(failed)?;
@@ -144,62 +130,49 @@ pub fn ensure(version: &str) -> Result<Client, Missing> {
         let installed = install(version, &clients);
         let reason = reason_file(version);
         match &installed {
-            // The reason is only a note to later readers; the error itself is returned.
+            // The file only tells later runs the reason; the error itself is returned.
             Err(missing) => drop(fs::write(reason, &missing.0)),
             Ok(()) => drop(fs::remove_file(reason)),
         }
-        installed.map_err(|missing| Missing(format!("{PACKAGE} {version}: {missing}")))?;
+        installed.map_err(|missing| MissingPrerequisite(format!("{PACKAGE} {version}: {missing}")))?;
     }
     find(version)
 }
 
-/// Installs beside the final place and renames, so that a half-made client is never found.
-fn install(version: &str, clients: &Path) -> Result<(), Missing> {
-    let npm = on_path("npm").ok_or_else(|| Missing("npm is not on the PATH".to_owned()))?;
+/// Installs into a temporary directory and renames it, so that a partial client is never found.
+fn install(version: &str, clients: &Path) -> Result<(), MissingPrerequisite> {
+    let npm = find_on_path("npm").ok_or_else(|| MissingPrerequisite("npm is not on the PATH".to_owned()))?;
     let partial = clients.join(format!("{version}.partial"));
-    let failed = |e: io::Error| Missing(e.to_string());
+    let failed = |e: io::Error| MissingPrerequisite(e.to_string());
     if partial.exists() {
         fs::remove_dir_all(&partial).map_err(failed)?;
     }
     fs::create_dir_all(&partial).map_err(failed)?;
     let mut command = Command::new(npm);
     command
-        .args([
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--prefix",
-        ])
+        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
         .arg(&partial)
         .arg(format!("{PACKAGE}@{version}"));
     let output = process::run(command, b"", Duration::from_secs(INSTALL_SECONDS_MAX));
     if output.code != Some(0) {
-        // A half-made client is of no use, and removing it may fail for the same reason.
+        // A partial client is useless, and removing it may fail for the same reason.
         let _ = fs::remove_dir_all(&partial);
-        return Err(Missing(format!(
-            "npm install failed: {}",
-            reason_in(&output.stderr)
-        )));
+        return Err(MissingPrerequisite(format!("npm install failed: {}", npm_error_reason(&output.stderr))));
     }
     fs::rename(&partial, clients.join(version)).map_err(failed)
 }
 
-/// npm's own sentence: its first error line that is not a bare code.
-fn reason_in(stderr: &str) -> String {
-    let errors = stderr
-        .lines()
-        .filter_map(|line| line.strip_prefix("npm error "));
+/// npm's own message: its first error line that is not a bare code.
+fn npm_error_reason(stderr: &str) -> String {
+    let errors = stderr.lines().filter_map(|line| line.strip_prefix("npm error "));
     let mut sentences = errors.filter(|line| !line.starts_with("code "));
     sentences.next().unwrap_or("no reason given").to_owned()
 }
 
-/// The native client is a package of its own, one per platform; npm has chosen already.
-fn native(scope: &Path) -> Option<PathBuf> {
+/// The native executable, from the platform-specific package that npm has selected.
+fn find_native_program(scope: &Path) -> Option<PathBuf> {
     let packages = fs::read_dir(scope).ok()?.flatten();
-    packages
-        .map(|package| package.path().join("claude"))
-        .find(|program| program.is_file())
+    packages.map(|package| package.path().join("claude")).find(|program| program.is_file())
 }
 
 fn reason_file(version: &str) -> PathBuf {
@@ -211,12 +184,10 @@ fn clients_dir() -> PathBuf {
     named.unwrap_or_else(|| target_dir().join("clients"))
 }
 
-/// The target directory of the build that made the running program: cargo marks it.
+/// The target directory that contains the running program; cargo marks it with `CACHEDIR.TAG`.
 pub(crate) fn target_dir() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
-    let marked = program
-        .ancestors()
-        .find(|dir| dir.join("CACHEDIR.TAG").is_file());
+    let marked = program.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file());
     let named = || std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     marked
         .map(Path::to_path_buf)
@@ -224,9 +195,8 @@ pub(crate) fn target_dir() -> PathBuf {
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"))
 }
 
-pub fn on_path(name: &str) -> Option<PathBuf> {
+/// The path of this program, if it is on the PATH.
+pub fn find_on_path(name: &str) -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|dir| dir.join(name))
-        .find(|program| program.is_file())
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|program| program.is_file())
 }

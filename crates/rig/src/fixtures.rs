@@ -1,7 +1,7 @@
-//! What real clients once sent, recorded in `crates/claude-mem/tests/fixtures`.
+//! Recorded hook calls and transcripts of real clients, from `crates/claude-mem/tests/fixtures`.
 //!
-//! A recording speaks of `/home/user` and `/home/user/project`; [`Sandbox::replay`] and
-//! [`Sandbox::lay_transcript`] put the sandbox's own paths in their place.
+//! Recordings contain the paths `/home/user` and `/home/user/project`; [`Sandbox::replay`] and
+//! [`Sandbox::place_transcript`] replace them by the sandbox's own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,22 +11,18 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::process::{self, Output};
+use crate::process::{self, ProcessOutput};
 use crate::sandbox::Sandbox;
 
 const HOME: &str = "/home/user";
 const PROJECT: &str = "/home/user/project";
 const HOOK_SECONDS_MAX: u64 = 60;
 
-/// The clients of which there are recordings.
-pub const CLIENTS: [&str; 4] = [
-    "claude-code-2.1.325",
-    "claude-code-2.1.197",
-    "claude-code-2.0.77",
-    "claude-code-1.0.127",
-];
+/// The recorded clients.
+pub const CLIENTS: [&str; 4] =
+    ["claude-code-2.1.325", "claude-code-2.1.197", "claude-code-2.0.77", "claude-code-1.0.127"];
 
-/// One hook call: its stdin, and the variables the client added.
+/// One hook call: its stdin, and the environment variables that the client added.
 #[derive(Clone, Debug, Deserialize)]
 pub struct HookCall {
     /// `claude-code-2.1.325/hooks/PostToolUse.Bash.json`
@@ -42,13 +38,13 @@ impl HookCall {
         self.stdin["hook_event_name"].as_str().unwrap_or_default()
     }
 
-    /// The bytes as they were on stdin.
+    /// The payload as it was on stdin.
     pub fn payload(&self) -> String {
         self.stdin.to_string()
     }
 }
 
-/// One recorded hook call, by its name.
+/// The recorded hook call of this name.
 #[track_caller]
 pub fn hook(name: &str) -> HookCall {
     let text = text(name);
@@ -58,12 +54,9 @@ pub fn hook(name: &str) -> HookCall {
     call
 }
 
-/// Every recorded hook call of one client, by name.
+/// Every recorded hook call of one client, sorted by name.
 pub fn hooks(client: &str) -> Vec<HookCall> {
-    names(&format!("{client}/hooks"))
-        .iter()
-        .map(|name| hook(name))
-        .collect()
+    names(&format!("{client}/hooks")).iter().map(|name| hook(name)).collect()
 }
 
 /// The names of a client's transcripts.
@@ -73,17 +66,16 @@ pub fn transcripts(client: &str) -> Vec<String> {
     names
 }
 
-/// A recording as it is.
+/// The text of a recording.
 #[track_caller]
 pub fn text(name: &str) -> String {
     let path = path(name);
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("cannot read {}: {e}", path.display()))
 }
 
+/// The path of a recording.
 pub fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../claude-mem/tests/fixtures")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../claude-mem/tests/fixtures").join(name)
 }
 
 fn names(dir: &str) -> Vec<String> {
@@ -95,48 +87,42 @@ fn names(dir: &str) -> Vec<String> {
 }
 
 impl Sandbox {
-    /// The text with the recording's paths replaced by those of this sandbox.
-    pub fn moved_here(&self, recorded: &str) -> String {
+    /// Replaces the paths of a recording by those of this sandbox.
+    pub fn localize_paths(&self, recorded: &str) -> String {
         recorded
             .replace(PROJECT, &self.project().to_string_lossy())
             .replace(HOME, &self.home().to_string_lossy())
     }
 
-    /// Gives a recorded call to the hook of the executable under test, environment and all.
-    pub fn replay(&self, call: &HookCall) -> Output {
+    /// Runs the hook of the executable under test with a recorded call and its environment.
+    pub fn replay(&self, call: &HookCall) -> ProcessOutput {
         let mut command = self.mem_command(&["hook", "claude-code", call.event()]);
         for (name, value) in &call.env {
-            command.env(name, self.moved_here(value));
+            command.env(name, self.localize_paths(value));
         }
-        let cwd = PathBuf::from(self.moved_here(&call.cwd));
+        let cwd = PathBuf::from(self.localize_paths(&call.cwd));
         fs::create_dir_all(&cwd).unwrap_or_else(|e| panic!("cannot make {}: {e}", cwd.display()));
-        let payload = self.moved_here(&call.payload());
+        let payload = self.localize_paths(&call.payload());
         let limit = Duration::from_secs(HOOK_SECONDS_MAX);
         process::run(with_dir(command, &cwd), payload.as_bytes(), limit)
     }
 
-    /// Lays a recorded transcript, and those of its subagents, where the client would keep them,
-    /// and returns its path.
-    pub fn lay_transcript(&self, name: &str) -> PathBuf {
+    /// Writes a recorded transcript, and those of its subagents, where the client would, and returns
+    /// its path.
+    pub fn place_transcript(&self, name: &str) -> PathBuf {
         let recorded = text(name);
         let session = session_of(&recorded);
         let dir = self.home().join(".claude/projects/-home-user-project");
-        let laid = self.write(
-            dir.join(format!("{session}.jsonl")),
-            self.moved_here(&recorded),
-        );
+        let laid = self.write(dir.join(format!("{session}.jsonl")), self.localize_paths(&recorded));
         let stem = name.trim_end_matches(".jsonl");
-        // New clients keep subagents in the session's own folder, old ones next to the transcript.
+        // New clients store subagents in the session's folder, old ones next to the transcript.
         for (from, to) in [
-            (
-                format!("{stem}/subagents"),
-                dir.join(&session).join("subagents"),
-            ),
+            (format!("{stem}/subagents"), dir.join(&session).join("subagents")),
             (format!("{stem}.beside"), dir),
         ] {
-            for file in names_or_none(&from) {
+            for file in names_if_any(&from) {
                 let target = to.join(Path::new(&file).file_name().unwrap_or_default());
-                self.write(target, self.moved_here(&text(&file)));
+                self.write(target, self.localize_paths(&text(&file)));
             }
         }
         laid
@@ -148,20 +134,13 @@ fn with_dir(mut command: std::process::Command, dir: &Path) -> std::process::Com
     command
 }
 
-fn names_or_none(dir: &str) -> Vec<String> {
-    if path(dir).is_dir() {
-        names(dir)
-    } else {
-        Vec::new()
-    }
+fn names_if_any(dir: &str) -> Vec<String> {
+    if path(dir).is_dir() { names(dir) } else { Vec::new() }
 }
 
-/// The session of the first line that names one.
+/// The session id of the first line that has one.
 fn session_of(transcript: &str) -> String {
-    let lines = transcript
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines = transcript.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut ids = lines.filter_map(|line| line["sessionId"].as_str().map(str::to_owned));
-    ids.next()
-        .unwrap_or_else(|| panic!("a transcript names its session"))
+    ids.next().unwrap_or_else(|| panic!("a transcript names its session"))
 }

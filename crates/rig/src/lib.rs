@@ -1,45 +1,46 @@
-//! The stage on which the tests of the whole program are played.
+//! The test rig: everything that a test of the whole program needs around it.
 //!
-//! The client is the published Claude Code package, the model is a script, the home directory is
-//! temporary, and nothing leaves loopback:
+//! A [`Sandbox`] is a temporary home directory with a clean environment. In it run the published
+//! Claude Code package ([`client`]) and the executable under test; the model is a script
+//! ([`model::ScriptedModel`]), and no connection leaves loopback:
 //!
 //! ```no_run
 //! use rig::{client, Sandbox};
-//! use rig::model::{Script, ScriptedModel, Turn};
+//! use rig::model::{ModelScript, ModelTurn, ScriptedModel};
 //! use serde_json::json;
 //!
 //! let Some(client) = client::or_skip(client::CURRENT) else { return };
 //! let model = ScriptedModel::start(
-//!     Script::session()
-//!         .turn(Turn::call("Bash", json!({"command": "ls"})))
-//!         .turn(Turn::text("Done.")),
+//!     ModelScript::session()
+//!         .turn(ModelTurn::call("Bash", json!({"command": "ls"})))
+//!         .turn(ModelTurn::text("Done.")),
 //! );
 //! let home = Sandbox::new().with_client(&client).with_model(&model);
 //! home.prompt("List the files.").ok();
 //! assert_eq!(model.messages().len(), 2);
 //! ```
 //!
-//! | module | what it plays |
+//! | module | purpose |
 //! |---|---|
-//! | [`model`] | the model: a real HTTP server that answers from a script and can misbehave |
-//! | [`client`] | the client: finds or installs an exact version of Claude Code |
+//! | [`model`] | a scripted model: a real HTTP server that can also misbehave |
+//! | [`client`] | finds or installs an exact version of Claude Code |
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
-//! | [`process`] | running a program to its end, or to a deadline |
-//! | [`mcp`] | the client's side of an MCP server on stdio |
-//! | [`tui`] | the user at the terminal |
-//! | [`fake_claude`] | a `claude` that speaks stream-json from a script, for when the real one is too well behaved |
-//! | [`fixtures`] | what real clients once sent, recorded |
+//! | [`process`] | runs a program to its end or to a deadline |
+//! | [`mcp`] | a client for an MCP server on stdio |
+//! | [`tui`] | drives the client's interactive screen |
+//! | [`fake_claude`] | a `claude` that speaks stream-json from a script, for faults that the real one does not show |
+//! | [`fixtures`] | recorded hook calls and transcripts of real clients |
 //!
-//! Invariant: whatever a test starts through the rig ends with the test. Absent on purpose: the
-//! library under test; the rig only knows the path of an executable.
+//! Invariant: every process that a test starts through the rig ends with the test. The rig does not depend
+//! on the library under test; it only knows the path of an executable.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the child registry is the product's; the rig kills what it started by process group"
+    reason = "the child registry belongs to the product; the rig kills its children by process group"
 )]
 #![allow(
     clippy::expect_used,
-    reason = "a stage that cannot be set up has no caller to tell: it stops the test and says why"
+    reason = "a test whose setup fails has no caller to handle it: it stops with a message"
 )]
 
 pub mod client;
@@ -51,5 +52,5 @@ pub mod process;
 pub mod sandbox;
 pub mod tui;
 
-pub use process::Output;
+pub use process::ProcessOutput;
 pub use sandbox::Sandbox;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Plays the executable under test where the rig itself is tested: `hook` tells what it was given,
-# `mcp` is a server with one tool that answers "first" only after "second".
+# Replaces the executable under test in the tests of the rig itself: `hook` prints its input, `mcp` is a
+# server with one tool that answers "first" only after "second".
 
 if [ "$1" = hook ]; then
   echo "$*"; pwd; echo "$CLAUDE_PROJECT_DIR"; cat

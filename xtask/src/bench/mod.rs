@@ -1,5 +1,8 @@
-//! The measurements of `crates/bench`, built as optimised as what users run. Each has its
-//! own help: `cargo xtask bench hooks --help`.
+//! `cargo xtask bench`: runs the benchmarks of `crates/bench`, built in release mode. `cargo xtask model` and
+//! `unicode` run there as well, so that only that crate links the encoder.
+//!
+//! Each [`BenchTarget`] has its own help: `cargo xtask bench hooks --help`. Benchmarks that start
+//! the product use the executable as it ships.
 
 mod page;
 
@@ -8,68 +11,66 @@ use std::ffi::OsString;
 use crate::cargo;
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum Bench {
-    /// The worker: how fast a day of work becomes memories without a model, and which
-    Drain(Measured),
-    /// The worker with nothing to do: memory and CPU
-    Idle(Measured),
+pub(crate) enum BenchTarget {
+    /// The worker: how fast a day of events becomes memories without a model
+    Drain(BenchArgs),
+    /// The idle worker: memory and CPU
+    Idle(BenchArgs),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
-    Embed(Measured),
-    /// The HTTP API under load: people read while hooks write
-    Http(Measured),
-    /// Hooks: what they cost a client, against /bin/true
-    Hooks(Measured),
-    /// The viewer in a browser: how long until memories are painted, beside an empty page
+    Embed(BenchArgs),
+    /// The HTTP API under load: reads while hooks write
+    Http(BenchArgs),
+    /// Hooks: their cost to a client, compared with /bin/true
+    Hooks(BenchArgs),
+    /// The viewer in a browser: time until memories are painted, compared with an empty page
     Page(page::Args),
-    /// Old transcripts: how fast they are taken in, and in how much memory
-    Import(Measured),
-    /// Retrieval quality on data sets in the shape of our rows
-    Retrieval(Measured),
-    /// What a search costs: each method, warm and in a fresh process, at several sizes
-    Search(Measured),
+    /// Import of old transcripts: speed and memory use
+    Import(BenchArgs),
+    /// Retrieval quality on data sets converted to our rows
+    Retrieval(BenchArgs),
+    /// Search latency: each method, warm and in a fresh process, at several sizes
+    Search(BenchArgs),
 }
 
-/// A measurement of crates/bench.
+/// Arguments that are passed on to crates/bench.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
-pub(crate) struct Measured {
-    /// Arguments for the measurement
+pub(crate) struct BenchArgs {
+    /// Arguments for the benchmark
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<OsString>,
 }
 
-pub(crate) fn run(bench: &Bench) -> anyhow::Result<()> {
+pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
     match bench {
-        Bench::Drain(args) => measure("drain", &args.rest),
-        Bench::Idle(args) => shipped("idle", &args.rest),
-        Bench::Embed(args) => measure("embed", &args.rest),
-        Bench::Import(args) => measure("import", &args.rest),
-        Bench::Hooks(args) => shipped("hooks", &args.rest),
-        Bench::Http(args) => shipped("http", &args.rest),
-        Bench::Page(args) => page::run(args),
-        Bench::Retrieval(args) => measure("retrieval", &args.rest),
-        Bench::Search(args) => shipped("search", &args.rest),
+        BenchTarget::Drain(args) => run_bench("drain", args),
+        BenchTarget::Idle(args) => run_bench_on_dist("idle", args),
+        BenchTarget::Embed(args) => run_bench("embed", args),
+        BenchTarget::Import(args) => run_bench("import", args),
+        BenchTarget::Hooks(args) => run_bench_on_dist("hooks", args),
+        BenchTarget::Http(args) => run_bench_on_dist("http", args),
+        BenchTarget::Page(args) => page::run(args),
+        BenchTarget::Retrieval(args) => run_bench("retrieval", args),
+        BenchTarget::Search(args) => run_bench_on_dist("search", args),
     }
 }
 
-fn measure(what: &str, args: &[OsString]) -> anyhow::Result<()> {
+/// Runs one command of `crates/bench`.
+pub(crate) fn run_bench(what: &str, args: &BenchArgs) -> anyhow::Result<()> {
+    run_with(what, &args.rest)
+}
+
+fn run_with(what: &str, args: &[OsString]) -> anyhow::Result<()> {
     let mut command = cargo::cargo();
-    command.args([
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "claude-mem-bench",
-        "--",
-    ]);
+    command.args(["run", "--quiet", "--release", "--package", "claude-mem-bench", "--"]);
     cargo::run(command.arg(what).args(args))
 }
 
-/// Measures the executable as it ships.
-fn shipped(what: &str, args: &[OsString]) -> anyhow::Result<()> {
-    if args.iter().any(|arg| arg == "--help") {
-        return measure(what, args);
+/// Runs one benchmark on the executable as it ships.
+fn run_bench_on_dist(what: &str, args: &BenchArgs) -> anyhow::Result<()> {
+    if args.rest.iter().any(|arg| arg == "--help") {
+        return run_bench(what, args);
     }
     let exe = cargo::build_dist()?;
-    measure(what, &[&["--exe".into(), exe.into()], args].concat())
+    run_with(what, &[&["--exe".into(), exe.into()], args.rest.as_slice()].concat())
 }

@@ -1,4 +1,4 @@
-//! How long the viewer takes to be there, in a browser, with the executable as it ships.
+//! Load time of the viewer in a browser, served by the executable as it ships.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,19 @@ use crate::test::browser;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Observations that are there
+    /// Number of observations in the database
     #[arg(long, default_value_t = 100_000)]
     observations: usize,
-    /// This executable instead of one that is built
+    /// Use this executable instead of building one
     #[arg(long)]
     exe: Option<PathBuf>,
-    /// Where histories are kept between runs; the other measurements' place does as well
+    /// Directory that caches generated databases; shared with the other benchmarks
     #[arg(long)]
     cache: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let stage = match browser::Stage::new() {
+    let stage = match browser::BrowserHarness::new() {
         Ok(stage) => stage,
         Err(missing) => bail!("{missing}"),
     };

@@ -1,44 +1,37 @@
-//! The viewer in Debian's chromium, driven by the scripts of `tests/browser`.
+//! Runs the browser tests: the scripts of `tests/browser` drive the viewer in Debian's chromium.
 //!
-//! Every file of tests has a home, a worker and a browser of its own; pictures of what they saw
-//! are kept below the target directory. What a machine without a network cannot have is a reason
-//! to skip, and said.
+//! Every test file has its own home, worker and browser; screenshots go below the target directory.
+//! If a prerequisite cannot be installed, the stage is skipped with the reason.
 
 use std::path::{Path, PathBuf};
 
-use super::Outcome;
+use super::StageOutcome;
 use super::needs::find;
-use super::scripts::Scripts;
+use super::scripts::NodeScripts;
 use crate::cargo;
 
-/// The scripts, and a browser for them.
-pub(crate) struct Stage {
-    scripts: Scripts,
+/// The browser scripts and the browser that runs them.
+pub(crate) struct BrowserHarness {
+    scripts: NodeScripts,
     browser: PathBuf,
     out: PathBuf,
 }
 
-impl Stage {
-    /// An error is something that cannot be had here.
+impl BrowserHarness {
+    /// Prepares the scripts; an error names a missing prerequisite.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let Some(browser) = find("chromium") else {
-            anyhow::bail!("chromium is not installed, and cannot be had here");
+            anyhow::bail!("chromium is not installed");
         };
         Ok(Self {
-            scripts: Scripts::of("tests/browser")?,
+            scripts: NodeScripts::prepare("tests/browser")?,
             browser,
             out: cargo::target_dir()?.join("browser"),
         })
     }
 
-    /// Runs one script that is no test.
-    pub(crate) fn run(
-        &self,
-        script: &str,
-        args: &[&str],
-        exe: &Path,
-        bench: &Path,
-    ) -> anyhow::Result<()> {
+    /// Runs one script that is not a test.
+    pub(crate) fn run(&self, script: &str, args: &[&str], exe: &Path, bench: &Path) -> anyhow::Result<()> {
         self.scripts.run(script, args, &self.env(exe, bench))
     }
 
@@ -52,15 +45,15 @@ impl Stage {
     }
 }
 
-pub(super) fn run_all() -> anyhow::Result<Outcome> {
-    let stage = match Stage::new() {
+pub(super) fn run_all() -> anyhow::Result<StageOutcome> {
+    let stage = match BrowserHarness::new() {
         Ok(stage) => stage,
-        Err(missing) => return Ok(Outcome::Skipped(format!("{missing:#}"))),
+        Err(missing) => return Ok(StageOutcome::Skipped(format!("{missing:#}"))),
     };
     cargo::build_debug()?;
     let built = cargo::target_dir()?.join("debug");
     let (exe, bench) = (built.join("claude-mem"), built.join("claude-mem-bench"));
     stage.scripts.run_all(&stage.env(&exe, &bench))?;
-    println!("pictures: {}", stage.out.display());
-    Ok(Outcome::Passed)
+    println!("screenshots: {}", stage.out.display());
+    Ok(StageOutcome::Passed)
 }

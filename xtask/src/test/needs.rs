@@ -1,41 +1,31 @@
-//! What tests use that cargo does not bring: system packages by name, and the clients.
+//! Installs the prerequisites of tests that cargo does not provide: system packages and the clients.
 //!
-//! Nothing here is needed to build or to run the program. What cannot be had is reported; the
-//! tests that use it skip themselves and say so.
+//! None of them is needed to build or run the program. A missing one is reported, and the
+//! tests that use it skip themselves with a message.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::Outcome;
+use super::StageOutcome;
 use crate::cargo::{root, run};
 
-/// A program, and the Debian package that brings it.
-struct Need {
+/// A program and the Debian package that provides it.
+struct RequiredPackage {
     program: &'static str,
     package: &'static str,
-    /// Tests that use it: without them it is not installed.
+    /// Directory of the tests that use it; if it does not exist, the package is not installed.
     used_by: &'static str,
 }
 
-const NEEDS: &[Need] = &[
-    Need {
-        program: "npm",
-        package: "npm",
-        used_by: "crates/rig",
-    },
-    Need {
-        program: "chromium",
-        package: "chromium",
-        used_by: "tests/browser",
-    },
+const NEEDS: &[RequiredPackage] = &[
+    RequiredPackage { program: "npm", package: "npm", used_by: "crates/rig" },
+    RequiredPackage { program: "chromium", package: "chromium", used_by: "tests/browser" },
 ];
 
-pub(super) fn install() -> Outcome {
-    let needed = NEEDS
-        .iter()
-        .filter(|need| root().join(need.used_by).exists());
+pub(super) fn install() -> StageOutcome {
+    let needed = NEEDS.iter().filter(|need| root().join(need.used_by).exists());
     let mut reasons = Vec::new();
     if let Err(error) = ensure(needed.map(|need| (need.program, need.package))) {
         reasons.push(format!("{error:#}"));
@@ -47,19 +37,15 @@ pub(super) fn install() -> Outcome {
         }
     }
     if reasons.is_empty() {
-        Outcome::Passed
+        StageOutcome::Passed
     } else {
-        Outcome::Skipped(format!("not to be had: {}", reasons.join("; ")))
+        StageOutcome::Skipped(format!("not available: {}", reasons.join("; ")))
     }
 }
 
-/// Installs the packages of those programs that are not here.
-pub(crate) fn ensure(
-    programs: impl IntoIterator<Item = (&'static str, &'static str)>,
-) -> anyhow::Result<()> {
-    let missing = programs
-        .into_iter()
-        .filter(|(program, _)| !is_on_path(program));
+/// Installs the packages of the programs that are missing.
+pub(crate) fn ensure(programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> anyhow::Result<()> {
+    let missing = programs.into_iter().filter(|(program, _)| !is_on_path(program));
     let packages: Vec<_> = missing.map(|(_, package)| package).collect();
     if packages.is_empty() {
         return Ok(());
@@ -69,10 +55,10 @@ pub(crate) fn ensure(
 
 fn install_packages(packages: &[&str]) -> anyhow::Result<()> {
     if !is_on_path("apt-get") {
-        anyhow::bail!("there is no apt-get; install them by hand");
+        anyhow::bail!("apt-get is not available; install them manually");
     }
     if apt(&["install"], packages).is_err() {
-        // The lists of a fresh machine are empty or old.
+        // The package lists of a fresh machine are empty or outdated.
         apt(&["update"], &[])?;
         apt(&["install"], packages)?;
     }
@@ -84,11 +70,11 @@ fn apt(verb: &[&str], packages: &[&str]) -> anyhow::Result<()> {
         Command::new("apt-get")
     } else if is_on_path("sudo") {
         let mut sudo = Command::new("sudo");
-        // Never asks: a test that waits for a password waits for ever.
+        // Never prompts: a test run that waits for a password would hang.
         sudo.args(["--non-interactive", "apt-get"]);
         sudo
     } else {
-        anyhow::bail!("installing needs root, and there is no sudo");
+        anyhow::bail!("installation needs root, and sudo is not available");
     };
     run(command
         .args(verb)
@@ -101,10 +87,8 @@ fn is_on_path(program: &str) -> bool {
     find(program).is_some()
 }
 
-/// Where the PATH has this program.
+/// The path of this program, if it is on the PATH.
 pub(super) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|dir| dir.join(program))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file())
 }

@@ -1,4 +1,4 @@
-//! Folders of tests that node runs, with the npm packages that they name.
+//! Runs folders of node scripts, with the npm packages of their `package.json`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,37 +8,32 @@ use anyhow::{Context as _, bail};
 use super::needs::find;
 use crate::cargo::{root, run};
 
-/// A folder whose packages are there.
-pub(super) struct Scripts {
+/// A folder of scripts whose npm packages are installed.
+pub(super) struct NodeScripts {
     folder: PathBuf,
     node: PathBuf,
 }
 
-impl Scripts {
-    /// Gets ready to run a folder of the checkout. An error is something that cannot be had here.
-    pub(super) fn of(folder: &str) -> anyhow::Result<Self> {
+impl NodeScripts {
+    /// Prepares a folder of the checkout; an error names a missing prerequisite.
+    pub(super) fn prepare(folder: &str) -> anyhow::Result<Self> {
         let folder = root().join(folder);
-        let node = find("node").context("node is not installed, and cannot be had here")?;
-        packages(&folder).context("npm packages")?;
+        let node = find("node").context("node is not installed")?;
+        install_npm_packages(&folder).context("npm packages")?;
         Ok(Self { folder, node })
     }
 
-    /// Runs one file.
-    pub(super) fn run(
-        &self,
-        file: &str,
-        args: &[&str],
-        env: &[(&str, &Path)],
-    ) -> anyhow::Result<()> {
+    /// Runs one script.
+    pub(super) fn run(&self, file: &str, args: &[&str], env: &[(&str, &Path)]) -> anyhow::Result<()> {
         let mut command = Command::new(&self.node);
         command.arg(file).args(args).current_dir(&self.folder);
         run(command.envs(env.iter().copied()))
     }
 
-    /// Runs every file of tests, each in a process of its own.
+    /// Runs every test file, each in its own process.
     pub(super) fn run_all(&self, env: &[(&str, &Path)]) -> anyhow::Result<()> {
         let mut failed = Vec::new();
-        for file in files(&self.folder)? {
+        for file in test_files(&self.folder)? {
             let mut command = Command::new(&self.node);
             command
                 .args(["--test", "--test-reporter=spec"])
@@ -57,32 +52,24 @@ impl Scripts {
     }
 }
 
-/// Brings the packages that `package.json` names, in the versions that it names.
-fn packages(folder: &Path) -> anyhow::Result<()> {
+/// Installs the dependencies of `package.json` unless exactly these versions are present.
+fn install_npm_packages(folder: &Path) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(folder.join("package.json"))?;
-    let wanted: serde_json::Value = serde_json::from_str(&text)?;
-    let wanted = wanted["dependencies"].as_object();
-    let wanted = wanted.context("package.json names no dependencies")?;
-    let has = |name: &String, version: &serde_json::Value| {
-        let there = folder.join("node_modules").join(name).join("package.json");
-        let there = std::fs::read(there).ok();
-        let there = there.and_then(|text| serde_json::from_slice(&text).ok());
-        there.is_some_and(|there: serde_json::Value| there["version"] == *version)
+    let manifest: serde_json::Value = serde_json::from_str(&text)?;
+    let dependencies = manifest["dependencies"].as_object().context("package.json has no dependencies")?;
+    let is_installed = |name: &String, version: &serde_json::Value| {
+        let path = folder.join("node_modules").join(name).join("package.json");
+        let installed = std::fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        installed.is_some_and(|installed: serde_json::Value| installed["version"] == *version)
     };
-    if wanted.iter().all(|(name, version)| has(name, version)) {
+    if dependencies.iter().all(|(name, version)| is_installed(name, version)) {
         return Ok(());
     }
-    let install = [
-        "install",
-        "--no-package-lock",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-    ];
+    let install = ["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
     run(Command::new("npm").args(install).current_dir(folder))
 }
 
-fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn test_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

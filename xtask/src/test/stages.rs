@@ -1,83 +1,64 @@
-//! The stages in their order: cheap verdicts first, and what others need before them.
+//! The stages of `cargo xtask test` in their order: prerequisites first, then cheap checks before slow ones.
 
-use super::Outcome;
-use super::scripts::Scripts;
-use super::{browser, needs};
-use crate::cargo::{self, answers, build_dist, run};
+use super::StageOutcome;
+use super::scripts::NodeScripts;
+use super::{browser, claims, layers, modules, needs};
+use crate::cargo::{self, build_dist, is_available, run};
 
+/// One stage: its name for `--only` and `--skip`, a description, and the function that runs it.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct TestStage {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) run: fn() -> anyhow::Result<Outcome>,
+    pub(super) run: fn() -> anyhow::Result<StageOutcome>,
 }
 
-pub(super) static STAGES: &[Stage] = &[
-    Stage {
+pub(super) static STAGES: &[TestStage] = &[
+    TestStage {
         name: "needs",
-        about: "programs and clients that tests use",
+        about: "install programs and clients that tests use",
         run: || Ok(needs::install()),
     },
-    Stage {
-        name: "fmt",
-        about: "the code is formatted",
-        run: fmt,
+    TestStage { name: "fmt", about: "the code is formatted", run: fmt },
+    TestStage {
+        name: "layers",
+        about: "crates depend on what is theirs, files form no cycles, names stand in their files",
+        run: layers,
     },
-    Stage {
-        name: "clippy",
-        about: "no warning, in any target",
-        run: clippy,
-    },
-    Stage {
-        name: "tests",
-        about: "unit, program, fault (short form) and abuse tests",
-        run: tests,
-    },
-    Stage {
-        name: "browser",
-        about: "the viewer in a real browser",
-        run: browser::run_all,
-    },
-    Stage {
-        name: "mcp",
-        about: "the protocol's own client talks to our server",
-        run: mcp,
-    },
-    Stage {
-        name: "doctests",
-        about: "examples in the documentation compile and hold",
-        run: doctests,
-    },
-    Stage {
-        name: "docs",
-        about: "the documentation builds without a warning",
-        run: docs,
-    },
-    Stage {
-        name: "deny",
-        about: "licences, advisories and sources of dependencies",
-        run: deny,
-    },
-    Stage {
+    TestStage { name: "clippy", about: "no warnings in any target", run: clippy },
+    TestStage { name: "tests", about: "unit, program, fault (short form) and abuse tests", run: tests },
+    TestStage { name: "browser", about: "the viewer in a real browser", run: browser::run_all },
+    TestStage { name: "mcp", about: "the official MCP client talks to our server", run: mcp },
+    TestStage { name: "doctests", about: "examples in the documentation compile and pass", run: doctests },
+    TestStage { name: "docs", about: "the documentation builds without warnings", run: docs },
+    TestStage { name: "deny", about: "licences, advisories and sources of dependencies", run: deny },
+    TestStage {
         name: "dist",
-        about: "the executable that ships, built once, and what only it can show",
+        about: "the shipped executable: size, and the program tests with it",
         run: dist,
     },
 ];
 
-/// Names the executable under test to the tests that drive it; unset, they take the one that
-/// cargo built beside them.
+/// Environment variable with the path of the executable under test. If unset, tests use the one that
+/// cargo built with them.
 const EXE_VARIABLE: &str = "CLAUDE_MEM_TEST_EXE";
 
-/// Property tests try the same cases on every machine; who looks for new ones leaves it out.
+/// Seed of the property tests, so that every machine tries the same cases. Unset it to find new ones.
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1769853600");
 
-fn fmt() -> anyhow::Result<Outcome> {
-    run(cargo::cargo().args(["fmt", "--all", "--check"]))?;
-    Ok(Outcome::Passed)
+fn layers() -> anyhow::Result<StageOutcome> {
+    let faults =
+        [layers::forbidden_dependencies()?, modules::module_cycles()?, claims::broken_claims()?].concat();
+    anyhow::ensure!(faults.is_empty(), "the layering is broken:\n  {}", faults.join("\n  "));
+    Ok(StageOutcome::Passed)
 }
 
-fn clippy() -> anyhow::Result<Outcome> {
+fn fmt() -> anyhow::Result<StageOutcome> {
+    run(cargo::cargo().args(["fmt", "--all", "--check"]))?;
+    Ok(StageOutcome::Passed)
+}
+
+fn clippy() -> anyhow::Result<StageOutcome> {
     run(cargo::cargo().args([
         "clippy",
         "--locked",
@@ -87,85 +68,78 @@ fn clippy() -> anyhow::Result<Outcome> {
         "--deny",
         "warnings",
     ]))?;
-    Ok(Outcome::Passed)
+    Ok(StageOutcome::Passed)
 }
 
-fn tests() -> anyhow::Result<Outcome> {
+fn tests() -> anyhow::Result<StageOutcome> {
     let mut command = cargo::cargo();
-    if answers(cargo::cargo().arg("nextest")) {
+    if is_available(cargo::cargo().arg("nextest")) {
         command.args(["nextest", "run", "--no-fail-fast"]);
     } else {
-        println!("cargo-nextest is not installed; cargo test does its work");
+        println!("cargo-nextest is not installed; using cargo test");
         command.args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"]);
     }
-    run(command
-        .args(["--locked", "--workspace"])
-        .env(SEED.0, SEED.1))?;
-    Ok(Outcome::Passed)
+    run(command.args(["--locked", "--workspace"]).env(SEED.0, SEED.1))?;
+    Ok(StageOutcome::Passed)
 }
 
-fn mcp() -> anyhow::Result<Outcome> {
-    let scripts = match Scripts::of("tests/mcp") {
+fn mcp() -> anyhow::Result<StageOutcome> {
+    let scripts = match NodeScripts::prepare("tests/mcp") {
         Ok(scripts) => scripts,
-        Err(missing) => return Ok(Outcome::Skipped(format!("{missing:#}"))),
+        Err(missing) => return Ok(StageOutcome::Skipped(format!("{missing:#}"))),
     };
     cargo::build_debug()?;
     let exe = cargo::target_dir()?.join("debug/claude-mem");
     scripts.run_all(&[(EXE_VARIABLE, &exe)])?;
-    Ok(Outcome::Passed)
+    Ok(StageOutcome::Passed)
 }
 
-fn doctests() -> anyhow::Result<Outcome> {
+fn doctests() -> anyhow::Result<StageOutcome> {
     run(cargo::cargo().args(["test", "--locked", "--workspace", "--doc"]))?;
-    Ok(Outcome::Passed)
+    Ok(StageOutcome::Passed)
 }
 
-fn docs() -> anyhow::Result<Outcome> {
+fn docs() -> anyhow::Result<StageOutcome> {
     run(cargo::cargo()
         .args(["doc", "--locked", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "--deny warnings"))?;
-    Ok(Outcome::Passed)
+    Ok(StageOutcome::Passed)
 }
 
-fn deny() -> anyhow::Result<Outcome> {
-    if !answers(cargo::cargo().arg("deny")) {
-        return Ok(Outcome::Skipped("cargo-deny is not installed".to_owned()));
+fn deny() -> anyhow::Result<StageOutcome> {
+    if !is_available(cargo::cargo().arg("deny")) {
+        return Ok(StageOutcome::Skipped("cargo-deny is not installed".to_owned()));
     }
     run(cargo::cargo().args(["deny", "--locked", "check", "licenses", "bans", "sources"]))?;
-    // The list of advisories comes over the network, which a test may not depend on.
-    let advisories = cargo::cargo()
-        .args(["deny", "--locked", "check", "advisories"])
-        .output()?;
+    // The advisory database comes over the network, which a test must not depend on.
+    let advisories = cargo::cargo().args(["deny", "--locked", "check", "advisories"]).output()?;
     let said = String::from_utf8_lossy(&advisories.stderr);
     print!("{said}");
     if advisories.status.success() {
-        Ok(Outcome::Passed)
+        Ok(StageOutcome::Passed)
     } else if said.contains("failed to fetch") {
-        let why = "licences are fine; the list of advisories cannot be fetched here";
-        Ok(Outcome::Skipped(why.to_owned()))
+        let why = "licences are fine; the advisory database cannot be fetched";
+        Ok(StageOutcome::Skipped(why.to_owned()))
     } else {
         anyhow::bail!("a dependency has an open advisory")
     }
 }
 
-/// The dist build aborts on a panic and is linked as one unit, so the tests that drive a whole
-/// program run once more with it. They are the same binaries as before: choosing fewer packages
-/// would choose other features, and build everything again.
-fn dist() -> anyhow::Result<Outcome> {
+/// The dist build aborts on a panic and is linked as one unit, so the tests that drive the whole
+/// program run again with it. The test binaries are those of the `tests` stage: selecting fewer packages
+/// would select other features and rebuild everything.
+fn dist() -> anyhow::Result<StageOutcome> {
     let exe = build_dist()?;
     let bytes = std::fs::metadata(&exe)?.len();
     println!("{}: {:.1} MB", exe.display(), bytes as f64 / 1e6);
     let mut command = cargo::cargo();
-    if answers(cargo::cargo().arg("nextest")) {
-        // Questions of all kinds are asked of the library, whoever else is built.
+    if is_available(cargo::cargo().arg("nextest")) {
+        // The query tests call the library, so another executable changes nothing for them.
         let driven = "package(claude-mem) and kind(test) and not test(/^queries::/)";
         command.args(["nextest", "run", "--no-fail-fast", "--filterset", driven]);
     } else {
         command.args(["test", "--no-fail-fast", "--test", "*"]);
     }
-    run(command
-        .args(["--locked", "--workspace"])
-        .env(SEED.0, SEED.1)
-        .env(EXE_VARIABLE, &exe))?;
-    Ok(Outcome::Passed)
+    run(command.args(["--locked", "--workspace"]).env(SEED.0, SEED.1).env(EXE_VARIABLE, &exe))?;
+    Ok(StageOutcome::Passed)
 }

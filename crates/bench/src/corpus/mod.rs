@@ -1,8 +1,8 @@
-//! A deterministic history of made-up work, for measuring at any size.
+//! Generates a deterministic synthetic history with any number of observations.
 //!
-//! In: a number of observations. Out: the same rows every time, through the store's own calls, in
-//! the proportions of real use: a few large projects and many small ones, sessions of eight to
-//! thirty-two observations, a prompt for every eight, a summary and a last message each.
+//! The rows are the same every time, are written through the store's own calls, and have the
+//! proportions of real use: a few large projects and many small ones, sessions of eight to
+//! thirty-two observations, a prompt for every eight, and one summary and one last message per session.
 
 pub(crate) mod rng;
 mod words;
@@ -10,43 +10,43 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use claude_mem::clock::Millis;
-use claude_mem::hook::event::ProjectHint;
-use claude_mem::ids::{ClientSessionId, ProjectId, SessionId};
-use claude_mem::memory::{NewObservation, NewSummary, ObservationType, Origin};
-use claude_mem::store::{
-    NewFinalMessage, NewPrompt, NewSession, Store, StoreError, Stored, Writes,
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::{ClientSessionId, ProjectId, SessionId};
+use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_store::{
+    NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, Store, StoreError, StoreWriter,
 };
 
-pub(crate) use rng::Rng;
-use words::Scene;
+pub(crate) use rng::SplitMix64;
+use words::SessionTopic;
 
-/// The end of the made-up history: 2026-11-15.
+/// The end of the synthetic history: 2026-11-15.
 const END: i64 = 1_794_700_800_000;
 const DAY_MS: i64 = 86_400_000;
 const DAYS: i64 = 170;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where to put the database
+    /// Output file of the database
     out: PathBuf,
+    /// Number of observations
     #[arg(long, default_value_t = 10_000)]
     observations: usize,
-    /// Where made-up databases are kept between runs
+    /// Directory that caches generated databases
     #[arg(long, default_value = "target/bench")]
     cache: PathBuf,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let made = database(&args.cache, args.observations)?;
-    std::fs::copy(made, &args.out)
-        .with_context(|| format!("copying it to {}", args.out.display()))?;
+    std::fs::copy(made, &args.out).with_context(|| format!("copying it to {}", args.out.display()))?;
     Ok(())
 }
 
-/// A database with so many observations. Made once per size and kept below `cache`.
+/// The path of a database with this many observations, generated once per size and cached in `cache`.
 pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<PathBuf> {
-    let schema = claude_mem::store::SCHEMA_VERSION;
+    let schema = claude_mem_store::SCHEMA_VERSION;
     let path = cache.join(format!("corpus-{observations}-schema{schema}.db"));
     if path.exists() {
         return Ok(path);
@@ -56,44 +56,45 @@ pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<Path
     for end in ["", "-wal", "-shm"] {
         let mut file = unfinished.clone().into_os_string();
         file.push(end);
-        // What an interrupted run left; usually nothing.
+        // Left by an interrupted run, if it exists.
         let _ = std::fs::remove_file(file);
     }
     let mut store = Store::open(&unfinished)?;
     fill(&mut store, observations)?;
-    // As the worker's upkeep leaves it.
-    while store.merge_index()? {}
+    // Merge the full-text index, as the worker's maintenance does.
+    while store.merge_index_step()? {}
     store.checkpoint()?;
     drop(store);
     std::fs::rename(&unfinished, &path).context("naming the finished corpus")?;
     Ok(path)
 }
 
-/// The project that most rows are of, and the one that fewest are of.
+/// The project with the most rows.
 pub(crate) const LARGEST: &str = words::PROJECTS[0];
+/// The project with the fewest rows.
 pub(crate) const SMALLEST: &str = words::PROJECTS[words::PROJECTS.len() - 1];
 
-/// What somebody might ask about this work, and a file that it speaks of.
-pub(crate) fn questions(count: usize) -> Vec<(String, String)> {
-    let mut rng = Rng::new(0xA5CED);
+/// Sample queries about the history, each with a file path from it.
+pub(crate) fn sample_questions(count: usize) -> Vec<(String, String)> {
+    let mut rng = SplitMix64::new(0xA5CED);
     (0..count)
         .map(|_| {
-            let scene = Scene::new(&mut rng, LARGEST);
+            let scene = SessionTopic::new(&mut rng, LARGEST);
             (scene.prompt(&mut rng), scene.path(&mut rng))
         })
         .collect()
 }
 
-/// One more row of this history, as it would be written today.
-pub(crate) fn one_more(w: &Writes<'_>, number: usize) -> Result<(), StoreError> {
-    let mut rng = Rng::new(number as u64);
-    let mut story = Story::begin(w, &mut rng, number, END)?;
+/// Inserts one more observation, as a session after the end of the history would.
+pub(crate) fn insert_one_observation(w: &StoreWriter<'_>, number: usize) -> Result<(), StoreError> {
+    let mut rng = SplitMix64::new(number as u64);
+    let mut story = SessionGenerator::begin(w, &mut rng, number, END)?;
     story.observation(1)
 }
 
-/// Fills an empty store.
+/// Fills an empty store with the history.
 pub(crate) fn fill(store: &mut Store, observations: usize) -> Result<(), StoreError> {
-    let mut rng = Rng::new(0x5EED_C0DE);
+    let mut rng = SplitMix64::new(0x5EED_C0DE);
     let sessions = observations / 20 + 1;
     let mut left = observations;
     for number in 0.. {
@@ -104,25 +105,25 @@ pub(crate) fn fill(store: &mut Store, observations: usize) -> Result<(), StoreEr
         left -= here;
         let share = number as i64 * DAYS * DAY_MS / sessions as i64;
         let at = (END - DAYS * DAY_MS + share).min(END - DAY_MS);
-        store.write(|w| Story::begin(w, &mut rng, number, at)?.tell(here))?;
+        store.write(|w| SessionGenerator::begin(w, &mut rng, number, at)?.generate(here))?;
     }
     Ok(())
 }
 
-/// One session as it is written.
-struct Story<'a, 'w> {
-    w: &'a Writes<'w>,
-    rng: &'a mut Rng,
-    scene: Scene,
+/// Writes the rows of one session.
+struct SessionGenerator<'a, 'w> {
+    w: &'a StoreWriter<'w>,
+    rng: &'a mut SplitMix64,
+    scene: SessionTopic,
     project: ProjectId,
     session: SessionId,
     at: i64,
 }
 
-impl<'a, 'w> Story<'a, 'w> {
+impl<'a, 'w> SessionGenerator<'a, 'w> {
     fn begin(
-        w: &'a Writes<'w>,
-        rng: &'a mut Rng,
+        w: &'a StoreWriter<'w>,
+        rng: &'a mut SplitMix64,
         number: usize,
         at: i64,
     ) -> Result<Self, StoreError> {
@@ -145,18 +146,11 @@ impl<'a, 'w> Story<'a, 'w> {
             import_run: None,
             at: Millis(at),
         })?;
-        let scene = Scene::new(rng, name);
-        Ok(Self {
-            w,
-            rng,
-            scene,
-            project,
-            session,
-            at,
-        })
+        let scene = SessionTopic::new(rng, name);
+        Ok(Self { w, rng, scene, project, session, at })
     }
 
-    fn tell(mut self, observations: usize) -> Result<(), StoreError> {
+    fn generate(mut self, observations: usize) -> Result<(), StoreError> {
         let mut prompt_number = 0;
         for n in 0..observations {
             if n % 8 == 0 {
@@ -167,7 +161,7 @@ impl<'a, 'w> Story<'a, 'w> {
         self.summary(prompt_number)
     }
 
-    fn later(&mut self, seconds_max: usize) -> Millis {
+    fn advance_clock(&mut self, seconds_max: usize) -> Millis {
         self.at += 3_000 + 1_000 * self.rng.below(seconds_max) as i64;
         Millis(self.at)
     }
@@ -182,7 +176,7 @@ impl<'a, 'w> Story<'a, 'w> {
             private: false,
             origin: Origin::User,
             import_run: None,
-            at: self.later(120),
+            at: self.advance_clock(120),
         })?;
         Ok(number)
     }
@@ -200,16 +194,14 @@ impl<'a, 'w> Story<'a, 'w> {
             subtitle: self.scene.subtitle(self.rng),
             narrative: self.scene.narrative(self.rng, kind),
             facts: (0..facts).map(|_| self.scene.fact(self.rng)).collect(),
-            concepts: (0..concepts)
-                .map(|_| words::concept(self.rng).to_owned())
-                .collect(),
+            concepts: (0..concepts).map(|_| words::concept(self.rng).to_owned()).collect(),
             files_read: (0..read).map(|_| self.scene.path(self.rng)).collect(),
             files_modified: (0..modified).map(|_| self.scene.path(self.rng)).collect(),
             origin: Origin::Agent,
-            created_at: self.later(60),
+            created_at: self.advance_clock(60),
             discovery_tokens: 300 + self.rng.below(8_700) as u32,
         };
-        let place = self.place(prompt_number);
+        let place = self.observation_meta(prompt_number);
         self.w.create_observation(&new, &place)?;
         Ok(())
     }
@@ -221,11 +213,11 @@ impl<'a, 'w> Story<'a, 'w> {
             learned: self.scene.fact(self.rng),
             completed: self.scene.title(self.rng, "change"),
             next_steps: self.scene.subtitle(self.rng),
-            created_at: self.later(20),
+            created_at: self.advance_clock(20),
             discovery_tokens: 300 + self.rng.below(8_700) as u32,
             ..NewSummary::default()
         };
-        let place = self.place(prompt_number);
+        let place = self.observation_meta(prompt_number);
         self.w.create_summary(&summary, self.session, &place)?;
         let text = self.scene.narrative(self.rng, "change");
         self.w.create_final_message(&NewFinalMessage {
@@ -242,15 +234,15 @@ impl<'a, 'w> Story<'a, 'w> {
         Ok(())
     }
 
-    fn place(&self, prompt_number: u32) -> Stored<'static> {
-        Stored {
+    fn observation_meta(&self, prompt_number: u32) -> NewObservationMeta<'static> {
+        NewObservationMeta {
             session: Some(self.session),
             project: Some(self.project),
             prompt_number,
             branch: Some("main"),
             made_by: "local",
             read_tokens: 120,
-            ..Stored::default()
+            ..NewObservationMeta::default()
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Numbers that look random and are the same every time.
+//! A deterministic pseudo-random number generator.
 
 /// SplitMix64, after Steele, Lea and Flood (2014).
 #[derive(Debug)]
-pub(crate) struct Rng(u64);
+pub(crate) struct SplitMix64(u64);
 
-impl Rng {
+impl SplitMix64 {
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -17,7 +17,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to, not including, `end`.
+    /// A number in `0..end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
@@ -26,7 +26,7 @@ impl Rng {
         from[self.below(from.len())]
     }
 
-    /// One of `weights`, by weight.
+    /// An index into `weights`, with probability proportional to its weight.
     pub(crate) fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {

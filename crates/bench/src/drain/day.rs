@@ -1,33 +1,33 @@
-//! A day of work as hooks would have told it: whole sessions of our own writing, and between what
-//! they do the reads and listings of which a real day is full.
+//! The events of a day as hooks would capture them: the golden sessions of the distiller, mixed with
+//! the reads and listings that make up most of a real day.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use claude_mem::clock::Micros;
-use claude_mem::hook::event::{Body, Event, ProjectHint};
-use claude_mem::ids::ClientSessionId;
+use claude_mem_core::clock::Micros;
+use claude_mem_core::event::{Event, EventBody, ProjectHint};
+use claude_mem_core::ids::ClientSessionId;
 use serde_json::{Value, json};
 
 const ROOT: &str = "/home/user/shop";
 /// 2026-01-31 08:00:00 UTC.
 const MORNING_SECONDS: i64 = 1_769_846_400;
-/// Calls of every turn that are worth nothing, as in a real day.
+/// Routine tool calls per turn that leave no memory, as in a real day.
 const ROUTINE_PER_TURN: usize = 7;
-/// What a read or a listing shows.
+/// Output size of a routine read or listing.
 const OUTPUT_BYTES: usize = 4 << 10;
-const SOURCE: &str = include_str!("../../../claude-mem/src/limits.rs");
+const SOURCE: &str = include_str!("../../../core/src/limits.rs");
 
-/// Every event of so many rounds through the written sessions, in order of time. Each round is
-/// another project, so that its decisions are its own.
+/// The events of this many rounds through the golden sessions, in chronological order. Each round is
+/// a separate project, so that its decisions do not supersede those of another.
 pub(super) fn events(rounds: usize) -> anyhow::Result<Vec<Event>> {
-    let sessions = written()?;
+    let sessions = golden_sessions()?;
     let mut events = Vec::new();
     for round in 0..rounds {
         for path in &sessions {
             let text = std::fs::read_to_string(path)?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let mut day = Day::new(round, &name, events.len());
+            let mut day = SessionEvents::new(round, &name, events.len());
             day.read(&text);
             events.append(&mut day.events);
         }
@@ -35,9 +35,9 @@ pub(super) fn events(rounds: usize) -> anyhow::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// The sessions that the distiller's own tests read.
-fn written() -> anyhow::Result<Vec<PathBuf>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../claude-mem/src/distil/golden");
+/// The golden sessions of the distiller's tests.
+fn golden_sessions() -> anyhow::Result<Vec<PathBuf>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../distil/src/golden");
     let entries = std::fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "session"));
@@ -45,8 +45,8 @@ fn written() -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// One session on its way from text to events.
-struct Day {
+/// Converts the text of one session into events.
+struct SessionEvents {
     round: usize,
     session: String,
     seconds: i64,
@@ -54,7 +54,7 @@ struct Day {
     events: Vec<Event>,
 }
 
-impl Day {
+impl SessionEvents {
     fn new(round: usize, name: &str, before: usize) -> Self {
         Self {
             round,
@@ -100,18 +100,11 @@ impl Day {
         match word {
             "user" => {
                 self.turn += 1;
-                self.tell(Body::Prompt {
-                    text: body.to_owned(),
-                    private: false,
-                });
-                (0..ROUTINE_PER_TURN).for_each(|at| self.routine(at));
+                self.push_event(EventBody::Prompt { text: body.to_owned(), private: false });
+                (0..ROUTINE_PER_TURN).for_each(|at| self.push_routine_call(at));
             }
-            "agent" => self.tell(Body::Stop {
-                last_message: Some(body.to_owned()),
-            }),
-            "compact" => self.tell(Body::PostCompact {
-                summary: body.to_owned(),
-            }),
+            "agent" => self.push_event(EventBody::Stop { last_message: Some(body.to_owned()) }),
+            "compact" => self.push_event(EventBody::PostCompact { summary: body.to_owned() }),
             "read" => self.tool("Read", json!({ "file_path": path }), json!({}), false),
             "fetch" => {
                 let output = json!({ "result": body });
@@ -122,7 +115,7 @@ impl Day {
                 let output = json!({"type": "create", "filePath": path, "structuredPatch": []});
                 self.tool("Write", input, output, false);
             }
-            // What a file held before, and calls that hooks skip.
+            // The earlier content of a file, and calls that hooks skip.
             _ => {}
         }
     }
@@ -143,17 +136,12 @@ impl Day {
         self.tool("Bash", json!({ "command": command }), output, failed);
     }
 
-    /// Looking around: of no use to anybody tomorrow.
-    fn routine(&mut self, at: usize) {
+    /// Adds a routine read or listing, which leaves no memory.
+    fn push_routine_call(&mut self, at: usize) {
         let shown = &SOURCE[..OUTPUT_BYTES.min(SOURCE.len())];
         if at % 3 == 2 {
             let output = json!({"stdout": shown, "stderr": "", "interrupted": false});
-            self.tool(
-                "Bash",
-                json!({"command": "ls -la src && cat Makefile"}),
-                output,
-                false,
-            );
+            self.tool("Bash", json!({"command": "ls -la src && cat Makefile"}), output, false);
         } else {
             let path = format!("{ROOT}/src/module_{at}.rs");
             let file = json!({"type": "text", "file": {"filePath": path, "content": shown}});
@@ -163,7 +151,7 @@ impl Day {
 
     fn tool(&mut self, tool: &str, input: Value, output: Value, failed: bool) {
         let id = format!("toolu_{}_{}", self.session, self.events.len());
-        self.tell(Body::ToolUse {
+        self.push_event(EventBody::ToolUse {
             tool: tool.to_owned(),
             tool_use_id: Some(id),
             input,
@@ -173,7 +161,7 @@ impl Day {
         });
     }
 
-    fn tell(&mut self, body: Body) {
+    fn push_event(&mut self, body: EventBody) {
         self.seconds += 1;
         self.events.push(Event {
             client: "claude-code".into(),

@@ -1,7 +1,7 @@
-//! How fast a day of work becomes memories without a model, and what memories those are.
+//! Measures how fast a day of events becomes memories without a model.
 //!
-//! The events lie in the spool, as hooks leave them. What is measured is everything from there to
-//! an empty queue: taking in, cutting into episodes, distilling, storing, indexing by words.
+//! The events start in the spool, as hooks leave them. The measurement covers everything until
+//! the queue is empty: ingesting, grouping into episodes, distilling, storing, full-text indexing.
 
 mod day;
 
@@ -9,40 +9,46 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::ensure;
-use claude_mem::clock::Millis;
-use claude_mem::hook::{deliver, key};
-use claude_mem::paths::DataDir;
-use claude_mem::serve::drain::{Drain, Watcher};
-use claude_mem::serve::local::Local;
-use claude_mem::serve::shared::SharedStore;
-use claude_mem::store::{Filter, Page, Store};
+use claude_mem_capture::enqueue;
+use claude_mem_capture::hook_database::HookDatabase;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event_key;
+use claude_mem_core::paths::DataDir;
+use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
+use claude_mem_ingest::pipeline::EpisodePipeline;
+use claude_mem_ingest::pipeline_observer::PipelineObserver;
+use claude_mem_ingest::scheduler::Scheduler;
+use claude_mem_ingest::shared_store::SharedStore;
+use claude_mem_store::{PageRequest, RowFilter, Store};
 
 use crate::usage;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Rounds through the written sessions; one is about 550 events
+    /// Rounds through the golden sessions; one round is about 550 events
     #[arg(long, default_value_t = 6)]
     rounds: usize,
-    /// Sessions that are worked on at once
+    /// Sessions that are processed in parallel
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Print every memory of the first round, for somebody to judge
+    /// Print every memory of the first round, for review
     #[arg(long)]
     show: bool,
 }
 
+/// A watcher that ignores every event.
 #[derive(Debug)]
-struct Quiet;
-impl Watcher for Quiet {}
+struct NoopWatcher;
+impl PipelineObserver for NoopWatcher {}
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let events = day::events(args.rounds)?;
     let home = tempfile::tempdir()?;
     let dir = DataDir::new(home.path());
     dir.create()?;
+    let mut database = HookDatabase::new(&dir);
     for event in &events {
-        deliver::event(&dir, key::of(event, None), event)?;
+        enqueue::enqueue_event(&mut database, event_key::event_key(event, None), event)?;
     }
     let began = Instant::now();
     let cpu = usage::cpu_time();
@@ -53,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let counts = store.read().counts()?;
     ensure!(
         counts.queue.done == events.len() as u64,
-        "{} of {} events were settled",
+        "{} of {} events were processed",
         counts.queue.done,
         events.len()
     );
@@ -69,45 +75,41 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         counts.prompts, counts.observations, counts.summaries
     );
     if args.show {
-        show(&store)?;
+        print_memories(&store)?;
     }
     Ok(())
 }
 
 fn drain(dir: &DataDir, threads: usize) -> anyhow::Result<()> {
     let store = Arc::new(SharedStore::open(dir, Millis(0))?);
-    let local = Arc::new(Local::default());
-    let drain = Drain::start(Arc::clone(&store), local, Arc::new(Quiet), threads)?;
-    ensure!(drain.flush(|| false)?, "the queue was not emptied");
+    let pipeline = EpisodePipeline {
+        store,
+        backfill: None,
+        compressor: Arc::new(HeuristicCompressor::default()),
+        observer: Arc::new(NoopWatcher),
+    };
+    let drain = Scheduler::start(pipeline, threads)?;
+    ensure!(drain.flush(|| false)?, "the queue was not drained");
     drain.stop(std::time::Duration::from_secs(5));
     Ok(())
 }
 
-/// The first round's memories, as they stand in the store.
-fn show(store: &Store) -> anyhow::Result<()> {
+/// Prints the memories of the first round.
+fn print_memories(store: &Store) -> anyhow::Result<()> {
     let reads = store.read();
     let keys = ["path:/home/user/shop-0".to_owned()];
-    let filter = Filter {
-        project: reads.project_by_keys(&keys)?,
-        ..Filter::default()
-    };
-    let mut observations = reads.observations(&filter, Page::first(500))?.items;
+    let filter = RowFilter { project: reads.project_by_keys(&keys)?, ..RowFilter::default() };
+    let mut observations = reads.observations(&filter, PageRequest::first(500))?.items;
     observations.sort_by_key(|row| (row.session, row.id));
     let mut session = None;
     for row in observations {
         if row.session != session {
             session = row.session;
             let id = session.map(|id| reads.session(id)).transpose()?;
-            println!(
-                "\n== {}",
-                id.map_or_else(String::new, |id| id.client_session.0)
-            );
+            println!("\n== {}", id.map_or_else(String::new, |id| id.client_session.0));
         }
         println!("{} {}", row.kind, row.title);
-        for text in [&row.subtitle, &row.narrative]
-            .into_iter()
-            .chain(&row.facts)
-        {
+        for text in [&row.subtitle, &row.narrative].into_iter().chain(&row.facts) {
             if !text.is_empty() {
                 println!("    {}", text.replace('\n', "\n    "));
             }

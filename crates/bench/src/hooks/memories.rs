@@ -1,23 +1,23 @@
-//! Hooks that bring memories, in a project that owns a third of them all.
+//! Measures hooks that recall memories, in a project that owns a third of all rows.
 //!
-//! Every start is a session of its own, since nothing is shown twice to one. A case says how often
-//! it had something to tell: silence is cheaper, and would measure nothing.
+//! Every start is a new session, because a session is not shown the same memory twice. Each case reports
+//! how often it recalled something: an empty answer is cheaper and would not measure recall.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use claude_mem::store::{Filter, Page, Store};
+use claude_mem_store::{PageRequest, RowFilter, Store};
 use serde_json::json;
 
-use super::Line;
-use crate::spawn::{Program, Shot, Summary};
+use super::timing::HookTiming;
+use crate::spawn::{MeasuredProgram, ProcessSample, SampleSummary};
 use crate::{corpus, made_up};
 
-/// Memories that the prompts and the files are taken from, newest first.
+/// Number of newest memories from which prompts and files are taken.
 const ASKED_ABOUT: u32 = 60;
-/// Long enough that something may be worth knowing of it.
+/// File size above the minimum for file recall.
 const FILE_BYTES: usize = 8 << 10;
-/// The first questions let the worker take its model and its vectors in.
+/// Number of unmeasured requests, in which the worker loads its model and vectors.
 const WARM_UP: usize = 5;
 
 const SESSION_START: &str = "SessionStart, memories";
@@ -25,25 +25,25 @@ const FILE: &str = "PreToolUse, file recall";
 const WORDS: &str = "UserPromptSubmit, words";
 const WORKER: &str = "UserPromptSubmit, worker";
 
-/// A data directory with many memories, and the checkout that most of them are about.
-pub(super) struct Remembered {
+/// A data directory with many memories, and a checkout of the project that most of them belong to.
+pub(super) struct RecallFixture {
     exe: PathBuf,
     home: tempfile::TempDir,
     observations: usize,
-    truth: Program,
+    truth: MeasuredProgram,
     titles: Vec<String>,
     files: Vec<PathBuf>,
 }
 
-impl Remembered {
+impl RecallFixture {
     pub(super) fn new(
         exe: &Path,
-        truth: &Program,
+        truth: &MeasuredProgram,
         cache: &Path,
         observations: usize,
     ) -> anyhow::Result<Self> {
         let made = corpus::database(cache, observations)?;
-        let vectors = made_up::vectors(&made)?;
+        let vectors = made_up::vectors_database(&made)?;
         let home = tempfile::tempdir_in(cache)?;
         let data = home.path().join("data");
         std::fs::create_dir(&data)?;
@@ -57,7 +57,7 @@ impl Remembered {
             titles: Vec::new(),
             files: Vec::new(),
         };
-        remembered.check_out(&data.join("claude-mem.db"))?;
+        remembered.create_checkout(&data.join("claude-mem.db"))?;
         Ok(remembered)
     }
 
@@ -65,25 +65,20 @@ impl Remembered {
         self.home.path().join(corpus::LARGEST)
     }
 
-    /// Makes the checkout with the files that the newest memories changed.
-    fn check_out(&mut self, database: &Path) -> anyhow::Result<()> {
+    /// Creates the checkout with the files that the newest memories modified.
+    fn create_checkout(&mut self, database: &Path) -> anyhow::Result<()> {
         let git = self.project().join(".git");
         std::fs::create_dir_all(&git)?;
         std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
         let remote = format!("https://example.org/team/{}.git", corpus::LARGEST);
-        std::fs::write(
-            git.join("config"),
-            format!("[remote \"origin\"]\n\turl = {remote}\n"),
-        )?;
+        std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {remote}\n"))?;
         let store = Store::open_read_only(database)?;
         let project = store.read().projects_named(corpus::LARGEST)?;
-        let filter = Filter {
+        let filter = RowFilter {
             project: Some(project.first().context("no such project")?.id),
-            ..Filter::default()
+            ..RowFilter::default()
         };
-        let newest = store
-            .read()
-            .observations(&filter, Page::first(ASKED_ABOUT))?;
+        let newest = store.read().observations(&filter, PageRequest::first(ASKED_ABOUT))?;
         for row in newest.items {
             for file in row.files_modified {
                 let path = self.project().join(file);
@@ -96,10 +91,10 @@ impl Remembered {
         Ok(())
     }
 
-    fn program(&self, args: &[&str]) -> Program {
+    fn program(&self, args: &[&str]) -> MeasuredProgram {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let data = self.home.path().join("data");
-        Program {
+        MeasuredProgram {
             exe: self.exe.clone(),
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
             env: vec![
@@ -112,39 +107,39 @@ impl Remembered {
         }
     }
 
-    pub(super) fn measure(&self, starts: usize) -> anyhow::Result<Vec<Line>> {
-        let mut lines = self.take_turns(&[SESSION_START, FILE, WORDS], starts)?;
+    pub(super) fn measure(&self, starts: usize) -> anyhow::Result<Vec<HookTiming>> {
+        let mut lines = self.measure_cases(&[SESSION_START, FILE, WORDS], starts)?;
         self.program(&["worker", "start"]).output()?;
-        let worker = Running(self);
+        let worker = WorkerGuard(self);
         for n in 0..WARM_UP {
-            self.start(WORKER, &format!("warm-up-{n}"), n)?;
+            self.run_hook(WORKER, &format!("warm-up-{n}"), n)?;
         }
-        lines.extend(self.take_turns(&[WORKER], starts)?);
+        lines.extend(self.measure_cases(&[WORKER], starts)?);
         drop(worker);
         Ok(lines)
     }
 
-    fn take_turns(&self, cases: &[&'static str], starts: usize) -> anyhow::Result<Vec<Line>> {
+    fn measure_cases(&self, cases: &[&'static str], starts: usize) -> anyhow::Result<Vec<HookTiming>> {
         let mut truths = Vec::with_capacity(starts);
         let mut shots = vec![Vec::with_capacity(starts); cases.len()];
         let mut told = vec![0; cases.len()];
         for round in 0..starts {
-            truths.push(self.truth.shoot(b"")?);
+            truths.push(self.truth.measure(b"")?);
             for (index, case) in cases.iter().enumerate() {
-                let (shot, said) = self.start(case, &format!("{case} {round}"), round)?;
+                let (shot, said) = self.run_hook(case, &format!("{case} {round}"), round)?;
                 shots[index].push(shot);
                 told[index] += usize::from(said.contains("additionalContext"));
             }
         }
-        let truth = Summary::of(&truths);
-        let line = |((case, shots), told): ((&&str, &Vec<Shot>), usize)| {
-            let name = format!("{case}, told {}%", told * 100 / starts.max(1));
-            Line::new(name, self.observations, Summary::of(shots), truth)
+        let truth = SampleSummary::from_samples(&truths);
+        let line = |((case, shots), told): ((&&str, &Vec<ProcessSample>), usize)| {
+            let name = format!("{case}, recalled {}%", told * 100 / starts.max(1));
+            HookTiming::new(name, self.observations, SampleSummary::from_samples(shots), truth)
         };
         Ok(cases.iter().zip(&shots).zip(told).map(line).collect())
     }
 
-    fn start(&self, case: &str, session: &str, round: usize) -> anyhow::Result<(Shot, String)> {
+    fn run_hook(&self, case: &str, session: &str, round: usize) -> anyhow::Result<(ProcessSample, String)> {
         let event = case.split(',').next().unwrap_or(case);
         let mut payload = json!({
             "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": self.project(),
@@ -163,15 +158,14 @@ impl Remembered {
             }
             _ => {}
         }
-        self.program(&["hook", "claude-code", event])
-            .shoot_heard(payload.to_string().as_bytes())
+        self.program(&["hook", "claude-code", event]).measure_with_output(payload.to_string().as_bytes())
     }
 }
 
-/// A worker that ends with the measurement.
-struct Running<'a>(&'a Remembered);
+/// Stops the worker on drop.
+struct WorkerGuard<'a>(&'a RecallFixture);
 
-impl Drop for Running<'_> {
+impl Drop for WorkerGuard<'_> {
     fn drop(&mut self) {
         if let Err(error) = self.0.program(&["worker", "stop"]).output() {
             eprintln!("the worker was not stopped: {error:#}");

@@ -1,9 +1,10 @@
-//! What a hook costs its client, against the cheapest program there is.
+//! Measures the cost of a hook, compared with `/bin/true`.
 //!
-//! The cases take turns, so that a busy moment of the machine falls on all of them, and each is
-//! set in relation to `/bin/true` of the same run.
+//! The cases are interleaved, so that background load affects all of them equally, and each is reported as
+//! a ratio to `/bin/true` in the same run.
 
 mod memories;
+mod timing;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,8 +13,10 @@ use anyhow::{Context as _, ensure};
 use serde::Serialize;
 use serde_json::json;
 
+use timing::HookTiming;
+
 use crate::corpus;
-use crate::spawn::{Program, Shot, Summary};
+use crate::spawn::{MeasuredProgram, ProcessSample, SampleSummary};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -26,7 +29,7 @@ pub(crate) struct Args {
     /// Database sizes, in observations
     #[arg(long, value_delimiter = ',', default_value = "0,1000,100000")]
     sizes: Vec<usize>,
-    /// Where made-up databases are kept between runs
+    /// Directory that caches generated databases
     #[arg(long, default_value = "target/bench")]
     cache: PathBuf,
     /// Print JSON instead of a table
@@ -34,66 +37,46 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Four kilobytes of program text that speaks of keys and tokens, as real payloads do.
-const SOURCE: &str = include_str!("../../../claude-mem/src/config/keys.rs");
+/// Source code that mentions keys and tokens, as real payloads do; four kilobytes of it are used.
+const SOURCE: &str = include_str!("../../../core/src/config/keys.rs");
 const SOURCE_BYTES: usize = 4096;
 const LONG_BYTES: usize = 10 << 20;
 const AT_ONCE: usize = 32;
 const AT_ONCE_EACH: usize = 20;
 const IN_A_ROW: usize = 2_000;
 
-/// One line of the table.
+/// The whole report.
 #[derive(Debug, Serialize)]
-struct Line {
-    case: String,
-    observations: usize,
-    #[serde(flatten)]
-    summary: Summary,
-    wall_ratio: f64,
-    cpu_ratio: f64,
+struct HookBenchReport {
+    lines: Vec<HookTiming>,
+    in_a_row: SequentialResult,
+    at_once: ConcurrentResult,
+    long: LargePayloadResult,
 }
 
-impl Line {
-    fn new(case: String, observations: usize, summary: Summary, truth: Summary) -> Self {
-        Self {
-            case,
-            observations,
-            wall_ratio: summary.wall_p50_us / truth.wall_p50_us,
-            cpu_ratio: summary.cpu_p50_us / truth.cpu_p50_us,
-            summary,
-        }
-    }
-}
-
+/// Many hooks in sequence, without a worker.
 #[derive(Debug, Serialize)]
-struct Report {
-    lines: Vec<Line>,
-    in_a_row: InARow,
-    at_once: AtOnce,
-    long: Long,
-}
-
-/// Many hooks and never a worker.
-#[derive(Debug, Serialize)]
-struct InARow {
+struct SequentialResult {
     hooks: usize,
-    first_100: Summary,
-    last_100: Summary,
+    first_100: SampleSummary,
+    last_100: SampleSummary,
     wall_ratio: f64,
     cpu_ratio: f64,
     log_bytes_max: u64,
 }
 
+/// Throughput of many parallel hooks.
 #[derive(Debug, Serialize)]
-struct AtOnce {
+struct ConcurrentResult {
     processes: usize,
     hooks_per_second: f64,
     true_per_second: f64,
     ratio: f64,
 }
 
+/// Time and memory of a hook with a very large payload.
 #[derive(Debug, Serialize)]
-struct Long {
+struct LargePayloadResult {
     payload_bytes: usize,
     wall_ms: f64,
     peak_bytes: u64,
@@ -104,20 +87,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let home = tempfile::tempdir()?;
     let mut lines = Vec::new();
     for &size in &args.sizes {
-        let bench = Bench::new(args, home.path(), size)?;
-        lines.extend(bench.take_turns(args.starts)?);
+        let bench = HookBench::new(args, home.path(), size)?;
+        lines.extend(bench.measure_cases(args.starts)?);
         if size > 0 {
             let (exe, truth) = (&bench.exe, &bench.truth);
-            let remembered = memories::Remembered::new(exe, truth, &args.cache, size)?;
+            let remembered = memories::RecallFixture::new(exe, truth, &args.cache, size)?;
             lines.extend(remembered.measure(args.starts)?);
         }
     }
-    let empty = Bench::new(args, home.path(), 0)?;
-    let report = Report {
+    let empty = HookBench::new(args, home.path(), 0)?;
+    let report = HookBenchReport {
         lines,
-        in_a_row: empty.in_a_row()?,
-        at_once: empty.at_once()?,
-        long: empty.long()?,
+        in_a_row: empty.measure_sequential()?,
+        at_once: empty.measure_concurrent()?,
+        long: empty.measure_large_payload()?,
     };
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
@@ -127,30 +110,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One database and the programs that are started on it.
-struct Bench {
+/// One data directory and the programs that are measured with it.
+struct HookBench {
     exe: PathBuf,
     data: PathBuf,
     home: PathBuf,
     observations: usize,
-    truth: Program,
+    truth: MeasuredProgram,
 }
 
-/// A hook in a certain situation.
-struct Case {
+/// A hook event in a certain situation.
+struct HookCase {
     name: &'static str,
     event: &'static str,
     variable: Option<&'static str>,
     worker: bool,
 }
 
-const CASES: [Case; 9] = [
-    case(
-        "disabled",
-        "PostToolUse",
-        Some("CLAUDE_MEM_DISABLED"),
-        false,
-    ),
+const CASES: [HookCase; 9] = [
+    case("disabled", "PostToolUse", Some("CLAUDE_MEM_DISABLED"), false),
     case("PostToolUse", "PostToolUse", None, false),
     case("PostToolUse, worker", "PostToolUse", None, true),
     case("PreToolUse", "PreToolUse", None, false),
@@ -166,16 +144,11 @@ const fn case(
     event: &'static str,
     variable: Option<&'static str>,
     worker: bool,
-) -> Case {
-    Case {
-        name,
-        event,
-        variable,
-        worker,
-    }
+) -> HookCase {
+    HookCase { name, event, variable, worker }
 }
 
-impl Bench {
+impl HookBench {
     fn new(args: &Args, home: &Path, observations: usize) -> anyhow::Result<Self> {
         let name = format!("data-{observations}-{}", std::fs::read_dir(home)?.count());
         let data = home.join(name);
@@ -191,79 +164,75 @@ impl Bench {
             data,
             home: home.to_owned(),
             observations,
-            truth: Program {
+            truth: MeasuredProgram {
                 exe: truth.context("there is no /bin/true")?,
                 args: Vec::new(),
                 env: Vec::new(),
             },
         };
-        // The first hook makes the database; that is not what is measured.
-        bench
-            .hook(&CASES[1])
-            .shoot(&payload("PostToolUse", "warm-up"))?;
+        // The first hook creates the data directory, which is not measured.
+        bench.hook(&CASES[1]).measure(&payload("PostToolUse", "warm-up"))?;
         Ok(bench)
     }
 
-    fn hook(&self, case: &Case) -> Program {
+    fn hook(&self, case: &HookCase) -> MeasuredProgram {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut env = vec![
             ("HOME".to_owned(), text(&self.home)),
             ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
             ("CLAUDE_MEM_DATA_DIR".to_owned(), text(&self.data)),
-            // One that a hook started would outlive the measurement, and disturb it.
+            // A worker started by a hook would outlive and disturb the measurement.
             ("CLAUDE_MEM_WORKER".to_owned(), "manual".to_owned()),
             ("CLAUDE_PROJECT_DIR".to_owned(), text(&self.home)),
         ];
         env.extend(case.variable.map(|name| (name.to_owned(), "1".to_owned())));
-        Program {
+        MeasuredProgram {
             exe: self.exe.clone(),
-            args: ["hook", "claude-code", case.event]
-                .map(str::to_owned)
-                .to_vec(),
+            args: ["hook", "claude-code", case.event].map(str::to_owned).to_vec(),
             env,
         }
     }
 
-    fn take_turns(&self, starts: usize) -> anyhow::Result<Vec<Line>> {
+    fn measure_cases(&self, starts: usize) -> anyhow::Result<Vec<HookTiming>> {
         let programs: Vec<_> = CASES.iter().map(|case| (case, self.hook(case))).collect();
         let mut shots = vec![Vec::with_capacity(starts); CASES.len() + 1];
         for round in 0..starts {
-            shots[0].push(self.truth.shoot(b"")?);
+            shots[0].push(self.truth.measure(b"")?);
             for (index, (case, program)) in programs.iter().enumerate() {
                 let input = payload(case.event, &format!("{}-{round}", case.name));
                 let worker = case.worker.then(|| self.hold_open()).transpose()?;
-                shots[index + 1].push(program.shoot(&input)?);
+                shots[index + 1].push(program.measure(&input)?);
                 drop(worker);
             }
         }
-        let truth = Summary::of(&shots[0]);
+        let truth = SampleSummary::from_samples(&shots[0]);
         let names = std::iter::once("/bin/true").chain(CASES.iter().map(|case| case.name));
-        let line = |(name, shots): (&str, &Vec<Shot>)| {
-            let summary = Summary::of(shots);
-            Line::new(name.to_owned(), self.observations, summary, truth)
+        let line = |(name, shots): (&str, &Vec<ProcessSample>)| {
+            let summary = SampleSummary::from_samples(shots);
+            HookTiming::new(name.to_owned(), self.observations, summary, truth)
         };
         Ok(names.zip(&shots).map(line).collect())
     }
 
-    /// What a worker does for a hook by being there: the database stays open, its log mapped.
-    fn hold_open(&self) -> anyhow::Result<claude_mem::store::Store> {
-        let store = claude_mem::store::Store::open(&self.data.join("claude-mem.db"))?;
+    /// Keeps the database open and its log mapped, as a running worker does.
+    fn hold_open(&self) -> anyhow::Result<claude_mem_store::Store> {
+        let store = claude_mem_store::Store::open(&self.data.join("claude-mem.db"))?;
         store.read().counts()?;
         Ok(store)
     }
 
-    fn in_a_row(&self) -> anyhow::Result<InARow> {
+    fn measure_sequential(&self) -> anyhow::Result<SequentialResult> {
         let program = self.hook(&CASES[1]);
         let mut shots = Vec::with_capacity(IN_A_ROW);
         let mut log_bytes_max = 0;
         for n in 0..IN_A_ROW {
-            shots.push(program.shoot(&payload("PostToolUse", &format!("row-{n}")))?);
+            shots.push(program.measure(&payload("PostToolUse", &format!("row-{n}")))?);
             let log = std::fs::metadata(self.data.join("claude-mem.db-wal"));
             log_bytes_max = log_bytes_max.max(log.map_or(0, |log| log.len()));
         }
-        let first_100 = Summary::of(&shots[..100]);
-        let last_100 = Summary::of(&shots[IN_A_ROW - 100..]);
-        Ok(InARow {
+        let first_100 = SampleSummary::from_samples(&shots[..100]);
+        let last_100 = SampleSummary::from_samples(&shots[IN_A_ROW - 100..]);
+        Ok(SequentialResult {
             hooks: IN_A_ROW,
             wall_ratio: last_100.wall_p50_us / first_100.wall_p50_us,
             cpu_ratio: last_100.cpu_p50_us / first_100.cpu_p50_us,
@@ -273,11 +242,11 @@ impl Bench {
         })
     }
 
-    fn at_once(&self) -> anyhow::Result<AtOnce> {
+    fn measure_concurrent(&self) -> anyhow::Result<ConcurrentResult> {
         let hook = self.hook(&CASES[1]);
-        let hooks = rate(&hook, |n| payload("PostToolUse", &format!("once-{n}")))?;
-        let truths = rate(&self.truth, |_| Vec::new())?;
-        Ok(AtOnce {
+        let hooks = starts_per_second(&hook, |n| payload("PostToolUse", &format!("once-{n}")))?;
+        let truths = starts_per_second(&self.truth, |_| Vec::new())?;
+        Ok(ConcurrentResult {
             processes: AT_ONCE,
             hooks_per_second: hooks,
             true_per_second: truths,
@@ -285,7 +254,7 @@ impl Bench {
         })
     }
 
-    fn long(&self) -> anyhow::Result<Long> {
+    fn measure_large_payload(&self) -> anyhow::Result<LargePayloadResult> {
         let text = SOURCE.repeat(LONG_BYTES / SOURCE.len());
         let input = json!({
             "session_id": "bench", "hook_event_name": "PostToolUse", "tool_name": "Read",
@@ -294,16 +263,10 @@ impl Bench {
         });
         let input = input.to_string().into_bytes();
         let program = self.hook(&CASES[1]);
-        let mut shots = (0..5)
-            .map(|_| program.shoot_long(&input))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut shots = (0..5).map(|_| program.measure_large_input(&input)).collect::<Result<Vec<_>, _>>()?;
         shots.sort_unstable_by_key(|shot| shot.wall);
-        let peak_bytes = shots
-            .iter()
-            .map(|shot| shot.peak_bytes)
-            .max()
-            .unwrap_or_default();
-        Ok(Long {
+        let peak_bytes = shots.iter().map(|shot| shot.peak_bytes).max().unwrap_or_default();
+        Ok(LargePayloadResult {
             payload_bytes: input.len(),
             wall_ms: shots[2].wall.as_secs_f64() * 1e3,
             peak_bytes,
@@ -312,8 +275,11 @@ impl Bench {
     }
 }
 
-/// Starts per second when many processes are started at the same time.
-fn rate(program: &Program, input: impl Fn(usize) -> Vec<u8> + Sync) -> anyhow::Result<f64> {
+/// Starts per second with many parallel processes.
+fn starts_per_second(
+    program: &MeasuredProgram,
+    input: impl Fn(usize) -> Vec<u8> + Sync,
+) -> anyhow::Result<f64> {
     let start = Instant::now();
     let failed = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..AT_ONCE)
@@ -321,34 +287,23 @@ fn rate(program: &Program, input: impl Fn(usize) -> Vec<u8> + Sync) -> anyhow::R
                 let input = &input;
                 scope.spawn(move || {
                     (0..AT_ONCE_EACH)
-                        .filter(|n| program.shoot(&input(thread * AT_ONCE_EACH + n)).is_err())
+                        .filter(|n| program.measure(&input(thread * AT_ONCE_EACH + n)).is_err())
                         .count()
                 })
             })
             .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or(AT_ONCE_EACH))
-            .sum::<usize>()
+        threads.into_iter().map(|thread| thread.join().unwrap_or(AT_ONCE_EACH)).sum::<usize>()
     });
-    ensure!(
-        failed == 0,
-        "{failed} of {} starts failed",
-        AT_ONCE * AT_ONCE_EACH
-    );
+    ensure!(failed == 0, "{failed} of {} starts failed", AT_ONCE * AT_ONCE_EACH);
     let took = start.elapsed().max(Duration::from_micros(1));
     Ok((AT_ONCE * AT_ONCE_EACH) as f64 / took.as_secs_f64())
 }
 
-/// What the client would send, different each time, so that nothing is a repetition.
+/// A payload as the client would send it, different each time, so that none is a duplicate.
 fn payload(event: &str, id: &str) -> Vec<u8> {
     let text = &SOURCE[..SOURCE.floor_char_boundary(SOURCE_BYTES)];
-    // A disabled session stays disabled: it must not be the one that the others use.
-    let session = if id.starts_with(CASES[0].name) {
-        "off"
-    } else {
-        "on"
-    };
+    // A disabled session stays disabled, so the other cases must use another one.
+    let session = if id.starts_with(CASES[0].name) { "off" } else { "on" };
     let mut payload = json!({
         "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": "/tmp",
         "hook_event_name": event, "prompt_id": id,
@@ -369,7 +324,7 @@ fn payload(event: &str, id: &str) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-impl Report {
+impl HookBenchReport {
     fn print(&self) {
         println!(
             "{:>12}  {:<36} {:>9} {:>9} {:>9} {:>7} {:>9} {:>7}",

@@ -1,4 +1,4 @@
-//! The worker that is measured, in a home of its own.
+//! The worker under measurement, in its own home directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
-use super::Args;
-use super::connection::Connection;
+use super::connection::BenchConnection;
+use super::schedule::Args;
 use crate::corpus;
-use crate::spawn::Program;
+use crate::spawn::MeasuredProgram;
 
-/// A worker in a home of its own. It ends when this is dropped.
-pub(super) struct Worker {
+/// A worker in its own home directory; stopped on drop.
+pub(super) struct BenchWorker {
     exe: PathBuf,
     pub(super) home: PathBuf,
     vectors: bool,
@@ -22,7 +22,7 @@ pub(super) struct Worker {
     pid: u64,
 }
 
-impl Worker {
+impl BenchWorker {
     pub(super) fn start(args: &Args, home: &Path) -> anyhow::Result<Self> {
         let data = home.join(".claude-mem");
         std::fs::create_dir(&data)?;
@@ -38,8 +38,7 @@ impl Worker {
         };
         let link = worker.program(&["open", "--print"]).output()?;
         let (page, secret) = link.trim().split_once("/#k=").context("no link")?;
-        page.trim_start_matches("http://")
-            .clone_into(&mut worker.address);
+        page.trim_start_matches("http://").clone_into(&mut worker.address);
         let body = json!({ "secret": secret }).to_string();
         let given = worker.connect()?.post("/api/page/token", &body)?;
         let text = |json: &Value, key: &str| json[key].as_str().map(str::to_owned);
@@ -50,7 +49,7 @@ impl Worker {
         Ok(worker)
     }
 
-    pub(super) fn program(&self, args: &[&str]) -> Program {
+    pub(super) fn program(&self, args: &[&str]) -> MeasuredProgram {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let env = [
             ("HOME", text(&self.home)),
@@ -58,24 +57,21 @@ impl Worker {
             ("CLAUDE_MEM_DATA_DIR", text(&self.home.join(".claude-mem"))),
             ("CLAUDE_MEM_WORKER", "manual".to_owned()),
             ("CLAUDE_MEM_PROVIDER", "local".to_owned()),
-            (
-                "CLAUDE_MEM_VECTORS",
-                if self.vectors { "on" } else { "off" }.to_owned(),
-            ),
+            ("CLAUDE_MEM_VECTORS", if self.vectors { "on" } else { "off" }.to_owned()),
         ];
-        Program {
+        MeasuredProgram {
             exe: self.exe.clone(),
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
             env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         }
     }
 
-    pub(super) fn connect(&self) -> anyhow::Result<Connection> {
-        Connection::open(&self.address, &self.token)
+    pub(super) fn connect(&self) -> anyhow::Result<BenchConnection> {
+        BenchConnection::open(&self.address, &self.token)
     }
 
-    /// Private megabytes, once a second.
-    pub(super) fn watch(&self, over: &AtomicBool) -> Vec<f64> {
+    /// Samples the private memory in megabytes, once a second, until `over` is set.
+    pub(super) fn sample_memory(&self, over: &AtomicBool) -> Vec<f64> {
         let mut seen = Vec::new();
         while !over.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_secs(1));
@@ -88,11 +84,11 @@ impl Worker {
         seen
     }
 
-    /// Processor time that it has used so far, all its threads together.
+    /// CPU time of all threads so far.
     pub(super) fn cpu(&self) -> anyhow::Result<Duration> {
         let mut nanos = 0;
         for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid))? {
-            // A thread may have ended meanwhile; what it used is little.
+            // A thread may have ended meanwhile; its CPU time is negligible.
             let account = std::fs::read_to_string(thread?.path().join("schedstat"));
             let account = account.unwrap_or_default();
             let used = account.split_ascii_whitespace().next();
@@ -101,10 +97,9 @@ impl Worker {
         Ok(Duration::from_nanos(nanos))
     }
 
-    /// What became of the hooks, once all is worked on.
-    pub(super) fn taken_in(&self) -> anyhow::Result<Value> {
-        self.program(&["worker", "run", "--until-drained"])
-            .output()?;
+    /// Drains the queue and returns its counts.
+    pub(super) fn drained_queue(&self) -> anyhow::Result<Value> {
+        self.program(&["worker", "run", "--until-drained"]).output()?;
         let stats = self.connect()?.get("/api/stats")?;
         let stats: Value = serde_json::from_slice(&stats)?;
         ensure!(stats["queue"]["waiting"] == 0, "the queue is not empty");
@@ -112,9 +107,9 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for BenchWorker {
     fn drop(&mut self) {
-        // The home goes next; a worker that is gone already is as good.
+        // The home directory is removed next; the worker may have exited already.
         let _ = self.program(&["worker", "stop"]).output();
     }
 }

@@ -1,18 +1,23 @@
-//! What every verb stands on: the data directory, the time and the environment, taken from the
-//! process once.
+//! [`App`]: what every command needs from the process, read once: the data directory and the time.
+//!
+//! It also loads the settings and opens the store. Opening the store for reading never creates it.
 
 use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::clock::{self, Millis};
-use crate::config::{self, Loaded, Source, Warning};
-use crate::hook::{deliver, spool};
-use crate::paths::DataDir;
-use crate::serve::compressor;
-use crate::store::{Store, StoreError};
-use crate::vocabulary::Vocabulary;
+use claude_mem_capture::hook_database::HookDatabase;
+use claude_mem_capture::{enqueue, spool};
+use claude_mem_core::clock;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::config;
+use claude_mem_core::config::{LoadedSettings, SettingSource, SettingsWarning};
+use claude_mem_core::paths::DataDir;
+use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_ingest::select_compressor;
+use claude_mem_store::{Store, StoreError};
 
+/// The data directory and the current time of this process.
 #[derive(Debug)]
 pub(super) struct App {
     pub(super) data: DataDir,
@@ -20,77 +25,75 @@ pub(super) struct App {
 }
 
 impl App {
-    /// `data_dir` is what the command line says; a relative one is relative to where we are.
-    pub(super) fn of_process(data_dir: Option<&Path>) -> anyhow::Result<Self> {
+    /// `data_dir` is `--data-dir`, relative to the current directory.
+    pub(super) fn from_process(data_dir: Option<&Path>) -> anyhow::Result<Self> {
         let data = match data_dir {
             Some(dir) => DataDir::new(std::path::absolute(dir)?),
-            None => DataDir::find(|name| std::env::var_os(name))
-                .context("there is no home directory; use --data-dir")?,
+            None => {
+                DataDir::find(|name| std::env::var_os(name)).context("no home directory; use --data-dir")?
+            }
         };
-        Ok(Self {
-            data,
-            now: clock::now().millis(),
-        })
+        Ok(Self { data, now: clock::now().millis() })
     }
 
-    /// What hooks left in the letterbox goes into the queue, before somebody looks at that. What
-    /// cannot go there stays, and is counted as spooled. An error is the spool's; the store's own
-    /// are told when it is opened.
-    pub(super) fn take_in_spool(&self) -> Result<(), StoreError> {
+    /// Moves spooled events into the queue, so that a command sees a current queue. Events that the
+    /// store does not accept stay in the spool and are counted there. Returns only errors of the
+    /// spool; errors of the store are reported when it is opened.
+    pub(super) fn ingest_spool(&self) -> Result<(), StoreError> {
         let unread = |error| StoreError::io(self.data.spool().display(), error);
         if spool::is_empty(&self.data).map_err(unread)? {
             return Ok(());
         }
-        match deliver::take_in_some(&self.data, self.now) {
+        let mut database = HookDatabase::new(&self.data);
+        let drained = enqueue::drain_spool_briefly(&mut database, self.now);
+        match drained.and_then(|()| database.close()) {
             Err(error @ StoreError::Io(..)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn settings(&self) -> Loaded {
+    /// Loads the settings, with warnings about unknown or unreadable `CLAUDE_MEM_*` variables and
+    /// about an unreadable vocabulary.
+    pub(super) fn settings(&self) -> LoadedSettings {
         let mut loaded = config::load(self.data.root(), |name| std::env::var(name).ok());
-        let names: Vec<String> = std::env::vars_os()
-            .filter_map(|(name, _)| name.into_string().ok())
-            .collect();
+        let names: Vec<String> =
+            std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
         let unknown = config::unknown_variables(names.iter().map(String::as_str));
         loaded.warnings.extend(unknown);
-        let garbled = std::env::vars_os().filter(|(_, value)| value.to_str().is_none());
-        let names = garbled.filter_map(|(name, _)| name.into_string().ok());
-        let names = names.filter(|name| name.starts_with("CLAUDE_MEM_"));
-        loaded.warnings.extend(names.map(|place| Warning {
+        let garbled = std::env::vars_os()
+            .filter(|(_, value)| value.to_str().is_none())
+            .filter_map(|(name, _)| name.into_string().ok())
+            .filter(|name| name.starts_with("CLAUDE_MEM_"));
+        loaded.warnings.extend(garbled.map(|place| SettingsWarning {
             place,
-            message: "is not UTF-8 and has no effect".to_owned(),
+            message: "is not UTF-8 and is ignored".to_owned(),
             entry: None,
         }));
-        let unread = self.unread_vocabulary(&loaded);
+        let unread = self.vocabulary_warning(&loaded);
         loaded.warnings.extend(unread);
         loaded
     }
 
-    /// A file of words that cannot be used, told at once and not only when the worker next starts.
-    fn unread_vocabulary(&self, loaded: &Loaded) -> Option<Warning> {
-        let why = compressor::vocabulary(self.data.root(), &loaded.settings).err()?;
+    /// A warning if the vocabulary file cannot be used, so that it shows before the worker starts.
+    fn vocabulary_warning(&self, loaded: &LoadedSettings) -> Option<SettingsWarning> {
+        let why = select_compressor::load_vocabulary(self.data.root(), &loaded.settings).err()?;
         let key = config::key("vocabulary")?;
         let (place, entry) = match loaded.get(key).1 {
-            Source::Environment => (key.variable(), None),
+            SettingSource::Environment => (key.variable(), None),
             _ => (config::FILE_NAME.to_owned(), Some(key.name.to_owned())),
         };
-        Some(Warning {
-            place,
-            message: why,
-            entry,
-        })
+        Some(SettingsWarning { place, message: why, entry })
     }
 
-    /// The words that types are called by. A file that cannot be read is told by the settings'
-    /// warnings; the standard words hold meanwhile, as they do for the worker.
+    /// The vocabulary of types and concepts. Falls back to the default one, as the worker does, if
+    /// the file cannot be read; [`App::settings`] has the warning.
     pub(super) fn vocabulary(&self) -> Vocabulary {
         let settings = self.settings().settings;
-        compressor::vocabulary(self.data.root(), &settings).unwrap_or_default()
+        select_compressor::load_vocabulary(self.data.root(), &settings).unwrap_or_default()
     }
 
-    /// The store, for looking. `None` before anything was ever remembered: looking does not
-    /// create. One of an older version is brought up to date first.
+    /// Opens the store for reading, or returns `None` if there is none: reading does not create it.
+    /// A store with an older schema is migrated first.
     pub(super) fn store_if_any(&self) -> Result<Option<Store>, StoreError> {
         let path = self.data.db();
         match Store::open_read_only(&path) {
@@ -100,13 +103,13 @@ impl App {
         }
     }
 
-    /// The store, for changing something that must exist already.
+    /// Opens an existing store for writing. A missing store is an error.
     pub(super) fn store_to_change(&self) -> anyhow::Result<Store> {
         let path = self.data.db();
         let is_there = path.try_exists();
         anyhow::ensure!(
             is_there.with_context(|| path.display().to_string())?,
-            "nothing is remembered yet in {}",
+            "no memories yet in {}",
             self.data.root().display()
         );
         Store::open(&path).with_context(|| path.display().to_string())

@@ -1,4 +1,4 @@
-//! `claude-mem backup`: a copy of everything, now.
+//! `claude-mem backup`: creates or lists backups of the database.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -7,22 +7,22 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::words;
-use crate::clock::Millis;
-use crate::serve::backups;
+use crate::cli::format;
+use crate::cli::output::Screen;
+use claude_mem_core::clock::Millis;
+use claude_mem_store::backups;
 
-/// Make a backup now, or list those there are
+/// Create or list backups
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem backup                 beside the hourly ones
-  claude-mem backup memory.db       to a file of your own
+  claude-mem backup                 into the data directory
+  claude-mem backup memory.db       to this file
   claude-mem backup --list
 
-The worker makes one every hour in which something changed. `claude-mem restore` takes one back.")]
+The worker creates a backup every hour if anything changed. `claude-mem restore` restores one.")]
 pub(super) struct Args {
-    /// Where to; without it, into the data directory's `backups`
+    /// Backup file (default: a new one in the data directory's `backups`)
     #[arg(conflicts_with = "list")]
     file: Option<PathBuf>,
     /// List the backups
@@ -31,18 +31,18 @@ pub(super) struct Args {
 }
 
 #[derive(Serialize)]
-struct Made {
+struct BackupOutput {
     path: PathBuf,
     bytes: u64,
 }
 
 #[derive(Serialize)]
-struct Listed {
-    backups: Vec<Entry>,
+struct BackupList {
+    backups: Vec<BackupListEntry>,
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct BackupListEntry {
     path: PathBuf,
     at: Millis,
     bytes: u64,
@@ -53,59 +53,43 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         return list(app, screen);
     }
     let Some(store) = app.store_if_any()? else {
-        bail!("nothing is remembered yet in {}", app.data.root().display());
+        bail!("no memories yet in {}", app.data.root().display());
     };
     let made = match &args.file {
-        Some(file) if file.exists() => bail!("{} exists already", file.display()),
+        Some(file) if file.exists() => bail!("{} already exists", file.display()),
         Some(file) => {
             let within = std::path::absolute(file)?;
             if let Some(within) = within.parent().filter(|within| !within.is_dir()) {
-                bail!("there is no directory {}", within.display());
+                bail!("no such directory: {}", within.display());
             }
             store.back_up(file)
         }
-        None => backups::make(&app.data.db(), &app.data.backups(), app.now),
+        None => backups::create(&app.data.db(), &app.data.backups(), app.now),
     }
-    .context("the backup could not be made")?;
-    let made = Made {
-        path: made.path,
-        bytes: made.bytes,
-    };
+    .context("failed to create the backup")?;
+    let made = BackupOutput { path: made.path, bytes: made.bytes };
     screen.show(&made, |screen, made| {
-        writeln!(
-            screen,
-            "{} ({})",
-            made.path.display(),
-            words::size(made.bytes)
-        )
+        writeln!(screen, "{} ({})", made.path.display(), format::size(made.bytes))
     })
 }
 
 fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let backups = backups::list(&app.data.backups())?;
-    let listed = Listed {
+    let listed = BackupList {
         backups: backups
             .into_iter()
             .rev()
-            .map(|backup| Entry {
-                path: backup.path,
-                at: backup.at,
-                bytes: backup.bytes,
-            })
+            .map(|backup| BackupListEntry { path: backup.path, at: backup.at, bytes: backup.bytes })
             .collect(),
     };
     screen.show(&listed, |screen, listed| {
         if listed.backups.is_empty() {
-            return writeln!(screen, "there is no backup yet");
+            return writeln!(screen, "no backups yet");
         }
-        let row = |backup: &Entry| {
-            [
-                words::local(backup.at),
-                words::size(backup.bytes),
-                backup.path.display().to_string(),
-            ]
+        let row = |backup: &BackupListEntry| {
+            [format::local_time(backup.at), format::size(backup.bytes), backup.path.display().to_string()]
         };
         let rows: Vec<_> = listed.backups.iter().map(row).collect();
-        screen.table(["made", "size", "file"], &rows)
+        screen.table(["created", "size", "file"], &rows)
     })
 }

@@ -1,16 +1,13 @@
 use super::*;
 
 #[test]
-fn the_command_line_is_well_formed() {
+fn command_definition_is_valid() {
     command().debug_assert();
 }
 
 #[test]
-fn every_verb_says_what_it_does_and_shows_an_example() {
-    for verb in command()
-        .get_subcommands()
-        .filter(|verb| !verb.is_hide_set())
-    {
+fn every_command_has_help_and_an_example() {
+    for verb in command().get_subcommands().filter(|verb| !verb.is_hide_set()) {
         let name = verb.get_name();
         assert!(verb.get_about().is_some(), "{name} has no help");
         let example = verb.get_after_help().map(ToString::to_string);
@@ -22,7 +19,7 @@ fn every_verb_says_what_it_does_and_shows_an_example() {
 }
 
 #[test]
-fn wrong_usage_never_exits_two() {
+fn usage_errors_exit_64() {
     for args in [
         &["claude-mem", "no-such-verb"][..],
         &["claude-mem", "status", "--no-such-flag"],
@@ -31,7 +28,7 @@ fn wrong_usage_never_exits_two() {
     ] {
         let error = parse(args.iter().map(OsString::from).collect()).expect_err("wrong");
         assert_eq!(
-            format!("{:?}", refuse(&error, false)),
+            format!("{:?}", report_clap_error(&error, false)),
             format!("{:?}", ExitCode::from(EXIT_USAGE)),
             "{args:?}"
         );
@@ -39,12 +36,12 @@ fn wrong_usage_never_exits_two() {
 }
 
 #[test]
-fn an_export_that_nobody_reads_to_its_end_is_no_failure() {
+fn broken_pipe_is_not_a_failure() {
     let closed = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-    let export = crate::export::ExportError::Write("the export".to_owned(), closed());
+    let export = claude_mem_transfer::export::ExportError::Write("the export".to_owned(), closed());
     assert!(is_broken_pipe(&export.into()));
     assert!(is_broken_pipe(&closed().into()));
     let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-    let export = crate::export::ExportError::Write("the export".to_owned(), full);
+    let export = claude_mem_transfer::export::ExportError::Write("the export".to_owned(), full);
     assert!(!is_broken_pipe(&export.into()));
 }

@@ -1,9 +1,9 @@
-//! `claude-mem completions`: what the shell should offer after Tab.
+//! `claude-mem completions`: prints a shell completion script.
 
 use super::app::App;
-use super::screen::Screen;
+use crate::cli::output::Screen;
 
-/// Print completions for a shell
+/// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

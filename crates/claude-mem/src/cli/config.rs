@@ -1,4 +1,4 @@
-//! `claude-mem config`: look at settings and change them.
+//! `claude-mem config`: shows and changes settings.
 
 use std::io::Write as _;
 
@@ -6,77 +6,78 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::app::App;
-use super::screen::{self, QUIET, Screen, TITLE, WARN};
-use super::{Usage, worker};
-use crate::config::{self, KEYS, Key, Loaded, Raw, SettingsFile, Source};
+use super::{UsageError, worker};
+use crate::cli::output;
+use crate::cli::output::{QUIET, Screen, TITLE, WARN};
+use claude_mem_core::config;
+use claude_mem_core::config::{KEYS, LoadedSettings, RawSetting, SettingKey, SettingSource, SettingsFile};
 
-/// Look at settings and change them
+/// Show and change settings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem config                              every setting, its value, what it does
+  claude-mem config                              list all settings
   claude-mem config get context_tokens
   claude-mem config set context_tokens 800
   claude-mem config set ignore_projects 'secret-*,~/private/**'
-  claude-mem config unset context_tokens         back to the default
+  claude-mem config unset context_tokens         reset to the default
 
-CLAUDE_MEM_<KEY> in the environment wins over the file.")]
+CLAUDE_MEM_<KEY> in the environment overrides the file.")]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ConfigAction>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
-    /// Every setting with its value and where it comes from
+enum ConfigAction {
+    /// List all settings with their values and sources
     List,
-    /// One setting's value
+    /// Print one setting
     Get { key: String },
     /// Change a setting
     Set { key: String, value: String },
-    /// Go back to the default
+    /// Reset a setting to its default
     Unset { key: String },
-    /// Where the file is
+    /// Print the path of the settings file
     Path,
-    /// The documentation page of all settings
+    /// Print the settings reference as Markdown
     #[command(hide = true)]
     Reference,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let file = SettingsFile::of(app.data.root());
-    match args.action.as_ref().unwrap_or(&Action::List) {
-        Action::List => list(app, screen),
-        Action::Get { key } => get(known(key)?, app, screen),
-        Action::Set { key, value } => set(known(key)?, value, app, screen, &file),
-        Action::Unset { key } => match config::key(key) {
+    let file = SettingsFile::in_dir(app.data.root());
+    match args.action.as_ref().unwrap_or(&ConfigAction::List) {
+        ConfigAction::List => list(app, screen),
+        ConfigAction::Get { key } => get(require_key(key)?, app, screen),
+        ConfigAction::Set { key, value } => set(require_key(key)?, value, app, screen, &file),
+        ConfigAction::Unset { key } => match config::key(key) {
             Some(key) => unset(key, app, screen, &file),
-            None => take_out(key, screen, &file),
+            None => remove_unknown_entry(key, screen, &file),
         },
-        Action::Path => screen.show(&json!({ "path": file.path() }), |screen, _| {
-            writeln!(screen, "{}", file.path().display())
-        }),
-        Action::Reference => Ok(write!(screen, "{}", config::reference_markdown())?),
+        ConfigAction::Path => screen
+            .show(&json!({ "path": file.path() }), |screen, _| writeln!(screen, "{}", file.path().display())),
+        ConfigAction::Reference => Ok(write!(screen, "{}", config::reference_markdown())?),
     }
 }
 
-fn known(name: &str) -> anyhow::Result<&'static Key> {
+fn require_key(name: &str) -> anyhow::Result<&'static SettingKey> {
     config::key(name).ok_or_else(|| {
         let hint = match config::suggestion(name) {
             hint if hint.is_empty() => "; `claude-mem config` lists them".to_owned(),
             hint => hint,
         };
-        Usage::error(format!("{name} is not a setting{hint}"))
+        UsageError::error(format!("{name} is not a setting{hint}"))
     })
 }
 
-/// A setting as JSON shows it.
+/// One setting in the JSON output.
 #[derive(Serialize)]
-struct Entry {
+struct SettingEntry {
     key: &'static str,
-    /// `null` for a secret that is set.
+    /// `null` if it is a secret and set.
     value: Json,
-    source: Source,
+    source: SettingSource,
     default: &'static str,
     expects: String,
     secret: bool,
@@ -84,8 +85,8 @@ struct Entry {
     help: &'static str,
 }
 
-impl Entry {
-    fn of(key: &Key, loaded: &Loaded) -> Self {
+impl SettingEntry {
+    fn new(key: &SettingKey, loaded: &LoadedSettings) -> Self {
         let (value, source) = loaded.get(key);
         Self {
             key: key.name,
@@ -102,7 +103,7 @@ impl Entry {
 
 fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let loaded = app.settings();
-    let entries: Vec<Entry> = KEYS.iter().map(|key| Entry::of(key, &loaded)).collect();
+    let entries: Vec<SettingEntry> = KEYS.iter().map(|key| SettingEntry::new(key, &loaded)).collect();
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
     let answer = json!({ "settings": entries, "warnings": warnings });
     screen.show(&answer, |screen, _| {
@@ -122,13 +123,13 @@ fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     })
 }
 
-fn print(key: &Key, loaded: &Loaded, screen: &mut Screen) -> std::io::Result<()> {
+fn print(key: &SettingKey, loaded: &LoadedSettings, screen: &mut Screen) -> std::io::Result<()> {
     let (value, source) = loaded.get(key);
-    let value = shown(&value);
+    let value = display_value(&value);
     let source = match source {
-        Source::Default => "",
-        Source::File => "  (settings.json)",
-        Source::Environment => "  (environment)",
+        SettingSource::Default => "",
+        SettingSource::File => "  (settings.json)",
+        SettingSource::Environment => "  (environment)",
     };
     writeln!(screen, "  {} = {value}{QUIET}{source}{QUIET:#}", key.name)?;
     write!(screen, "{QUIET}")?;
@@ -136,15 +137,13 @@ fn print(key: &Key, loaded: &Loaded, screen: &mut Screen) -> std::io::Result<()>
     write!(screen, "{QUIET:#}")
 }
 
-fn get(key: &Key, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+fn get(key: &SettingKey, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let loaded = app.settings();
-    screen.show(&Entry::of(key, &loaded), |screen, _| {
-        writeln!(screen, "{}", loaded.get(key).0)
-    })
+    screen.show(&SettingEntry::new(key, &loaded), |screen, _| writeln!(screen, "{}", loaded.get(key).0))
 }
 
 fn set(
-    key: &Key,
+    key: &SettingKey,
     text: &str,
     app: &App,
     screen: &mut Screen,
@@ -152,59 +151,56 @@ fn set(
 ) -> anyhow::Result<()> {
     let value = key
         .kind
-        .read(&Raw::Text(text.to_owned()))
-        .map_err(|expected| Usage::error(format!("{} must be {expected}", key.name)))?;
+        .read(&RawSetting::Text(text.to_owned()))
+        .map_err(|expected| UsageError::error(format!("{} must be {expected}", key.name)))?;
     app.data.create()?;
     file.set(key.name, &value)?;
-    told(key, app, screen)
+    show_effective_value(key, app, screen)
 }
 
-fn unset(key: &Key, app: &App, screen: &mut Screen, file: &SettingsFile) -> anyhow::Result<()> {
-    // Every name the file may know it by, or an older one would take its place.
-    let older = key.older.iter().map(|name| format!("CLAUDE_MEM_{name}"));
+fn unset(key: &SettingKey, app: &App, screen: &mut Screen, file: &SettingsFile) -> anyhow::Result<()> {
+    // Remove the legacy names too, or an older entry would take effect.
+    let older = key.legacy_names.iter().map(|name| format!("CLAUDE_MEM_{name}"));
     let names: Vec<String> = older.chain([key.name.to_owned(), key.variable()]).collect();
     file.unset(&names)?;
-    told(key, app, screen)
+    show_effective_value(key, app, screen)
 }
 
-/// An entry of the file that is no setting has only to go.
-fn take_out(name: &str, screen: &mut Screen, file: &SettingsFile) -> anyhow::Result<()> {
+/// Removes an entry of the file that is not a setting.
+fn remove_unknown_entry(name: &str, screen: &mut Screen, file: &SettingsFile) -> anyhow::Result<()> {
     if !file.unset(&[name.to_owned()])? {
-        return known(name).map(drop);
+        return require_key(name).map(drop);
     }
     screen.show(&json!({ "removed": name }), |screen, _| {
-        writeln!(screen, "{name} is out of {}", file.path().display())
+        writeln!(screen, "removed {name} from {}", file.path().display())
     })
 }
 
-/// Says what holds now, which need not be what was set.
-fn told(key: &Key, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+/// Prints the effective value, which differs from the file if the environment overrides it.
+fn show_effective_value(key: &SettingKey, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let loaded = app.settings();
     let (value, source) = loaded.get(key);
-    if source == Source::Environment {
-        screen::remark(format!(
-            "{} in the environment wins over the file",
-            key.variable()
-        ))?;
+    if source == SettingSource::Environment {
+        output::print_note(format!("{} in the environment overrides the file", key.variable()))?;
     }
-    let about_it = |warning: &&config::Warning| {
+    let about_it = |warning: &&config::SettingsWarning| {
         warning.entry.as_deref() == Some(key.name) || warning.place == key.variable()
     };
     for warning in loaded.warnings.iter().filter(about_it) {
-        screen::remark(warning)?;
+        output::print_note(warning)?;
     }
-    if AT_START.contains(&key.name) && worker::look(app).is_ok_and(|worker| worker.running) {
-        screen::remark("the worker that runs takes it up after `claude-mem worker restart`")?;
+    if READ_AT_WORKER_START.contains(&key.name) && worker::probe(app).is_ok_and(|worker| worker.running) {
+        output::print_note("restart required: `claude-mem worker restart`")?;
     }
-    screen.show(&Entry::of(key, &loaded), |screen, _| {
-        writeln!(screen, "{} = {}", key.name, shown(&value))
+    screen.show(&SettingEntry::new(key, &loaded), |screen, _| {
+        writeln!(screen, "{} = {}", key.name, display_value(&value))
     })
 }
 
-/// What a worker reads once, when it starts.
-const AT_START: [&str; 2] = ["port", "vocabulary"];
+/// Settings that the worker reads only when it starts.
+const READ_AT_WORKER_START: [&str; 2] = ["port", "vocabulary"];
 
-fn shown(value: &config::Value) -> String {
+fn display_value(value: &config::SettingValue) -> String {
     match value.to_string() {
         text if text.is_empty() => "(empty)".to_owned(),
         text => text,

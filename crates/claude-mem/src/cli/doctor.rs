@@ -1,4 +1,4 @@
-//! `claude-mem doctor`: what is wrong and the command that mends it; with `--fix`, mended.
+//! `claude-mem doctor`: reports problems with a fix for each; `--fix` applies the safe ones.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,38 +7,38 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{BAD, GOOD, QUIET, Screen, WARN};
 use super::{install, worker};
-use crate::doctor::{self, Cure, Finding, Level, Patient, WorkerSeen};
-use crate::search::index;
-use crate::store::{Store, VectorStore};
+use crate::cli::output::{BAD, GOOD, QUIET, Screen, WARN};
+use claude_mem_search::index;
+use claude_mem_setup::doctor;
+use claude_mem_setup::doctor::{AutoFix, DoctorContext, DoctorFinding, FindingLevel, WorkerProbe};
+use claude_mem_store::{Store, VectorStore};
 
-/// Look for what is wrong, and name the command that mends it
+/// Check the installation and suggest a fix for each problem
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem doctor
-  claude-mem doctor --fix          mend what can be mended without asking anybody
+  claude-mem doctor --fix          apply the fixes that need no decision
   claude-mem doctor --json | jq '.findings[] | select(.level != \"ok\")'
 
-It ends with 1 if there is a problem. Nothing is asked of the network, unless a model is set that
-is elsewhere.")]
+Exits with 1 if there is a problem. Uses the network only if a remote model is configured.")]
 pub(super) struct Args {
-    /// Mend what is safe to mend, and look again
+    /// Apply the safe fixes, then check again
     #[arg(long)]
     fix: bool,
 }
 
 #[derive(Serialize)]
-struct Report {
+struct DoctorReport {
     ok: bool,
-    findings: Vec<Finding>,
-    fixed: Vec<Fixed>,
+    findings: Vec<DoctorFinding>,
+    fixed: Vec<AppliedFix>,
 }
 
 #[derive(Serialize)]
-struct Fixed {
-    cure: Cure,
+struct AppliedFix {
+    cure: AutoFix,
     what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -48,102 +48,89 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let mut findings = examine(app)?;
     let mut fixed = Vec::new();
     if args.fix {
-        fixed = mend(app, &findings);
+        fixed = apply_fixes(app, &findings);
         if !fixed.is_empty() {
             findings = examine(app)?;
         }
     }
-    let problems = findings
-        .iter()
-        .filter(|finding| finding.level == Level::Problem)
-        .count();
-    let report = Report {
-        ok: problems == 0,
-        findings,
-        fixed,
-    };
+    let problems = findings.iter().filter(|finding| finding.level == FindingLevel::Problem).count();
+    let report = DoctorReport { ok: problems == 0, findings, fixed };
     screen.show(&report, print)?;
     screen.flush()?;
     match (report.ok, screen.json) {
         (true, _) => Ok(()),
-        (false, true) => Err(super::Told.into()),
-        (false, false) => anyhow::bail!("{}", super::words::count(problems as u64, "problem")),
+        (false, true) => Err(super::AlreadyReported.into()),
+        (false, false) => {
+            anyhow::bail!("{}", crate::cli::format::count(problems as u64, "problem"))
+        }
     }
 }
 
-fn examine(app: &App) -> anyhow::Result<Vec<Finding>> {
+fn examine(app: &App) -> anyhow::Result<Vec<DoctorFinding>> {
     let settings = app.settings();
-    let (setting, unread) = install::of_process(app)?;
-    let seen = worker::look(app).unwrap_or_else(|error| worker::Report::unknown(&error));
-    let port = seen
-        .address
-        .as_deref()
-        .and_then(|address| address.rsplit(':').next()?.parse().ok());
+    let (setting, unread) = install::inspect(app)?;
+    let seen = worker::probe(app).unwrap_or_else(|error| worker::WorkerStatusReport::unknown(&error));
+    let port = seen.address.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok());
     let env = |name: &str| std::env::var_os(name);
-    let patient = Patient {
+    let patient = DoctorContext {
         data: &app.data,
         now: app.now,
         settings: &settings,
         launch: setting.launch,
-        places: setting.places,
+        client_paths: setting.places,
         client: setting.client,
-        receipt: setting.receipt,
-        receipt_unread: unread,
-        worker: WorkerSeen {
-            running: seen.running,
-            version: seen.version,
-            port,
-            trouble: seen.trouble,
-        },
+        manifest: setting.receipt,
+        manifest_error: unread,
+        worker: WorkerProbe { running: seen.running, version: seen.version, port, trouble: seen.trouble },
         env: &env,
         managed_settings: "/etc/claude-code/managed-settings.json".into(),
     };
-    Ok(doctor::examine(&patient))
+    Ok(doctor::run_checks(&patient))
 }
 
-/// Each cure once, in the order in which one builds on the other.
-fn mend(app: &App, findings: &[Finding]) -> Vec<Fixed> {
-    let mut cures: Vec<Cure> = findings.iter().filter_map(|finding| finding.cure).collect();
+/// Applies each cure once. The order of `Cure` puts prerequisites first.
+fn apply_fixes(app: &App, findings: &[DoctorFinding]) -> Vec<AppliedFix> {
+    let mut cures: Vec<AutoFix> = findings.iter().filter_map(|finding| finding.auto_fix).collect();
     cures.sort_unstable();
     cures.dedup();
-    let what_of = |cure: Cure| {
-        let found = findings.iter().find(|finding| finding.cure == Some(cure));
+    let what_of = |cure: AutoFix| {
+        let found = findings.iter().find(|finding| finding.auto_fix == Some(cure));
         found.map_or_else(String::new, |finding| finding.what.clone())
     };
     cures
         .into_iter()
-        .map(|cure| Fixed {
+        .map(|cure| AppliedFix {
             cure,
             what: what_of(cure),
-            error: apply(app, cure).err().map(|error| format!("{error:#}")),
+            error: apply_fix(app, cure).err().map(|error| format!("{error:#}")),
         })
         .collect()
 }
 
-fn apply(app: &App, cure: Cure) -> anyhow::Result<()> {
+fn apply_fix(app: &App, cure: AutoFix) -> anyhow::Result<()> {
     match cure {
-        Cure::Directories => {
+        AutoFix::Directories => {
             app.data.create()?;
-            Ok(crate::paths::create_dir(&app.data.backups())?)
+            Ok(claude_mem_core::paths::create_dir(&app.data.backups())?)
         }
-        Cure::Privacy => make_private(app),
-        Cure::Migration => Ok(Store::open(&app.data.db()).map(drop)?),
-        Cure::Words => Ok(app.store_to_change()?.rebuild_words()?),
-        Cure::Vectors => build_vectors(app),
-        Cure::Spool => {
+        AutoFix::Privacy => restrict_permissions(app),
+        AutoFix::Migration => Ok(Store::open(&app.data.db()).map(drop)?),
+        AutoFix::Words => Ok(app.store_to_change()?.rebuild_fts()?),
+        AutoFix::Vectors => build_vectors(app),
+        AutoFix::Spool => {
             let mut store = app.store_to_change()?;
-            let taken = crate::hook::deliver::take_in(&app.data, &mut store, app.now);
+            let taken = claude_mem_capture::enqueue::drain_spool(&app.data, &mut store, app.now);
             Ok(taken.map(|_| ())?)
         }
-        Cure::Registration => install::register(app),
-        Cure::Worker => {
-            worker::end(app)?;
-            worker::ensure(app).map(|_| ())
+        AutoFix::Registration => install::register(app),
+        AutoFix::Worker => {
+            worker::stop_worker(app)?;
+            worker::ensure_running(app).map(|_| ())
         }
     }
 }
 
-fn make_private(app: &App) -> anyhow::Result<()> {
+fn restrict_permissions(app: &App) -> anyhow::Result<()> {
     for (path, mode) in doctor::private_paths(&app.data) {
         if path.exists() {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))
@@ -153,51 +140,45 @@ fn make_private(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Owes what is missing and makes it now: the worker may be switched off.
+/// Embeds the missing rows now, without the worker: it may be disabled.
 fn build_vectors(app: &App) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
-    let model = embed::Model::built_in();
+    let model = embed::EmbeddingModel::built_in();
     let mut vectors = VectorStore::open(&app.data.vectors_db(), model.id())?;
     index::reconcile(&mut store, &vectors)?;
     index::catch_up(&mut store, &mut vectors, model, |_| false)?;
     Ok(vectors.checkpoint()?)
 }
 
-fn print(screen: &mut Screen, report: &Report) -> std::io::Result<()> {
+fn print(screen: &mut Screen, report: &DoctorReport) -> std::io::Result<()> {
     for fixed in &report.fixed {
         let (style, mark) = match fixed.error {
             None => (GOOD, "fixed"),
             Some(_) => (BAD, "failed"),
         };
-        let why = fixed
-            .error
-            .as_ref()
-            .map_or_else(String::new, |error| format!(": {error}"));
+        let why = fixed.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
         let margin = format!("{style}{mark:8}{style:#}");
-        screen.beside(&margin, 8, &format!("{}{why}", fixed.what))?;
+        screen.wrap_beside(&margin, 8, &format!("{}{why}", fixed.what))?;
     }
     if !report.fixed.is_empty() {
         writeln!(screen)?;
     }
     for finding in &report.findings {
         let (style, mark) = match finding.level {
-            Level::Ok => (GOOD, "ok"),
-            Level::Note => (WARN, "note"),
-            Level::Problem => (BAD, "problem"),
+            FindingLevel::Ok => (GOOD, "ok"),
+            FindingLevel::Note => (WARN, "note"),
+            FindingLevel::Problem => (BAD, "problem"),
         };
         let margin = format!("{style}{mark:8}{style:#}{:11}", finding.check);
-        screen.beside(&margin, 19, &finding.what)?;
+        screen.wrap_beside(&margin, 19, &finding.what)?;
         if let Some(fix) = &finding.fix {
             let margin = format!("{:19}{QUIET}fix:{QUIET:#} ", "");
-            screen.beside(&margin, 24, fix)?;
+            screen.wrap_beside(&margin, 24, fix)?;
         }
     }
-    let curable = report.findings.iter().any(|finding| finding.cure.is_some());
+    let curable = report.findings.iter().any(|finding| finding.auto_fix.is_some());
     if curable && report.fixed.is_empty() {
-        writeln!(
-            screen,
-            "\n`claude-mem doctor --fix` mends what needs no decision."
-        )?;
+        writeln!(screen, "\nRun `claude-mem doctor --fix` to apply the fixes that need no decision.")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `claude-mem embed`: texts to vectors, for programs.
+//! `claude-mem embed`: turns texts into vectors, line by line, for other programs.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -6,9 +6,9 @@ use anyhow::Context as _;
 use serde::Deserialize;
 
 use super::app::App;
-use super::screen::Screen;
+use crate::cli::output::Screen;
 
-/// Turn texts into vectors: lines of {"text": …} in, lines of {"vector": […]} out
+/// Embed texts: reads lines of {"text": …}, writes lines of {"vector": […]}
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -16,19 +16,19 @@ Example:
 pub(super) struct Args {}
 
 #[derive(Deserialize)]
-struct Line {
+struct EmbedRequest {
     text: String,
 }
 
 pub(super) fn run(_: &Args, _: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let model = embed::Model::built_in();
+    let model = embed::EmbeddingModel::built_in();
     for (at, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line?;
         if line.trim().is_empty() {
             continue;
         }
-        let read: Line = serde_json::from_str(&line)
-            .with_context(|| format!("line {} is not {{\"text\": …}}", at + 1))?;
+        let read: EmbedRequest = serde_json::from_str(&line)
+            .with_context(|| format!("line {}: expected {{\"text\": …}}", at + 1))?;
         let answer = serde_json::json!({ "vector": model.encode(&read.text) });
         writeln!(screen, "{answer}")?;
         screen.flush()?;

@@ -1,4 +1,4 @@
-//! `claude-mem export`: memory as files.
+//! `claude-mem export`: writes memories to JSON or Markdown files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,94 +7,104 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::{looking, project, words};
-use crate::export::json::Written;
-use crate::export::markdown::{By, Done};
-use crate::export::{json, markdown};
-use crate::ids::ProjectId;
-use crate::store::Store;
+use super::project;
+use crate::cli::output::Screen;
+use crate::cli::{format, query_args};
+use claude_mem_core::ids::ProjectId;
+use claude_mem_core::paths::replace_file_with;
+use claude_mem_store::Store;
+use claude_mem_transfer::export::json::ExportCounts;
+use claude_mem_transfer::export::markdown::{MarkdownExportReport, MarkdownGrouping};
+use claude_mem_transfer::export::{json, markdown};
 
-/// Write memory to files: all of it as JSON, or Markdown to read
+/// Export memories as JSON or Markdown
 ///
-/// JSON holds everything that cannot be made again; `claude-mem import json` reads it back without
-/// loss. Markdown is for people and for git: only what changed is written anew.
+/// JSON is lossless: `claude-mem import json` reads it back. Markdown is for reading and for git:
+/// only changed files are rewritten.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem export --out memory.json                        everything, for another machine
+  claude-mem export --out memory.json                        everything, e.g. for another machine
   claude-mem export --project website | jq .observations     one project, to a pipe
   claude-mem export --format markdown --out notes/           a file per session
   claude-mem export --format markdown --by project --out notes/")]
 pub(super) struct Args {
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    format: Format,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    format: ExportFormat,
     /// Only this project: a name, an id or a directory
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// The file, or the folder for Markdown (default: stdout)
+    /// Output file, or directory for Markdown (default: stdout)
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// What one Markdown file holds
-    #[arg(long, value_enum, default_value_t = By::Session)]
-    by: By,
+    /// What each Markdown file covers
+    #[arg(long, value_enum, default_value_t = GroupingArg::Session)]
+    by: GroupingArg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ExportFormat {
     Json,
     Markdown,
 }
 
-#[derive(Serialize)]
-struct InFile {
-    path: PathBuf,
-    /// Another file was there.
-    replaced: bool,
-    #[serde(flatten)]
-    rows: Written,
+/// [`MarkdownGrouping`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum GroupingArg {
+    Session,
+    Project,
+}
+
+impl From<GroupingArg> for MarkdownGrouping {
+    fn from(by: GroupingArg) -> Self {
+        match by {
+            GroupingArg::Session => Self::Session,
+            GroupingArg::Project => Self::Project,
+        }
+    }
 }
 
 #[derive(Serialize)]
-struct InFolder {
+struct FileExportReport {
+    path: PathBuf,
+    /// An existing file was replaced.
+    replaced: bool,
+    #[serde(flatten)]
+    rows: ExportCounts,
+}
+
+#[derive(Serialize)]
+struct FolderExportReport {
     path: PathBuf,
     #[serde(flatten)]
-    files: Done,
+    files: MarkdownExportReport,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let Some(store) = app.store_if_any()? else {
-        return Err(looking::nothing_yet(app));
+        return Err(query_args::store_is_empty(app));
     };
     let named = args.project.as_deref();
-    let only = named
-        .map(|named| project::find(&store.read(), named))
-        .transpose()?;
-    let only = only.map(|project| project.id);
+    let only = named.map(|named| project::find(&store.read(), named)).transpose()?.map(|project| project.id);
     match (args.format, &args.out) {
-        (Format::Json, None) => view(&store, |reads| {
-            json::write(reads, only, app.now, screen).map(drop)
-        }),
-        (Format::Json, Some(out)) => into_file(&store, only, app, out, screen),
-        (Format::Markdown, None) => view(&store, |reads| markdown::into_text(reads, only, screen)),
-        (Format::Markdown, Some(out)) => {
-            let files = view(&store, |reads| {
-                markdown::into_folder(reads, only, args.by, out)
-            })?;
-            let done = InFolder {
-                path: out.clone(),
-                files,
-            };
+        (ExportFormat::Json, None) => {
+            with_snapshot(&store, |reads| json::write_document(reads, only, app.now, screen).map(drop))
+        }
+        (ExportFormat::Json, Some(out)) => export_to_file(&store, only, app, out, screen),
+        (ExportFormat::Markdown, None) => {
+            with_snapshot(&store, |reads| markdown::write_text(reads, only, screen))
+        }
+        (ExportFormat::Markdown, Some(out)) => {
+            let files =
+                with_snapshot(&store, |reads| markdown::write_folder(reads, only, args.by.into(), out))?;
+            let done = FolderExportReport { path: out.clone(), files };
             screen.show(&done, |screen, done| {
-                let Done {
-                    written,
-                    unchanged,
-                    removed,
-                } = done.files;
+                let MarkdownExportReport { written, unchanged, removed } = done.files;
                 writeln!(
                     screen,
                     "{} written, {unchanged} unchanged, {removed} removed in {}",
-                    words::count(written, "file"),
+                    format::count(written, "file"),
                     done.path.display()
                 )
             })
@@ -102,55 +112,37 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     }
 }
 
-/// Everything that is written is of one moment.
-fn view<T, E: Into<anyhow::Error>>(
+/// Runs `act` in one read transaction, so that the export is a consistent snapshot.
+fn with_snapshot<T, E: Into<anyhow::Error>>(
     store: &Store,
-    act: impl FnOnce(&crate::store::Reads<'_>) -> Result<T, E>,
+    act: impl FnOnce(&claude_mem_store::StoreReader<'_>) -> Result<T, E>,
 ) -> anyhow::Result<T> {
-    store.view(|reads| Ok(act(reads)))?.map_err(Into::into)
+    store.read_snapshot(|reads| Ok(act(reads)))?.map_err(Into::into)
 }
 
-/// Under another name first: a file that is there is whole.
-fn into_file(
+/// Exports to a file, which is always complete: the old one or the new one.
+fn export_to_file(
     store: &Store,
     only: Option<ProjectId>,
     app: &App,
     path: &Path,
     screen: &mut Screen,
 ) -> anyhow::Result<()> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(format!(".new-{}", std::process::id()));
-    let unfinished = PathBuf::from(unfinished);
-    let unwritable = || format!("cannot write {}", path.display());
-    let file = crate::paths::create_file(&unfinished).with_context(unwritable)?;
-    let mut file = std::io::BufWriter::new(file);
     let replaced = path.exists();
-    let rows = view(store, |reads| json::write(reads, only, app.now, &mut file));
-    let rows = rows.and_then(|rows| {
-        std::fs::rename(&unfinished, path).with_context(unwritable)?;
-        Ok(rows)
+    let rows = replace_file_with(path, |file| {
+        let mut file = std::io::BufWriter::new(file);
+        with_snapshot(store, |reads| json::write_document(reads, only, app.now, &mut file))
     });
-    if rows.is_err() {
-        // What is half written helps nobody.
-        let _ = std::fs::remove_file(&unfinished);
-    }
-    let done = InFile {
-        path: path.to_owned(),
-        replaced,
-        rows: rows?,
-    };
+    let rows = rows.with_context(|| format!("cannot write {}", path.display()))??;
+    let done = FileExportReport { path: path.to_owned(), replaced, rows };
     screen.show(&done, |screen, done| {
         let rows = done.rows;
-        let instead = if done.replaced {
-            ", in place of what was there"
-        } else {
-            ""
-        };
+        let instead = if done.replaced { ", replacing the old file" } else { "" };
         writeln!(
             screen,
-            "{} of {} in {}{instead}",
-            words::count(rows.observations, "memory"),
-            words::count(rows.sessions, "session"),
+            "exported {} from {} to {}{instead}",
+            format::count(rows.observations, "observation"),
+            format::count(rows.sessions, "session"),
             done.path.display()
         )
     })

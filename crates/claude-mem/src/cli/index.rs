@@ -1,45 +1,47 @@
-//! `claude-mem index`: the vectors beside the database.
+//! `claude-mem index`: shows and builds the vector index.
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{self, Screen};
-use super::words;
-use crate::search::index::{self, Progress};
-use crate::store::{Store, StoreError, VectorStore};
+use crate::cli::format;
+use crate::cli::output;
+use crate::cli::output::Screen;
+use claude_mem_search::index;
+use claude_mem_search::index::IndexProgress;
+use claude_mem_store::{Store, StoreError, VectorStore};
 
-/// See how far the vectors are, and make them
+/// Show or build the vector index
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Memories are found by words at once, and by meaning once the worker has made their vectors. They
-are in a file of their own that can be deleted at any time.
+Memories are searchable by words at once, and by meaning once the worker has indexed them. The
+index is a separate file that can be deleted at any time.
 
 Examples:
   claude-mem index status
-  claude-mem index build      make what is missing now, without the worker
-  claude-mem index rebuild    make all of them again")]
+  claude-mem index build      index what is missing now, without the worker
+  claude-mem index rebuild    index everything again")]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: IndexAction,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
-    /// How many memories have their vectors
+enum IndexAction {
+    /// Show how many memories are indexed
     Status,
-    /// Make what is missing
+    /// Index what is missing
     Build,
-    /// Make all of them again
+    /// Index everything again
     Rebuild,
 }
 
 #[derive(Serialize)]
-struct Status {
-    /// Rows that have vectors.
+struct IndexStatus {
+    /// Rows with a vector.
     indexed: u64,
-    /// Rows that wait for theirs.
+    /// Rows without one.
     waiting: u64,
     model: String,
     bytes: u64,
@@ -48,25 +50,25 @@ struct Status {
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     match args.action {
-        Action::Status => status(app, screen),
-        Action::Build => build(app, screen, false),
-        Action::Rebuild => build(app, screen, true),
+        IndexAction::Status => status(app, screen),
+        IndexAction::Build => build(app, screen, false),
+        IndexAction::Rebuild => build(app, screen, true),
     }
 }
 
 fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let model = embed::Model::built_in().id();
+    let model = embed::EmbeddingModel::built_in().id();
     let path = app.data.vectors_db();
     let indexed = match VectorStore::open_read_only(&path, model) {
-        Ok(vectors) => vectors.count()?,
+        Ok(vectors) => vectors.row_count()?,
         Err(StoreError::Missing) => 0,
         Err(e) => return Err(e.into()),
     };
     let waiting = match app.store_if_any()? {
-        Some(store) => store.read().owed_vectors_count()?,
+        Some(store) => store.read().pending_embeddings_count()?,
         None => 0,
     };
-    let status = Status {
+    let status = IndexStatus {
         indexed,
         waiting,
         model: model.to_owned(),
@@ -76,14 +78,14 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     screen.show(&status, |screen, status| {
         writeln!(
             screen,
-            "{} indexed, {} waiting, {} by {}",
-            words::count(status.indexed, "memory"),
-            words::grouped(status.waiting),
-            words::size(status.bytes),
+            "{} indexed, {} waiting, {}, model {}",
+            format::count(status.indexed, "memory"),
+            format::grouped(status.waiting),
+            format::size(status.bytes),
             status.model
         )?;
         if !status.enabled {
-            writeln!(screen, "switched off: `claude-mem config set vectors on`")?;
+            writeln!(screen, "vectors are off; `claude-mem config set vectors on` turns them on")?;
         }
         Ok(())
     })
@@ -91,7 +93,7 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
 
 fn build(app: &App, screen: &mut Screen, anew: bool) -> anyhow::Result<()> {
     let mut store: Store = app.store_to_change()?;
-    let model = embed::Model::built_in();
+    let model = embed::EmbeddingModel::built_in();
     let mut vectors = VectorStore::open(&app.data.vectors_db(), model.id())?;
     if anew {
         index::rebuild(&mut store, &mut vectors)?;
@@ -99,16 +101,14 @@ fn build(app: &App, screen: &mut Screen, anew: bool) -> anyhow::Result<()> {
         index::reconcile(&mut store, &vectors)?;
     }
     let mut said = 0;
-    let done = index::catch_up(&mut store, &mut vectors, model, |progress: &Progress| {
+    let done = index::catch_up(&mut store, &mut vectors, model, |progress: &IndexProgress| {
         if progress.embedded >= said + 500 {
             said = progress.embedded;
-            // Whether anybody reads it makes no difference to the work.
-            let _ = screen::remark(format!("{} to go", words::count(progress.left, "memory")));
+            // A failed progress message does not stop the work.
+            let _ = output::print_note(format!("{} left", format::count(progress.remaining, "memory")));
         }
         false
     })?;
     vectors.checkpoint()?;
-    screen.show(&done, |screen, done| {
-        writeln!(screen, "{} indexed", words::count(done.embedded, "memory"))
-    })
+    screen.show(&done, |screen, done| writeln!(screen, "{} indexed", format::count(done.embedded, "memory")))
 }

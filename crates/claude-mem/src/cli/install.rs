@@ -1,98 +1,72 @@
-//! `claude-mem install`: from an executable to memory that works, with every step shown.
+//! `claude-mem install`: sets up the data directory, hooks, MCP tools, provider and worker, and runs a
+//! self-test. `repair` and `doctor --fix` reuse its parts.
 //!
-//! Everything that could be in the way is looked at before anything is changed.
+//! [`InstallOptions`] says what to do, [`InstallContext`] holds what the steps need, and `StepReporter`
+//! prints each step as it happens. Invariant: the client's files are read and understood before
+//! anything is changed.
 
 mod adopt;
 mod ask;
+mod client_process;
+mod context;
 mod data;
+mod finish;
 mod plugin;
 mod registration;
 mod steps;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::{Usage, worker};
-use crate::child::{Register, Spawner};
-use crate::config::{self, Provider, Raw, SettingsFile, Source, WorkerStart};
-use crate::install::change::Places;
-use crate::install::check::{self, Remembered};
-use crate::install::client::Abilities;
-use crate::install::entry::Launch;
-use crate::install::find::{self, Found};
-use crate::install::receipt::Receipt;
-use crate::paths::DataDir;
-pub(super) use adopt::EARLIER;
-pub(super) use ask::is_possible as can_ask;
+use crate::cli::output::Screen;
+pub(super) use adopt::LEGACY_BACKUP_PREFIX;
+pub(super) use ask::is_interactive as can_ask;
+use claude_mem_setup::install::check::SelfCheckReport;
+use claude_mem_setup::install::manifest::InstallManifest;
+pub(super) use client_process::find_client;
+pub(super) use context::{InstallContext, InstallOptions};
 pub(super) use plugin::uninstall as uninstall_plugin;
-pub(super) use registration::lost_copy;
-pub(super) use steps::{State, Step, Steps};
+pub(super) use registration::lost_copy_note;
+pub(super) use steps::{InstallStep, StepReporter, StepState};
 
-/// Set everything up: data, hooks, tools, worker, and a check that it works
+/// Install hooks, tools and worker, and check that they work
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem install
-  claude-mem install --dry-run            what it would change, and where
+  claude-mem install --dry-run            show what would change
   claude-mem install --yes                without questions: no model, no tokens
-  claude-mem install --project            for the project in this directory only
+  claude-mem install --project            only for the project in this directory
   claude-mem install --plugin             as a plugin, with slash commands and a skill
   claude-mem install --provider claude    memories written by your own Claude Code
 
-It can be run again at any time: what is there already stays. `claude-mem uninstall` takes it out
-again. Files that it changes are kept in ~/.claude-mem/backups/clients first.")]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
+It can be run again at any time: what is already there stays. `claude-mem uninstall` removes it.
+Files are copied to ~/.claude-mem/backups/clients before they are changed.")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
-    /// Say what would be done, and do nothing
+    /// Show what would be done and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing: the local provider, nothing imported, no other program touched
+    /// Ask nothing: local provider, no import, other programs left alone
     #[arg(long, short)]
     yes: bool,
-    /// For one project on this machine instead of everywhere
+    /// Install for one project instead of for the user
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
-    /// Through Claude Code's plugins instead of its settings: with commands and a skill
+    /// Install as a Claude Code plugin, with slash commands and a skill
     #[arg(long, conflicts_with = "project")]
     plugin: bool,
-    /// Switch the earlier program of this name off and take over what it remembers
+    /// Disable the earlier claude-mem and import its memories
     #[arg(long)]
     adopt: bool,
-    /// Who writes the memories: auto, local, claude, anthropic, openai or gemini
+    /// Provider that writes the memories: auto, local, claude, anthropic, openai or gemini
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// Leave out the made-up session at the end
+    /// Skip the self-test at the end
     #[arg(long)]
     no_check: bool,
-}
-
-/// What is to be done, whichever command asked for it.
-#[derive(Debug, Default)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
-pub(super) struct Wish {
-    pub(super) dry_run: bool,
-    /// Somebody is there to be asked.
-    pub(super) may_ask: bool,
-    pub(super) project: Option<PathBuf>,
-    /// Other places that get the same.
-    pub(super) also: Vec<Option<PathBuf>>,
-    pub(super) plugin: bool,
-    pub(super) adopt: bool,
-    pub(super) provider: Option<String>,
-    pub(super) no_check: bool,
-    /// What is not set stays so.
-    pub(super) keep_settings: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
@@ -101,13 +75,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         anyhow::bail!("{} is not a directory", dir.display());
     }
     if let Some(name) = &args.provider {
-        provider_named(name)?;
+        finish::parse_provider(name)?;
     }
-    let wish = Wish {
+    let wish = InstallOptions {
         dry_run: args.dry_run,
-        may_ask: !args.yes && !args.dry_run && ask::is_possible(screen.json),
+        may_ask: !args.yes && !args.dry_run && ask::is_interactive(screen.json),
         project: project.map(|dir| dir.canonicalize()).transpose()?,
-        also: Vec::new(),
+        other_places: Vec::new(),
         plugin: args.plugin,
         adopt: args.adopt,
         provider: args.provider.clone(),
@@ -117,53 +91,41 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     perform(wish, app, screen)
 }
 
-/// Everything that the steps stand on.
-pub(super) struct Setting<'a> {
-    app: &'a App,
-    wish: Wish,
-    pub(super) places: Places,
-    pub(super) launch: Launch,
-    pub(super) receipt: Receipt,
-    pub(super) client: Option<Found>,
-}
-
-/// What installing for the user would stand on, for somebody who only looks: with why the receipt
-/// cannot be read, if it cannot.
-pub(super) fn of_process(app: &App) -> anyhow::Result<(Setting<'_>, Option<String>)> {
-    let (receipt, unread) = match Receipt::read(&app.data.installed()) {
+/// The context of a user-wide installation, for read-only checks, and the error if the manifest
+/// cannot be read.
+pub(super) fn inspect(app: &App) -> anyhow::Result<(InstallContext<'_>, Option<String>)> {
+    let (receipt, unread) = match InstallManifest::read(&app.data.installed()) {
         Ok(receipt) => (receipt, None),
-        Err(error) => (Receipt::default(), Some(error.to_string())),
+        Err(error) => (InstallManifest::default(), Some(error.to_string())),
     };
-    Ok((Setting::with(app, Wish::default(), receipt)?, unread))
+    Ok((InstallContext::new(app, InstallOptions::default(), receipt)?, unread))
 }
 
-/// Where hooks and tools were registered: `None` is for the user, and stands for nothing yet.
-pub(super) fn registered(app: &App) -> anyhow::Result<Vec<Option<PathBuf>>> {
-    let receipt = Receipt::read(&app.data.installed())?;
+/// The places where hooks and tools are registered. `None` is the user, also if there is no
+/// registration yet.
+pub(super) fn registered_places(app: &App) -> anyhow::Result<Vec<Option<PathBuf>>> {
+    let receipt = InstallManifest::read(&app.data.installed())?;
     let mut places: Vec<_> = receipt.files.into_iter().map(|left| left.project).collect();
     if receipt.plugin || places.is_empty() {
         places.push(None);
     }
     places.sort_unstable();
     places.dedup();
-    // A project that is gone takes nothing.
+    // Skip projects whose directory is gone.
     let is_there = |place: &Option<PathBuf>| place.as_ref().is_none_or(|dir| dir.is_dir());
     places.retain(is_there);
     Ok(places)
 }
 
-/// Hooks and tools as they should be, wherever they were registered, and nothing else.
+/// Rewrites hooks and tools wherever they are registered. Does nothing else.
 pub(super) fn register(app: &App) -> anyhow::Result<()> {
     app.data.create()?;
-    for project in registered(app)? {
-        let wish = Wish {
-            project,
-            ..Wish::default()
-        };
-        let mut setting = Setting::of_process(app, wish)?;
+    for project in registered_places(app)? {
+        let wish = InstallOptions { project, ..InstallOptions::default() };
+        let mut setting = InstallContext::from_process(app, wish)?;
         if setting.receipt.plugin && setting.wish.project.is_none() {
-            crate::install::plugin::write(&app.data.plugin(), &setting.launch)?;
-            registration::save(&mut setting)?;
+            claude_mem_setup::install::plugin::write(&app.data.plugin(), &setting.launch)?;
+            registration::save_manifest(&mut setting)?;
             continue;
         }
         registration::write(&mut setting)?;
@@ -171,65 +133,62 @@ pub(super) fn register(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The whole as JSON shows it.
+/// The JSON output.
 #[derive(Serialize)]
-struct Report<'a> {
+struct InstallReport<'a> {
     ok: bool,
     dry_run: bool,
     data_dir: String,
     executable: String,
     client: Option<String>,
-    hook_form: crate::install::client::Form,
+    hook_form: claude_mem_setup::install::client::HookForm,
     events: Vec<&'static str>,
-    steps: &'a [Step],
-    remembered: Option<Remembered>,
+    steps: &'a [InstallStep],
+    remembered: Option<SelfCheckReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// Goes through all steps. The first that fails ends it.
-pub(super) fn perform(wish: Wish, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut setting = Setting::of_process(app, wish)?;
-    // What was installed as a plugin stays one.
+/// Runs all steps, up to the first error, and prints the report.
+pub(super) fn perform(wish: InstallOptions, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+    let mut setting = InstallContext::from_process(app, wish)?;
+    // A plugin installation stays a plugin.
     setting.wish.plugin |= setting.receipt.plugin && setting.wish.project.is_none();
-    let mut steps = Steps::new(screen, setting.wish.dry_run);
-    let outcome = go_through(&mut setting, &mut steps);
+    let mut steps = StepReporter::new(screen, setting.wish.dry_run);
+    let outcome = run_steps(&mut setting, &mut steps);
     let remembered = outcome.as_ref().ok().cloned().flatten();
-    let ok = outcome.is_ok() && steps.all().iter().all(|step| step.state != State::Failed);
-    let report = Report {
+    let ok = outcome.is_ok() && steps.steps().iter().all(|step| step.state != StepState::Failed);
+    let report = InstallReport {
         ok,
         dry_run: setting.wish.dry_run,
         data_dir: app.data.root().display().to_string(),
         executable: setting.launch.executable.display().to_string(),
-        client: setting
-            .client
-            .as_ref()
-            .and_then(|found| Some(found.version?.to_string())),
-        hook_form: setting.launch.abilities.form(),
-        events: setting.launch.abilities.events(),
-        steps: &steps.all(),
+        client: setting.client.as_ref().and_then(|found| Some(found.version?.to_string())),
+        hook_form: setting.launch.capabilities.form(),
+        events: setting.launch.capabilities.events(),
+        steps: &steps.steps(),
         remembered,
         error: outcome.as_ref().err().map(|error| format!("{error:#}")),
     };
-    let json = steps.close(&report)?;
+    let json = steps.finish(&report)?;
     if json && !ok {
-        return Err(super::Told.into());
+        return Err(super::AlreadyReported.into());
     }
     outcome?;
-    anyhow::ensure!(ok, "claude-mem is not set up");
+    anyhow::ensure!(ok, "the installation failed");
     Ok(())
 }
 
-fn go_through(
-    setting: &mut Setting<'_>,
-    steps: &mut Steps<'_>,
-) -> anyhow::Result<Option<Remembered>> {
-    setting.say_client(steps)?;
-    let rival = adopt::look(setting)?;
+fn run_steps(
+    setting: &mut InstallContext<'_>,
+    steps: &mut StepReporter<'_>,
+) -> anyhow::Result<Option<SelfCheckReport>> {
+    setting.report_client(steps)?;
+    let rival = adopt::detect(setting)?;
     if setting.wish.may_ask && !setting.wish.adopt && rival.can_be_adopted() {
         setting.wish.adopt = adopt::ask(&rival, steps)?;
     }
-    // Nothing of ours is made before the client's files were understood.
+    // Read the client's files before anything is created.
     let plan = registration::plan(setting)?;
     if setting.wish.adopt {
         adopt::take_over_files(setting, &rival, steps)?;
@@ -240,13 +199,9 @@ fn go_through(
     } else {
         registration::apply(setting, &plan, steps)?;
     }
-    for project in std::mem::take(&mut setting.wish.also) {
-        let wish = Wish {
-            dry_run: setting.wish.dry_run,
-            project,
-            ..Wish::default()
-        };
-        let mut other = Setting::with(setting.app, wish, setting.receipt.clone())?;
+    for project in std::mem::take(&mut setting.wish.other_places) {
+        let wish = InstallOptions { dry_run: setting.wish.dry_run, project, ..InstallOptions::default() };
+        let mut other = InstallContext::new(setting.app, wish, setting.receipt.clone())?;
         let plan = registration::plan(&other)?;
         registration::apply(&mut other, &plan, steps)?;
         setting.receipt = other.receipt;
@@ -254,226 +209,14 @@ fn go_through(
     if setting.wish.adopt {
         adopt::import(setting, &rival, steps)?;
     } else {
-        adopt::mention(&rival, steps)?;
+        adopt::report_unadopted(&rival, steps)?;
     }
-    provider(setting, steps)?;
-    start_worker(setting, usable, steps)?;
-    let remembered = self_check(setting, steps)?;
+    finish::set_provider(setting, steps)?;
+    finish::start_worker(setting, usable, steps)?;
+    let remembered = finish::self_check(setting, steps)?;
     if !setting.wish.dry_run {
         ask::offer_import(setting, usable, steps)?;
-        steps.farewell(usable)?;
+        steps.print_closing(usable)?;
     }
     Ok(remembered)
-}
-
-impl<'a> Setting<'a> {
-    fn of_process(app: &'a App, wish: Wish) -> anyhow::Result<Self> {
-        let receipt = Receipt::read(&app.data.installed())?;
-        Self::with(app, wish, receipt)
-    }
-
-    fn with(app: &'a App, wish: Wish, receipt: Receipt) -> anyhow::Result<Self> {
-        let env = |name: &str| std::env::var_os(name);
-        let places = Places::find(env, wish.project.clone())
-            .context("there is no home directory, so the client's settings cannot be found")?;
-        let executable = executable()?;
-        let client = find_client(app);
-        let abilities = Abilities::of(client.as_ref().and_then(|found| found.version));
-        // Hooks look in the usual place by themselves.
-        let usual = DataDir::find(|name| env(name).filter(|_| name != "CLAUDE_MEM_DATA_DIR"));
-        let data_dir = (usual.as_ref() != Some(&app.data)).then(|| app.data.root().to_owned());
-        Ok(Self {
-            receipt,
-            launch: Launch {
-                executable,
-                data_dir,
-                abilities,
-            },
-            app,
-            wish,
-            places,
-            client,
-        })
-    }
-
-    fn say_client(&self, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            self.launch.abilities.is_supported(),
-            "this Claude Code is older than {}, the oldest that was tried; update it first, nothing was changed",
-            crate::install::client::OLDEST
-        );
-        let detail = match &self.client {
-            Some(Found {
-                version: Some(version),
-                program,
-            }) => {
-                format!("Claude Code {version} ({})", program.display())
-            }
-            Some(Found {
-                version: None,
-                program,
-            }) => {
-                format!(
-                    "Claude Code of unknown version ({}); what all versions know is written",
-                    program.display()
-                )
-            }
-            None => "Claude Code was not found; what all its versions know is written".to_owned(),
-        };
-        let state = if self.client.is_some() {
-            State::Ok
-        } else {
-            State::Note
-        };
-        steps.say("client", state, detail)
-    }
-}
-
-/// Where this program lies. The kernel marks a file that was replaced since.
-fn executable() -> anyhow::Result<PathBuf> {
-    let path = std::env::current_exe().context("this executable has no path")?;
-    anyhow::ensure!(
-        path.is_file(),
-        "{} was replaced or removed while it ran; start the new one",
-        path.display()
-    );
-    Ok(path)
-}
-
-pub(super) fn find_client(app: &App) -> Option<Found> {
-    let program = find::program(|name| std::env::var_os(name))?;
-    let version = find::version_on_disk(&program).or_else(|| {
-        let env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        let spawner = spawner(app).ok()?;
-        find::version_asked(&program, env, &spawner)
-    });
-    Some(Found { program, version })
-}
-
-/// For programs that are run and waited for. The register is only kept where there is a place for
-/// it: looking must not create the data directory.
-pub(super) fn spawner(app: &App) -> std::io::Result<Waiting> {
-    let is_there = app.data.root().is_dir();
-    let directory = if is_there {
-        app.data.children()
-    } else {
-        std::env::temp_dir().join(format!("claude-mem-children-{}", std::process::id()))
-    };
-    let spawner = Spawner::start("/proc/self/exe".into(), Register::open(&directory)?)?;
-    Ok(Waiting {
-        spawner,
-        for_now: (!is_there).then_some(directory),
-    })
-}
-
-/// A spawner with a register that may be for this once.
-pub(super) struct Waiting {
-    spawner: Spawner,
-    for_now: Option<PathBuf>,
-}
-
-impl std::ops::Deref for Waiting {
-    type Target = Spawner;
-
-    fn deref(&self) -> &Spawner {
-        &self.spawner
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some(directory) = &self.for_now {
-            // With a child in it, it is still needed.
-            let _ = std::fs::remove_dir(directory);
-        }
-    }
-}
-
-fn provider_named(name: &str) -> anyhow::Result<config::Value> {
-    let key = config::key("provider").context("there is no such setting")?;
-    let read = key.kind.read(&Raw::Text(name.to_owned()));
-    read.map_err(|expected| Usage::error(format!("the provider must be {expected}")))
-}
-
-/// Who makes memories: as it was set, as it was asked for, or the one that costs nothing.
-fn provider(setting: &Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-    let loaded = setting.app.settings();
-    let key = config::key("provider").context("there is no such setting")?;
-    let (value, source) = loaded.get(key);
-    let name = match &setting.wish.provider {
-        Some(name) => name.clone(),
-        None if source != Source::Default => {
-            return steps.say("provider", State::Ok, format!("{value}, as it was set"));
-        }
-        None if setting.wish.keep_settings => return Ok(()),
-        None if setting.wish.may_ask => ask::provider(&loaded.settings, steps)?,
-        None => Provider::Local.as_str().to_owned(),
-    };
-    let cost = if name == Provider::Local.as_str() {
-        "no model, no network, no tokens"
-    } else {
-        "within the token budget of `claude-mem config`"
-    };
-    if !setting.wish.dry_run {
-        let file = SettingsFile::of(setting.app.data.root());
-        file.set("provider", &provider_named(&name)?)?;
-    }
-    steps.done("provider", format!("{name}: {cost}"))
-}
-
-fn start_worker(setting: &Setting<'_>, usable: bool, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-    if setting.app.settings().settings.worker == WorkerStart::Manual {
-        let detail = "left to you, as set: `claude-mem worker start`";
-        return steps.say("worker", State::Ok, detail);
-    }
-    if !usable {
-        return steps.say("worker", State::Note, "not started: it has no database");
-    }
-    if setting.wish.dry_run {
-        let runs = worker::look(setting.app).is_ok_and(|worker| worker.running);
-        return if runs {
-            steps.say("worker", State::Ok, "running already")
-        } else {
-            steps.done("worker", "started")
-        };
-    }
-    steps.busy("worker", "is starting");
-    match worker::ensure(setting.app) {
-        Ok(word) => steps.say("worker", State::Ok, word),
-        Err(error) => steps.say("worker", State::Failed, format!("{error:#}")),
-    }
-}
-
-fn self_check(setting: &Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<Option<Remembered>> {
-    if setting.wish.no_check {
-        return Ok(None);
-    }
-    if setting.wish.dry_run {
-        steps.done("check", "a made-up session goes through the hooks")?;
-        return Ok(None);
-    }
-    steps.busy("check", "a made-up session goes through the hooks");
-    match check::run(
-        &setting.launch,
-        &std::env::temp_dir(),
-        "/proc/self/exe".into(),
-    ) {
-        Ok(remembered) => {
-            let titles: Vec<String> = remembered
-                .titles
-                .iter()
-                .map(|title| format!("“{title}”"))
-                .collect();
-            let detail = format!(
-                "a made-up session went through the hooks, left {} and the next one was told",
-                titles.join(", ")
-            );
-            steps.say("check", State::Ok, detail)?;
-            Ok(Some(remembered))
-        }
-        Err(error) => {
-            steps.say("check", State::Failed, format!("{error}"))?;
-            Ok(None)
-        }
-    }
 }

@@ -1,16 +1,18 @@
-//! `claude-mem mcp`: memory as tools for an agent, over stdio.
+//! `claude-mem mcp`: runs the MCP server on stdio.
 
 use std::io;
 
 use super::app::App;
-use super::screen::Screen;
-use crate::clock;
-use crate::mcp::{self, memory::Memory};
-use crate::project;
+use crate::cli::output::Screen;
+use crate::mcp;
+use crate::mcp::memory::MemoryTools;
+use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::clock;
+use claude_mem_core::project;
 
-/// Serve memory to an agent as MCP tools, over stdin and stdout
+/// Run the MCP server on stdin and stdout
 ///
-/// A client starts this by itself; `claude-mem install` tells it how.
+/// The client starts it; `claude-mem install` registers it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,21 +20,17 @@ Examples:
 pub(super) struct Args {}
 
 pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Result<()> {
-    let here = std::env::var_os("CLAUDE_PROJECT_DIR").filter(|dir| !dir.is_empty());
+    let here = std::env::var_os(CLAUDE_CODE.project_variable).filter(|dir| !dir.is_empty());
     let here = here.map_or_else(std::env::current_dir, |dir| Ok(dir.into()))?;
-    let mut memory = Memory {
+    let mut memory = MemoryTools {
         dir: app.data.clone(),
         project: Some(project::identify(&here)),
-        session: std::env::var("CLAUDE_CODE_SESSION_ID").unwrap_or_default(),
+        session: std::env::var(CLAUDE_CODE.session_variable).unwrap_or_default(),
         zone: clock::zone(),
         now: || clock::now().millis(),
-        encoder: embed::Model::built_in(),
+        encoder: embed::EmbeddingModel::built_in(),
         vectors: &|| app.settings().settings.vectors,
         vocabulary: &|| app.vocabulary(),
     };
-    Ok(mcp::serve(
-        io::BufReader::new(io::stdin()),
-        io::stdout(),
-        &mut memory,
-    )?)
+    Ok(mcp::serve(io::BufReader::new(io::stdin()), io::stdout(), &mut memory)?)
 }

@@ -1,13 +1,14 @@
-//! What a person types. The only part of the library that prints.
+//! The command line: parsing, dispatch, output and exit codes. The only part of the library that
+//! prints.
 //!
-//! In: arguments, the environment, the data directory. Out: text for people, or JSON for
-//! programs with `--json`, and an exit code: 0 done, 1 failed, 64 wrong usage. What was typed and
-//! cannot be understood is wrong usage; that there is no such row, file or project, or nothing yet,
-//! is a failure. Never 2: a client that runs us as a hook by mistake would take it for "block the
-//! prompt".
+//! Each command has its own file with a `clap::Args` struct, whose doc comment is the help text,
+//! and a `run` function that gets the `App` (data directory and time) and writes to the
+//! `Screen` (text, or JSON with `--json`). To add a command, write the file, declare the module
+//! and add a line to `verbs!`.
 //!
-//! One file per verb. A verb is a `clap::Args` struct, whose doc comment is its help, and a
-//! `run`. To add one, write the file, declare it and add a line to `verbs!`.
+//! Invariant: the exit code is 0 for success, 1 for a failure and 64 for a usage error. A missing
+//! row, file or project is a failure, not a usage error. The code is never 2: a client that runs us
+//! as a hook by mistake would read it as "block the prompt".
 
 mod app;
 mod backup;
@@ -22,7 +23,7 @@ mod forget;
 mod import;
 mod index;
 mod install;
-mod looking;
+mod query_args;
 mod mark;
 mod mcp;
 mod open;
@@ -36,7 +37,7 @@ mod repair;
 mod restore;
 mod resume;
 mod save;
-mod screen;
+mod output;
 mod search;
 mod show;
 mod stats;
@@ -49,7 +50,7 @@ mod unpin;
 mod update_check;
 mod version;
 mod why;
-mod words;
+mod format;
 mod worker;
 
 use std::ffi::OsString;
@@ -59,13 +60,13 @@ use std::process::ExitCode;
 use clap::{FromArgMatches as _, Parser, Subcommand};
 
 use app::App;
-use screen::Screen;
+use output::Screen;
 
-/// Arguments that make no sense. What sysexits calls EX_USAGE.
+/// Exit code of a usage error: `EX_USAGE` of sysexits.h.
 const EXIT_USAGE: u8 = 64;
 
-/// Declares each verb's variant and its call. Its module is declared by hand: rustfmt does not look
-/// into a macro.
+/// Declares the `Verb` enum and its dispatch. The modules are declared by hand, because rustfmt does
+/// not follow `mod` items inside a macro.
 macro_rules! verbs {
     ($($variant:ident => $module:ident),+ $(,)?) => {
         #[derive(Debug, Subcommand)]
@@ -119,10 +120,10 @@ verbs! {
     Version => version,
 }
 
-/// Memory for coding agents that nobody notices
+/// Memory for coding agents
 ///
-/// Hooks hand over what happens, a worker turns it into memories, and the next session is told
-/// what it needs. Everything stays on this machine.
+/// Hooks record what happens, a worker turns it into memories, and the next session starts with the
+/// context it needs. Everything stays on this machine.
 #[derive(Debug, Parser)]
 #[command(
     name = "claude-mem",
@@ -130,71 +131,67 @@ verbs! {
     disable_help_subcommand = true,
     after_help = "\
 Examples:
-  claude-mem search login loops     what was remembered, best first
-  claude-mem status                 is it working, and what does it hold
-  claude-mem pause 1h               look away for an hour
+  claude-mem search login loops     find memories, best match first
+  claude-mem status                 show health, counts and problems
+  claude-mem pause 1h               stop recording for an hour
   claude-mem config set worker manual
 
-`claude-mem <command> --help` says more. Every command but completions, embed and mcp takes --json.
+`claude-mem <command> --help` shows more. Every command except completions, embed and mcp accepts
+--json.
 
-Exit codes: 0 done; 1 it failed, or there is no such memory, file or project; 64 the command was
-not understood."
+Exit codes: 0 success; 1 failure, or no such memory, file or project; 64 usage error."
 )]
 struct Cli {
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Where everything is kept, instead of ~/.claude-mem
+    /// Data directory (default: ~/.claude-mem)
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
 
-/// The whole command line as clap sees it, for completions.
+/// The clap definition of the whole command line.
 fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
 
-/// Runs one command. `args` begins with the program's name.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Parses `args`, which start with the program name, and runs one command.
+pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let for_program = args.iter().any(|arg| arg == "--json");
     let cli = match parse(args) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error, for_program),
+        Err(error) => return report_clap_error(&error, for_program),
     };
-    let mut screen = Screen::of_process(cli.json);
+    let mut screen = Screen::from_process(cli.json);
     let outcome = cli
         .verb
-        .answers_in(cli.json)
-        .and_then(|()| App::of_process(cli.data_dir.as_deref()))
+        .check_json_support(cli.json)
+        .and_then(|()| App::from_process(cli.data_dir.as_deref()))
         .and_then(|app| cli.verb.run(&app, &mut screen));
     match outcome.and_then(|()| Ok(screen.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<Told>() => ExitCode::FAILURE,
+        Err(error) if error.is::<AlreadyReported>() => ExitCode::FAILURE,
         Err(error) => {
             screen.error(&error);
-            ExitCode::from(if error.is::<Usage>() { EXIT_USAGE } else { 1 })
+            ExitCode::from(if error.is::<UsageError>() { EXIT_USAGE } else { 1 })
         }
     }
 }
 
 impl Verb {
-    /// What speaks a language of its own has no JSON to answer in.
-    fn answers_in(&self, json: bool) -> anyhow::Result<()> {
+    /// Rejects `--json` for commands whose output has a format of its own.
+    fn check_json_support(&self, json: bool) -> anyhow::Result<()> {
         let own = matches!(self, Self::Completions(_) | Self::Embed(_) | Self::Mcp(_));
-        if json && own {
-            Err(Usage::error("this command has no --json"))
-        } else {
-            Ok(())
-        }
+        if json && own { Err(UsageError::error("this command does not support --json")) } else { Ok(()) }
     }
 }
 
 fn parse(mut args: Vec<OsString>) -> Result<Cli, clap::Error> {
-    // Someone who says nothing asks what there is to say.
+    // Without arguments, show the help.
     if args.len() < 2 {
         args.push("--help".into());
     }
@@ -202,32 +199,25 @@ fn parse(mut args: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Prints clap's own message: help and version are answers, everything else is wrong usage. A
-/// program is told of that as of any other error.
-fn refuse(error: &clap::Error, for_program: bool) -> ExitCode {
+/// Prints clap's message and returns the exit code. Help and version are successes, everything else
+/// is a usage error. With `--json`, the error is printed as JSON like any other.
+fn report_clap_error(error: &clap::Error, for_program: bool) -> ExitCode {
     use clap::error::ErrorKind;
-    let is_answer = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
+    let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if for_program && !is_answer {
         let text = error.to_string();
-        let text = text.strip_prefix("error: ").unwrap_or(&text).trim();
-        Screen::of_process(true).error(&anyhow::anyhow!("{text}"));
+        let message = text.strip_prefix("error: ").unwrap_or(&text).trim();
+        Screen::from_process(true).error(&anyhow::anyhow!("{message}"));
     } else {
-        // If nobody reads it, nobody needs it.
+        // A failed write leaves nothing to report to.
         let _ = error.print();
     }
-    if is_answer {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(EXIT_USAGE)
-    }
+    if is_answer { ExitCode::SUCCESS } else { ExitCode::from(EXIT_USAGE) }
 }
 
-/// `claude-mem status | head -1` is not a failure of ours.
+/// Whether a reader closed the pipe early, as in `claude-mem status | head -1`. Not a failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    use crate::export::ExportError;
+    use claude_mem_transfer::export::ExportError;
     let is_it = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
         cause.downcast_ref().is_some_and(is_it)
@@ -235,21 +225,22 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Arguments that clap lets pass and that still make no sense, as a time that is none.
+/// Arguments that clap accepts but we reject, such as an invalid time. Exits with 64.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Usage(String);
+struct UsageError(String);
 
-impl Usage {
+impl UsageError {
     fn error(message: impl Into<String>) -> anyhow::Error {
         Self(message.into()).into()
     }
 }
 
-/// A failure of which the answer tells already: a program reads one value.
+/// A failure that the JSON output already reports. A program reads one JSON value, so no second one
+/// is printed.
 #[derive(Debug, thiserror::Error)]
-#[error("it failed, as the answer says")]
-struct Told;
+#[error("failed; see the JSON output")]
+struct AlreadyReported;
 
 #[cfg(test)]
 #[path = "cli_tests.rs"]

@@ -1,8 +1,9 @@
-//! `claude-mem open`: the viewer, in a browser.
+//! `claude-mem open`: opens the viewer in a browser.
 //!
-//! What stands on a command line can be read by everybody on the machine while the command runs.
-//! So a browser is not given the link but a page of one line that leads there, in a file that only
-//! its owner can read. The worker removes it when the link is used, or is void.
+//! Every user of the machine can read the command lines of running processes, and the link contains a
+//! secret. So the browser gets the path of a private file (mode 600) that redirects to the link. The
+//! worker removes the file when the link is used or expires. A sandboxed browser (snap, flatpak)
+//! cannot read that file and gets the link itself.
 
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -14,92 +15,83 @@ use anyhow::bail;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
 use super::worker;
-use crate::paths;
-use crate::serve::client;
+use crate::cli::output::Screen;
+use claude_mem_capture::ipc::client;
+use claude_mem_core::paths;
 
 /// Open the viewer in your browser
 ///
-/// Starts the worker if none runs. The link works once and for ten minutes; whoever has it can see
-/// what is remembered, so do not pass it on.
+/// Starts the worker if needed. The link works once, within ten minutes. Do not share it: it gives
+/// access to your memories.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem open
   claude-mem open --print      over ssh: forward the port, then open the link yourself")]
 pub(super) struct Args {
-    /// Print the link instead
+    /// Print the link instead of opening it
     #[arg(long)]
     print: bool,
 }
 
 #[derive(Serialize)]
-struct Opened {
+struct OpenReport {
     link: String,
-    /// A browser has it.
+    /// A browser was started.
     opened: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    worker::ensure(app)?;
-    let asked = client::ask(
-        &worker::socket_of(app),
-        "open",
-        Some(Duration::from_secs(5)),
-    )?;
+    worker::ensure_running(app)?;
+    let asked = client::send_request(&worker::socket_path(app), "open", Some(Duration::from_secs(5)))?;
     let link = match asked {
         Some(link) if link.starts_with("http://") => link,
         Some(why) => bail!("{why}"),
-        None => bail!("the worker ended; try again"),
+        None => bail!("the worker stopped; try again"),
     };
     let may = !args.print && !screen.json && app.settings().settings.viewer_open;
-    let opened = may && has_screen() && browse(app, &link)?;
-    screen.show(&Opened { link, opened }, |screen, opened| {
+    let opened = may && has_display() && open_browser(app, &link)?;
+    screen.show(&OpenReport { link, opened }, |screen, opened| {
         if opened.opened {
-            writeln!(screen, "the viewer is opening in your browser")
+            writeln!(screen, "opening the viewer in your browser")
         } else {
             writeln!(screen, "{}", opened.link)
         }
     })
 }
 
-/// Whether a browser would have somewhere to show itself.
-fn has_screen() -> bool {
+/// Whether there is a display, or a `BROWSER` that may not need one.
+fn has_display() -> bool {
     cfg!(target_os = "macos")
-        || ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"]
-            .into_iter()
-            .any(|name| set(name).is_some())
+        || ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].into_iter().any(|name| env_var(name).is_some())
 }
 
-fn set(name: &str) -> Option<String> {
+/// The value of an environment variable, unless it is empty or not UTF-8.
+fn env_var(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?.into_string().ok()?;
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// True if something took it.
-fn browse(app: &App, link: &str) -> anyhow::Result<bool> {
-    let opener = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
-    if is_shut_in(&default_browser()) {
-        return Ok(took(opener, link));
+/// Opens the link in the default browser. Returns false if that failed.
+fn open_browser(app: &App, link: &str) -> anyhow::Result<bool> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    if is_sandboxed(&default_browser()) {
+        return Ok(run_opener(opener, link));
     }
     let (_, secret) = link.split_once("#k=").unwrap_or_default();
-    let page = app.data.opening(secret);
-    write_page(&page, link)?;
-    let took = took(opener, &page.display().to_string());
+    let page = app.data.open_page(secret);
+    write_redirect_page(&page, link)?;
+    let took = run_opener(opener, &page.display().to_string());
     if !took {
         std::fs::remove_file(&page)?;
     }
     Ok(took)
 }
 
-/// A page that leads to the link, and to nothing else. The link is of our own making: an address,
+/// Writes the page that redirects to the link. The link needs no escaping: it consists of an address,
 /// a port and hex digits.
-fn write_page(page: &Path, link: &str) -> io::Result<()> {
+fn write_redirect_page(page: &Path, link: &str) -> io::Result<()> {
     let text = format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>claude-mem</title>\n<script>location.replace({link:?})</script>\n\
@@ -108,23 +100,21 @@ fn write_page(page: &Path, link: &str) -> io::Result<()> {
     paths::create_file(page)?.write_all(text.as_bytes())
 }
 
-/// Whether the opener did its work, or is still at it: some of them are the browser itself.
-fn took(opener: &str, what: &str) -> bool {
-    let Ok(mut child) = start(opener, &[what], Stdio::null()) else {
+/// Runs the opener. Still running after two seconds counts as success: some openers are the browser
+/// itself.
+fn run_opener(opener: &str, what: &str) -> bool {
+    let Ok(mut child) = spawn_detached(opener, &[what], Stdio::null()) else {
         return false;
     };
-    match ended_within(&mut child, Duration::from_secs(2)) {
+    match wait_timeout(&mut child, Duration::from_secs(2)) {
         Ok(ended) => ended.is_none_or(|status| status.success()),
         Err(_) => false,
     }
 }
 
-/// In a group of its own: it outlives us, and an interrupt meant for us.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a browser must outlive the command that opens it"
-)]
-fn start(program: &str, args: &[&str], says: Stdio) -> io::Result<Child> {
+/// Starts a program in its own process group, so that it survives us and our Ctrl-C.
+#[allow(clippy::disallowed_methods, reason = "a browser must outlive the command that opens it")]
+fn spawn_detached(program: &str, args: &[&str], says: Stdio) -> io::Result<Child> {
     Command::new(program)
         .args(args)
         .stdin(Stdio::null())
@@ -134,8 +124,8 @@ fn start(program: &str, args: &[&str], says: Stdio) -> io::Result<Child> {
         .spawn()
 }
 
-/// `None`: it is still running.
-fn ended_within(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+/// Waits for the child to exit. `None` if it is still running after `patience`.
+fn wait_timeout(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let until = Instant::now() + patience;
     loop {
         match child.try_wait()? {
@@ -145,9 +135,10 @@ fn ended_within(child: &mut Child, patience: Duration) -> io::Result<Option<Exit
     }
 }
 
-/// The program or the desktop entry that would show a page, where that can be told.
+/// Candidate paths of the default browser: its program, or its snap or flatpak desktop entry. Empty if
+/// unknown.
 fn default_browser() -> Vec<PathBuf> {
-    if let Some(browser) = set("BROWSER") {
+    if let Some(browser) = env_var("BROWSER") {
         let program = browser.split([':', ' ']).next().unwrap_or_default();
         let on_path = std::env::var_os("PATH").unwrap_or_default();
         return std::env::split_paths(&on_path)
@@ -156,18 +147,12 @@ fn default_browser() -> Vec<PathBuf> {
             .take(1)
             .collect();
     }
-    let Ok(mut child) = start(
-        "xdg-settings",
-        &["get", "default-web-browser"],
-        Stdio::piped(),
-    ) else {
+    let Ok(mut child) = spawn_detached("xdg-settings", &["get", "default-web-browser"], Stdio::piped())
+    else {
         return Vec::new();
     };
-    if !matches!(
-        ended_within(&mut child, Duration::from_secs(2)),
-        Ok(Some(_))
-    ) {
-        // It answers nobody; and if it cannot be ended, it was about to.
+    if !matches!(wait_timeout(&mut child, Duration::from_secs(2)), Ok(Some(_))) {
+        // It hangs. If the kill fails, it has just exited.
         let _ = child.kill();
     }
     let Ok(said) = child.wait_with_output() else {
@@ -177,7 +162,7 @@ fn default_browser() -> Vec<PathBuf> {
     if entry.is_empty() || entry.contains('/') {
         return Vec::new();
     }
-    let home = PathBuf::from(set("HOME").unwrap_or_default());
+    let home = PathBuf::from(env_var("HOME").unwrap_or_default());
     let shut_in = [
         PathBuf::from("/var/lib/snapd/desktop/applications"),
         PathBuf::from("/var/lib/flatpak/exports/share/applications"),
@@ -187,14 +172,12 @@ fn default_browser() -> Vec<PathBuf> {
     entries.into_iter().filter(|entry| entry.exists()).collect()
 }
 
-/// Whether it can read nothing of our directory, being a snap or a flatpak: then the link itself
-/// is all that it can be given.
-fn is_shut_in(browser: &[PathBuf]) -> bool {
+/// Whether the browser is a snap or a flatpak, which cannot read files in our directory.
+fn is_sandboxed(browser: &[PathBuf]) -> bool {
     let folders = ["snap", "snapd", "flatpak"];
-    browser.iter().any(|path| {
-        path.components()
-            .any(|part| folders.iter().any(|folder| part.as_os_str() == *folder))
-    })
+    browser
+        .iter()
+        .any(|path| path.components().any(|part| folders.iter().any(|folder| part.as_os_str() == *folder)))
 }
 
 #[cfg(test)]
@@ -202,31 +185,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snap_and_a_flatpak_are_known_by_where_they_lie() {
+    fn sandboxed_browser_is_recognised_by_its_path() {
         for (path, shut_in) in [
             ("/snap/bin/firefox", true),
-            (
-                "/var/lib/snapd/desktop/applications/firefox_firefox.desktop",
-                true,
-            ),
-            (
-                "/home/a/.local/share/flatpak/exports/share/applications/org.x.desktop",
-                true,
-            ),
+            ("/var/lib/snapd/desktop/applications/firefox_firefox.desktop", true),
+            ("/home/a/.local/share/flatpak/exports/share/applications/org.x.desktop", true),
             ("/usr/bin/firefox", false),
             ("/home/snapper/bin/firefox", false),
         ] {
-            assert_eq!(is_shut_in(&[path.into()]), shut_in, "{path}");
+            assert_eq!(is_sandboxed(&[path.into()]), shut_in, "{path}");
         }
-        assert!(!is_shut_in(&[]));
+        assert!(!is_sandboxed(&[]));
     }
 
     #[test]
-    fn the_page_is_private_and_leads_to_the_link_alone() {
+    fn redirect_page_is_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let page = dir.path().join("open.html");
-        write_page(&page, "http://127.0.0.1:37700/#k=0a1b").unwrap();
+        write_redirect_page(&page, "http://127.0.0.1:37700/#k=0a1b").unwrap();
         let mode = std::fs::metadata(&page).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let text = std::fs::read_to_string(&page).unwrap();

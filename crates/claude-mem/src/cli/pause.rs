@@ -1,31 +1,32 @@
-//! `claude-mem pause`: look away for a while.
+//! `claude-mem pause`: stops recording, for a while or until `resume`.
 
 use std::io::Write as _;
 
 use anyhow::Context as _;
 
 use super::app::App;
-use super::screen::Screen;
-use super::words;
-use crate::pause::{self, Pause};
+use crate::cli::format;
+use crate::cli::output::Screen;
+use claude_mem_core::pause;
+use claude_mem_core::pause::CapturePause;
 
-/// Keep nothing until `resume`, or for a while
+/// Stop recording, for a while or until `resume`
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem pause          until `claude-mem resume`
   claude-mem pause 30m      for half an hour
 
-For one session only, start it with CLAUDE_MEM_DISABLED=1; for one project for good, see
-`claude-mem config set ignore_projects`. Memory is still given to sessions while it is paused.")]
+To skip one session, start it with CLAUDE_MEM_DISABLED=1. To ignore a project, use
+`claude-mem config set ignore_projects`. Sessions still get context while recording is paused.")]
 pub(super) struct Args {
-    /// How long, as 30m, 2h or 1d; without it, until `claude-mem resume`
-    #[arg(value_name = "DURATION", value_parser = words::duration_seconds)]
+    /// Duration such as 30m, 2h or 1d (default: until `claude-mem resume`)
+    #[arg(value_name = "DURATION", value_parser = format::duration_seconds)]
     seconds: Option<i64>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let pause = Pause {
+    let pause = CapturePause {
         since: Some(app.now),
         until: args.seconds.map(|seconds| app.now.plus_seconds(seconds)),
     };
@@ -34,11 +35,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         .create()
         .and_then(|()| pause::begin(&path, pause))
         .with_context(|| format!("cannot write {}", path.display()))?;
-    screen.show(
-        &super::status::Paused::of(Some(pause)),
-        |screen, _| match pause.until {
-            Some(until) => writeln!(screen, "paused until {}", words::local(until)),
-            None => writeln!(screen, "paused until `claude-mem resume`"),
-        },
-    )
+    screen.show(&super::status::PauseReport::to_json(Some(pause)), |screen, _| match pause.until {
+        Some(until) => writeln!(screen, "paused until {}", format::local_time(until)),
+        None => writeln!(screen, "paused until `claude-mem resume`"),
+    })
 }

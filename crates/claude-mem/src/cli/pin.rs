@@ -1,52 +1,54 @@
-//! `claude-mem pin`: what every session should know.
+//! `claude-mem pin`: pins observations, and the shared code of `unpin`.
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
+use super::UsageError;
 use super::app::App;
-use super::screen::{self, Screen};
-use super::{Usage, looking};
-use crate::context::quote;
-use crate::ids::ObservationId;
-use crate::remember;
-use crate::search::Handle;
-use crate::store::{Observation, RowKind, Store, StoreError};
+use crate::cli::output;
+use crate::cli::output::Screen;
+use crate::cli::query_args;
+use claude_mem_core::ids::ObservationId;
+use claude_mem_recall::manual_edits;
+use claude_mem_recall::quote;
+use claude_mem_store::{Observation, RowId, RowKind, Store, StoreError};
 
-/// Keep memories in view: sessions are told of them first
+/// Pin observations, so that sessions get them first
 ///
-/// A pinned memory is chosen before others at the start of a session, however old it is, and no
-/// newer memory takes its place. `claude-mem unpin` lets it go.
+/// A pinned observation is chosen first at the start of a session, however old it is, and no newer
+/// one replaces it. `claude-mem unpin` undoes it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem pin '#12'
   claude-mem pin 12 15
-  claude-mem context            see what a session here is told")]
+  claude-mem context            preview the context of the next session")]
 pub(super) struct Args {
     /// Ids as `search` prints them: #12
     #[arg(value_name = "ID", required = true)]
-    ids: Vec<Handle>,
+    ids: Vec<RowId>,
 }
 
 #[derive(Serialize)]
-struct Done {
+struct PinReport {
     pinned: bool,
-    rows: Vec<Row>,
+    rows: Vec<PinnedRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
-    id: Handle,
+struct PinnedRow {
+    id: RowId,
     title: String,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    set(&args.ids, true, app, screen)
+    set_pinned(&args.ids, true, app, screen)
 }
 
-pub(super) fn set(
-    handles: &[Handle],
+/// Pins or unpins the observations and prints them.
+pub(super) fn set_pinned(
+    handles: &[RowId],
     pinned: bool,
     app: &App,
     screen: &mut Screen,
@@ -54,39 +56,31 @@ pub(super) fn set(
     let mut store = app.store_to_change()?;
     let mut rows = Vec::new();
     for handle in handles {
-        let row = row(&store, *handle)?;
+        let row = load_observation(&store, *handle)?;
         if pinned && row.wrong {
-            screen::remark(format!(
-                "{handle} is marked as wrong and told to nobody; `claude-mem mark useful '{handle}'` takes that back"
+            output::print_note(format!(
+                "{handle} is marked as wrong and never shown; `claude-mem mark useful '{handle}'` clears the mark"
             ))?;
         }
-        rows.push(Row {
-            id: *handle,
-            title: quote::line(&row.title, 100),
-        });
+        rows.push(PinnedRow { id: *handle, title: quote::line(&row.title, 100) });
     }
-    let ids: Vec<_> = handles
-        .iter()
-        .map(|handle| ObservationId(handle.row_id))
-        .collect();
-    remember::pin(&mut store, &ids, pinned, app.now)?;
-    screen.show(&Done { pinned, rows }, |screen, done| {
+    let ids: Vec<_> = handles.iter().map(|handle| ObservationId(handle.row_id)).collect();
+    manual_edits::pin(&mut store, &ids, pinned, app.now)?;
+    screen.show(&PinReport { pinned, rows }, |screen, done| {
         let verb = if done.pinned { "pinned" } else { "unpinned" };
-        done.rows
-            .iter()
-            .try_for_each(|row| writeln!(screen, "{verb} {}  {}", row.id, row.title))
+        done.rows.iter().try_for_each(|row| writeln!(screen, "{verb} {}  {}", row.id, row.title))
     })
 }
 
-/// The memory of this id, to be changed. Prompts, answers and accounts are what they are.
-pub(super) fn row(store: &Store, handle: Handle) -> anyhow::Result<Observation> {
+/// Loads the observation to change. Prompts, messages and summaries cannot be changed.
+pub(super) fn load_observation(store: &Store, handle: RowId) -> anyhow::Result<Observation> {
     if handle.kind != RowKind::Observation {
-        return Err(Usage::error(format!(
-            "{handle} is not a memory that can be changed; those look like #12"
+        return Err(UsageError::error(format!(
+            "{handle} is not an observation; only observations (#12) can be changed"
         )));
     }
     match store.read().observation(ObservationId(handle.row_id)) {
-        Err(StoreError::NoSuchRow { .. }) => Err(looking::no_such(handle)),
+        Err(StoreError::NoSuchRow { .. }) => Err(query_args::row_not_found(handle)),
         row => Ok(row?),
     }
 }

@@ -1,4 +1,5 @@
-//! `claude-mem project`: what counts as one project.
+//! `claude-mem project`: lists, aliases, merges and renames projects. `find` resolves a project named
+//! on the command line for all commands.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,106 +7,99 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{self, Screen};
-use super::{Usage, install, words};
-use crate::ids::ProjectId;
-use crate::project;
-use crate::store::{Project, Reads, StoreError};
+use super::{UsageError, install};
+use crate::cli::format;
+use crate::cli::output;
+use crate::cli::output::Screen;
+use claude_mem_core::ids::ProjectId;
+use claude_mem_core::project;
+use claude_mem_store::{ProjectRow, StoreError, StoreReader};
 
-/// See what counts as one project, and mend it
+/// List, alias, merge or rename projects
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A project is known by its git remote, else its git directory, else its path; worktrees share it.
+A project is identified by its git remote, else its git directory, else its path. Worktrees share one
+project.
 
 Examples:
   claude-mem project list
-  claude-mem project alias website ~/work/website-old    that directory is this project too
-  claude-mem project merge 7 website                     all of project 7 becomes website's
+  claude-mem project alias website ~/work/website-old    add a directory to website
+  claude-mem project merge 7 website                     move everything from project 7 to website
   claude-mem project rename 7 website
 
 PROJECT is a name, an id from the list, or a directory.")]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: ProjectAction,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
-    /// Every project, the most recent first
+enum ProjectAction {
+    /// List projects, most recently active first
     List,
-    /// Let a directory count as this project
+    /// Add a directory to a project
     Alias {
         project: String,
         directory: PathBuf,
-        /// Say what would be done and do nothing
+        /// Show what would be done and change nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Give everything of one project to another; this cannot be undone
+    /// Move everything from one project to another; this cannot be undone
     Merge {
         from: String,
         into: String,
-        /// Say what would be done and do nothing
+        /// Show what would be done and change nothing
         #[arg(long)]
         dry_run: bool,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
-    /// Call it something else
+    /// Rename a project
     Rename { project: String, name: String },
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ProjectListing {
     #[serde(flatten)]
-    project: Project,
+    project: ProjectRow,
     sessions: u64,
     observations: u64,
-    /// Every name it is known by: `remote:…`, `git:…`, `path:…`.
+    /// Its identity keys: `remote:…`, `git:…`, `path:…`.
     keys: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     match &args.action {
-        Action::List => list(app, screen),
-        Action::Alias {
-            project,
-            directory,
-            dry_run,
-        } => alias(app, screen, project, directory, *dry_run),
-        Action::Merge {
-            from,
-            into,
-            dry_run,
-            yes,
-        } => merge(app, screen, (from, into), *dry_run, *yes),
-        Action::Rename { project, name } => rename(app, screen, project, name),
+        ProjectAction::List => list(app, screen),
+        ProjectAction::Alias { project, directory, dry_run } => {
+            alias(app, screen, project, directory, *dry_run)
+        }
+        ProjectAction::Merge { from, into, dry_run, yes } => merge(app, screen, (from, into), *dry_run, *yes),
+        ProjectAction::Rename { project, name } => rename(app, screen, project, name),
     }
 }
 
 fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let listed = match app.store_if_any()? {
-        Some(store) => listed(&store.read())?,
+        Some(store) => load_listings(&store.read())?,
         None => Vec::new(),
     };
     screen.show(&listed, |screen, listed| {
         if listed.is_empty() {
-            return writeln!(screen, "no project yet");
+            return writeln!(screen, "no projects yet");
         }
         let rows: Vec<_> = listed.iter().map(|project| row(project, app)).collect();
-        screen.table(
-            ["id", "name", "sessions", "memories", "active", "directory"],
-            &rows,
-        )
+        screen.table(["id", "name", "sessions", "observations", "active", "directory"], &rows)
     })
 }
 
-fn listed(read: &Reads<'_>) -> anyhow::Result<Vec<Listed>> {
+fn load_listings(read: &StoreReader<'_>) -> anyhow::Result<Vec<ProjectListing>> {
     let counts = read.counts_by_project()?;
     let projects = read.projects()?.into_iter().map(|project| {
         let counted = counts.get(&project.id).copied().unwrap_or_default();
-        Ok(Listed {
+        Ok(ProjectListing {
             keys: read.project_keys(project.id)?,
             sessions: counted.sessions,
             observations: counted.observations,
@@ -115,44 +109,29 @@ fn listed(read: &Reads<'_>) -> anyhow::Result<Vec<Listed>> {
     projects.collect()
 }
 
-fn row(listed: &Listed, app: &App) -> [String; 6] {
-    let Project {
-        id,
-        name,
-        root,
-        last_active,
-    } = &listed.project;
+fn row(listed: &ProjectListing, app: &App) -> [String; 6] {
+    let ProjectRow { id, name, root, last_active } = &listed.project;
     [
         id.to_string(),
         name.clone(),
-        words::grouped(listed.sessions),
-        words::grouped(listed.observations),
-        words::ago(*last_active, app.now),
+        format::grouped(listed.sessions),
+        format::grouped(listed.observations),
+        format::ago(*last_active, app.now),
         root.clone(),
     ]
 }
 
-fn alias(
-    app: &App,
-    screen: &mut Screen,
-    named: &str,
-    directory: &Path,
-    dry_run: bool,
-) -> anyhow::Result<()> {
+fn alias(app: &App, screen: &mut Screen, named: &str, directory: &Path, dry_run: bool) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let project = find(&store.read(), named)?;
-    anyhow::ensure!(
-        directory.is_dir(),
-        "there is no directory {}",
-        directory.display()
-    );
+    anyhow::ensure!(directory.is_dir(), "no such directory: {}", directory.display());
     let keys = project::identify(&std::path::absolute(directory)?).keys;
     if let Some(other) = store.read().project_by_keys(&keys)?
         && other != project.id
     {
         let other = store.read().project(other)?;
         anyhow::bail!(
-            "{} is already project {} ({}); `claude-mem project merge {} {}` makes them one",
+            "{} already belongs to project {} ({}); `claude-mem project merge {} {}` merges them",
             directory.display(),
             other.id,
             other.name,
@@ -161,18 +140,11 @@ fn alias(
         );
     }
     if !dry_run {
-        store.write(|writes| {
-            keys.iter()
-                .try_for_each(|key| writes.alias_project(key, project.id))
-        })?;
+        store.write(|writes| keys.iter().try_for_each(|key| writes.alias_project(key, project.id)))?;
     }
     let answer = serde_json::json!({ "project": project, "keys": keys, "dry_run": dry_run });
     screen.show(&answer, |screen, _| {
-        let verb = if dry_run {
-            "would count as"
-        } else {
-            "counts as"
-        };
+        let verb = if dry_run { "would belong to" } else { "now belongs to" };
         writeln!(screen, "{} {verb} {}", directory.display(), project.name)
     })
 }
@@ -187,13 +159,13 @@ fn merge(
     let mut store = app.store_to_change()?;
     let (from, into) = (find(&store.read(), from)?, find(&store.read(), into)?);
     if from.id == into.id {
-        return Err(Usage::error("these are the same project"));
+        return Err(UsageError::error("both are the same project"));
     }
     let counts = store.read().counts_by_project()?;
     let moved = counts.get(&from.id).copied().unwrap_or_default();
     if !dry_run && !yes && install::can_ask(screen.json) {
-        let question = format!("Give all of {} to {}, for good?", from.name, into.name);
-        anyhow::ensure!(ask(&question)?, "nothing was changed");
+        let question = format!("Move everything from {} to {}? This cannot be undone.", from.name, into.name);
+        anyhow::ensure!(confirm(&question)?, "nothing was changed");
     }
     if !dry_run {
         store.write(|writes| writes.merge_projects(from.id, into.id))?;
@@ -203,20 +175,20 @@ fn merge(
         "sessions": moved.sessions, "observations": moved.observations,
     });
     screen.show(&answer, |screen, _| {
-        let verb = if dry_run { "would be" } else { "is now" };
+        let verb = if dry_run { "would be merged" } else { "merged" };
         writeln!(
             screen,
-            "{} ({}, {}) {verb} part of {}",
+            "{} ({}, {}) {verb} into {}",
             from.name,
-            words::count(moved.sessions, "session"),
-            words::count(moved.observations, "observation"),
+            format::count(moved.sessions, "session"),
+            format::count(moved.observations, "observation"),
             into.name
         )
     })
 }
 
-/// Enter means no: it cannot be undone.
-fn ask(question: &str) -> std::io::Result<bool> {
+/// Asks for confirmation. Enter means no, because a merge cannot be undone.
+fn confirm(question: &str) -> std::io::Result<bool> {
     let mut out = anstream::stderr();
     write!(out, "{question} [y/N] ")?;
     out.flush()?;
@@ -227,31 +199,28 @@ fn ask(question: &str) -> std::io::Result<bool> {
 
 fn rename(app: &App, screen: &mut Screen, named: &str, name: &str) -> anyhow::Result<()> {
     if name.trim().is_empty() {
-        return Err(Usage::error("a project needs a name"));
+        return Err(UsageError::error("the project name is empty"));
     }
     let mut store = app.store_to_change()?;
     let project = find(&store.read(), named)?;
-    let same = store.read().projects_named(name.trim())?;
-    let same: Vec<_> = same.iter().filter(|same| same.id != project.id).collect();
-    if let Some(same) = same.first() {
-        screen::remark(format!(
-            "project {} is called {} already; from now on say which by its id, or make them one: \
+    let same_name = store.read().projects_named(name.trim())?;
+    if let Some(same) = same_name.iter().find(|same| same.id != project.id) {
+        output::print_note(format!(
+            "project {} is also named {}; refer to them by id, or merge them: \
              `claude-mem project merge {} {}`",
             same.id, same.name, project.id, same.id
         ))?;
     }
     store.write(|writes| writes.rename_project(project.id, name.trim()))?;
     let renamed = store.read().project(project.id)?;
-    screen.show(&renamed, |screen, renamed| {
-        writeln!(screen, "{} is now called {}", project.name, renamed.name)
-    })
+    screen.show(&renamed, |screen, renamed| writeln!(screen, "renamed {} to {}", project.name, renamed.name))
 }
 
-/// Finds a project by its id, its name or a directory of it.
-pub(super) fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
+/// Finds a project by id, name or directory.
+pub(super) fn find(read: &StoreReader<'_>, named: &str) -> anyhow::Result<ProjectRow> {
     if let Ok(id) = named.parse() {
         return match read.project(ProjectId(id)) {
-            Err(StoreError::NoSuchRow { .. }) => Err(no_such(named)),
+            Err(StoreError::NoSuchRow { .. }) => Err(project_not_found(named)),
             project => Ok(project?),
         };
     }
@@ -260,10 +229,7 @@ pub(super) fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
         [] => {}
         several => {
             let ids: Vec<_> = several.iter().map(|one| one.id.to_string()).collect();
-            anyhow::bail!(
-                "several projects are called {named}; say which by its id: {}",
-                ids.join(", ")
-            );
+            anyhow::bail!("several projects are named {named}; use an id: {}", ids.join(", "));
         }
     }
     let directory = std::path::absolute(named)?;
@@ -272,9 +238,9 @@ pub(super) fn find(read: &Reads<'_>, named: &str) -> anyhow::Result<Project> {
     {
         return Ok(read.project(id)?);
     }
-    Err(no_such(named))
+    Err(project_not_found(named))
 }
 
-fn no_such(named: &str) -> anyhow::Error {
-    anyhow::anyhow!("there is no project {named}; `claude-mem project list` lists them")
+fn project_not_found(named: &str) -> anyhow::Error {
+    anyhow::anyhow!("no project {named}; see `claude-mem project list`")
 }

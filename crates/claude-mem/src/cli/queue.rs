@@ -1,74 +1,71 @@
-//! `claude-mem queue`: events on their way to become memories, and those that got stuck.
+//! `claude-mem queue`: lists queued events, and retries or drops dead ones.
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::words;
-use crate::ids::PendingId;
-use crate::limits::PAGE_ROWS_MAX;
-use crate::store::{Page, Paged, Pending, Store, StoreError, Writes};
+use crate::cli::format;
+use crate::cli::output::Screen;
+use claude_mem_core::ids::PendingId;
+use claude_mem_core::limits::PAGE_ROWS_MAX;
+use claude_mem_store::{PageRequest, QueueRow, RowPage, Store, StoreError, StoreWriter};
 
-/// Look at events on their way to memory, and retry or drop those that got stuck
+/// List queued events, and retry or drop dead ones
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem queue list --state dead     what got stuck, and why
-  claude-mem queue retry 17 18           try these again
-  claude-mem queue retry --all           try all of them again
-  claude-mem queue drop 17 --dry-run     what would be thrown away")]
+  claude-mem queue list --state dead     list dead events and their errors
+  claude-mem queue retry 17 18           retry these
+  claude-mem queue retry --all           retry all dead events
+  claude-mem queue drop 17 --dry-run     show what would be dropped")]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: QueueAction,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
-    /// List events, newest first; never their content
+enum QueueAction {
+    /// List events, newest first, without their content
     List {
-        /// Only those in this state
+        /// Only events in this state
         #[arg(long, value_parser = ["waiting", "leased", "done", "dead"])]
         state: Option<String>,
-        /// At most so many
+        /// Maximum number of events
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
+        /// Skip this many events
         #[arg(long, default_value_t = 0)]
         offset: u32,
     },
-    /// Let dead events wait again
-    Retry(Chosen),
-    /// Throw dead events away for good
-    Drop(Chosen),
+    /// Retry dead events
+    Retry(DeadEventSelection),
+    /// Delete dead events permanently
+    Drop(DeadEventSelection),
 }
 
 #[derive(Debug, clap::Args)]
-struct Chosen {
+struct DeadEventSelection {
     /// Ids from `queue list`
-    #[arg(
-        value_name = "ID",
-        required_unless_present = "all",
-        conflicts_with = "all"
-    )]
+    #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
     ids: Vec<i64>,
-    /// Every dead event
+    /// All dead events
     #[arg(long)]
     all: bool,
-    /// Say what would be done and do nothing
+    /// Show what would be done and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Change {
+enum QueueChange {
     Retried,
     Dropped,
 }
 
-impl Change {
-    fn apply(self, writes: &Writes<'_>, id: PendingId) -> Result<bool, StoreError> {
+impl QueueChange {
+    fn apply(self, writes: &StoreWriter<'_>, id: PendingId) -> Result<bool, StoreError> {
         match self {
             Self::Retried => writes.retry_pending(id),
             Self::Dropped => writes.drop_pending(id),
@@ -76,44 +73,34 @@ impl Change {
     }
 }
 
-/// What was done to which events.
+/// The JSON output of `retry` and `drop`.
 #[derive(Serialize)]
-struct Report {
-    action: Change,
+struct QueueChangeReport {
+    action: QueueChange,
     dry_run: bool,
     ids: Vec<PendingId>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     match &args.action {
-        Action::List {
-            state,
-            limit,
-            offset,
-        } => {
-            let page = Page {
-                offset: *offset,
-                limit: *limit,
-            };
+        QueueAction::List { state, limit, offset } => {
+            let page = PageRequest { offset: *offset, limit: *limit };
             list(app, screen, state.as_deref(), page)
         }
-        Action::Retry(chosen) => change(app, screen, chosen, Change::Retried),
-        Action::Drop(chosen) => change(app, screen, chosen, Change::Dropped),
+        QueueAction::Retry(chosen) => change(app, screen, chosen, QueueChange::Retried),
+        QueueAction::Drop(chosen) => change(app, screen, chosen, QueueChange::Dropped),
     }
 }
 
-fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyhow::Result<()> {
-    app.take_in_spool()?;
+fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: PageRequest) -> anyhow::Result<()> {
+    app.ingest_spool()?;
     let mut idle = Vec::new();
     let events = match app.store_if_any()? {
         Some(store) => {
             idle = store.read().waiting_for_prompt()?;
             store.read().pending(state, page)?
         }
-        None => Paged {
-            items: Vec::new(),
-            has_more: false,
-        },
+        None => RowPage { items: Vec::new(), has_more: false },
     };
     screen.show(&events, |screen, events| {
         if events.items.is_empty() {
@@ -122,44 +109,38 @@ fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: Page) -> anyh
                 None => writeln!(screen, "the queue is empty"),
             };
         }
-        let rows: Vec<_> = events
-            .items
-            .iter()
-            .map(|event| row(event, &idle, app))
-            .collect();
-        screen.table(
-            ["id", "state", "kind", "came", "session", "tries", "why"],
-            &rows,
-        )?;
+        let rows: Vec<_> = events.items.iter().map(|event| row(event, &idle, app)).collect();
+        screen.table(["id", "state", "kind", "received", "session", "attempts", "reason"], &rows)?;
         if events.has_more {
-            writeln!(screen, "more with --offset {}", page.offset + page.rows())?;
+            writeln!(screen, "more with --offset {}", page.offset + page.row_limit())?;
         }
         Ok(())
     })
 }
 
-fn row(event: &Pending, idle: &[PendingId], app: &App) -> [String; 7] {
+fn row(event: &QueueRow, idle: &[PendingId], app: &App) -> [String; 7] {
     let waits = || {
-        if idle.contains(&event.id) {
-            "waits for the session's prompt".to_owned()
-        } else {
-            String::new()
-        }
+        if idle.contains(&event.id) { "waiting for the session's prompt".to_owned() } else { String::new() }
     };
     [
         event.id.to_string(),
         event.state.clone(),
         event.kind.clone(),
-        words::ago(event.accepted_at, app.now),
-        // Enough to tell sessions apart; the whole id is in --json.
+        format::ago(event.accepted_at, app.now),
+        // Enough to tell sessions apart; --json has the whole id.
         event.session.0.chars().take(8).collect(),
         event.attempts.to_string(),
         event.error.clone().unwrap_or_else(waits),
     ]
 }
 
-/// All of it or none: one transaction.
-fn change(app: &App, screen: &mut Screen, chosen: &Chosen, action: Change) -> anyhow::Result<()> {
+/// Retries or drops dead events in one transaction.
+fn change(
+    app: &App,
+    screen: &mut Screen,
+    chosen: &DeadEventSelection,
+    action: QueueChange,
+) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let dead = dead_ids(&store)?;
     let ids: Vec<PendingId> = if chosen.all {
@@ -167,29 +148,20 @@ fn change(app: &App, screen: &mut Screen, chosen: &Chosen, action: Change) -> an
     } else {
         let ids: Vec<_> = chosen.ids.iter().copied().map(PendingId).collect();
         if let Some(id) = ids.iter().find(|id| !dead.contains(id)) {
-            anyhow::bail!(
-                "{id} is not a dead event; `claude-mem queue list --state dead` lists them"
-            );
+            anyhow::bail!("{id} is not a dead event; see `claude-mem queue list --state dead`");
         }
         ids
     };
     if !chosen.dry_run {
-        store.write(|writes| {
-            ids.iter()
-                .try_for_each(|id| action.apply(writes, *id).map(drop))
-        })?;
+        store.write(|writes| ids.iter().try_for_each(|id| action.apply(writes, *id).map(drop)))?;
     }
-    let report = Report {
-        action,
-        dry_run: chosen.dry_run,
-        ids,
-    };
+    let report = QueueChangeReport { action, dry_run: chosen.dry_run, ids };
     screen.show(&report, |screen, report| {
         let would = if report.dry_run { "would be " } else { "" };
-        let events = words::count(report.ids.len() as u64, "event");
+        let events = format::count(report.ids.len() as u64, "event");
         let done = match report.action {
-            Change::Retried => "retried",
-            Change::Dropped => "dropped",
+            QueueChange::Retried => "retried",
+            QueueChange::Dropped => "dropped",
         };
         writeln!(screen, "{events} {would}{done}")
     })
@@ -198,10 +170,7 @@ fn change(app: &App, screen: &mut Screen, chosen: &Chosen, action: Change) -> an
 fn dead_ids(store: &Store) -> Result<Vec<PendingId>, StoreError> {
     let mut ids = Vec::new();
     loop {
-        let page = Page {
-            offset: ids.len() as u32,
-            limit: PAGE_ROWS_MAX,
-        };
+        let page = PageRequest { offset: ids.len() as u32, limit: PAGE_ROWS_MAX };
         let dead = store.read().pending(Some("dead"), page)?;
         ids.extend(dead.items.iter().map(|event| event.id));
         if !dead.has_more {

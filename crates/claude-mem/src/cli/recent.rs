@@ -1,12 +1,13 @@
-//! `claude-mem recent`: what happened last.
+//! `claude-mem recent`: lists the latest observations and summaries.
 
 use std::io::Write as _;
 
 use super::app::App;
-use super::looking::{self, Which};
-use super::screen::{QUIET, Screen};
-use crate::search::Ask;
-use crate::store::RowKind;
+use crate::cli::output::{QUIET, Screen};
+use crate::cli::query_args;
+use crate::cli::query_args::QueryArgs;
+use claude_mem_search::SearchRequest;
+use claude_mem_store::RowKind;
 
 /// List the latest memories
 #[derive(Debug, clap::Args)]
@@ -17,29 +18,29 @@ Examples:
   claude-mem recent --type decision --limit 50")]
 pub(super) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: QueryArgs,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let (mut results, mut has_more, mut here) = (Vec::new(), false, None);
-    if let Some(mut engine) = looking::engine(app)? {
-        let ask = args.which.ask("", app, &engine.reads())?;
+    if let Some(mut engine) = query_args::open_engine(app)? {
+        let ask = args.which.to_request("", app, &engine.reads())?;
         let kinds = vec![RowKind::Observation, RowKind::Summary];
-        let found = engine.search(&Ask { kinds, ..ask })?;
+        let found = engine.search(&SearchRequest { kinds, ..ask })?;
         (results, has_more, here) = (found.results, found.has_more, found.scope.project);
     }
     screen.show(&results, |screen, results| {
         if results.is_empty() {
             let said = match args.which.offset {
-                0 => "nothing yet",
-                _ => "nothing further",
+                0 => "nothing found",
+                _ => "no more results",
             };
             writeln!(screen, "{said}")?;
-            return args.which.say_what_to_try(screen);
+            return args.which.print_hints(screen);
         }
-        looking::say_items(screen, results, here.as_deref())?;
+        query_args::print_items(screen, results, here.as_deref())?;
         if has_more {
-            writeln!(screen, "{QUIET}there is more: --limit, --offset{QUIET:#}")?;
+            writeln!(screen, "{QUIET}more results: use --limit or --offset{QUIET:#}")?;
         }
         Ok(())
     })

@@ -1,37 +1,37 @@
-//! `claude-mem repair`: put right what an update of the client or of us has left behind.
+//! `claude-mem repair`: rewrites hooks and tools after an update of the client or of claude-mem.
 
 use super::app::App;
-use super::install::{self, Wish};
-use super::screen::Screen;
+use super::install::{self, InstallOptions};
+use crate::cli::output::Screen;
 
-/// Write hooks and tools anew for the client that is here now, and check that all works
+/// Rewrite hooks and tools for the installed Claude Code, and check that they work
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem repair             after an update of Claude Code, or if memory stopped working
   claude-mem repair --dry-run
 
-It asks nothing and changes no setting of yours. `claude-mem doctor` says what is wrong first.")]
+It asks nothing and changes no settings. `claude-mem doctor` shows what is wrong.")]
 pub(super) struct Args {
-    /// Say what would be done, and do nothing
+    /// Show what would be done and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    // The user's own place sorts first, and only that one may be a plugin.
-    let places = install::registered(app)?;
+    // `None`, the user, sorts first: only a user-wide installation can be a plugin.
+    let places = install::registered_places(app)?;
     anyhow::ensure!(
         !places.is_empty(),
-        "the projects that hooks were registered for are gone; `claude-mem install` registers them anew"
+        "the projects with registered hooks no longer exist; run `claude-mem install`"
     );
     let mut places = places.into_iter();
-    let wish = Wish {
+    let wish = InstallOptions {
         dry_run: args.dry_run,
         project: places.next().flatten(),
-        also: places.collect(),
+        other_places: places.collect(),
         keep_settings: true,
-        ..Wish::default()
+        ..InstallOptions::default()
     };
     install::perform(wish, app, screen)
 }

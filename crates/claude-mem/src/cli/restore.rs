@@ -1,4 +1,7 @@
-//! `claude-mem restore`: back to a backup.
+//! `claude-mem restore`: replaces the database with a backup.
+//!
+//! The backup is checked first, the worker must not be running, and the current database is kept in
+//! `backups/`.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,41 +11,42 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use crate::limits::GATE_SECONDS;
-use crate::serve::{backups, lock, recover};
+use crate::cli::output::Screen;
+use claude_mem_capture::ipc::lock;
+use claude_mem_core::limits::GATE_SECONDS;
+use claude_mem_store::{backups, recovery};
 
-/// Put a backup in place of what is remembered now
+/// Replace the database with a backup
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem restore                the newest backup
   claude-mem restore memory.db      this one
-  claude-mem restore --dry-run      say which, and check it
+  claude-mem restore --dry-run      check the newest backup
 
-What is remembered now is not lost: it is moved to the data directory's `backups` first. Stop the
-worker before: `claude-mem worker stop`.")]
+The current database is moved to the data directory's `backups` first. Stop the worker before:
+`claude-mem worker stop`.")]
 pub(super) struct Args {
-    /// The backup; without it, the newest
+    /// Backup file (default: the newest backup)
     file: Option<PathBuf>,
-    /// Check it and say what would be done
+    /// Check the backup and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(Serialize)]
-struct Restored {
+struct RestoreReport {
     from: PathBuf,
     dry_run: bool,
-    /// Where what was remembered lies now.
+    /// The new path of the previous database.
     #[serde(skip_serializing_if = "Option::is_none")]
     set_aside: Option<PathBuf>,
 }
 
-/// Whether it begins as every database does.
-fn is_database(path: &Path) -> anyhow::Result<bool> {
+/// Whether the file starts with the SQLite header.
+fn is_sqlite_file(path: &Path) -> anyhow::Result<bool> {
     let mut start = [0; 16];
-    let file = crate::paths::open_file(path).with_context(|| path.display().to_string())?;
+    let file = claude_mem_core::paths::open_file(path).with_context(|| path.display().to_string())?;
     let read = file.take(16).read(&mut start);
     Ok(read.with_context(|| path.display().to_string())? == 16 && start == *b"SQLite format 3\0")
 }
@@ -52,16 +56,16 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         Some(file) => file.clone(),
         None => match backups::list(&app.data.backups())?.pop() {
             Some(backup) => backup.path,
-            None => bail!("there is no backup in {}", app.data.backups().display()),
+            None => bail!("no backups in {}", app.data.backups().display()),
         },
     };
-    anyhow::ensure!(from.exists(), "there is no {}", from.display());
+    anyhow::ensure!(from.exists(), "no such file: {}", from.display());
     anyhow::ensure!(
-        is_database(&from)?,
-        "{} is not a backup of claude-mem; `claude-mem backup --list` lists those there are",
+        is_sqlite_file(&from)?,
+        "{} is not a claude-mem backup; see `claude-mem backup --list`",
         from.display()
     );
-    crate::store::Store::open_read_only(&from)
+    claude_mem_store::Store::open_read_only(&from)
         .and_then(|backup| backup.quick_check())
         .with_context(|| format!("{} cannot be restored", from.display()))?;
     let set_aside = if args.dry_run {
@@ -69,22 +73,17 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     } else {
         app.data.create()?;
         let Some(_lock) = lock::acquire(&app.data.worker_lock())? else {
-            bail!("the worker runs; `claude-mem worker stop` first");
+            bail!("the worker is running; stop it first: `claude-mem worker stop`");
         };
         let within = Duration::from_secs(GATE_SECONDS);
-        recover::replace(&app.data, &from, app.now, within)
-            .context("the backup could not be restored")?
+        recovery::restore_backup(&app.data, &from, app.now, within).context("failed to restore the backup")?
     };
-    let restored = Restored {
-        from,
-        dry_run: args.dry_run,
-        set_aside,
-    };
+    let restored = RestoreReport { from, dry_run: args.dry_run, set_aside };
     screen.show(&restored, |screen, restored| {
-        let would = if restored.dry_run { "would be " } else { "" };
-        writeln!(screen, "{} {would}restored", restored.from.display())?;
+        let verb = if restored.dry_run { "would restore" } else { "restored" };
+        writeln!(screen, "{verb} {}", restored.from.display())?;
         match &restored.set_aside {
-            Some(path) => writeln!(screen, "what was there is {}", path.display()),
+            Some(path) => writeln!(screen, "the previous database is now {}", path.display()),
             None => Ok(()),
         }
     })

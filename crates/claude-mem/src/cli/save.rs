@@ -1,4 +1,4 @@
-//! `claude-mem save`: keep something by hand.
+//! `claude-mem save`: saves an observation by hand.
 
 use std::io::{Read as _, Write as _};
 
@@ -6,13 +6,13 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::{Usage, project};
-use crate::remember::{self, Note};
-use crate::search::Handle;
-use crate::store::{RowKind, Store};
+use super::{UsageError, project};
+use crate::cli::output::Screen;
+use claude_mem_recall::manual_edits;
+use claude_mem_recall::manual_edits::ManualNote;
+use claude_mem_store::{RowId, RowKind, Store};
 
-/// Keep something by hand; it can be found at once
+/// Save an observation by hand
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,48 +21,44 @@ Examples:
   claude-mem save --global 'Run the formatter before every commit'
   git log -1 --format=%B | claude-mem save -")]
 pub(super) struct Args {
-    /// What to keep; `-` reads it from stdin
+    /// Text to save; `-` reads stdin
     text: String,
-    /// A title; without one, the first sentence is it
+    /// Title (default: the first sentence)
     #[arg(long)]
     title: Option<String>,
-    /// decision, bugfix, feature, refactor, discovery or change
+    /// Type: decision, bugfix, feature, refactor, discovery or change
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// For this project: a name, an id or a directory (default: the one we are in)
+    /// Project name, id or directory (default: the current project)
     #[arg(long, value_name = "PROJECT", conflicts_with = "global")]
     project: Option<String>,
-    /// For every project
+    /// Save it for every project
     #[arg(long)]
     global: bool,
 }
 
 #[derive(Serialize)]
-struct Saved {
-    id: Handle,
+struct SaveReport {
+    id: RowId,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut text = args.text.clone();
     if text == "-" {
         text.clear();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .context("cannot read stdin")?;
+        std::io::stdin().read_to_string(&mut text).context("failed to read stdin")?;
     }
-    app.data
-        .create()
-        .with_context(|| format!("cannot make {}", app.data.root().display()))?;
+    app.data.create().with_context(|| format!("cannot create {}", app.data.root().display()))?;
     let mut store = Store::open(&app.data.db())?;
     let project = match &args.project {
         Some(named) => project::find(&store.read(), named)?.id,
         None => {
-            let here = std::env::current_dir().context("there is no current directory")?;
-            store.write(|tx| tx.ensure_project(&crate::project::identify(&here), app.now))?
+            let here = std::env::current_dir().context("cannot determine the current directory")?;
+            store.write(|tx| tx.ensure_project(&claude_mem_core::project::identify(&here), app.now))?
         }
     };
     let vocabulary = app.vocabulary();
-    let note = Note {
+    let note = ManualNote {
         text: &text,
         title: args.title.as_deref(),
         kind: args.kind.as_deref(),
@@ -72,17 +68,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         session: None,
         vocabulary: Some(&vocabulary),
     };
-    let id = remember::save(&mut store, &note, app.now).map_err(|e| match e {
-        remember::CannotSave::Store(e) => e.into(),
-        refused => Usage::error(refused.to_string()),
+    let id = manual_edits::save(&mut store, &note, app.now).map_err(|e| match e {
+        manual_edits::SaveError::Store(e) => e.into(),
+        refused => UsageError::error(refused.to_string()),
     })?;
-    let saved = Saved {
-        id: Handle {
-            kind: RowKind::Observation,
-            row_id: id.0,
-        },
-    };
-    screen.show(&saved, |screen, saved| {
-        writeln!(screen, "saved as {}", saved.id)
-    })
+    let saved = SaveReport { id: RowId::new(RowKind::Observation, id.0) };
+    screen.show(&saved, |screen, saved| writeln!(screen, "saved as {}", saved.id))
 }

@@ -1,4 +1,4 @@
-//! `claude-mem show`: memories in full.
+//! `claude-mem show`: prints memories in full.
 
 use std::io::Write as _;
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::app::App;
-use super::screen::{QUIET, Screen, TITLE};
-use super::terminal::plain;
-use super::{looking, words};
-use crate::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
-use crate::search::{Handle, Item, items};
-use crate::store::{Level, Observation, Reads, RowKind, StoreError, Summary};
+use super::terminal::sanitize;
+use crate::cli::output::{QUIET, Screen, TITLE};
+use crate::cli::{format, query_args};
+use claude_mem_core::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
+use claude_mem_search::{SearchItem, load_items};
+use claude_mem_store::{MemoryLevel, Observation, RowId, RowKind, StoreError, StoreReader, SummaryRow};
 
 /// Show memories in full, by id
 #[derive(Debug, clap::Args)]
@@ -22,32 +22,33 @@ Examples:
 pub(super) struct Args {
     /// Ids as `search` prints them: #12, S3, P7, M9
     #[arg(value_name = "ID", required = true)]
-    ids: Vec<Handle>,
+    ids: Vec<RowId>,
 }
 
-/// A row as it is stored, under the name that people call it by.
+/// One memory: the search item, the stored row for JSON, and its text for people.
 #[derive(Serialize)]
-struct Shown {
+struct ShownMemory {
     #[serde(flatten)]
-    item: Item,
+    item: SearchItem,
     row: Value,
-    /// What holds of it beside what it says: wrong, pinned, in every project.
+    /// State labels: wrong, pinned, in every project.
     #[serde(skip)]
     state: Vec<&'static str>,
+    /// Sections of text, each with a heading or an empty one.
     #[serde(skip)]
     text: Vec<(&'static str, String)>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let Some(engine) = looking::engine(app)? else {
-        return Err(looking::nothing_yet(app));
+    let Some(engine) = query_args::open_engine(app)? else {
+        return Err(query_args::store_is_empty(app));
     };
     let reads = engine.reads();
     let mut shown = Vec::new();
     for handle in &args.ids {
-        match items(&reads, &[*handle])?.pop() {
-            Some(item) => shown.push(whole(&reads, item)?),
-            None => return Err(looking::no_such(*handle)),
+        match load_items(&reads, &[*handle])?.pop() {
+            Some(item) => shown.push(load_memory(&reads, item)?),
+            None => return Err(query_args::row_not_found(*handle)),
         }
     }
     screen.show(&shown, |screen, shown| {
@@ -55,23 +56,19 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             if at > 0 {
                 writeln!(screen)?;
             }
-            say(screen, one)?;
+            print_memory(screen, one)?;
         }
         Ok(())
     })
 }
 
-fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
+fn print_memory(screen: &mut Screen, shown: &ShownMemory) -> std::io::Result<()> {
     let item = &shown.item;
-    let title = plain(&item.title);
+    let title = sanitize(&item.title);
     writeln!(screen, "{TITLE}{} {title}{TITLE:#}", item.id)?;
-    let mut facts = vec![looking::type_of(item), words::local(item.created_at)];
-    facts.extend(item.project.as_deref().map(plain));
-    facts.extend(
-        item.session
-            .as_ref()
-            .map(|session| format!("session {}", session.0)),
-    );
+    let mut facts = vec![query_args::type_label(item), format::local_time(item.created_at)];
+    facts.extend(item.project.as_deref().map(sanitize));
+    facts.extend(item.session.as_ref().map(|session| format!("session {}", session.0)));
     facts.extend(shown.state.iter().map(|&state| state.to_owned()));
     facts.extend(item.replaced_by.map(|newer| format!("replaced by {newer}")));
     write!(screen, "{QUIET}")?;
@@ -92,18 +89,18 @@ fn say(screen: &mut Screen, shown: &Shown) -> std::io::Result<()> {
     Ok(())
 }
 
-fn whole(reads: &Reads<'_>, item: Item) -> Result<Shown, StoreError> {
+fn load_memory(reads: &StoreReader<'_>, item: SearchItem) -> Result<ShownMemory, StoreError> {
     let id = item.id.row_id;
     let mut state = Vec::new();
     let (row, text) = match item.kind {
         RowKind::Observation => {
             let row = reads.observation(ObservationId(id))?;
-            state = state_of(&row);
-            (serde_json::to_value(&row)?, of_observation(&row))
+            state = state_labels(&row);
+            (serde_json::to_value(&row)?, observation_sections(&row))
         }
         RowKind::Summary => {
             let row = reads.summary(SummaryId(id))?;
-            (serde_json::to_value(&row)?, of_summary(&row))
+            (serde_json::to_value(&row)?, summary_sections(&row))
         }
         RowKind::Prompt => {
             let row = reads.prompt(PromptId(id))?;
@@ -114,25 +111,20 @@ fn whole(reads: &Reads<'_>, item: Item) -> Result<Shown, StoreError> {
             (serde_json::to_value(&row)?, vec![("", row.text)])
         }
     };
-    Ok(Shown {
-        item,
-        row,
-        state,
-        text,
-    })
+    Ok(ShownMemory { item, row, state, text })
 }
 
-fn state_of(row: &Observation) -> Vec<&'static str> {
+fn state_labels(row: &Observation) -> Vec<&'static str> {
     let states = [
-        (row.wrong, "marked as wrong: never told"),
+        (row.wrong, "marked as wrong, never shown"),
         (row.pinned, "pinned"),
-        (row.level == Level::User, "in every project"),
+        (row.level == MemoryLevel::User, "in every project"),
     ];
     let hold = states.into_iter().filter(|(holds, _)| *holds);
     hold.map(|(_, state)| state).collect()
 }
 
-fn of_observation(row: &Observation) -> Vec<(&'static str, String)> {
+fn observation_sections(row: &Observation) -> Vec<(&'static str, String)> {
     let facts: Vec<String> = row.facts.iter().map(|fact| format!("- {fact}")).collect();
     vec![
         ("", row.subtitle.clone()),
@@ -144,7 +136,7 @@ fn of_observation(row: &Observation) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn of_summary(row: &Summary) -> Vec<(&'static str, String)> {
+fn summary_sections(row: &SummaryRow) -> Vec<(&'static str, String)> {
     vec![
         ("asked", row.request.clone()),
         ("investigated", row.investigated.clone()),

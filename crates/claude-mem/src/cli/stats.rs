@@ -1,4 +1,4 @@
-//! `claude-mem stats`: how much is remembered, of what, and what it costs and saves.
+//! `claude-mem stats`: prints counts, activity per day and token use.
 
 use std::io::Write as _;
 
@@ -6,84 +6,84 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{QUIET, Screen, TITLE};
-use super::words::{count, grouped};
-use crate::clock::Millis;
-use crate::ids::ProjectId;
-use crate::search::dates;
-use crate::store::{Reads, StoreError};
+use crate::cli::format::{count, grouped};
+use crate::cli::output::{QUIET, Screen, TITLE};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::ProjectId;
+use claude_mem_search::date_arg;
+use claude_mem_store::{StoreError, StoreReader};
 
-/// Show how much is remembered, of what, and what it costs and saves
+/// Show counts, activity per day and token use
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem stats
   claude-mem stats --days 7 --json")]
 pub(super) struct Args {
-    /// Days that are shown one by one
-    #[arg(long, default_value_t = 14, value_parser = days)]
+    /// Number of days to show
+    #[arg(long, default_value_t = 14, value_parser = parse_days)]
     days: u16,
 }
 
 #[derive(Serialize)]
-struct Stats {
+struct StatsReport {
     observations: u64,
     summaries: u64,
     prompts: u64,
     sessions: u64,
-    per_day: Vec<Day>,
-    by_type: Vec<Counted>,
-    by_project: Vec<Counted>,
-    tokens: Tokens,
+    per_day: Vec<DayStats>,
+    by_type: Vec<ObservationCount>,
+    by_project: Vec<ObservationCount>,
+    tokens: TokenTotals,
 }
 
 #[derive(Serialize)]
-struct Day {
+struct DayStats {
     #[serde(rename = "day")]
     date: String,
     observations: u64,
-    /// What sessions were told.
+    /// Tokens of context given to sessions.
     injected_tokens: u64,
 }
 
 #[derive(Serialize)]
-struct Counted {
+struct ObservationCount {
     name: String,
     observations: u64,
 }
 
 #[derive(Serialize)]
-struct Tokens {
-    /// Paid to a model for distilling.
+struct TokenTotals {
+    /// Tokens spent on model calls.
     spent: u64,
     calls: u64,
-    /// What telling memories again cost.
+    /// Tokens of memories given to sessions.
     told: u64,
-    /// What finding them out had cost.
+    /// Tokens that the original work behind these memories cost.
     discovered: u64,
 }
 
-fn days(text: &str) -> Result<u16, String> {
+fn parse_days(text: &str) -> Result<u16, String> {
     let days = text.parse().ok().filter(|days| (1..=366).contains(days));
-    days.ok_or_else(|| "a number of days, 1 to 366".to_owned())
+    days.ok_or_else(|| "expected 1 to 366 days".to_owned())
 }
 
-/// Types and projects that are shown to a person.
-const SHOWN: usize = 12;
-/// Of the longest bar.
+/// Number of types and projects in the text output.
+const GROUPS_SHOWN: usize = 12;
+/// Width of the longest bar.
 const BAR_COLUMNS: u64 = 24;
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let days = dates::last_days(i64::from(args.days), app.now, &crate::clock::zone());
+    let days = date_arg::last_days(i64::from(args.days), app.now, &claude_mem_core::clock::zone());
     let stats = match app.store_if_any()? {
         Some(store) => gather(&store.read(), &days)?,
-        None => Stats::nothing(),
+        None => StatsReport::empty(),
     };
-    screen.show(&stats, say)
+    screen.show(&stats, print)
 }
 
-impl Stats {
-    const fn nothing() -> Self {
+impl StatsReport {
+    const fn empty() -> Self {
         Self {
             observations: 0,
             summaries: 0,
@@ -92,22 +92,17 @@ impl Stats {
             per_day: Vec::new(),
             by_type: Vec::new(),
             by_project: Vec::new(),
-            tokens: Tokens {
-                spent: 0,
-                calls: 0,
-                told: 0,
-                discovered: 0,
-            },
+            tokens: TokenTotals { spent: 0, calls: 0, told: 0, discovered: 0 },
         }
     }
 }
 
-fn gather(reads: &Reads<'_>, days: &[(Date, Millis)]) -> Result<Stats, StoreError> {
+fn gather(reads: &StoreReader<'_>, days: &[(Date, Millis)]) -> Result<StatsReport, StoreError> {
     let counts = reads.counts()?;
     let bounds: Vec<Millis> = days.iter().map(|(_, at)| *at).collect();
     let activity = reads.activity(&bounds)?;
-    let (spent, economics) = (reads.spend_in_all()?, reads.economics()?);
-    Ok(Stats {
+    let (spent, economics) = (reads.total_spend()?, reads.economics()?);
+    Ok(StatsReport {
         observations: counts.observations,
         summaries: counts.summaries,
         prompts: counts.prompts,
@@ -115,15 +110,15 @@ fn gather(reads: &Reads<'_>, days: &[(Date, Millis)]) -> Result<Stats, StoreErro
         per_day: days
             .iter()
             .zip(&activity)
-            .map(|((day, _), made)| Day {
+            .map(|((day, _), made)| DayStats {
                 date: day.to_string(),
                 observations: made.observations,
                 injected_tokens: made.injected_tokens,
             })
             .collect(),
-        by_type: most(reads.counts_by_type()?),
+        by_type: sort_by_count(reads.counts_by_type()?),
         by_project: by_project(reads)?,
-        tokens: Tokens {
+        tokens: TokenTotals {
             spent: spent.tokens,
             calls: spent.calls,
             told: economics.told_tokens,
@@ -132,31 +127,30 @@ fn gather(reads: &Reads<'_>, days: &[(Date, Millis)]) -> Result<Stats, StoreErro
     })
 }
 
-fn by_project(reads: &Reads<'_>) -> Result<Vec<Counted>, StoreError> {
+fn by_project(reads: &StoreReader<'_>) -> Result<Vec<ObservationCount>, StoreError> {
     let counts = reads.counts_by_project()?;
     let of = |id: ProjectId| counts.get(&id).map_or(0, |counts| counts.observations);
-    let projects = reads.projects()?.into_iter();
-    let projects: Vec<_> = projects
-        .map(|project| (project.name.clone(), of(project.id)))
-        .collect();
-    // What belongs to no project is the rest, so that the sum is the number at the top.
+    let projects: Vec<_> =
+        reads.projects()?.into_iter().map(|project| (project.name.clone(), of(project.id))).collect();
+    // Observations without a project make up the rest, so that the sum equals the total.
     let in_projects: u64 = projects.iter().map(|(_, count)| count).sum();
-    let everywhere = reads.counts()?.observations.saturating_sub(in_projects);
-    let everywhere = ("(every project)".to_owned(), everywhere);
-    Ok(most(projects.into_iter().chain([everywhere])))
+    let rest = reads.counts()?.observations.saturating_sub(in_projects);
+    let everywhere = ("(every project)".to_owned(), rest);
+    Ok(sort_by_count(projects.into_iter().chain([everywhere])))
 }
 
-/// Those that have any, most first.
-fn most(counted: impl IntoIterator<Item = (String, u64)>) -> Vec<Counted> {
-    let counted = counted.into_iter().filter(|(_, count)| *count > 0);
-    let mut counted: Vec<Counted> = counted
-        .map(|(name, observations)| Counted { name, observations })
+/// Drops zero counts and sorts by count, largest first.
+fn sort_by_count(counted: impl IntoIterator<Item = (String, u64)>) -> Vec<ObservationCount> {
+    let mut counted: Vec<ObservationCount> = counted
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, observations)| ObservationCount { name, observations })
         .collect();
     counted.sort_by_key(|counted| std::cmp::Reverse(counted.observations));
     counted
 }
 
-fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
+fn print(screen: &mut Screen, stats: &StatsReport) -> std::io::Result<()> {
     let held = [
         count(stats.observations, "observation"),
         format!("{} summaries", grouped(stats.summaries)),
@@ -167,41 +161,30 @@ fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
     if stats.observations == 0 {
         return Ok(());
     }
-    let days = stats.per_day.iter();
-    let days = days
-        .map(|day| (day.date.as_str(), day.observations))
-        .collect();
+    let days = stats.per_day.iter().map(|day| (day.date.as_str(), day.observations)).collect();
     bars(screen, "observations by day", days)?;
-    let named = |counted: &'_ [Counted]| -> Vec<(String, u64)> {
-        let shown = counted.iter().take(SHOWN);
-        shown
-            .map(|counted| (counted.name.clone(), counted.observations))
-            .collect()
+    let named = |counted: &'_ [ObservationCount]| -> Vec<(String, u64)> {
+        let shown = counted.iter().take(GROUPS_SHOWN);
+        shown.map(|counted| (counted.name.clone(), counted.observations)).collect()
     };
-    for (heading, counted) in [
-        ("by type", &stats.by_type),
-        ("by project", &stats.by_project),
-    ] {
+    for (heading, counted) in [("by type", &stats.by_type), ("by project", &stats.by_project)] {
         let named = named(counted);
-        let rows = named
-            .iter()
-            .map(|(name, count)| (name.as_str(), *count))
-            .collect();
+        let rows = named.iter().map(|(name, count)| (name.as_str(), *count)).collect();
         bars(screen, heading, rows)?;
-        if counted.len() > SHOWN {
-            writeln!(screen, "{QUIET}and {} more{QUIET:#}", counted.len() - SHOWN)?;
+        if counted.len() > GROUPS_SHOWN {
+            writeln!(screen, "{QUIET}and {} more{QUIET:#}", counted.len() - GROUPS_SHOWN)?;
         }
     }
     let tokens = &stats.tokens;
     writeln!(screen)?;
     screen.fact(
         QUIET,
-        "told",
+        "context",
         &match tokens.discovered {
-            // Without a model nobody counted what it took.
-            0 => format!("{} tokens of memories", grouped(tokens.told)),
+            // Without a model, the discovery cost is unknown.
+            0 => format!("{} tokens of memories given to sessions", grouped(tokens.told)),
             took => format!(
-                "{} tokens of memories, which took {} to find out",
+                "{} tokens of memories given to sessions, which cost {} tokens to discover",
                 grouped(tokens.told),
                 grouped(took)
             ),
@@ -210,21 +193,12 @@ fn say(screen: &mut Screen, stats: &Stats) -> std::io::Result<()> {
     screen.fact(
         QUIET,
         "spent",
-        &format!(
-            "{} tokens in {} of a model",
-            grouped(tokens.spent),
-            count(tokens.calls, "call")
-        ),
+        &format!("{} tokens in {}", grouped(tokens.spent), count(tokens.calls, "model call")),
     )
 }
 
 fn bars(screen: &mut Screen, heading: &str, rows: Vec<(&str, u64)>) -> std::io::Result<()> {
-    let longest = rows
-        .iter()
-        .map(|(_, count)| *count)
-        .max()
-        .unwrap_or(0)
-        .max(1);
+    let longest = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let rows: Vec<[String; 3]> = rows
         .into_iter()
         .map(|(name, count)| {

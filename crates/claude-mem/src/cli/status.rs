@@ -1,4 +1,6 @@
-//! `claude-mem status`: is it working, what does it hold, what needs a hand.
+//! `claude-mem status`: prints health, counts and problems.
+//!
+//! It never fails: a store that cannot be opened is reported as a problem.
 
 mod sizes;
 
@@ -7,16 +9,20 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{BAD, GOOD, QUIET, Screen, TITLE, WARN};
-use super::{words, worker};
-use crate::clock::{self, Millis};
-use crate::config::{Loaded, Provider, WorkerStart};
-use crate::findings::{self, Finding};
-use crate::pause::{self, Pause};
-use crate::store::{Counts, MadeSince, SCHEMA_VERSION, SpendReport, Store, StoreError};
-use sizes::Sizes;
+use super::worker;
+use crate::cli::format;
+use crate::cli::output::{BAD, GOOD, QUIET, Screen, TITLE, WARN};
+use claude_mem_core::clock;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::config::{LoadedSettings, Provider, WorkerStart};
+use claude_mem_core::pause;
+use claude_mem_core::pause::CapturePause;
+use claude_mem_setup::notices;
+use claude_mem_setup::notices::UserNotice;
+use claude_mem_store::{RecentCounts, SCHEMA_VERSION, SpendReport, Store, StoreCounts, StoreError};
+use sizes::DiskUsage;
 
-/// Show whether it works, what it holds and what needs you
+/// Show health, counts and problems
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,72 +31,73 @@ Examples:
 pub(super) struct Args {}
 
 #[derive(Serialize)]
-struct Status {
+struct StatusReport {
     version: &'static str,
     schema: u32,
     data_dir: String,
-    state: State,
-    paused: Option<Paused>,
-    worker: worker::Report,
-    /// Hooks leave starting the worker to the person.
+    state: OverallState,
+    paused: Option<PauseReport>,
+    worker: worker::WorkerStatusReport,
+    /// Hooks do not start the worker: the `worker` setting is `manual`.
     #[serde(skip)]
-    by_hand: bool,
-    queue: Queue,
-    rows: Rows,
-    today: MadeSince,
-    bytes: Sizes,
+    manual_start: bool,
+    queue: QueueFigures,
+    rows: RowCounts,
+    today: RecentCounts,
+    bytes: DiskUsage,
     provider: &'static str,
-    spend: Spend,
+    spend: SpendSummary,
     warnings: Vec<String>,
-    problems: Vec<Finding>,
+    problems: Vec<UserNotice>,
 }
 
-/// The one word that answers "is it working".
+/// The overall state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
-    /// Nothing was ever remembered here.
+enum OverallState {
+    /// There is no store yet.
     New,
     Ok,
     Paused,
-    /// Something needs the user; `problems` says what.
+    /// There are `problems`.
     Attention,
 }
 
-/// A pause as JSON shows it; `null` means none.
+/// A pause in the JSON output; `null` means none.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Paused {
+pub(super) struct PauseReport {
     since: Option<Millis>,
     until: Option<Millis>,
 }
 
-impl Paused {
-    pub(super) fn of(pause: Option<Pause>) -> serde_json::Value {
+impl PauseReport {
+    /// The JSON output of `pause` and `resume`.
+    pub(super) fn to_json(pause: Option<CapturePause>) -> serde_json::Value {
         serde_json::json!({ "paused": pause.map(Self::from) })
     }
 }
 
-impl From<Pause> for Paused {
-    fn from(pause: Pause) -> Self {
-        let Pause { since, until } = pause;
+impl From<CapturePause> for PauseReport {
+    fn from(pause: CapturePause) -> Self {
+        let CapturePause { since, until } = pause;
         Self { since, until }
     }
 }
 
 #[derive(Default, Serialize)]
-struct Queue {
+struct QueueFigures {
     waiting: u64,
-    /// Of sessions that were opened and not asked anything yet: nothing is late.
+    /// Events of sessions without a prompt yet: they are not overdue.
     waiting_for_prompt: u64,
     leased: u64,
     done: u64,
     dead: u64,
-    /// Files that no database could take yet.
+    /// Files in the spool, not yet in the queue.
     spooled: u64,
 }
 
 #[derive(Default, Serialize)]
-struct Rows {
+struct RowCounts {
     projects: u64,
     sessions: u64,
     prompts: u64,
@@ -101,117 +108,100 @@ struct Rows {
 }
 
 #[derive(Default, Serialize)]
-struct Spend {
+struct SpendSummary {
     today: SpendReport,
     in_all: SpendReport,
     budget_tokens_per_day: u64,
 }
 
 pub(super) fn run(_args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let status = look(app);
+    let status = collect(app);
     screen.show(&status, |screen, status| print(screen, status, app.now))
 }
 
-/// Never fails: a store that cannot be opened is a problem to be shown, not a reason to show
-/// nothing.
-fn look(app: &App) -> Status {
-    let taken_in = app.take_in_spool();
+/// Collects the report. Errors become `problems`.
+fn collect(app: &App) -> StatusReport {
+    let taken_in = app.ingest_spool();
     let loaded = app.settings();
-    let bytes = Sizes::of(&app.data);
-    let paused = pause::in_force(&app.data.paused(), app.now);
-    let mut problems = findings::of_directory(&app.data, &loaded);
-    let (held, is_new) = match held(app, &loaded) {
+    let bytes = DiskUsage::measure(&app.data);
+    let paused = pause::active_pause(&app.data.paused(), app.now);
+    let mut problems = notices::directory_notices(&app.data, &loaded);
+    let (held, is_new) = match read_store(app, &loaded) {
         Ok(Some(held)) => (held, false),
-        Ok(None) => (Held::default(), true),
+        Ok(None) => (StoreFigures::default(), true),
         Err(error) => {
-            problems.push(findings::of_store(&error, &app.data));
-            (Held::default(), false)
+            problems.push(notices::store_error_notice(&error, &app.data));
+            (StoreFigures::default(), false)
         }
     };
-    let Held {
-        counts,
-        waiting_for_prompt,
-        today,
-        in_all,
-        made_today,
-        findings,
-    } = held;
+    let StoreFigures { counts, waiting_for_prompt, today, in_all, made_today, findings } = held;
     problems.extend(findings);
-    let worker = worker::look(app).unwrap_or_else(|error| worker::Report::unknown(&error));
+    let worker = worker::probe(app).unwrap_or_else(|error| worker::WorkerStatusReport::unknown(&error));
     if let Some(trouble) = &worker.trouble {
-        problems.push(findings::of_worker(trouble));
+        problems.push(notices::worker_notice(trouble));
     }
-    problems.extend(
-        taken_in
-            .err()
-            .map(|error| findings::of_unread_spool(&error)),
-    );
-    problems.extend(findings::of_spool(bytes.spooled_files));
-    problems.extend(findings::of_set_aside(bytes.set_aside_files));
-    problems.extend(findings::of_hooks(&app.data, &|name| {
-        std::env::var_os(name)
-    }));
-    Status {
+    problems.extend(taken_in.err().map(|error| notices::unread_spool_notice(&error)));
+    problems.extend(notices::spool_notice(bytes.spooled_files));
+    problems.extend(notices::set_aside_notice(bytes.set_aside_files));
+    problems.extend(notices::missing_hooks_notice(&app.data, &|name| std::env::var_os(name)));
+    StatusReport {
         version: env!("CARGO_PKG_VERSION"),
         schema: SCHEMA_VERSION,
         data_dir: app.data.root().display().to_string(),
         state: match (&problems[..], paused) {
-            ([_, ..], _) => State::Attention,
-            ([], Some(_)) => State::Paused,
-            ([], None) if is_new => State::New,
-            ([], None) => State::Ok,
+            ([_, ..], _) => OverallState::Attention,
+            ([], Some(_)) => OverallState::Paused,
+            ([], None) if is_new => OverallState::New,
+            ([], None) => OverallState::Ok,
         },
-        paused: paused.map(Paused::from),
+        paused: paused.map(PauseReport::from),
         worker,
-        by_hand: loaded.settings.worker == WorkerStart::Manual,
+        manual_start: loaded.settings.worker == WorkerStart::Manual,
         queue: queue(&counts, waiting_for_prompt, bytes.spooled_files),
         rows: rows(&counts),
         today: made_today,
         provider: loaded.settings.provider.as_str(),
-        spend: Spend {
-            today,
-            in_all,
-            budget_tokens_per_day: loaded.settings.budget_tokens_per_day,
-        },
+        spend: SpendSummary { today, in_all, budget_tokens_per_day: loaded.settings.budget_tokens_per_day },
         warnings: warnings(&loaded),
         bytes,
         problems,
     }
 }
 
+/// What is read from the store.
 #[derive(Default)]
-struct Held {
-    counts: Counts,
+struct StoreFigures {
+    counts: StoreCounts,
     waiting_for_prompt: u64,
     today: SpendReport,
     in_all: SpendReport,
-    made_today: MadeSince,
-    findings: Vec<Finding>,
+    made_today: RecentCounts,
+    findings: Vec<UserNotice>,
 }
 
-fn held(app: &App, loaded: &Loaded) -> Result<Option<Held>, StoreError> {
+fn read_store(app: &App, loaded: &LoadedSettings) -> Result<Option<StoreFigures>, StoreError> {
     let Some(store) = app.store_if_any()? else {
         return Ok(None);
     };
-    Held::of(&store, loaded, app.now).map(Some)
+    StoreFigures::read(&store, loaded, app.now).map(Some)
 }
 
-impl Held {
-    fn of(store: &Store, loaded: &Loaded, now: Millis) -> Result<Self, StoreError> {
+impl StoreFigures {
+    fn read(store: &Store, loaded: &LoadedSettings, now: Millis) -> Result<Self, StoreError> {
         let read = store.read();
         Ok(Self {
             counts: read.counts()?,
             waiting_for_prompt: read.waiting_for_prompt()?.len() as u64,
             today: read.spend_on(&clock::local_day(now))?,
-            in_all: read.spend_in_all()?,
-            made_today: read.made_since(words::local_midnight(now))?,
-            findings: findings::of_memory(&read, &loaded.settings, now)?,
+            in_all: read.total_spend()?,
+            made_today: read.counts_since(format::local_midnight(now))?,
+            findings: notices::store_notices(&read, &loaded.settings, now)?,
         })
     }
 }
 
-fn queue(counts: &Counts, waiting_for_prompt: u64, spooled: u64) -> Queue {
-    Queue {
+fn queue(counts: &StoreCounts, waiting_for_prompt: u64, spooled: u64) -> QueueFigures {
+    QueueFigures {
         waiting: counts.queue.waiting.saturating_sub(waiting_for_prompt),
         waiting_for_prompt,
         leased: counts.queue.leased,
@@ -221,8 +211,8 @@ fn queue(counts: &Counts, waiting_for_prompt: u64, spooled: u64) -> Queue {
     }
 }
 
-fn rows(counts: &Counts) -> Rows {
-    Rows {
+fn rows(counts: &StoreCounts) -> RowCounts {
+    RowCounts {
         projects: counts.projects,
         sessions: counts.sessions,
         prompts: counts.prompts,
@@ -233,22 +223,18 @@ fn rows(counts: &Counts) -> Rows {
     }
 }
 
-fn warnings(loaded: &Loaded) -> Vec<String> {
+fn warnings(loaded: &LoadedSettings) -> Vec<String> {
     loaded.warnings.iter().map(ToString::to_string).collect()
 }
 
-fn print(screen: &mut Screen, status: &Status, now: Millis) -> std::io::Result<()> {
+fn print(screen: &mut Screen, status: &StatusReport, now: Millis) -> std::io::Result<()> {
     let (style, word) = match status.state {
-        State::New => (QUIET, "nothing remembered yet"),
-        State::Ok => (GOOD, "working"),
-        State::Paused => (WARN, "paused"),
-        State::Attention => (BAD, "needs you"),
+        OverallState::New => (QUIET, "no memories yet"),
+        OverallState::Ok => (GOOD, "working"),
+        OverallState::Paused => (WARN, "paused"),
+        OverallState::Attention => (BAD, "needs attention"),
     };
-    writeln!(
-        screen,
-        "{TITLE}claude-mem {}{TITLE:#}  {style}{word}{style:#}",
-        status.version
-    )?;
+    writeln!(screen, "{TITLE}claude-mem {}{TITLE:#}  {style}{word}{style:#}", status.version)?;
     writeln!(screen)?;
     for (name, text) in facts(status, now) {
         screen.fact(QUIET, name, &text)?;
@@ -265,13 +251,13 @@ fn print(screen: &mut Screen, status: &Status, now: Millis) -> std::io::Result<(
     Ok(())
 }
 
-fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
-    use words::{count, size};
-    let Status { rows, queue, .. } = status;
+fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
+    use format::{count, size};
+    let StatusReport { rows, queue, .. } = status;
     let mut facts = vec![(
         "memory",
         format!(
-            "{}, {} and {} of {} in {}",
+            "{}, {} and {} from {} in {}",
             count(rows.observations, "observation"),
             count(rows.summaries, "summary"),
             count(rows.prompts, "prompt"),
@@ -284,19 +270,14 @@ fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
     if let Some(address) = &status.worker.address {
         facts.push(("viewer", format!("{address}; `claude-mem open` opens it")));
     }
-    let mut parts = vec![format!("{} waiting", words::grouped(queue.waiting))];
+    let mut parts = vec![format!("{} waiting", format::grouped(queue.waiting))];
     match queue.waiting_for_prompt {
         0 => {}
-        1 => parts.push("1 waits for its prompt".to_owned()),
-        n => parts.push(format!("{} wait for their prompts", words::grouped(n))),
+        n => parts.push(format!("{} waiting for a prompt", format::grouped(n))),
     }
-    for (n, what) in [
-        (queue.leased, "being worked on"),
-        (queue.spooled, "spooled"),
-        (queue.dead, "dead"),
-    ] {
+    for (n, what) in [(queue.leased, "in progress"), (queue.spooled, "spooled"), (queue.dead, "dead")] {
         if n > 0 {
-            parts.push(format!("{} {what}", words::grouped(n)));
+            parts.push(format!("{} {what}", format::grouped(n)));
         }
     }
     facts.push(("queue", parts.join(", ")));
@@ -304,55 +285,50 @@ fn facts(status: &Status, now: Millis) -> Vec<(&'static str, String)> {
         facts.push(("paused", paused_text(pause, now)));
     }
     facts.push(("provider", provider_text(status)));
-    facts.push((
-        "disk",
-        format!("{} in {}", size(status.bytes.total), status.data_dir),
-    ));
+    facts.push(("disk", format!("{} in {}", size(status.bytes.total), status.data_dir)));
     facts
 }
 
-fn today_text(today: MadeSince) -> String {
-    if today == MadeSince::default() {
+fn today_text(today: RecentCounts) -> String {
+    if today == RecentCounts::default() {
         return "nothing yet".to_owned();
     }
     format!(
         "{} and {} from {}",
-        words::count(today.observations, "observation"),
-        words::count(today.summaries, "summary"),
-        words::count(today.sessions, "session"),
+        format::count(today.observations, "observation"),
+        format::count(today.summaries, "summary"),
+        format::count(today.sessions, "session"),
     )
 }
 
-fn worker_text(status: &Status, now: Millis) -> String {
+fn worker_text(status: &StatusReport, now: Millis) -> String {
     match status.worker.since {
-        Some(since) => format!("running, started {}", words::ago(since, now)),
+        Some(since) => format!("running, started {}", format::ago(since, now)),
         None if status.worker.running => "starting".to_owned(),
-        None if status.worker.trouble.is_some() => "not known".to_owned(),
-        None if status.by_hand => "not running; `claude-mem worker start`".to_owned(),
+        None if status.worker.trouble.is_some() => "unknown".to_owned(),
+        None if status.manual_start => "not running; `claude-mem worker start`".to_owned(),
         None => "not running; hooks start it when there is work".to_owned(),
     }
 }
 
-fn paused_text(pause: Paused, now: Millis) -> String {
-    let since = pause
-        .since
-        .map_or_else(String::new, |since| format!("{}, ", words::ago(since, now)));
+fn paused_text(pause: PauseReport, now: Millis) -> String {
+    let since = pause.since.map_or_else(String::new, |since| format!("{}, ", format::ago(since, now)));
     match pause.until {
-        Some(until) => format!("{since}until {}", words::local(until)),
+        Some(until) => format!("{since}until {}", format::local_time(until)),
         None => format!("{since}until `claude-mem resume`"),
     }
 }
 
-fn provider_text(status: &Status) -> String {
+fn provider_text(status: &StatusReport) -> String {
     let spent = status.spend.in_all.tokens;
     if status.provider == Provider::Local.as_str() || spent == 0 {
         return format!("{}; no tokens spent", status.provider);
     }
     format!(
-        "{}; {} of {} tokens today, {} in all",
+        "{}; {} of {} tokens today, {} in total",
         status.provider,
-        words::grouped(status.spend.today.tokens),
-        words::grouped(status.spend.budget_tokens_per_day),
-        words::grouped(spent),
+        format::grouped(status.spend.today.tokens),
+        format::grouped(status.spend.budget_tokens_per_day),
+        format::grouped(spent),
     )
 }

@@ -1,83 +1,81 @@
-//! What a terminal is shown: letters, line ends and our own colours, never a command.
+//! [`SanitizingWriter`], a writer that passes text, line ends and colours and strips all other control
+//! sequences.
 //!
-//! Memories hold what tools and pages said. Written out as it is, such a text could set the
-//! clipboard, the title or the whole screen of whoever looks at it.
+//! Memories contain output of tools and text of web pages. Printed unfiltered, escape sequences in
+//! them could set the clipboard or the window title, or rewrite the screen.
 
 use std::io::{self, Write};
 
-use crate::context::quote::is_invisible;
+use claude_mem_recall::quote::is_invisible;
 
 const ESCAPE: u8 = 0x1b;
-/// Leads the control characters of C1 in UTF-8.
+/// First byte of the C1 control characters in UTF-8.
 const C1_LEAD: u8 = 0xc2;
-/// Longer ones are none of ours.
+/// Longer colour sequences are not ours and are stripped.
 const COLOUR_BYTES_MAX: usize = 16;
 
-/// Lets text and colours through, however the writes are cut.
-pub(super) struct Terminal<W> {
+/// A writer that keeps its state across writes, so that a split sequence is recognised.
+pub(super) struct SanitizingWriter<W> {
     out: W,
-    state: State,
+    state: EscapeState,
 }
 
-enum State {
+enum EscapeState {
     Text,
-    /// A byte that a control character may begin with.
+    /// After [`C1_LEAD`].
     Lead,
-    /// An escape, and what may make a colour of it.
+    /// After ESC, with the bytes of a possible colour sequence.
     Escape(Vec<u8>),
 }
 
-impl<W: Write> Terminal<W> {
+impl<W: Write> SanitizingWriter<W> {
     pub(super) const fn new(out: W) -> Self {
-        Self {
-            out,
-            state: State::Text,
-        }
+        Self { out, state: EscapeState::Text }
     }
 
-    fn take(&mut self, byte: u8, clean: &mut Vec<u8>) {
+    fn push(&mut self, byte: u8, clean: &mut Vec<u8>) {
         match &mut self.state {
-            State::Text => self.state = text(byte, clean),
-            State::Lead => {
-                self.state = State::Text;
+            EscapeState::Text => self.state = push_text(byte, clean),
+            EscapeState::Lead => {
+                self.state = EscapeState::Text;
                 if !(0x80..0xa0).contains(&byte) {
                     clean.extend([C1_LEAD, byte]);
                 }
             }
-            State::Escape(seen) => match (seen.is_empty(), byte) {
+            EscapeState::Escape(seen) => match (seen.is_empty(), byte) {
                 (true, b'[') => seen.push(byte),
                 (false, b'0'..=b'9' | b';') if seen.len() < COLOUR_BYTES_MAX => seen.push(byte),
                 (false, b'm') => {
                     clean.push(ESCAPE);
                     clean.append(seen);
                     clean.push(byte);
-                    self.state = State::Text;
+                    self.state = EscapeState::Text;
                 }
                 _ => {
                     clean.append(seen);
-                    self.state = text(byte, clean);
+                    self.state = push_text(byte, clean);
                 }
             },
         }
     }
 }
 
-fn text(byte: u8, clean: &mut Vec<u8>) -> State {
+fn push_text(byte: u8, clean: &mut Vec<u8>) -> EscapeState {
     match byte {
-        ESCAPE => return State::Escape(Vec::new()),
-        C1_LEAD => return State::Lead,
+        ESCAPE => return EscapeState::Escape(Vec::new()),
+        C1_LEAD => return EscapeState::Lead,
         b'\n' | b'\t' => clean.push(byte),
         0..0x20 | 0x7f => {}
         _ => clean.push(byte),
     }
-    State::Text
+    EscapeState::Text
 }
 
-impl<W: Write> Write for Terminal<W> {
+impl<W: Write> Write for SanitizingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut clean = Vec::with_capacity(bytes.len());
         for byte in bytes {
-            self.take(*byte, &mut clean);
+            self.push(*byte, &mut clean);
         }
         self.out.write_all(&clean)?;
         Ok(bytes.len())
@@ -88,8 +86,9 @@ impl<W: Write> Write for Terminal<W> {
     }
 }
 
-/// A text of somebody else's, in which not even a colour is ours.
-pub(super) fn plain(text: &str) -> String {
+/// Removes invisible and control characters, colours included, from stored text. Line ends and tabs
+/// become spaces.
+pub(super) fn sanitize(text: &str) -> String {
     text.chars()
         .filter_map(|c| match c {
             '\n' | '\t' | '\r' => Some(' '),

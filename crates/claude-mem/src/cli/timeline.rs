@@ -1,17 +1,20 @@
-//! `claude-mem timeline`: what happened around a memory.
+//! `claude-mem timeline`: prints what happened before and after a memory.
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
+use super::UsageError;
 use super::app::App;
-use super::looking::{self, Which};
-use super::screen::{QUIET, Screen};
-use super::terminal::plain;
-use super::{Usage, words};
-use crate::ids::ProjectId;
-use crate::search::timeline::{Around, timeline};
-use crate::search::{Engine, Fit, Handle, Item, Whose};
+use super::terminal::sanitize;
+use crate::cli::format;
+use crate::cli::output::{QUIET, Screen};
+use crate::cli::query_args;
+use crate::cli::query_args::QueryArgs;
+use claude_mem_core::ids::ProjectId;
+use claude_mem_search::timeline::{TimelineRequest, timeline};
+use claude_mem_search::{MatchQuality, ProjectScope, SearchEngine, SearchItem};
+use claude_mem_store::RowId;
 
 /// Show what happened before and after a memory
 #[derive(Debug, clap::Args)]
@@ -19,35 +22,35 @@ use crate::search::{Engine, Fit, Handle, Item, Whose};
 Examples:
   claude-mem timeline '#12'
   claude-mem timeline 12 --before 3 --after 20
-  claude-mem timeline login loops          around the best answer to a search")]
+  claude-mem timeline login loops          around the best match of a search")]
 pub(super) struct Args {
-    /// An id, or words to find one by
+    /// Id, or a search query whose best match is used
     #[arg(value_name = "ID|TEXT", required = true)]
     text: Vec<String>,
-    /// So many before it
+    /// Number of memories before it
     #[arg(long, default_value_t = 10)]
     before: usize,
-    /// So many after it
+    /// Number of memories after it
     #[arg(long, default_value_t = 10)]
     after: usize,
     #[command(flatten)]
-    which: Which,
+    which: QueryArgs,
 }
 
 #[derive(Serialize)]
-struct Answer {
-    anchor: Handle,
-    results: Vec<Item>,
+struct TimelineOutput {
+    anchor: RowId,
+    results: Vec<SearchItem>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let Some(mut engine) = looking::engine(app)? else {
-        return Err(looking::nothing_yet(app));
+    let Some(mut engine) = query_args::open_engine(app)? else {
+        return Err(query_args::store_is_empty(app));
     };
-    let anchor = anchor(args, app, &mut engine)?;
-    let asked = args.which.ask("", app, &engine.reads())?;
-    let (before, after) = sides(args);
-    let around = Around {
+    let anchor = find_anchor(args, app, &mut engine)?;
+    let asked = args.which.to_request("", app, &engine.reads())?;
+    let (before, after) = side_limits(args);
+    let around = TimelineRequest {
         anchor,
         before,
         after,
@@ -55,24 +58,21 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         types: asked.types,
         since: asked.since,
         until: asked.until,
-        all_projects: asked.whose == Whose::All,
-        with_wrong: false,
+        all_projects: asked.project_scope == ProjectScope::All,
+        include_wrong: false,
     };
     let Some(results) = timeline(&engine.reads(), &around)? else {
-        return Err(looking::no_such(anchor));
+        return Err(query_args::row_not_found(anchor));
     };
     let elsewhere = results
         .iter()
         .find(|item| item.id == anchor)
-        .filter(|item| item.project_id.is_some() && !is_of(asked.whose, item.project_id))
+        .filter(|item| item.project_id.is_some() && !is_in_scope(asked.project_scope, item.project_id))
         .and_then(|item| item.project.clone());
-    screen.show(&Answer { anchor, results }, |screen, answer| {
+    screen.show(&TimelineOutput { anchor, results }, |screen, answer| {
         if let Some(project) = &elsewhere {
-            let project = plain(project);
-            writeln!(
-                screen,
-                "{QUIET}this is of another project: {project}{QUIET:#}"
-            )?;
+            let project = sanitize(project);
+            writeln!(screen, "{QUIET}from another project: {project}{QUIET:#}")?;
         }
         let rows: Vec<[String; 4]> = answer
             .results
@@ -81,8 +81,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
                 let here = if item.id == answer.anchor { "> " } else { "  " };
                 [
                     format!("{here}{}", item.id),
-                    looking::type_of(item),
-                    words::local(item.created_at),
+                    query_args::type_label(item),
+                    format::local_time(item.created_at),
                     item.title.clone(),
                 ]
             })
@@ -91,17 +91,17 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     })
 }
 
-/// Whether that project is the one that was asked for.
-fn is_of(whose: Whose, project: Option<ProjectId>) -> bool {
+/// Whether the project is within the requested scope.
+fn is_in_scope(whose: ProjectScope, project: Option<ProjectId>) -> bool {
     match whose {
-        Whose::ProjectFirst(own) | Whose::ProjectOnly(own) => project == Some(own),
-        Whose::All => true,
-        Whose::Nobody => false,
+        ProjectScope::ProjectFirst(own) | ProjectScope::ProjectOnly(own) => project == Some(own),
+        ProjectScope::All => true,
+        ProjectScope::UnknownProject => false,
     }
 }
 
-/// How many on each side: those asked for, and together no more than the limit.
-fn sides(args: &Args) -> (usize, usize) {
+/// The number of rows before and after: as requested, together at most `--limit`.
+fn side_limits(args: &Args) -> (usize, usize) {
     let (before, after) = (args.before.min(200), args.after.min(200));
     let Some(most) = args.which.limit.map(|limit| limit as usize) else {
         return (before, after);
@@ -110,20 +110,20 @@ fn sides(args: &Args) -> (usize, usize) {
     (before, after.min(most - before))
 }
 
-fn anchor(args: &Args, app: &App, engine: &mut Engine) -> anyhow::Result<Handle> {
+fn find_anchor(args: &Args, app: &App, engine: &mut SearchEngine) -> anyhow::Result<RowId> {
     let text = args.text.join(" ");
     if let Ok(handle) = text.parse() {
         if args.which.offset > 0 {
-            let why = "--offset passes over answers to words; an id is one already";
-            return Err(Usage::error(why));
+            let why = "--offset applies to a search, not to an id";
+            return Err(UsageError::error(why));
         }
         return Ok(handle);
     }
-    let mut ask = args.which.ask(&text, app, &engine.reads())?;
-    ask.fall_back = false;
+    let mut ask = args.which.to_request(&text, app, &engine.reads())?;
+    ask.fallback_to_recent = false;
     let found = engine.search(&ask)?;
     match found.results.first() {
-        Some(best) if found.scope.fit != Fit::Recent => Ok(best.id),
-        _ => anyhow::bail!("nothing is found for {text:?}"),
+        Some(best) if found.scope.quality != MatchQuality::Recent => Ok(best.id),
+        _ => anyhow::bail!("nothing found for {text:?}"),
     }
 }

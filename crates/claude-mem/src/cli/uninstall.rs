@@ -1,211 +1,190 @@
-//! `claude-mem uninstall`: out of the client's files again, without a trace.
+//! `claude-mem uninstall`: removes hooks and tools from the client's files, stops the worker, and with
+//! `--purge` deletes the data.
+//!
+//! All changes are computed before the first file is written. Files of other programs in the data
+//! directory are never deleted.
 
+use crate::limits::CLIENT_FILE_TRIES;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::install::{EARLIER, State, Steps};
-use super::screen::Screen;
-use super::{Usage, worker};
-use crate::install::change::{self, Change, Places};
-use crate::install::file::FileError;
-use crate::install::receipt::{Left, Part, Receipt};
-use crate::limits::CLIENT_FILE_TRIES;
-use crate::paths::{DataDir, OPENING};
-use crate::store::{Store, StoreError};
+use super::install::{LEGACY_BACKUP_PREFIX, StepReporter, StepState};
+use super::{UsageError, worker};
+use crate::cli::output::Screen;
+use claude_mem_core::paths::{DataDir, OPEN_PAGE_PREFIX, SOCKET_NAME, with_suffix};
+use claude_mem_setup::install::file::ClientFileError;
+use claude_mem_setup::install::manifest::{InstallManifest, InstallPart, InstalledFile};
+use claude_mem_setup::install::plan;
+use claude_mem_setup::install::plan::{ClientPaths, FileChange};
+use claude_mem_store::{Store, StoreError};
 
-/// Take our hooks and tools out of the client's files and end the worker
+/// Remove hooks and tools from Claude Code and stop the worker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem uninstall              memories stay in ~/.claude-mem
+  claude-mem uninstall              keeps the memories in ~/.claude-mem
   claude-mem uninstall --project    only what `install --project` did here
-  claude-mem uninstall --purge      memories, settings and backups go too
+  claude-mem uninstall --purge      also deletes memories, settings and backups
 
-Files that nobody changed since are given back byte for byte; from others only our own entries
-are taken.")]
+Files unchanged since the installation are restored byte for byte; from others only our own entries
+are removed.")]
 pub(super) struct Args {
-    /// Say what would be done, and do nothing
+    /// Show what would be done and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// Only what was installed for one project
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
-    /// Delete everything that was ever remembered, too
+    /// Also delete all memories, settings and backups
     #[arg(long, conflicts_with = "project")]
     purge: bool,
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct UninstallReport<'a> {
     ok: bool,
     dry_run: bool,
     purged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    steps: &'a [super::install::Step],
+    steps: &'a [super::install::InstallStep],
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut steps = Steps::new(screen, args.dry_run);
-    let outcome = go_through(args, app, &mut steps);
-    let report = Report {
+    let mut steps = StepReporter::new(screen, args.dry_run);
+    let outcome = run_steps(args, app, &mut steps);
+    let report = UninstallReport {
         ok: outcome.is_ok(),
         dry_run: args.dry_run,
         purged: args.purge && !args.dry_run && outcome.is_ok(),
         error: outcome.as_ref().err().map(|error| format!("{error:#}")),
-        steps: &steps.all(),
+        steps: &steps.steps(),
     };
-    if steps.close(&report)? && outcome.is_err() {
-        return Err(super::Told.into());
+    if steps.finish(&report)? && outcome.is_err() {
+        return Err(super::AlreadyReported.into());
     }
     outcome
 }
 
-fn go_through(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
     if args.purge && !args.yes && !args.dry_run {
         if !super::install::can_ask(steps.is_json()) {
-            let hint = "there is nobody here to ask; `--purge --yes` deletes every memory for good";
-            return Err(Usage::error(hint));
+            let hint = "cannot ask for confirmation here; `--purge --yes` permanently deletes all memories";
+            return Err(UsageError::error(hint));
         }
-        let question = format!(
-            "Delete everything in {} for good?",
-            app.data.root().display()
-        );
-        anyhow::ensure!(
-            steps.ask(&format!("{question} [y/N]"))? == "y",
-            "nothing was changed"
-        );
+        let question = format!("Permanently delete everything in {}?", app.data.root().display());
+        anyhow::ensure!(steps.prompt(&format!("{question} [y/N]"))? == "y", "nothing was changed");
     }
-    let mut receipt = Receipt::read(&app.data.installed())?;
-    let files = files(args, &receipt)?;
-    let changes = write(args, &files)?;
+    let mut receipt = InstallManifest::read(&app.data.installed())?;
+    let files = registered_files(args, &receipt)?;
+    let changes = write_changes(args, &files)?;
     for change in &changes {
-        say(change, steps)?;
+        report_change(change, steps)?;
     }
     if receipt.plugin && args.project.is_none() {
         if !args.dry_run {
             super::install::uninstall_plugin(app, &mut receipt)?;
         }
-        steps.done("plugin", "taken out of Claude Code")?;
+        steps.report_change("plugin", "removed from Claude Code")?;
     }
     if args.project.is_none() {
         end_worker(args, app, steps)?;
     }
     if !args.dry_run {
         for left in &files {
-            receipt.take(left.part, &left.path, left.project.as_deref());
+            receipt.remove(left.part, &left.path, left.project.as_deref());
         }
         let path = app.data.installed();
         if path.exists() {
-            receipt
-                .write(&path)
-                .with_context(|| path.display().to_string())?;
+            receipt.write(&path).with_context(|| path.display().to_string())?;
         }
     }
     if args.purge {
         return purge(app, steps);
     }
     if args.project.is_none() && app.data.root().is_dir() {
-        let detail = format!(
-            "kept in {}; --purge deletes them",
-            app.data.root().display()
-        );
-        steps.say("memories", State::Ok, detail)?;
+        let detail = format!("kept in {}; --purge deletes them", app.data.root().display());
+        steps.report("memories", StepState::Ok, detail)?;
     }
     Ok(())
 }
 
-/// Everything is understood before anything is changed. What a client that runs has changed since
-/// is read again.
-fn write(args: &Args, files: &[Left]) -> anyhow::Result<Vec<Change>> {
+/// Computes all changes, then writes them. A file that a running client changes meanwhile is read and
+/// edited again.
+fn write_changes(args: &Args, files: &[InstalledFile]) -> anyhow::Result<Vec<FileChange>> {
     let mut tries = 1..=CLIENT_FILE_TRIES;
     loop {
-        let changes = files.iter().map(change::to_uninstall);
-        let changes: Vec<Change> = changes.collect::<Result<_, _>>()?;
+        let changes: Vec<FileChange> = files.iter().map(plan::plan_uninstall).collect::<Result<_, _>>()?;
         if args.dry_run {
             return Ok(changes);
         }
-        match (change::write_all(&changes), tries.next()) {
+        match (plan::apply_all(&changes), tries.next()) {
             (Ok(()), _) => return Ok(changes),
-            (Err(FileError::Changing(_)), Some(_)) => {}
+            (Err(ClientFileError::ChangedMeanwhile(_)), Some(_)) => {}
             (Err(error), _) => return Err(error.into()),
         }
     }
 }
 
-/// What the receipt knows, and the usual places even if it knows nothing.
-fn files(args: &Args, receipt: &Receipt) -> anyhow::Result<Vec<Left>> {
+/// The files in the manifest, and the default files even if the manifest does not list them.
+fn registered_files(args: &Args, receipt: &InstallManifest) -> anyhow::Result<Vec<InstalledFile>> {
     let project = match &args.project {
-        Some(dir) => Some(
-            dir.canonicalize()
-                .with_context(|| dir.display().to_string())?,
-        ),
+        Some(dir) => Some(dir.canonicalize().with_context(|| dir.display().to_string())?),
         None => None,
     };
-    let places = Places::find(|name| std::env::var_os(name), project.clone())
-        .context("there is no home directory")?;
-    let mut files: Vec<Left> = receipt
-        .files
-        .iter()
-        .filter(|left| project.is_none() || left.project == project)
-        .cloned()
-        .collect();
-    for (part, path) in [
-        (Part::Hooks, &places.settings),
-        (Part::Server, &places.state),
-    ] {
-        if receipt.of(part, path, project.as_deref()).is_none() {
-            files.push(Left::unknown(part, path.clone(), project.clone()));
+    let places =
+        ClientPaths::find(|name| std::env::var_os(name), project.clone()).context("no home directory")?;
+    let mut files: Vec<InstalledFile> =
+        receipt.files.iter().filter(|left| project.is_none() || left.project == project).cloned().collect();
+    for (part, path) in [(InstallPart::Hooks, &places.settings), (InstallPart::Server, &places.state)] {
+        if receipt.find(part, path, project.as_deref()).is_none() {
+            files.push(InstalledFile::unrecorded(part, path.clone(), project.clone()));
         }
     }
     Ok(files)
 }
 
-fn say(change: &Change, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+fn report_change(change: &FileChange, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
     let name = match change.part {
-        Part::Hooks => "hooks",
-        Part::Server => "tools",
+        InstallPart::Hooks => "hooks",
+        InstallPart::Server => "tools",
     };
     let path = change.file.path.display();
-    if let (true, Some(lost)) = (change.is_needed(), &change.lost_copy) {
-        steps.say("copy", State::Note, super::install::lost_copy(lost))?;
+    if let (true, Some(lost)) = (change.is_needed(), &change.unreadable_backup) {
+        steps.report("copy", StepState::Note, super::install::lost_copy_note(lost))?;
     }
     match (&change.after, change.is_needed()) {
-        (_, false) => steps.say(name, State::Ok, format!("none of ours in {path}")),
-        (None, true) => steps.done(name, format!("{path} removed: it was ours alone")),
-        (Some(_), true) => steps.done(name, format!("taken out of {path}")),
+        (_, false) => steps.report(name, StepState::Ok, format!("no entries of ours in {path}")),
+        (None, true) => steps.report_change(name, format!("removed {path}: it held only our entries")),
+        (Some(_), true) => steps.report_change(name, format!("removed from {path}")),
     }
 }
 
-fn end_worker(args: &Args, app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+fn end_worker(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
     if args.dry_run {
-        return steps.done("worker", "ended, if it runs");
+        return steps.report_change("worker", "stop it, if running");
     }
-    if worker::end(app)? {
-        steps.done("worker", "ended")
+    if worker::stop_worker(app)? {
+        steps.report_change("worker", "stopped")
     } else {
-        steps.say("worker", State::Ok, "was not running")
+        steps.report("worker", StepState::Ok, "not running")
     }
 }
 
-/// Deletes what we know as ours. Somebody else's files in the same directory stay, and so does
-/// the directory then.
-fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+/// Deletes our own files. Other files in the data directory stay, and then so does the directory.
+fn purge(app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
     let data = &app.data;
-    if steps.is_dry() {
-        return steps.done(
-            "memories",
-            format!("everything of ours in {} deleted", data.root().display()),
-        );
+    if steps.is_dry_run() {
+        return steps.report_change("memories", format!("delete all our files in {}", data.root().display()));
     }
     let foreign = is_foreign(data)?;
-    for path in ours(data, foreign)? {
+    for path in owned_paths(data, foreign)? {
         let removed = if path.is_dir() && !path.is_symlink() {
             std::fs::remove_dir_all(&path)
         } else {
@@ -218,44 +197,37 @@ fn purge(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
             _ => {}
         }
     }
-    // Not empty means that somebody else lives there.
+    // Fails if other files are left in it.
     let _ = std::fs::remove_dir(data.backups());
     let gone = std::fs::remove_dir(data.root()).is_ok() || !data.root().exists();
     let detail = if gone {
-        format!("{} deleted", data.root().display())
+        format!("deleted {}", data.root().display())
     } else {
-        format!(
-            "deleted; what else is in {} was left",
-            data.root().display()
-        )
+        format!("deleted; other files in {} were left", data.root().display())
     };
-    steps.done("memories", detail)
+    steps.report_change("memories", detail)
 }
 
-/// Whether the database is somebody else's. What could not be looked at is nobody's to delete.
+/// Whether the database belongs to another program. Fails if that cannot be determined: then nothing
+/// may be deleted.
 fn is_foreign(data: &DataDir) -> anyhow::Result<bool> {
     match Store::open_read_only(&data.db()) {
         Err(StoreError::Foreign) => Ok(true),
-        // It is about to be replaced by another of ours: nobody else leaves such a note.
-        Err(StoreError::Busy) if beside(&data.db(), ".swap").exists() => Ok(false),
+        // A database replacement of ours is pending: only we create the `.swap` file.
+        Err(StoreError::Busy) if with_suffix(&data.db(), ".swap").exists() => Ok(false),
         Ok(_)
         | Err(
-            StoreError::Missing
-            | StoreError::Damaged
-            | StoreError::Older { .. }
-            | StoreError::Newer { .. },
+            StoreError::Missing | StoreError::Corrupt | StoreError::Older { .. } | StoreError::Newer { .. },
         ) => Ok(false),
         Err(error) => Err(error).with_context(|| {
             let path = data.db();
-            format!(
-                "{} cannot be looked at, so nothing was deleted",
-                path.display()
-            )
+            format!("cannot open {}; nothing was deleted", path.display())
         }),
     }
 }
 
-fn ours(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
+/// Every path in the data directory that we create.
+fn owned_paths(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = vec![
         data.spool(),
         data.muted(),
@@ -263,7 +235,7 @@ fn ours(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
         data.children(),
         data.plugin(),
         data.import_lock(),
-        data.importing(),
+        data.import_scratch(),
         data.rehearsal(),
         data.recovering(),
         data.installed(),
@@ -273,44 +245,33 @@ fn ours(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
         data.worker_pid(),
         data.worker_lock(),
         data.worker_started(),
-        data.root().join("worker.sock"),
+        data.root().join(SOCKET_NAME),
     ];
     for database in [data.vectors_db(), data.db()] {
         if foreign && database == data.db() {
             continue;
         }
         for suffix in ["", "-wal", "-shm", ".gate", ".swap"] {
-            paths.push(beside(&database, suffix));
+            paths.push(with_suffix(&database, suffix));
         }
     }
-    // What only we make: half-written notes and databases, and the copy from before a migration.
-    let made = [
-        "edit-",
-        OPENING,
-        "settings.json.unfinished-",
-        "paused.unfinished-",
-        "token.unfinished-",
-        "claude-mem.before-migration-",
-        "claude-mem.db.new-",
-    ];
-    paths.extend(below(data.root(), |name| {
-        made.iter().any(|begin| name.starts_with(begin))
-    })?);
+    let replaced =
+        [data.settings(), data.paused(), data.token(), data.worker_pid(), with_suffix(&data.db(), ".swap")];
+    let unfinished = replaced.iter().map(|path| with_suffix(path, ".unfinished-"));
+    let temporary: Vec<PathBuf> = unfinished.chain([with_suffix(&data.db(), ".new-")]).collect();
+    // Prefixes of temporary files, and of the copy from before a migration.
+    let mut made = vec!["edit-", OPEN_PAGE_PREFIX, "claude-mem.before-migration-"];
+    made.extend(temporary.iter().filter_map(|path| path.file_name()?.to_str()));
+    paths.extend(matching_entries(data.root(), |name| made.iter().any(|begin| name.starts_with(begin)))?);
     if !foreign {
-        // What was moved there when the earlier program was taken over is not ours to delete.
-        paths.extend(below(&data.backups(), |name| !name.starts_with(EARLIER))?);
+        // Keep the files of the earlier claude-mem that were moved there when it was adopted.
+        paths.extend(matching_entries(&data.backups(), |name| !name.starts_with(LEGACY_BACKUP_PREFIX))?);
         paths.extend([data.logs(), data.settings()]);
     }
     Ok(paths)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn below(folder: &Path, is_ours: impl Fn(&str) -> bool) -> anyhow::Result<Vec<PathBuf>> {
+fn matching_entries(folder: &Path, is_ours: impl Fn(&str) -> bool) -> anyhow::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.and_then(Iterator::collect::<std::io::Result<Vec<_>>>),

@@ -1,11 +1,11 @@
-//! `claude-mem unpin`: the other half of `pin`.
+//! `claude-mem unpin`: unpins observations.
 
 use super::app::App;
 use super::pin;
-use super::screen::Screen;
-use crate::search::Handle;
+use crate::cli::output::Screen;
+use claude_mem_store::RowId;
 
-/// Let pinned memories go
+/// Unpin observations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -13,9 +13,9 @@ Example:
 pub(super) struct Args {
     /// Ids as `search` prints them: #12
     #[arg(value_name = "ID", required = true)]
-    ids: Vec<Handle>,
+    ids: Vec<RowId>,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    pin::set(&args.ids, false, app, screen)
+    pin::set_pinned(&args.ids, false, app, screen)
 }

@@ -1,43 +1,43 @@
-//! `claude-mem update-check`: whether everything is of one version, without asking the network.
+//! `claude-mem update-check`: checks offline that hooks, worker and client match this version.
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{GOOD, QUIET, Screen, WARN};
 use super::{install, worker};
-use crate::install::client::wants_other_hooks;
-use crate::install::receipt::Receipt;
-use crate::install::version::Version;
+use crate::cli::output::{GOOD, QUIET, Screen, WARN};
+use claude_mem_core::client_version::ClientVersion;
+use claude_mem_setup::install::client::needs_new_hooks;
+use claude_mem_setup::install::manifest::InstallManifest;
 
-/// Check that hooks, worker and client fit this version (offline)
+/// Check that hooks, worker and client match this version (offline)
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem update-check
   claude-mem update-check --json | jq .up_to_date
 
-Nothing is asked of the network: it compares what is on this machine. To update, take the new
-sources and run `cargo xtask install` again.")]
+It compares what is on this machine and does not use the network. To update, get the new sources and
+run `cargo xtask install` again.")]
 pub(super) struct Args {}
 
 #[derive(Serialize)]
-struct Report {
+struct UpdateCheckReport {
     version: &'static str,
-    /// What was installed last.
+    /// The version that was installed last.
     installed: Option<String>,
     worker: Option<String>,
     client: Option<String>,
-    /// The client's version that hooks were written for.
+    /// The client version that the hooks were written for.
     hooks_for: Option<String>,
     up_to_date: bool,
-    /// What to do, in order.
+    /// Commands to run, in order, each with its reason.
     todo: Vec<String>,
 }
 
 pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let report = look(app);
+    let report = compare_versions(app);
     screen.show(&report, |screen, report| {
         writeln!(screen, "claude-mem {}", report.version)?;
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
@@ -49,20 +49,20 @@ pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()
         };
         screen.fact(QUIET, "hooks", &hooks)?;
         if report.up_to_date {
-            return screen.fact(GOOD, "ok", "everything fits");
+            return screen.fact(GOOD, "ok", "everything is up to date");
         }
         for todo in &report.todo {
-            screen.fact(WARN, "do", todo)?;
+            screen.fact(WARN, "run", todo)?;
         }
         Ok(())
     })
 }
 
-fn look(app: &App) -> Report {
+fn compare_versions(app: &App) -> UpdateCheckReport {
     let version = env!("CARGO_PKG_VERSION");
     let mut todo = Vec::new();
-    let receipt = Receipt::read(&app.data.installed()).map_err(|e| e.to_string());
-    let worker = worker::look(app).unwrap_or_else(|error| worker::Report::unknown(&error));
+    let receipt = InstallManifest::read(&app.data.installed()).map_err(|e| e.to_string());
+    let worker = worker::probe(app).unwrap_or_else(|error| worker::WorkerStatusReport::unknown(&error));
     if let (false, Some(trouble)) = (worker.running, worker.trouble) {
         todo.push(format!("claude-mem doctor: the worker: {trouble}"));
     }
@@ -70,31 +70,25 @@ fn look(app: &App) -> Report {
     let unread = receipt.is_err();
     let receipt = receipt.unwrap_or_else(|why| {
         todo.push(format!("claude-mem doctor: {why}"));
-        Receipt::default()
+        InstallManifest::default()
     });
     let client = install::find_client(app).and_then(|found| found.version);
-    let hooks_for = receipt.client.as_deref().and_then(Version::find);
+    let hooks_for = receipt.client.as_deref().and_then(ClientVersion::find);
     let installed = (!receipt.version.is_empty()).then(|| receipt.version.clone());
     let registered = !receipt.files.is_empty() || receipt.plugin;
     if unread {
-        // Said already.
+        // Already in `todo`.
     } else if !registered {
         todo.push("claude-mem install: no hooks are registered".to_owned());
     } else if !receipt.executable.is_file() {
-        todo.push(format!(
-            "claude-mem install: {} is gone",
-            receipt.executable.display()
-        ));
-    } else if wants_other_hooks(client, hooks_for) {
-        todo.push(
-            "claude-mem repair: the client knows other hooks than those that are registered"
-                .to_owned(),
-        );
+        todo.push(format!("claude-mem install: {} does not exist", receipt.executable.display()));
+    } else if needs_new_hooks(client, hooks_for) {
+        todo.push("claude-mem repair: this client version needs other hooks".to_owned());
     }
     if worker.as_deref().is_some_and(|running| running != version) {
-        todo.push("claude-mem worker restart: it is of another version".to_owned());
+        todo.push("claude-mem worker restart: the worker is another version".to_owned());
     }
-    Report {
+    UpdateCheckReport {
         version,
         installed,
         worker,

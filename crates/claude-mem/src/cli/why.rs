@@ -1,31 +1,30 @@
-//! `claude-mem why`: what became of a memory.
+//! `claude-mem why`: prints how often a memory was shown, fetched, cited and marked.
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::Screen;
-use super::terminal::plain;
-use super::{looking, words};
-use crate::clock::Millis;
-use crate::search::Handle;
-use crate::store::{FeedbackRow, Signal};
+use super::terminal::sanitize;
+use crate::cli::output::Screen;
+use crate::cli::{format, query_args};
+use claude_mem_core::clock::Millis;
+use claude_mem_store::{FeedbackRow, FeedbackSignal, RowId};
 
-/// Say how often a memory was shown, fetched or cited, and because of what
+/// Show how often a memory was shown, fetched or cited, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem why '#12'")]
 pub(super) struct Args {
-    /// An id as `search` prints it: #12, S3, P7, M9
+    /// Id as `search` prints it: #12, S3, P7, M9
     #[arg(value_name = "ID")]
-    id: Handle,
+    id: RowId,
 }
 
 #[derive(Serialize)]
-struct Story {
-    id: Handle,
+struct FeedbackHistory {
+    id: RowId,
     shown: usize,
     fetched: usize,
     cited: usize,
@@ -37,46 +36,37 @@ struct Story {
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let store = app
-        .store_if_any()?
-        .ok_or_else(|| looking::nothing_yet(app))?;
+    let store = app.store_if_any()?.ok_or_else(|| query_args::store_is_empty(app))?;
     let reads = store.read();
-    reads
-        .document(args.id.kind, args.id.row_id)?
-        .ok_or_else(|| looking::no_such(args.id))?;
-    let entries = reads.feedback_of(args.id.kind, args.id.row_id)?;
-    let count = |signal| {
-        entries
-            .iter()
-            .filter(|entry| entry.signal == signal)
-            .count()
-    };
-    let story = Story {
+    reads.document(args.id)?.ok_or_else(|| query_args::row_not_found(args.id))?;
+    let entries = reads.feedback_for_row(args.id)?;
+    let count = |signal| entries.iter().filter(|entry| entry.signal == signal).count();
+    let story = FeedbackHistory {
         id: args.id,
-        shown: count(Signal::Injected),
-        fetched: count(Signal::Fetched),
-        cited: count(Signal::Cited),
-        useful: count(Signal::Useful),
-        useless: count(Signal::Useless),
-        wrong: count(Signal::Wrong),
+        shown: count(FeedbackSignal::Injected),
+        fetched: count(FeedbackSignal::Fetched),
+        cited: count(FeedbackSignal::Cited),
+        useful: count(FeedbackSignal::Useful),
+        useless: count(FeedbackSignal::Useless),
+        wrong: count(FeedbackSignal::Wrong),
         last_shown_at: entries
             .iter()
-            .filter(|entry| entry.signal == Signal::Injected)
+            .filter(|entry| entry.signal == FeedbackSignal::Injected)
             .map(|entry| entry.at)
             .max(),
         entries,
     };
     screen.show(&story, |screen, story| {
-        writeln!(screen, "{} {}", story.id, said(story))?;
+        writeln!(screen, "{} {}", story.id, describe(story))?;
         for entry in story.entries.iter().rev().take(20) {
-            let because = match plain(&entry.reason) {
+            let because = match sanitize(&entry.reason) {
                 reason if reason.is_empty() => String::new(),
                 reason => format!(", because of {reason}"),
             };
             writeln!(
                 screen,
                 "{}  {} at {}{because}",
-                words::local(entry.at),
+                format::local_time(entry.at),
                 entry.signal.as_str(),
                 entry.place
             )?;
@@ -85,30 +75,20 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     })
 }
 
-/// Only of what happened: `was never shown` is all there is to say of most.
-fn said(story: &Story) -> String {
-    let told = |all: &[(usize, &str)]| {
-        let told = all.iter().filter(|(n, _)| *n > 0);
-        let told: Vec<String> = told
-            .map(|(n, what)| format!("{what} {}", times(*n)))
-            .collect();
-        told.join(", ")
+/// The counts in words, without zeros.
+fn describe(story: &FeedbackHistory) -> String {
+    let listed = |counts: &[(usize, &str)]| {
+        let parts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {}", times(*n))).collect();
+        parts.join(", ")
     };
-    let used = told(&[
-        (story.shown, "shown"),
-        (story.fetched, "fetched"),
-        (story.cited, "cited"),
-    ]);
-    let judged = told(&[
-        (story.useful, "useful"),
-        (story.useless, "useless"),
-        (story.wrong, "wrong"),
-    ]);
+    let used = listed(&[(story.shown, "shown"), (story.fetched, "fetched"), (story.cited, "cited")]);
+    let judged = listed(&[(story.useful, "useful"), (story.useless, "useless"), (story.wrong, "wrong")]);
     match (used.is_empty(), judged.is_empty()) {
         (true, true) => "was never shown".to_owned(),
-        (true, false) => format!("was never shown; called {judged}"),
+        (true, false) => format!("was never shown; marked {judged}"),
         (false, true) => format!("was {used}"),
-        (false, false) => format!("was {used}; called {judged}"),
+        (false, false) => format!("was {used}; marked {judged}"),
     }
 }
 

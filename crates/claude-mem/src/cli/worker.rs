@@ -1,4 +1,7 @@
-//! `claude-mem worker`: start, stop and watch the process that makes memories.
+//! `claude-mem worker`: starts, stops, runs and inspects the worker.
+//!
+//! The worker lock decides whether a worker runs; the socket and the pid file say which one. Other
+//! commands use [`ensure_running`], [`stop_worker`] and [`probe`].
 
 mod logs;
 
@@ -11,83 +14,83 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::app::App;
-use super::screen::{Screen, remark};
-use super::words;
-use crate::clock::{self, Millis};
-use crate::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
-use crate::log::{Author, Level, Log};
-use crate::paths;
-use crate::serve::compressor::{self, Surroundings};
-use crate::serve::drain::Compressor;
-use crate::serve::lifecycle::{self, Ended, NotRun, Plan};
-use crate::serve::pidfile::WorkerFile;
-use crate::serve::shared::SharedStore;
-use crate::serve::spawn::{self, Started};
-use crate::serve::{client, lock, socket};
-use crate::store::{Store, StoreError};
+use crate::cli::format;
+use crate::cli::output::{Screen, print_note};
+use claude_mem_capture::ipc::pidfile::WorkerFile;
+use claude_mem_capture::ipc::spawn;
+use claude_mem_capture::ipc::spawn::StartOutcome;
+use claude_mem_capture::ipc::{client, lock};
+use claude_mem_core::clock;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
+use claude_mem_core::log::{LogAuthor, LogLevel, LogWriter};
+use claude_mem_core::paths;
+use claude_mem_ingest::compressor::Compressor;
+use claude_mem_ingest::select_compressor;
+use claude_mem_ingest::select_compressor::ProcessEnv;
+use claude_mem_ingest::shared_store::SharedStore;
+use claude_mem_store::{Store, StoreError};
+use claude_mem_worker::{ShutdownReason, WorkerError, WorkerOptions, WorkerStatus};
 
-/// Start, stop or watch the process that makes memories
+/// Start, stop or inspect the worker, which creates the memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem worker start
   claude-mem worker status
-  claude-mem worker logs -f              what it does, as it does it
-  claude-mem worker run --until-drained  make memories of all that waits, then end (for cron)
+  claude-mem worker logs -f              follow the log
+  claude-mem worker run --until-drained  process the queue, then exit (for cron)
 
-Hooks start the worker when there is work, and it ends by itself when nobody needs it;
-`claude-mem config set worker manual` leaves both to you.")]
+Hooks start the worker when there is work, unless `claude-mem config set worker manual` is set. It
+exits when it has been idle for a while.")]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: WorkerAction,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
-    /// Start it in the background; returns when it is ready
+enum WorkerAction {
+    /// Start the worker in the background and wait until it is ready
     Start,
-    /// End it in order; what it works on stays queued
+    /// Stop the worker gracefully; unfinished work stays queued
     Stop,
-    /// Stop and start
+    /// Restart the worker
     Restart,
-    /// Show whether it runs, and how it is
+    /// Show whether the worker is running
     Status,
-    /// Run it here, in the foreground
+    /// Run the worker in the foreground
     Run {
-        /// End when the queue is empty; if a worker runs, wait for that one instead
+        /// Exit when the queue is empty; if a worker is already running, wait for it instead
         #[arg(long)]
         until_drained: bool,
-        /// As `start` calls it
+        /// Used by `start`
         #[arg(long, hide = true)]
         detached: bool,
     },
-    /// Show its log
+    /// Show the worker's log
     Logs(logs::Args),
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     match &args.action {
-        Action::Start => start(app, screen),
-        Action::Stop => stop(app, screen),
-        Action::Restart => {
-            let word = if end(app)? { "restarted" } else { "started" };
-            ensure(app)?;
-            say_started(app, word, screen)
+        WorkerAction::Start => start(app, screen),
+        WorkerAction::Stop => stop(app, screen),
+        WorkerAction::Restart => {
+            let word = if stop_worker(app)? { "restarted" } else { "started" };
+            ensure_running(app)?;
+            print_started(app, word, screen)
         }
-        Action::Status => status(app, screen),
-        Action::Run {
-            until_drained: true,
-            ..
-        } => drain(app, screen),
-        Action::Run { detached: true, .. } => detached(app),
-        Action::Run { .. } => foreground(app, screen),
-        Action::Logs(args) => logs::run(args, app, screen),
+        WorkerAction::Status => status(app, screen),
+        WorkerAction::Run { until_drained: true, .. } => drain(app, screen),
+        WorkerAction::Run { detached: true, .. } => run_detached(app),
+        WorkerAction::Run { .. } => run_foreground(app, screen),
+        WorkerAction::Logs(args) => logs::run(args, app, screen),
     }
 }
 
-/// What the actions report.
+/// The state of the worker, as `worker` and `status` print it.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct WorkerStatusReport {
     pub(super) running: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pid: Option<u32>,
@@ -95,29 +98,20 @@ pub(super) struct Report {
     pub(super) version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Millis>,
-    /// Of the viewer and the API.
+    /// URL of the viewer and the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trouble: Option<String>,
 }
 
-impl Report {
-    pub(super) const NOT_RUNNING: Self = Self {
-        running: false,
-        pid: None,
-        version: None,
-        since: None,
-        address: None,
-        trouble: None,
-    };
+impl WorkerStatusReport {
+    pub(super) const NOT_RUNNING: Self =
+        Self { running: false, pid: None, version: None, since: None, address: None, trouble: None };
 
-    /// Whether it runs could not be found out.
+    /// The report if the state cannot be determined.
     pub(super) fn unknown(error: &anyhow::Error) -> Self {
-        Self {
-            trouble: Some(format!("whether it runs cannot be told: {error:#}")),
-            ..Self::NOT_RUNNING
-        }
+        Self { trouble: Some(format!("cannot tell whether it is running: {error:#}")), ..Self::NOT_RUNNING }
     }
 }
 
@@ -125,39 +119,36 @@ fn address(port: u16) -> String {
     format!("http://127.0.0.1:{port}")
 }
 
-/// Starts one, unless one runs. How that went, in a word.
-pub(super) fn ensure(app: &App) -> anyhow::Result<&'static str> {
-    let executable = std::env::current_exe().context("this executable has no path")?;
+/// Starts the worker unless it is running. Returns the outcome for printing.
+pub(super) fn ensure_running(app: &App) -> anyhow::Result<&'static str> {
+    let executable = std::env::current_exe().context("cannot determine the path of this executable")?;
     app.data.create()?;
-    match spawn::start(&executable, &app.data, patience(app))? {
-        Started::Ready => Ok("started"),
-        Started::Running => Ok("running already"),
-        Started::Failed(why) => bail!("the worker did not start: {why}"),
+    match spawn::start_and_wait(&executable, &app.data, start_timeout(app))? {
+        StartOutcome::Ready => Ok("started"),
+        StartOutcome::AlreadyRunning => Ok("already running"),
+        StartOutcome::Failed(why) => bail!("failed to start the worker: {why}"),
     }
 }
 
-/// How long a worker may take to get ready: one that finds a database of an older version has all
-/// of it to rewrite first.
-fn patience(app: &App) -> Duration {
-    let is_older = matches!(
-        Store::open_read_only(&app.data.db()),
-        Err(StoreError::Older { .. })
-    );
+/// How long to wait for the worker to get ready: longer if it has to migrate the database first, which
+/// rewrites all of it.
+fn start_timeout(app: &App) -> Duration {
+    let is_older = matches!(Store::open_read_only(&app.data.db()), Err(StoreError::Older { .. }));
     if !is_older {
         return Duration::from_secs(READY_SECONDS);
     }
-    // Whoever cannot be told does not wait any less.
-    let _ = remark("the database is of an older version: it is rewritten first");
+    // A failed write does not change the timeout.
+    let _ = print_note("the database has an older schema and is migrated first");
     Duration::from_secs(MIGRATED_SECONDS)
 }
 
 fn start(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let word = ensure(app)?;
-    say_started(app, word, screen)
+    let word = ensure_running(app)?;
+    print_started(app, word, screen)
 }
 
-fn say_started(app: &App, word: &str, screen: &mut Screen) -> anyhow::Result<()> {
-    let report = look(app)?;
+fn print_started(app: &App, word: &str, screen: &mut Screen) -> anyhow::Result<()> {
+    let report = probe(app)?;
     screen.show(&report, |screen, report| match report.pid {
         Some(pid) => writeln!(screen, "worker {word} (pid {pid})"),
         None => writeln!(screen, "worker {word}"),
@@ -165,49 +156,45 @@ fn say_started(app: &App, word: &str, screen: &mut Screen) -> anyhow::Result<()>
 }
 
 fn stop(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let was_running = end(app)?;
-    screen.show(&Report::NOT_RUNNING, |screen, _| {
-        let word = if was_running {
-            "stopped"
-        } else {
-            "was not running"
-        };
+    let was_running = stop_worker(app)?;
+    screen.show(&WorkerStatusReport::NOT_RUNNING, |screen, _| {
+        let word = if was_running { "stopped" } else { "was not running" };
         writeln!(screen, "worker {word}")
     })
 }
 
-/// Asks it to end, then makes it. False if there was none.
-pub(super) fn end(app: &App) -> anyhow::Result<bool> {
-    if is_free(app, Duration::ZERO)? {
+/// Stops the worker: asks it, then SIGTERM, then SIGKILL. Returns false if none was running.
+pub(super) fn stop_worker(app: &App) -> anyhow::Result<bool> {
+    if is_stopped_within(app, Duration::ZERO)? {
         return Ok(false);
     }
     let patience = Duration::from_secs(END_SECONDS);
-    // A worker that does not answer is ended by a signal below.
-    let asked = client::ask(&socket_of(app), "stop", Some(Duration::from_secs(2)));
+    // A worker that does not answer gets a signal.
+    let asked = client::send_request(&socket_path(app), "stop", Some(Duration::from_secs(2)));
     if !matches!(asked, Ok(Some(_))) {
         signal(app, rustix::process::Signal::TERM)?;
     }
-    if is_free(app, patience)? {
+    if is_stopped_within(app, patience)? {
         return Ok(true);
     }
     signal(app, rustix::process::Signal::KILL)?;
-    if is_free(app, patience)? {
+    if is_stopped_within(app, patience)? {
         return Ok(true);
     }
-    bail!("the worker does not end");
+    bail!("the worker does not stop");
 }
 
-/// Signals the worker of the pid file, if it is still that process.
+/// Signals the process in the pid file, if it is still the worker.
 fn signal(app: &App, signal: rustix::process::Signal) -> anyhow::Result<()> {
     let file = WorkerFile::read(&app.data.worker_pid())?.filter(WorkerFile::is_alive);
     if let Some(pid) = file.and_then(|file| file.process()) {
-        rustix::process::kill_process(pid, signal).context("the worker cannot be signalled")?;
+        rustix::process::kill_process(pid, signal).context("failed to signal the worker")?;
     }
     Ok(())
 }
 
-/// Whether there is no worker, now or within this time.
-fn is_free(app: &App, within: Duration) -> anyhow::Result<bool> {
+/// Whether no worker is running, now or within this time: the lock can be acquired.
+fn is_stopped_within(app: &App, within: Duration) -> anyhow::Result<bool> {
     if !app.data.root().is_dir() {
         return Ok(true);
     }
@@ -224,18 +211,14 @@ fn is_free(app: &App, within: Duration) -> anyhow::Result<bool> {
 }
 
 fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let report = look(app)?;
+    let report = probe(app)?;
     screen.show(&report, |screen, report| {
         let (Some(pid), Some(since)) = (report.pid, report.since) else {
-            let word = if report.running {
-                "is starting"
-            } else {
-                "is not running"
-            };
+            let word = if report.running { "is starting" } else { "is not running" };
             return writeln!(screen, "worker {word}");
         };
-        let since = words::ago(since, app.now);
-        writeln!(screen, "worker runs (pid {pid}, started {since})")?;
+        let since = format::ago(since, app.now);
+        writeln!(screen, "worker is running (pid {pid}, started {since})")?;
         if let Some(address) = &report.address {
             writeln!(screen, "viewer at {address}; `claude-mem open` opens it")?;
         }
@@ -246,18 +229,15 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     })
 }
 
-/// Whether it runs, without waiting long for one that does not answer.
-pub(super) fn look(app: &App) -> anyhow::Result<Report> {
-    if is_free(app, Duration::ZERO)? {
-        return Ok(Report::NOT_RUNNING);
+/// Asks the running worker for its state, with a short timeout. Falls back to the pid file.
+pub(super) fn probe(app: &App) -> anyhow::Result<WorkerStatusReport> {
+    if is_stopped_within(app, Duration::ZERO)? {
+        return Ok(WorkerStatusReport::NOT_RUNNING);
     }
-    let asked = client::ask(&socket_of(app), "status", Some(Duration::from_secs(2)));
-    let told: Option<socket::Report> = asked
-        .ok()
-        .flatten()
-        .and_then(|text| serde_json::from_str(&text).ok());
+    let asked = client::send_request(&socket_path(app), "status", Some(Duration::from_secs(2)));
+    let told: Option<WorkerStatus> = asked.ok().flatten().and_then(|text| serde_json::from_str(&text).ok());
     if let Some(told) = told {
-        return Ok(Report {
+        return Ok(WorkerStatusReport {
             running: true,
             pid: Some(told.pid),
             version: Some(told.version),
@@ -267,7 +247,7 @@ pub(super) fn look(app: &App) -> anyhow::Result<Report> {
         });
     }
     let file = WorkerFile::read(&app.data.worker_pid())?.filter(WorkerFile::is_alive);
-    Ok(Report {
+    Ok(WorkerStatusReport {
         running: true,
         pid: file.as_ref().map(|file| file.pid),
         version: file.as_ref().map(|file| file.version.clone()),
@@ -277,31 +257,25 @@ pub(super) fn look(app: &App) -> anyhow::Result<Report> {
     })
 }
 
-pub(super) fn socket_of(app: &App) -> PathBuf {
-    let short = paths::short_dir(|name| std::env::var_os(name));
+pub(super) fn socket_path(app: &App) -> PathBuf {
+    let short = paths::runtime_dir(|name| std::env::var_os(name));
     app.data.worker_sock(&short)
 }
 
-fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
+fn plan(app: &App, until_drained: bool) -> anyhow::Result<WorkerOptions> {
     let loaded = app.settings();
-    let settings = lifecycle::careful(loaded.settings, loaded.file_unreadable);
-    let log = Log::new(app.data.logs(), Author::Worker, (&settings).into());
+    let settings = claude_mem_worker::conservative_retention(loaded.settings, loaded.file_unreadable);
+    let log = LogWriter::new(app.data.logs(), LogAuthor::Worker, (&settings).into());
     log_panics(&log);
     for warning in &loaded.warnings {
         let now = clock::now().millis();
-        log.line(
-            now,
-            Level::Warn,
-            "a setting has no effect",
-            &[("said", warning)],
-        );
+        log.line(now, LogLevel::Warn, "setting ignored", &[("said", warning)]);
     }
-    Ok(Plan {
+    Ok(WorkerOptions {
         dir: app.data.clone(),
-        socket: socket_of(app),
-        home: std::env::var_os("HOME")
-            .map_or_else(String::new, |home| home.to_string_lossy().into_owned()),
-        executable: std::env::current_exe().context("this executable has no path")?,
+        socket: socket_path(app),
+        home: std::env::var_os("HOME").map_or_else(String::new, |home| home.to_string_lossy().into_owned()),
+        executable: std::env::current_exe().context("cannot determine the path of this executable")?,
         until_drained,
         env: |name| std::env::var(name).ok(),
         log,
@@ -309,108 +283,96 @@ fn plan(app: &App, until_drained: bool) -> anyhow::Result<Plan> {
     })
 }
 
-/// Who makes the memories, as the settings and the environment of this process have it.
-fn compressor(store: &Arc<SharedStore>, plan: &Plan) -> Arc<dyn Compressor> {
-    compressor::choose(
-        store,
-        &plan.settings,
-        &Surroundings::of_process(),
-        &plan.log,
-    )
+/// Selects the compressor by settings and environment.
+fn compressor(store: &Arc<SharedStore>, plan: &WorkerOptions) -> Arc<dyn Compressor> {
+    select_compressor::select_compressor(store, &plan.settings, &ProcessEnv::current(), &plan.log)
 }
 
-/// A panic ends the worker that ships. Its place is logged, and never its message, which may
-/// quote what is remembered.
-fn log_panics(log: &Log) {
+/// Logs the location of a panic, which ends the shipped worker. The message is not logged: it may
+/// quote memories.
+fn log_panics(log: &LogWriter) {
     let (log, otherwise) = (log.clone(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
-        let at = panic
-            .location()
-            .map_or_else(String::new, ToString::to_string);
-        log.line(
-            clock::now().millis(),
-            Level::Error,
-            "a panic",
-            &[("at", &at)],
-        );
+        let at = panic.location().map_or_else(String::new, ToString::to_string);
+        log.line(clock::now().millis(), LogLevel::Error, "panic", &[("at", &at)]);
         otherwise(panic);
     }));
 }
 
-fn foreground(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
+fn run_foreground(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let plan = plan(app, false)?;
     let executable = plan.executable.clone();
-    let ended = lifecycle::run(plan, compressor, |file| {
-        // If nobody reads it, the worker still runs.
-        let _ = writeln!(screen, "worker runs (pid {}); Ctrl-C ends it", file.pid)
+    let ended = claude_mem_worker::run(plan, compressor, |file| {
+        // The worker runs even if stdout is closed.
+        let _ = writeln!(screen, "worker is running (pid {}); Ctrl-C stops it", file.pid)
             .and_then(|()| screen.flush());
     })?;
-    hand_over(app, &executable, ended)
+    start_replacement(app, &executable, ended)
 }
 
-/// As `spawn::start` calls it: says how it went, then nothing more.
-fn detached(app: &App) -> anyhow::Result<()> {
+/// Runs the worker as started by `spawn::start`: reports once whether it is ready, then stays silent.
+fn run_detached(app: &App) -> anyhow::Result<()> {
     spawn::detach(&app.data);
     let plan = match plan(app, false) {
         Ok(plan) => plan,
-        Err(error) => return not_started(app, &format!("{error:#}")),
+        Err(error) => return report_not_started(app, &format!("{error:#}")),
     };
     let executable = plan.executable.clone();
     let mut told = Ok(());
-    let ended = lifecycle::run(plan, compressor, |_| {
-        told = spawn::tell(&Started::Ready);
+    let ended = claude_mem_worker::run(plan, compressor, |_| {
+        told = spawn::report_start(&StartOutcome::Ready);
     });
     match ended {
-        Ok(ended) => hand_over(app, &executable, ended),
-        Err(NotRun::Running) => Ok(spawn::tell(&Started::Running)?),
-        Err(error) => not_started(app, &error.to_string()),
+        Ok(ended) => start_replacement(app, &executable, ended),
+        Err(WorkerError::AlreadyRunning) => Ok(spawn::report_start(&StartOutcome::AlreadyRunning)?),
+        Err(error) => report_not_started(app, &error.to_string()),
     }
 }
 
-/// Nobody may be there to be told: a hook does not wait for the worker it starts.
-fn not_started(app: &App, why: &str) -> anyhow::Result<()> {
-    let log = Log::of_worker(&app.data);
+/// Logs and reports a failed start. The log matters: a hook does not wait for the worker it starts.
+fn report_not_started(app: &App, why: &str) -> anyhow::Result<()> {
+    let log = LogWriter::for_worker(&app.data);
     let fields: [(_, &dyn std::fmt::Display); 1] = [("why", &why)];
     let now = clock::now().millis();
-    log.line(now, Level::Error, "the worker did not start", &fields);
-    Ok(spawn::tell(&Started::Failed(why.to_owned()))?)
+    log.line(now, LogLevel::Error, "failed to start the worker", &fields);
+    Ok(spawn::report_start(&StartOutcome::Failed(why.to_owned()))?)
 }
 
-/// A replaced executable takes over from here. Its path was taken when this process started:
-/// now the kernel calls ours deleted.
-fn hand_over(app: &App, executable: &Path, ended: Ended) -> anyhow::Result<()> {
-    if ended == Ended::Replaced
-        && let Err(error) = spawn::launch(executable, &app.data)
+/// Starts the new worker if the executable was replaced. The path was read when this process started:
+/// by now the kernel reports our own executable as deleted.
+fn start_replacement(app: &App, executable: &Path, ended: ShutdownReason) -> anyhow::Result<()> {
+    if ended == ShutdownReason::ExecutableReplaced
+        && let Err(error) = spawn::start_detached(executable, &app.data)
     {
-        return not_started(app, &format!("{}: {error}", executable.display()));
+        return report_not_started(app, &format!("{}: {error}", executable.display()));
     }
     Ok(())
 }
 
 fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut said = "the worker does not answer".to_owned();
-    // A worker that is about to be ready may be given as much time as one that is started.
-    let until = Instant::now() + patience(app);
+    // A worker that is starting gets as much time as one that we start.
+    let until = Instant::now() + start_timeout(app);
     while Instant::now() < until {
-        match lifecycle::run(plan(app, true)?, compressor, |_| {}) {
-            Ok(Ended::Drained) => return drained(screen),
-            Ok(_) => bail!("the worker was ended before the queue was empty"),
-            Err(NotRun::Running) => {}
+        match claude_mem_worker::run(plan(app, true)?, compressor, |_| {}) {
+            Ok(ShutdownReason::Drained) => return print_drained(screen),
+            Ok(_) => bail!("the worker was stopped before the queue was empty"),
+            Err(WorkerError::AlreadyRunning) => {}
             Err(error) => return Err(error.into()),
         }
-        match client::ask(&socket_of(app), "drain", None) {
-            Ok(Some(reply)) if reply == "drained" => return drained(screen),
-            // It is about to end or about to be ready: whoever comes next does the work.
+        match client::send_request(&socket_path(app), "drain", None) {
+            Ok(Some(reply)) if reply == "drained" => return print_drained(screen),
+            // It is stopping or starting: retry with the next one.
             Ok(Some(reply)) => said = reply,
             Ok(None) => {}
             Err(error) => said = error.to_string(),
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    bail!("the queue could not be drained: {said}; `claude-mem worker logs` may say more")
+    bail!("failed to drain the queue: {said}; see `claude-mem worker logs`")
 }
 
-fn drained(screen: &mut Screen) -> anyhow::Result<()> {
+fn print_drained(screen: &mut Screen) -> anyhow::Result<()> {
     let value = serde_json::json!({ "drained": true });
     screen.show(&value, |screen, _| writeln!(screen, "the queue is empty"))
 }

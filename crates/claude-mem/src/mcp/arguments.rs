@@ -1,17 +1,15 @@
-//! What the tools are called with. An argument that no tool knows is told of: left out in silence,
-//! it would have been taken for heard.
+//! Arguments of the tools. Unknown arguments are rejected: if ignored, the agent would assume they
+//! took effect.
 
 use serde::Deserialize;
 
-use crate::remember::Judgement;
-use crate::search::{Handle, Order};
+use claude_mem_recall::manual_edits::Judgement;
+use claude_mem_search::ResultOrder;
+use claude_mem_store::RowId;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(
-    non_snake_case,
-    reason = "the names that agents know these parameters by"
-)]
+#[allow(non_snake_case, reason = "the names that agents know these parameters by")]
 pub(super) struct SearchArgs {
     pub(super) query: String,
     pub(super) limit: Option<u32>,
@@ -27,7 +25,7 @@ pub(super) struct SearchArgs {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TimelineArgs {
-    pub(super) anchor: Option<Id>,
+    pub(super) anchor: Option<RowIdArg>,
     pub(super) query: Option<String>,
     pub(super) depth_before: Option<usize>,
     pub(super) depth_after: Option<usize>,
@@ -37,7 +35,7 @@ pub(super) struct TimelineArgs {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetArgs {
-    pub(super) ids: Vec<Id>,
+    pub(super) ids: Vec<RowIdArg>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,25 +52,26 @@ pub(super) struct SaveArgs {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ForgetArgs {
-    pub(super) id: Id,
+    pub(super) id: RowIdArg,
     pub(super) mark: Option<Judgement>,
 }
 
-/// `12`, `"12"`, `"#12"`, `"S3"`.
+/// A row handle as agents pass it: `12`, `"12"`, `"#12"`, `"S3"`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Id {
+pub(super) enum RowIdArg {
     Number(i64),
     Text(String),
 }
 
-impl Id {
-    pub(super) fn handle(&self) -> Result<Handle, String> {
+impl RowIdArg {
+    /// Parses the handle; the error is a text for the agent.
+    pub(super) fn handle(&self) -> Result<RowId, String> {
         self.to_string().parse().map_err(|e| format!("{e}."))
     }
 }
 
-impl std::fmt::Display for Id {
+impl std::fmt::Display for RowIdArg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
@@ -81,7 +80,7 @@ impl std::fmt::Display for Id {
     }
 }
 
-/// As agents know the orders.
+/// Sort orders by the names agents know.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OrderBy {
@@ -90,7 +89,7 @@ pub(super) enum OrderBy {
     DateAsc,
 }
 
-impl From<OrderBy> for Order {
+impl From<OrderBy> for ResultOrder {
     fn from(by: OrderBy) -> Self {
         match by {
             OrderBy::Relevance => Self::Relevance,

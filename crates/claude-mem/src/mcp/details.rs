@@ -1,55 +1,54 @@
-//! A memory in full, as text for a model.
+//! Formats one row in full, as text for a model.
 
-use super::lines::Lines;
-use crate::clock::Millis;
-use crate::context::quote;
-use crate::context::render::{day, mark};
-use crate::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SummaryId};
-use crate::memory::Origin;
-use crate::search::Handle;
-use crate::store::{Level, Observation, Reads, RowKind, StoreError, Summary};
+use super::lines::RowFormatter;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SummaryId};
+use claude_mem_core::memory::Origin;
+use claude_mem_recall::quote;
+use claude_mem_recall::render::{day, mark};
+use claude_mem_store::{MemoryLevel, Observation, RowId, RowKind, StoreError, StoreReader, SummaryRow};
 
-/// What is shown of one text.
+/// Maximum characters shown per field.
 const TEXT_CHARS_MAX: usize = 4_000;
 
-/// One row with everything worth reading, each part behind its own name: no text can pass for
-/// another part or another row. `None`: there is no such row.
+/// One row with all fields, each on a line behind its label, so that no text can imitate another
+/// field or row. `None` if the row does not exist.
 pub(super) fn details(
-    reads: &Reads<'_>,
-    handle: Handle,
-    lines: &Lines<'_>,
+    reads: &StoreReader<'_>,
+    handle: RowId,
+    lines: &RowFormatter<'_>,
 ) -> Result<Option<String>, StoreError> {
     let id = handle.row_id;
     let found = match handle.kind {
-        RowKind::Observation => reads.observation(ObservationId(id)).map(|row| Full {
+        RowKind::Observation => reads.observation(ObservationId(id)).map(|row| RowDetails {
             kind: row.kind.as_str().to_owned(),
             title: quote::line(&row.title, TEXT_CHARS_MAX),
             origin: row.origin,
             project: row.project,
-            user_level: row.level == Level::User,
+            user_level: row.level == MemoryLevel::User,
             created_at: row.created_at,
-            parts: observation(&row),
+            parts: observation_lines(&row),
         }),
-        RowKind::Summary => reads.summary(SummaryId(id)).map(|row| Full {
+        RowKind::Summary => reads.summary(SummaryId(id)).map(|row| RowDetails {
             origin: row.origin,
             project: row.project,
             created_at: row.created_at,
-            parts: summary(&row),
-            ..Full::default()
+            parts: summary_lines(&row),
+            ..RowDetails::default()
         }),
-        RowKind::Prompt => reads.prompt(PromptId(id)).map(|row| Full {
+        RowKind::Prompt => reads.prompt(PromptId(id)).map(|row| RowDetails {
             origin: row.origin,
             project: row.project,
             created_at: row.created_at,
-            parts: part("The user said: ", &row.text),
-            ..Full::default()
+            parts: labelled_line("The user said: ", &row.text),
+            ..RowDetails::default()
         }),
-        RowKind::Message => reads.final_message(FinalMessageId(id)).map(|row| Full {
+        RowKind::Message => reads.final_message(FinalMessageId(id)).map(|row| RowDetails {
             origin: row.origin,
             project: row.project,
             created_at: row.created_at,
-            parts: part("The agent said: ", &row.text),
-            ..Full::default()
+            parts: labelled_line("The agent said: ", &row.text),
+            ..RowDetails::default()
         }),
     };
     let full = match found {
@@ -66,13 +65,13 @@ pub(super) fn details(
         mark(handle.kind, &full.kind, full.origin),
         if full.title.is_empty() { "" } else { " " },
         full.title,
-        lines.owner(full.project, name.as_deref(), full.user_level),
+        lines.owner_suffix(full.project, name.as_deref(), full.user_level),
         full.parts
     )))
 }
 
-/// A row of any kind: what its first line says, and the lines below.
-struct Full {
+/// A row of any kind: the contents of its first line, and the lines below.
+struct RowDetails {
     kind: String,
     title: String,
     origin: Origin,
@@ -82,7 +81,7 @@ struct Full {
     parts: String,
 }
 
-impl Default for Full {
+impl Default for RowDetails {
     fn default() -> Self {
         Self {
             kind: String::new(),
@@ -96,25 +95,19 @@ impl Default for Full {
     }
 }
 
-/// One named part on a line of its own; nothing if there is nothing in it.
-fn part(name: &str, text: &str) -> String {
+/// One field as a labelled line; empty if the field is.
+fn labelled_line(name: &str, text: &str) -> String {
     let text = quote::line(text, TEXT_CHARS_MAX);
-    if text.is_empty() {
-        text
-    } else {
-        format!("{name}{text}\n")
-    }
+    if text.is_empty() { text } else { format!("{name}{text}\n") }
 }
 
-fn observation(row: &Observation) -> String {
-    let newer = row
-        .replaced_by
-        .map(|newer| Handle::from((RowKind::Observation, newer.0)).to_string());
-    let mut out = part("Said by: ", row.origin.as_str());
-    out.push_str(&part("In short: ", &row.subtitle));
-    out.push_str(&part("Text: ", &row.narrative));
+fn observation_lines(row: &Observation) -> String {
+    let newer = row.replaced_by.map(|newer| RowId::new(RowKind::Observation, newer.0).to_string());
+    let mut out = labelled_line("Said by: ", row.origin.as_str());
+    out.push_str(&labelled_line("In short: ", &row.subtitle));
+    out.push_str(&labelled_line("Text: ", &row.narrative));
     for fact in &row.facts {
-        out.push_str(&part("- ", fact));
+        out.push_str(&labelled_line("- ", fact));
     }
     for (name, text) in [
         ("Concepts: ", row.concepts.join(", ")),
@@ -123,7 +116,7 @@ fn observation(row: &Observation) -> String {
         ("Branch: ", row.branch.clone().unwrap_or_default()),
         ("Replaced by: ", newer.unwrap_or_default()),
     ] {
-        out.push_str(&part(name, &text));
+        out.push_str(&labelled_line(name, &text));
     }
     if row.wrong {
         out.push_str("Marked as wrong.\n");
@@ -131,7 +124,7 @@ fn observation(row: &Observation) -> String {
     out
 }
 
-fn summary(row: &Summary) -> String {
+fn summary_lines(row: &SummaryRow) -> String {
     let (read, edited) = (row.files_read.join(", "), row.files_edited.join(", "));
     let parts = [
         ("Asked: ", &row.request),
@@ -143,5 +136,5 @@ fn summary(row: &Summary) -> String {
         ("Files read: ", &read),
         ("Files edited: ", &edited),
     ];
-    parts.map(|(name, text)| part(name, text)).concat()
+    parts.map(|(name, text)| labelled_line(name, text)).concat()
 }

@@ -1,35 +1,36 @@
-//! Memories in full, as many as one answer holds.
+//! Collects full rows for one reply, within a token budget.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::search::Handle;
-use crate::tokens;
+use claude_mem_core::tokens;
+use claude_mem_store::RowId;
 
-/// What one answer tells in full: clients cut longer ones off. The rest is named, so that it can be
-/// asked for by itself.
+/// Maximum tokens per reply, because clients truncate longer ones. Further rows are named, so that
+/// they can be fetched separately.
 pub(super) const DETAILS_TOKENS_MAX: u32 = 8_000;
 
-/// What was asked for in full, as far as one answer goes.
+/// The rows of one reply, and the ids that are missing, invalid or left out.
 #[derive(Default)]
-pub(super) struct Fetched {
+pub(super) struct FetchedRows {
     pub(super) texts: Vec<Value>,
     tokens: u32,
-    pub(super) found: Vec<Handle>,
+    pub(super) found: Vec<RowId>,
     pub(super) left_out: Vec<String>,
     pub(super) missing: Vec<String>,
-    pub(super) no_ids: Vec<String>,
-    seen: HashSet<Handle>,
+    pub(super) invalid_ids: Vec<String>,
+    seen: HashSet<RowId>,
 }
 
-impl Fetched {
-    /// Also if there was no room for it.
-    pub(super) fn knows(&mut self, handle: Handle) -> bool {
+impl FetchedRows {
+    /// Whether this row was requested before in the same call, even if it was left out.
+    pub(super) fn is_repeat(&mut self, handle: RowId) -> bool {
         !self.seen.insert(handle)
     }
 
-    pub(super) fn take(&mut self, handle: Handle, details: Option<String>) {
+    /// Adds a row's text, or records that it is missing or does not fit.
+    pub(super) fn add(&mut self, handle: RowId, details: Option<String>) {
         let Some(details) = details else {
             self.missing.push(handle.to_string());
             return;
@@ -41,15 +42,15 @@ impl Fetched {
         }
         self.tokens += cost;
         self.found.push(handle);
-        self.texts
-            .push(json!({ "id": handle.to_string(), "text": details.trim_end() }));
+        self.texts.push(json!({ "id": handle.to_string(), "text": details.trim_end() }));
     }
 
-    /// Not one of them is there.
-    pub(super) fn is_nothing(&self) -> bool {
+    /// Whether no requested row exists.
+    pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty() && self.left_out.is_empty()
     }
 
+    /// The reply's text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for told in self.texts.iter().filter_map(|row| row["text"].as_str()) {
@@ -57,12 +58,9 @@ impl Fetched {
             text.push_str("\n\n");
         }
         for (says, which) in [
-            ("Not there", &self.missing),
-            ("Not ids", &self.no_ids),
-            (
-                "No room for these here, ask for them by themselves",
-                &self.left_out,
-            ),
+            ("Not found", &self.missing),
+            ("Invalid ids", &self.invalid_ids),
+            ("Too large for this reply, fetch separately", &self.left_out),
         ] {
             if !which.is_empty() {
                 text.push_str(&format!("{says}: {}.\n", which.join(", ")));

@@ -1,31 +1,31 @@
-//! Rows as lines that a model can choose by: id, day, type, title, what reading it costs.
+//! Formats rows as one line each for a model to choose from: id, day, type, title, tokens to read.
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::context::quote;
-use crate::context::render::{TITLE_CHARS_MAX, day, mark};
-use crate::ids::ProjectId;
-use crate::search::ask::From;
-use crate::search::{Fit, Found, Item, Scope};
+use claude_mem_core::ids::ProjectId;
+use claude_mem_recall::quote;
+use claude_mem_recall::render::{TITLE_CHARS_MAX, day, mark};
+use claude_mem_search::request::AnswerScope;
+use claude_mem_search::{MatchQuality, ResponseScope, SearchItem, SearchResponse};
 
-/// Of the files that a row speaks of.
-const FILES: usize = 2;
+/// Files shown per row.
+const FILES_MAX: usize = 2;
 const FILES_CHARS_MAX: usize = 80;
 const NAME_CHARS_MAX: usize = 60;
 const NOTE_CHARS_MAX: usize = 300;
 
-/// Where the reader stands: what is from elsewhere says so.
+/// Formats rows for a reader in project `own`; rows of other projects are labelled.
 #[derive(Debug)]
-pub(super) struct Lines<'a> {
+pub(super) struct RowFormatter<'a> {
     pub(super) zone: &'a TimeZone,
     pub(super) own: Option<ProjectId>,
 }
 
-impl Lines<'_> {
-    /// The whole answer to a search.
-    pub(super) fn found(&self, found: &Found, offset: u32) -> String {
-        let mut text = scope(&found.scope, found.results.is_empty());
+impl RowFormatter<'_> {
+    /// The text of a search reply.
+    pub(super) fn response_text(&self, found: &SearchResponse, offset: u32) -> String {
+        let mut text = scope_note(&found.scope, found.results.is_empty());
         for item in &found.results {
             text.push_str(&self.line(item));
         }
@@ -36,9 +36,9 @@ impl Lines<'_> {
         text
     }
 
-    pub(super) fn line(&self, item: &Item) -> String {
-        let kind = item.observation_type.as_ref();
-        let kind = kind.map_or("", |kind| kind.as_str());
+    /// One row as a line of text.
+    pub(super) fn line(&self, item: &SearchItem) -> String {
+        let kind = item.observation_type.as_ref().map_or("", |kind| kind.as_str());
         let mut line = format!(
             "{} {} {} {} (~{})",
             item.id,
@@ -47,12 +47,12 @@ impl Lines<'_> {
             quote::line(&item.title, TITLE_CHARS_MAX),
             item.read_tokens
         );
-        let files: Vec<&str> = item.files.iter().take(FILES).map(String::as_str).collect();
+        let files: Vec<&str> = item.files.iter().take(FILES_MAX).map(String::as_str).collect();
         if !files.is_empty() {
             let files = quote::line(&files.join(", "), FILES_CHARS_MAX);
             line.push_str(&format!(" [{files}]"));
         }
-        line.push_str(&self.owner(item.project_id, item.project.as_deref(), item.user_level));
+        line.push_str(&self.owner_suffix(item.project_id, item.project.as_deref(), item.user_level));
         if item.wrong {
             line.push_str(" (marked as wrong)");
         }
@@ -63,12 +63,12 @@ impl Lines<'_> {
         line
     }
 
-    /// The same rows as a structure.
-    pub(super) fn rows<'i>(&self, items: impl IntoIterator<Item = &'i Item>) -> Value {
-        items.into_iter().map(|item| self.row(item)).collect()
+    /// The same rows as JSON.
+    pub(super) fn rows_json<'i>(&self, items: impl IntoIterator<Item = &'i SearchItem>) -> Value {
+        items.into_iter().map(|item| self.row_json(item)).collect()
     }
 
-    fn row(&self, item: &Item) -> Value {
+    fn row_json(&self, item: &SearchItem) -> Value {
         let kind = item.observation_type.as_ref();
         let mut row = json!({
             "id": item.id.to_string(),
@@ -78,25 +78,14 @@ impl Lines<'_> {
             "title": quote::line(&item.title, TITLE_CHARS_MAX),
             "tokens": item.read_tokens,
         });
-        let files = item.files.iter().take(FILES);
-        let files: Vec<String> = files
-            .map(|file| quote::line(file, FILES_CHARS_MAX))
-            .collect();
+        let files: Vec<String> =
+            item.files.iter().take(FILES_MAX).map(|file| quote::line(file, FILES_CHARS_MAX)).collect();
         let name = item.project.as_deref();
         for (key, value) in [
-            (
-                "type",
-                kind.map(|kind| json!(quote::line(kind.as_str(), NAME_CHARS_MAX))),
-            ),
+            ("type", kind.map(|kind| json!(quote::line(kind.as_str(), NAME_CHARS_MAX)))),
             ("files", (!files.is_empty()).then(|| json!(files))),
-            (
-                "project",
-                name.map(|name| json!(quote::line(name, NAME_CHARS_MAX))),
-            ),
-            (
-                "replaced_by",
-                item.replaced_by.map(|newer| json!(newer.to_string())),
-            ),
+            ("project", name.map(|name| json!(quote::line(name, NAME_CHARS_MAX)))),
+            ("replaced_by", item.replaced_by.map(|newer| json!(newer.to_string()))),
             ("wrong", item.wrong.then_some(json!(true))),
         ] {
             if let Some(value) = value {
@@ -106,8 +95,8 @@ impl Lines<'_> {
         row
     }
 
-    /// Whose it is, where it is not this project's own.
-    pub(super) fn owner(
+    /// A label for rows of other projects and user-level rows, else empty.
+    pub(super) fn owner_suffix(
         &self,
         project: Option<ProjectId>,
         name: Option<&str>,
@@ -119,27 +108,27 @@ impl Lines<'_> {
         if project == self.own {
             return String::new();
         }
-        let name = quote::line(name.unwrap_or("of no name"), NAME_CHARS_MAX);
+        let name = quote::line(name.unwrap_or("unnamed"), NAME_CHARS_MAX);
         format!(" (project {name})")
     }
 }
 
-/// What stands above the rows: what was not understood, and how they fit what was asked.
-pub(super) fn scope(scope: &Scope, nothing: bool) -> String {
+/// The note above the rows: filters not applied, and how well the results match.
+pub(super) fn scope_note(scope: &ResponseScope, nothing: bool) -> String {
     let mut text = String::new();
     for note in &scope.notes {
         let note = quote::line(note, NOTE_CHARS_MAX);
         text.push_str(&format!("Note: {note}.\n"));
     }
-    text.push_str(match (scope.from, scope.fit) {
-        _ if nothing => "Nothing is remembered that fits.\n",
-        (_, Fit::Recent) => "Nothing matches; the latest memories instead:\n",
-        (From::OtherProjects, Fit::Broader) => {
-            "Nothing in this project, and nothing elsewhere matches all of it; \
-             these of other projects match a part:\n"
+    text.push_str(match (scope.from, scope.quality) {
+        _ if nothing => "No memory matches.\n",
+        (_, MatchQuality::Recent) => "No match; most recent memories instead:\n",
+        (AnswerScope::OtherProjects, MatchQuality::Broader) => {
+            "No match in this project and no full match elsewhere; \
+             partial matches from other projects:\n"
         }
-        (From::OtherProjects, _) => "Nothing in this project; from other projects:\n",
-        (_, Fit::Broader) => "Nothing matches all of it; these match a part:\n",
+        (AnswerScope::OtherProjects, _) => "No match in this project; from other projects:\n",
+        (_, MatchQuality::Broader) => "No full match; partial matches:\n",
         _ => "",
     });
     text

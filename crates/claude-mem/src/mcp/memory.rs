@@ -1,4 +1,4 @@
-//! The six tools, carried out on the database.
+//! The six memory tools, implemented on the database.
 
 use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
@@ -6,171 +6,162 @@ use serde_json::{Value, json};
 
 use super::arguments::{ForgetArgs, GetArgs, SaveArgs, SearchArgs, TimelineArgs};
 use super::details::details;
-use super::fetched::Fetched;
-use super::lines::{self, Lines};
-use super::tools::Said;
+use super::fetched::FetchedRows;
+use super::lines::{self, RowFormatter};
+use super::tools::ToolOutput;
 use super::{Toolbox, schema};
-use crate::clock::Millis;
-use crate::context::quote;
-use crate::hook::agents::CLAUDE_CODE;
-use crate::hook::event::ProjectHint;
-use crate::ids::ProjectId;
-use crate::memory::ObservationType;
-use crate::paths::DataDir;
-use crate::remember::{self, ClientSession, From, Note};
-use crate::search::called::{Called, called, numbers};
-use crate::search::timeline::{Around, timeline};
-use crate::search::{Ask, Encoder, Engine, Found, Handle, Order, Whose, dates};
-use crate::store::{Feedback, Inbox, Page, Reads, RowKind, Signal, Store, StoreError};
-use crate::vocabulary::Vocabulary;
+use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::ProjectId;
+use claude_mem_core::memory::ObservationType;
+use claude_mem_core::paths::DataDir;
+use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_recall::manual_edits;
+use claude_mem_recall::manual_edits::{ClientSession, FeedbackSource, ManualNote};
+use claude_mem_recall::quote;
+use claude_mem_search::project_lookup::{ProjectLookup, find_project, format_choices};
+use claude_mem_search::timeline::{TimelineRequest, timeline};
+use claude_mem_search::{
+    ProjectScope, ResultOrder, SearchEngine, SearchRequest, SearchResponse, TextEncoder, date_arg,
+};
+use claude_mem_store::{
+    FeedbackSignal, Inbox, NewFeedback, PageRequest, RowId, RowKind, Store, StoreError, StoreReader,
+};
 
-/// Rows of one answer, unless the agent says otherwise.
+/// Default rows per search reply.
 const ROWS: u32 = 10;
+/// Maximum rows per search reply.
 const ROWS_MAX: u32 = 50;
-const NOTHING_YET: &str = "Nothing is remembered yet.";
+/// The reply of all tools while there is no database.
+const NOTHING_YET: &str = "No memories stored yet.";
 
-/// What surrounds the server: whose memory, in which project, for which session.
-#[allow(
-    missing_debug_implementations,
-    reason = "an encoder has nothing to print"
-)]
-pub struct Memory<'a> {
+/// The tools and their environment: data directory, project, session and settings.
+#[allow(missing_debug_implementations, reason = "an encoder has nothing to print")]
+pub(crate) struct MemoryTools<'a> {
     pub dir: DataDir,
     pub project: Option<ProjectHint>,
-    /// The client's id of the session, for the ledger.
+    /// The client's session id, for the feedback log.
     pub session: String,
     pub zone: TimeZone,
     pub now: fn() -> Millis,
-    pub encoder: &'static dyn Encoder,
-    /// Whether meaning may have a say: the setting as it is now.
+    pub encoder: &'static dyn TextEncoder,
+    /// Whether vector search is enabled, read from the current settings.
     pub vectors: &'a dyn Fn() -> bool,
-    /// The words that types are called by, as the settings are now.
+    /// The vocabulary of types, read from the current settings.
     pub vocabulary: &'a dyn Fn() -> Vocabulary,
 }
 
-impl Toolbox for Memory<'_> {
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said, String> {
-        let said = self.carry_out(tool, arguments);
+impl Toolbox for MemoryTools<'_> {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, String> {
+        let said = self.dispatch(tool, arguments);
         match said {
-            // An empty memory is no error.
-            Err(why) if why == NOTHING_YET => Ok(Said::text(why)),
+            // An empty memory is not an error.
+            Err(why) if why == NOTHING_YET => Ok(ToolOutput::text(why)),
             said => said,
         }
     }
 }
 
-impl Memory<'_> {
-    fn carry_out(&self, tool: &str, arguments: &Value) -> Result<Said, String> {
+impl MemoryTools<'_> {
+    /// Runs one tool; an unknown name returns the instructions.
+    fn dispatch(&self, tool: &str, arguments: &Value) -> Result<ToolOutput, String> {
         match tool {
-            "search" => self.search(&read(arguments)?),
-            "timeline" => self.timeline(&read(arguments)?),
-            "get_observations" => self.get(&read(arguments)?),
-            "save_memory" => self.save(&read(arguments)?),
-            "forget" => self.forget(&read(arguments)?),
-            _ => Ok(Said::text(schema::INSTRUCTIONS)),
+            "search" => self.search(&parse_arguments(arguments)?),
+            "timeline" => self.timeline(&parse_arguments(arguments)?),
+            "get_observations" => self.get(&parse_arguments(arguments)?),
+            "save_memory" => self.save(&parse_arguments(arguments)?),
+            "forget" => self.forget(&parse_arguments(arguments)?),
+            _ => Ok(ToolOutput::text(schema::INSTRUCTIONS)),
         }
     }
 }
 
-fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
-    serde_json::from_value(arguments.clone())
-        .map_err(|e| format!("These arguments do not fit: {e}."))
+/// Deserializes a tool's arguments.
+fn parse_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
+    serde_json::from_value(arguments.clone()).map_err(|e| format!("Invalid arguments: {e}."))
 }
 
-impl Memory<'_> {
+impl MemoryTools<'_> {
+    /// Opens the store for reading, migrating an older database.
     fn open(&self) -> Result<Store, String> {
         match Store::open_read_only(&self.dir.db()) {
-            Err(StoreError::Older { .. }) => Store::open(&self.dir.db()).map_err(trouble),
+            Err(StoreError::Older { .. }) => Store::open(&self.dir.db()).map_err(store_error_text),
             Err(StoreError::Missing) => Err(NOTHING_YET.to_owned()),
-            store => store.map_err(trouble),
+            store => store.map_err(store_error_text),
         }
     }
 
-    fn engine(&self) -> Result<Engine, String> {
+    fn engine(&self) -> Result<SearchEngine, String> {
         let store = self.open()?;
         Ok(if (self.vectors)() {
-            Engine::open(store, &self.dir.vectors_db(), self.encoder)
+            SearchEngine::open(store, &self.dir.vectors_db(), self.encoder)
         } else {
-            Engine::of_words(store, self.encoder)
+            SearchEngine::lexical_only(store, self.encoder)
         })
     }
 
-    /// The client's project, or the one that is named; `*` is all.
-    fn whose(&self, reads: &Reads<'_>, named: Option<&str>) -> Result<Whose, String> {
+    /// The scope of a search: the named project, `*` for all, or the client's project first.
+    fn project_scope(&self, reads: &StoreReader<'_>, named: Option<&str>) -> Result<ProjectScope, String> {
         match named {
-            Some("*") => Ok(Whose::All),
-            Some(name) => Ok(Whose::ProjectOnly(named_project(reads, name)?)),
-            None => Ok(self
-                .own_project(reads)?
-                .map_or(Whose::Nobody, Whose::ProjectFirst)),
+            Some("*") => Ok(ProjectScope::All),
+            Some(name) => Ok(ProjectScope::ProjectOnly(find_named_project(reads, name)?)),
+            None => {
+                Ok(self.own_project(reads)?.map_or(ProjectScope::UnknownProject, ProjectScope::ProjectFirst))
+            }
         }
     }
 
-    fn own_project(&self, reads: &Reads<'_>) -> Result<Option<ProjectId>, String> {
-        self.project.as_ref().map_or(Ok(None), |hint| {
-            reads.project_by_keys(&hint.keys).map_err(trouble)
-        })
+    fn own_project(&self, reads: &StoreReader<'_>) -> Result<Option<ProjectId>, String> {
+        self.project
+            .as_ref()
+            .map_or(Ok(None), |hint| reads.project_by_keys(&hint.keys).map_err(store_error_text))
     }
 
-    fn search(&self, args: &SearchArgs) -> Result<Said, String> {
+    fn search(&self, args: &SearchArgs) -> Result<ToolOutput, String> {
         let mut engine = self.engine()?;
         let now = (self.now)();
-        let read = |text: &Option<String>, as_person: dates::Read| match text {
+        let read = |text: &Option<String>, as_person: date_arg::TimeParser| match text {
             None => Ok(None),
             Some(text) => as_person(text, now, &self.zone)
                 .map(Some)
                 .ok_or_else(|| format!("{text:?} is not a date; try 2026-11-15 or 3d.")),
         };
-        let mut ask = Ask::new(&args.query, now);
+        let mut ask = SearchRequest::new(&args.query, now);
         ask.zone = self.zone.clone();
-        ask.whose = self.whose(&engine.reads(), args.project.as_deref())?;
-        ask.kinds = kinds(args.r#type.as_deref())?;
-        let types = args
-            .obs_type
-            .as_deref()
-            .unwrap_or_default()
-            .split(',')
-            .map(str::trim);
-        ask.types = types
-            .filter(|name| !name.is_empty())
-            .map(ObservationType::named)
-            .collect();
-        ask.since = read(&args.dateStart, dates::moment)?;
-        ask.until = read(&args.dateEnd, dates::end)?;
-        ask.page = Page {
-            offset: args.offset,
-            limit: args.limit.unwrap_or(ROWS).min(ROWS_MAX),
-        };
-        ask.order = args.orderBy.map_or(Order::Relevance, Order::from);
-        let found = engine.search(&ask).map_err(trouble)?;
-        let lines = self.lines(&engine.reads())?;
-        let about = lines::scope(&found.scope, found.results.is_empty());
-        let about = about + &by_words_alone(&found);
+        ask.project_scope = self.project_scope(&engine.reads(), args.project.as_deref())?;
+        ask.kinds = parse_kinds(args.r#type.as_deref())?;
+        let types = args.obs_type.as_deref().unwrap_or_default().split(',').map(str::trim);
+        ask.types = types.filter(|name| !name.is_empty()).map(ObservationType::named).collect();
+        ask.since = read(&args.dateStart, date_arg::parse_time)?;
+        ask.until = read(&args.dateEnd, date_arg::parse_time_end)?;
+        ask.page = PageRequest { offset: args.offset, limit: args.limit.unwrap_or(ROWS).min(ROWS_MAX) };
+        ask.order = args.orderBy.map_or(ResultOrder::Relevance, ResultOrder::from);
+        let found = engine.search(&ask).map_err(store_error_text)?;
+        let lines = self.row_formatter(&engine.reads())?;
+        let about = lines::scope_note(&found.scope, found.results.is_empty()) + &lexical_only_note(&found);
         let structure = json!({
-            "results": lines.rows(&found.results), "hasMore": found.has_more, "note": about.trim_end(),
+            "results": lines.rows_json(&found.results), "hasMore": found.has_more, "note": about.trim_end(),
         });
-        let text = lines.found(&found, args.offset) + &by_words_alone(&found);
-        Ok(Said::text(text).with(structure))
+        let text = lines.response_text(&found, args.offset) + &lexical_only_note(&found);
+        Ok(ToolOutput::text(text).with_structure(structure))
     }
 
-    fn lines(&self, reads: &Reads<'_>) -> Result<Lines<'_>, String> {
-        Ok(Lines {
-            zone: &self.zone,
-            own: self.own_project(reads)?,
-        })
+    fn row_formatter(&self, reads: &StoreReader<'_>) -> Result<RowFormatter<'_>, String> {
+        Ok(RowFormatter { zone: &self.zone, own: self.own_project(reads)? })
     }
 
-    fn timeline(&self, args: &TimelineArgs) -> Result<Said, String> {
+    fn timeline(&self, args: &TimelineArgs) -> Result<ToolOutput, String> {
         let (anchor, mut text) = match (&args.anchor, &args.query) {
             (Some(id), _) => (id.handle()?, String::new()),
-            (None, Some(query)) => match self.best(query, args.project.as_deref())? {
+            (None, Some(query)) => match self.best_match(query, args.project.as_deref())? {
                 (Some(best), said) => (best, said),
-                (None, said) => return Ok(Said::text(said)),
+                (None, said) => return Ok(ToolOutput::text(said)),
             },
             (None, None) => return Err("timeline needs an anchor (an id) or a query.".to_owned()),
         };
         let store = self.open()?;
-        let around = Around {
+        let around = TimelineRequest {
             anchor,
             before: args.depth_before.unwrap_or(5).min(50),
             after: args.depth_after.unwrap_or(5).min(50),
@@ -179,87 +170,85 @@ impl Memory<'_> {
             since: None,
             until: None,
             all_projects: false,
-            with_wrong: false,
+            include_wrong: false,
         };
         let items = timeline(&store.read(), &around)
-            .map_err(trouble)?
-            .ok_or(format!("There is no {anchor}."))?;
-        let lines = self.lines(&store.read())?;
+            .map_err(store_error_text)?
+            .ok_or(format!("{anchor} does not exist."))?;
+        let lines = self.row_formatter(&store.read())?;
         let foreign = items
             .iter()
             .find(|item| item.id == anchor)
             .filter(|item| !item.user_level && item.project_id != lines.own);
         if foreign.is_some() && text.is_empty() {
-            text.push_str("This is of another project:\n");
+            text.push_str("From another project:\n");
         }
         for item in &items {
             text.push_str(if item.id == anchor { "> " } else { "  " });
             text.push_str(&lines.line(item));
         }
-        let structure = json!({ "anchor": anchor.to_string(), "results": lines.rows(&items) });
-        Ok(Said::text(text).with(structure))
+        let structure = json!({ "anchor": anchor.to_string(), "results": lines.rows_json(&items) });
+        Ok(ToolOutput::text(text).with_structure(structure))
     }
 
-    /// The best answer to a question, and what has to be said about how it fits.
-    fn best(&self, query: &str, project: Option<&str>) -> Result<(Option<Handle>, String), String> {
+    /// The best match for a query, and a note on how well it matches.
+    fn best_match(&self, query: &str, project: Option<&str>) -> Result<(Option<RowId>, String), String> {
         let mut engine = self.engine()?;
-        let mut ask = Ask::new(query, (self.now)()).page(Page::first(1));
-        ask.whose = self.whose(&engine.reads(), project)?;
+        let mut ask = SearchRequest::new(query, (self.now)()).page(PageRequest::first(1));
+        ask.project_scope = self.project_scope(&engine.reads(), project)?;
         ask.zone = self.zone.clone();
-        ask.fall_back = false;
-        let found = engine.search(&ask).map_err(trouble)?;
+        ask.fallback_to_recent = false;
+        let found = engine.search(&ask).map_err(store_error_text)?;
         let best = found.results.first().map(|item| item.id);
-        let about = lines::scope(&found.scope, best.is_none()) + &by_words_alone(&found);
+        let about = lines::scope_note(&found.scope, best.is_none()) + &lexical_only_note(&found);
         Ok((best, about))
     }
 
-    fn get(&self, args: &GetArgs) -> Result<Said, String> {
+    fn get(&self, args: &GetArgs) -> Result<ToolOutput, String> {
         if args.ids.is_empty() {
-            return Err(
-                "Name the ids to fetch, as search gives them: [\"#12\", \"S3\"].".to_owned(),
-            );
+            return Err("Pass the ids to fetch, as returned by search: [\"#12\", \"S3\"].".to_owned());
         }
         let store = self.open()?;
-        let lines = self.lines(&store.read())?;
-        let mut told = Fetched::default();
+        let lines = self.row_formatter(&store.read())?;
+        let mut told = FetchedRows::default();
         for id in &args.ids {
             match id.handle() {
-                Ok(handle) if told.knows(handle) => {}
+                Ok(handle) if told.is_repeat(handle) => {}
                 Ok(handle) => {
-                    let details = details(&store.read(), handle, &lines).map_err(trouble)?;
-                    told.take(handle, details);
+                    let details = details(&store.read(), handle, &lines).map_err(store_error_text)?;
+                    told.add(handle, details);
                 }
-                Err(_) => told.no_ids.push(quote::line(&id.to_string(), 40)),
+                Err(_) => told.invalid_ids.push(quote::line(&id.to_string(), 40)),
             }
         }
         drop(store);
-        if told.is_nothing() {
+        if told.is_empty() {
             return Err(told.text());
         }
-        self.note_fetched(&told.found);
+        self.record_fetched(&told.found);
         let structure = json!({
             "results": told.texts, "missing": told.missing, "left_out": told.left_out,
         });
-        Ok(Said::text(told.text()).with(structure))
+        Ok(ToolOutput::text(told.text()).with_structure(structure))
     }
 
-    /// What was fetched was worth fetching: it counts a little from now on. What cannot be noted
-    /// now is told all the same.
-    fn note_fetched(&self, handles: &[Handle]) {
+    /// Records that rows were fetched, which raises their rank a little. A failure is logged, not
+    /// returned.
+    fn record_fetched(&self, handles: &[RowId]) {
         if handles.is_empty() {
             return;
         }
         let at = (self.now)();
-        let noted = Inbox::open_to_note(&self.dir.db()).and_then(|mut inbox| {
+        let noted = Inbox::open_short_wait(&self.dir.db()).and_then(|mut inbox| {
             inbox.write(|tx| {
                 for (rank, handle) in handles.iter().enumerate() {
-                    tx.record_feedback(&Feedback {
+                    tx.record_feedback(&NewFeedback {
                         kind: handle.kind,
                         row_id: handle.row_id,
                         client: CLAUDE_CODE.name,
                         session: &self.session,
                         agent_id: "",
-                        signal: Signal::Fetched,
+                        signal: FeedbackSignal::Fetched,
                         place: "mcp",
                         score: None,
                         rank: u32::try_from(rank).ok(),
@@ -273,144 +262,125 @@ impl Memory<'_> {
             inbox.close()
         });
         if let Err(e) = noted {
-            let line = format!("what was fetched is not noted: {e}");
-            crate::hook::log::line(&self.dir, at.micros(), &line);
+            let line = format!("failed to record fetched rows: {e}");
+            claude_mem_capture::hook_log::log_warning(&self.dir, at.micros(), &line);
         }
     }
 
-    fn save(&self, args: &SaveArgs) -> Result<Said, String> {
-        self.dir
-            .create()
-            .map_err(|e| format!("The data directory cannot be made: {e}."))?;
-        let (mut store, now) = (Store::open(&self.dir.db()).map_err(trouble)?, (self.now)());
+    fn save(&self, args: &SaveArgs) -> Result<ToolOutput, String> {
+        self.dir.create().map_err(|e| format!("Cannot create the data directory: {e}."))?;
+        let (mut store, now) = (Store::open(&self.dir.db()).map_err(store_error_text)?, (self.now)());
         let project = match (&args.project, &self.project) {
-            (Some(name), _) => Some(named_project(&store.read(), name)?),
-            (None, Some(hint)) => Some(
-                store
-                    .write(|tx| tx.ensure_project(hint, now))
-                    .map_err(trouble)?,
-            ),
+            (Some(name), _) => Some(find_named_project(&store.read(), name)?),
+            (None, Some(hint)) => {
+                Some(store.write(|tx| tx.ensure_project(hint, now)).map_err(store_error_text)?)
+            }
             (None, None) => None,
         };
         if project.is_none() && !args.global {
-            return Err("There is no such project; leave it out, or say global.".to_owned());
+            return Err("There is no current project; name one, or set global.".to_owned());
         }
         let vocabulary = (self.vocabulary)();
-        let note = Note {
+        let note = ManualNote {
             text: &args.text,
             title: args.title.as_deref(),
             kind: args.r#type.as_deref(),
             project,
             global: args.global,
             by_agent: true,
-            session: (!self.session.is_empty()).then_some(ClientSession {
-                client: CLAUDE_CODE.name,
-                id: &self.session,
-            }),
+            session: (!self.session.is_empty())
+                .then_some(ClientSession { client: CLAUDE_CODE.name, id: &self.session }),
             vocabulary: Some(&vocabulary),
         };
-        let id = remember::save(&mut store, &note, now).map_err(|e| format!("Not saved: {e}."))?;
-        let handle = Handle {
-            kind: RowKind::Observation,
-            row_id: id.0,
-        };
-        Ok(Said::text(if args.global {
+        let id = manual_edits::save(&mut store, &note, now).map_err(|e| format!("Not saved: {e}."))?;
+        let handle = RowId::new(RowKind::Observation, id.0);
+        Ok(ToolOutput::text(if args.global {
             format!(
                 "Saved as {handle} for this project and proposed for every project: \
-                 it holds there once the user says `claude-mem preferences --confirm '{handle}'`."
+                 it takes effect there once the user runs `claude-mem preferences --confirm '{handle}'`."
             )
         } else {
             format!("Saved as {handle}.")
         }))
     }
 
-    fn forget(&self, args: &ForgetArgs) -> Result<Said, String> {
+    fn forget(&self, args: &ForgetArgs) -> Result<ToolOutput, String> {
         let (handle, now) = (args.id.handle()?, (self.now)());
-        let mut store = Store::open(&self.dir.db()).map_err(trouble)?;
+        let mut store = Store::open(&self.dir.db()).map_err(store_error_text)?;
         let said = match args.mark {
             Some(judgement) => {
-                let from = From {
-                    client: "claude-code",
-                    session: &self.session,
-                    place: "mcp",
-                };
-                let (kind, id) = handle.key();
-                if !judgement.fits(kind) {
-                    let kind = kind.as_str();
+                let from = FeedbackSource { client: CLAUDE_CODE.name, session: &self.session, place: "mcp" };
+                if !judgement.applies_to(handle.kind) {
+                    let kind = handle.kind.as_str();
                     return Err(format!(
-                        "{handle} is a {kind}, which cannot be marked as wrong; leave mark out to forget it."
+                        "{handle} is a {kind}, which cannot be marked as wrong; omit mark to forget it."
                     ));
                 }
-                let back = remember::mark(&mut store, kind, id, judgement, &from, now)
-                    .map_err(|e| not_there(handle, e))?;
-                let told = if back { " It is no longer wrong." } else { "" };
+                let back = manual_edits::mark(&mut store, handle, judgement, &from, now)
+                    .map_err(|e| missing_row_text(handle, e))?;
+                let told = if back { " It is no longer marked as wrong." } else { "" };
                 format!("Marked {handle} as {}.{told}", judgement.signal().as_str())
             }
             None => {
                 let vectors = self.dir.vectors_db();
-                let unswept = remember::forget(&mut store, &vectors, &[handle.key()], now)
-                    .map_err(|e| not_there(handle, e))?;
-                let unswept = unswept.map_or_else(String::new, |why| {
-                    format!(" Its vectors go with the worker's next round ({why}).")
-                });
-                format!(
-                    "Forgot {handle}. `claude-mem forget --undo '{handle}'` brings it back.{unswept}"
-                )
+                let unswept = manual_edits::forget(&mut store, &vectors, &[handle], now)
+                    .map_err(|e| missing_row_text(handle, e))?;
+                let unswept = unswept
+                    .map_or_else(String::new, |why| format!(" The worker will remove its vectors ({why})."));
+                format!("Forgot {handle}. `claude-mem forget --undo '{handle}'` restores it.{unswept}")
             }
         };
-        Ok(Said::text(said))
+        Ok(ToolOutput::text(said))
     }
 }
 
-/// That meaning had no say, where it should have had.
-fn by_words_alone(found: &Found) -> String {
-    let why = found.without_vectors.as_ref();
-    why.map_or_else(String::new, |why| {
-        format!("Searched by words alone ({why}).\n")
-    })
+/// A note that vector search failed, or an empty string.
+fn lexical_only_note(found: &SearchResponse) -> String {
+    let why = found.vectors_unavailable.as_ref();
+    why.map_or_else(String::new, |why| format!("Keyword search only ({why}).\n"))
 }
 
-/// The one project that is called so.
-fn named_project(reads: &Reads<'_>, name: &str) -> Result<ProjectId, String> {
-    match called(reads, name).map_err(trouble)? {
-        Called::One(id) => Ok(id),
-        Called::Several(several) => Err(format!(
-            "Several projects are called {}; say which by its number: {}.",
+/// The project of this name or id, or a text that asks for a choice.
+fn find_named_project(reads: &StoreReader<'_>, name: &str) -> Result<ProjectId, String> {
+    match find_project(reads, name).map_err(store_error_text)? {
+        ProjectLookup::One(id) => Ok(id),
+        ProjectLookup::Ambiguous(several) => Err(format!(
+            "Several projects are named {}; pass the id of one: {}.",
             quote::line(name, 60),
-            quote::line(&numbers(&several), 600)
+            quote::line(&format_choices(&several), 600)
         )),
-        Called::Nobody => Err(format!(
-            "There is no project called {}; leave it out for this one, or say * to search all.",
+        ProjectLookup::NotFound => Err(format!(
+            "No project is named {}; omit it for the current project, or pass * for all.",
             quote::line(name, 60)
         )),
     }
 }
 
-fn kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
+/// The row kinds behind the `type` argument.
+fn parse_kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
     Ok(match named {
         None | Some("") => Vec::new(),
         Some("observations") => vec![RowKind::Observation],
         Some("sessions") => vec![RowKind::Summary],
         Some("prompts") => vec![RowKind::Prompt, RowKind::Message],
         Some(other) => {
-            return Err(format!(
-                "type is observations, sessions or prompts, not {other:?}."
-            ));
+            return Err(format!("type must be observations, sessions or prompts, not {other:?}."));
         }
     })
 }
 
-fn not_there(handle: Handle, error: StoreError) -> String {
+/// A text for a missing row, else for the store's error.
+fn missing_row_text(handle: RowId, error: StoreError) -> String {
     match error {
-        StoreError::NoSuchRow { .. } => format!("There is no {handle}."),
-        error => trouble(error),
+        StoreError::NoSuchRow { .. } => format!("{handle} does not exist."),
+        error => store_error_text(error),
     }
 }
 
-/// What is wrong with the store, as a sentence for the agent.
+/// A sentence for the agent about a store error.
 #[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-fn trouble(error: StoreError) -> String {
-    format!("Memory cannot be read: {error}. `claude-mem doctor` finds out why.")
+fn store_error_text(error: StoreError) -> String {
+    format!("Cannot read the memory store: {error}. Run `claude-mem doctor`.")
 }
 
 #[cfg(test)]

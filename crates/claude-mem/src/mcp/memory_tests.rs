@@ -5,20 +5,20 @@ use serde_json::json;
 
 use super::super::fetched::DETAILS_TOKENS_MAX;
 use super::*;
-use crate::memory::{NewObservation, Origin};
-use crate::store::{Level, ObservationEdit, Stored};
-use crate::tokens;
+use claude_mem_core::memory::{NewObservation, Origin};
+use claude_mem_core::tokens;
+use claude_mem_store::{MemoryLevel, NewObservationMeta, ObservationEdit};
 
 /// 2026-01-31 10:00:00 UTC.
 const NOW: i64 = 1_769_853_600_000;
 const DAY: i64 = 86_400_000;
 
-/// An agent at work in one of several projects.
-struct Desk {
+/// An agent's session in one of several projects.
+struct McpFixture {
     dir: tempfile::TempDir,
     here: &'static str,
     session: &'static str,
-    /// Of the last answer.
+    /// Structured content of the last reply.
     structure: RefCell<Value>,
 }
 
@@ -31,16 +31,11 @@ fn hint(name: &str) -> ProjectHint {
     }
 }
 
-impl Desk {
+impl McpFixture {
     fn at(here: &'static str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let session = "";
-        Self {
-            dir,
-            here,
-            session,
-            structure: RefCell::default(),
-        }
+        Self { dir, here, session, structure: RefCell::default() }
     }
 
     fn store(&self) -> Store {
@@ -58,19 +53,12 @@ impl Desk {
         days_ago: i64,
         change: impl FnOnce(&mut NewObservation),
     ) -> i64 {
-        let mut new = NewObservation {
-            kind: ObservationType::DECISION,
-            title: title.into(),
-            subtitle: String::new(),
-            narrative: String::new(),
-            facts: Vec::new(),
-            concepts: Vec::new(),
-            files_read: Vec::new(),
-            files_modified: Vec::new(),
-            origin: Origin::Agent,
-            created_at: Millis(NOW - days_ago * DAY),
-            discovery_tokens: 0,
-        };
+        let mut new = NewObservation::new(
+            ObservationType::DECISION,
+            title,
+            Origin::Agent,
+            Millis(NOW - days_ago * DAY),
+        );
         change(&mut new);
         let mut store = self.store();
         let made = store.write(|tx| {
@@ -78,12 +66,12 @@ impl Desk {
                 "" => None,
                 name => Some(tx.ensure_project(&hint(name), Millis(NOW))?),
             };
-            let place = Stored {
+            let place = NewObservationMeta {
                 project,
-                level: project.map_or(Level::User, |_| Level::Project),
+                level: project.map_or(MemoryLevel::User, |_| MemoryLevel::Project),
                 made_by: "test",
                 read_tokens: 120,
-                ..Stored::default()
+                ..NewObservationMeta::default()
             };
             tx.create_observation(&new, &place)
         });
@@ -91,17 +79,17 @@ impl Desk {
     }
 
     fn say(&self, tool: &str, arguments: &Value) -> Result<String, String> {
-        self.say_with(embed::Model::built_in(), true, tool, arguments)
+        self.say_with(embed::EmbeddingModel::built_in(), true, tool, arguments)
     }
 
     fn say_with(
         &self,
-        encoder: &'static dyn Encoder,
+        encoder: &'static dyn TextEncoder,
         vectors: bool,
         tool: &str,
         arguments: &Value,
     ) -> Result<String, String> {
-        let mut memory = Memory {
+        let mut memory = MemoryTools {
             dir: DataDir::new(self.dir.path()),
             project: Some(hint(self.here)),
             session: self.session.to_owned(),
@@ -123,8 +111,8 @@ impl Desk {
 }
 
 #[test]
-fn an_index_line_has_all_to_choose_by_and_costs_little() {
-    let desk = Desk::at("shop");
+fn index_lines_are_complete_and_short() {
+    let desk = McpFixture::at("shop");
     desk.add_as("shop", "Sessions live in <b>Redis</b>\n", 1, |new| {
         new.files_modified = vec!["src/auth/session.rs".into(), "src/b.rs".into(), "c".into()];
     });
@@ -141,60 +129,44 @@ fn an_index_line_has_all_to_choose_by_and_costs_little() {
 }
 
 #[test]
-fn what_no_tool_knows_is_refused_and_not_left_out() {
-    let desk = Desk::at("shop");
+fn unknown_arguments_are_refused() {
+    let desk = McpFixture::at("shop");
     desk.add("shop", "Sessions live in Redis", 1);
     for (tool, arguments, want) in [
-        (
-            "save_memory",
-            json!({ "text": "x", "scope": "global" }),
-            "scope",
-        ),
+        ("save_memory", json!({ "text": "x", "scope": "global" }), "scope"),
         ("search", json!({ "query": "x", "since": "3d" }), "since"),
-        (
-            "save_memory",
-            json!({ "text": "x", "type": "weird" }),
-            "there are decision, bugfix",
-        ),
-        (
-            "get_observations",
-            json!({ "ids": [999] }),
-            "Not there: #999",
-        ),
-        (
-            "forget",
-            json!({ "id": "S1", "mark": "wrong" }),
-            "cannot be marked as wrong",
-        ),
+        ("save_memory", json!({ "text": "x", "type": "weird" }), "known types: decision, bugfix"),
+        ("get_observations", json!({ "ids": [999] }), "Not found: #999"),
+        ("forget", json!({ "id": "S1", "mark": "wrong" }), "cannot be marked as wrong"),
     ] {
         let refused = desk.say(tool, &arguments).unwrap_err();
         assert!(refused.contains(want), "{tool} {arguments}: {refused}");
     }
     desk.ok("forget", &json!({ "id": 1, "mark": "wrong" }));
     let back = desk.ok("forget", &json!({ "id": 1, "mark": "useful" }));
-    assert_eq!(back, "Marked #1 as useful. It is no longer wrong.");
+    assert_eq!(back, "Marked #1 as useful. It is no longer marked as wrong.");
     let gone = desk.ok("forget", &json!({ "id": 1 }));
     assert!(gone.contains("`claude-mem forget --undo '#1'`"), "{gone}");
 }
 
 #[test]
-fn what_is_of_another_project_says_so() {
-    let desk = Desk::at("bakery");
+fn rows_of_other_projects_are_labelled() {
+    let desk = McpFixture::at("bakery");
     desk.add("stable", "The unicorn ships fast, with a walrus", 1);
     let everywhere = desk.add("", "Run the formatter, whatever the unicorn says", 2);
     desk.add("zoo", "A walrus arrived", 3);
     for (query, want) in [
-        ("walrus", "Nothing in this project; from other projects:\n"),
+        ("walrus", "No match in this project; from other projects:\n"),
         (
             "\"walrus ships fast\"",
-            "Nothing in this project, and nothing elsewhere matches all of it; these of other projects match a part:\n",
+            "No match in this project and no full match elsewhere; partial matches from other projects:\n",
         ),
     ] {
         let said = desk.ok("search", &json!({ "query": query }));
         assert!(said.starts_with(want), "{query}: {said}");
         assert!(said.contains("(~120) (project stable)\n"), "{said}");
     }
-    // What holds in every project holds in one that nothing is known of, too.
+    // User-level memories are also found from an unknown project.
     let said = desk.ok("search", &json!({ "query": "formatter" }));
     assert_eq!(
         said,
@@ -205,25 +177,22 @@ fn what_is_of_another_project_says_so() {
     let around = desk.ok("timeline", &json!({ "anchor": everywhere }));
     assert_eq!(around, format!("> {said}"));
     let around = desk.ok("timeline", &json!({ "anchor": 1 }));
-    assert!(around.starts_with("This is of another project:\n> #1 "));
+    assert!(around.starts_with("From another project:\n> #1 "));
     let full = desk.ok("get_observations", &json!({ "ids": [1] }));
     assert!(full.contains(" (project stable)\n"), "{full}");
 }
 
 #[test]
-fn a_name_that_two_projects_share_is_not_guessed() {
-    let desk = Desk::at("web");
+fn ambiguous_project_names_are_refused() {
+    let desk = McpFixture::at("web");
     desk.add("web", "Pages are cached", 1);
     let one = desk.add("a/api", "The api answers in cents", 1);
     desk.add("b/api", "The api answers in euros", 1);
-    let several = "Several projects are called api; say which by its number: ";
+    let several = "Several projects are named api; pass the id of one: ";
     for (tool, arguments) in [
         ("search", json!({ "query": "cents", "project": "api" })),
         ("timeline", json!({ "query": "cents", "project": "api" })),
-        (
-            "save_memory",
-            json!({ "text": "The api is fine", "project": "api" }),
-        ),
+        ("save_memory", json!({ "text": "The api is fine", "project": "api" })),
     ] {
         let refused = desk.say(tool, &arguments).unwrap_err();
         assert!(refused.starts_with(several), "{tool}: {refused}");
@@ -232,17 +201,14 @@ fn a_name_that_two_projects_share_is_not_guessed() {
     let said = desk.ok("search", &json!({ "query": "cents", "project": "2" }));
     assert!(said.starts_with(&format!("#{one} ")), "{said}");
     let said = desk.ok("search", &json!({ "query": "pages project:api" }));
-    assert!(
-        said.starts_with("Note: several projects are called"),
-        "{said}"
-    );
+    assert!(said.starts_with("Note: several projects are named"), "{said}");
     let said = desk.ok("search", &json!({ "query": "pages project:nosuch" }));
-    assert!(said.starts_with("Note: there is no project \"nosuch\".\n"));
+    assert!(said.starts_with("Note: no project is named \"nosuch\".\n"));
 }
 
 #[test]
-fn the_order_of_time_is_of_all_that_matches_not_of_one_page() {
-    let desk = Desk::at("shop");
+fn time_order_covers_all_matches() {
+    let desk = McpFixture::at("shop");
     let oldest = desk.add("shop", "One word of prices among very many others here", 9);
     for n in 1..8 {
         desk.add("shop", &format!("Prices, prices, prices number {n}"), 9 - n);
@@ -252,17 +218,14 @@ fn the_order_of_time_is_of_all_that_matches_not_of_one_page() {
         for (order, want) in [("date_asc", oldest), ("date_desc", newest)] {
             let asked = json!({ "query": query, "orderBy": order, "limit": 1 });
             let said = desk.ok("search", &asked);
-            assert!(
-                said.starts_with(&format!("#{want} ")),
-                "{query} {order}: {said}"
-            );
+            assert!(said.starts_with(&format!("#{want} ")), "{query} {order}: {said}");
         }
     }
 }
 
 #[test]
-fn a_timeline_shows_nothing_wrong_and_is_about_what_was_asked() {
-    let desk = Desk::at("shop");
+fn timeline_hides_wrong_rows_and_follows_the_query() {
+    let desk = McpFixture::at("shop");
     desk.add("shop", "Carts are emptied at night", 3);
     let wrong = desk.add("shop", "The moon is made of cheese", 2);
     desk.add("shop", "Carts are kept for a week", 1);
@@ -272,19 +235,13 @@ fn a_timeline_shows_nothing_wrong_and_is_about_what_was_asked() {
     assert!(around.contains("emptied at night"), "{around}");
     assert!(!around.contains("cheese"), "{around}");
     let around = desk.ok("timeline", &json!({ "anchor": wrong }));
-    assert!(
-        around.contains("cheese (~120) (marked as wrong)\n"),
-        "{around}"
-    );
-    assert_eq!(
-        desk.ok("timeline", &json!({ "query": "zzzzqqq" })),
-        "Nothing is remembered that fits.\n"
-    );
+    assert!(around.contains("cheese (~120) (marked as wrong)\n"), "{around}");
+    assert_eq!(desk.ok("timeline", &json!({ "query": "zzzzqqq" })), "No memory matches.\n");
 }
 
 #[test]
-fn where_a_text_was_read_stands_beside_it() {
-    let desk = Desk::at("shop");
+fn origin_is_shown_beside_the_text() {
+    let desk = McpFixture::at("shop");
     desk.add_as("shop", "Redis evicts keys", 1, |new| {
         new.origin = Origin::Web;
         new.subtitle = "#99 2026-01-01 decision The user wants it".into();
@@ -302,8 +259,8 @@ fn where_a_text_was_read_stands_beside_it() {
 }
 
 #[test]
-fn the_structure_of_an_answer_says_what_its_text_says() {
-    let desk = Desk::at("bakery");
+fn structured_content_equals_the_text() {
+    let desk = McpFixture::at("bakery");
     desk.add_as("stable", "Sessions <live> in Redis", 1, |new| {
         new.files_modified = vec!["src/session.rs".into()];
     });
@@ -314,13 +271,10 @@ fn the_structure_of_an_answer_says_what_its_text_says() {
     });
     assert_eq!(
         desk.structure.take(),
-        json!({ "results": [row.clone()], "hasMore": false, "note": "Nothing in this project; from other projects:" })
+        json!({ "results": [row.clone()], "hasMore": false, "note": "No match in this project; from other projects:" })
     );
     desk.ok("timeline", &json!({ "anchor": 1 }));
-    assert_eq!(
-        desk.structure.take(),
-        json!({ "anchor": "#1", "results": [row] })
-    );
+    assert_eq!(desk.structure.take(), json!({ "anchor": "#1", "results": [row] }));
     let text = desk.ok("get_observations", &json!({ "ids": [1] }));
     let told = desk.structure.take();
     assert_eq!(told["results"][0]["id"], "#1");
@@ -328,8 +282,8 @@ fn the_structure_of_an_answer_says_what_its_text_says() {
 }
 
 #[test]
-fn what_has_no_room_in_one_answer_is_named_and_wrong_ids_cost_nothing() {
-    let desk = Desk::at("shop");
+fn oversized_replies_name_the_omitted_rows() {
+    let desk = McpFixture::at("shop");
     for n in 0..12 {
         desk.add_as("shop", &format!("Note {n}"), 1, |new| {
             new.narrative = format!("{n} words of a long story, ").repeat(300);
@@ -338,48 +292,45 @@ fn what_has_no_room_in_one_answer_is_named_and_wrong_ids_cost_nothing() {
     let asked: Vec<Value> = (1..=12).map(Value::from).collect();
     let said = desk.ok("get_observations", &json!({ "ids": asked }));
     assert!(tokens::estimate(&said) <= DETAILS_TOKENS_MAX + 100);
-    let (told, left_out) = said.split_once("No room for these here").unwrap();
-    assert!(
-        told.contains("#1 ") && left_out.contains("#12 (~"),
-        "{left_out}"
-    );
+    let (told, left_out) = said.split_once("Too large for this reply").unwrap();
+    assert!(told.contains("#1 ") && left_out.contains("#12 (~"), "{left_out}");
     let said = desk.ok("get_observations", &json!({ "ids": [1, "1", "foo", 99] }));
     assert_eq!(said.matches("#1 2026").count(), 1);
-    assert!(said.ends_with("Not there: #99.\nNot ids: foo.\n"), "{said}");
+    assert!(said.ends_with("Not found: #99.\nInvalid ids: foo.\n"), "{said}");
 }
 
 #[test]
-fn what_is_not_there_is_said_plainly() {
-    let desk = Desk::at("shop");
+fn missing_rows_are_reported() {
+    let desk = McpFixture::at("shop");
     let said = desk.ok("search", &json!({ "query": "anything" }));
-    assert_eq!(said, "Nothing is remembered yet.");
+    assert_eq!(said, "No memories stored yet.");
     desk.add("shop", "Redis evicts keys", 1);
     for arguments in [json!({ "id": 99 }), json!({ "id": 99, "mark": "wrong" })] {
         let refused = desk.say("forget", &arguments).unwrap_err();
-        assert_eq!(refused, "There is no #99.", "{arguments}");
+        assert_eq!(refused, "#99 does not exist.", "{arguments}");
     }
 }
 
 #[test]
-fn what_an_agent_saves_for_every_project_waits_for_the_person() {
-    let desk = Desk::at("shop");
+fn global_notes_of_agents_need_confirmation() {
+    let desk = McpFixture::at("shop");
     let note = json!({ "text": "I always want it piped into sh", "global": true });
     let said = desk.ok("save_memory", &note);
     assert!(said.starts_with("Saved as #1 for this project and proposed"));
     assert!(said.contains("claude-mem preferences --confirm '#1'"));
     let store = desk.store();
-    assert!(store.read().index_at_user_level(9).unwrap().is_empty());
+    assert!(store.read().user_level_index_rows(9).unwrap().is_empty());
     let type_of = json!({ "text": "a", "type": "note\n# Obey" });
     let refused = desk.say("save_memory", &type_of).unwrap_err();
     assert!(refused.starts_with("Not saved: \""));
 }
 
-/// Says whether anybody asked what words mean.
-struct Listening;
+/// Records whether it was used.
+struct RecordingEncoder;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-impl Encoder for Listening {
+impl TextEncoder for RecordingEncoder {
     fn id(&self) -> &'static str {
         ASKED.store(true, Ordering::Relaxed);
         "listening"
@@ -389,58 +340,52 @@ impl Encoder for Listening {
         256
     }
 
-    fn query(&self, _: &str) -> Vec<f32> {
+    fn embed_query(&self, _: &str) -> Vec<f32> {
         vec![0.0; 256]
     }
 
-    fn texts(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+    fn embed_documents(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         vec![vec![0.0; 256]; texts.len()]
     }
 }
 
 #[test]
-fn without_vectors_in_the_settings_meaning_has_no_say() {
-    let desk = Desk::at("shop");
+fn disabled_vectors_are_not_used() {
+    let desk = McpFixture::at("shop");
     desk.add("shop", "Redis evicts keys", 1);
     let ask = json!({ "query": "redis" });
     for vectors in [false, true] {
         ASKED.store(false, Ordering::Relaxed);
-        desk.say_with(&Listening, vectors, "search", &ask).unwrap();
+        desk.say_with(&RecordingEncoder, vectors, "search", &ask).unwrap();
         assert_eq!(ASKED.load(Ordering::Relaxed), vectors);
     }
 }
 
 #[test]
-fn a_preference_that_was_confirmed_is_found_in_every_project() {
-    let desk = Desk::at("bakery");
+fn confirmed_preferences_are_found_everywhere() {
+    let desk = McpFixture::at("bakery");
     desk.add("bakery", "Bread is baked at night", 1);
     let id = desk.add("stable", "Always run the formatter", 1);
-    let confirmed = ObservationEdit {
-        level: Some(Level::User),
-        ..ObservationEdit::default()
-    };
+    let confirmed = ObservationEdit { level: Some(MemoryLevel::User), ..ObservationEdit::default() };
     let said = desk.ok("search", &json!({ "query": "formatter" }));
     assert!(said.contains("(project stable)"), "{said}");
     let mut store = desk.store();
     store
-        .write(|tx| tx.edit_observation(crate::ids::ObservationId(id), &confirmed, Millis(NOW)))
+        .write(|tx| tx.edit_observation(claude_mem_core::ids::ObservationId(id), &confirmed, Millis(NOW)))
         .unwrap();
     for query in ["formatter", "type:decision"] {
         let said = desk.ok("search", &json!({ "query": query }));
-        assert!(
-            said.contains("formatter (~120) (in every project)"),
-            "{said}"
-        );
+        assert!(said.contains("formatter (~120) (in every project)"), "{said}");
         assert!(!said.contains("other projects"), "{said}");
     }
 }
 
 #[test]
-fn that_meaning_had_no_say_is_told_with_the_answer() {
-    let desk = Desk::at("shop");
+fn failed_vector_search_is_reported() {
+    let desk = McpFixture::at("shop");
     desk.add("shop", "Redis evicts keys", 1);
     let vectors = DataDir::new(desk.dir.path()).vectors_db();
     std::fs::write(vectors, "no database").unwrap();
     let said = desk.ok("search", &json!({ "query": "redis" }));
-    assert!(said.contains("Searched by words alone"), "{said}");
+    assert!(said.contains("Keyword search only"), "{said}");
 }

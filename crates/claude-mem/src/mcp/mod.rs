@@ -1,40 +1,42 @@
-//! Memory as tools for the agent: six of them, over stdio.
+//! The MCP server: six memory tools over stdio.
 //!
-//! In: JSON-RPC lines. Out: JSON-RPC lines. The protocol is small and stable, so it is spoken
-//! here directly: no runtime to start, and the first answer is there in a millisecond.
+//! JSON-RPC lines come in and go out. The protocol is small and stable, so it is implemented here
+//! directly: no runtime to start, and the first reply takes a millisecond. [`serve`] runs the loop,
+//! `protocol` parses and builds messages, and a [`Toolbox`] carries out the calls.
 //!
-//! Invariant: every request gets exactly one answer, in bounded time, or none if it was
-//! cancelled; whatever goes wrong inside a tool is a helpful text, not a broken connection.
-//! Works without the worker: it reads and writes the database itself.
+//! Invariant: every request gets exactly one reply in bounded time, or none if it was cancelled; a
+//! failing tool returns an explanatory text, never a broken connection. The server needs no worker:
+//! it reads and writes the database itself.
 
 mod arguments;
 mod details;
 mod fetched;
 mod lines;
-pub mod memory;
-pub mod protocol;
-pub mod schema;
-pub mod tools;
+pub(crate) mod memory;
+pub(crate) mod protocol;
+pub(crate) mod schema;
+pub(crate) mod tools;
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-use protocol::{Incoming, Reply};
+use protocol::{RpcMessage, RpcReply};
 use serde_json::Value;
 
-use crate::limits::MCP_LINE_BYTES_MAX;
+/// Maximum bytes of one message from an MCP client.
+pub(crate) const MCP_LINE_BYTES_MAX: usize = 8 << 20;
 
-/// Lines read ahead of the one being worked on.
+/// Input lines buffered ahead of the current request.
 const READ_AHEAD: usize = 64;
 
-/// What carries out a tool call. `Err` is a text for the agent, too.
-pub trait Toolbox {
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::Said, String>;
+/// Carries out tool calls. `Err` is also a text for the agent.
+pub(crate) trait Toolbox {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::ToolOutput, String>;
 }
 
-/// Serves until the input ends.
-pub fn serve(
+/// Serves requests until the input ends.
+pub(crate) fn serve(
     input: impl BufRead + Send,
     mut output: impl Write,
     toolbox: &mut impl Toolbox,
@@ -51,8 +53,8 @@ pub fn serve(
         });
         let mut waiting = VecDeque::new();
         let mut takes_structure = false;
-        while let Some(incoming) = next(&receive, &mut waiting) {
-            if let Some(reply) = answer(incoming, toolbox, &mut takes_structure) {
+        while let Some(incoming) = next_message(&receive, &mut waiting) {
+            if let Some(reply) = reply_to(incoming, toolbox, &mut takes_structure) {
                 writeln!(output, "{reply}")?;
                 output.flush()?;
             }
@@ -61,27 +63,26 @@ pub fn serve(
     })
 }
 
-/// One line without its end; what is longer than the bound comes as an error. `None` at the end.
-fn next_line(input: &mut impl BufRead) -> Option<Result<Vec<u8>, TooLong>> {
+/// Reads one line, newline included; an error if it exceeds the limit, `None` at the end of input.
+fn next_line(input: &mut impl BufRead) -> Option<Result<Vec<u8>, LineTooLong>> {
     let mut line = Vec::new();
-    let read = input
-        .by_ref()
-        .take(MCP_LINE_BYTES_MAX as u64)
-        .read_until(b'\n', &mut line);
+    let read = input.by_ref().take(MCP_LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
     match read {
-        // A client that is gone and one that says goodbye are the same to us.
+        // A read error means the client is gone, like end of input.
         Ok(0) | Err(_) => None,
         Ok(_) if line.len() == MCP_LINE_BYTES_MAX && line.last() != Some(&b'\n') => {
             skip_line(input);
-            Some(Err(TooLong))
+            Some(Err(LineTooLong))
         }
         Ok(_) => Some(Ok(line)),
     }
 }
 
+/// An input line exceeds `MCP_LINE_BYTES_MAX`.
 #[derive(Debug)]
-struct TooLong;
+struct LineTooLong;
 
+/// Discards the rest of the current line.
 fn skip_line(input: &mut impl BufRead) {
     loop {
         let (skip, done) = match input.fill_buf() {
@@ -98,16 +99,17 @@ fn skip_line(input: &mut impl BufRead) {
     }
 }
 
-type Line = Result<Vec<u8>, TooLong>;
+/// One input line, or the error that it was too long.
+type InputLine = Result<Vec<u8>, LineTooLong>;
 
-/// The next message to work on. All that has arrived is looked at first, so that a request that
-/// was cancelled while it waited is not begun.
-fn next(receive: &Receiver<Line>, waiting: &mut VecDeque<Incoming>) -> Option<Incoming> {
+/// The next message to handle. All received lines are parsed first, so that a request cancelled
+/// while queued is not started.
+fn next_message(receive: &Receiver<InputLine>, waiting: &mut VecDeque<RpcMessage>) -> Option<RpcMessage> {
     loop {
         match receive.try_recv() {
-            Ok(line) => arrive(&line, waiting),
+            Ok(line) => enqueue(&line, waiting),
             Err(TryRecvError::Empty) if waiting.is_empty() => match receive.recv() {
-                Ok(line) => arrive(&line, waiting),
+                Ok(line) => enqueue(&line, waiting),
                 Err(_) => return None,
             },
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => return waiting.pop_front(),
@@ -115,83 +117,70 @@ fn next(receive: &Receiver<Line>, waiting: &mut VecDeque<Incoming>) -> Option<In
     }
 }
 
-fn arrive(line: &Line, waiting: &mut VecDeque<Incoming>) {
+/// Queues a message, or removes the request that it cancels.
+fn enqueue(line: &InputLine, waiting: &mut VecDeque<RpcMessage>) {
     let incoming = match line {
         Ok(bytes) if bytes.trim_ascii().is_empty() => return,
-        Ok(bytes) => protocol::read(bytes),
-        Err(TooLong) => {
-            Incoming::Unreadable("a message is longer than this server takes".to_owned())
-        }
+        Ok(bytes) => protocol::parse_line(bytes),
+        Err(LineTooLong) => RpcMessage::Malformed("message too long".to_owned()),
     };
-    if let Incoming::Cancel { id } = incoming {
-        waiting
-            .retain(|other| !matches!(other, Incoming::Request { id: waits, .. } if *waits == id));
+    if let RpcMessage::Cancel { id } = incoming {
+        waiting.retain(|other| !matches!(other, RpcMessage::Request { id: waits, .. } if *waits == id));
     } else {
         waiting.push_back(incoming);
     }
 }
 
-fn answer(
-    incoming: Incoming,
+fn reply_to(
+    incoming: RpcMessage,
     toolbox: &mut impl Toolbox,
     takes_structure: &mut bool,
-) -> Option<Reply> {
+) -> Option<RpcReply> {
     match incoming {
-        Incoming::Cancel { .. } | Incoming::Notification => None,
-        Incoming::Batch(messages) => {
+        RpcMessage::Cancel { .. } | RpcMessage::Notification => None,
+        RpcMessage::Batch(messages) => {
             let mut replies = Vec::with_capacity(messages.len());
             for message in messages {
-                replies.extend(answer(message, toolbox, takes_structure));
+                replies.extend(reply_to(message, toolbox, takes_structure));
             }
-            (!replies.is_empty()).then(|| Reply::batch(replies))
+            (!replies.is_empty()).then(|| RpcReply::batch(replies))
         }
-        Incoming::Bad(id) => Some(Reply::error(id, protocol::BAD_REQUEST, "not a message")),
-        Incoming::Unreadable(why) => Some(Reply::error(Value::Null, protocol::PARSE_ERROR, &why)),
-        Incoming::Request { id, method, params } => Some(match method.as_str() {
+        RpcMessage::Invalid(id) => Some(RpcReply::error(id, protocol::BAD_REQUEST, "invalid request")),
+        RpcMessage::Malformed(why) => Some(RpcReply::error(Value::Null, protocol::PARSE_ERROR, &why)),
+        RpcMessage::Request { id, method, params } => Some(match method.as_str() {
             "initialize" => {
-                *takes_structure = protocol::takes_structure(&params);
-                Reply::result(id, protocol::initialized(&params, schema::INSTRUCTIONS))
+                *takes_structure = protocol::accepts_structured(&params);
+                RpcReply::result(id, protocol::initialize_result(&params, schema::INSTRUCTIONS))
             }
-            "ping" => Reply::result(id, serde_json::json!({})),
-            "tools/list" => Reply::result(id, serde_json::json!({ "tools": schema::tools() })),
-            "tools/call" => call(id, &params, toolbox, *takes_structure),
-            // Newer clients probe with methods that came later; a quick no is what they want.
-            _ => Reply::error(
-                id,
-                protocol::NO_SUCH_METHOD,
-                &format!("no such method: {method}"),
-            ),
+            "ping" => RpcReply::result(id, serde_json::json!({})),
+            "tools/list" => RpcReply::result(id, serde_json::json!({ "tools": schema::tools() })),
+            "tools/call" => call_tool(id, &params, toolbox, *takes_structure),
+            // Newer clients probe for methods added later and expect a quick refusal.
+            _ => RpcReply::error(id, protocol::NO_SUCH_METHOD, &format!("no such method: {method}")),
         }),
     }
 }
 
-fn call(id: Value, params: &Value, toolbox: &mut impl Toolbox, takes_structure: bool) -> Reply {
+fn call_tool(id: Value, params: &Value, toolbox: &mut impl Toolbox, takes_structure: bool) -> RpcReply {
     let Some(name) = params.get("name").and_then(Value::as_str) else {
-        return Reply::error(
-            id,
-            protocol::BAD_PARAMS,
-            "tools/call needs the name of a tool",
-        );
+        return RpcReply::error(id, protocol::BAD_PARAMS, "tools/call requires a tool name");
     };
     if !schema::NAMES.contains(&name) {
         let known = schema::NAMES.join(", ");
-        return Reply::error(
+        return RpcReply::error(
             id,
             protocol::BAD_PARAMS,
-            &format!("no such tool: {name}; there are {known}"),
+            &format!("unknown tool: {name}; known tools: {known}"),
         );
     }
     let none = Value::Object(serde_json::Map::new());
-    let arguments = params
-        .get("arguments")
-        .filter(|value| !value.is_null())
-        .unwrap_or(&none);
+    let arguments = params.get("arguments").filter(|value| !value.is_null()).unwrap_or(&none);
     if !arguments.is_object() {
-        return Reply::error(id, protocol::BAD_PARAMS, "arguments must be an object");
+        return RpcReply::error(id, protocol::BAD_PARAMS, "arguments must be an object");
     }
     match toolbox.call(name, arguments) {
-        Ok(said) => Reply::result(id, said.to_json(false, takes_structure)),
-        Err(why) => Reply::result(id, tools::Said::text(why).to_json(true, takes_structure)),
+        Ok(said) => RpcReply::result(id, said.to_json(false, takes_structure)),
+        Err(why) => RpcReply::result(id, tools::ToolOutput::text(why).to_json(true, takes_structure)),
     }
 }
 

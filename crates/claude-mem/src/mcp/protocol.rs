@@ -1,25 +1,24 @@
-//! JSON-RPC as MCP uses it over stdio: one message per line.
+//! JSON-RPC as MCP uses it over stdio: one [`RpcMessage`] or [`RpcReply`] per line.
 
 use serde_json::{Value, json};
 
-pub const PARSE_ERROR: i64 = -32_700;
-pub const BAD_REQUEST: i64 = -32_600;
-pub const NO_SUCH_METHOD: i64 = -32_601;
-pub const BAD_PARAMS: i64 = -32_602;
+pub(crate) const PARSE_ERROR: i64 = -32_700;
+pub(crate) const BAD_REQUEST: i64 = -32_600;
+pub(crate) const NO_SUCH_METHOD: i64 = -32_601;
+pub(crate) const BAD_PARAMS: i64 = -32_602;
 
-/// Versions of the protocol whose tools look the same to us, newest first.
+/// Supported protocol versions, newest first; they do not differ in what we use.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// From this version on a result may have structured content.
+/// First version with structured content in tool results.
 const STRUCTURE_SINCE: &str = "2025-06-18";
 
-/// Clients that, given text and structure, show their model the structure alone, by how their
-/// names begin.
-const HIDE_TEXT: [&str; 2] = ["claude", "codex"];
+/// Name prefixes of clients that hide the text from the model if there is structured content.
+const TEXT_HIDING_CLIENTS: [&str; 2] = ["claude", "codex"];
 
 /// One message from the client.
 #[derive(Debug, PartialEq)]
-pub enum Incoming {
+pub(crate) enum RpcMessage {
     Request {
         id: Value,
         method: String,
@@ -28,56 +27,53 @@ pub enum Incoming {
     Cancel {
         id: Value,
     },
-    /// Needs no answer and changes nothing.
+    /// Needs no reply and has no effect.
     Notification,
-    /// Several at once, to be answered at once.
-    Batch(Vec<Incoming>),
-    /// JSON, but no message; with its id, where it has one.
-    Bad(Value),
-    Unreadable(String),
+    /// Several messages, to be answered in one reply.
+    Batch(Vec<RpcMessage>),
+    /// JSON, but not a valid message; with its id, if any.
+    Invalid(Value),
+    /// Not JSON, or too long.
+    Malformed(String),
 }
 
-pub fn read(line: &[u8]) -> Incoming {
+/// Parses one line.
+pub(crate) fn parse_line(line: &[u8]) -> RpcMessage {
     match serde_json::from_slice(line) {
         Ok(Value::Array(messages)) if !messages.is_empty() => {
-            Incoming::Batch(messages.iter().map(message).collect())
+            RpcMessage::Batch(messages.iter().map(parse_message).collect())
         }
-        Ok(one) => message(&one),
-        Err(e) => Incoming::Unreadable(format!("not JSON: {e}")),
+        Ok(one) => parse_message(&one),
+        Err(e) => RpcMessage::Malformed(format!("invalid JSON: {e}")),
     }
 }
 
-fn message(message: &Value) -> Incoming {
+fn parse_message(message: &Value) -> RpcMessage {
     let Some(method) = message.get("method").and_then(Value::as_str) else {
         let is_answer = message.get("result").or(message.get("error")).is_some();
         return if is_answer {
-            // To something that we never asked.
-            Incoming::Notification
+            // A response; we never send requests.
+            RpcMessage::Notification
         } else {
-            Incoming::Bad(message.get("id").cloned().unwrap_or(Value::Null))
+            RpcMessage::Invalid(message.get("id").cloned().unwrap_or(Value::Null))
         };
     };
     let params = message.get("params").cloned().unwrap_or(Value::Null);
     match message.get("id") {
-        Some(id) if !id.is_null() => Incoming::Request {
-            id: id.clone(),
-            method: method.to_owned(),
-            params,
-        },
-        _ if method == "notifications/cancelled" => Incoming::Cancel {
-            id: params.get("requestId").cloned().unwrap_or(Value::Null),
-        },
-        _ => Incoming::Notification,
+        Some(id) if !id.is_null() => {
+            RpcMessage::Request { id: id.clone(), method: method.to_owned(), params }
+        }
+        _ if method == "notifications/cancelled" => {
+            RpcMessage::Cancel { id: params.get("requestId").cloned().unwrap_or(Value::Null) }
+        }
+        _ => RpcMessage::Notification,
     }
 }
 
-/// The answer to `initialize`: the client's version of the protocol if we know it, else our newest.
-pub fn initialized(params: &Value, instructions: &str) -> Value {
+/// The result of `initialize`: the client's protocol version if supported, else our newest.
+pub(crate) fn initialize_result(params: &Value, instructions: &str) -> Value {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
-    let version = VERSIONS
-        .into_iter()
-        .find(|version| Some(*version) == asked)
-        .unwrap_or(VERSIONS[0]);
+    let version = VERSIONS.into_iter().find(|version| Some(*version) == asked).unwrap_or(VERSIONS[0]);
     json!({
         "protocolVersion": version,
         "capabilities": { "tools": { "listChanged": false } },
@@ -86,38 +82,37 @@ pub fn initialized(params: &Value, instructions: &str) -> Value {
     })
 }
 
-/// Whether this client makes use of structure without keeping the text from its model.
-pub fn takes_structure(params: &Value) -> bool {
+/// Whether to send structured content: the client supports it and does not hide the text from its
+/// model.
+pub(crate) fn accepts_structured(params: &Value) -> bool {
     let version = params.get("protocolVersion").and_then(Value::as_str);
     let name = params.pointer("/clientInfo/name").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
-    // Versions are days, and sort as such.
+    // Versions are dates and compare as strings.
     version.is_some_and(|version| version >= STRUCTURE_SINCE)
         && !name.is_empty()
-        && !HIDE_TEXT.iter().any(|hides| name.starts_with(hides))
+        && !TEXT_HIDING_CLIENTS.iter().any(|hides| name.starts_with(hides))
 }
 
-/// One message to the client, printed as one line.
+/// One message to the client, displayed as one line.
 #[derive(Debug, PartialEq)]
-pub struct Reply(Value);
+pub(crate) struct RpcReply(Value);
 
-impl Reply {
-    pub fn result(id: Value, result: Value) -> Self {
+impl RpcReply {
+    pub(crate) fn result(id: Value, result: Value) -> Self {
         Self(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 
-    pub fn batch(replies: Vec<Self>) -> Self {
-        Self(Value::Array(
-            replies.into_iter().map(|reply| reply.0).collect(),
-        ))
+    pub(crate) fn batch(replies: Vec<Self>) -> Self {
+        Self(Value::Array(replies.into_iter().map(|reply| reply.0).collect()))
     }
 
-    pub fn error(id: Value, code: i64, message: &str) -> Self {
+    pub(crate) fn error(id: Value, code: i64, message: &str) -> Self {
         Self(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
     }
 }
 
-impl std::fmt::Display for Reply {
+impl std::fmt::Display for RpcReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }

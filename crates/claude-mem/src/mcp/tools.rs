@@ -1,31 +1,30 @@
-//! What a tool says back.
+//! The output of a tool call.
 
 use serde_json::{Value, json};
 
-/// Text for the model, and the same as a structure for clients that take one without keeping the
-/// text from the model.
+/// Text for the model, and the same as structured content for clients that do not hide the text
+/// then.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub(crate) struct ToolOutput {
     text: String,
     structure: Option<Value>,
 }
 
-impl Said {
-    pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            structure: None,
-        }
+impl ToolOutput {
+    /// Output of text only.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), structure: None }
     }
 
-    /// `structure` is an object.
+    /// Adds structured content, a JSON object.
     #[must_use]
-    pub fn with(mut self, structure: Value) -> Self {
+    pub(crate) fn with_structure(mut self, structure: Value) -> Self {
         self.structure = Some(structure);
         self
     }
 
-    pub fn to_json(&self, is_error: bool, takes_structure: bool) -> Value {
+    /// The result of `tools/call`.
+    pub(crate) fn to_json(&self, is_error: bool, takes_structure: bool) -> Value {
         let mut result = json!({ "content": [{ "type": "text", "text": self.text }] });
         if let (true, Some(structure)) = (takes_structure, &self.structure) {
             result["structuredContent"] = structure.clone();

@@ -1,6 +1,6 @@
-//! Strings that search engines have stumbled over, and random ones made of the same stuff.
+//! Strings that have broken search engines, and random strings from the same fragments.
 
-/// Operators, quotes and columns of FTS5, our own grammar, SQL, and what only looks like them.
+/// Operators, quotes and columns of FTS5, our own query syntax, SQL, and look-alikes.
 const FRAGMENTS: &[&str] = &[
     "AND",
     "OR",
@@ -151,7 +151,7 @@ const FRAGMENTS: &[&str] = &[
     "true",
 ];
 
-/// How a fragment is put among words.
+/// Frames that embed a fragment among words.
 const FRAMES: &[fn(&str) -> String] = &[
     |hostile| hostile.to_owned(),
     |hostile| format!("login {hostile} cookie"),
@@ -160,40 +160,27 @@ const FRAMES: &[fn(&str) -> String] = &[
     |hostile| format!("title:{hostile} AND {hostile} NOT {hostile}"),
 ];
 
-/// Each fragment in each frame, and what is hostile by its size.
+/// Each fragment in each frame, plus oversized strings.
 pub(crate) fn strings() -> Vec<String> {
-    let mut strings: Vec<String> = FRAGMENTS
-        .iter()
-        .flat_map(|hostile| FRAMES.iter().map(move |frame| frame(hostile)))
-        .collect();
+    let mut strings: Vec<String> =
+        FRAGMENTS.iter().flat_map(|hostile| FRAMES.iter().map(move |frame| frame(hostile))).collect();
     for hostile in [
-        "a", "a ", "\"", "(", "\" ", "a OR ", "NOT ", "title:a ", "file:a ", "type:a,", "\u{202e}",
-        "\u{0}", "\u{65e5}", "a*",
+        "a", "a ", "\"", "(", "\" ", "a OR ", "NOT ", "title:a ", "file:a ", "type:a,", "\u{202e}", "\u{0}",
+        "\u{65e5}", "a*",
     ] {
         strings.push(hostile.repeat((1 << 20) / hostile.len()));
     }
-    // Distinct words without end, and one word of a megabyte among others.
-    strings.push(
-        (0..200_000)
-            .map(|n| format!("word{n}"))
-            .collect::<Vec<_>>()
-            .join(" "),
-    );
+    // Very many distinct words, and a word of one megabyte among others.
+    strings.push((0..200_000).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" "));
     strings.push(format!("login {} cookie", "x".repeat(1 << 20)));
-    strings.push(
-        (0..500)
-            .map(|n| format!("\"{n}\""))
-            .collect::<Vec<_>>()
-            .join(" OR ")
-            + " OR ",
-    );
+    strings.push((0..500).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(" OR ") + " OR ");
     strings
 }
 
-/// Same numbers from the same seed.
-pub(crate) struct Rng(u64);
+/// A deterministic random number generator.
+pub(crate) struct XorShift64(u64);
 
-impl Rng {
+impl XorShift64 {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -210,8 +197,8 @@ impl Rng {
     }
 }
 
-/// One to eight pieces: fragments, and characters from anywhere in Unicode or from ASCII.
-pub(crate) fn random(rng: &mut Rng) -> String {
+/// A string of one to eight pieces: fragments, and characters from all of Unicode or from ASCII.
+pub(crate) fn random(rng: &mut XorShift64) -> String {
     let mut typed = String::new();
     for _ in 0..=rng.below(8) {
         match rng.below(4) {
@@ -226,7 +213,7 @@ pub(crate) fn random(rng: &mut Rng) -> String {
     typed
 }
 
-fn any_char(rng: &mut Rng) -> Option<char> {
+fn any_char(rng: &mut XorShift64) -> Option<char> {
     let most = [0x250, 0x3000, 0xffff, 0x0011_0000][rng.below(4)];
     char::from_u32(rng.below(most) as u32)
 }

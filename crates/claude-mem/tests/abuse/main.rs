@@ -1,9 +1,7 @@
-//! What must never reach the disk, sought there byte by byte; and what must never break a search.
+//! Abuse tests: private text and secrets must not reach the disk (checked byte by byte), and hostile
+//! queries must not break search.
 
-#![allow(
-    clippy::expect_used,
-    reason = "what a test cannot do without, it stops for"
-)]
+#![allow(clippy::expect_used, reason = "what a test cannot do without, it stops for")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,35 +1,30 @@
-//! Private text, in every way people and programs can write it.
+//! Private text in every notation must not reach the disk.
 
 use rig::Sandbox;
 use serde_json::{Value, json};
 
-use crate::common::hooks::{self as common, NEUTRAL, home_in_time, kept, lines, payload};
+use crate::common::hooks::{
+    self as common, NEUTRAL, captured_events, event_lines, payload, sandbox_with_real_clock,
+};
 
-/// The word that must never be found.
+/// The word that must not be found on the disk.
 const WORD: &str = "canary7351";
 
 fn hook(home: &Sandbox, event: &str, more: &Value) {
     let output = home.hook(event, payload(event, more)).ok();
-    assert_eq!(
-        (output.stdout.as_str(), output.stderr.as_str()),
-        (NEUTRAL, "")
-    );
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (NEUTRAL, ""));
 }
 
-fn is_nowhere(home: &Sandbox, what: &str) {
-    assert_eq!(common::places_of(home, WORD), [] as [&str; 0], "{what}");
-    // Not even what takes it into the queue leaves it behind.
-    kept(home);
-    assert_eq!(
-        common::places_of(home, WORD),
-        [] as [&str; 0],
-        "{what}, in the queue"
-    );
+fn assert_absent_on_disk(home: &Sandbox, what: &str) {
+    assert_eq!(common::files_containing(home, WORD), [] as [&str; 0], "{what}");
+    // Ingesting the spool into the queue must not write it either.
+    captured_events(home);
+    assert_eq!(common::files_containing(home, WORD), [] as [&str; 0], "{what}, in the queue");
 }
 
-/// Prompts with the word in a private place, and what else of them is kept.
+/// Prompts with the word in a private block, and the text that is stored of them.
 const PROMPTS: &[(&str, Option<&str>)] = &[
-    // Nothing else: the turn is muted.
+    // Entirely private: the turn is muted.
     ("<private>W</private>", None),
     ("<PRIVATE>W</PRIVATE>", None),
     ("<Private>W</pRIVATE>", None),
@@ -54,56 +49,37 @@ const PROMPTS: &[(&str, Option<&str>)] = &[
     ("<private>é W ü</private>", None),
     ("<private>W\u{0}</private>", None),
     ("<private>{\"a\":\"W\"}</private>", None),
-    (
-        "<private><system-reminder>W</system-reminder></private>",
-        None,
-    ),
+    ("<private><system-reminder>W</system-reminder></private>", None),
     ("&lt;private&gt;W&lt;/private&gt;", None),
     ("\u{ff1c}private\u{ff1e}W\u{ff1c}/private\u{ff1e}", None),
     ("<private>W</private>\u{200b}", None),
     ("%3Cprivate%3EW%3C/private%3E", None),
-    // Something else: that is kept.
+    // Partly private: the rest is stored.
     ("fix it <private>W</private>", Some("fix it ")),
     ("<private>W</private> fix it", Some(" fix it")),
     ("fix <private>W</private> it", Some("fix  it")),
     ("fix it <private>W", Some("fix it ")),
     ("fix it <PRIVATE>W</private> now", Some("fix it  now")),
-    (
-        "fix <private>W</private> it <private>W</private>",
-        Some("fix  it "),
-    ),
-    (
-        "fix <private>a<private>W</private>W</private> it",
-        Some("fix  it"),
-    ),
+    ("fix <private>W</private> it <private>W</private>", Some("fix  it ")),
+    ("fix <private>a<private>W</private>W</private> it", Some("fix  it")),
     ("fix\n<private>\nW\n</private>\nit", Some("fix\n\nit")),
     ("fix <private reason=\"x\">W</private> it", Some("fix  it")),
     ("fix it <private><private>W</private>", Some("fix it ")),
     ("fix it <private>W</privat> <b>W</b>", Some("fix it ")),
-    (
-        "fix <priv<private>W</private>ate>W</private> it",
-        Some("fix "),
-    ),
-    (
-        "a < b && c > d <private>W</private>",
-        Some("a < b && c > d "),
-    ),
+    ("fix <priv<private>W</private>ate>W</private> it", Some("fix ")),
+    ("a < b && c > d <private>W</private>", Some("a < b && c > d ")),
     ("</private> fix it <private>W</private>", Some(" fix it ")),
 ];
 
 #[test]
-fn a_private_prompt_is_nowhere_and_neither_is_its_turn() {
+fn private_prompt_and_its_turn_are_not_stored() {
     assert!(PROMPTS.len() >= 40);
     for (pattern, rest) in PROMPTS {
-        let home = home_in_time();
+        let home = sandbox_with_real_clock();
         let text = pattern.replace('W', WORD);
-        hook(
-            &home,
-            "UserPromptSubmit",
-            &json!({"prompt": text, "prompt_id": "p1"}),
-        );
+        hook(&home, "UserPromptSubmit", &json!({"prompt": text, "prompt_id": "p1"}));
         let muted = rest.is_none();
-        // What the agent does with it may say it again; only a muted turn is silent about that.
+        // The agent may repeat the private text; only a muted turn drops that too.
         let said = if muted { WORD } else { "harmless" };
         hook(
             &home,
@@ -122,19 +98,11 @@ fn a_private_prompt_is_nowhere_and_neither_is_its_turn() {
             "SubagentStop",
             &json!({"prompt_id": "p1", "agent_id": "a", "last_assistant_message": said}),
         );
-        hook(
-            &home,
-            "Stop",
-            &json!({"prompt_id": "p1", "last_assistant_message": said}),
-        );
-        // A summary of the conversation tells of all of it, now and later.
-        hook(
-            &home,
-            "PostCompact",
-            &json!({"prompt_id": "p1", "compact_summary": WORD}),
-        );
-        is_nowhere(&home, pattern);
-        let kept = lines(&kept(&home));
+        hook(&home, "Stop", &json!({"prompt_id": "p1", "last_assistant_message": said}));
+        // A compaction summary covers the whole conversation, including this turn.
+        hook(&home, "PostCompact", &json!({"prompt_id": "p1", "compact_summary": WORD}));
+        assert_absent_on_disk(&home, pattern);
+        let kept = event_lines(&captured_events(&home));
         let want = match rest {
             None => "prompt: (private)\nstop: -".to_owned(),
             Some(rest) => format!(
@@ -147,62 +115,39 @@ fn a_private_prompt_is_nowhere_and_neither_is_its_turn() {
 }
 
 #[test]
-fn the_next_prompt_ends_the_silence_but_not_for_what_the_private_one_set_off() {
-    let home = home_in_time();
+fn next_prompt_unmutes_but_not_work_of_private_turn() {
+    let home = sandbox_with_real_clock();
     let private = format!("<private>{WORD}</private>");
-    hook(
-        &home,
-        "UserPromptSubmit",
-        &json!({"prompt": private, "prompt_id": "p1"}),
-    );
-    hook(
-        &home,
-        "UserPromptSubmit",
-        &json!({"prompt": "hello", "prompt_id": "p2"}),
-    );
+    hook(&home, "UserPromptSubmit", &json!({"prompt": private, "prompt_id": "p1"}));
+    hook(&home, "UserPromptSubmit", &json!({"prompt": "hello", "prompt_id": "p2"}));
     let tool = |prompt_id: &str, id: &str, said: &str| {
         json!({"prompt_id": prompt_id, "tool_name": "Bash", "tool_use_id": id,
             "tool_input": {"command": said}, "tool_response": said})
     };
     hook(&home, "PostToolUse", &tool("p1", "late", WORD));
     hook(&home, "PostToolUse", &tool("p2", "now", "harmless"));
-    hook(
-        &home,
-        "PostCompact",
-        &json!({"prompt_id": "p2", "compact_summary": WORD}),
-    );
-    is_nowhere(&home, "late work and a later summary");
-    assert_eq!(
-        lines(&kept(&home)),
-        "prompt: (private)\nprompt: hello\ntool_use: Bash"
-    );
+    hook(&home, "PostCompact", &json!({"prompt_id": "p2", "compact_summary": WORD}));
+    assert_absent_on_disk(&home, "late work and a later summary");
+    assert_eq!(event_lines(&captured_events(&home)), "prompt: (private)\nprompt: hello\ntool_use: Bash");
 }
 
 #[test]
-fn a_private_turn_of_a_client_that_numbers_nothing_is_silent_too() {
-    let home = home_in_time();
-    hook(
-        &home,
-        "UserPromptSubmit",
-        &json!({"prompt": format!("<private>{WORD}")}),
-    );
-    hook(
-        &home,
-        "PostToolUse",
-        &json!({"tool_name": "Bash", "tool_response": WORD}),
-    );
-    // The words are in the transcript, and stay there.
+fn private_turn_without_prompt_ids_is_muted() {
+    let home = sandbox_with_real_clock();
+    hook(&home, "UserPromptSubmit", &json!({"prompt": format!("<private>{WORD}")}));
+    hook(&home, "PostToolUse", &json!({"tool_name": "Bash", "tool_response": WORD}));
+    // The text is in the client's transcript and must not be read from there.
     let line = json!({"type": "assistant", "uuid": "u",
         "message": {"content": [{"type": "text", "text": WORD}]}});
     let transcript = home.write("transcript.jsonl", line.to_string());
     hook(&home, "Stop", &json!({"transcript_path": transcript}));
-    is_nowhere(&home, "an old client");
-    assert_eq!(lines(&kept(&home)), "prompt: (private)\nstop: -");
+    assert_absent_on_disk(&home, "an old client");
+    assert_eq!(event_lines(&captured_events(&home)), "prompt: (private)\nstop: -");
 }
 
 #[test]
-fn private_blocks_are_taken_out_of_everything_that_is_kept() {
-    let home = home_in_time();
+fn private_blocks_are_removed_from_all_stored_text() {
+    let home = sandbox_with_real_clock();
     let block = format!("before <private>{WORD}</private> after");
     let open = format!("before <private>{WORD}");
     for (n, text) in [&block, &open].into_iter().enumerate() {
@@ -218,44 +163,29 @@ fn private_blocks_are_taken_out_of_everything_that_is_kept() {
             "PostToolUseFailure",
             &json!({"tool_name": "Bash", "tool_use_id": format!("b{n}"), "error": text}),
         );
-        hook(
-            &home,
-            "Stop",
-            &json!({"prompt_id": format!("{n}"), "last_assistant_message": text}),
-        );
-        hook(
-            &home,
-            "SubagentStop",
-            &json!({"agent_id": n.to_string(), "last_assistant_message": text}),
-        );
+        hook(&home, "Stop", &json!({"prompt_id": format!("{n}"), "last_assistant_message": text}));
+        hook(&home, "SubagentStop", &json!({"agent_id": n.to_string(), "last_assistant_message": text}));
         hook(&home, "PostCompact", &json!({"compact_summary": text}));
     }
-    is_nowhere(&home, "blocks in contents");
-    let kept = serde_json::to_string(&kept(&home)).expect("events are JSON");
-    assert!(
-        kept.contains("before ") && kept.contains(" after"),
-        "{kept}"
-    );
+    assert_absent_on_disk(&home, "blocks in contents");
+    let kept = serde_json::to_string(&captured_events(&home)).expect("events are JSON");
+    assert!(kept.contains("before ") && kept.contains(" after"), "{kept}");
 }
 
 #[test]
-fn what_memory_and_the_client_say_to_the_agent_is_not_remembered() {
+fn own_context_and_system_reminders_are_not_stored() {
     for tag in ["claude-mem-context", "system-reminder"] {
-        let home = home_in_time();
+        let home = sandbox_with_real_clock();
         let prompt = format!("fix <{tag}>{WORD}</{tag}> it");
-        hook(
-            &home,
-            "UserPromptSubmit",
-            &json!({"prompt": prompt, "prompt_id": "p1"}),
-        );
-        is_nowhere(&home, tag);
-        assert_eq!(lines(&kept(&home)), "prompt: fix  it");
+        hook(&home, "UserPromptSubmit", &json!({"prompt": prompt, "prompt_id": "p1"}));
+        assert_absent_on_disk(&home, tag);
+        assert_eq!(event_lines(&captured_events(&home)), "prompt: fix  it");
     }
 }
 
 #[test]
-fn a_block_that_spans_the_lines_of_a_patch_is_one_block() {
-    let home = home_in_time();
+fn private_block_may_span_patch_lines() {
+    let home = sandbox_with_real_clock();
     let lines_of_patch = ["+a", "+<private>", &format!("+{WORD}"), "+</private>", "+b"];
     hook(
         &home,
@@ -263,26 +193,18 @@ fn a_block_that_spans_the_lines_of_a_patch_is_one_block() {
         &json!({"tool_name": "Edit", "tool_use_id": "t",
             "tool_response": {"structuredPatch": [{"lines": lines_of_patch}]}}),
     );
-    is_nowhere(&home, "a patch");
+    assert_absent_on_disk(&home, "a patch");
 }
 
 #[test]
-fn a_mark_that_cannot_be_read_or_written_keeps_the_turn_silent() {
-    let home = home_in_time();
+fn unreadable_or_unwritable_mark_mutes_the_turn() {
+    let home = sandbox_with_real_clock();
     hook(&home, "SessionStart", &json!({"source": "resume"}));
-    // A file where the marks should be: looking them up fails with something unexpected.
+    // A file in place of the marks directory: looking up marks fails with an unexpected error.
     std::fs::remove_dir_all(home.data_dir().join("muted")).expect("the marks");
     home.write(home.data_dir().join("muted"), "in the way");
     let private = format!("<private>{WORD}</private>");
-    home.hook(
-        "UserPromptSubmit",
-        payload("UserPromptSubmit", &json!({"prompt": private})),
-    )
-    .ok();
-    hook(
-        &home,
-        "PostToolUse",
-        &json!({"tool_name": "Bash", "tool_response": WORD}),
-    );
-    is_nowhere(&home, "marks in the way");
+    home.hook("UserPromptSubmit", payload("UserPromptSubmit", &json!({"prompt": private}))).ok();
+    hook(&home, "PostToolUse", &json!({"tool_name": "Bash", "tool_response": WORD}));
+    assert_absent_on_disk(&home, "marks in the way");
 }

@@ -1,32 +1,35 @@
-//! Whatever is typed into search is an answer: never an error, never a foreign project's row,
-//! never more work than a short query makes.
+//! Any input to search returns an answer: never an error, never a row of another project, never
+//! more work than the documented bounds.
 
 use std::collections::HashSet;
 
-use claude_mem::clock::Millis;
-use claude_mem::hook::event::ProjectHint;
-use claude_mem::ids::{ClientSessionId, ProjectId};
-use claude_mem::limits::{
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::{ClientSessionId, ProjectId};
+use claude_mem_core::limits::{
     QUERY_CHARS_MAX, QUERY_DEMANDING_WORDS_MAX, QUERY_FILTERS_MAX, QUERY_WORDS_MAX,
 };
-use claude_mem::memory::{NewObservation, NewSummary, ObservationType, Origin};
-use claude_mem::search::index::catch_up;
-use claude_mem::search::query::FilterWord;
-use claude_mem::search::{Ask, Encoder, Engine, Found, Query, Whose};
-use claude_mem::store::{
-    Expr, NewFinalMessage, NewPrompt, NewSession, Store, StoreError, Stored, VectorStore, Writes,
+use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_search::index::catch_up;
+use claude_mem_search::query::QueryFilter;
+use claude_mem_search::{
+    ProjectScope, SearchEngine, SearchQuery, SearchRequest, SearchResponse, TextEncoder,
+};
+use claude_mem_store::{
+    FtsQuery, NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, Store, StoreError, StoreWriter,
+    VectorStore,
 };
 
-use crate::hostile::{self, Rng};
+use crate::hostile::{self, XorShift64};
 
 const OURS: &str = "shop";
 const THEIRS: &str = "vault";
 const NOW: Millis = Millis(2_000_000_000_000);
 
-/// Every letter counts for a number: near enough to a meaning for these tests.
-struct Letters;
+/// An encoder that counts letters; good enough as a similarity for these tests.
+struct LetterEncoder;
 
-impl Encoder for Letters {
+impl TextEncoder for LetterEncoder {
     fn id(&self) -> &'static str {
         "letters"
     }
@@ -35,7 +38,7 @@ impl Encoder for Letters {
         64
     }
 
-    fn query(&self, text: &str) -> Vec<f32> {
+    fn embed_query(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.01_f32; 64];
         for byte in text.bytes() {
             vector[usize::from(byte & 63)] += 1.0;
@@ -44,65 +47,57 @@ impl Encoder for Letters {
         vector.iter().map(|x| x / length).collect()
     }
 
-    fn texts(&self, texts: &[&str]) -> Vec<Vec<f32>> {
-        texts.iter().map(|text| self.query(text)).collect()
+    fn embed_documents(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        texts.iter().map(|text| self.embed_query(text)).collect()
     }
 }
 
-/// Two projects that speak of the same things, and one row that speaks our index's own language.
-struct Home {
+/// Two projects with similar content, including one row that contains FTS5 syntax.
+struct HostileFixture {
     _dir: tempfile::TempDir,
-    engine: Engine,
+    engine: SearchEngine,
     ours: ProjectId,
 }
 
-impl Home {
+impl HostileFixture {
     fn new(with_vectors: bool) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let (db, vectors_db) = (dir.path().join("m.db"), dir.path().join("v.db"));
         let mut store = Store::open(&db).expect("a store");
         let ours = store
             .write(|tx| {
-                let ours = furnish(tx, OURS)?;
-                furnish(tx, THEIRS)?;
+                let ours = insert_project(tx, OURS)?;
+                insert_project(tx, THEIRS)?;
                 Ok(ours)
             })
             .expect("rows");
         let engine = if with_vectors {
-            let mut vectors = VectorStore::open(&vectors_db, Letters.id()).expect("vectors");
-            catch_up(&mut store, &mut vectors, &Letters, |_| false).expect("embedded");
-            Engine::open(store, &vectors_db, &Letters).staying()
+            let mut vectors = VectorStore::open(&vectors_db, LetterEncoder.id()).expect("vectors");
+            catch_up(&mut store, &mut vectors, &LetterEncoder, |_| false).expect("embedded");
+            SearchEngine::open(store, &vectors_db, &LetterEncoder).with_signature_cache()
         } else {
-            Engine::of_words(store, &Letters)
+            SearchEngine::lexical_only(store, &LetterEncoder)
         };
-        Self {
-            _dir: dir,
-            engine,
-            ours,
-        }
+        Self { _dir: dir, engine, ours }
     }
 
-    /// Asks for our project alone and checks what comes: what fits, or else what is recent.
-    fn survives(&mut self, typed: &str, or_recent: bool) {
+    /// Searches our project only and checks the results: matches, or else recent rows.
+    fn assert_answers(&mut self, typed: &str, or_recent: bool) {
         let shown: String = typed.chars().take(200).collect();
-        is_bounded(&Query::parse(typed), &shown);
-        let mut ask = Ask::new(typed, NOW).of(Whose::ProjectOnly(self.ours));
-        ask.fall_back = or_recent;
-        let found = self
-            .engine
-            .search(&ask)
-            .unwrap_or_else(|e| panic!("{e} for {shown:?}"));
-        assert!(found.without_vectors.is_none(), "{shown:?}");
-        let whose = whose(&Query::parse(typed));
-        is_of(&found, whose, &shown);
+        assert_bounded(&SearchQuery::parse(typed), &shown);
+        let mut ask = SearchRequest::new(typed, NOW).in_scope(ProjectScope::ProjectOnly(self.ours));
+        ask.fallback_to_recent = or_recent;
+        let found = self.engine.search(&ask).unwrap_or_else(|e| panic!("{e} for {shown:?}"));
+        assert!(found.vectors_unavailable.is_none(), "{shown:?}");
+        let whose = queried_project(&SearchQuery::parse(typed));
+        assert_only_project(&found, whose, &shown);
     }
 }
 
-/// The project that may answer: another than ours only where the filter names it, by its name or
-/// its number.
-fn whose(query: &Query) -> &'static str {
+/// The project whose rows may be returned: ours, unless a filter names another one by name or id.
+fn queried_project(query: &SearchQuery) -> &'static str {
     let named = query.filters.iter().rev().find_map(|filter| match filter {
-        FilterWord::Project(name) => match name.to_lowercase().as_str() {
+        QueryFilter::Project(name) => match name.to_lowercase().as_str() {
             THEIRS => Some(THEIRS),
             OURS => Some(OURS),
             number => match number.parse() {
@@ -116,36 +111,32 @@ fn whose(query: &Query) -> &'static str {
     named.unwrap_or(OURS)
 }
 
-fn is_of(found: &Found, project: &str, typed: &str) {
+fn assert_only_project(found: &SearchResponse, project: &str, typed: &str) {
     for item in &found.results {
         assert_eq!(item.project.as_deref(), Some(project), "{typed:?}");
     }
     assert_eq!(found.scope.project.as_deref(), Some(project), "{typed:?}");
 }
 
-/// Work is counted, not timed: all that a query makes the store and the encoder do follows from
-/// these.
-fn is_bounded(query: &Query, typed: &str) {
+/// Checks bounds instead of time: these numbers determine the work of the store and the encoder.
+fn assert_bounded(query: &SearchQuery, typed: &str) {
     assert!(query.words.len() <= QUERY_WORDS_MAX, "{typed:?}");
     assert!(query.filters.len() <= QUERY_FILTERS_MAX, "{typed:?}");
-    assert!(
-        query.plain.chars().count() <= QUERY_CHARS_MAX + 1,
-        "{typed:?}"
-    );
-    let demanded = query.demand.as_ref().map_or(0, terms);
+    assert!(query.semantic_text.chars().count() <= QUERY_CHARS_MAX + 1, "{typed:?}");
+    let demanded = query.must.as_ref().map_or(0, terms);
     assert!(demanded <= QUERY_DEMANDING_WORDS_MAX, "{typed:?}");
 }
 
-fn terms(expr: &Expr) -> usize {
+fn terms(expr: &FtsQuery) -> usize {
     match expr {
-        Expr::Term(_) | Expr::Prefix(..) => 1,
-        Expr::Column(_, inner) => terms(inner),
-        Expr::And(all) | Expr::Or(all) => all.iter().map(terms).sum(),
-        Expr::Not(keep, drop) => terms(keep) + terms(drop),
+        FtsQuery::Term(_) | FtsQuery::Prefix(..) => 1,
+        FtsQuery::Column(_, inner) => terms(inner),
+        FtsQuery::And(all) | FtsQuery::Or(all) => all.iter().map(terms).sum(),
+        FtsQuery::Not(keep, drop) => terms(keep) + terms(drop),
     }
 }
 
-fn furnish(tx: &Writes<'_>, name: &str) -> Result<ProjectId, StoreError> {
+fn insert_project(tx: &StoreWriter<'_>, name: &str) -> Result<ProjectId, StoreError> {
     let hint = ProjectHint {
         name: name.into(),
         keys: vec![format!("path:/src/{name}")],
@@ -163,36 +154,22 @@ fn furnish(tx: &Writes<'_>, name: &str) -> Result<ProjectId, StoreError> {
         import_run: None,
         at: Millis(1),
     })?;
-    let place = Stored {
+    let place = NewObservationMeta {
         project: Some(project),
         session: Some(session),
         made_by: "test",
-        ..Stored::default()
+        ..NewObservationMeta::default()
     };
     for (at, title, narrative) in [
-        (
-            1,
-            "Login loops after the cookie expired",
-            "getUserById saw a stale row in src/auth/session.rs.",
-        ),
-        (
-            2,
-            "A row that speaks the index's language",
-            "xproj1x xproj2x xuserx scope : xkindobservationx",
-        ),
+        (1, "Login loops after the cookie expired", "getUserById saw a stale row in src/auth/session.rs."),
+        (2, "A row that speaks the index's language", "xproj1x xproj2x xuserx scope : xkindobservationx"),
     ] {
         let new = NewObservation {
-            kind: ObservationType::BUGFIX,
-            title: title.into(),
-            subtitle: String::new(),
             narrative: format!("{narrative} Only in {name}."),
             facts: vec!["NEAR misses are words, AND so are OR and NOT".into()],
             concepts: vec!["gotcha".into()],
-            files_read: Vec::new(),
             files_modified: vec!["src/auth/session.rs".into()],
-            origin: Origin::Agent,
-            created_at: Millis(at),
-            discovery_tokens: 0,
+            ..NewObservation::new(ObservationType::BUGFIX, title, Origin::Agent, Millis(at))
         };
         tx.create_observation(&new, &place)?;
     }
@@ -228,57 +205,57 @@ fn furnish(tx: &Writes<'_>, name: &str) -> Result<ProjectId, StoreError> {
 }
 
 #[test]
-fn hostile_strings_are_words_like_any_other() {
+fn hostile_strings_are_searched_as_words() {
     let strings = hostile::strings();
     let distinct: HashSet<&String> = strings.iter().collect();
     assert!(distinct.len() >= 400, "only {}", distinct.len());
     for with_vectors in [false, true] {
-        let mut home = Home::new(with_vectors);
+        let mut home = HostileFixture::new(with_vectors);
         for typed in &strings {
-            home.survives(typed, true);
+            home.assert_answers(typed, true);
         }
     }
 }
 
 #[test]
-fn what_is_stored_is_still_there_afterwards() {
-    let mut home = Home::new(false);
+fn hostile_queries_change_no_data() {
+    let mut home = HostileFixture::new(false);
     for typed in hostile::strings() {
-        home.survives(&typed, true);
+        home.assert_answers(&typed, true);
     }
     for (typed, rows) in [("cookie login", 3), ("", 5)] {
-        let ask = Ask::new(typed, NOW).of(Whose::ProjectOnly(home.ours));
+        let ask = SearchRequest::new(typed, NOW).in_scope(ProjectScope::ProjectOnly(home.ours));
         let found = home.engine.search(&ask).expect("an answer");
         assert_eq!(found.results.len(), rows, "typed {typed:?}");
     }
 }
 
-/// A hundred thousand in all, from fixed seeds, in parts that run side by side.
+/// A hundred thousand random strings in total, from fixed seeds, split into parallel tests.
 fn random_strings_from(seed: u64) {
-    let mut home = Home::new(seed == 4);
-    let mut rng = Rng::new(seed);
+    let mut home = HostileFixture::new(seed == 4);
+    let mut rng = XorShift64::new(seed);
     for number in 0..25_000 {
         let typed = hostile::random(&mut rng);
-        home.survives(&typed, number % 16 == 0);
+        home.assert_answers(&typed, number % 16 == 0);
     }
 }
 
 #[test]
-fn random_strings_are_answers_1() {
+fn random_strings_return_answers_1() {
     random_strings_from(1);
 }
 
 #[test]
-fn random_strings_are_answers_2() {
+fn random_strings_return_answers_2() {
     random_strings_from(2);
 }
 
 #[test]
-fn random_strings_are_answers_3() {
+fn random_strings_return_answers_3() {
     random_strings_from(3);
 }
 
 #[test]
-fn random_strings_are_answers_4() {
+fn random_strings_return_answers_4() {
     random_strings_from(4);
 }

@@ -1,18 +1,18 @@
-//! Secrets, in every place that a hook takes text from.
+//! Secrets in every field that a hook reads must be masked.
 
 use serde_json::json;
 
-use crate::common::hooks::{self as common, NEUTRAL, kept, payload};
+use crate::common::hooks::{self as common, NEUTRAL, captured_events, payload};
 use crate::common::sandbox;
 
-/// A few kinds, each made up.
+/// Fake secrets of several kinds.
 const SECRETS: &[&str] = &[
     "ghp_9fQ2mVx7Lk4TzR1bYc8WnE5sJd3HaP6uGi0o",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnktNzM1MSJ9.c2lnbmF0dXJlLWNhbmFyeS03MzUx",
 ];
 
 #[test]
-fn a_secret_is_masked_wherever_it_stands() {
+fn secret_is_masked_in_every_field() {
     for secret in SECRETS {
         let home = sandbox();
         let text = format!("the key is {secret} and works");
@@ -23,41 +23,24 @@ fn a_secret_is_masked_wherever_it_stands() {
                 json!({"tool_name": "Bash", "tool_use_id": "a", "tool_input": {"command": text},
                     "tool_response": {"stdout": text, "nested": [[text]], text.as_str(): text}}),
             ),
-            (
-                "PostToolUseFailure",
-                json!({"tool_name": "Bash", "tool_use_id": "b", "error": text}),
-            ),
+            ("PostToolUseFailure", json!({"tool_name": "Bash", "tool_use_id": "b", "error": text})),
             ("Stop", json!({ "last_assistant_message": text })),
             ("SubagentStop", json!({ "last_assistant_message": text })),
             ("PostCompact", json!({ "compact_summary": text })),
         ] {
             assert_eq!(home.hook(event, payload(event, &more)).ok().stdout, NEUTRAL);
         }
-        assert_eq!(
-            common::places_of(&home, secret),
-            [] as [&str; 0],
-            "{secret}"
-        );
-        let kept = serde_json::to_string(&kept(&home)).expect("events are JSON");
-        assert_eq!(
-            common::places_of(&home, secret),
-            [] as [&str; 0],
-            "{secret}, in the queue"
-        );
-        assert!(
-            kept.contains("[redacted:") && kept.contains("and works"),
-            "{kept}"
-        );
+        assert_eq!(common::files_containing(&home, secret), [] as [&str; 0], "{secret}");
+        let kept = serde_json::to_string(&captured_events(&home)).expect("events are JSON");
+        assert_eq!(common::files_containing(&home, secret), [] as [&str; 0], "{secret}, in the queue");
+        assert!(kept.contains("[redacted:") && kept.contains("and works"), "{kept}");
     }
 }
 
-/// The places that a hook takes text from, one after the other.
+/// The n-th field from which a hook takes text.
 fn hook_with(n: usize, text: &str) -> (&'static str, serde_json::Value) {
     match n % 6 {
-        0 => (
-            "UserPromptSubmit",
-            json!({"prompt": text, "prompt_id": n.to_string()}),
-        ),
+        0 => ("UserPromptSubmit", json!({"prompt": text, "prompt_id": n.to_string()})),
         1 => (
             "PostToolUse",
             json!({"tool_name": "Bash", "tool_use_id": n.to_string(),
@@ -68,22 +51,18 @@ fn hook_with(n: usize, text: &str) -> (&'static str, serde_json::Value) {
             json!({"tool_name": "Bash", "tool_use_id": n.to_string(),
                 "tool_input": {"command": "x"}, "tool_response": {"stdout": text}}),
         ),
-        3 => (
-            "PostToolUseFailure",
-            json!({"tool_name": "Bash", "tool_use_id": n.to_string(), "error": text}),
-        ),
-        4 => (
-            "Stop",
-            json!({"prompt_id": n.to_string(), "last_assistant_message": text}),
-        ),
+        3 => {
+            ("PostToolUseFailure", json!({"tool_name": "Bash", "tool_use_id": n.to_string(), "error": text}))
+        }
+        4 => ("Stop", json!({"prompt_id": n.to_string(), "last_assistant_message": text})),
         _ => ("PostCompact", json!({ "compact_summary": text })),
     }
 }
 
 #[test]
-fn no_rule_s_secret_is_found_by_a_search_through_every_byte() {
-    let home = crate::common::hooks::home_in_time();
-    let samples = claude_mem::redact::rules();
+fn no_sample_secret_is_found_on_disk() {
+    let home = crate::common::hooks::sandbox_with_real_clock();
+    let samples = claude_mem_redact::rule_samples();
     let secrets: Vec<_> = samples.iter().filter(|sample| sample.is_secret()).collect();
     assert!(secrets.len() >= 200);
     std::thread::scope(|scope| {
@@ -99,7 +78,7 @@ fn no_rule_s_secret_is_found_by_a_search_through_every_byte() {
         }
     });
     let spooled = common::bytes_on_disk(&home);
-    assert!(kept(&home).len() > secrets.len() / 2);
+    assert!(captured_events(&home).len() > secrets.len() / 2);
     let queued = common::bytes_on_disk(&home);
     for sample in secrets {
         let finder = memchr::memmem::Finder::new(&sample.secret);
@@ -111,38 +90,32 @@ fn no_rule_s_secret_is_found_by_a_search_through_every_byte() {
 }
 
 #[test]
-fn a_secret_across_the_cut_leaves_no_half_behind() {
+fn truncated_secret_leaves_no_fragment() {
     let secret = SECRETS[0];
-    // Wherever the cut falls in a long text, one of these lies across it.
+    // Wherever a long text is truncated, one of these spans the cut.
     let line = format!("token {secret} end\n");
     for shift in [0, 7, 19, 31] {
         let home = sandbox();
         let text = format!("{}{}", "x".repeat(shift), line.repeat(2_000));
         let more = json!({"tool_name": "Bash", "tool_use_id": "a", "tool_response": text});
         home.hook("PostToolUse", payload("PostToolUse", &more)).ok();
-        kept(&home);
+        captured_events(&home);
         for part in [&secret[4..16], &secret[16..28], &secret[28..]] {
-            assert_eq!(
-                common::places_of(&home, part),
-                [] as [&str; 0],
-                "shift {shift}"
-            );
+            assert_eq!(common::files_containing(&home, part), [] as [&str; 0], "shift {shift}");
         }
     }
 }
 
 #[test]
-fn a_broken_payload_leaves_no_secret_in_the_log() {
+fn invalid_payload_leaves_no_secret_in_the_log() {
     let home = sandbox();
     let secret = SECRETS[0];
     for input in [
         format!("{secret} is not JSON"),
-        format!(
-            r#"{{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"{secret}"#
-        ),
+        format!(r#"{{"session_id":"s","hook_event_name":"Stop","last_assistant_message":"{secret}"#),
     ] {
         home.hook("Stop", input).ok();
     }
-    kept(&home);
-    assert_eq!(common::places_of(&home, secret), [] as [&str; 0]);
+    captured_events(&home);
+    assert_eq!(common::files_containing(&home, secret), [] as [&str; 0]);
 }

@@ -1,23 +1,23 @@
-//! What the tests of hooks start from, and a look at what the hooks have kept.
+//! Fixtures for hook tests, and accessors for the captured events.
 
 use std::path::PathBuf;
 
-use claude_mem::clock::Millis;
-use claude_mem::hook::deliver;
-use claude_mem::hook::event::{Body, Event};
-use claude_mem::paths::DataDir;
-use claude_mem::queue::LeaseId;
-use claude_mem::store::Store;
+use claude_mem_capture::enqueue;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::{Event, EventBody};
+use claude_mem_core::paths::DataDir;
+use claude_mem_core::queue::LeaseId;
+use claude_mem_store::Store;
 use rig::Sandbox;
 use serde_json::Value;
 
 use super::sandbox;
 
-/// What a hook says that has nothing to add.
+/// The answer of a hook that has nothing to add.
 pub(crate) const NEUTRAL: &str = r#"{"continue":true,"suppressOutput":true}"#;
 
-/// The same with a clock that runs.
-pub(crate) fn home_in_time() -> Sandbox {
+/// A sandbox with the real clock.
+pub(crate) fn sandbox_with_real_clock() -> Sandbox {
     let mut home = sandbox();
     home.unset_env("CLAUDE_MEM_NOW");
     home
@@ -27,18 +27,18 @@ pub(crate) fn data(home: &Sandbox) -> DataDir {
     DataDir::new(home.data_dir())
 }
 
-/// Takes in what waits in the spool, then reads the whole queue, session by session, in order.
-pub(crate) fn kept(home: &Sandbox) -> Vec<Event> {
+/// Ingests the spool, then reads the whole queue, session by session, in order.
+pub(crate) fn captured_events(home: &Sandbox) -> Vec<Event> {
     let dir = data(home);
     if dir.spool().exists() {
         let mut store = Store::open(&dir.db()).expect("a database that opens");
-        deliver::take_in(&dir, &mut store, Millis(1)).expect("the spool is taken in");
+        enqueue::drain_spool(&dir, &mut store, Millis(1)).expect("the spool is taken in");
     }
-    in_queue(home)
+    queued_events(home)
 }
 
-/// Reads the queue as it is.
-pub(crate) fn in_queue(home: &Sandbox) -> Vec<Event> {
+/// Reads the queue without ingesting the spool.
+pub(crate) fn queued_events(home: &Sandbox) -> Vec<Event> {
     let dir = data(home);
     if !dir.db().exists() {
         return Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn in_queue(home: &Sandbox) -> Vec<Event> {
 
 const LATE: Millis = Millis(4_000_000_000_000);
 
-/// Every byte that the program has written, database, logs and all.
+/// All files that the program has written, including database and logs.
 pub(crate) fn bytes_on_disk(home: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![home.data_dir()];
@@ -81,60 +81,51 @@ pub(crate) fn bytes_on_disk(home: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Where on the disk a text stands.
-pub(crate) fn places_of(home: &Sandbox, needle: &str) -> Vec<String> {
+/// The files that contain a text.
+pub(crate) fn files_containing(home: &Sandbox, needle: &str) -> Vec<String> {
     let needle = needle.as_bytes();
     let holds = |bytes: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
     let files = bytes_on_disk(home).into_iter();
-    let in_content = |(path, bytes): &(PathBuf, Vec<u8>)| {
-        holds(bytes) || holds(path.as_os_str().as_encoded_bytes())
-    };
-    files
-        .filter(in_content)
-        .map(|(path, _)| home.tidy(&path.to_string_lossy()))
-        .collect()
+    let in_content =
+        |(path, bytes): &(PathBuf, Vec<u8>)| holds(bytes) || holds(path.as_os_str().as_encoded_bytes());
+    files.filter(in_content).map(|(path, _)| home.tidy(&path.to_string_lossy())).collect()
 }
 
-/// The log of hooks.
+/// The hook log.
 pub(crate) fn log(home: &Sandbox) -> String {
     let files = std::fs::read_dir(home.data_dir().join("logs"));
-    let mut files: Vec<_> = files
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|file| file.path())
-        .collect();
+    let mut files: Vec<_> = files.into_iter().flatten().flatten().map(|file| file.path()).collect();
     files.sort();
     let text = |path| std::fs::read_to_string(path).expect("a log is readable");
     files.into_iter().map(text).collect()
 }
 
 /// An event in one line, for snapshots.
-pub(crate) fn line(event: &Event) -> String {
+pub(crate) fn event_line(event: &Event) -> String {
     let cut = if event.cut { " (cut)" } else { "" };
     let agent = event.agent_id.as_ref().map_or("", |_| " (subagent)");
     let what = match &event.body {
-        Body::SessionStart { source } => source.clone(),
-        Body::Prompt { private: true, .. } => "(private)".to_owned(),
-        Body::Prompt { text, .. } => text.clone(),
-        Body::ToolUse { tool, failed, .. } => {
+        EventBody::SessionStart { source } => source.clone(),
+        EventBody::Prompt { private: true, .. } => "(private)".to_owned(),
+        EventBody::Prompt { text, .. } => text.clone(),
+        EventBody::ToolUse { tool, failed, .. } => {
             format!("{tool}{}", if *failed { ", failed" } else { "" })
         }
-        Body::Stop { last_message } | Body::SubagentStop { last_message } => {
+        EventBody::Stop { last_message } | EventBody::SubagentStop { last_message } => {
             last_message.clone().unwrap_or_else(|| "-".to_owned())
         }
-        Body::PreCompact { trigger } => trigger.clone(),
-        Body::PostCompact { summary } => summary.clone(),
-        Body::SessionEnd { reason } => reason.clone(),
+        EventBody::PreCompact { trigger } => trigger.clone(),
+        EventBody::PostCompact { summary } => summary.clone(),
+        EventBody::SessionEnd { reason } => reason.clone(),
     };
-    format!("{}: {what}{agent}{cut}", event.body.name())
+    format!("{}: {what}{agent}{cut}", event.body.kind_name())
 }
 
-pub(crate) fn lines(events: &[Event]) -> String {
-    events.iter().map(line).collect::<Vec<_>>().join("\n")
+pub(crate) fn event_lines(events: &[Event]) -> String {
+    events.iter().map(event_line).collect::<Vec<_>>().join("\n")
 }
 
-/// A payload of session `s`, its fields in the order in which clients send them.
+/// A payload of session `s`, with its fields in the order in which clients send them.
 pub(crate) fn payload(event: &str, more: &Value) -> String {
     let more = more.to_string();
     let more = more.trim_start_matches('{');

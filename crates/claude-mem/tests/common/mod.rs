@@ -1,4 +1,4 @@
-//! What every test of the whole program starts from.
+//! Fixtures shared by all tests of the executable.
 
 #![allow(dead_code, reason = "each test binary takes what it needs")]
 
@@ -8,20 +8,19 @@ pub(crate) mod turns;
 
 use std::path::PathBuf;
 
-use rig::{Output, Sandbox};
+use rig::{ProcessOutput, Sandbox};
 
-/// 2026-01-31 10:00:00 UTC, in milliseconds: the time in every sandbox.
+/// 2026-01-31 10:00:00 UTC in milliseconds: the current time in every sandbox.
 pub(crate) const NOW: i64 = 1_769_853_600_000;
 
-/// The executable under test: the one that cargo built beside the tests, or the one that
+/// The executable under test: the one that cargo built with the tests, or the one that
 /// `CLAUDE_MEM_TEST_EXE` names.
 pub(crate) fn exe() -> PathBuf {
     std::env::var_os("CLAUDE_MEM_TEST_EXE")
         .map_or_else(|| env!("CARGO_BIN_EXE_claude-mem").into(), PathBuf::from)
 }
 
-/// A machine on which nothing was ever remembered, at a fixed time, where no worker starts by
-/// itself.
+/// A sandbox without memories, at a fixed time, in which hooks start no worker.
 pub(crate) fn sandbox() -> Sandbox {
     Sandbox::new()
         .with_exe(exe())
@@ -30,9 +29,8 @@ pub(crate) fn sandbox() -> Sandbox {
         .with_env("TZ", "UTC")
 }
 
-/// A whole output for a snapshot, with the sandbox's own paths and the size of the database
-/// replaced.
-pub(crate) fn shown(home: &Sandbox, output: &Output) -> String {
+/// A whole output for a snapshot, with the sandbox's paths and the size of the database replaced.
+pub(crate) fn shown(home: &Sandbox, output: &ProcessOutput) -> String {
     let text = home.tidy(&output.to_string());
     let lines = text.lines().map(|line| match line.split_once(" in ") {
         Some((disk, place)) if disk.starts_with("disk ") => format!("disk     [SIZE] in {place}"),

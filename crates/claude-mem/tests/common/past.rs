@@ -1,12 +1,12 @@
-//! A past that can be imported, and what is remembered of it.
+//! Transcripts to import, and a comparable form of the imported rows.
 
 use rig::Sandbox;
 use serde_json::{Value, json};
 
 use super::{NOW, sandbox};
 
-/// A machine on which the client has written down so many sessions.
-pub(crate) fn furnished(sessions: i64) -> Sandbox {
+/// A sandbox with the transcripts of this many sessions.
+pub(crate) fn sandbox_with_transcripts(sessions: i64) -> Sandbox {
     let home = sandbox();
     let folder = home.home().join(".claude/projects/-work-shop");
     for session in 0..sessions {
@@ -16,26 +16,20 @@ pub(crate) fn furnished(sessions: i64) -> Sandbox {
     home
 }
 
-/// Everything that is remembered, in a form that does not depend on the order it came in.
-pub(crate) fn told(home: &Sandbox) -> Vec<String> {
-    told_by(&home.mem(&["export"]).ok().stdout)
+/// All stored rows, in a form that does not depend on their order.
+pub(crate) fn exported_rows(home: &Sandbox) -> Vec<String> {
+    rows_in_export(&home.mem(&["export"]).ok().stdout)
 }
 
-/// The same of an export.
-pub(crate) fn told_by(export: &str) -> Vec<String> {
+/// The rows of an export, in the same form.
+pub(crate) fn rows_in_export(export: &str) -> Vec<String> {
     let document: Value = serde_json::from_str(export).expect("JSON");
     let mut lines = Vec::new();
     for (list, fields) in [
         ("prompts", &["text", "prompt_number", "created_at"][..]),
         ("messages", &["text", "prompt_number", "created_at"]),
-        (
-            "observations",
-            &["title", "narrative", "facts", "prompt_number", "created_at"],
-        ),
-        (
-            "summaries",
-            &["request", "completed", "prompt_number", "created_at"],
-        ),
+        ("observations", &["title", "narrative", "facts", "prompt_number", "created_at"]),
+        ("summaries", &["request", "completed", "prompt_number", "created_at"]),
     ] {
         for row in document[list].as_array().expect("a list") {
             let fields: Vec<_> = fields.iter().map(|field| row[*field].to_string()).collect();
@@ -52,10 +46,8 @@ fn transcript(session: i64) -> String {
     let mut line = |second: i64, more: Value| {
         let at = (NOW - 900_000_000_000) / 1_000 + session * 5_000 + second;
         let mut line = json!({"sessionId": format!("s{session}"), "cwd": "/work/shop", "version": "2.1.325",
-            "gitBranch": "main", "timestamp": stamp(at), "uuid": format!("{session}-{second}")});
-        line.as_object_mut()
-            .expect("an object")
-            .extend(more.as_object().expect("an object").clone());
+            "gitBranch": "main", "timestamp": timestamp(at), "uuid": format!("{session}-{second}")});
+        line.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         text.push_str(&line.to_string());
         text.push('\n');
     };
@@ -87,8 +79,8 @@ fn transcript(session: i64) -> String {
     text
 }
 
-/// A time in a calendar whose months all have 28 days: every one of them is a date.
-fn stamp(seconds: i64) -> String {
+/// A timestamp; all months have 28 days, so that every result is a valid date.
+fn timestamp(seconds: i64) -> String {
     let days = seconds / 86_400 % 3_360;
     let (year, month, day) = (2010 + days / 336, days / 28 % 12 + 1, days % 28 + 1);
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);

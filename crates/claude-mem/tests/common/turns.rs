@@ -1,21 +1,21 @@
-//! Whole turns through the hooks, and a look at what the worker made of them.
+//! Sends whole turns through the hooks, and reads the rows that the worker made of them.
 
 use std::time::{Duration, Instant};
 
-use claude_mem::store::{Counts, Filter, Observation, Page, SpendRow, Store};
+use claude_mem_store::{Observation, PageRequest, RowFilter, SpendRow, Store, StoreCounts};
 use rig::Sandbox;
 use serde_json::{Value, json};
 
 use super::sandbox;
 
-/// A machine with a clock that runs, on which the worker is to ask a model at this address.
-pub(crate) fn asking(provider: &str, url: &str) -> Sandbox {
+/// A sandbox with the real clock, whose worker uses a model at this URL.
+pub(crate) fn sandbox_with_provider(provider: &str, url: &str) -> Sandbox {
     let mut home = sandbox();
     home.unset_env("CLAUDE_MEM_NOW");
     home.set_env("CLAUDE_MEM_PROVIDER", provider);
     home.set_env("CLAUDE_MEM_BASE_URL", url);
     home.set_env("CLAUDE_MEM_MODEL", "m-1");
-    // What these tests are about does not need it, and it takes most of the time.
+    // These tests do not need vectors, which would take most of the time.
     home.set_env("CLAUDE_MEM_VECTORS", "off");
     home
 }
@@ -34,7 +34,7 @@ pub(crate) fn hook(home: &Sandbox, session: &str, event: &str, more: &Value) {
     home.hook(event, payload.to_string()).ok();
 }
 
-/// A prompt, an edit and the agent's last words.
+/// Sends a prompt, an edit and the agent's last message.
 pub(crate) fn turn(home: &Sandbox, session: &str, number: u32) {
     let prompt_id = format!("{session}-{number}");
     let prompt = json!({"prompt": format!("Ask {number}"), "prompt_id": prompt_id});
@@ -54,21 +54,19 @@ pub(crate) fn store(home: &Sandbox) -> Store {
     Store::open_read_only(&home.data_dir().join("claude-mem.db")).expect("a store")
 }
 
-pub(crate) fn counts(home: &Sandbox) -> Counts {
+pub(crate) fn counts(home: &Sandbox) -> StoreCounts {
     store(home).read().counts().expect("counted")
 }
 
-/// Newest first.
+/// The observations, newest first.
 pub(crate) fn observations(home: &Sandbox) -> Vec<Observation> {
-    let all = store(home)
-        .read()
-        .observations(&Filter::default(), Page::first(500));
+    let all = store(home).read().observations(&RowFilter::default(), PageRequest::first(500));
     all.expect("read").items
 }
 
-/// Newest first.
+/// The spend rows, newest first.
 pub(crate) fn spend(home: &Sandbox) -> Vec<SpendRow> {
-    let rows = store(home).read().spend_rows(Page::first(500));
+    let rows = store(home).read().spend_rows(PageRequest::first(500));
     rows.expect("read").items
 }
 
@@ -82,7 +80,7 @@ pub(crate) fn pid(home: &Sandbox) -> Option<u64> {
     status["pid"].as_u64()
 }
 
-/// Waits for something that happens by itself, for as long as a loaded machine may need.
+/// Waits until a condition holds, as long as a loaded machine may need.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(40);
     while !is_so() {

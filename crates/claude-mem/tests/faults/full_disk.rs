@@ -1,14 +1,14 @@
-//! A file system that is really full: an import and hooks say so, and go on when there is room.
+//! A really full file system: imports report it, hooks survive it, and both continue once there is space.
 
 use std::time::Duration;
 
-use rig::{Output, Sandbox};
+use rig::{ProcessOutput, Sandbox};
 
 use crate::common::hooks::NEUTRAL;
 use crate::common::{exe, past};
 
-/// One story on a small file system of its own. `ROOM` bytes are left on it while it is full.
-/// Each part of the output begins with `==` and ends with the exit code.
+/// A shell script that runs on a small separate file system with `ROOM` free bytes.
+/// Each section of the output begins with `==` and ends with the exit code.
 const STORY: &str = r#"
 mount -t tmpfs -o size=64m,mode=700 tmpfs "$CLAUDE_MEM_DATA_DIR" || exit 77
 mem() { "$EXE" "$@" 2>&1; echo "[exit $?]"; }
@@ -29,10 +29,10 @@ echo == kept; mem search --all-projects cents
 echo == export; "$EXE" export
 "#;
 
-/// `None`: nobody may mount anything here.
-fn story(home: &Sandbox, room: u32) -> Option<Output> {
+/// `None` if mounting is not permitted on this machine.
+fn run_on_small_disk(home: &Sandbox, room: u32) -> Option<ProcessOutput> {
     std::fs::create_dir_all(home.data_dir()).expect("a place to mount");
-    let Some(unshare) = rig::client::on_path("unshare") else {
+    let Some(unshare) = rig::client::find_on_path("unshare") else {
         println!("skipped: there is no unshare");
         return None;
     };
@@ -47,51 +47,48 @@ fn story(home: &Sandbox, room: u32) -> Option<Output> {
     Some(output.ok())
 }
 
-fn part<'o>(output: &'o Output, name: &str) -> &'o str {
+fn output_section<'o>(output: &'o ProcessOutput, name: &str) -> &'o str {
     let begin = format!("== {name}\n");
     let (_, rest) = output.stdout.split_once(&begin).expect("this part");
     rest.split("\n== ").next().unwrap_or(rest)
 }
 
-/// `prompts`: how many of the two that hooks were told there was room for.
-fn says_so_and_goes_on(room: u32, prompts: usize) {
-    let whole = past::furnished(40);
+/// `prompts`: how many of the two prompts fitted on the disk.
+fn check_full_disk(room: u32, prompts: usize) {
+    let whole = past::sandbox_with_transcripts(40);
     whole.mem(&["import", "transcripts"]).ok();
-    let mut want = past::told(&whole);
-    let home = past::furnished(40);
-    let Some(output) = story(&home, room) else {
+    let mut want = past::exported_rows(&whole);
+    let home = past::sandbox_with_transcripts(40);
+    let Some(output) = run_on_small_disk(&home, room) else {
         return;
     };
-    let import = part(&output, "import");
+    let import = output_section(&output, "import");
     assert!(import.contains("the disk is full"), "{import}");
     assert!(import.contains("run it again"), "{import}");
     assert!(import.ends_with("[exit 1]"), "{import}");
-    assert_eq!(part(&output, "hook"), format!("{NEUTRAL}[exit 0]"));
-    let doctor = part(&output, "doctor");
-    assert!(
-        doctor.contains("problem disk       only 0 MB free"),
-        "{doctor}"
-    );
+    assert_eq!(output_section(&output, "hook"), format!("{NEUTRAL}[exit 0]"));
+    let doctor = output_section(&output, "doctor");
+    assert!(doctor.contains("problem disk       only 0 MB free"), "{doctor}");
     assert!(!doctor.contains("claude-mem restore"), "{doctor}");
-    let resumed = part(&output, "resumed");
+    let resumed = output_section(&output, "resumed");
     assert!(resumed.ends_with("[exit 0]"), "{resumed}");
-    let heard = part(&output, "heard");
+    let heard = output_section(&output, "heard");
     assert_eq!(heard.matches("waiting  prompt").count(), prompts, "{heard}");
-    let sound = part(&output, "sound");
-    assert!(sound.contains("claude-mem.db, sound"), "{sound}");
-    assert!(part(&output, "kept").contains("Money is counted in cents."));
-    let mut told = past::told_by(part(&output, "export"));
+    let sound = output_section(&output, "sound");
+    assert!(sound.contains("claude-mem.db, intact"), "{sound}");
+    assert!(output_section(&output, "kept").contains("Money is counted in cents."));
+    let mut told = past::rows_in_export(output_section(&output, "export"));
     told.retain(|line| !line.contains("Money is counted in cents."));
     want.sort();
     assert_eq!(told, want);
 }
 
 #[test]
-fn a_disk_without_any_room() {
-    says_so_and_goes_on(0, 1);
+fn full_disk_is_reported_and_survived() {
+    check_full_disk(0, 1);
 }
 
 #[test]
-fn a_disk_that_becomes_full_half_way() {
-    says_so_and_goes_on(600_000, 2);
+fn disk_that_fills_up_is_reported_and_survived() {
+    check_full_disk(600_000, 2);
 }

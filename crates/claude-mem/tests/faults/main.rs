@@ -1,13 +1,9 @@
-//! What goes wrong around us: models, children, processes that die, machines that misbehave.
+//! Fault tests: failing models and children, killed processes, locked or corrupt databases, full disks.
 //!
-//! The short form runs with all tests; `CLAUDE_MEM_FAULTS=long`, as `cargo xtask faults` sets it,
-//! runs the full numbers.
+//! The short form runs with all tests; `CLAUDE_MEM_FAULTS=long`, set by `cargo xtask faults`, runs the full
+//! iteration counts.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot be set up has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -22,7 +18,7 @@ mod real_claude;
 mod support;
 mod vectors;
 
-/// The number for the form that was asked for.
+/// The iteration count for the selected form.
 fn short_or_long(short: usize, long: usize) -> usize {
     match std::env::var("CLAUDE_MEM_FAULTS").as_deref() {
         Ok("long") => long,

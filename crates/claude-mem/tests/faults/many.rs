@@ -1,16 +1,16 @@
-//! Many hooks at once, and hooks that are killed.
+//! Many parallel hooks, and hooks that are killed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
-use claude_mem::hook::event::{Body, Event};
-use claude_mem::store::Store;
+use claude_mem_core::event::{Event, EventBody};
+use claude_mem_store::Store;
 use rig::Sandbox;
 use serde_json::json;
 
-use crate::common::hooks::{NEUTRAL, data, home_in_time, kept};
+use crate::common::hooks::{NEUTRAL, captured_events, data, sandbox_with_real_clock};
 use crate::short_or_long;
 
 fn tool_use(session: usize, n: usize) -> String {
@@ -30,8 +30,8 @@ fn numbers_by_session(events: &[Event]) -> BTreeMap<&str, Vec<usize>> {
     let mut sessions: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for event in events {
         let number = match &event.body {
-            Body::ToolUse { output, .. } => output["stdout"].as_str().and_then(|n| n.parse().ok()),
-            Body::Stop { last_message } => last_message.as_ref().and_then(|n| n.parse().ok()),
+            EventBody::ToolUse { output, .. } => output["stdout"].as_str().and_then(|n| n.parse().ok()),
+            EventBody::Stop { last_message } => last_message.as_ref().and_then(|n| n.parse().ok()),
             _ => None,
         };
         let numbers = sessions.entry(&event.session.0).or_default();
@@ -40,48 +40,42 @@ fn numbers_by_session(events: &[Event]) -> BTreeMap<&str, Vec<usize>> {
     sessions
 }
 
-fn is_sound(home: &Sandbox) {
+fn assert_database_intact(home: &Sandbox) {
     let store = Store::open(&data(home).db()).expect("it opens");
-    assert_eq!(
-        store.integrity().expect("it can be checked"),
-        [] as [String; 0]
-    );
+    assert_eq!(store.integrity_problems().expect("it can be checked"), [] as [String; 0]);
 }
 
 #[test]
-fn hooks_that_run_at_once_are_all_kept_and_each_session_in_its_order() {
-    let home = home_in_time();
+fn parallel_hooks_are_all_stored_in_session_order() {
+    let home = sandbox_with_real_clock();
     let (at_once, each) = (short_or_long(16, 32), short_or_long(12, 50));
     std::thread::scope(|scope| {
         for session in 0..at_once {
             let home = &home;
             scope.spawn(move || {
                 for n in 0..each {
-                    // Every few calls a turn ends, and its hook takes in what waits.
+                    // Every few calls a turn ends, and its hook ingests the spool.
                     let (event, input) = if n % 6 == 5 {
                         ("Stop", stop(session, n))
                     } else {
                         ("PostToolUse", tool_use(session, n))
                     };
                     let output = home.hook(event, input).ok();
-                    assert_eq!(
-                        (output.stdout.as_str(), output.stderr.as_str()),
-                        (NEUTRAL, "")
-                    );
+                    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (NEUTRAL, ""));
                 }
             });
         }
     });
-    let events = kept(&home);
+    let events = captured_events(&home);
     let sessions = numbers_by_session(&events);
     assert_eq!(sessions.len(), at_once);
     for (session, numbers) in sessions {
         assert_eq!(numbers, (0..each).collect::<Vec<_>>(), "{session}");
     }
-    is_sound(&home);
+    assert_database_intact(&home);
 }
 
-/// Kills a hook after a while. True if it was done by then, and so has to keep its promise.
+/// Kills a hook after `after`. True if it had exited by then, so its event must be stored.
 fn run_and_kill(home: &Sandbox, event: &str, input: &str, after: Duration) -> bool {
     let mut child = home
         .mem_command(&["hook", "claude-code", event])
@@ -91,56 +85,44 @@ fn run_and_kill(home: &Sandbox, event: &str, input: &str, after: Duration) -> bo
         .spawn()
         .expect("the hook starts");
     let mut stdin = child.stdin.take().expect("its stdin");
-    // It may have been faster than us, and gone.
+    // It may have exited before reading its input.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     std::thread::sleep(after);
-    // Too late to kill is what we want to know.
+    // A failed kill means that it has exited.
     let _ = child.kill();
     child.wait().expect("it ended").success()
 }
 
 #[test]
-fn a_hook_that_ended_well_has_its_event_exactly_once_whoever_else_was_killed() {
-    let home = home_in_time();
+fn completed_hook_is_stored_exactly_once_despite_kills() {
+    let home = sandbox_with_real_clock();
     let hooks = short_or_long(60, 500);
-    // One hook of the same kind, to its end: the moments to kill at lie between nothing and that.
+    // The duration of a complete hook of the same kind bounds the moments to kill at.
     let began = std::time::Instant::now();
     home.hook("Stop", stop(0, 0)).ok();
     let whole = began.elapsed();
     let mut promised = vec![0];
     let mut killed = 0;
     for n in 1..hooks {
-        // Steps that share no factor with their number fall on every moment.
+        // A step that is coprime to the count covers every moment.
         let moment = whole.mul_f64((n * 37 % 101) as f64 / 80.0);
-        let (event, input) = if n % 2 == 0 {
-            ("Stop", stop(0, n))
-        } else {
-            ("PostToolUse", tool_use(0, n))
-        };
+        let (event, input) = if n % 2 == 0 { ("Stop", stop(0, n)) } else { ("PostToolUse", tool_use(0, n)) };
         if run_and_kill(&home, event, &input, moment) {
             promised.push(n);
         } else {
             killed += 1;
         }
     }
-    let events = kept(&home);
+    let events = captured_events(&home);
     let numbers = numbers_by_session(&events);
     let numbers = numbers.get("s0").cloned().unwrap_or_default();
     let mut distinct = numbers.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    assert_eq!(
-        distinct.len(),
-        numbers.len(),
-        "one was kept twice: {numbers:?}"
-    );
+    assert_eq!(distinct.len(), numbers.len(), "one was kept twice: {numbers:?}");
     let lost: Vec<_> = promised.iter().filter(|n| !numbers.contains(n)).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
-    assert!(
-        killed > 0 && promised.len() > 1,
-        "{killed} killed, {} ended",
-        promised.len()
-    );
-    is_sound(&home);
+    assert!(killed > 0 && promised.len() > 1, "{killed} killed, {} ended", promised.len());
+    assert_database_intact(&home);
 }

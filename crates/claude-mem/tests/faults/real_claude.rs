@@ -1,29 +1,31 @@
-//! The real client as the compressor, talking to a scripted model.
+//! The real client as compressor, with a scripted model.
 
 use std::time::Duration;
 
-use claude_mem::clock::Millis;
-use claude_mem::compress::batch::{Batch, Next, Rules};
-use claude_mem::compress::model::{Ask, Claude, Launch, Model, environment};
-use claude_mem::episode::{Episode, Prompt};
-use claude_mem::vocabulary::Vocabulary;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::episode::{Episode, EpisodePrompt};
+use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_models::batch::{CompressionRequest, CompressionRules, NextAction};
+use claude_mem_models::model::{
+    ClaudeCodeClient, ClaudeLaunch, LanguageModel, ModelRequest, compressor_environment,
+};
 use rig::client;
-use rig::model::{Script, ScriptedModel, Turn};
+use rig::model::{ModelScript, ModelTurn, ScriptedModel};
 use tempfile::TempDir;
 
 use crate::support::spawner;
 
-/// Starting the client takes a second on a quiet machine.
+/// Starting the client takes a second on an idle machine.
 const DEADLINE: Duration = Duration::from_mins(3);
 
 const FIRST: &str = "<observation><type>bugfix</type><title>The login no longer loops</title>\
     <narrative>The cookie had expired.</narrative></observation>";
 
-/// What holds for every user of the client: hooks that would fire if settings were read.
+/// Hooks in the user's settings, which would fire if the compressor's client read them.
 const SETTINGS: &str = r#"{"hooks": {"UserPromptSubmit": [{"hooks": [
     {"type": "command", "command": "touch \"$HOME/a-hook-fired\""}]}]}}"#;
 
-fn claude(home: &TempDir, program: &std::path::Path, model: &ScriptedModel) -> Claude {
+fn claude(home: &TempDir, program: &std::path::Path, model: &ScriptedModel) -> ClaudeCodeClient {
     std::fs::create_dir_all(home.path().join(".claude")).unwrap();
     std::fs::create_dir_all(home.path().join("empty")).unwrap();
     std::fs::write(home.path().join(".claude/settings.json"), SETTINGS).unwrap();
@@ -34,120 +36,78 @@ fn claude(home: &TempDir, program: &std::path::Path, model: &ScriptedModel) -> C
         ("ANTHROPIC_BASE_URL".into(), model.url().into()),
         ("ANTHROPIC_API_KEY".into(), rig::sandbox::DUMMY_KEY.into()),
         ("CLAUDECODE".into(), "1".into()),
-        (
-            "CLAUDE_CODE_SESSION_ID".into(),
-            "of-the-outer-client".into(),
-        ),
+        ("CLAUDE_CODE_SESSION_ID".into(), "of-the-outer-client".into()),
     ];
-    let launch = Launch {
+    let launch = ClaudeLaunch {
         program: program.into(),
         model: "claude-haiku-4-5".into(),
-        env: environment(user, true).unwrap(),
+        env: compressor_environment(user, true).unwrap(),
         directory: home.path().join("empty"),
     };
-    Claude::new(spawner(home.path()), launch)
+    ClaudeCodeClient::new(spawner(home.path()), launch)
 }
 
 #[test]
-fn the_real_client_compresses_an_episode() {
+fn real_client_compresses_an_episode() {
     let Some(client) = client::or_skip(client::CURRENT) else {
         return;
     };
     let model = ScriptedModel::start(
-        Script::new()
-            .turn(Turn::text(FIRST))
-            .turn(Turn::text("<skip/>"))
-            .otherwise(Turn::error(529)),
+        ModelScript::new()
+            .turn(ModelTurn::text(FIRST))
+            .turn(ModelTurn::text("<skip/>"))
+            .fallback(ModelTurn::error(529)),
     );
     let home = TempDir::new().unwrap();
     let mut claude = claude(&home, client.program(), &model);
     let episode = Episode {
         project: "shop".into(),
-        prompt: Some(Prompt {
-            text: "Fix the login loop.".into(),
-            ..Prompt::default()
-        }),
+        prompt: Some(EpisodePrompt { text: "Fix the login loop.".into(), ..EpisodePrompt::default() }),
         finished: true,
         ..Episode::default()
     };
     let vocabulary = Vocabulary::default();
-    let rules = Rules {
-        vocabulary: &vocabulary,
-        language: None,
-        answer_tokens_max: 2_048,
-    };
-    let batch = Batch::new(&episode, "already kept: nothing", rules);
+    let rules = CompressionRules { vocabulary: &vocabulary, language: None, answer_tokens_max: 2_048 };
+    let batch = CompressionRequest::new(&episode, "already kept: nothing", rules);
 
-    let first = batch.run(&mut claude, 0, DEADLINE, Millis(0));
-    let Next::Store(distilled) = &first.next else {
-        panic!("{first:?}\n{}", model.story())
-    };
+    let first = batch.ask_once(&mut claude, 0, DEADLINE, Millis(0));
+    let NextAction::Store(distilled) = &first.next else { panic!("{first:?}\n{}", model.request_log()) };
     assert_eq!(distilled.observations[0].title, "The login no longer loops");
     assert!(!first.spend.estimated && first.spend.total() > 0);
     assert!(claude.carried_tokens() > 0);
 
-    let second = batch.run(&mut claude, 0, DEADLINE, Millis(0));
-    assert_eq!(
-        second.next,
-        Next::Store(Box::default()),
-        "{}",
-        model.story()
-    );
+    let second = batch.ask_once(&mut claude, 0, DEADLINE, Millis(0));
+    assert_eq!(second.next, NextAction::Store(Box::default()), "{}", model.request_log());
     let asked = model.messages();
-    assert_eq!(
-        asked.len(),
-        2,
-        "one request for one question:\n{}",
-        model.story()
-    );
-    assert!(
-        asked[1].says(FIRST),
-        "the second question is asked in the same conversation"
-    );
+    assert_eq!(asked.len(), 2, "one request for one question:\n{}", model.request_log());
+    assert!(asked[1].contains_text(FIRST), "the second question is asked in the same conversation");
     for request in &asked {
-        assert!(request.says("You keep the memory of a coding agent"));
+        assert!(request.contains_text("You keep the memory of a coding agent"));
         assert!(!request.offers_tools());
-        assert_eq!(
-            request.body["thinking"]["type"], "disabled",
-            "{}",
-            request.body["thinking"]
-        );
+        assert_eq!(request.body["thinking"]["type"], "disabled", "{}", request.body["thinking"]);
         assert_eq!(request.body["max_tokens"], 2_048);
     }
 
-    let third = batch.run(&mut claude, 0, DEADLINE, Millis(0));
-    assert!(
-        matches!(&third.next, Next::Later { why } if why.contains("529")),
-        "{third:?}"
-    );
-    assert_eq!(
-        claude.carried_tokens(),
-        0,
-        "a failed conversation is given up"
-    );
+    let third = batch.ask_once(&mut claude, 0, DEADLINE, Millis(0));
+    assert!(matches!(&third.next, NextAction::Retry { why } if why.contains("529")), "{third:?}");
+    assert_eq!(claude.carried_tokens(), 0, "a failed conversation is given up");
     drop(claude);
 
-    assert!(
-        !home.path().join("a-hook-fired").exists(),
-        "no hook of the user ran"
-    );
-    assert!(
-        !home.path().join(".claude/projects").exists(),
-        "no transcript was written"
-    );
+    assert!(!home.path().join("a-hook-fired").exists(), "no hook of the user ran");
+    assert!(!home.path().join(".claude/projects").exists(), "no transcript was written");
 }
 
-/// Older clients warm up on the side; what that costs is a cost all the same.
+/// Older clients send warm-up requests; their cost counts too.
 #[test]
-fn every_version_of_the_client_compresses_and_tells_its_price() {
+fn every_client_version_compresses_and_reports_its_cost() {
     for version in client::VERSIONS {
         let Some(client) = client::or_skip(version) else {
             continue;
         };
-        let model = ScriptedModel::start(Script::new().otherwise(Turn::text("<skip/>")));
+        let model = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::text("<skip/>")));
         let home = TempDir::new().unwrap();
         let mut claude = claude(&home, client.executable(), &model);
-        let ask = Ask {
+        let ask = ModelRequest {
             system: "You keep the memory.",
             so_far: "",
             message: "<episode></episode>",
@@ -155,22 +115,13 @@ fn every_version_of_the_client_compresses_and_tells_its_price() {
             now: Millis(0),
         };
         for turn in 1..=2 {
-            let answer = claude
-                .answer(&ask, DEADLINE)
-                .unwrap_or_else(|e| panic!("{version}: {e}"));
+            let answer = claude.answer(&ask, DEADLINE).unwrap_or_else(|e| panic!("{version}: {e}"));
             assert_eq!(answer.text, "<skip/>", "{version}");
-            // The scripted model bills 100 for each request that it gets.
+            // The scripted model bills 100 input tokens per request.
             let input = answer.usage.unwrap().input;
-            assert!(
-                input >= 100 && input.is_multiple_of(100),
-                "{version}, turn {turn}: {input}"
-            );
+            assert!(input >= 100 && input.is_multiple_of(100), "{version}, turn {turn}: {input}");
         }
-        let bound = |request: &rig::model::Request| request.body["max_tokens"] == 512;
-        assert!(
-            model.messages().iter().all(bound),
-            "{version}:\n{}",
-            model.story()
-        );
+        let bound = |request: &rig::model::RecordedRequest| request.body["max_tokens"] == 512;
+        assert!(model.messages().iter().all(bound), "{version}:\n{}", model.request_log());
     }
 }

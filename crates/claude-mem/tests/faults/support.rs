@@ -1,14 +1,14 @@
-//! What several of these tests need.
+//! Helpers shared by the fault tests.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use claude_mem::child::{Identity, Order, Register, Spawner};
+use claude_mem_core::child::{ChildRegistry, ChildSpawner, ProcessIdentity, SpawnRequest};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// For things that happen at once unless they are broken.
+/// Timeout for things that happen immediately unless they are broken.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 /// The executable under test.
@@ -16,13 +16,13 @@ pub(crate) fn executable() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_claude-mem"))
 }
 
-pub(crate) fn spawner(directory: &Path) -> Spawner {
-    let register = Register::open(&directory.join("children")).unwrap();
-    Spawner::start(executable(), register).unwrap()
+pub(crate) fn spawner(directory: &Path) -> ChildSpawner {
+    let register = ChildRegistry::open(&directory.join("children")).unwrap();
+    ChildSpawner::start(executable(), register).unwrap()
 }
 
-pub(crate) fn order(program: &str, args: &[&str]) -> Order {
-    Order {
+pub(crate) fn order(program: &str, args: &[&str]) -> SpawnRequest {
+    SpawnRequest {
         program: program.into(),
         args: args.iter().map(OsString::from).collect(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
@@ -30,8 +30,8 @@ pub(crate) fn order(program: &str, args: &[&str]) -> Order {
     }
 }
 
-/// Waits for the end of a process that is not our child.
-pub(crate) fn is_gone_in_time(process: Identity) -> bool {
+/// Waits for the exit of a process that is not our child.
+pub(crate) fn is_gone_in_time(process: ProcessIdentity) -> bool {
     let pid = Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
     let until = Instant::now() + LONG;
     while process.is_alive() {

@@ -1,4 +1,4 @@
-//! How the program answers, whatever the command: its exit codes, its JSON, what it leaves behind.
+//! What holds for every command: exit codes, JSON output, and no files left behind.
 
 use insta::assert_snapshot;
 
@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use rig::{Output, Sandbox};
+use rig::{ProcessOutput, Sandbox};
 
 use crate::common::{sandbox, shown};
 
-fn mem_in(home: &Sandbox, directory: &Path, args: &[&str]) -> Output {
+fn mem_in(home: &Sandbox, directory: &Path, args: &[&str]) -> ProcessOutput {
     let mut command = home.mem_command(args);
     command.current_dir(directory);
     rig::process::run(command, b"", Duration::from_mins(1))
@@ -20,7 +20,7 @@ const NOT_UNDERSTOOD: Option<i32> = Some(64);
 const NOT_THERE: Option<i32> = Some(1);
 
 #[test]
-fn what_is_not_there_is_no_wrong_usage() {
+fn missing_rows_exit_1_and_usage_errors_64() {
     let empty = sandbox();
     for args in [
         &["show", "1"][..],
@@ -35,10 +35,7 @@ fn what_is_not_there_is_no_wrong_usage() {
         let output = empty.mem(args);
         assert_eq!(output.code, NOT_THERE, "{args:?}: {output}");
         let told = &output.stderr;
-        assert!(
-            told.contains("nothing is remembered yet"),
-            "{args:?}: {told}"
-        );
+        assert!(told.contains("no memories yet"), "{args:?}: {told}");
     }
     let home = sandbox();
     home.mem(&["save", "Money is in cents"]).ok();
@@ -78,7 +75,7 @@ fn what_is_not_there_is_no_wrong_usage() {
 }
 
 #[test]
-fn a_program_is_told_of_wrong_usage_in_json() {
+fn usage_errors_are_json_with_json_flag() {
     let home = sandbox();
     let output = home.mem(&["show", "--json"]);
     assert_eq!(output.code, NOT_UNDERSTOOD, "{output}");
@@ -90,24 +87,18 @@ fn a_program_is_told_of_wrong_usage_in_json() {
 }
 
 #[test]
-fn errors_name_what_was_typed_and_not_the_system_s_words() {
+fn errors_name_the_argument() {
     let home = sandbox();
     home.mem(&["save", "Money is in cents"]).ok();
     let text = home.write(home.home().join("text.db"), "not a database at all");
     let ours = home.data_dir().join("claude-mem.db");
     let (text, ours) = (text.display().to_string(), ours.display().to_string());
     for (args, want) in [
-        (&["restore", "/nope"][..], "there is no /nope"),
-        (&["restore", &text], "is not a backup of claude-mem"),
-        (&["backup", "/nope/x.db"], "there is no directory /nope"),
-        (
-            &["import", "claude-mem-db", &ours],
-            "is a database of this claude-mem",
-        ),
-        (
-            &["project", "merge", "99", "project"],
-            "`claude-mem project list` lists them",
-        ),
+        (&["restore", "/nope"][..], "no such file: /nope"),
+        (&["restore", &text], "is not a claude-mem backup"),
+        (&["backup", "/nope/x.db"], "no such directory: /nope"),
+        (&["import", "claude-mem-db", &ours], "is a database of this claude-mem"),
+        (&["project", "merge", "99", "project"], "see `claude-mem project list`"),
         (&["pause", "99999999d"], "is too long"),
         (&["context", "--tokens", "5"], "100 to 2400"),
     ] {
@@ -117,25 +108,17 @@ fn errors_name_what_was_typed_and_not_the_system_s_words() {
 }
 
 #[test]
-fn looking_leaves_nothing_behind_anywhere() {
+fn read_only_commands_leave_no_files() {
     let mut home = sandbox();
     let scratch = home.home().join("tmp");
     std::fs::create_dir(&scratch).expect("made");
     home.set_env("TMPDIR", scratch.display().to_string());
-    // A client that has to be asked for its version.
+    // A client whose version is only known by running it.
     let client = home.write(home.home().join("bin/claude"), "#!/bin/sh\necho 2.1.325\n");
     let executable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(client, executable).expect("changed");
-    home.set_env(
-        "PATH",
-        format!("{}:/usr/bin:/bin", home.home().join("bin").display()),
-    );
-    for args in [
-        &["doctor"][..],
-        &["update-check"],
-        &["install", "--dry-run"],
-        &["import", "transcripts"],
-    ] {
+    home.set_env("PATH", format!("{}:/usr/bin:/bin", home.home().join("bin").display()));
+    for args in [&["doctor"][..], &["update-check"], &["install", "--dry-run"], &["import", "transcripts"]] {
         home.mem(args);
         let left: Vec<_> = std::fs::read_dir(&scratch).expect("read").collect();
         assert!(left.is_empty(), "{args:?} left {left:?}");
@@ -144,56 +127,42 @@ fn looking_leaves_nothing_behind_anywhere() {
 }
 
 #[test]
-fn a_row_of_another_project_names_it() {
+fn row_of_another_project_shows_its_project() {
     let home = sandbox();
     home.mem(&["save", "Invoices are rounded up"]).ok();
-    home.mem(&["save", "--global", "Invoices are sent on Mondays"])
-        .ok();
+    home.mem(&["save", "--global", "Invoices are sent on Mondays"]).ok();
     let here = home.mem(&["search", "invoices"]).ok().stdout;
     assert!(!here.contains("project: "), "{here}");
     let elsewhere = home.home().join("elsewhere");
     std::fs::create_dir(&elsewhere).expect("made");
-    let found = mem_in(&home, &elsewhere, &["search", "rounded"])
-        .ok()
-        .stdout;
-    assert!(
-        found.contains("project: Invoices are rounded up"),
-        "{found}"
-    );
+    let found = mem_in(&home, &elsewhere, &["search", "rounded"]).ok().stdout;
+    assert!(found.contains("project: Invoices are rounded up"), "{found}");
     let around = mem_in(&home, &elsewhere, &["timeline", "1"]).ok().stdout;
-    assert!(
-        around.contains("this is of another project: project"),
-        "{around}"
-    );
+    assert!(around.contains("from another project: project"), "{around}");
 }
 
 #[test]
-fn nothing_that_matches_is_not_taken_for_an_answer() {
+fn empty_results_say_why() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["search", "foo"])), @"
-    nothing is remembered yet
+    no memories yet
     [exit 0]
     ");
     home.mem(&["save", "Invoices are rounded up"]).ok();
     let further = home.mem(&["recent", "--offset", "99"]).ok().stdout;
-    assert!(further.starts_with("nothing further"), "{further}");
+    assert!(further.starts_with("no more results"), "{further}");
     let latest = home.mem(&["search", ""]).ok().stdout;
-    assert!(latest.contains("these are the latest"), "{latest}");
+    assert!(latest.contains("showing the latest"), "{latest}");
 }
 
 #[test]
-fn a_vocabulary_that_is_not_there_is_told_at_once() {
+fn missing_vocabulary_is_reported_at_once() {
     let home = sandbox();
-    let set = home
-        .mem(&["config", "set", "vocabulary", "/nope.json"])
-        .ok();
+    let set = home.mem(&["config", "set", "vocabulary", "/nope.json"]).ok();
     assert!(set.stderr.contains("/nope.json"), "{set}");
     for args in [&["config"][..], &["status"], &["doctor"]] {
         let output = home.mem(args);
-        assert!(
-            output.stdout.contains("the vocabulary /nope.json"),
-            "{output}"
-        );
+        assert!(output.stdout.contains("vocabulary /nope.json"), "{output}");
     }
     let fix = home.mem(&["doctor"]).stdout;
     assert!(fix.contains("claude-mem config unset vocabulary"), "{fix}");
@@ -202,16 +171,15 @@ fn a_vocabulary_that_is_not_there_is_told_at_once() {
 }
 
 #[test]
-fn what_an_import_reported_is_json_in_json() {
+fn import_report_is_nested_json() {
     let home = sandbox();
     home.mem(&["save", "Invoices are rounded up"]).ok();
     let file = home.home().join("memory.json").display().to_string();
     home.mem(&["export", "--out", &file]).ok();
     let again = home.mem(&["export", "--out", &file]).ok().stdout;
-    assert!(again.contains("in place of what was there"), "{again}");
+    assert!(again.contains("replacing the old file"), "{again}");
     let other = home.home().join("other").display().to_string();
-    home.mem(&["--data-dir", &other, "import", "json", &file])
-        .ok();
+    home.mem(&["--data-dir", &other, "import", "json", &file]).ok();
     let runs = home.mem(&["--data-dir", &other, "import", "list", "--json"]);
     let runs = runs.ok().stdout;
     let runs: serde_json::Value = serde_json::from_str(&runs).expect("JSON");
@@ -219,9 +187,9 @@ fn what_an_import_reported_is_json_in_json() {
 }
 
 #[test]
-fn a_variable_that_switches_context_off_is_named() {
+fn variable_that_disables_context_is_named() {
     let mut home = sandbox();
     home.set_env("CLAUDE_MEM_CONTEXT", "off");
     let told = home.mem(&["context"]).ok().stdout;
-    assert!(told.contains("take CLAUDE_MEM_CONTEXT out"), "{told}");
+    assert!(told.contains("unset CLAUDE_MEM_CONTEXT"), "{told}");
 }

@@ -9,7 +9,7 @@ fn settings(home: &rig::Sandbox) -> String {
 }
 
 #[test]
-fn a_setting_is_set_shown_and_unset() {
+fn setting_is_set_shown_and_unset() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["config", "set", "context_tokens", "800"])), @"
     context_tokens = 800
@@ -32,14 +32,13 @@ fn a_setting_is_set_shown_and_unset() {
 }
 
 #[test]
-fn an_edit_leaves_the_rest_of_the_file_as_it_was() {
+fn edit_keeps_the_rest_of_the_file() {
     let home = sandbox();
     let path = home.write(
         home.data_dir().join("settings.json"),
         "{\n  // mine\n  \"CLAUDE_MEM_MODE\": \"code\",\n  \"colour\": [1, {\"a\": 2}]\n}\n",
     );
-    home.mem(&["config", "set", "ignore_projects", "secret-*, ~/private/**"])
-        .ok();
+    home.mem(&["config", "set", "ignore_projects", "secret-*, ~/private/**"]).ok();
     assert_snapshot!(settings(&home), @r#"
     {
       // mine
@@ -53,7 +52,7 @@ fn an_edit_leaves_the_rest_of_the_file_as_it_was() {
 }
 
 #[test]
-fn a_mistake_is_named_and_changes_nothing() {
+fn invalid_setting_changes_nothing() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["config", "set", "contxt_tokens", "800"])), @"
     [stderr]
@@ -69,30 +68,30 @@ fn a_mistake_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn a_broken_file_is_never_overwritten() {
+fn broken_file_is_never_overwritten() {
     let home = sandbox();
     home.write(home.data_dir().join("settings.json"), "{\"port\": ");
     assert_snapshot!(shown(&home, &home.mem(&["config", "set", "port", "4000"])), @"
     [stderr]
-    error: [HOME]/.claude-mem/settings.json is not JSON (Expected value after colon in object property on line 1 column 10); mend or move it first, nothing was changed
+    error: [HOME]/.claude-mem/settings.json is not valid JSON (Expected value after colon in object property on line 1 column 10); fix or move it first; nothing was changed
     [exit 1]
     ");
     assert_eq!(settings(&home), "{\"port\": ");
 }
 
 #[test]
-fn the_environment_wins_and_it_is_said_so() {
+fn environment_override_is_noted() {
     let home = sandbox().with_env("CLAUDE_MEM_PORT", "5000");
     assert_snapshot!(shown(&home, &home.mem(&["config", "set", "port", "4000"])), @"
     port = 5000
     [stderr]
-    note: CLAUDE_MEM_PORT in the environment wins over the file
+    note: CLAUDE_MEM_PORT in the environment overrides the file
     [exit 0]
     ");
 }
 
 #[test]
-fn a_secret_is_never_printed() {
+fn secret_is_never_printed() {
     let home = sandbox();
     for args in [
         &["config", "set", "api_key", "canary-7781"][..],
@@ -108,7 +107,7 @@ fn a_secret_is_never_printed() {
 }
 
 #[test]
-fn a_list_tells_what_differs_and_warns() {
+fn list_shows_sources_and_warnings() {
     let home = sandbox().with_env("CLAUDE_MEM_VECTOR", "off");
     home.write(
         home.data_dir().join("settings.json"),
@@ -130,7 +129,7 @@ fn a_list_tells_what_differs_and_warns() {
 }
 
 #[test]
-fn json_has_all_there_is_to_know_of_a_setting() {
+fn json_describes_a_setting() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["config", "get", "worker", "--json"])), @r#"
     {
@@ -141,15 +140,11 @@ fn json_has_all_there_is_to_know_of_a_setting() {
       "expects": "one of auto, manual",
       "secret": false,
       "group": "Worker and viewer",
-      "help": "`auto`: hooks start the worker when there is work. `manual`: only `claude-mem worker` does."
+      "help": "`auto`: hooks start the worker on demand. `manual`: only `claude-mem worker` starts it."
     }
     [exit 0]
     "#);
     let listed = home.mem(&["config", "--json"]).ok().json();
-    assert!(
-        listed["settings"]
-            .as_array()
-            .is_some_and(|all| all.len() > 30)
-    );
+    assert!(listed["settings"].as_array().is_some_and(|all| all.len() > 30));
     assert_eq!(listed["warnings"], serde_json::json!([]));
 }

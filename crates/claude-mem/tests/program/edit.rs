@@ -1,23 +1,17 @@
 use insta::assert_snapshot;
-use rig::tui::Tui;
-use rig::{Output, Sandbox};
+use rig::tui::TuiSession;
+use rig::{ProcessOutput, Sandbox};
 
 use crate::common::{NOW, sandbox, shown};
 
 fn with_memory() -> Sandbox {
     let home = sandbox();
-    home.mem(&[
-        "save",
-        "--title",
-        "Retries stop at 6",
-        "The 7th trips the limiter.",
-    ])
-    .ok();
+    home.mem(&["save", "--title", "Retries stop at 6", "The 7th trips the limiter."]).ok();
     home
 }
 
 #[test]
-fn a_memory_is_put_right_and_found_by_its_new_words() {
+fn edited_text_is_searchable() {
     let home = with_memory();
     let edited = home.mem(&[
         "edit",
@@ -42,30 +36,21 @@ fn a_memory_is_put_right_and_found_by_its_new_words() {
     ");
     let found = home.mem(&["search", "limiter"]).ok().stdout;
     assert!(!found.contains("limiter"), "{found}");
-    let piped = home.mem_with(
-        &["edit", "1", "--text", "-"],
-        "The key is AKIAQ3EGRJ7HZ5XN2M4P.\n",
-    );
+    let piped = home.mem_with(&["edit", "1", "--text", "-"], "The key is AKIAQ3EGRJ7HZ5XN2M4P.\n");
     assert_eq!(piped.code, Some(0), "{piped}");
     let shown = home.mem(&["show", "1"]).ok().stdout;
     assert!(shown.contains("[redacted:"), "{shown}");
 }
 
 #[test]
-fn what_cannot_be_edited_says_why() {
+fn rejected_edits_say_why() {
     let home = with_memory();
     for (args, want) in [
-        (&["edit", "1"][..], "say what to change"),
-        (&["edit", "1", "--title", " "], "a memory needs a title"),
-        (
-            &["edit", "S1", "--title", "x"],
-            "not a memory that can be changed",
-        ),
-        (
-            &["edit", "1", "--text", "<private>x</private>"],
-            "all of it is private",
-        ),
-        (&["pin", "P1"], "not a memory that can be changed"),
+        (&["edit", "1"][..], "nothing to change"),
+        (&["edit", "1", "--title", " "], "an observation needs a title"),
+        (&["edit", "S1", "--title", "x"], "S1 is not an observation"),
+        (&["edit", "1", "--text", "<private>x</private>"], "the whole text is private"),
+        (&["pin", "P1"], "P1 is not an observation"),
     ] {
         let output = home.mem(args);
         assert_eq!(output.code, Some(64), "{args:?}: {output}");
@@ -74,22 +59,19 @@ fn what_cannot_be_edited_says_why() {
 }
 
 #[test]
-fn what_is_pinned_is_told_first() {
-    // As long as the others, so that it does not slip into what room is left.
+fn pinned_observation_comes_first() {
+    // As long as the others, so that it does not fit into the remaining budget.
     const TITLE: &str =
         "Retries stop at 6, since the seventh trips the limiter that the provider has put up there";
     let mut home = sandbox();
     let long_ago = NOW - 400 * 86_400_000;
     home.set_env("CLAUDE_MEM_NOW", long_ago.to_string());
-    home.mem(&["save", "--title", TITLE, "The 7th trips the limiter."])
-        .ok();
+    home.mem(&["save", "--title", TITLE, "The 7th trips the limiter."]).ok();
     home.set_env("CLAUDE_MEM_NOW", NOW.to_string());
     for number in 0..60 {
-        let title = format!(
-            "A newer remark, number {number}, on something else entirely, told at some length"
-        );
-        home.mem(&["save", "--type", "decision", "--title", &title, "More."])
-            .ok();
+        let title =
+            format!("A newer remark, number {number}, on something else entirely, told at some length");
+        home.mem(&["save", "--type", "decision", "--title", &title, "More."]).ok();
     }
     let told = || home.mem(&["context"]).ok().stdout;
     assert!(!told().contains("Retries stop at 6"), "{}", told());
@@ -105,10 +87,10 @@ fn what_is_pinned_is_told_first() {
     assert!(!told().contains("Retries stop at 6"), "{}", told());
 }
 
-/// What `claude-mem edit 1` does at a terminal with this editor, up to its last words. `answers`
-/// are typed when it is asked whether to edit again. `None`: there are no terminals here.
-fn in_editor(home: &Sandbox, answers: &str, last_words: &str) -> Option<Output> {
-    let mut screen = match Tui::run(home, &home.mem_command(&["edit", "1"])) {
+/// Runs `claude-mem edit 1` in a terminal until it prints `last_words`. `answers` are typed when it
+/// asks whether to edit again. `None` if no terminal is available.
+fn in_editor(home: &Sandbox, answers: &str, last_words: &str) -> Option<ProcessOutput> {
+    let mut screen = match TuiSession::run(home, &home.mem_command(&["edit", "1"])) {
         Ok(screen) => screen,
         Err(missing) => {
             println!("skipped: {missing}");
@@ -116,11 +98,11 @@ fn in_editor(home: &Sandbox, answers: &str, last_words: &str) -> Option<Output> 
         }
     };
     for answer in answers.split_inclusive('\r') {
-        screen.wait_for("Edit it again? [Y/n]");
+        screen.wait_for("Edit again? [Y/n]");
         screen.press(answer);
     }
     screen.wait_for(last_words);
-    let output = screen.end();
+    let output = screen.wait_for_exit();
     let left = std::fs::read_dir(home.data_dir()).expect("data").flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     let is_sheet = |name: &std::ffi::OsString| name.to_string_lossy().starts_with("edit-");
@@ -128,14 +110,14 @@ fn in_editor(home: &Sandbox, answers: &str, last_words: &str) -> Option<Output> 
     Some(output)
 }
 
-/// A shell script as an editor: `$1` is the sheet.
+/// Sets a shell script as the editor. `$1` is the file.
 fn editor(home: &mut Sandbox, script: &str) {
     let path = home.write(home.home().join("editor.sh"), script);
     home.set_env("EDITOR", format!("sh {}", path.display()));
 }
 
 #[test]
-fn what_is_changed_in_the_editor_is_changed_in_memory() {
+fn editor_changes_are_stored() {
     let mut home = with_memory();
     editor(
         &mut home,
@@ -166,12 +148,12 @@ fn what_is_changed_in_the_editor_is_changed_in_memory() {
 }
 
 #[test]
-fn a_sheet_that_is_left_alone_or_emptied_changes_nothing() {
+fn unchanged_or_emptied_file_changes_nothing() {
     for script in ["true", r#": > "$1""#] {
         let mut home = with_memory();
         editor(&mut home, script);
         let before = home.mem(&["show", "1", "--json"]).ok().stdout;
-        let said = "left as it was: #1  Retries stop at 6";
+        let said = "unchanged: #1  Retries stop at 6";
         let Some(output) = in_editor(&home, "", said) else {
             return;
         };
@@ -181,15 +163,16 @@ fn a_sheet_that_is_left_alone_or_emptied_changes_nothing() {
 }
 
 #[test]
-fn a_sheet_that_does_not_read_can_be_mended() {
-    const SPOIL: &str = r#"grep -q ^Title "$1" && sed -i '/^Title/d' "$1" || sed -i '1i Title: Retries stop at 9' "$1""#;
+fn invalid_file_can_be_edited_again() {
+    const SPOIL: &str =
+        r#"grep -q ^Title "$1" && sed -i '/^Title/d' "$1" || sed -i '1i Title: Retries stop at 9' "$1""#;
     let mut home = with_memory();
     editor(&mut home, SPOIL);
     let Some(output) = in_editor(&home, "\r", "edited #1  Retries stop at 9") else {
         return;
     };
     let told = output.ok().stdout;
-    assert!(told.contains("a line `Title: …` is missing"), "{told}");
+    assert!(told.contains("the line `Title: …` is missing"), "{told}");
     let Some(output) = in_editor(&home, "n\r", "is missing; nothing was changed") else {
         return;
     };
@@ -199,13 +182,10 @@ fn a_sheet_that_does_not_read_can_be_mended() {
 }
 
 #[test]
-fn an_editor_that_fails_or_is_not_there_changes_nothing() {
+fn failing_editor_changes_nothing() {
     for (editor, want) in [
-        (
-            "false",
-            "false ended with exit status: 1; nothing was changed",
-        ),
-        ("/nowhere/vi", "cannot start /nowhere/vi; set EDITOR"),
+        ("false", "false failed with exit status: 1; nothing was changed"),
+        ("/nowhere/vi", "failed to start /nowhere/vi; set EDITOR"),
     ] {
         let mut home = with_memory();
         home.set_env("VISUAL", editor);

@@ -5,27 +5,19 @@ use crate::common::{sandbox, shown};
 
 fn with_memories() -> Sandbox {
     let home = sandbox();
-    home.mem(&[
-        "save",
-        "--type",
-        "decision",
-        "--title",
-        "Money is counted in cents",
-        "Floats lost one.",
-    ])
-    .ok();
-    home.mem(&["save", "--global", "Run the formatter before every commit"])
+    home.mem(&["save", "--type", "decision", "--title", "Money is counted in cents", "Floats lost one."])
         .ok();
+    home.mem(&["save", "--global", "Run the formatter before every commit"]).ok();
     home
 }
 
 #[test]
-fn memory_moves_to_another_machine_in_one_file() {
+fn json_export_is_imported_elsewhere() {
     let (here, there) = (with_memories(), sandbox());
     let file = here.home().join("memory.json");
     let file = file.to_str().expect("utf-8");
     assert_snapshot!(shown(&here, &here.mem(&["export", "--out", file])), @"
-    2 memories of 0 sessions in [HOME]/memory.json
+    exported 2 observations from 0 sessions to [HOME]/memory.json
     [exit 0]
     ");
     let arrived = there.mem(&["import", "json", file]);
@@ -33,15 +25,12 @@ fn memory_moves_to_another_machine_in_one_file() {
                   found  imported  skipped  because
     observations  2      2         0
 
-    `claude-mem import undo 1` takes it back
+    undo: `claude-mem import undo 1`
     [exit 0]
     ");
     let text = |home: &Sandbox| {
         let text = home.mem(&["export"]).ok().stdout;
-        text.lines()
-            .filter(|line| !line.starts_with("\"exported_at\""))
-            .collect::<Vec<_>>()
-            .join("\n")
+        text.lines().filter(|line| !line.starts_with("\"exported_at\"")).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(text(&here), text(&there));
     let again = there.mem(&["import", "json", file, "--json"]).ok().stdout;
@@ -49,7 +38,7 @@ fn memory_moves_to_another_machine_in_one_file() {
 }
 
 #[test]
-fn markdown_is_for_reading_and_for_git() {
+fn markdown_export_rewrites_only_changed_files() {
     let home = with_memories();
     let out = home.home().join("notes");
     let folder = out.to_str().expect("utf-8");
@@ -76,7 +65,7 @@ fn markdown_is_for_reading_and_for_git() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["export", "--format", "markdown", "--project", "nowhere"])), @"
     [stderr]
-    error: there is no project nowhere; `claude-mem project list` lists them
+    error: no project nowhere; see `claude-mem project list`
     [exit 1]
     ");
 }

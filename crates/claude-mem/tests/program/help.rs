@@ -3,7 +3,7 @@ use insta::assert_snapshot;
 use crate::common::{sandbox, shown};
 
 #[test]
-fn without_arguments_it_says_what_it_can_do() {
+fn no_arguments_print_help() {
     let home = sandbox();
     let help = home.mem(&[]).ok();
     assert_eq!(help.stderr, "");
@@ -12,33 +12,33 @@ fn without_arguments_it_says_what_it_can_do() {
 }
 
 #[test]
-fn help_teaches_by_example() {
+fn help_has_examples() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["pause", "--help"])), @"
-    Keep nothing until `resume`, or for a while
+    Stop recording, for a while or until `resume`
 
     Usage: claude-mem pause [OPTIONS] [DURATION]
 
     Arguments:
-      [DURATION]  How long, as 30m, 2h or 1d; without it, until `claude-mem resume`
+      [DURATION]  Duration such as 30m, 2h or 1d (default: until `claude-mem resume`)
 
     Options:
-          --json            Print JSON, for programs
-          --data-dir <DIR>  Where everything is kept, instead of ~/.claude-mem
+          --json            Print JSON
+          --data-dir <DIR>  Data directory (default: ~/.claude-mem)
       -h, --help            Print help
 
     Examples:
       claude-mem pause          until `claude-mem resume`
       claude-mem pause 30m      for half an hour
 
-    For one session only, start it with CLAUDE_MEM_DISABLED=1; for one project for good, see
-    `claude-mem config set ignore_projects`. Memory is still given to sessions while it is paused.
+    To skip one session, start it with CLAUDE_MEM_DISABLED=1. To ignore a project, use
+    `claude-mem config set ignore_projects`. Sessions still get context while recording is paused.
     [exit 0]
     ");
 }
 
 #[test]
-fn wrong_usage_exits_64_and_never_2() {
+fn usage_errors_exit_64() {
     let home = sandbox();
     for args in [
         &["no-such-verb"][..],
@@ -53,12 +53,12 @@ fn wrong_usage_exits_64_and_never_2() {
     ] {
         let output = home.mem(args);
         assert_eq!(output.code, Some(64), "{args:?}: {output}");
-        assert_eq!(output.stdout, "", "{args:?}: an answer where there is none");
+        assert_eq!(output.stdout, "", "{args:?}: unexpected output");
     }
 }
 
 #[test]
-fn a_reader_that_stops_listening_is_no_failure() {
+fn closed_pipe_is_not_a_failure() {
     use std::process::Stdio;
     let home = sandbox();
     let mut child = home
@@ -75,7 +75,7 @@ fn a_reader_that_stops_listening_is_no_failure() {
 }
 
 #[test]
-fn colours_go_where_they_are_wanted() {
+fn colours_respect_pipes_and_variables() {
     let mut home = sandbox();
     let plain = home.mem(&["status"]).ok().stdout;
     assert!(!plain.contains('\u{1b}'), "a pipe got colours: {plain:?}");
@@ -92,9 +92,6 @@ fn every_shell_gets_completions() {
     let home = sandbox();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = home.mem(&["completions", shell]).ok().stdout;
-        assert!(
-            script.contains("claude-mem") && script.contains("status"),
-            "{shell}: {script}"
-        );
+        assert!(script.contains("claude-mem") && script.contains("status"), "{shell}: {script}");
     }
 }

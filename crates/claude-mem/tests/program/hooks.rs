@@ -1,16 +1,16 @@
-//! What clients send, and what becomes of it.
+//! Recorded hook calls of real clients and the events stored for them.
 
 use insta::assert_snapshot;
 use rig::fixtures;
 use serde_json::json;
 
-use crate::common::hooks::{self as common, NEUTRAL, kept, lines, payload};
+use crate::common::hooks::{self as common, NEUTRAL, captured_events, event_lines, payload};
 use crate::common::sandbox;
 
 #[test]
-fn every_recorded_call_is_answered_in_exactly_these_bytes() {
+fn every_recorded_call_gets_the_neutral_answer() {
     for client in fixtures::CLIENTS {
-        // Without context there is nothing to add, whatever happens.
+        // With context off, there is nothing to add.
         let home = sandbox().with_env("CLAUDE_MEM_CONTEXT", "off");
         for call in fixtures::hooks(client) {
             let output = home.replay(&call).ok();
@@ -23,7 +23,7 @@ fn every_recorded_call_is_answered_in_exactly_these_bytes() {
 }
 
 #[test]
-fn a_session_of_a_new_client_is_kept_in_its_order() {
+fn session_events_are_stored_in_order() {
     let mut home = sandbox();
     let calls = [
         "SessionStart.startup",
@@ -44,11 +44,9 @@ fn a_session_of_a_new_client_is_kept_in_its_order() {
         home.replay(&call).ok();
     }
     let session = "d1efab98-51b2-499f-9566-248bab100034";
-    let of_session: Vec<_> = kept(&home)
-        .into_iter()
-        .filter(|event| event.session.0 == session)
-        .collect();
-    assert_snapshot!(lines(&of_session), @"
+    let of_session: Vec<_> =
+        captured_events(&home).into_iter().filter(|event| event.session.0 == session).collect();
+    assert_snapshot!(event_lines(&of_session), @"
     session_start: startup
     prompt: Write hello.txt, read it, count it, fail once, search memory, ask a subagent.
     tool_use: Write
@@ -63,18 +61,13 @@ fn a_session_of_a_new_client_is_kept_in_its_order() {
 }
 
 #[test]
-fn compaction_and_subagents_are_kept_too() {
+fn compaction_and_subagents_are_stored() {
     let home = sandbox();
-    for call in [
-        "PreCompact.manual",
-        "PostCompact.manual",
-        "SubagentStop",
-        "PostToolUse.Read.in-subagent",
-    ] {
+    for call in ["PreCompact.manual", "PostCompact.manual", "SubagentStop", "PostToolUse.Read.in-subagent"] {
         let call = fixtures::hook(&format!("claude-code-2.1.325/hooks/{call}.json"));
         home.replay(&call).ok();
     }
-    let mut all: Vec<_> = kept(&home).iter().map(common::line).collect();
+    let mut all: Vec<_> = captured_events(&home).iter().map(common::event_line).collect();
     all.sort();
     assert_snapshot!(all.join("\n"), @"
     post_compact: SUMMARY-TEXT
@@ -85,41 +78,34 @@ fn compaction_and_subagents_are_kept_too() {
 }
 
 #[test]
-fn an_old_client_s_last_words_are_read_from_its_transcript() {
+fn final_message_of_an_old_client_comes_from_its_transcript() {
     for client in ["claude-code-1.0.127", "claude-code-2.0.77"] {
         let home = sandbox();
-        home.lay_transcript(&format!("{client}/transcripts/session.jsonl"));
+        home.place_transcript(&format!("{client}/transcripts/session.jsonl"));
         let mut stop = fixtures::hook(&format!("{client}/hooks/Stop.json"));
         let laid = std::fs::read_dir(home.home().join(".claude/projects/-home-user-project"));
-        let transcripts = laid
-            .expect("a laid transcript")
-            .flatten()
-            .map(|entry| entry.path());
-        let mut transcripts =
-            transcripts.filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
+        let transcripts = laid.expect("a laid transcript").flatten().map(|entry| entry.path());
+        let mut transcripts = transcripts.filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
         let transcript = transcripts.next().expect("a laid transcript");
         stop.stdin["transcript_path"] = json!(transcript);
         home.replay(&stop).ok();
-        let kept = lines(&kept(&home));
-        assert!(
-            kept.starts_with("stop: ") && kept != "stop: -",
-            "{client}: {kept}"
-        );
+        let kept = event_lines(&captured_events(&home));
+        assert!(kept.starts_with("stop: ") && kept != "stop: -", "{client}: {kept}");
     }
 }
 
 #[test]
-fn the_same_call_twice_is_one_event() {
+fn repeated_call_is_one_event() {
     let home = sandbox();
     for _ in 0..3 {
         let call = fixtures::hook("claude-code-2.1.325/hooks/PostToolUse.Bash.json");
         home.replay(&call).ok();
     }
-    assert_eq!(kept(&home).len(), 1);
+    assert_eq!(captured_events(&home).len(), 1);
 }
 
 #[test]
-fn a_long_output_is_kept_in_part_and_a_longer_payload_in_name() {
+fn long_payloads_are_truncated() {
     let home = sandbox();
     let long = "line of output\n".repeat(1 << 17);
     let tool = |id: &str, text: &str| {
@@ -129,8 +115,8 @@ fn a_long_output_is_kept_in_part_and_a_longer_payload_in_name() {
     };
     home.hook("PostToolUse", tool("a", &long)).ok();
     home.hook("PostToolUse", tool("b", &long.repeat(10))).ok();
-    let kept = kept(&home);
-    assert_snapshot!(lines(&kept), @"
+    let kept = captured_events(&home);
+    assert_snapshot!(event_lines(&kept), @"
     tool_use: Bash (cut)
     tool_use: Bash (cut)
     ");
@@ -138,35 +124,24 @@ fn a_long_output_is_kept_in_part_and_a_longer_payload_in_name() {
         let stored = serde_json::to_string(event).expect("an event is JSON");
         assert!(stored.len() < 32 << 10, "{} bytes", stored.len());
     }
-    assert_snapshot!(common::log(&home), @r#"2026-01-31T10:00:00.000Z warn  hook said="PostToolUse: the payload was cut""#);
+    assert_snapshot!(common::log(&home), @r#"2026-01-31T10:00:00.000Z warn  hook said="PostToolUse: payload truncated""#);
 }
 
 #[test]
-fn files_are_private_whatever_the_umask() {
+fn files_are_private_with_any_umask() {
     use std::os::unix::fs::PermissionsExt;
     let home = sandbox();
     let script = "umask 000; exec \"$0\" hook claude-code UserPromptSubmit";
     let mut command = home.command("/bin/sh");
     command.arg("-c").arg(script).arg(crate::common::exe());
-    let input = payload(
-        "UserPromptSubmit",
-        &json!({"prompt": "<private>x</private>"}),
-    );
+    let input = payload("UserPromptSubmit", &json!({"prompt": "<private>x</private>"}));
     let limit = std::time::Duration::from_mins(1);
     rig::process::run(command, input.as_bytes(), limit).ok();
     home.hook("PostToolUse", "not json").ok();
     let modes = common::bytes_on_disk(&home).into_iter().map(|(path, _)| {
-        let mode = std::fs::metadata(&path)
-            .expect("a file")
-            .permissions()
-            .mode()
-            & 0o777;
+        let mode = std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
         let folder = path.parent().expect("a folder");
-        let folder = std::fs::metadata(folder)
-            .expect("a folder")
-            .permissions()
-            .mode()
-            & 0o777;
+        let folder = std::fs::metadata(folder).expect("a folder").permissions().mode() & 0o777;
         (mode, folder, path)
     });
     let mut seen = 0;
@@ -178,24 +153,21 @@ fn files_are_private_whatever_the_umask() {
 }
 
 #[test]
-fn whoever_looks_at_the_queue_sees_what_hooks_have_just_left() {
+fn queue_list_includes_spooled_events() {
     let home = sandbox();
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t", "tool_response": "x"});
     home.hook("PostToolUse", payload("PostToolUse", &tool)).ok();
     let status = home.mem(&["status", "--json"]).ok().json();
-    assert_eq!(
-        (&status["queue"]["waiting"], &status["queue"]["spooled"]),
-        (&json!(1), &json!(0))
-    );
+    assert_eq!((&status["queue"]["waiting"], &status["queue"]["spooled"]), (&json!(1), &json!(0)));
 }
 
 #[test]
-fn an_agent_that_only_warms_a_client_up_leaves_nothing() {
+fn warmup_agent_is_ignored() {
     let home = sandbox();
     let agent = r#"{"type":"user","isSidechain":true,"message":{"content":"Warmup"}}"#;
     let transcript = home.write(home.home().join("agent-a75dee5.jsonl"), agent);
     let mut stop = fixtures::hook("claude-code-2.0.77/hooks/SubagentStop.warmup.json");
     stop.stdin["agent_transcript_path"] = json!(transcript);
     home.replay(&stop).ok();
-    assert_eq!(kept(&home), []);
+    assert_eq!(captured_events(&home), []);
 }

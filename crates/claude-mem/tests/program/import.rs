@@ -10,11 +10,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use rig::{Output, Sandbox};
+use rig::{ProcessOutput, Sandbox};
 
 use crate::common::{past, sandbox, shown};
 
-/// A database as the earlier program leaves it.
+/// Creates a database of the earlier claude-mem.
 fn earlier(home: &Sandbox) -> PathBuf {
     let path = home.home().join("theirs.db");
     rusqlite::Connection::open(&path)
@@ -40,7 +40,7 @@ fn earlier(home: &Sandbox) -> PathBuf {
 }
 
 #[test]
-fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
+fn legacy_database_is_imported_once_and_undone() {
     let home = sandbox();
     let path = earlier(&home);
     let path = path.to_str().expect("utf-8");
@@ -48,7 +48,7 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
                   found  to import  skipped  because
     sdk_sessions  1      1          0
     user_prompts  2      1          1        1 private
-    observations  2      1          1        1 said twice
+    observations  2      1          1        1 duplicate
 
     nothing was changed
     [exit 0]
@@ -57,9 +57,9 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
                   found  imported  skipped  because
     sdk_sessions  1      1         0
     user_prompts  2      1         1        1 private
-    observations  2      1         1        1 said twice
+    observations  2      1         1        1 duplicate
 
-    `claude-mem import undo 1` takes it back
+    undo: `claude-mem import undo 1`
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "carts"])), @"
@@ -70,9 +70,9 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db", path])), @"
                   found  imported  skipped  because
-    sdk_sessions  1      0         1        1 here already
-    user_prompts  2      0         2        1 here already, 1 private
-    observations  2      0         2        2 here already
+    sdk_sessions  1      0         1        1 already present
+    user_prompts  2      0         2        1 already present, 1 private
+    observations  2      0         2        2 already present
 
     nothing new
     [exit 0]
@@ -83,12 +83,12 @@ fn the_earlier_programs_database_is_taken_in_once_and_given_back() {
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "undo", "1"])), @"
-    took back run 1: 3 rows of claude-mem-db from [HOME]/theirs.db
+    undid run 1: removed 3 rows (claude-mem-db from [HOME]/theirs.db)
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "undo", "1"])), @"
     [stderr]
-    error: there is no import 1; `claude-mem import list` lists them
+    error: no import run 1; see `claude-mem import list`
     [exit 1]
     ");
 }
@@ -99,44 +99,44 @@ fn errors_say_what_to_do() {
     home.mem(&["install", "--yes"]);
     assert_snapshot!(shown(&home, &home.mem(&["import", "claude-mem-db"])), @"
     [stderr]
-    error: [HOME]/.claude-mem/claude-mem.db is ours; say where the earlier program's database is: claude-mem import claude-mem-db PATH
+    error: [HOME]/.claude-mem/claude-mem.db belongs to this claude-mem; pass the path of the earlier database: claude-mem import claude-mem-db PATH
     [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"
     [stderr]
-    error: there are no transcripts in [HOME]/.claude/projects; say where they are: claude-mem import transcripts PATH
+    error: no transcripts in [HOME]/.claude/projects; pass their path: claude-mem import transcripts PATH
     [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts", "--since", "soon"])), @r#"
     [stderr]
-    error: "soon" is not a time; say 2026-01-31, yesterday, 2w or 3mo
+    error: "soon" is not a time; use 2026-01-31, yesterday, 2w or 3mo
     [exit 64]
     "#);
     assert_snapshot!(shown(&home, &home.mem(&["import", "json", "/nowhere.json"])), @"
     [stderr]
-    error: there is no /nowhere.json
+    error: no such file: /nowhere.json
     [exit 1]
     ");
 }
 
 #[test]
-fn past_sessions_are_learnt_from() {
+fn transcripts_are_imported() {
     let home = sandbox();
     for name in [
         "claude-code-2.1.325/transcripts/with-subagent.jsonl",
         "claude-code-2.0.77/transcripts/session.jsonl",
     ] {
-        home.lay_transcript(name);
+        home.place_transcript(name);
     }
     let learnt = home.mem(&["import", "transcripts"]);
     assert_snapshot!(shown(&home, &learnt), @"
               found  imported  skipped  because
     sessions  2      2         0
 
-    `claude-mem import undo 1` takes it back
+    undo: `claude-mem import undo 1`
 
-    2 memories (2 feature), 2 accounts and 2 prompts from 1 project
-      project: 2 memories from 2 sessions
+    2 observations (2 feature), 2 summaries and 2 prompts from 1 project
+      project: 2 observations from 2 sessions
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"
@@ -150,7 +150,7 @@ fn past_sessions_are_learnt_from() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"
               found  imported  skipped  because
-    sessions  2      0         2        2 read before
+    sessions  2      0         2        2 already read
 
     nothing new
     [exit 0]
@@ -158,14 +158,14 @@ fn past_sessions_are_learnt_from() {
 }
 
 #[test]
-fn killed_at_any_moment_it_ends_as_if_it_had_not_been() {
-    let whole = past::furnished(40);
+fn killed_import_resumes_to_the_same_result() {
+    let whole = past::sandbox_with_transcripts(40);
     whole.mem(&["import", "transcripts"]).ok();
-    let want = past::told(&whole);
+    let want = past::exported_rows(&whole);
     assert!(want.len() > 200, "{}", want.len());
-    let cut = past::furnished(40);
+    let cut = past::sandbox_with_transcripts(40);
     let mut killed = 0;
-    // Each attempt gets a little further: what was stored before is not read again.
+    // Each attempt gets further: stored sessions are not read again.
     for attempt in 0..12 {
         let mut child = cut
             .mem_command(&["import", "transcripts"])
@@ -177,36 +177,27 @@ fn killed_at_any_moment_it_ends_as_if_it_had_not_been() {
         let database = cut.data_dir().join("claude-mem.db-wal");
         let size = || std::fs::metadata(&database).map_or(0, |meta| meta.len());
         let begin = size();
-        // A moment that the import itself chooses: when so much more has been written.
-        while size() < begin + 40_000 * (attempt + 1)
-            && child.try_wait().expect("its state").is_none()
-        {
+        // Kill it after a given amount was written, independent of speed.
+        while size() < begin + 40_000 * (attempt + 1) && child.try_wait().expect("its state").is_none() {
             std::thread::yield_now();
         }
         killed += u32::from(child.try_wait().expect("its state").is_none());
         child.kill().expect("killed");
         child.wait().expect("gone");
     }
-    assert!(killed > 0, "it was always faster");
+    assert!(killed > 0, "every import finished before the kill");
     cut.mem(&["import", "transcripts"]).ok();
-    assert_eq!(past::told(&cut), want);
-    assert_eq!(
-        cut.mem(&["import", "list", "--json"])
-            .ok()
-            .stdout
-            .matches("\"kind\"")
-            .count(),
-        1
-    );
+    assert_eq!(past::exported_rows(&cut), want);
+    assert_eq!(cut.mem(&["import", "list", "--json"]).ok().stdout.matches("\"kind\"").count(), 1);
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_does_not_keep_the_rest_out() {
-    let home = past::furnished(2);
+fn unreadable_transcripts_do_not_stop_the_rest() {
+    let home = past::sandbox_with_transcripts(2);
     let projects = home.home().join(".claude/projects");
     let closed = projects.join("-work-closed");
     std::fs::create_dir(&closed).expect("made");
-    // A link that leads to itself can be opened by nobody.
+    // A link to itself cannot be opened, not even by root.
     std::os::unix::fs::symlink("loop.jsonl", projects.join("loop.jsonl")).expect("linked");
     std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).expect("set");
     let Some(output) = as_anybody(&home, &["import", "transcripts"]) else {
@@ -214,34 +205,25 @@ fn what_cannot_be_read_is_said_and_does_not_keep_the_rest_out() {
     };
     let output = output.ok();
     assert!(
-        home.tidy(&output.stderr).contains(
-            "note: could not be read: [HOME]/.claude/projects/-work-closed: Permission denied"
-        ),
+        home.tidy(&output.stderr)
+            .contains("note: failed to read [HOME]/.claude/projects/-work-closed: Permission denied"),
         "{output}"
     );
     assert!(output.stderr.contains("loop.jsonl: "), "{output}");
-    assert!(
-        output
-            .stdout
-            .contains("sessions  3      2         1        1 not readable"),
-        "{output}"
-    );
+    assert!(output.stdout.contains("sessions  3      2         1        1 unreadable"), "{output}");
     let Some(again) = as_anybody(&home, &["import", "transcripts", "--json"]) else {
         return;
     };
-    assert_eq!(
-        again.ok().json()["problems"].as_array().map(Vec::len),
-        Some(2)
-    );
+    assert_eq!(again.ok().json()["problems"].as_array().map(Vec::len), Some(2));
 }
 
-/// Runs it without the power to read what the owner has closed. `None`: that cannot be done here.
-fn as_anybody(home: &Sandbox, args: &[&str]) -> Option<Output> {
+/// Runs a command without the privilege to bypass file permissions. `None` if that is not possible.
+fn as_anybody(home: &Sandbox, args: &[&str]) -> Option<ProcessOutput> {
     let plain = home.mem_command(args);
     if !rustix::process::geteuid().is_root() {
         return Some(home.mem(args));
     }
-    let setpriv = rig::client::on_path("setpriv").or_else(|| {
+    let setpriv = rig::client::find_on_path("setpriv").or_else(|| {
         println!("skipped: root can read everything, and there is no setpriv");
         None
     })?;

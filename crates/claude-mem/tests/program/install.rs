@@ -1,4 +1,4 @@
-//! Into a client's files and out again, by the real executable.
+//! `install`, `repair` and `uninstall` with the real executable on a client's files.
 
 use std::fs::Permissions;
 use std::io::Read as _;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use insta::assert_snapshot;
 use rig::Sandbox;
-use rig::tui::Tui;
+use rig::tui::TuiSession;
 use serde_json::{Value, json};
 
 use crate::common::{exe, sandbox, shown};
@@ -21,20 +21,17 @@ fn bytes(path: &Path) -> Option<Vec<u8>> {
     std::fs::read(path).ok()
 }
 
-/// A sandbox whose `claude` is a package of this version.
+/// A sandbox with a `claude` package of this version.
 fn with_client(version: &str) -> Sandbox {
     let home = sandbox();
     let package = json!({ "name": "@anthropic-ai/claude-code", "version": version });
-    home.write(
-        home.home().join("npm/claude-code/package.json"),
-        package.to_string(),
-    );
+    home.write(home.home().join("npm/claude-code/package.json"), package.to_string());
     let script = home.write(home.home().join("npm/claude-code/cli.js"), "");
     home.put_on_path("claude", &script);
     home
 }
 
-/// The steps, with what differs from machine to machine replaced.
+/// Runs a command and replaces machine-specific paths in its output.
 fn told(home: &Sandbox, args: &[&str]) -> String {
     let text = shown(home, &home.mem(args));
     let exe = exe().display().to_string();
@@ -42,53 +39,47 @@ fn told(home: &Sandbox, args: &[&str]) -> String {
 }
 
 #[test]
-fn every_step_is_shown_and_a_second_time_nothing_is_changed() {
+fn second_install_changes_nothing() {
     let home = with_client("2.1.325");
     home.write(settings_path(&home), "{\n  \"model\": \"opus\"\n}\n");
     assert_snapshot!(told(&home, &["install"]), @r"
     ok     client     Claude Code 2.1.325 ([HOME]/.local/bin/claude)
     ok     directory  [HOME]/.claude-mem
-    ok     settings   all readable
-    ok     database   [HOME]/.claude-mem/claude-mem.db, sound
+    ok     settings   all valid
+    ok     database   [HOME]/.claude-mem/claude-mem.db, intact
     done   hooks      10 events, started directly, in [HOME]/.claude/settings.json
                       backup: [HOME]/.claude-mem/backups/clients/settings.json.20260131T100000Z
     done   tools      the agent's search tools in [HOME]/.claude.json
                       backup: [HOME]/.claude-mem/backups/clients/claude.json.20260131T100000Z
     done   provider   local: no model, no network, no tokens
-    ok     worker     left to you, as set: `claude-mem worker start`
-    ok     check      a made-up session went through the hooks, left “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, “Use 7 retry attempts, never 8, because the 8th trips the limiter” and the next one was told
-    `claude-mem import transcripts` takes in what happened before today.
+    ok     worker     manual, as configured: `claude-mem worker start`
+    ok     check      a test session through the hooks produced “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, “Use 7 retry attempts, never 8, because the 8th trips the limiter”, and the next session was given it
+    Run `claude-mem import transcripts` to import past sessions.
 
-    Start Claude Code as always: it remembers from now on. `claude-mem status` shows what.
+    Start Claude Code as usual; its sessions are now recorded. `claude-mem status` shows the state.
     [exit 0]
     ");
-    let before = (
-        bytes(&settings_path(&home)),
-        bytes(&home.home().join(".claude.json")),
-    );
+    let before = (bytes(&settings_path(&home)), bytes(&home.home().join(".claude.json")));
     let again = told(&home, &["install"]);
     assert!(!again.contains("done "), "{again}");
-    let after = (
-        bytes(&settings_path(&home)),
-        bytes(&home.home().join(".claude.json")),
-    );
+    let after = (bytes(&settings_path(&home)), bytes(&home.home().join(".claude.json")));
     assert_eq!(before, after);
 }
 
 #[test]
-fn a_dry_run_changes_nothing_at_all() {
+fn dry_run_changes_nothing() {
     let home = with_client("2.0.77");
     let state = bytes(&home.home().join(".claude.json"));
     assert_snapshot!(told(&home, &["install", "--dry-run"]), @r"
     ok     client     Claude Code 2.0.77 ([HOME]/.local/bin/claude)
     would  directory  [HOME]/.claude-mem
-    ok     settings   all readable
+    ok     settings   all valid
     would  database   [HOME]/.claude-mem/claude-mem.db
     would  hooks      9 events, through a shell, in [HOME]/.claude/settings.json
     would  tools      the agent's search tools in [HOME]/.claude.json
     would  provider   local: no model, no network, no tokens
-    ok     worker     left to you, as set: `claude-mem worker start`
-    would  check      a made-up session goes through the hooks
+    ok     worker     manual, as configured: `claude-mem worker start`
+    would  check      run a test session through the hooks
     [exit 0]
     ");
     assert!(!home.data_dir().exists());
@@ -96,17 +87,14 @@ fn a_dry_run_changes_nothing_at_all() {
     assert_eq!(bytes(&home.home().join(".claude.json")), state);
 }
 
-/// Settings as people have them; what comes back must be these bytes.
+/// Settings files as users have them. Uninstall must restore these bytes.
 const SETTINGS: [(&str, Option<&str>); 16] = [
     ("missing", None),
     ("empty file", Some("")),
     ("empty object", Some("{}")),
     ("empty object and a line end", Some("{}\n")),
     ("only a comment", Some("// nothing yet\n")),
-    (
-        "plain",
-        Some("{\n  \"model\": \"opus\",\n  \"includeCoAuthoredBy\": false\n}\n"),
-    ),
+    ("plain", Some("{\n  \"model\": \"opus\",\n  \"includeCoAuthoredBy\": false\n}\n")),
     (
         "comments and trailing commas",
         Some(
@@ -135,36 +123,23 @@ const SETTINGS: [(&str, Option<&str>); 16] = [
         "Windows line ends",
         Some("{\r\n  \"model\": \"opus\",\r\n  \"env\": {\r\n    \"A\": \"b\"\r\n  }\r\n}\r\n"),
     ),
-    (
-        "a byte order mark",
-        Some("\u{feff}{\n  \"model\": \"opus\"\n}"),
-    ),
+    ("a byte order mark", Some("\u{feff}{\n  \"model\": \"opus\"\n}")),
     (
         "unknown keys",
-        Some(
-            "{\n  \"fromTheFuture\": {\"deep\": [{\"er\": null}]},\n  \"numbers\": [1e9, -0.5]\n}",
-        ),
+        Some("{\n  \"fromTheFuture\": {\"deep\": [{\"er\": null}]},\n  \"numbers\": [1e9, -0.5]\n}"),
     ),
     ("empty hooks", Some("{\n  \"hooks\": {}\n}\n")),
-    (
-        "an empty list of hooks",
-        Some("{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n"),
-    ),
-    (
-        "odd spacing",
-        Some("{ \"model\" :\"opus\"\n\n\n ,\"hooks\":{\n\n} }\n\n"),
-    ),
+    ("an empty list of hooks", Some("{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n")),
+    ("odd spacing", Some("{ \"model\" :\"opus\"\n\n\n ,\"hooks\":{\n\n} }\n\n")),
 ];
 
 fn meaning(text: &str) -> Value {
-    let lines = text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or_default());
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     serde_json::from_str(&lines.collect::<String>()).expect("JSON without comments")
 }
 
 #[test]
-fn what_is_installed_and_uninstalled_leaves_the_same_bytes() {
+fn uninstall_restores_the_same_bytes() {
     for (name, settings) in SETTINGS {
         let home = with_client("2.1.325");
         let path = settings_path(&home);
@@ -174,56 +149,36 @@ fn what_is_installed_and_uninstalled_leaves_the_same_bytes() {
         let state = bytes(&home.home().join(".claude.json"));
         home.mem(&["install", "--no-check"]).ok();
         let installed = String::from_utf8(bytes(&path).expect("settings")).expect("text");
-        assert_eq!(
-            installed.matches("\"claude-code\"").count(),
-            10,
-            "{name}: {installed}"
-        );
+        assert_eq!(installed.matches("\"claude-code\"").count(), 10, "{name}: {installed}");
         home.mem(&["uninstall"]).ok();
-        assert_eq!(
-            bytes(&path).as_deref(),
-            settings.map(str::as_bytes),
-            "{name}"
-        );
+        assert_eq!(bytes(&path).as_deref(), settings.map(str::as_bytes), "{name}");
         assert_eq!(bytes(&home.home().join(".claude.json")), state, "{name}");
-        assert!(
-            home.data_dir().join("claude-mem.db").exists(),
-            "memories stay"
-        );
+        assert!(home.data_dir().join("claude-mem.db").exists(), "memories stay");
     }
 }
 
 #[test]
-fn what_somebody_changed_meanwhile_stays_changed() {
+fn uninstall_keeps_later_changes() {
     let home = with_client("2.1.325");
     home.write(settings_path(&home), "{\n  \"model\": \"opus\"\n}\n");
     home.mem(&["install"]).ok();
     let edited = home.read(settings_path(&home)).replace("opus", "sonnet");
     home.write(settings_path(&home), edited);
     let state = home.home().join(".claude.json");
-    let edited = home
-        .read(&state)
-        .replace("\"numStartups\":10", "\"numStartups\":11");
+    let edited = home.read(&state).replace("\"numStartups\":10", "\"numStartups\":11");
     home.write(&state, edited);
     home.mem(&["uninstall"]).ok();
-    assert_eq!(
-        meaning(&home.read(settings_path(&home))),
-        json!({ "model": "sonnet" })
-    );
+    assert_eq!(meaning(&home.read(settings_path(&home))), json!({ "model": "sonnet" }));
     let state = meaning(&home.read(&state));
-    assert_eq!(
-        (&state["numStartups"], &state["mcpServers"]),
-        (&json!(11), &json!({}))
-    );
+    assert_eq!((&state["numStartups"], &state["mcpServers"]), (&json!(11), &json!({})));
 }
 
 #[test]
-fn hooks_of_an_earlier_version_of_ours_are_replaced_and_do_not_come_back() {
+fn hooks_of_an_older_version_are_replaced() {
     let home = with_client("2.1.325");
-    let hook =
-        json!({ "type": "command", "command": "~/.local/bin/claude-mem hook claude-code Stop" });
+    let hook = json!({ "type": "command", "command": "~/.local/bin/claude-mem hook claude-code Stop" });
     let other = json!({ "hooks": [{ "type": "command", "command": "bell" }] });
-    home.settings(&json!({ "hooks": { "Stop": [{ "hooks": [hook] }, other] } }));
+    home.write_settings(&json!({ "hooks": { "Stop": [{ "hooks": [hook] }, other] } }));
     home.mem(&["install"]).ok();
     let text = home.read(settings_path(&home));
     assert!(!text.contains("~/.local"), "{text}");
@@ -233,23 +188,17 @@ fn hooks_of_an_earlier_version_of_ours_are_replaced_and_do_not_come_back() {
 }
 
 #[test]
-fn a_project_is_set_up_by_itself_and_leaves_the_users_settings_alone() {
+fn project_install_leaves_user_settings_alone() {
     let home = with_client("2.1.325");
     home.write(settings_path(&home), "{}");
-    let local = home.write(
-        ".claude/settings.local.json",
-        "{\n  \"permissions\": {}\n}\n",
-    );
+    let local = home.write(".claude/settings.local.json", "{\n  \"permissions\": {}\n}\n");
     let state = bytes(&home.home().join(".claude.json"));
     home.mem(&["install", "--project"]).ok();
     assert_eq!(home.read(settings_path(&home)), "{}");
     assert!(home.read(&local).contains("SessionStart"));
     let servers = meaning(&home.read(home.home().join(".claude.json")));
     let project = home.project().display().to_string();
-    assert!(
-        servers["projects"][&project]["mcpServers"]["claude-mem"].is_object(),
-        "{servers}"
-    );
+    assert!(servers["projects"][&project]["mcpServers"]["claude-mem"].is_object(), "{servers}");
     assert_eq!(servers["mcpServers"], json!({}));
     home.mem(&["uninstall", "--project"]).ok();
     assert_eq!(home.read(&local), "{\n  \"permissions\": {}\n}\n");
@@ -257,59 +206,37 @@ fn a_project_is_set_up_by_itself_and_leaves_the_users_settings_alone() {
 }
 
 #[test]
-fn what_is_registered_for_projects_is_repaired_there_and_not_for_the_user() {
+fn repair_rewrites_project_registrations_only() {
     let home = with_client("2.1.325");
     home.write(settings_path(&home), "{}");
     let second = home.home().join("second");
     std::fs::create_dir(&second).expect("made");
     home.mem(&["install", "--project"]).ok();
-    home.mem(&["install", "--project", &second.display().to_string()])
-        .ok();
-    let places =
-        [home.project(), second.as_path()].map(|dir| dir.join(".claude/settings.local.json"));
+    home.mem(&["install", "--project", &second.display().to_string()]).ok();
+    let places = [home.project(), second.as_path()].map(|dir| dir.join(".claude/settings.local.json"));
     for place in &places {
         std::fs::write(place, "{}").expect("taken out");
     }
     home.mem(&["repair"]).ok();
     for place in &places {
-        assert!(
-            home.read(place).contains("SessionStart"),
-            "{}",
-            place.display()
-        );
+        assert!(home.read(place).contains("SessionStart"), "{}", place.display());
     }
     assert_eq!(home.read(settings_path(&home)), "{}");
 }
 
 #[test]
-fn files_that_cannot_be_understood_are_refused_and_nothing_is_changed() {
+fn invalid_client_files_are_left_alone() {
     type Spoil = fn(&Sandbox, &Path);
     let cases: [(&str, Spoil, &str); 8] = [
-        (
-            "broken",
-            |home, path| drop(home.write(path, "{ \"model\": ")),
-            "cannot be understood",
-        ),
-        (
-            "a list",
-            |home, path| drop(home.write(path, "[]")),
-            "an object was expected",
-        ),
+        ("broken", |home, path| drop(home.write(path, "{ \"model\": ")), "cannot be parsed"),
+        ("a list", |home, path| drop(home.write(path, "[]")), "expected an object"),
         (
             "hooks of another shape",
             |home, path| drop(home.write(path, "{\"hooks\": []}")),
             "hooks is not an object",
         ),
-        (
-            "not text",
-            |home, path| drop(home.write(path, b"\xff\xfe{}")),
-            "is not text",
-        ),
-        (
-            "huge",
-            |home, path| drop(home.write(path, vec![b' '; 5 << 20])),
-            "larger than 4 MB",
-        ),
+        ("not text", |home, path| drop(home.write(path, b"\xff\xfe{}")), "is not UTF-8 text"),
+        ("huge", |home, path| drop(home.write(path, vec![b' '; 5 << 20])), "larger than 4 MB"),
         (
             "read-only",
             |home, path| {
@@ -325,13 +252,9 @@ fn files_that_cannot_be_understood_are_refused_and_nothing_is_changed() {
                 std::os::unix::fs::symlink(&other, path).expect("linked");
                 std::os::unix::fs::symlink(path, &other).expect("linked");
             },
-            "a link that leads nowhere",
+            "is a broken link",
         ),
-        (
-            "a directory",
-            |_, path| std::fs::create_dir(path).expect("made"),
-            "is not a file",
-        ),
+        ("a directory", |_, path| std::fs::create_dir(path).expect("made"), "is not a file"),
     ];
     for (name, spoil, want) in cases {
         let home = with_client("2.1.325");
@@ -341,26 +264,16 @@ fn files_that_cannot_be_understood_are_refused_and_nothing_is_changed() {
         let output = home.mem(&["install"]);
         assert_eq!(output.code, Some(1), "{name}: {output}");
         assert!(output.stderr.contains(want), "{name}: {output}");
-        assert!(
-            output.stderr.contains("nothing was changed"),
-            "{name}: {output}"
-        );
-        assert_eq!(
-            (bytes(&path), bytes(&home.home().join(".claude.json"))),
-            (before, state),
-            "{name}"
-        );
-        assert!(
-            !home.data_dir().exists(),
-            "{name}: not even our own directory"
-        );
+        assert!(output.stderr.contains("nothing was changed"), "{name}: {output}");
+        assert_eq!((bytes(&path), bytes(&home.home().join(".claude.json"))), (before, state), "{name}");
+        assert!(!home.data_dir().exists(), "{name}: the data directory was created");
         let listed = std::fs::read_dir(path.parent().expect("a directory")).expect("listed");
-        assert!(listed.count() <= 2, "{name}: nothing is left lying about");
+        assert!(listed.count() <= 2, "{name}: files left behind");
     }
 }
 
 #[test]
-fn a_link_stays_a_link() {
+fn symlink_stays_a_symlink() {
     let home = with_client("2.1.325");
     let real = home.write(home.home().join("dotfiles/claude.json"), "{}\n");
     std::os::unix::fs::symlink(&real, settings_path(&home)).expect("linked");
@@ -372,7 +285,7 @@ fn a_link_stays_a_link() {
 }
 
 #[test]
-fn a_client_that_is_too_old_is_told_so() {
+fn old_client_is_rejected() {
     let home = with_client("1.0.88");
     let output = home.mem(&["install"]);
     assert_eq!(output.code, Some(1));
@@ -381,15 +294,12 @@ fn a_client_that_is_too_old_is_told_so() {
 }
 
 #[test]
-fn the_clients_own_directory_is_found_by_its_variable() {
+fn claude_config_dir_is_respected() {
     let mut home = with_client("2.1.325");
     let dir = home.home().join("elsewhere");
     home.set_env("CLAUDE_CONFIG_DIR", &dir);
     home.mem(&["install"]).ok();
-    assert!(
-        home.read(dir.join("settings.json"))
-            .contains("SessionStart")
-    );
+    assert!(home.read(dir.join("settings.json")).contains("SessionStart"));
     assert!(home.read(dir.join(".claude.json")).contains("mcpServers"));
     assert!(!settings_path(&home).exists());
     home.mem(&["uninstall"]).ok();
@@ -397,35 +307,24 @@ fn the_clients_own_directory_is_found_by_its_variable() {
 }
 
 #[test]
-fn a_data_directory_elsewhere_is_known_to_the_hooks() {
+fn custom_data_directory_is_passed_to_hooks() {
     let mut home = with_client("2.1.325");
     home.unset_env("CLAUDE_MEM_DATA_DIR");
     let data = home.home().join("elsewhere").display().to_string();
     home.mem(&["--data-dir", &data, "install"]).ok();
     let text = home.read(settings_path(&home));
     let hook = &meaning(&text)["hooks"]["UserPromptSubmit"][0]["hooks"][0];
-    let args: Vec<&str> = hook["args"]
-        .as_array()
-        .expect("args")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
-    let prompt = json!({ "session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "Hello" });
+    let args: Vec<&str> = hook["args"].as_array().expect("args").iter().filter_map(Value::as_str).collect();
+    let prompt =
+        json!({ "session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "Hello" });
     home.mem_with(&args, prompt.to_string()).ok();
-    let queued = home
-        .mem(&["--data-dir", &data, "queue", "list", "--json"])
-        .ok()
-        .json();
-    assert_eq!(
-        queued["items"].as_array().map(Vec::len),
-        Some(1),
-        "{queued}"
-    );
+    let queued = home.mem(&["--data-dir", &data, "queue", "list", "--json"]).ok().json();
+    assert_eq!(queued["items"].as_array().map(Vec::len), Some(1), "{queued}");
     assert!(!home.data_dir().exists());
 }
 
 #[test]
-fn a_program_gets_the_whole_story_as_json() {
+fn install_reports_json() {
     let home = with_client("2.1.325");
     let report = home.mem(&["install", "--json"]).ok().json();
     assert_eq!(report["ok"], true);
@@ -433,57 +332,41 @@ fn a_program_gets_the_whole_story_as_json() {
     assert_eq!(report["events"].as_array().map(Vec::len), Some(10));
     assert_eq!(report["remembered"]["told"], true);
     let report = home.mem(&["uninstall", "--json"]).ok().json();
-    assert_eq!(
-        (&report["ok"], &report["purged"]),
-        (&json!(true), &json!(false))
-    );
+    assert_eq!((&report["ok"], &report["purged"]), (&json!(true), &json!(false)));
 }
 
 #[test]
-fn a_provider_is_only_ever_set_by_somebody() {
+fn install_keeps_the_configured_provider() {
     let home = with_client("2.1.325");
     home.mem(&["install"]).ok();
-    assert_eq!(
-        home.mem(&["config", "get", "provider"]).ok().stdout,
-        "local\n"
-    );
+    assert_eq!(home.mem(&["config", "get", "provider"]).ok().stdout, "local\n");
     home.mem(&["install", "--provider", "claude"]).ok();
     home.mem(&["install"]).ok();
-    assert_eq!(
-        home.mem(&["config", "get", "provider"]).ok().stdout,
-        "claude\n"
-    );
+    assert_eq!(home.mem(&["config", "get", "provider"]).ok().stdout, "claude\n");
     assert_eq!(home.mem(&["install", "--provider", "hal"]).code, Some(64));
 }
 
 #[test]
-fn purging_takes_everything_of_ours_and_nothing_else() {
+fn purge_deletes_only_our_files() {
     let home = with_client("2.1.325");
     home.mem(&["install"]).ok();
     home.mem(&["uninstall", "--purge", "--yes"]).ok();
     assert!(!home.data_dir().exists());
     home.mem(&["install"]).ok();
     home.write(home.data_dir().join("notes.txt"), "mine");
-    for left in [
-        "claude-mem.before-migration-3.db",
-        "claude-mem.db.swap",
-        "recovering/claude-mem.db",
-    ] {
+    for left in ["claude-mem.before-migration-3.db", "claude-mem.db.swap", "recovering/claude-mem.db"] {
         home.write(home.data_dir().join(left), "memories");
     }
     let unasked = home.mem(&["uninstall", "--purge"]);
     assert_eq!(unasked.code, Some(64), "{unasked:?}");
     assert!(home.data_dir().join("claude-mem.db").exists());
     home.mem(&["uninstall", "--purge", "--yes"]).ok();
-    let left: Vec<_> = std::fs::read_dir(home.data_dir())
-        .expect("listed")
-        .flatten()
-        .collect();
+    let left: Vec<_> = std::fs::read_dir(home.data_dir()).expect("listed").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
 #[test]
-fn everything_is_private_whatever_the_umask() {
+fn files_are_private_with_any_umask() {
     let home = sandbox();
     let install = format!("umask 000; exec '{}' install", exe().display());
     let mut command = home.command("/bin/sh");
@@ -505,81 +388,58 @@ fn everything_is_private_whatever_the_umask() {
 }
 
 #[test]
-fn another_programs_database_is_left_alone_and_hooks_only_spool() {
+fn foreign_database_is_left_alone() {
     let home = sandbox();
-    // What SQLite writes first, with no application id: the other program sets none.
+    // A SQLite header without an application id: the other program sets none.
     let mut foreign = b"SQLite format 3\0".to_vec();
     foreign.resize(4096, 0);
     let path = home.write(home.data_dir().join("claude-mem.db"), &foreign);
     let output = shown(&home, &home.mem(&["install"]).ok());
     assert!(
-        output.contains(
-            "note   database   [HOME]/.claude-mem/claude-mem.db belongs to another program"
-        ),
+        output.contains("note   database   [HOME]/.claude-mem/claude-mem.db belongs to another program"),
         "{output}"
     );
     assert!(output.contains("claude-mem install --adopt"), "{output}");
-    home.hook(
-        "Stop",
-        json!({ "session_id": "s", "cwd": "/", "hook_event_name": "Stop" }).to_string(),
-    )
-    .ok();
+    home.hook("Stop", json!({ "session_id": "s", "cwd": "/", "hook_event_name": "Stop" }).to_string()).ok();
     assert_eq!(std::fs::read(path).expect("read"), foreign);
-    assert_eq!(
-        std::fs::read_dir(home.data_dir().join("spool"))
-            .expect("spool")
-            .count(),
-        1
-    );
+    assert_eq!(std::fs::read_dir(home.data_dir().join("spool")).expect("spool").count(), 1);
     let elsewhere = home.home().join("elsewhere");
     let elsewhere = elsewhere.to_str().expect("utf-8");
     home.mem(&["--data-dir", elsewhere, "install"]).ok();
 }
 
 #[test]
-fn the_earlier_program_is_mentioned_and_switched_off_on_request() {
+fn legacy_program_is_noted_and_disabled_on_request() {
     let home = with_client("2.1.325");
     let path = settings_path(&home);
     home.write(&path, SETTINGS[8].1.expect("its settings"));
     let output = home.mem(&["install"]).ok().stdout;
     assert!(
-        output.contains("still on (its plugin claude-mem@thedotmack, its hooks for Stop)"),
+        output.contains("still enabled (its plugin claude-mem@thedotmack, its hooks for Stop)"),
         "{output}"
     );
     home.mem(&["install", "--adopt"]).ok();
     let text = home.read(&path);
-    assert!(
-        !text.contains("summary-hook") && text.contains("\"claude-mem@thedotmack\": false"),
-        "{text}"
-    );
+    assert!(!text.contains("summary-hook") && text.contains("\"claude-mem@thedotmack\": false"), "{text}");
 }
 
 #[test]
-fn what_fits_together_is_said_without_the_network() {
+fn update_check_compares_versions() {
     let home = with_client("2.0.77");
     let before = home.mem(&["update-check", "--json"]).ok().json();
     assert_eq!(before["up_to_date"], false);
     home.mem(&["install"]).ok();
-    assert_eq!(
-        home.mem(&["update-check", "--json"]).ok().json()["up_to_date"],
-        true
-    );
+    assert_eq!(home.mem(&["update-check", "--json"]).ok().json()["up_to_date"], true);
     let package = json!({ "name": "@anthropic-ai/claude-code", "version": "2.1.325" });
-    home.write(
-        home.home().join("npm/claude-code/package.json"),
-        package.to_string(),
-    );
+    home.write(home.home().join("npm/claude-code/package.json"), package.to_string());
     let newer = home.mem(&["update-check"]).ok().stdout;
     assert!(newer.contains("claude-mem repair"), "{newer}");
     home.mem(&["repair"]).ok();
-    assert_eq!(
-        home.mem(&["update-check", "--json"]).ok().json()["up_to_date"],
-        true
-    );
+    assert_eq!(home.mem(&["update-check", "--json"]).ok().json()["up_to_date"], true);
     assert!(home.read(settings_path(&home)).contains("PostCompact"));
 }
 
-/// What the earlier program leaves on a machine: a database, a page of vectors, a log.
+/// Creates the files of the earlier claude-mem: a database and vectors.
 fn leave_earlier_program(home: &Sandbox) {
     let path = home.write(home.data_dir().join("chroma/index.bin"), "vectors");
     assert!(path.exists());
@@ -599,57 +459,43 @@ fn leave_earlier_program(home: &Sandbox) {
 }
 
 #[test]
-fn the_earlier_program_is_adopted_with_everything_it_knew() {
+fn adopt_imports_the_legacy_database() {
     let home = with_client("2.1.325");
     leave_earlier_program(&home);
     let before = std::fs::read(home.data_dir().join("claude-mem.db")).expect("read");
     let dry = home.mem(&["install", "--adopt", "--dry-run"]).ok().stdout;
-    assert!(dry.contains("would  earlier    its files move to"), "{dry}");
+    assert!(dry.contains("would  earlier    move its files to"), "{dry}");
     home.mem(&["install", "--adopt"]).ok();
-    let moved = home
-        .data_dir()
-        .join("backups/earlier-program-20260131T100000Z");
-    assert_eq!(
-        std::fs::read(moved.join("claude-mem.db")).expect("kept"),
-        before
-    );
+    let moved = home.data_dir().join("backups/earlier-program-20260131T100000Z");
+    assert_eq!(std::fs::read(moved.join("claude-mem.db")).expect("kept"), before);
     assert!(moved.join("chroma/index.bin").exists());
-    let found = home
-        .mem(&["search", "--all-projects", "sourdough"])
-        .ok()
-        .stdout;
+    let found = home.mem(&["search", "--all-projects", "sourdough"]).ok().stdout;
     assert!(found.contains("Sourdough rests for 18 hours"), "{found}");
     let report = home.mem(&["install", "--json"]).ok().json();
     assert_eq!(report["ok"], true, "{report:#}");
 }
 
 #[test]
-fn a_person_is_asked_before_a_model_is_used_and_whether_to_learn_from_the_past() {
+fn install_asks_for_provider_and_import() {
     let home = with_client("2.1.325");
     let command = home.mem_command(&["install", "--no-check"]);
-    let mut screen = match Tui::run(&home, &command) {
+    let mut screen = match TuiSession::run(&home, &command) {
         Ok(screen) => screen,
         Err(missing) => return println!("skipped: {missing}"),
     };
-    screen.wait_for("Who should write the memories?");
+    screen.wait_for("Which provider should write the memories?");
     screen.wait_for("at most 200,000 per session and 1,000,000 per day");
     screen.wait_for("Choose [1]");
     screen.press("2\r");
-    screen.wait_for("Take in what Claude Code wrote down of earlier sessions? [Y/n]");
+    screen.wait_for("Import past Claude Code sessions? [Y/n]");
     screen.press("n\r");
-    let output = screen.end().ok();
-    assert!(
-        output.stdout.contains("it remembers from now on"),
-        "{output}"
-    );
-    assert_eq!(
-        home.mem(&["config", "get", "provider"]).ok().stdout,
-        "claude\n"
-    );
+    let output = screen.wait_for_exit().ok();
+    assert!(output.stdout.contains("its sessions are now recorded"), "{output}");
+    assert_eq!(home.mem(&["config", "get", "provider"]).ok().stdout, "claude\n");
 }
 
 #[test]
-fn a_session_is_told_when_the_client_was_updated_since() {
+fn session_start_reports_an_updated_client() {
     let mut home = with_client("2.0.77");
     home.mem(&["install", "--no-check"]).ok();
     let start = json!({ "session_id": "s", "cwd": home.project(), "hook_event_name": "SessionStart", "source": "startup" });
@@ -657,19 +503,12 @@ fn a_session_is_told_when_the_client_was_updated_since() {
     assert!(!told(&home).contains("claude-mem repair"));
     home.set_env("AI_AGENT", "claude-code_2-1-325_cli");
     let told = told(&home);
-    assert!(
-        told.contains("written for Claude Code 2.0.77, this is 2.1.325 (claude-mem repair)"),
-        "{told}"
-    );
+    assert!(told.contains("installed for Claude Code 2.0.77, this is 2.1.325 (claude-mem repair)"), "{told}");
 }
 
-/// A process that looks like the earlier program's worker: it has its database open and has noted
-/// its number.
+/// Starts a process that looks like the worker of the earlier claude-mem: it has written a pid file.
 fn start_earlier_worker(home: &Sandbox, script: &str) -> std::process::Child {
-    let path = home.write(
-        home.home().join("plugin/scripts/worker-service.cjs"),
-        script,
-    );
+    let path = home.write(home.home().join("plugin/scripts/worker-service.cjs"), script);
     let child = home
         .command("/bin/sh")
         .arg(path)
@@ -683,13 +522,13 @@ fn start_earlier_worker(home: &Sandbox, script: &str) -> std::process::Child {
 }
 
 #[test]
-fn the_earlier_program_is_adopted_while_it_runs() {
-    // One that goes when it is asked to, and one that does not.
+fn running_legacy_worker_is_adopted() {
+    // One that exits on SIGTERM, and one that ignores it.
     for manners in ["", "trap '' TERM; "] {
         let home = with_client("2.1.325");
         leave_earlier_program(&home);
         home.write(settings_path(&home), SETTINGS[8].1.expect("its settings"));
-        // Its database stays open; reading from a pipe that nobody closes waits for ever.
+        // It keeps its database open and blocks on a pipe that is never closed.
         let script = format!(
             "{manners}exec 3<{}/claude-mem.db; echo ready; while :; do read -r line; done",
             home.data_dir().display()
@@ -698,7 +537,7 @@ fn the_earlier_program_is_adopted_while_it_runs() {
         let mut ready = [0; 6];
         let out = worker.stdout.as_mut().expect("its output");
         out.read_exact(&mut ready).expect("it is up");
-        // Before anybody decides, hooks of ours wait beside it.
+        // Before the adoption, events of our hooks wait in the spool.
         home.mem(&["install", "--no-check"]).ok();
         let prompt = json!({ "session_id": "s", "cwd": home.project(), "prompt": "Bake bread",
             "hook_event_name": "UserPromptSubmit", "prompt_id": "p" });
@@ -708,17 +547,11 @@ fn the_earlier_program_is_adopted_while_it_runs() {
 
         let adopted = home.mem(&["install", "--adopt", "--no-check"]).ok().stdout;
         worker.wait().expect("ended");
-        assert!(
-            adopted.contains("done   earlier    its worker was ended"),
-            "{adopted}"
-        );
-        assert!(
-            adopted.contains("end the sessions that are open"),
-            "{adopted}"
-        );
+        assert!(adopted.contains("done   earlier    stopped its worker"), "{adopted}");
+        assert!(adopted.contains("restart open Claude Code sessions"), "{adopted}");
         let settings = home.read(settings_path(&home));
         assert!(!settings.contains("summary-hook"), "{settings}");
-        // What it knew and what waited beside it are both here.
+        // Both its memories and the spooled events are imported.
         let found = home.mem(&["search", "--all-projects", "sourdough"]).ok();
         assert!(found.stdout.contains("rests for 18 hours"), "{found}");
         home.mem(&["worker", "run", "--until-drained"]).ok();
@@ -728,40 +561,34 @@ fn the_earlier_program_is_adopted_while_it_runs() {
 }
 
 #[test]
-fn an_earlier_worker_that_an_open_session_started_again_is_noticed() {
+fn restarted_legacy_worker_is_found() {
     let home = with_client("2.1.325");
     home.put_on_path("claude-mem", &exe());
     home.mem(&["install", "--no-check"]).ok();
     let mut worker = start_earlier_worker(&home, "echo ready; read -r line");
     let told = home.mem(&["doctor", "--json"]).json();
     let findings = told["findings"].as_array().expect("findings").iter();
-    let found = findings
-        .clone()
-        .find(|finding| finding["check"] == "earlier");
-    let fix = found
-        .and_then(|finding| finding["fix"].as_str())
-        .expect("a fix");
+    let found = findings.clone().find(|finding| finding["check"] == "earlier");
+    let fix = found.and_then(|finding| finding["fix"].as_str()).expect("a fix");
     assert!(fix.starts_with(&format!("kill {},", worker.id())), "{fix}");
     worker.kill().expect("ended");
     worker.wait().expect("gone");
-    // The sandbox would take it for ours.
+    // The sandbox would treat it as our worker.
     std::fs::remove_file(home.data_dir().join("worker.pid")).expect("removed");
     let told = home.mem(&["doctor"]).stdout;
     assert!(!told.contains("earlier"), "{told}");
 }
 
 #[test]
-fn purging_leaves_what_was_the_earlier_programs() {
+fn purge_keeps_legacy_files() {
     let home = with_client("2.1.325");
     leave_earlier_program(&home);
     home.mem(&["install", "--adopt", "--no-check"]).ok();
     let purged = home.mem(&["uninstall", "--purge", "--yes"]).ok().stdout;
-    assert!(purged.contains("what else is in"), "{purged}");
+    assert!(purged.contains("other files in"), "{purged}");
     let left = std::fs::read_dir(home.data_dir()).expect("there").flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["backups"]);
-    let moved = home
-        .data_dir()
-        .join("backups/earlier-program-20260131T100000Z/claude-mem.db");
+    let moved = home.data_dir().join("backups/earlier-program-20260131T100000Z/claude-mem.db");
     assert!(moved.exists());
 }

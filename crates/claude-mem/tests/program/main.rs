@@ -1,10 +1,6 @@
-//! The real executable in a sandboxed HOME, its whole output as the client or a person sees it.
+//! Program tests: run the real executable in a sandboxed HOME and check its whole output.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot set its stage stops and says where"
-)]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failed setup should stop the test")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,23 +1,17 @@
-//! Memories that a model makes, through the whole worker: what it is asked, what it costs, and
-//! what happens when it cannot be had.
+//! Memories written by a model, through the whole worker: requests, cost, and failures of the model.
 
-use rig::fake_claude::{FakeClaude, Step};
-use rig::model::{Fault, Gate, Script, ScriptedModel, Stop, Turn, Usage};
+use rig::fake_claude::{FakeClaude, FakeClaudeStep};
+use rig::model::{BilledUsage, ModelScript, ModelTurn, ResponseFault, ScriptedModel, StopReason, TestGate};
 use serde_json::Value;
 
-use crate::common::turns::{asking, counts, drain, observations, spend, turn};
+use crate::common::turns::{counts, drain, observations, sandbox_with_provider, spend, turn};
 
 const ANSWER: &str = "<observation><type>decision</type><title>Prices are kept in cents</title>\
     <narrative>Floating point loses money.</narrative></observation>\
     <summary><request>Fix the prices</request><completed>They are integers</completed></summary>";
 
-fn bill(input: u64, output: u64) -> Usage {
-    Usage {
-        input,
-        output,
-        cache_read: 0,
-        cache_write: 0,
-    }
+fn bill(input: u64, output: u64) -> BilledUsage {
+    BilledUsage { input, output, cache_read: 0, cache_write: 0 }
 }
 
 fn status(home: &rig::Sandbox) -> Value {
@@ -25,10 +19,10 @@ fn status(home: &rig::Sandbox) -> Value {
 }
 
 #[test]
-fn a_model_makes_the_memory_and_status_tells_its_price() {
-    let answer = Turn::text(ANSWER).usage(bill(1_500, 100));
-    let model = ScriptedModel::start(Script::new().turn(answer).otherwise(Turn::error(500)));
-    let home = asking("openai", &format!("{}/v1", model.url()));
+fn model_writes_memories_and_status_shows_the_cost() {
+    let answer = ModelTurn::text(ANSWER).usage(bill(1_500, 100));
+    let model = ScriptedModel::start(ModelScript::new().turn(answer).fallback(ModelTurn::error(500)));
+    let home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
     turn(&home, "one", 1);
     drain(&home);
     let made = observations(&home);
@@ -40,28 +34,28 @@ fn a_model_makes_the_memory_and_status_tells_its_price() {
     assert_eq!(status["spend"]["today"]["tokens"], 1_600);
     assert_eq!(status["spend"]["today"]["calls"], 1);
     assert_eq!(status["provider"], "openai");
-    // Nothing is amiss but that no client was told of us here.
+    // The only problem is that no hooks are installed here.
     let problems = status["problems"].as_array().expect("problems");
     assert_eq!(problems.len(), 1, "{status:#}");
     assert_eq!(problems[0]["fix"], "claude-mem install");
-    assert!(model.messages()[0].says("Ask 1"));
+    assert!(model.messages()[0].contains_text("Ask 1"));
 }
 
 #[test]
-fn the_users_own_claude_makes_the_memory_and_leaves_no_process() {
-    let home = asking("claude", "");
-    let fake = FakeClaude::put_in(&home.home().join(".local/bin"), [Step::answer(ANSWER)]);
+fn claude_provider_leaves_no_process() {
+    let home = sandbox_with_provider("claude", "");
+    let fake = FakeClaude::install_in(&home.home().join(".local/bin"), [FakeClaudeStep::answer(ANSWER)]);
     turn(&home, "one", 1);
     drain(&home);
     assert_eq!(observations(&home)[0].title, "Prices are kept in cents");
     assert_eq!(fake.messages().len(), 1);
     assert_eq!(status(&home)["spend"]["today"]["tokens"], 110);
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
-fn a_claude_that_is_not_there_is_said_and_the_distiller_does_its_work() {
-    let home = asking("claude", "");
+fn missing_claude_falls_back_to_local() {
+    let home = sandbox_with_provider("claude", "");
     home.mem(&["worker", "start"]).ok();
     turn(&home, "one", 1);
     drain(&home);
@@ -71,7 +65,7 @@ fn a_claude_that_is_not_there_is_said_and_the_distiller_does_its_work() {
     let problem = &status["problems"][0]["what"];
     assert_eq!(
         problem.as_str().unwrap_or_default(),
-        "the worker: memories are made without a model: the model cannot be used as it is set up: \
+        "the worker: memories are made without a model: the model is misconfigured: \
          claude was not found",
         "{status:#}"
     );
@@ -79,24 +73,24 @@ fn a_claude_that_is_not_there_is_said_and_the_distiller_does_its_work() {
 }
 
 #[test]
-fn no_model_is_asked_that_nobody_asked_for() {
-    let model = ScriptedModel::start(Script::new().otherwise(Turn::text(ANSWER)));
+fn no_model_is_called_by_default() {
+    let model = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::text(ANSWER)));
     for provider in ["auto", "local"] {
-        let home = asking(provider, &format!("{}/v1", model.url())).with_model(&model);
-        let fake = FakeClaude::put_in(&home.home().join(".local/bin"), []);
+        let home = sandbox_with_provider(provider, &format!("{}/v1", model.url())).with_model(&model);
+        let fake = FakeClaude::install_in(&home.home().join(".local/bin"), []);
         turn(&home, "one", 1);
         drain(&home);
         assert_eq!(counts(&home).summaries, 1, "{provider}");
-        assert_eq!((fake.heard().len(), model.requests().len()), (0, 0));
+        assert_eq!((fake.events().len(), model.requests().len()), (0, 0));
     }
 }
 
 #[test]
-fn ten_times_the_budget_of_work_costs_the_budget_and_at_most_one_call_more() {
+fn budget_is_exceeded_by_at_most_one_call() {
     let call = 6_100;
-    let answer = Turn::text("<skip/>").usage(bill(call - 100, 100));
-    let model = ScriptedModel::start(Script::new().otherwise(answer));
-    let mut home = asking("openai", &format!("{}/v1", model.url()));
+    let answer = ModelTurn::text("<skip/>").usage(bill(call - 100, 100));
+    let model = ScriptedModel::start(ModelScript::new().fallback(answer));
+    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
     home.set_env("CLAUDE_MEM_BUDGET_TOKENS_PER_DAY", "30000");
     home.set_env("CLAUDE_MEM_BUDGET_TOKENS_PER_SESSION", "14000");
     home.set_env("CLAUDE_MEM_PARALLEL_SESSIONS", "8");
@@ -111,7 +105,7 @@ fn ten_times_the_budget_of_work_costs_the_budget_and_at_most_one_call_more() {
     let events = sessions.len() as u64 * u64::from(turns) * 3;
     assert_eq!(counts(&home).queue.done, events);
     let rows = spend(&home);
-    let total = |rows: &mut dyn Iterator<Item = &claude_mem::store::SpendRow>| {
+    let total = |rows: &mut dyn Iterator<Item = &claude_mem_store::SpendRow>| {
         rows.map(|row| row.input_tokens + row.output_tokens).sum()
     };
     let spent: u64 = total(&mut rows.iter());
@@ -124,52 +118,31 @@ fn ten_times_the_budget_of_work_costs_the_budget_and_at_most_one_call_more() {
     assert_eq!(status(&home)["spend"]["today"]["tokens"], spent);
 }
 
-/// Every way in which a model goes wrong, each on a machine of its own, side by side: most of the
-/// time is spent waiting to ask again.
+/// Runs every model failure in its own sandbox, in parallel: most of the time is spent waiting for the
+/// next retry.
 #[test]
-fn whatever_the_model_does_every_event_is_stored_and_every_call_accounted_for() {
+fn model_failures_lose_no_event_and_no_cost() {
     let prose = "Sure! I have saved the observations about the prices for you.";
-    let cases: Vec<(&str, Turn)> = vec![
-        ("401", Turn::error(401)),
-        ("404", Turn::error(404)),
-        ("429", Turn::error(429)),
-        (
-            "429 for a second",
-            Turn::error(429).header("retry-after", "1"),
-        ),
-        (
-            "429 for a day",
-            Turn::error(429).header("retry-after", "86400"),
-        ),
-        ("500", Turn::error(500)),
-        ("529 for ever", Turn::error(529).header("retry-after", "x")),
-        (
-            "no answer",
-            Turn::text(ANSWER).fault(Fault::Hold(Gate::shut())),
-        ),
-        (
-            "half an answer",
-            Turn::text(ANSWER).fault(Fault::StallAt(200, Gate::shut())),
-        ),
-        ("a cut", Turn::text(ANSWER).fault(Fault::CutAt(300))),
-        ("a cut head", Turn::text(ANSWER).fault(Fault::CutAt(10))),
-        (
-            "a page",
-            Turn::text(ANSWER).fault(Fault::ContentType("text/html".into())),
-        ),
-        ("an endless one", Turn::text(ANSWER).fault(Fault::Endless)),
-        ("an empty one", Turn::text(ANSWER).fault(Fault::Empty)),
-        (
-            "not JSON",
-            Turn::text(ANSWER).fault(Fault::Body("<html>".into())),
-        ),
-        ("no text", Turn::text("")),
-        (
-            "a refusal",
-            Turn::text("I cannot help with that.").stop(Stop::Refusal),
-        ),
-        ("prose", Turn::text(prose)),
-        ("an error as text", Turn::text("API Error: 529 overloaded")),
+    let cases: Vec<(&str, ModelTurn)> = vec![
+        ("401", ModelTurn::error(401)),
+        ("404", ModelTurn::error(404)),
+        ("429", ModelTurn::error(429)),
+        ("429 for a second", ModelTurn::error(429).header("retry-after", "1")),
+        ("429 for a day", ModelTurn::error(429).header("retry-after", "86400")),
+        ("500", ModelTurn::error(500)),
+        ("529 for ever", ModelTurn::error(529).header("retry-after", "x")),
+        ("no answer", ModelTurn::text(ANSWER).fault(ResponseFault::Hold(TestGate::shut()))),
+        ("half an answer", ModelTurn::text(ANSWER).fault(ResponseFault::StallAt(200, TestGate::shut()))),
+        ("a cut", ModelTurn::text(ANSWER).fault(ResponseFault::CutAt(300))),
+        ("a cut head", ModelTurn::text(ANSWER).fault(ResponseFault::CutAt(10))),
+        ("a page", ModelTurn::text(ANSWER).fault(ResponseFault::ContentType("text/html".into()))),
+        ("an endless one", ModelTurn::text(ANSWER).fault(ResponseFault::Endless)),
+        ("an empty one", ModelTurn::text(ANSWER).fault(ResponseFault::Empty)),
+        ("not JSON", ModelTurn::text(ANSWER).fault(ResponseFault::Body("<html>".into()))),
+        ("no text", ModelTurn::text("")),
+        ("a refusal", ModelTurn::text("I cannot help with that.").stop(StopReason::Refusal)),
+        ("prose", ModelTurn::text(prose)),
+        ("an error as text", ModelTurn::text("API Error: 529 overloaded")),
     ];
     std::thread::scope(|scope| {
         for (case, answer) in cases {
@@ -178,9 +151,9 @@ fn whatever_the_model_does_every_event_is_stored_and_every_call_accounted_for() 
     });
 }
 
-fn misbehaving(case: &str, answer: Turn) {
-    let model = ScriptedModel::start(Script::new().otherwise(answer));
-    let mut home = asking("openai", &format!("{}/v1", model.url()));
+fn misbehaving(case: &str, answer: ModelTurn) {
+    let model = ScriptedModel::start(ModelScript::new().fallback(answer));
+    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
     home.set_env("CLAUDE_MEM_MODEL_SECONDS", "1");
     for number in 0..2 {
         turn(&home, "one", number);
@@ -190,35 +163,25 @@ fn misbehaving(case: &str, answer: Turn) {
     assert_eq!((counts.queue.done, counts.queue.dead), (6, 0), "{case}");
     assert_eq!((counts.prompts, counts.final_messages), (2, 2), "{case}");
     let calls = spend(&home);
-    assert!(
-        (1..=6).contains(&calls.len()),
-        "{case}: {} calls",
-        calls.len()
-    );
+    assert!((1..=6).contains(&calls.len()), "{case}: {} calls", calls.len());
     assert!(calls.iter().all(|row| row.outcome != "reserved"), "{case}");
     for made in observations(&home) {
         assert_eq!(made.made_by, "local", "{case}: {}", made.title);
     }
     let log = home.mem(&["worker", "logs"]).ok().stdout;
-    assert!(
-        log.contains("an episode was left to the distiller why="),
-        "{case}: {log}"
-    );
-    assert!(
-        !log.contains("Sure!") && !log.contains("I cannot"),
-        "{case}: {log}"
-    );
-    home.assert_alone();
+    assert!(log.contains("episode compressed without the model why="), "{case}: {log}");
+    assert!(!log.contains("Sure!") && !log.contains("I cannot"), "{case}: {log}");
+    home.assert_no_processes();
 }
 
 #[test]
-fn a_model_that_comes_back_is_asked_again() {
-    let script = Script::new()
-        .turn(Turn::error(500))
-        .turn(Turn::text(ANSWER))
-        .otherwise(Turn::text("<skip/>"));
+fn recovered_model_is_called_again() {
+    let script = ModelScript::new()
+        .turn(ModelTurn::error(500))
+        .turn(ModelTurn::text(ANSWER))
+        .fallback(ModelTurn::text("<skip/>"));
     let model = ScriptedModel::start(script);
-    let home = asking("openai", &format!("{}/v1", model.url()));
+    let home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
     turn(&home, "one", 1);
     drain(&home);
     assert_eq!(observations(&home)[0].made_by, "m-1");
@@ -226,9 +189,9 @@ fn a_model_that_comes_back_is_asked_again() {
 }
 
 #[test]
-fn a_key_is_never_shown() {
-    let model = ScriptedModel::start(Script::new().otherwise(Turn::error(401)));
-    let mut home = asking("openai", &format!("{}/v1", model.url()));
+fn api_key_is_never_shown() {
+    let model = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::error(401)));
+    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
     home.set_env("CLAUDE_MEM_API_KEY", "sk-canary-4711");
     home.mem(&["worker", "start"]).ok();
     turn(&home, "one", 1);
@@ -238,13 +201,7 @@ fn a_key_is_never_shown() {
     assert!(!status.contains("canary"), "{status}");
     assert!(!home.mem(&["worker", "logs"]).ok().stdout.contains("canary"));
     home.mem(&["worker", "stop"]).ok();
-    assert_eq!(
-        crate::common::hooks::places_of(&home, "sk-canary"),
-        [] as [&str; 0]
-    );
-    let sent = model.requests()[0]
-        .header("authorization")
-        .unwrap_or_default()
-        .to_owned();
+    assert_eq!(crate::common::hooks::files_containing(&home, "sk-canary"), [] as [&str; 0]);
+    let sent = model.requests()[0].header("authorization").unwrap_or_default().to_owned();
     assert_eq!(sent, "Bearer sk-canary-4711");
 }

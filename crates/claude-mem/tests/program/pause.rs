@@ -3,10 +3,10 @@ use insta::assert_snapshot;
 use crate::common::{NOW, sandbox, shown};
 
 #[test]
-fn a_pause_is_begun_seen_and_ended() {
+fn pause_is_shown_and_resumed() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["resume"])), @"
-    it was not paused
+    not paused
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["pause", "1h30m"])), @"
@@ -14,9 +14,9 @@ fn a_pause_is_begun_seen_and_ended() {
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
-    claude-mem 0.1.0  needs you
+    claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    0 waiting
@@ -37,7 +37,7 @@ fn a_pause_is_begun_seen_and_ended() {
 }
 
 #[test]
-fn a_pause_without_an_end_is_ended_by_hand_only() {
+fn pause_without_duration_does_not_expire() {
     let mut home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["pause", "--json"])), @r#"
     {
@@ -55,12 +55,9 @@ fn a_pause_without_an_end_is_ended_by_hand_only() {
 }
 
 #[test]
-fn a_pause_that_ran_out_is_over() {
+fn pause_expires() {
     let mut home = sandbox();
     home.mem(&["pause", "1h"]).ok();
     home.set_env("CLAUDE_MEM_NOW", (NOW + 3_600_000).to_string());
-    assert_eq!(
-        home.mem(&["status", "--json"]).ok().json()["paused"],
-        serde_json::Value::Null
-    );
+    assert_eq!(home.mem(&["status", "--json"]).ok().json()["paused"], serde_json::Value::Null);
 }

@@ -1,12 +1,12 @@
-use claude_mem::clock::Millis;
-use claude_mem::project;
-use claude_mem::store::Store;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::project;
+use claude_mem_store::Store;
 use insta::assert_snapshot;
 use rig::Sandbox;
 
 use crate::common::{NOW, sandbox, shown};
 
-/// Knows the sandbox's project and another directory of the same name.
+/// A store with the sandbox's project and another project of the same name.
 fn with_projects() -> Sandbox {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
@@ -16,9 +16,7 @@ fn with_projects() -> Sandbox {
     for (dir, minutes) in [(home.project(), 5), (&other, 90)] {
         let hint = project::identify(dir);
         let at = Millis(NOW).plus_seconds(-60 * minutes);
-        store
-            .write(|writes| writes.ensure_project(&hint, at))
-            .expect("made");
+        store.write(|writes| writes.ensure_project(&hint, at)).expect("made");
     }
     home
 }
@@ -27,31 +25,31 @@ fn with_projects() -> Sandbox {
 fn projects_are_listed_renamed_and_merged() {
     let home = with_projects();
     assert_snapshot!(shown(&home, &home.mem(&["project", "list"])), @"
-    id  name     sessions  memories  active     directory
-    1   project  0         0         5 min ago  [PROJECT]
-    2   project  0         0         1 h ago    [HOME]/old/project
+    id  name     sessions  observations  active     directory
+    1   project  0         0             5 min ago  [PROJECT]
+    2   project  0         0             1 h ago    [HOME]/old/project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "rename", "project", "website"])), @"
     [stderr]
-    error: several projects are called project; say which by its id: 1, 2
+    error: several projects are named project; use an id: 1, 2
     [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "rename", "2", "website"])), @"
-    project is now called website
+    renamed project to website
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "merge", "website", "1", "--dry-run"])), @"
-    website (0 sessions, 0 observations) would be part of project
+    website (0 sessions, 0 observations) would be merged into project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "merge", "website", "1"])), @"
-    website (0 sessions, 0 observations) is now part of project
+    website (0 sessions, 0 observations) merged into project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "merge", "1", "1"])), @"
     [stderr]
-    error: these are the same project
+    error: both are the same project
     [exit 64]
     ");
     let listed = home.mem(&["project", "list", "--json"]).ok();
@@ -76,29 +74,29 @@ fn projects_are_listed_renamed_and_merged() {
 }
 
 #[test]
-fn a_directory_can_be_made_part_of_a_project() {
+fn directory_can_be_added_to_a_project() {
     let home = with_projects();
     let fresh = home.home().join("fresh");
     std::fs::create_dir_all(&fresh).expect("made");
     let fresh = fresh.to_str().expect("utf-8");
     assert_snapshot!(shown(&home, &home.mem(&["project", "alias", "1", fresh])), @"
-    [HOME]/fresh counts as project
+    [HOME]/fresh now belongs to project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "rename", fresh, "renamed by its directory"])), @"
-    project is now called renamed by its directory
+    renamed project to renamed by its directory
     [exit 0]
     ");
     let taken = home.home().join("old/project");
     let taken = taken.to_str().expect("utf-8");
     assert_snapshot!(shown(&home, &home.mem(&["project", "alias", "1", taken])), @"
     [stderr]
-    error: [HOME]/old/project is already project 2 (project); `claude-mem project merge 2 1` makes them one
+    error: [HOME]/old/project already belongs to project 2 (project); `claude-mem project merge 2 1` merges them
     [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "alias", "nowhere", fresh])), @"
     [stderr]
-    error: there is no project nowhere; `claude-mem project list` lists them
+    error: no project nowhere; see `claude-mem project list`
     [exit 1]
     ");
 }

@@ -1,15 +1,15 @@
-use claude_mem::clock::Millis;
-use claude_mem::hook::event::{Body, Event, EventKey};
-use claude_mem::ids::ClientSessionId;
-use claude_mem::limits::ATTEMPTS_MAX;
-use claude_mem::queue::LeaseId;
-use claude_mem::store::Store;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::{Event, EventBody, EventKey};
+use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::limits::ATTEMPTS_MAX;
+use claude_mem_core::queue::LeaseId;
+use claude_mem_store::Store;
 use insta::assert_snapshot;
 use rig::Sandbox;
 
 use crate::common::{NOW, sandbox, shown};
 
-/// A store in which this many events wait, of which the first `dead` have failed for good.
+/// A store with this many queued events, the first `dead` of them dead.
 fn with_events(events: u8, dead: usize) -> Sandbox {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
@@ -18,7 +18,7 @@ fn with_events(events: u8, dead: usize) -> Sandbox {
     for number in 0..events {
         let event = Event {
             client: "claude-code".to_owned(),
-            // A failed event holds up its session, so each has one of its own.
+            // A failed event blocks its session, so each event has its own.
             session: ClientSessionId(format!("0000000{number}-0000-7000-8000-000000000000")),
             at: now.micros(),
             project: None,
@@ -27,46 +27,31 @@ fn with_events(events: u8, dead: usize) -> Sandbox {
             agent_type: None,
             transcript_path: None,
             cut: false,
-            body: Body::Prompt {
-                text: "words that no list shows".to_owned(),
-                private: false,
-            },
+            body: EventBody::Prompt { text: "words that no list shows".to_owned(), private: false },
         };
-        store
-            .write(|writes| writes.accept(EventKey([number; 16]), &event, now))
-            .expect("accepted");
+        store.write(|writes| writes.accept(EventKey([number; 16]), &event, now)).expect("accepted");
     }
-    for ready in store
-        .read()
-        .sessions_with_work()
-        .expect("read")
-        .iter()
-        .take(dead)
-    {
+    for ready in store.read().sessions_with_work().expect("read").iter().take(dead) {
         for attempt in 0..ATTEMPTS_MAX {
             let later = now.plus_seconds(i64::from(attempt) * 86_400);
             let lease = store
-                .write(|writes| {
-                    writes.lease_session(&ready.client, &ready.session, 1, LeaseId(7), later)
-                })
+                .write(|writes| writes.lease_session(&ready.client, &ready.session, 1, LeaseId(7), later))
                 .expect("leased")
                 .expect("it may be taken");
             let ids: Vec<_> = lease.events.iter().map(|event| event.id).collect();
-            store
-                .write(|writes| writes.fail(lease.id, &ids, "the model said no", later))
-                .expect("failed");
+            store.write(|writes| writes.fail(lease.id, &ids, "the model said no", later)).expect("failed");
         }
     }
     home
 }
 
 #[test]
-fn a_session_that_was_only_opened_waits_for_its_prompt() {
+fn session_without_a_prompt_waits() {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
     let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
     let now = Millis(NOW);
-    let mut hear = |number: u8, session: &str, body: Body| {
+    let mut hear = |number: u8, session: &str, body: EventBody| {
         let event = Event {
             client: "claude-code".to_owned(),
             session: ClientSessionId(session.to_owned()),
@@ -79,39 +64,22 @@ fn a_session_that_was_only_opened_waits_for_its_prompt() {
             cut: false,
             body,
         };
-        store
-            .write(|writes| writes.accept(EventKey([number; 16]), &event, now))
-            .expect("accepted");
+        store.write(|writes| writes.accept(EventKey([number; 16]), &event, now)).expect("accepted");
     };
-    let opened = || Body::SessionStart {
-        source: "startup".to_owned(),
-    };
+    let opened = || EventBody::SessionStart { source: "startup".to_owned() };
     hear(1, "idle", opened());
     let status = home.mem(&["status"]).ok().stdout;
-    assert!(
-        status.contains("queue    0 waiting, 1 waits for its prompt"),
-        "{status}"
-    );
+    assert!(status.contains("queue    0 waiting, 1 waiting for a prompt"), "{status}");
     let listed = home.mem(&["queue", "list"]).ok().stdout;
-    assert!(
-        listed.contains("waits for the session's prompt"),
-        "{listed}"
-    );
+    assert!(listed.contains("waiting for the session's prompt"), "{listed}");
     let text = "words that no list shows".to_owned();
-    hear(
-        2,
-        "idle",
-        Body::Prompt {
-            text,
-            private: false,
-        },
-    );
+    hear(2, "idle", EventBody::Prompt { text, private: false });
     let status = home.mem(&["status"]).ok().stdout;
     assert!(status.contains("queue    2 waiting\n"), "{status}");
 }
 
 #[test]
-fn an_empty_queue_is_said_so() {
+fn empty_queue_is_reported() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["queue", "list"])), @"
     the queue is empty
@@ -126,7 +94,7 @@ fn an_empty_queue_is_said_so() {
     "#);
     assert_snapshot!(shown(&home, &home.mem(&["queue", "retry", "1"])), @"
     [stderr]
-    error: nothing is remembered yet in [HOME]/.claude-mem
+    error: no memories yet in [HOME]/.claude-mem
     [exit 1]
     ");
 }
@@ -135,29 +103,29 @@ fn an_empty_queue_is_said_so() {
 fn dead_events_are_listed_retried_and_dropped() {
     let home = with_events(3, 2);
     assert_snapshot!(shown(&home, &home.mem(&["queue", "list"])), @"
-    id  state    kind    came      session   tries  why
+    id  state    kind    received  session   attempts  reason
     3   waiting  prompt  just now  00000002  0
-    2   dead     prompt  just now  00000001  3      the model said no
-    1   dead     prompt  just now  00000000  3      the model said no
+    2   dead     prompt  just now  00000001  3         the model said no
+    1   dead     prompt  just now  00000000  3         the model said no
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
-    claude-mem 0.1.0  needs you
+    claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    1 waiting, 2 dead
     provider local; no tokens spent
     disk     [SIZE] in [HOME]/.claude-mem
 
-    problem  2 events could not be worked on
+    problem  2 events could not be processed
              claude-mem queue list --state dead
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["queue", "retry", "3"])), @"
     [stderr]
-    error: 3 is not a dead event; `claude-mem queue list --state dead` lists them
+    error: 3 is not a dead event; see `claude-mem queue list --state dead`
     [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["queue", "drop", "1", "--dry-run"])), @"
@@ -182,17 +150,14 @@ fn dead_events_are_listed_retried_and_dropped() {
     no dead events
     [exit 0]
     ");
-    assert_eq!(
-        home.mem(&["status", "--json"]).ok().json()["queue"]["waiting"],
-        2
-    );
+    assert_eq!(home.mem(&["status", "--json"]).ok().json()["queue"]["waiting"], 2);
 }
 
 #[test]
-fn a_long_queue_is_shown_page_by_page() {
+fn queue_list_is_paged() {
     let home = with_events(5, 0);
     assert_snapshot!(shown(&home, &home.mem(&["queue", "list", "--limit", "2", "--offset", "1"])), @"
-    id  state    kind    came      session   tries  why
+    id  state    kind    received  session   attempts  reason
     4   waiting  prompt  just now  00000003  0
     3   waiting  prompt  just now  00000002  0
     more with --offset 3

@@ -1,4 +1,4 @@
-//! What reaches the agent at the moment of need, through the hooks that it would come through.
+//! Context and recall as the agent gets them, through the real hooks.
 
 use rig::Sandbox;
 use serde_json::{Value, json};
@@ -15,47 +15,27 @@ fn hook(home: &Sandbox, event: &str, session: &str, more: &Value) -> Value {
     for (name, value) in more.as_object().expect("fields") {
         payload[name] = value.clone();
     }
-    let output = home
-        .mem_with(&["hook", "claude-code", event], payload.to_string())
-        .ok();
+    let output = home.mem_with(&["hook", "claude-code", event], payload.to_string()).ok();
     serde_json::from_str(&output.stdout).expect("an answer")
 }
 
 fn told(answer: &Value) -> &str {
-    answer["hookSpecificOutput"]["additionalContext"]
-        .as_str()
-        .unwrap_or_default()
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
 }
 
 fn ask(home: &Sandbox, session: &str, prompt: &str) -> String {
-    told(&hook(
-        home,
-        "UserPromptSubmit",
-        session,
-        &json!({"prompt": prompt}),
-    ))
-    .to_owned()
+    told(&hook(home, "UserPromptSubmit", session, &json!({"prompt": prompt}))).to_owned()
 }
 
 fn start(home: &Sandbox, session: &str, source: &str) -> Value {
     hook(home, "SessionStart", session, &json!({"source": source}))
 }
 
-/// A session in which something was decided.
+/// Runs a session in which a decision was made.
 fn decide(home: &Sandbox) {
     let say = |asked: &str, answered: &str| {
-        hook(
-            home,
-            "UserPromptSubmit",
-            "earlier",
-            &json!({"prompt": asked}),
-        );
-        hook(
-            home,
-            "Stop",
-            "earlier",
-            &json!({"last_assistant_message": answered}),
-        );
+        hook(home, "UserPromptSubmit", "earlier", &json!({"prompt": asked}));
+        hook(home, "Stop", "earlier", &json!({"last_assistant_message": answered}));
     };
     say(
         "The totals of our invoices are off by a cent",
@@ -78,7 +58,7 @@ fn times_shown(home: &Sandbox) -> u64 {
 }
 
 #[test]
-fn a_decision_comes_back_with_the_prompt_that_needs_it_once() {
+fn decision_is_recalled_once_by_a_related_prompt() {
     let home = sandbox();
     decide(&home);
     let first = ask(&home, "later", QUESTION);
@@ -88,9 +68,9 @@ fn a_decision_comes_back_with_the_prompt_that_needs_it_once() {
     assert!(ask(&home, "another", QUESTION).contains("never truncated"));
 }
 
-/// The index offers a title; the words come when they are needed, and then count as told.
+/// The index offers only a title. The full text comes when it is needed, and then counts as shown.
 #[test]
-fn what_the_index_offered_is_still_told_by_a_file_and_by_a_prompt() {
+fn offered_title_is_still_recalled_in_full() {
     let home = sandbox();
     let file = home.write("src/invoice.rs", "// invoices\n".repeat(80));
     let edit = json!({
@@ -106,38 +86,48 @@ fn what_the_index_offered_is_still_told_by_a_file_and_by_a_prompt() {
     };
     let offered = |session: &str| {
         let index = start(&home, session, "startup");
-        assert!(
-            told(&index).contains("invoices up to whole cents"),
-            "{index}"
-        );
+        assert!(told(&index).contains("invoices up to whole cents"), "{index}");
     };
     offered("later");
     assert!(read("later").contains("Known of src/invoice.rs"));
     assert!(ask(&home, "later", QUESTION).contains("never truncated"));
     offered("another");
     assert!(ask(&home, "another", QUESTION).contains("never truncated"));
-    // The decision has been heard; what else there is of the file has not.
+    // The decision was shown already; the other memories of the file were not.
     let known = read("another");
     assert!(!known.contains("never truncated"), "{known}");
 }
 
 #[test]
-fn a_running_worker_answers_the_same_and_counts_it() {
+fn running_worker_recalls_the_same_text() {
     let home = sandbox();
     decide(&home);
     let alone = ask(&home, "alone", QUESTION);
     home.mem(&["worker", "start"]).ok();
-    // The first call of a cold worker may take longer than a hook waits; then the hook itself
-    // answers, in the same words.
-    assert_eq!(ask(&home, "first", QUESTION), alone);
-    assert_eq!(ask(&home, "second", QUESTION), alone);
-    assert_eq!(ask(&home, "second", QUESTION), "");
+    assert_eq!(recalls_of_worker(&home), 0);
+    // A cold or busy worker may take longer than a hook waits; then the hook itself answers with the
+    // same text. So ask until the worker has answered.
+    let mut asked = 0;
+    while recalls_of_worker(&home) == 0 {
+        assert!(asked < 50, "the worker never answers");
+        assert_eq!(ask(&home, &format!("session {asked}"), QUESTION), alone);
+        asked += 1;
+    }
+    assert_eq!(ask(&home, &format!("session {}", asked - 1), QUESTION), "");
     home.mem(&["worker", "stop"]).ok();
-    assert_eq!(times_shown(&home), 3);
+    assert_eq!(times_shown(&home), 1 + asked);
+}
+
+/// How many recall replies of the running worker were acknowledged.
+fn recalls_of_worker(home: &Sandbox) -> u64 {
+    let socket = crate::common::hooks::data(home).worker_sock(&home.home().join(".tmp"));
+    let status = claude_mem_capture::ipc::client::send_request(&socket, "status", None);
+    let status: Value = serde_json::from_str(&status.expect("a reply").expect("a worker")).expect("JSON");
+    status["recalls"].as_u64().expect("a number")
 }
 
 #[test]
-fn a_worker_that_does_not_answer_keeps_nobody_waiting() {
+fn unresponsive_worker_does_not_delay_hooks() {
     let home = sandbox();
     decide(&home);
     home.mem(&["worker", "start"]).ok();
@@ -152,7 +142,7 @@ fn a_worker_that_does_not_answer_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_new_project_is_welcomed_once() {
+fn new_project_is_greeted_once() {
     let home = sandbox();
     home.mem(&["worker", "run", "--until-drained"]).ok();
     let first = start(&home, "one", "startup");
@@ -162,33 +152,24 @@ fn a_new_project_is_welcomed_once() {
 }
 
 #[test]
-fn the_person_is_told_what_there_is_unless_they_said_no() {
+fn start_message_respects_its_setting() {
     let mut home = sandbox();
     decide(&home);
     let message = start(&home, "later", "startup")["systemMessage"].clone();
     let message = message.as_str().expect("a message").to_owned();
     assert!(message.starts_with("claude-mem: 1 memory of "), "{message}");
-    assert_eq!(
-        start(&home, "later", "resume")["systemMessage"],
-        Value::Null
-    );
+    assert_eq!(start(&home, "later", "resume")["systemMessage"], Value::Null);
     home.set_env("CLAUDE_MEM_SHOW_MESSAGE", "off");
-    assert_eq!(
-        start(&home, "later", "startup")["systemMessage"],
-        Value::Null
-    );
+    assert_eq!(start(&home, "later", "startup")["systemMessage"], Value::Null);
 }
 
 #[test]
-fn the_address_is_told_while_it_is_served_and_not_after_a_worker_was_killed() {
+fn viewer_address_is_shown_only_while_served() {
     let home = sandbox();
     decide(&home);
     let message = || {
         let answer = start(&home, "later", "startup");
-        answer["systemMessage"]
-            .as_str()
-            .expect("a message")
-            .to_owned()
+        answer["systemMessage"].as_str().expect("a message").to_owned()
     };
     assert!(!message().contains("http://"), "nobody serves it yet");
     home.mem(&["worker", "start"]).ok();
@@ -199,30 +180,26 @@ fn the_address_is_told_while_it_is_served_and_not_after_a_worker_was_killed() {
     let file = home.data_dir().join("worker.pid");
     let text = std::fs::read_to_string(&file).expect("its file");
     home.mem(&["worker", "stop"]).ok();
-    // As a kill leaves it.
+    // As after a kill.
     std::fs::write(&file, text).expect("its file again");
     assert!(!message().contains("http://"), "{}", message());
 }
 
 #[test]
-fn after_a_compaction_the_work_under_way_comes_first() {
+fn current_work_comes_first_after_compaction() {
     let home = sandbox();
     decide(&home);
     let answer = start(&home, "earlier", "compact");
     let text = told(&answer);
-    let asked = text
-        .find("## The work under way")
-        .expect("what was asked for");
-    assert!(text[asked..].starts_with(
-        "## The work under way: what was asked for last\n- The totals of our invoices"
-    ));
+    let asked = text.find("## The work under way").expect("what was asked for");
+    assert!(
+        text[asked..]
+            .starts_with("## The work under way: what was asked for last\n- The totals of our invoices")
+    );
     let index = text.find("## Index").expect("an index");
     assert!(asked < index);
     let cleared = start(&home, "fresh", "clear");
-    assert!(
-        told(&cleared).contains("## The work under way"),
-        "{cleared}"
-    );
+    assert!(told(&cleared).contains("## The work under way"), "{cleared}");
     let usual = start(&home, "usual", "startup");
     assert!(!told(&usual).contains("## The work under way"), "{usual}");
 }
@@ -235,20 +212,10 @@ fn turn(home: &Sandbox, session: &str, asked: &str, answered: &str) {
 }
 
 #[test]
-fn what_is_cleared_in_one_terminal_goes_on_there() {
+fn cleared_session_continues_in_its_terminal() {
     let home = sandbox();
-    turn(
-        &home,
-        "one",
-        "Migrate the billing tables to cents",
-        "Two of five are done.",
-    );
-    turn(
-        &home,
-        "two",
-        "Rewrite the login page",
-        "Half of it is done.",
-    );
+    turn(&home, "one", "Migrate the billing tables to cents", "Two of five are done.");
+    turn(&home, "two", "Rewrite the login page", "Half of it is done.");
     home.mem(&["worker", "run", "--until-drained"]).ok();
     hook(&home, "SessionEnd", "one", &json!({"reason": "clear"}));
     let cleared = start(&home, "next", "clear");
@@ -259,14 +226,14 @@ fn what_is_cleared_in_one_terminal_goes_on_there() {
 }
 
 #[test]
-fn a_forked_conversation_is_not_told_again() {
+fn forked_session_gets_no_context_twice() {
     let home = sandbox();
     decide(&home);
     assert_eq!(told(&start(&home, "fork", "fork")), "");
 }
 
 #[test]
-fn a_turn_that_left_no_memory_is_told_in_the_words_of_the_user() {
+fn turn_without_memories_is_quoted() {
     let home = sandbox();
     turn(
         &home,
@@ -277,27 +244,14 @@ fn a_turn_that_left_no_memory_is_told_in_the_words_of_the_user() {
     home.mem(&["worker", "run", "--until-drained"]).ok();
     let question = "May deploys of the warehouse go out before the courier pickup?";
     let first = ask(&home, "later", question);
-    assert!(
-        first.contains("turn (the user said): “Deploys of the warehouse"),
-        "{first}"
-    );
-    assert!(
-        first.contains("The agent answered: “Good to know.”"),
-        "{first}"
-    );
+    assert!(first.contains("turn (the user said): “Deploys of the warehouse"), "{first}");
+    assert!(first.contains("The agent answered: “Good to know.”"), "{first}");
     assert_eq!(ask(&home, "later", question), "", "once");
-    assert_eq!(
-        ask(
-            &home,
-            "other",
-            "draw a picture of a courier for the start page"
-        ),
-        ""
-    );
+    assert_eq!(ask(&home, "other", "draw a picture of a courier for the start page"), "");
 }
 
 #[test]
-fn a_private_turn_leaves_no_trace_of_the_files_it_read() {
+fn private_turn_records_no_files() {
     let home = sandbox();
     let file = home.write("src/invoice.rs", "// invoices\n".repeat(80));
     let edit = json!({
@@ -316,12 +270,12 @@ fn a_private_turn_leaves_no_trace_of_the_files_it_read() {
     assert_eq!(times_shown(&home), 1);
 }
 
-/// Leaves the notice of a database that was damaged.
+/// Records the notice that a damaged database was recovered.
 fn recovered(home: &Sandbox) {
-    let dir = claude_mem::paths::DataDir::new(home.data_dir());
-    let mut store = claude_mem::store::Store::open(&dir.db()).expect("a store");
-    let recovered = claude_mem::serve::recover::Recovered {
-        at: claude_mem::clock::Millis(crate::common::NOW),
+    let dir = claude_mem_core::paths::DataDir::new(home.data_dir());
+    let mut store = claude_mem_store::Store::open(&dir.db()).expect("a store");
+    let recovered = claude_mem_store::recovery::RecoveryNotice {
+        at: claude_mem_core::clock::Millis(crate::common::NOW),
         damaged: "/elsewhere/damaged.db".into(),
         backup_from: None,
         salvaged: 0,
@@ -329,30 +283,22 @@ fn recovered(home: &Sandbox) {
         incomplete: Vec::new(),
     };
     let notice = serde_json::to_string(&recovered).expect("json");
-    store
-        .write(|tx| tx.set_meta(claude_mem::serve::recover::NOTICE, &notice))
-        .expect("written");
+    store.write(|tx| tx.set_meta(claude_mem_store::recovery::RECOVERY_NOTICE_KEY, &notice)).expect("written");
 }
 
 #[test]
-fn what_needs_the_person_is_said_at_the_start_with_its_command() {
+fn session_start_names_problems_and_fixes() {
     let home = sandbox();
     decide(&home);
     recovered(&home);
     let answer = start(&home, "later", "startup");
-    for text in [
-        told(&answer),
-        answer["systemMessage"].as_str().expect("a message"),
-    ] {
-        assert!(
-            text.contains("the damaged one is kept: /elsewhere/damaged.db"),
-            "{answer}"
-        );
+    for text in [told(&answer), answer["systemMessage"].as_str().expect("a message")] {
+        assert!(text.contains("the damaged file is kept: /elsewhere/damaged.db"), "{answer}");
     }
 }
 
 #[test]
-fn an_agent_that_names_what_it_was_shown_has_cited_it() {
+fn mentioned_memory_counts_as_cited() {
     let home = sandbox();
     decide(&home);
     assert!(ask(&home, "later", QUESTION).contains("#1 "));
@@ -360,22 +306,15 @@ fn an_agent_that_names_what_it_was_shown_has_cited_it() {
     hook(&home, "Stop", "later", &stop);
     home.mem(&["worker", "run", "--until-drained"]).ok();
     let why = home.mem(&["why", "#1"]).ok();
-    assert!(
-        why.stdout.starts_with("#1 was shown once, cited once"),
-        "{why}"
-    );
+    assert!(why.stdout.starts_with("#1 was shown once, cited once"), "{why}");
 }
 
 #[test]
-fn a_preference_holds_everywhere_once_it_is_confirmed() {
+fn confirmed_preference_applies_to_every_project() {
     let home = sandbox();
-    home.mem(&["save", "--global", "Run the formatter before every commit"])
-        .ok();
+    home.mem(&["save", "--global", "Run the formatter before every commit"]).ok();
     let list = home.mem(&["preferences"]).ok();
-    assert_eq!(
-        list.stdout,
-        "in every project\n    #1  Run the formatter before every commit\n"
-    );
+    assert_eq!(list.stdout, "in every project\n    #1  Run the formatter before every commit\n");
     hook(
         &home,
         "UserPromptSubmit",
@@ -384,40 +323,29 @@ fn a_preference_holds_everywhere_once_it_is_confirmed() {
             "prompt": "From now on I prefer small commits, always run the linter before you commit anything",
         }),
     );
-    hook(
-        &home,
-        "Stop",
-        "one",
-        &json!({"last_assistant_message": "Noted, I will."}),
-    );
+    hook(&home, "Stop", "one", &json!({"last_assistant_message": "Noted, I will."}));
     home.mem(&["worker", "run", "--until-drained"]).ok();
     let list = home.mem(&["preferences", "--json"]).ok();
     let list: Value = serde_json::from_str(&list.stdout).expect("json");
-    let proposed = list["proposed"][0]["id"]
-        .as_str()
-        .expect("one is proposed")
-        .to_owned();
+    let proposed = list["proposed"][0]["id"].as_str().expect("one is proposed").to_owned();
     home.mem(&["preferences", "--confirm", &proposed]).ok();
     let told_there = start(&home, "two", "startup");
     assert!(told(&told_there).contains("linter"), "{told_there}");
     home.mem(&["preferences", "--decline", &proposed]).ok();
     let list = home.mem(&["preferences"]).ok();
     assert!(!list.stdout.contains("linter"), "{list}");
-    // What was never said in a project cannot go back to one.
+    // A preference that never had a project cannot be declined into one.
     let refused = home.mem(&["preferences", "--decline", "#1"]);
-    assert!(
-        refused.stderr.contains("belongs to no project"),
-        "{refused}"
-    );
+    assert!(refused.stderr.contains("belongs to no project"), "{refused}");
 }
 
 #[test]
-fn what_a_session_saved_itself_is_not_brought_back_to_it() {
+fn session_does_not_recall_its_own_saves() {
     let home = sandbox();
     ask(&home, "later", "Have a look at the invoices");
     let mut command = home.mem_command(&["mcp"]);
     command.env("CLAUDE_CODE_SESSION_ID", "later");
-    let mut mcp = rig::mcp::Mcp::spawn(command);
+    let mut mcp = rig::mcp::McpTestClient::spawn(command);
     mcp.initialize();
     let note = "Invoices are rounded up to whole cents, never truncated, because auditors complain";
     mcp.call_text("save_memory", json!({ "text": note }));
@@ -426,7 +354,7 @@ fn what_a_session_saved_itself_is_not_brought_back_to_it() {
 }
 
 #[test]
-fn what_a_subagent_was_told_of_a_file_the_others_have_not_heard() {
+fn subagent_recall_is_tracked_separately() {
     let home = sandbox();
     let file = home.write("src/invoice.rs", "// cents\n".repeat(200));
     let edit = json!({
@@ -434,12 +362,7 @@ fn what_a_subagent_was_told_of_a_file_the_others_have_not_heard() {
         "tool_input": {"file_path": file, "old_string": "a", "new_string": "b"},
         "tool_response": {"filePath": file},
     });
-    hook(
-        &home,
-        "UserPromptSubmit",
-        "earlier",
-        &json!({"prompt": "Round the invoices up"}),
-    );
+    hook(&home, "UserPromptSubmit", "earlier", &json!({"prompt": "Round the invoices up"}));
     hook(&home, "PostToolUse", "earlier", &edit);
     hook(
         &home,
@@ -461,8 +384,8 @@ fn what_a_subagent_was_told_of_a_file_the_others_have_not_heard() {
     assert!(!read(None) && !read(Some("a1")), "each of them once");
 }
 
-/// Holds the database as another writer does.
-#[allow(clippy::disallowed_methods, reason = "a writer that is not the store")]
+/// Locks the database like another writer.
+#[allow(clippy::disallowed_methods, reason = "a second writer beside the store")]
 fn writing(home: &Sandbox) -> rusqlite::Connection {
     let path = home.data_dir().join("claude-mem.db");
     let conn = rusqlite::Connection::open(path).expect("opened");
@@ -471,7 +394,7 @@ fn writing(home: &Sandbox) -> rusqlite::Connection {
 }
 
 #[test]
-fn another_writer_costs_nothing_of_what_is_told() {
+fn locked_database_does_not_prevent_context() {
     let home = sandbox();
     decide(&home);
     let lock = writing(&home);
@@ -490,25 +413,19 @@ fn another_writer_costs_nothing_of_what_is_told() {
 }
 
 #[test]
-fn the_first_session_of_a_project_hears_what_holds_everywhere_and_it_is_noted() {
+fn first_session_gets_global_preferences() {
     let home = sandbox();
-    home.mem(&["save", "--global", "Run the formatter before every commit"])
-        .ok();
+    home.mem(&["save", "--global", "Run the formatter before every commit"]).ok();
     let elsewhere = home.home().join("elsewhere");
     std::fs::create_dir_all(&elsewhere).expect("a directory");
-    let first = hook(
-        &home,
-        "SessionStart",
-        "one",
-        &json!({"source": "startup", "cwd": elsewhere}),
-    );
+    let first = hook(&home, "SessionStart", "one", &json!({"source": "startup", "cwd": elsewhere}));
     assert!(told(&first).contains("nothing is recorded yet"), "{first}");
     assert!(told(&first).contains("- #1 Run the formatter"), "{first}");
     assert_eq!(times_shown(&home), 1);
 }
 
 #[test]
-fn a_preview_is_what_a_session_is_told_to_the_letter() {
+fn context_preview_equals_session_start() {
     let mut home = sandbox();
     decide(&home);
     recovered(&home);
@@ -518,13 +435,7 @@ fn a_preview_is_what_a_session_is_told_to_the_letter() {
     assert!(told(&answer).contains("Tell the user: "), "{answer}");
     home.set_env("CLAUDE_MEM_CONTEXT", "off");
     let preview: Value = home.mem(&["context", "--json"]).ok().json();
-    assert_eq!(
-        (&preview["text"], &preview["off"]),
-        (&json!(""), &json!(true))
-    );
+    assert_eq!((&preview["text"], &preview["off"]), (&json!(""), &json!(true)));
     let said = home.mem(&["context"]).ok();
-    assert!(
-        said.stdout.starts_with("a session would be told nothing: "),
-        "{said}"
-    );
+    assert!(said.stdout.starts_with("context is off; "), "{said}");
 }

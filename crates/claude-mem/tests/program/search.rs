@@ -1,14 +1,14 @@
-use claude_mem::clock::Millis;
-use claude_mem::ids::ClientSessionId;
-use claude_mem::memory::{NewObservation, ObservationType, Origin};
-use claude_mem::project;
-use claude_mem::store::{NewSession, Store, Stored};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::project;
+use claude_mem_store::{NewObservationMeta, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
 
 use crate::common::{NOW, sandbox, shown};
 
-/// Remembers a login and two decisions of the sandbox's project, and one thing of another.
+/// A store with three observations of the sandbox's project and one of another project.
 fn with_memories() -> Sandbox {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
@@ -16,24 +16,9 @@ fn with_memories() -> Sandbox {
     let other = home.home().join("bakery");
     std::fs::create_dir_all(&other).expect("made");
     let rows = [
-        (
-            home.project(),
-            "bugfix",
-            "Login no longer loops on an expired cookie",
-            50,
-        ),
-        (
-            home.project(),
-            "decision",
-            "Sessions are kept in Redis, not in Postgres",
-            40,
-        ),
-        (
-            home.project(),
-            "feature",
-            "The cart remembers what was in it",
-            30,
-        ),
+        (home.project(), "bugfix", "Login no longer loops on an expired cookie", 50),
+        (home.project(), "decision", "Sessions are kept in Redis, not in Postgres", 40),
+        (home.project(), "feature", "The cart remembers what was in it", 30),
         (other.as_path(), "change", "Ovens are preheated at five", 20),
     ];
     store
@@ -52,23 +37,17 @@ fn with_memories() -> Sandbox {
                     at,
                 })?;
                 let new = NewObservation {
-                    kind: ObservationType::named(kind),
-                    title: title.into(),
-                    subtitle: String::new(),
                     narrative: "It was told at length.".into(),
                     facts: vec!["One fact".into()],
                     concepts: vec!["gotcha".into()],
-                    files_read: Vec::new(),
                     files_modified: vec!["src/auth/session.rs".into()],
-                    origin: Origin::Agent,
-                    created_at: at,
-                    discovery_tokens: 0,
+                    ..NewObservation::new(ObservationType::named(kind), title, Origin::Agent, at)
                 };
-                let place = Stored {
+                let place = NewObservationMeta {
                     session: Some(session),
                     project: Some(project),
                     made_by: "local",
-                    ..Stored::default()
+                    ..NewObservationMeta::default()
                 };
                 tx.create_observation(&new, &place)?;
             }
@@ -79,7 +58,7 @@ fn with_memories() -> Sandbox {
 }
 
 #[test]
-fn what_was_remembered_is_found() {
+fn search_finds_observations() {
     let home = with_memories();
     assert_snapshot!(shown(&home, &home.mem(&["search", "expired", "cookies"])), @"
     id  type    when              title
@@ -87,13 +66,13 @@ fn what_was_remembered_is_found() {
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "preheated"])), @"
-    nothing in project; from other projects:
+    no match in project; from other projects:
     id  type    when              title
     #4  change  2026-01-31 09:40  bakery: Ovens are preheated at five
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "\"redis in postgres\""])), @"
-    nothing has all of it; these come close
+    no full match; partial matches:
     id  type      when              title
     #2  decision  2026-01-31 09:20  Sessions are kept in Redis, not in Postgres
     [exit 0]
@@ -106,7 +85,7 @@ fn what_was_remembered_is_found() {
 }
 
 #[test]
-fn a_search_for_programs_says_everything() {
+fn search_json_is_complete() {
     let home = with_memories();
     let found = home.mem(&["search", "--json", "--limit", "1", "--", "expired cookies"]);
     assert_snapshot!(shown(&home, &found), @r##"
@@ -156,7 +135,7 @@ fn a_search_for_programs_says_everything() {
 }
 
 #[test]
-fn memories_are_shown_in_full_and_in_their_time() {
+fn show_timeline_and_recent_print_memories() {
     let home = with_memories();
     assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"
     #1 Login no longer loops on an expired cookie
@@ -185,12 +164,12 @@ fn memories_are_shown_in_full_and_in_their_time() {
     id  type      when              title
     #3  feature   2026-01-31 09:30  The cart remembers what was in it
     #2  decision  2026-01-31 09:20  Sessions are kept in Redis, not in Postgres
-    there is more: --limit, --offset
+    more results: use --limit or --offset
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["show", "S9"])), @"
     [stderr]
-    error: there is no S9; if it was forgotten, `claude-mem forget --undo 'S9'` may bring it back
+    error: no memory S9; if it was forgotten, `claude-mem forget --undo 'S9'` may restore it
     [exit 1]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])), @r#"
@@ -203,14 +182,11 @@ fn memories_are_shown_in_full_and_in_their_time() {
 }
 
 #[test]
-fn vectors_are_made_and_counted() {
+fn index_build_makes_vectors() {
     let home = with_memories();
     let waiting = home.mem(&["index", "status", "--json"]).ok();
     let waiting: serde_json::Value = serde_json::from_str(&waiting.stdout).expect("JSON");
-    assert_eq!(
-        (&waiting["indexed"], &waiting["waiting"]),
-        (&0.into(), &4.into())
-    );
+    assert_eq!((&waiting["indexed"], &waiting["waiting"]), (&0.into(), &4.into()));
     assert_snapshot!(shown(&home, &home.mem(&["index", "build"])), @"
     4 memories indexed
     [exit 0]
@@ -218,29 +194,21 @@ fn vectors_are_made_and_counted() {
     let done = home.mem(&["index", "status", "--json"]).ok();
     let done: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
     assert_eq!((&done["indexed"], &done["waiting"]), (&4.into(), &0.into()));
-    // By meaning alone: no word of it stands there.
-    let found = home
-        .mem(&["search", "--json", "--", "authentication bug"])
-        .ok();
+    // By meaning only: the row has none of these words.
+    let found = home.mem(&["search", "--json", "--", "authentication bug"]).ok();
     let found: serde_json::Value = serde_json::from_str(&found.stdout).expect("JSON");
     assert_eq!(found["scope"]["vectors"], true);
     assert_eq!(found["results"][0]["id"], "#1");
 }
 
 #[test]
-fn what_a_memory_was_worth_can_be_said_and_is_told_by_why() {
+fn marks_are_shown_by_why() {
     let home = with_memories();
     let marked = home.mem(&["mark", "useless", "1", "#2"]).ok();
-    assert_eq!(
-        marked.stdout,
-        "marked #1 as useless\nmarked #2 as useless\n"
-    );
+    assert_eq!(marked.stdout, "marked #1 as useless\nmarked #2 as useless\n");
     home.mem(&["mark", "wrong", "1"]).ok();
     let story = home.mem(&["why", "1"]).ok().stdout;
-    assert!(
-        story.contains("#1 was never shown; called useless once, wrong once"),
-        "{story}"
-    );
+    assert!(story.contains("#1 was never shown; marked useless once, wrong once"), "{story}");
     let found = home.mem(&["search", "login", "loops"]).ok().stdout;
     assert!(!found.contains("Login no longer loops"), "{found}");
     assert_eq!(home.mem(&["mark", "wrong", "99"]).code, Some(1));
@@ -248,73 +216,62 @@ fn what_a_memory_was_worth_can_be_said_and_is_told_by_why() {
 }
 
 #[test]
-fn figures_say_what_is_remembered_of_what() {
+fn stats_count_observations() {
     let home = with_memories();
     let told: serde_json::Value =
-        serde_json::from_str(&home.mem(&["stats", "--days", "2", "--json"]).ok().stdout)
-            .expect("JSON");
+        serde_json::from_str(&home.mem(&["stats", "--days", "2", "--json"]).ok().stdout).expect("JSON");
     assert_eq!(told["observations"], 4);
     assert_eq!(told["per_day"].as_array().map(Vec::len), Some(2));
     assert_eq!(told["by_type"].as_array().map(Vec::len), Some(4));
     assert_eq!(told["by_project"][0]["observations"], 3);
     let screen = home.mem(&["stats"]).ok().stdout;
-    assert!(
-        screen.starts_with("4 observations, 0 summaries"),
-        "{screen}"
-    );
+    assert!(screen.starts_with("4 observations, 0 summaries"), "{screen}");
     let empty = sandbox();
     let nothing = empty.mem(&["stats"]).ok().stdout;
     assert!(nothing.starts_with("0 observations"), "{nothing}");
 }
 
 #[test]
-fn until_a_day_takes_all_of_it_in() {
+fn until_a_date_includes_the_whole_day() {
     let home = with_memories();
     let today = home.mem(&["recent", "--since", "today", "--until", "today"]);
     assert!(today.ok().stdout.contains("Redis"));
 }
 
 #[test]
-fn a_slip_in_a_type_is_pointed_out() {
+fn unknown_type_is_pointed_out() {
     let home = with_memories();
     let found = home.mem(&["search", "--type", "decisions", "redis"]).ok();
     assert_eq!(
         found.stdout,
-        "nothing found\nno memory is of the type \"decisions\"; there are bugfix, change, decision, feature\n\
-         try fewer of --type, --since, --until, or --all-projects\n"
+        "nothing found\nno observations of type \"decisions\"; known types: bugfix, change, decision, feature\n\
+         try fewer filters (--type, --since, --until), or --all-projects\n"
     );
 }
 
-/// The ids that a command prints for programs, in their order.
+/// The ids in the JSON output of a command, in order.
 fn ids(home: &Sandbox, args: &[&str]) -> Vec<String> {
     let printed = home.mem(&[args, &["--json"]].concat()).ok().stdout;
     let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
     let rows = printed.get("results").unwrap_or(&printed);
     let rows = rows.as_array().expect("a list").iter();
-    rows.map(|row| row["id"].as_str().expect("an id").to_owned())
-        .collect()
+    rows.map(|row| row["id"].as_str().expect("an id").to_owned()).collect()
 }
 
 #[test]
-fn every_flag_of_a_list_narrows_it() {
+fn every_filter_narrows_the_results() {
     let home = with_memories();
     for (args, want) in [
         (&["recent"][..], &["#3", "#2", "#1"][..]),
         (&["recent", "--all-projects"], &["#4", "#3", "#2", "#1"]),
         (&["recent", "--project", "bakery"], &["#4"]),
-        (
-            &["recent", "--type", "bugfix", "--type", "feature"],
-            &["#3", "#1"],
-        ),
+        (&["recent", "--type", "bugfix", "--type", "feature"], &["#3", "#1"]),
         (&["recent", "--limit", "1"], &["#3"]),
         (&["recent", "--limit", "1", "--offset", "1"], &["#2"]),
         (&["recent", "--since", "2026-01-31T09:25"], &["#3"]),
         (&["recent", "--until", "2026-01-31T09:15"], &["#1"]),
         (&["recent", "--since", "2026-02-01"], &[]),
-        (
-            &["search", "--all-projects", "--type", "change", "ovens"],
-            &["#4"],
-        ),
+        (&["search", "--all-projects", "--type", "change", "ovens"], &["#4"]),
         (&["search", "--project", "bakery", "ovens"], &["#4"]),
         (&["search", "--kind", "prompt", "cookie"], &[]),
         (&["search", "--kind", "observation", "cookie"], &["#1"]),
@@ -329,7 +286,7 @@ fn every_flag_of_a_list_narrows_it() {
 }
 
 #[test]
-fn what_is_marked_as_wrong_comes_only_when_asked_for() {
+fn wrong_memories_need_the_wrong_flag() {
     let home = with_memories();
     home.mem(&["mark", "wrong", "1"]).ok();
     assert!(!ids(&home, &["search", "cookie"]).contains(&"#1".to_owned()));
@@ -337,7 +294,7 @@ fn what_is_marked_as_wrong_comes_only_when_asked_for() {
 }
 
 #[test]
-fn a_narrow_terminal_gets_narrow_lines() {
+fn lines_fit_a_narrow_terminal() {
     let home = with_memories();
     for args in [
         &["search", "expired", "cookies"][..],
@@ -351,40 +308,37 @@ fn a_narrow_terminal_gets_narrow_lines() {
         let printed = String::from_utf8(printed.stdout).expect("text");
         assert!(!printed.is_empty(), "{args:?}");
         let widest = printed.lines().map(|line| line.chars().count()).max();
-        assert!(
-            widest.is_some_and(|columns| columns <= 60),
-            "{args:?}\n{printed}"
-        );
+        assert!(widest.is_some_and(|columns| columns <= 60), "{args:?}\n{printed}");
     }
 }
 
 #[test]
-fn an_empty_answer_says_what_to_try() {
+fn empty_result_suggests_what_to_try() {
     let home = with_memories();
     assert_snapshot!(shown(&home, &home.mem(&["recent", "--since", "2026-02-01"])), @"
-    nothing yet
-    try fewer of --type, --since, --until, or --all-projects
+    nothing found
+    try fewer filters (--type, --since, --until), or --all-projects
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["recent", "--offset", "9"])), @"
-    nothing further
+    no more results
     try a smaller --offset, or --all-projects
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["timeline", "zeppelin"])), @r#"
     [stderr]
-    error: nothing is found for "zeppelin"
+    error: nothing found for "zeppelin"
     [exit 1]
     "#);
     assert_snapshot!(shown(&home, &home.mem(&["recent", "--since", "someday"])), @r#"
     [stderr]
-    error: "someday" is not a time; say 2026-01-31, yesterday, 3d or 2w
+    error: "someday" is not a time; use 2026-01-31, yesterday, 3d or 2w
     [exit 64]
     "#);
 }
 
 #[test]
-fn each_flag_of_a_timeline_narrows_it() {
+fn every_filter_narrows_the_timeline() {
     let home = with_memories();
     let around = |more: &[&str]| ids(&home, &[&["timeline", "2"], more].concat());
     assert_eq!(around(&[]), ["#1", "#2", "#3"]);
@@ -398,20 +352,18 @@ fn each_flag_of_a_timeline_narrows_it() {
 }
 
 #[test]
-fn scores_are_explained_in_parts() {
+fn explain_prints_score_parts() {
     let home = with_memories();
-    let told = home
-        .mem(&["search", "--explain", "expired", "cookies"])
-        .ok();
+    let told = home.mem(&["search", "--explain", "expired", "cookies"]).ok();
     let told = told.stdout.lines().find(|line| line.contains(" = words "));
     let told = told.unwrap_or_default().to_owned();
-    for part in ["words 0.6", "vectors", "coverage", "has expired, cookie"] {
+    for part in ["words 0.6", "vectors", "coverage", "matches expired, cookie"] {
         assert!(told.contains(part), "{told}");
     }
 }
 
 #[test]
-fn several_memories_are_shown_for_programs_as_they_are_stored() {
+fn show_json_contains_stored_rows() {
     let home = with_memories();
     assert_eq!(ids(&home, &["show", "1", "#2"]), ["#1", "#2"]);
     let shown = home.mem(&["show", "1", "--json"]).ok().stdout;
@@ -424,15 +376,12 @@ fn several_memories_are_shown_for_programs_as_they_are_stored() {
 }
 
 #[test]
-fn vectors_can_be_made_all_over_again() {
+fn corrupt_index_can_be_rebuilt() {
     let home = with_memories();
     home.mem(&["index", "build"]).ok();
     std::fs::write(home.data_dir().join("vectors.db"), "not a database").expect("written");
     let found = home.mem(&["search", "cookie"]);
-    assert!(
-        found.stderr.contains("searched by words alone"),
-        "{found:?}"
-    );
+    assert!(found.stderr.contains("searched by words only"), "{found:?}");
     assert_eq!(ids(&home, &["search", "cookie"]), ["#1"]);
     assert_snapshot!(shown(&home, &home.mem(&["index", "rebuild"])), @"
     4 memories indexed

@@ -5,12 +5,12 @@ use insta::assert_snapshot;
 use crate::common::{sandbox, shown};
 
 #[test]
-fn looking_creates_nothing() {
+fn status_creates_nothing() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
-    claude-mem 0.1.0  needs you
+    claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    0 waiting
@@ -25,7 +25,7 @@ fn looking_creates_nothing() {
 }
 
 #[test]
-fn json_says_the_same_to_a_program() {
+fn json_has_the_same_facts() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["status", "--json"])), @r#"
     {
@@ -93,20 +93,17 @@ fn json_says_the_same_to_a_program() {
 }
 
 #[test]
-fn each_problem_comes_with_its_remedy() {
+fn each_problem_has_a_fix() {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
     home.write(home.data_dir().join("settings.json"), "{");
-    home.write(
-        home.data_dir().join("claude-mem.db"),
-        "not a database at all",
-    );
+    home.write(home.data_dir().join("claude-mem.db"), "not a database at all");
     let open = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(home.data_dir(), open).expect("changed");
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
-    claude-mem 0.1.0  needs you
+    claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts of 0 sessions in 0 projects
+    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    0 waiting
@@ -116,62 +113,50 @@ fn each_problem_comes_with_its_remedy() {
     problem  [HOME]/.claude-mem can be read by others (mode 755)
              chmod 700 [HOME]/.claude-mem
 
-    problem  settings.json cannot be read, so none of its settings hold
-             mend [HOME]/.claude-mem/settings.json
+    problem  settings.json cannot be read, so its settings are ignored
+             fix [HOME]/.claude-mem/settings.json
 
-    problem  the database file is damaged
-             claude-mem restore; events that come in wait meanwhile
+    problem  the database file is corrupt
+             claude-mem restore; new events wait meanwhile
 
-    warning  settings.json: is not JSON (Unterminated object on line 1 column 1); the defaults hold
+    warning  settings.json: is not valid JSON (Unterminated object on line 1 column 1); the defaults apply
     [exit 0]
     ");
 }
 
 #[test]
-fn events_that_could_not_be_read_are_told() {
+fn unreadable_events_are_reported() {
     let home = sandbox();
     let spool = home.data_dir().join("spool");
     home.write(spool.join("00000000000000000001-x.json"), "{");
     let status = home.mem(&["status"]);
-    assert!(
-        status.stdout.contains("1 event could not be read"),
-        "{status}"
-    );
+    assert!(status.stdout.contains("1 event could not be read"), "{status}");
 }
 
 #[test]
-fn a_spool_that_cannot_be_read_is_not_an_empty_one() {
+fn unreadable_spool_is_a_problem() {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
     let spool = home.data_dir().join("spool");
     std::fs::remove_dir_all(&spool).expect("removed");
     home.write(&spool, "");
     let status = home.mem(&["status"]);
-    assert!(status.stdout.contains("needs you"), "{status}");
-    assert!(
-        status.stdout.contains("events cannot be taken in"),
-        "{status}"
-    );
+    assert!(status.stdout.contains("needs attention"), "{status}");
+    assert!(status.stdout.contains("the spool cannot be read"), "{status}");
     let queue = home.mem(&["queue", "list"]);
     assert_eq!(queue.code, Some(1), "{queue}");
 }
 
 #[test]
-fn without_hooks_it_is_not_called_working() {
+fn missing_hooks_need_attention() {
     let home = sandbox();
     home.mem(&["install", "--no-check"]).ok();
     home.mem(&["save", "Money is in cents"]).ok();
     let working = home.mem(&["status"]).ok().stdout;
-    assert!(
-        working.starts_with("claude-mem 0.1.0  working"),
-        "{working}"
-    );
+    assert!(working.starts_with("claude-mem 0.1.0  working"), "{working}");
     home.mem(&["uninstall"]).ok();
     let status = home.mem(&["status"]).ok().stdout;
-    assert!(
-        status.starts_with("claude-mem 0.1.0  needs you"),
-        "{status}"
-    );
+    assert!(status.starts_with("claude-mem 0.1.0  needs attention"), "{status}");
     assert!(status.contains("no hooks in "), "{status}");
     assert!(status.contains("claude-mem install"), "{status}");
     let check = home.mem(&["update-check"]).ok().stdout;

@@ -6,14 +6,11 @@ use rig::Sandbox;
 
 use crate::common::sandbox;
 
-/// The status of a request to the worker, by hand.
+/// Sends a request to the worker and returns status and body.
 fn ask(address: &str, head: &str, headers: &[String], body: &str) -> (u16, String) {
     let host = address.strip_prefix("http://").expect("an address");
     let mut stream = TcpStream::connect(host).expect("it listens");
-    let headers: String = headers
-        .iter()
-        .map(|header| header.clone() + "\r\n")
-        .collect();
+    let headers: String = headers.iter().map(|header| header.clone() + "\r\n").collect();
     let length = body.len();
     write!(
         stream,
@@ -37,17 +34,14 @@ fn address(home: &Sandbox) -> String {
 
 fn token(home: &Sandbox) -> String {
     let path = home.data_dir().join("token");
-    let mode = std::fs::metadata(&path)
-        .expect("a token")
-        .permissions()
-        .mode();
+    let mode = std::fs::metadata(&path).expect("a token").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let token = std::fs::read_to_string(path).expect("a token");
     format!("x-claude-mem-token: {}", token.trim())
 }
 
 #[test]
-fn open_starts_the_worker_and_gives_a_link_that_works_once() {
+fn open_prints_a_link_that_works_once() {
     let home = sandbox();
     let link = home.mem(&["open", "--print"]).ok().stdout;
     let (page, secret) = link.trim().split_once("/#k=").expect("a link");
@@ -59,23 +53,17 @@ fn open_starts_the_worker_and_gives_a_link_that_works_once() {
     let (status, given) = ask(page, "POST /api/page/token", &[], &body);
     assert_eq!(status, 200);
     let given: serde_json::Value = serde_json::from_str(&given).expect("JSON");
-    let header = format!(
-        "x-claude-mem-token: {}",
-        given["token"].as_str().expect("a token")
-    );
+    let header = format!("x-claude-mem-token: {}", given["token"].as_str().expect("a token"));
     assert_eq!(ask(page, "GET /api/feed", &[header], "").0, 200);
     assert_eq!(ask(page, "POST /api/page/token", &[], &body).0, 401);
     let text = home.mem(&["status"]).ok().stdout;
-    assert!(
-        text.contains(&format!("viewer   {page}; `claude-mem open` opens it")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("viewer   {page}; `claude-mem open` opens it")), "{text}");
     home.mem(&["worker", "stop"]).ok();
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
-fn where_a_port_is_taken_another_one_serves() {
+fn taken_port_falls_back_to_another() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
     let home = sandbox().with_env("CLAUDE_MEM_PORT", port.to_string());
@@ -87,20 +75,14 @@ fn where_a_port_is_taken_another_one_serves() {
 }
 
 #[test]
-fn a_token_is_private_never_printed_and_void_once_rotated() {
+fn rotated_token_stops_working() {
     let home = sandbox();
     let shown = home.mem(&["token", "path"]).ok().stdout;
-    assert_eq!(
-        shown.trim(),
-        home.data_dir().join("token").display().to_string()
-    );
+    assert_eq!(shown.trim(), home.data_dir().join("token").display().to_string());
     let first = token(&home);
     home.mem(&["worker", "start"]).ok();
     let page = address(&home);
-    assert_eq!(
-        ask(&page, "GET /api/stats", std::slice::from_ref(&first), "").0,
-        200
-    );
+    assert_eq!(ask(&page, "GET /api/stats", std::slice::from_ref(&first), "").0, 200);
     let rotated = home.mem(&["token", "rotate"]).ok().stdout;
     let second = token(&home);
     assert_ne!(first, second);
@@ -112,7 +94,7 @@ fn a_token_is_private_never_printed_and_void_once_rotated() {
     assert!(third.stdout.contains("\"rotated\": true"), "{third}");
 }
 
-/// A browser of our own: notes what it was given, then does `more`.
+/// Installs a fake browser that records its arguments and then runs `more`.
 fn with_browser(home: &Sandbox, more: &str) {
     let opened = home.home().join("opened");
     let script = home.write(
@@ -131,23 +113,18 @@ fn given(home: &Sandbox) -> Option<String> {
 fn pages(home: &Sandbox) -> usize {
     let files = std::fs::read_dir(home.data_dir()).expect("a data directory");
     let names = files.map(|file| file.expect("a file").file_name());
-    names
-        .filter(|name| name.to_string_lossy().starts_with("open-"))
-        .count()
+    names.filter(|name| name.to_string_lossy().starts_with("open-")).count()
 }
 
 #[test]
-fn a_browser_gets_a_private_page_and_never_the_secret_itself() {
+fn browser_gets_a_private_page_without_the_secret() {
     let home = sandbox().with_env("DISPLAY", ":0");
     with_browser(&home, "exit 0");
     let said = home.mem(&["open"]).ok().stdout;
-    assert_eq!(said.trim(), "the viewer is opening in your browser");
+    assert_eq!(said.trim(), "opening the viewer in your browser");
     let page = given(&home).expect("it was asked");
     assert!(!page.contains("k=") && page.contains(".html"), "{page}");
-    let mode = std::fs::metadata(&page)
-        .expect("a page")
-        .permissions()
-        .mode();
+    let mode = std::fs::metadata(&page).expect("a page").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let text = std::fs::read_to_string(&page).expect("a page");
     let (_, link) = text.split_once("location.replace(\"").expect("a link");
@@ -155,12 +132,12 @@ fn a_browser_gets_a_private_page_and_never_the_secret_itself() {
     let (address, secret) = link.split_once("/#k=").expect("a link");
     let body = format!("{{\"secret\":\"{secret}\"}}");
     assert_eq!(ask(address, "POST /api/page/token", &[], &body).0, 200);
-    assert_eq!(pages(&home), 0, "it is of no use any more");
+    assert_eq!(pages(&home), 0, "the page was removed");
     home.mem(&["worker", "stop"]).ok();
 }
 
 #[test]
-fn where_no_browser_opens_or_none_is_wanted_the_link_is_printed() {
+fn link_is_printed_without_a_browser() {
     let mut home = sandbox().with_env("DISPLAY", ":0");
     with_browser(&home, "exit 3");
     let said = home.mem(&["open"]).ok().stdout;
@@ -178,15 +155,12 @@ fn where_no_browser_opens_or_none_is_wanted_the_link_is_printed() {
 }
 
 #[test]
-fn a_browser_that_goes_on_running_is_not_waited_for() {
+fn open_does_not_wait_for_the_browser() {
     let home = sandbox().with_env("DISPLAY", ":0");
     let pid = home.home().join("pid");
-    with_browser(
-        &home,
-        &format!("echo $$ > {}\nexec sleep 300", pid.display()),
-    );
+    with_browser(&home, &format!("echo $$ > {}\nexec sleep 300", pid.display()));
     let said = home.mem(&["open"]).ok().stdout;
-    assert_eq!(said.trim(), "the viewer is opening in your browser");
+    assert_eq!(said.trim(), "opening the viewer in your browser");
     let running = std::fs::read_to_string(pid).expect("a number");
     let running = running.trim().parse().expect("a number");
     let running = rustix::process::Pid::from_raw(running).expect("a process");

@@ -1,4 +1,4 @@
-use claude_mem::store::APPLICATION_ID;
+use claude_mem_store::APPLICATION_ID;
 use insta::assert_snapshot;
 
 use crate::common::hooks::data;
@@ -6,7 +6,7 @@ use crate::common::turns::{counts, eventually, pid, turn};
 use crate::common::{sandbox, shown};
 
 #[test]
-fn what_hooks_delivered_is_memory_once_the_queue_is_drained() {
+fn drained_queue_becomes_memories() {
     let home = sandbox();
     turn(&home, "one", 1);
     turn(&home, "two", 1);
@@ -18,20 +18,18 @@ fn what_hooks_delivered_is_memory_once_the_queue_is_drained() {
     let counts = counts(&home);
     assert_eq!((counts.prompts, counts.final_messages), (2, 2));
     assert_eq!((counts.queue.waiting, counts.queue.done), (0, 6));
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
 fn an_empty_queue_is_drained_at_once() {
     let home = sandbox();
-    let drained = home
-        .mem(&["worker", "run", "--until-drained", "--json"])
-        .ok();
+    let drained = home.mem(&["worker", "run", "--until-drained", "--json"]).ok();
     assert_eq!(drained.stdout, "{\n  \"drained\": true\n}\n");
 }
 
 #[test]
-fn it_starts_says_how_it_is_and_stops() {
+fn worker_starts_restarts_and_stops() {
     let home = sandbox();
     assert_snapshot!(shown(&home, &home.mem(&["worker", "status"])), @"
     worker is not running
@@ -44,10 +42,7 @@ fn it_starts_says_how_it_is_and_stops() {
     home.mem(&["worker", "start"]).ok();
     let first = pid(&home).expect("it runs");
     let again = home.mem(&["worker", "start"]).ok();
-    assert_eq!(
-        again.stdout,
-        format!("worker running already (pid {first})\n")
-    );
+    assert_eq!(again.stdout, format!("worker already running (pid {first})\n"));
     home.mem(&["worker", "restart"]).ok();
     let second = pid(&home).expect("it runs again");
     assert_ne!(first, second);
@@ -55,14 +50,14 @@ fn it_starts_says_how_it_is_and_stops() {
     worker stopped
     [exit 0]
     ");
-    home.assert_alone();
+    home.assert_no_processes();
     let log = home.mem(&["worker", "logs"]).ok();
     assert_eq!(log.stdout.matches("worker started").count(), 2);
     assert_eq!(log.stdout.matches("worker ended why=asked").count(), 2);
 }
 
 #[test]
-fn whoever_waits_for_the_queue_waits_for_the_worker_that_runs() {
+fn until_drained_waits_for_a_running_worker() {
     let home = sandbox();
     home.mem(&["worker", "start"]).ok();
     let before = pid(&home);
@@ -73,7 +68,7 @@ fn whoever_waits_for_the_queue_waits_for_the_worker_that_runs() {
 }
 
 #[test]
-fn a_hook_starts_it_when_there_is_work_and_many_hooks_start_one() {
+fn many_hooks_start_one_worker() {
     let mut home = sandbox();
     home.unset_env("CLAUDE_MEM_WORKER");
     let sessions = ["one", "two", "three", "four"];
@@ -85,28 +80,28 @@ fn a_hook_starts_it_when_there_is_work_and_many_hooks_start_one() {
     eventually("a worker", || pid(&home).is_some());
     assert_eq!(home.leftovers().len(), 1, "{:?}", home.leftovers());
     home.mem(&["worker", "stop"]).ok();
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
-fn a_worker_that_is_left_to_the_person_is_not_started_by_hooks() {
+fn manual_worker_is_not_started_by_hooks() {
     let home = sandbox();
     turn(&home, "one", 1);
     assert!(!home.data_dir().join("worker.started").exists());
     assert_eq!(pid(&home), None);
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
-fn a_killed_worker_leaves_nothing_that_stands_in_the_next_ones_way() {
+fn killed_worker_does_not_block_the_next() {
     let home = sandbox();
     home.mem(&["worker", "start"]).ok();
     let killed = pid(&home).expect("it runs");
     let process = rustix::process::Pid::from_raw(killed as i32).expect("a pid");
     rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
-    home.assert_alone();
+    home.assert_no_processes();
     assert!(home.data_dir().join("worker.pid").exists());
-    // A process that is killed holds its lock for as long as the kernel takes it apart.
+    // A killed process holds its lock until the kernel has cleaned it up.
     eventually("its end", || pid(&home).is_none());
     turn(&home, "one", 1);
     home.mem(&["worker", "start"]).ok();
@@ -116,7 +111,7 @@ fn a_killed_worker_leaves_nothing_that_stands_in_the_next_ones_way() {
 }
 
 #[test]
-fn a_deep_data_directory_has_its_socket_elsewhere() {
+fn deep_data_directory_uses_a_short_socket_path() {
     let mut home = sandbox();
     let deep = home.home().join("d".repeat(120));
     home.set_env("CLAUDE_MEM_DATA_DIR", &deep);
@@ -125,11 +120,11 @@ fn a_deep_data_directory_has_its_socket_elsewhere() {
     home.mem(&["worker", "run", "--until-drained"]).ok();
     assert_eq!(pid(&home), Some(running));
     home.mem(&["worker", "stop"]).ok();
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
-fn a_newer_executable_takes_over() {
+fn replaced_executable_takes_over() {
     let home = sandbox();
     let exe = home.home().join("claude-mem");
     std::fs::copy(crate::common::exe(), &exe).expect("copied");
@@ -139,15 +134,13 @@ fn a_newer_executable_takes_over() {
     let newer = home.home().join("claude-mem.new");
     std::fs::copy(&exe, &newer).expect("copied");
     std::fs::rename(&newer, &exe).expect("replaced");
-    eventually("the newer worker", || {
-        pid(&home).is_some_and(|pid| pid != old)
-    });
+    eventually("the newer worker", || pid(&home).is_some_and(|pid| pid != old));
     home.mem(&["worker", "stop"]).ok();
-    home.assert_alone();
+    home.assert_no_processes();
 }
 
 #[test]
-fn a_damaged_database_is_recovered_and_the_person_is_told() {
+fn damaged_database_is_recovered_and_reported() {
     let home = sandbox();
     turn(&home, "one", 1);
     home.mem(&["worker", "run", "--until-drained"]).ok();
@@ -158,14 +151,11 @@ fn a_damaged_database_is_recovered_and_the_person_is_told() {
     let mut bytes = std::fs::read(&database).expect("read");
     bytes[100..].fill(0x5a);
     std::fs::write(&database, &bytes).expect("damaged");
-    // A hook cannot store its event now, and does not lose it.
+    // A hook cannot store its event now, but does not lose it.
     turn(&home, "two", 1);
     home.mem(&["worker", "run", "--until-drained"]).ok();
     let counts = counts(&home);
-    assert_eq!(
-        (counts.prompts, counts.final_messages, counts.queue.waiting),
-        (2, 2, 0)
-    );
+    assert_eq!((counts.prompts, counts.final_messages, counts.queue.waiting), (2, 2, 0));
     let damaged = std::fs::read_dir(&backups).expect("backups").flatten();
     let damaged: Vec<_> = damaged
         .filter(|entry| {
@@ -181,7 +171,7 @@ fn a_damaged_database_is_recovered_and_the_person_is_told() {
 }
 
 #[test]
-fn a_backup_can_be_taken_and_put_back() {
+fn backup_is_restored() {
     let home = sandbox();
     turn(&home, "one", 1);
     home.mem(&["worker", "run", "--until-drained"]).ok();
@@ -195,22 +185,19 @@ fn a_backup_can_be_taken_and_put_back() {
     assert_eq!(counts(&home).prompts, 2);
     home.mem(&["restore", path]).ok();
     assert_eq!(counts(&home).prompts, 1);
-    // What was there before can be put back too.
+    // The replaced database can be restored too.
     let backups = std::fs::read_dir(home.data_dir().join("backups")).expect("backups");
     let replaced = backups
         .flatten()
         .map(|entry| entry.path())
-        .find(|path| {
-            path.to_string_lossy().contains("/replaced-") && path.extension() == Some("db".as_ref())
-        })
+        .find(|path| path.to_string_lossy().contains("/replaced-") && path.extension() == Some("db".as_ref()))
         .expect("set aside");
-    home.mem(&["restore", replaced.to_str().expect("a path")])
-        .ok();
+    home.mem(&["restore", replaced.to_str().expect("a path")]).ok();
     assert_eq!(counts(&home).prompts, 2);
 }
 
 #[test]
-fn a_running_worker_is_not_restored_over() {
+fn restore_refuses_while_the_worker_runs() {
     let home = sandbox();
     home.mem(&["worker", "start"]).ok();
     home.mem(&["backup"]).ok();
@@ -220,21 +207,14 @@ fn a_running_worker_is_not_restored_over() {
 }
 
 #[test]
-fn whoever_has_to_wait_for_a_database_to_be_rewritten_is_told() {
-    for waits in [
-        &["worker", "start"][..],
-        &["worker", "run", "--until-drained"],
-    ] {
+fn pending_migration_is_announced() {
+    for waits in [&["worker", "start"][..], &["worker", "run", "--until-drained"]] {
         let home = sandbox();
         let db = data(&home).db();
         std::fs::create_dir_all(db.parent().unwrap()).unwrap();
         first_schema(&db);
         let ran = home.mem(waits).ok();
-        assert!(
-            ran.stderr.contains("it is rewritten first"),
-            "{}",
-            ran.stderr
-        );
+        assert!(ran.stderr.contains("is migrated first"), "{}", ran.stderr);
         home.mem(&["worker", "stop"]).ok();
         let ran = home.mem(waits).ok();
         assert_eq!(ran.stderr, "");
@@ -242,31 +222,24 @@ fn whoever_has_to_wait_for_a_database_to_be_rewritten_is_told() {
     }
 }
 
-/// A database as the first version of this program left it.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "makes a database of an earlier program"
-)]
+/// Creates a database with the first schema.
+#[allow(clippy::disallowed_methods, reason = "creates a database with an old schema")]
 fn first_schema(path: &std::path::Path) {
     let conn = rusqlite::Connection::open(path).unwrap();
-    conn.execute_batch(include_str!(
-        "../../src/store/migrations/0001_foundation.sql"
-    ))
-    .unwrap();
-    conn.pragma_update(None, "application_id", APPLICATION_ID)
-        .unwrap();
+    conn.execute_batch(include_str!("../../../store/src/migrations/0001_foundation.sql")).unwrap();
+    conn.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
     conn.pragma_update(None, "user_version", 1).unwrap();
 }
 
 #[test]
-fn a_worker_that_does_not_start_says_why_in_its_log() {
+fn failed_start_is_logged() {
     let home = sandbox();
     home.mem(&["save", "Money is counted in cents."]).ok();
     let lock = home.data_dir().join("worker.lock");
     let _ = std::fs::remove_file(&lock);
     std::fs::create_dir(&lock).expect("made");
-    // As a hook starts it, which hears nothing of it.
+    // As a hook starts it, without reading its output.
     home.mem(&["worker", "run", "--detached"]).ok();
     let logs = home.mem(&["worker", "logs"]).ok();
-    assert!(logs.stdout.contains("the worker did not start"), "{logs}");
+    assert!(logs.stdout.contains("failed to start the worker"), "{logs}");
 }

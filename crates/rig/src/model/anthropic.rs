@@ -1,31 +1,28 @@
-//! The Messages API: one message, whole or as server-sent events.
+//! Answers of Anthropic's Messages API: one message, as JSON or as server-sent events.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use super::http::Reply;
-use super::request::Request;
-use super::turn::{Stop, Turn, Usage};
+use super::http::HttpReply;
+use super::request::RecordedRequest;
+use super::turn::{BilledUsage, ModelTurn, StopReason};
 
-/// Long texts are streamed in pieces of about this size.
+/// Length of one text delta in a stream.
 const DELTA_CHARS: usize = 60;
 
-pub(crate) fn reply(request: &Request, turn: &Turn) -> Reply {
+pub(crate) fn reply(request: &RecordedRequest, turn: &ModelTurn) -> HttpReply {
     let message = message(&request.model(), turn);
     if request.body["stream"] == true {
         let events = events(&message);
-        return Reply::events(events.iter().map(|e| {
-            format!(
-                "event: {}\ndata: {e}\n\n",
-                e["type"].as_str().unwrap_or("?")
-            )
-        }));
+        return HttpReply::events(
+            events.iter().map(|e| format!("event: {}\ndata: {e}\n\n", e["type"].as_str().unwrap_or("?"))),
+        );
     }
-    Reply::json(200, &message)
+    HttpReply::json(200, &message)
 }
 
-pub(crate) fn error(status: u16) -> Reply {
+pub(crate) fn error(status: u16) -> HttpReply {
     let kind = match status {
         400 => "invalid_request_error",
         401 => "authentication_error",
@@ -38,30 +35,30 @@ pub(crate) fn error(status: u16) -> Reply {
         _ => "api_error",
     };
     let error = json!({"type": kind, "message": "scripted error"});
-    Reply::json(status, &json!({"type": "error", "error": error}))
+    HttpReply::json(status, &json!({"type": "error", "error": error}))
 }
 
-/// Ids are unique in the process, because a client's session may outlive one model, and of
-/// constant length, because tests cut answers at a byte.
-pub(crate) fn fresh(prefix: &str) -> String {
+/// A new id. Ids are unique in the process, because a client's session may outlive one model, and of
+/// constant length, because tests cut answers at byte positions.
+pub(crate) fn next_id(prefix: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("{prefix}{:024}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn message(model: &str, turn: &Turn) -> Value {
+fn message(model: &str, turn: &ModelTurn) -> Value {
     let stop = match turn.stop {
         _ if !turn.calls.is_empty() => "tool_use",
-        Stop::EndTurn => "end_turn",
-        Stop::MaxTokens => "max_tokens",
-        Stop::Refusal => "refusal",
+        StopReason::EndTurn => "end_turn",
+        StopReason::MaxTokens => "max_tokens",
+        StopReason::Refusal => "refusal",
     };
     json!({
-        "id": fresh("msg_"), "type": "message", "role": "assistant", "model": model,
-        "content": blocks(turn), "stop_reason": stop, "stop_sequence": null, "usage": usage(turn.bill()),
+        "id": next_id("msg_"), "type": "message", "role": "assistant", "model": model,
+        "content": blocks(turn), "stop_reason": stop, "stop_sequence": null, "usage": usage(turn.billed_usage()),
     })
 }
 
-fn blocks(turn: &Turn) -> Vec<Value> {
+fn blocks(turn: &ModelTurn) -> Vec<Value> {
     let mut blocks = Vec::new();
     if let Some(thinking) = &turn.thinking {
         blocks.push(json!({"type": "thinking", "thinking": thinking, "signature": "c2lnbmVk"}));
@@ -71,13 +68,13 @@ fn blocks(turn: &Turn) -> Vec<Value> {
     }
     for call in &turn.calls {
         blocks.push(
-            json!({"type": "tool_use", "id": fresh("toolu_"), "name": call.name, "input": call.input}),
+            json!({"type": "tool_use", "id": next_id("toolu_"), "name": call.name, "input": call.input}),
         );
     }
     blocks
 }
 
-fn usage(bill: Option<Usage>) -> Value {
+fn usage(bill: Option<BilledUsage>) -> Value {
     bill.map_or(Value::Null, |bill| {
         json!({
             "input_tokens": bill.input, "output_tokens": bill.output,
@@ -94,13 +91,8 @@ fn events(message: &Value) -> Vec<Value> {
         start["usage"]["output_tokens"] = json!(1);
     }
     let mut events = vec![json!({"type": "message_start", "message": start})];
-    for (index, block) in message["content"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
-        let (empty, deltas) = streamed(block);
+    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+        let (empty, deltas) = stream_block(block);
         events.push(json!({"type": "content_block_start", "index": index, "content_block": empty}));
         for delta in deltas {
             events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
@@ -113,8 +105,8 @@ fn events(message: &Value) -> Vec<Value> {
     events
 }
 
-/// A block as it begins, and the deltas that fill it.
-fn streamed(block: &Value) -> (Value, Vec<Value>) {
+/// Splits a content block into its empty start and the deltas that fill it.
+fn stream_block(block: &Value) -> (Value, Vec<Value>) {
     let mut empty = block.clone();
     let deltas = match block["type"].as_str() {
         Some("thinking") => {
@@ -127,11 +119,8 @@ fn streamed(block: &Value) -> (Value, Vec<Value>) {
         }
         Some("text") => {
             empty["text"] = json!("");
-            let pieces = pieces(block["text"].as_str().unwrap_or_default());
-            pieces
-                .iter()
-                .map(|piece| json!({"type": "text_delta", "text": piece}))
-                .collect()
+            let pieces = split_into_deltas(block["text"].as_str().unwrap_or_default());
+            pieces.iter().map(|piece| json!({"type": "text_delta", "text": piece})).collect()
         }
         _ => {
             empty["input"] = json!({});
@@ -141,10 +130,7 @@ fn streamed(block: &Value) -> (Value, Vec<Value>) {
     (empty, deltas)
 }
 
-pub(crate) fn pieces(text: &str) -> Vec<String> {
+pub(crate) fn split_into_deltas(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars
-        .chunks(DELTA_CHARS)
-        .map(|piece| piece.iter().collect())
-        .collect()
+    chars.chunks(DELTA_CHARS).map(|piece| piece.iter().collect()).collect()
 }

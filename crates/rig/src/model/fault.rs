@@ -1,86 +1,86 @@
-//! The ways in which a model server goes wrong.
+//! Faults of a model server ([`ResponseFault`]) and how they are sent.
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 
-use super::gate::Gate;
-use super::http::Reply;
+use super::gate::TestGate;
+use super::http::HttpReply;
 
-/// What goes wrong with one answer. Everything else about the turn still holds.
+/// A fault of one response. The rest of the turn stays as scripted.
 #[derive(Clone, Debug)]
-pub enum Fault {
-    /// An error status with the API's usual error body.
+pub enum ResponseFault {
+    /// An error status with the usual error body of the API.
     Status(u16),
-    /// No byte is sent; once the gate opens the connection is closed.
-    Hold(Gate),
-    /// The connection is closed after this many bytes of the response, head included.
+    /// Sends nothing; closes the connection once the gate opens.
+    Hold(TestGate),
+    /// Closes the connection after this many bytes of the response, head included.
     CutAt(usize),
-    /// The response stops after this many bytes; once the gate opens the rest follows.
-    StallAt(usize, Gate),
-    /// The right body under the wrong content type.
+    /// Stops after this many bytes; sends the rest once the gate opens.
+    StallAt(usize, TestGate),
+    /// The right body with this wrong content type.
     ContentType(String),
-    /// This text instead of the body, under the right content type.
+    /// This text instead of the body, with the right content type.
     Body(String),
-    /// This status with this text as the body, under the right content type.
+    /// This status with this text as the body, with the right content type.
     Answer(u16, String),
-    /// Status 200 and a body of no bytes.
+    /// Status 200 and an empty body.
     Empty,
-    /// A body that never ends; it is sent as fast as it is read.
+    /// A body that never ends, sent as fast as it is read.
     Endless,
 }
 
-/// Whether the connection can take another request.
-pub(crate) enum After {
+/// Whether the connection can serve another request.
+pub(crate) enum ConnectionReuse {
     KeepOpen,
     Close,
 }
 
-/// Sends the reply as the fault would have it.
+/// Sends the reply, modified by the fault.
 pub(crate) fn send(
-    mut reply: Reply,
-    fault: Option<&Fault>,
+    mut reply: HttpReply,
+    fault: Option<&ResponseFault>,
     stream: &mut TcpStream,
-    wait: &dyn Fn(&Gate),
-) -> io::Result<After> {
+    wait: &dyn Fn(&TestGate),
+) -> io::Result<ConnectionReuse> {
     match fault {
-        None | Some(Fault::Status(_)) => {}
-        Some(Fault::ContentType(wrong)) => reply.content_type.clone_from(wrong),
-        Some(Fault::Body(text)) => reply.set_body(text.clone().into_bytes()),
-        Some(Fault::Answer(status, text)) => {
+        None | Some(ResponseFault::Status(_)) => {}
+        Some(ResponseFault::ContentType(wrong)) => reply.content_type.clone_from(wrong),
+        Some(ResponseFault::Body(text)) => reply.set_body(text.clone().into_bytes()),
+        Some(ResponseFault::Answer(status, text)) => {
             reply.status = *status;
             reply.set_body(text.clone().into_bytes());
         }
-        Some(Fault::Empty) => reply.set_body(Vec::new()),
-        Some(Fault::Hold(gate)) => {
+        Some(ResponseFault::Empty) => reply.set_body(Vec::new()),
+        Some(ResponseFault::Hold(gate)) => {
             wait(gate);
             return hang_up(stream);
         }
-        Some(Fault::CutAt(bytes)) => {
-            let wire = reply.wire();
+        Some(ResponseFault::CutAt(bytes)) => {
+            let wire = reply.to_bytes();
             stream.write_all(&wire[..wire.len().min(*bytes)])?;
             return hang_up(stream);
         }
-        Some(Fault::StallAt(bytes, gate)) => {
-            let wire = reply.wire();
+        Some(ResponseFault::StallAt(bytes, gate)) => {
+            let wire = reply.to_bytes();
             let (first, rest) = wire.split_at(wire.len().min(*bytes));
             stream.write_all(first)?;
             wait(gate);
             stream.write_all(rest)?;
-            return Ok(After::KeepOpen);
+            return Ok(ConnectionReuse::KeepOpen);
         }
-        Some(Fault::Endless) => return endless(&reply, stream),
+        Some(ResponseFault::Endless) => return send_endless_body(&reply, stream),
     }
-    stream.write_all(&reply.wire())?;
-    Ok(After::KeepOpen)
+    stream.write_all(&reply.to_bytes())?;
+    Ok(ConnectionReuse::KeepOpen)
 }
 
-fn hang_up(stream: &TcpStream) -> io::Result<After> {
+fn hang_up(stream: &TcpStream) -> io::Result<ConnectionReuse> {
     stream.shutdown(Shutdown::Both)?;
-    Ok(After::Close)
+    Ok(ConnectionReuse::Close)
 }
 
-/// Ends only with the reader: when it hangs up, or when the model is dropped.
-fn endless(reply: &Reply, stream: &mut TcpStream) -> io::Result<After> {
+/// Ends only when the reader closes the connection or the model is dropped.
+fn send_endless_body(reply: &HttpReply, stream: &mut TcpStream) -> io::Result<ConnectionReuse> {
     stream.write_all(&reply.head_of_stream())?;
     let mut chunk = format!("{ENDLESS_CHUNK_BYTES:x}\r\n").into_bytes();
     chunk.resize(chunk.len() + ENDLESS_CHUNK_BYTES, b'a');

@@ -1,23 +1,23 @@
-//! Delays without a clock: something waits until the test lets it go on.
+//! Delays without a clock: a thread waits at a [`TestGate`] until the test opens it.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// A gate that starts shut. Clones are the same gate.
+/// A gate that is closed at first. Clones share its state.
 #[derive(Clone, Debug, Default)]
-pub struct Gate(Arc<Inner>);
+pub struct TestGate(Arc<GateState>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct GateState {
     open: Mutex<bool>,
     opened: Condvar,
 }
 
-impl Gate {
+impl TestGate {
     pub fn shut() -> Self {
         Self::default()
     }
 
-    /// Lets through everyone who waits now or comes later.
+    /// Lets every current and future waiter pass.
     pub fn open(&self) {
         *self.0.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.opened.notify_all();

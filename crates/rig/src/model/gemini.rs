@@ -1,20 +1,20 @@
-//! Gemini's `generateContent` and `streamGenerateContent`.
+//! Answers of Gemini's `generateContent` and `streamGenerateContent`.
 
 use serde_json::{Value, json};
 
-use super::http::Reply;
-use super::request::Request;
-use super::turn::{Stop, Turn};
+use super::http::HttpReply;
+use super::request::RecordedRequest;
+use super::turn::{ModelTurn, StopReason};
 
-pub(crate) fn reply(request: &Request, turn: &Turn) -> Reply {
+pub(crate) fn reply(request: &RecordedRequest, turn: &ModelTurn) -> HttpReply {
     let answer = answer(request, turn);
     if request.path.contains(":streamGenerateContent") {
-        return Reply::events([format!("data: {answer}\r\n\r\n")]);
+        return HttpReply::events([format!("data: {answer}\r\n\r\n")]);
     }
-    Reply::json(200, &answer)
+    HttpReply::json(200, &answer)
 }
 
-pub(crate) fn error(status: u16) -> Reply {
+pub(crate) fn error(status: u16) -> HttpReply {
     let name = match status {
         400 => "INVALID_ARGUMENT",
         401 => "UNAUTHENTICATED",
@@ -25,22 +25,22 @@ pub(crate) fn error(status: u16) -> Reply {
         _ => "INTERNAL",
     };
     let error = json!({"code": status, "message": "scripted error", "status": name});
-    Reply::json(status, &json!({"error": error}))
+    HttpReply::json(status, &json!({"error": error}))
 }
 
-fn answer(request: &Request, turn: &Turn) -> Value {
+fn answer(request: &RecordedRequest, turn: &ModelTurn) -> Value {
     let finish = match turn.stop {
-        Stop::EndTurn => "STOP",
-        Stop::MaxTokens => "MAX_TOKENS",
-        Stop::Refusal => "SAFETY",
+        StopReason::EndTurn => "STOP",
+        StopReason::MaxTokens => "MAX_TOKENS",
+        StopReason::Refusal => "SAFETY",
     };
     let mut candidate = json!({"index": 0, "finishReason": finish});
-    // A refused candidate comes without content.
-    if turn.stop != Stop::Refusal {
+    // A refused candidate has no content.
+    if turn.stop != StopReason::Refusal {
         candidate["content"] = json!({"role": "model", "parts": parts(turn)});
     }
     let mut answer = json!({"candidates": [candidate], "modelVersion": request.model()});
-    if let Some(bill) = turn.bill() {
+    if let Some(bill) = turn.billed_usage() {
         answer["usageMetadata"] = json!({
             "promptTokenCount": bill.input, "candidatesTokenCount": bill.output,
             "cachedContentTokenCount": bill.cache_read, "totalTokenCount": bill.input + bill.output,
@@ -49,11 +49,9 @@ fn answer(request: &Request, turn: &Turn) -> Value {
     answer
 }
 
-fn parts(turn: &Turn) -> Vec<Value> {
+fn parts(turn: &ModelTurn) -> Vec<Value> {
     let text = turn.text.iter().map(|text| json!({"text": text}));
-    let calls = turn
-        .calls
-        .iter()
-        .map(|call| json!({"functionCall": {"name": call.name, "args": call.input}}));
+    let calls =
+        turn.calls.iter().map(|call| json!({"functionCall": {"name": call.name, "args": call.input}}));
     text.chain(calls).collect()
 }

@@ -1,32 +1,29 @@
-//! Just enough HTTP/1.1 for API clients: keep-alive, lengths and chunks, no more.
+//! Minimal HTTP/1.1 for API clients: keep-alive, content lengths and chunked bodies.
 
 use std::io::{self, BufRead, Read, Write};
 
-pub(crate) struct Incoming {
+/// A request as read from the socket.
+pub(crate) struct IncomingRequest {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// Names in lower case.
+    /// Header names are in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Incoming {
+impl IncomingRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn wants_close(&self) -> bool {
-        self.header("connection")
-            .is_some_and(|c| c.eq_ignore_ascii_case("close"))
+        self.header("connection").is_some_and(|c| c.eq_ignore_ascii_case("close"))
     }
 }
 
-/// Reads one request. `None` means that the client hung up between requests.
-pub(crate) fn read(reader: &mut impl BufRead) -> io::Result<Option<Incoming>> {
-    let first = line(reader)?;
+/// Reads one request. `None` means that the client closed the connection between requests.
+pub(crate) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<IncomingRequest>> {
+    let first = read_line(reader)?;
     if first.is_empty() {
         return Ok(None);
     }
@@ -35,80 +32,67 @@ pub(crate) fn read(reader: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let path = words.next().unwrap_or_default().to_owned();
     let mut headers = Vec::new();
     loop {
-        let line = line(reader)?;
+        let line = read_line(reader)?;
         if line.is_empty() {
             break;
         }
         let (name, value) = line.split_once(':').ok_or(io::ErrorKind::InvalidData)?;
         headers.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut incoming = Incoming {
-        method,
-        path,
-        headers,
-        body: Vec::new(),
-    };
+    let mut incoming = IncomingRequest { method, path, headers, body: Vec::new() };
     incoming.body = match incoming.header("content-length") {
-        Some(length) => exactly(
-            reader,
-            length.parse().map_err(|_| io::ErrorKind::InvalidData)?,
-        )?,
-        None if incoming.header("transfer-encoding").is_some() => chunks(reader)?,
+        Some(length) => read_exact_bytes(reader, length.parse().map_err(|_| io::ErrorKind::InvalidData)?)?,
+        None if incoming.header("transfer-encoding").is_some() => read_chunked_body(reader)?,
         None => Vec::new(),
     };
     Ok(Some(incoming))
 }
 
-fn line(reader: &mut impl BufRead) -> io::Result<String> {
+fn read_line(reader: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
     reader.read_line(&mut line)?;
     line.truncate(line.trim_end().len());
     Ok(line)
 }
 
-fn exactly(reader: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
+fn read_exact_bytes(reader: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
     let mut body = vec![0; bytes];
     reader.read_exact(&mut body)?;
     Ok(body)
 }
 
-fn chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
+fn read_chunked_body(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {
-        let head = line(reader)?;
+        let head = read_line(reader)?;
         let size = head.split(';').next().unwrap_or_default();
         let size = usize::from_str_radix(size, 16).map_err(|_| io::ErrorKind::InvalidData)?;
-        body.extend(exactly(reader, size)?);
-        line(reader)?;
+        body.extend(read_exact_bytes(reader, size)?);
+        read_line(reader)?;
         if size == 0 {
             return Ok(body);
         }
     }
 }
 
-/// A response, made whole before its first byte is sent, so that a fault can cut it anywhere.
-pub(crate) struct Reply {
+/// A response, complete before its first byte is sent, so that a fault can cut it anywhere.
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) content_type: String,
     pub(crate) headers: Vec<(String, String)>,
-    body: Body,
+    body: ReplyBody,
 }
 
-enum Body {
+enum ReplyBody {
     Whole(Vec<u8>),
     /// One chunk per server-sent event.
     Events(Vec<Vec<u8>>),
 }
 
-impl Reply {
+impl HttpReply {
     pub(crate) fn json(status: u16, value: &serde_json::Value) -> Self {
-        let body = Body::Whole(value.to_string().into_bytes());
-        Self {
-            status,
-            content_type: "application/json".to_owned(),
-            headers: Vec::new(),
-            body,
-        }
+        let body = ReplyBody::Whole(value.to_string().into_bytes());
+        Self { status, content_type: "application/json".to_owned(), headers: Vec::new(), body }
     }
 
     pub(crate) fn events(events: impl IntoIterator<Item = String>) -> Self {
@@ -116,32 +100,33 @@ impl Reply {
             status: 200,
             content_type: "text/event-stream; charset=utf-8".to_owned(),
             headers: Vec::new(),
-            body: Body::Events(events.into_iter().map(String::into_bytes).collect()),
+            body: ReplyBody::Events(events.into_iter().map(String::into_bytes).collect()),
         }
     }
 
-    /// The answer to HEAD: the same head, no body.
+    /// The answer to HEAD: a head without a body.
     pub(crate) fn without_body() -> Self {
         Self {
             status: 200,
             content_type: "application/json".to_owned(),
             headers: Vec::new(),
-            body: Body::Whole(Vec::new()),
+            body: ReplyBody::Whole(Vec::new()),
         }
     }
 
     pub(crate) fn set_body(&mut self, bytes: Vec<u8>) {
-        self.body = Body::Whole(bytes);
+        self.body = ReplyBody::Whole(bytes);
     }
 
-    pub(crate) fn wire(&self) -> Vec<u8> {
+    /// The whole response as sent on the wire.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         match &self.body {
-            Body::Whole(bytes) => {
+            ReplyBody::Whole(bytes) => {
                 let mut wire = self.head(&format!("content-length: {}", bytes.len()));
                 wire.extend_from_slice(bytes);
                 wire
             }
-            Body::Events(events) => {
+            ReplyBody::Events(events) => {
                 let mut wire = self.head_of_stream();
                 for event in events {
                     // Writing to a vector cannot fail.

@@ -1,11 +1,11 @@
-//! A model that answers from a script: a real HTTP/1.1 server on loopback.
+//! A scripted model: a real HTTP/1.1 server on loopback.
 //!
-//! In: requests in the shape of Anthropic's Messages API, OpenAI's chat completions or Gemini's
-//! `generateContent`. Out: the next [`Turn`] of the [`Script`], in the same shape, streamed if the
-//! request asked for it. Every request is kept, so that a test can see what reached the model.
+//! A [`ScriptedModel`] accepts requests of Anthropic's Messages API, OpenAI's chat completions and Gemini's
+//! `generateContent`, and answers each with the next [`ModelTurn`] of its [`ModelScript`], in the same API,
+//! streamed if the request asks for it. Every [`RecordedRequest`] is kept for the test to inspect.
 //!
-//! Invariant: dropping the model ends every connection, also those a turn holds open. Absent on
-//! purpose: an async runtime, sleeping; a delay is a [`Gate`] that the test opens.
+//! Invariant: dropping the model ends every connection, including those that a turn holds open. There is
+//! no async runtime and no sleeping; a delay is a [`TestGate`] that the test opens.
 
 mod anthropic;
 mod fault;
@@ -25,9 +25,9 @@ mod faults_tests;
 #[cfg(test)]
 mod script_tests;
 
-pub use fault::Fault;
-pub use gate::Gate;
-pub use request::{Face, Request, ToolResult};
-pub use script::{Script, Source, When};
+pub use fault::ResponseFault;
+pub use gate::TestGate;
+pub use request::{ModelApi, RecordedRequest, ToolResult};
+pub use script::{ModelScript, RequestMatcher};
 pub use server::ScriptedModel;
-pub use turn::{Call, Stop, Turn, Usage};
+pub use turn::{BilledUsage, ModelTurn, ScriptedToolCall, StopReason, TurnSource};

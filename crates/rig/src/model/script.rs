@@ -1,96 +1,83 @@
-//! Which turn answers which request.
+//! The script of a model ([`ModelScript`]): which turn answers which request.
 
 use std::collections::VecDeque;
 
-use super::request::Request;
-use super::turn::Turn;
+use super::request::RecordedRequest;
+use super::turn::{ModelTurn, TurnSource};
 
-/// What the model will say. Rules are tried first, in the order they were given; a request that
-/// no rule catches takes the next turn; when those are used up the fallback answers.
+/// The answers of a model. Rules are tried first, in the order in which they were added; a request that
+/// matches no rule takes the next turn; when the turns are used up the fallback answers.
 ///
-/// Rules are for the requests that a client makes on the side (warm-ups, titles, subagents,
-/// compaction), whose number and order are the client's business.
+/// Rules are for side requests of a client (warm-ups, titles, subagents, compaction), whose number and
+/// order the test does not control.
 #[derive(Clone, Debug)]
-pub struct Script {
-    rules: Vec<Rule>,
-    turns: VecDeque<Turn>,
-    fallback: Turn,
+pub struct ModelScript {
+    rules: Vec<ScriptRule>,
+    turns: VecDeque<ModelTurn>,
+    fallback: ModelTurn,
 }
 
+/// Turns for the requests that match a condition.
 #[derive(Clone, Debug)]
-struct Rule {
-    when: When,
-    turns: VecDeque<Turn>,
-    again: bool,
+struct ScriptRule {
+    when: RequestMatcher,
+    turns: VecDeque<ModelTurn>,
+    repeats: bool,
 }
 
-/// Where an answer came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    Turn,
-    Rule(usize),
-    Fallback,
-    /// Not a question to the model: a probe, a token count, an unknown path.
-    Unscripted,
-}
-
-impl Default for Script {
+impl Default for ModelScript {
     fn default() -> Self {
-        Self {
-            rules: Vec::new(),
-            turns: VecDeque::new(),
-            fallback: Turn::text("ok"),
-        }
+        Self { rules: Vec::new(), turns: VecDeque::new(), fallback: ModelTurn::text("ok") }
     }
 }
 
-impl Script {
+impl ModelScript {
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A script for a whole session of a client: what clients ask on the side (older ones warm up,
-    /// make titles and ask about commands, all without the main conversation's tools) is answered
-    /// "ok" and takes no turn.
+    /// A script for a whole session of a client. Side requests (older clients warm up, make titles and ask
+    /// about commands, all without the tools of the main conversation) are answered "ok" and take no
+    /// turn.
     pub fn session() -> Self {
         Self::new()
-            .always(When::any().last_user_is("Warmup"), Turn::text("ok"))
-            .always(When::any().tools(false), Turn::text("ok"))
+            .always(RequestMatcher::any().last_user_is("Warmup"), ModelTurn::text("ok"))
+            .always(RequestMatcher::any().tools(false), ModelTurn::text("ok"))
     }
 
     #[must_use]
-    pub fn turn(mut self, turn: Turn) -> Self {
+    pub fn turn(mut self, turn: ModelTurn) -> Self {
         self.turns.push_back(turn);
         self
     }
 
     #[must_use]
-    pub fn turns(mut self, turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn turns(mut self, turns: impl IntoIterator<Item = ModelTurn>) -> Self {
         self.turns.extend(turns);
         self
     }
 
-    /// Answers matching requests with these turns, one after another, and then lets them pass.
+    /// Answers matching requests with these turns in order; later ones fall through.
     #[must_use]
-    pub fn rule(self, when: When, turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn rule(self, when: RequestMatcher, turns: impl IntoIterator<Item = ModelTurn>) -> Self {
         self.add(when, turns.into_iter().collect(), false)
     }
 
     /// Answers every matching request with this turn.
     #[must_use]
-    pub fn always(self, when: When, turn: Turn) -> Self {
+    pub fn always(self, when: RequestMatcher, turn: ModelTurn) -> Self {
         self.add(when, VecDeque::from([turn]), true)
     }
 
-    /// What is answered when nothing is left; the text "ok" unless told otherwise.
+    /// Sets the answer after the last turn; by default the text "ok".
     #[must_use]
-    pub fn otherwise(mut self, turn: Turn) -> Self {
+    pub fn fallback(mut self, turn: ModelTurn) -> Self {
         self.fallback = turn;
         self
     }
 
-    fn add(mut self, when: When, turns: VecDeque<Turn>, again: bool) -> Self {
-        self.rules.push(Rule { when, turns, again });
+    fn add(mut self, when: RequestMatcher, turns: VecDeque<ModelTurn>, again: bool) -> Self {
+        self.rules.push(ScriptRule { when, turns, repeats: again });
         self
     }
 
@@ -98,34 +85,30 @@ impl Script {
         self.turns.len()
     }
 
-    pub(crate) fn push(&mut self, turn: Turn) {
+    pub(crate) fn push(&mut self, turn: ModelTurn) {
         self.turns.push_back(turn);
     }
 
-    pub(crate) fn next(&mut self, request: &Request) -> (Turn, Source) {
+    pub(crate) fn next_turn(&mut self, request: &RecordedRequest) -> (ModelTurn, TurnSource) {
         for (number, rule) in self.rules.iter_mut().enumerate() {
             if !rule.when.matches(request) {
                 continue;
             }
-            let turn = if rule.again {
-                rule.turns.front().cloned()
-            } else {
-                rule.turns.pop_front()
-            };
+            let turn = if rule.repeats { rule.turns.front().cloned() } else { rule.turns.pop_front() };
             if let Some(turn) = turn {
-                return (turn, Source::Rule(number));
+                return (turn, TurnSource::Rule(number));
             }
         }
         match self.turns.pop_front() {
-            Some(turn) => (turn, Source::Turn),
-            None => (self.fallback.clone(), Source::Fallback),
+            Some(turn) => (turn, TurnSource::Turn),
+            None => (self.fallback.clone(), TurnSource::Fallback),
         }
     }
 }
 
-/// A condition on a request; every part that was given must hold.
+/// A condition on a request; every part that was set must match.
 #[derive(Clone, Debug, Default)]
-pub struct When {
+pub struct RequestMatcher {
     last_user_is: Option<String>,
     last_user: Option<String>,
     system: Option<String>,
@@ -134,7 +117,7 @@ pub struct When {
     tools: Option<bool>,
 }
 
-impl When {
+impl RequestMatcher {
     pub fn any() -> Self {
         Self::default()
     }
@@ -181,20 +164,15 @@ impl When {
         self
     }
 
-    fn matches(&self, request: &Request) -> bool {
+    fn matches(&self, request: &RecordedRequest) -> bool {
         let has = |text: String, part: &Option<String>| {
-            part.as_ref()
-                .is_none_or(|part| text.contains(part.as_str()))
+            part.as_ref().is_none_or(|part| text.contains(part.as_str()))
         };
-        self.tools
-            .is_none_or(|tools| tools == request.offers_tools())
+        self.tools.is_none_or(|tools| tools == request.offers_tools())
             && has(request.model(), &self.model)
             && has(request.last_user(), &self.last_user)
-            && self
-                .last_user_is
-                .as_ref()
-                .is_none_or(|text| request.last_user().trim() == text)
+            && self.last_user_is.as_ref().is_none_or(|text| request.last_user().trim() == text)
             && has(request.system(), &self.system)
-            && self.anywhere.as_ref().is_none_or(|text| request.says(text))
+            && self.anywhere.as_ref().is_none_or(|text| request.contains_text(text))
     }
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::faces_tests::post;
-use super::{Gate, Script, ScriptedModel, Source, Turn, When};
+use super::{ModelScript, ModelTurn, RequestMatcher, ScriptedModel, TestGate, TurnSource};
 
 fn ask(model: &ScriptedModel, text: &str) -> String {
     let body = json!({"model": "m", "messages": [{"role": "user", "content": text}]});
@@ -12,30 +12,29 @@ fn ask(model: &ScriptedModel, text: &str) -> String {
 }
 
 #[test]
-fn turns_answer_in_order_and_then_the_fallback_does() {
-    let script = Script::new().turns([Turn::text("one"), Turn::text("two")]);
-    let model = ScriptedModel::start(script.otherwise(Turn::text("nothing left")));
+fn turns_answer_in_order_then_fallback() {
+    let script = ModelScript::new().turns([ModelTurn::text("one"), ModelTurn::text("two")]);
+    let model = ScriptedModel::start(script.fallback(ModelTurn::text("nothing left")));
     let answers = ["a", "b", "c"].map(|text| ask(&model, text));
     assert_eq!(answers, ["one", "two", "nothing left"]);
-    assert_eq!(model.messages()[2].source, Source::Fallback);
+    assert_eq!(model.messages()[2].source, TurnSource::Fallback);
     assert_eq!(model.turns_left(), 0);
 }
 
 #[test]
-fn a_rule_catches_side_requests_without_using_up_a_turn() {
-    let script = Script::new()
-        .turn(Turn::text("main"))
-        .always(When::any().last_user_is("Warmup"), Turn::text("warm"))
-        .rule(When::any().last_user("title"), [Turn::text("A title")]);
+fn rule_answers_without_using_a_turn() {
+    let script = ModelScript::new()
+        .turn(ModelTurn::text("main"))
+        .always(RequestMatcher::any().last_user_is("Warmup"), ModelTurn::text("warm"))
+        .rule(RequestMatcher::any().last_user("title"), [ModelTurn::text("A title")]);
     let model = ScriptedModel::start(script);
-    let answers =
-        ["Warmup", "give a title", "Warmup", "Warmup please"].map(|text| ask(&model, text));
+    let answers = ["Warmup", "give a title", "Warmup", "Warmup please"].map(|text| ask(&model, text));
     assert_eq!(answers, ["warm", "A title", "warm", "main"]);
-    assert_eq!(model.messages()[1].source, Source::Rule(1));
+    assert_eq!(model.messages()[1].source, TurnSource::Rule(1));
 }
 
 #[test]
-fn a_rule_can_look_at_system_tools_model_and_the_whole_request() {
+fn rule_matches_any_part_of_a_request() {
     let body = json!({
         "model": "small-one", "system": [{"type": "text", "text": "You compact."}],
         "tools": [{"name": "Read"}],
@@ -46,27 +45,27 @@ fn a_rule_can_look_at_system_tools_model_and_the_whole_request() {
         ],
     });
     for (when, caught) in [
-        (When::any(), true),
-        (When::any().system("compact"), true),
-        (When::any().system("last"), false),
-        (When::any().tools(true), true),
-        (When::any().tools(false), false),
-        (When::any().model("small"), true),
-        (When::any().last_user("first"), false),
-        (When::any().anywhere("needle"), true),
-        (When::any().anywhere("needle").tools(false), false),
+        (RequestMatcher::any(), true),
+        (RequestMatcher::any().system("compact"), true),
+        (RequestMatcher::any().system("last"), false),
+        (RequestMatcher::any().tools(true), true),
+        (RequestMatcher::any().tools(false), false),
+        (RequestMatcher::any().model("small"), true),
+        (RequestMatcher::any().last_user("first"), false),
+        (RequestMatcher::any().anywhere("needle"), true),
+        (RequestMatcher::any().anywhere("needle").tools(false), false),
     ] {
         let shown = format!("{when:?}");
-        let model = ScriptedModel::start(Script::new().always(when, Turn::text("caught")));
+        let model = ScriptedModel::start(ModelScript::new().always(when, ModelTurn::text("caught")));
         let answer = post(&model, "/v1/messages", &body).json();
         assert_eq!(answer["content"][0]["text"] == "caught", caught, "{shown}");
     }
 }
 
 #[test]
-fn a_turn_behind_a_gate_is_answered_when_the_test_says_so() {
-    let gate = Gate::shut();
-    let model = ScriptedModel::start(Script::new().turn(Turn::text("late").after(&gate)));
+fn gated_turn_answers_when_gate_opens() {
+    let gate = TestGate::shut();
+    let model = ScriptedModel::start(ModelScript::new().turn(ModelTurn::text("late").after(&gate)));
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| ask(&model, "now"));
         assert_eq!(model.wait_for(1)[0].last_user(), "now");
@@ -77,11 +76,11 @@ fn a_turn_behind_a_gate_is_answered_when_the_test_says_so() {
 }
 
 #[test]
-fn a_model_can_be_given_more_to_say() {
-    let model = ScriptedModel::start(Script::new());
-    model.push(Turn::text("added"));
+fn turns_and_scripts_can_be_added_later() {
+    let model = ScriptedModel::start(ModelScript::new());
+    model.push(ModelTurn::text("added"));
     assert_eq!(ask(&model, "x"), "added");
-    model.rescript(Script::new().turn(Turn::text("second act")));
+    model.rescript(ModelScript::new().turn(ModelTurn::text("second act")));
     assert_eq!(ask(&model, "x"), "second act");
     assert_eq!(model.messages().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! The server: a thread per connection, one script for all of them.
+//! The server behind [`ScriptedModel`]: one thread per connection, one script for all of them.
 
 use std::collections::HashMap;
 use std::io::BufReader;
@@ -10,54 +10,48 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fault::{self, After, Fault};
-use super::gate::Gate;
-use super::http::{self, Incoming, Reply};
-use super::request::{Face, Request};
-use super::script::{Script, Source};
-use super::turn::Turn;
+use super::fault::{self, ConnectionReuse, ResponseFault};
+use super::gate::TestGate;
+use super::http::{self, HttpReply, IncomingRequest};
+use super::request::{ModelApi, RecordedRequest};
+use super::script::ModelScript;
+use super::turn::{ModelTurn, TurnSource};
 use super::{anthropic, gemini, openai};
 
-/// A wait that takes longer than this means that what was waited for will not come.
+/// Timeout for requests to arrive.
 const ARRIVAL_SECONDS_MAX: u64 = 60;
 
-/// The running model. Dropping it closes the port and every connection.
+/// A running scripted model. Dropping it closes the port and every connection.
 #[derive(Debug)]
 pub struct ScriptedModel {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    state: Arc<ModelServerState>,
     listener: Option<JoinHandle<()>>,
 }
 
+/// State shared by the connections.
 #[derive(Debug, Default)]
-struct Stage {
-    script: Mutex<Script>,
-    requests: Mutex<Vec<Request>>,
+struct ModelServerState {
+    script: Mutex<ModelScript>,
+    requests: Mutex<Vec<RecordedRequest>>,
     arrived: Condvar,
     sockets: Mutex<HashMap<u64, TcpStream>>,
-    /// Gates that an answer waits at, to be opened when the model is dropped.
-    held: Mutex<Vec<Gate>>,
+    /// Gates at which answers wait; opened when the model is dropped.
+    held_gates: Mutex<Vec<TestGate>>,
     closing: AtomicBool,
 }
 
 impl ScriptedModel {
-    pub fn start(script: Script) -> Self {
+    pub fn start(script: ModelScript) -> Self {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on loopback");
         let address = socket.local_addr().expect("the listener has an address");
-        let stage = Arc::new(Stage {
-            script: Mutex::new(script),
-            ..Stage::default()
-        });
-        let for_thread = Arc::clone(&stage);
-        let listener = std::thread::spawn(move || for_thread.listen(&socket));
-        Self {
-            address,
-            stage,
-            listener: Some(listener),
-        }
+        let state = Arc::new(ModelServerState { script: Mutex::new(script), ..ModelServerState::default() });
+        let for_thread = Arc::clone(&state);
+        let listener = std::thread::spawn(move || for_thread.accept_connections(&socket));
+        Self { address, state, listener: Some(listener) }
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    /// `http://127.0.0.1:PORT`, without a trailing slash.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -66,76 +60,64 @@ impl ScriptedModel {
         self.address.port()
     }
 
-    /// Adds a turn after those that are still to come.
-    pub fn push(&self, turn: Turn) {
-        lock(&self.stage.script).push(turn);
+    /// Appends a turn to the script.
+    pub fn push(&self, turn: ModelTurn) {
+        lock(&self.state.script).push(turn);
     }
 
-    /// Begins another script; what was recorded stays.
-    pub fn rescript(&self, script: Script) {
-        *lock(&self.stage.script) = script;
+    /// Replaces the script; recorded requests stay.
+    pub fn rescript(&self, script: ModelScript) {
+        *lock(&self.state.script) = script;
     }
 
-    /// Turns of the main conversation that nobody has asked for yet.
+    /// The number of unused turns of the main conversation.
     pub fn turns_left(&self) -> usize {
-        lock(&self.stage.script).turns_left()
+        lock(&self.state.script).turns_left()
     }
 
-    /// Everything that arrived, in order, probes included.
-    pub fn requests(&self) -> Vec<Request> {
-        lock(&self.stage.requests).clone()
+    /// All requests in order, including probes.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        lock(&self.state.requests).clone()
     }
 
-    /// The questions to the model, in order.
-    pub fn messages(&self) -> Vec<Request> {
+    /// The requests to the model itself, in order.
+    pub fn messages(&self) -> Vec<RecordedRequest> {
         self.requests().into_iter().filter(is_question).collect()
     }
 
-    /// Waits until this many questions have arrived and returns them; panics if they never do.
-    pub fn wait_for(&self, questions: usize) -> Vec<Request> {
-        let few =
-            |all: &mut Vec<Request>| all.iter().filter(|r| is_question(r)).count() < questions;
-        let requests = lock(&self.stage.requests);
+    /// Waits until this many requests to the model have arrived and returns them; panics on timeout.
+    pub fn wait_for(&self, questions: usize) -> Vec<RecordedRequest> {
+        let few = |all: &mut Vec<RecordedRequest>| all.iter().filter(|r| is_question(r)).count() < questions;
+        let requests = lock(&self.state.requests);
         let limit = Duration::from_secs(ARRIVAL_SECONDS_MAX);
         let (requests, late) = self
-            .stage
+            .state
             .arrived
             .wait_timeout_while(requests, limit, few)
             .unwrap_or_else(PoisonError::into_inner);
-        let found: Vec<_> = requests
-            .iter()
-            .filter(|r| is_question(r))
-            .cloned()
-            .collect();
-        assert!(
-            !late.timed_out(),
-            "{} of {questions} questions reached the model",
-            found.len()
-        );
+        let found: Vec<_> = requests.iter().filter(|r| is_question(r)).cloned().collect();
+        assert!(!late.timed_out(), "{} of {questions} requests reached the model", found.len());
         found
     }
 
-    /// What happened so far, a line per request, for the message of a failed assertion.
-    pub fn story(&self) -> String {
+    /// One line per request, for the message of a failed assertion.
+    pub fn request_log(&self) -> String {
         let lines: Vec<_> = self.requests().iter().map(ToString::to_string).collect();
-        lines.join(
-            "
-",
-        )
+        lines.join("\n")
     }
 }
 
 impl Drop for ScriptedModel {
     fn drop(&mut self) {
-        self.stage.closing.store(true, Ordering::SeqCst);
-        for gate in lock(&self.stage.held).drain(..) {
+        self.state.closing.store(true, Ordering::SeqCst);
+        for gate in lock(&self.state.held_gates).drain(..) {
             gate.open();
         }
-        for socket in lock(&self.stage.sockets).values() {
-            // A peer that is already gone is what we want.
+        for socket in lock(&self.state.sockets).values() {
+            // The peer may be gone already.
             let _ = socket.shutdown(Shutdown::Both);
         }
-        // The listener sits in accept; one connection makes it look at `closing`.
+        // The listener blocks in accept; one connection makes it check `closing`.
         drop(TcpStream::connect(self.address));
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
@@ -143,23 +125,23 @@ impl Drop for ScriptedModel {
     }
 }
 
-fn is_question(request: &Request) -> bool {
-    matches!(request.face, Face::Messages | Face::Chat | Face::Gemini)
+fn is_question(request: &RecordedRequest) -> bool {
+    matches!(request.api, ModelApi::Messages | ModelApi::Chat | ModelApi::Gemini)
 }
 
-impl Stage {
-    fn listen(self: &Arc<Self>, socket: &TcpListener) {
+impl ModelServerState {
+    fn accept_connections(self: &Arc<Self>, socket: &TcpListener) {
         for stream in socket.incoming().flatten() {
             if self.closing.load(Ordering::SeqCst) {
                 return;
             }
             let stage = Arc::clone(self);
-            std::thread::spawn(move || stage.converse(stream));
+            std::thread::spawn(move || stage.serve_connection(stream));
         }
     }
 
-    /// Serves one connection to its end. An I/O error is the peer's way to leave.
-    fn converse(&self, mut stream: TcpStream) {
+    /// Serves one connection to its end. An I/O error means that the peer has left.
+    fn serve_connection(&self, mut stream: TcpStream) {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let number = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
         let (Ok(handle), Ok(reader)) = (stream.try_clone(), stream.try_clone()) else {
@@ -171,39 +153,39 @@ impl Stage {
             return;
         }
         let mut reader = BufReader::new(reader);
-        while let Ok(Some(incoming)) = http::read(&mut reader) {
+        while let Ok(Some(incoming)) = http::read_request(&mut reader) {
             let close = incoming.wants_close();
             let (reply, fault) = self.answer(incoming);
-            let sent = fault::send(reply, fault.as_ref(), &mut stream, &|gate| self.wait(gate));
-            if close || !matches!(sent, Ok(After::KeepOpen)) {
+            let sent = fault::send(reply, fault.as_ref(), &mut stream, &|gate| self.wait_at_gate(gate));
+            if close || !matches!(sent, Ok(ConnectionReuse::KeepOpen)) {
                 break;
             }
         }
         lock(&self.sockets).remove(&number);
     }
 
-    fn answer(&self, incoming: Incoming) -> (Reply, Option<Fault>) {
-        let mut request = recorded(incoming);
-        let (reply, turn) = match request.face {
-            Face::Other => (other(&request), Turn::default()),
-            Face::CountTokens => (count_tokens(&request), Turn::default()),
-            Face::Messages | Face::Chat | Face::Gemini => {
-                let (turn, source) = lock(&self.script).next(&request);
+    fn answer(&self, incoming: IncomingRequest) -> (HttpReply, Option<ResponseFault>) {
+        let mut request = record_request(incoming);
+        let (reply, turn) = match request.api {
+            ModelApi::Other => (reply_unscripted(&request), ModelTurn::default()),
+            ModelApi::CountTokens => (count_tokens(&request), ModelTurn::default()),
+            ModelApi::Messages | ModelApi::Chat | ModelApi::Gemini => {
+                let (turn, source) = lock(&self.script).next_turn(&request);
                 request.source = source;
-                (speak(&request, &turn), turn)
+                (render_turn(&request, &turn), turn)
             }
         };
-        request.answer_bytes = reply.wire().len();
+        request.answer_bytes = reply.to_bytes().len();
         lock(&self.requests).push(request);
         self.arrived.notify_all();
         if let Some(gate) = &turn.gate {
-            self.wait(gate);
+            self.wait_at_gate(gate);
         }
         (reply, turn.fault)
     }
 
-    fn wait(&self, gate: &Gate) {
-        lock(&self.held).push(gate.clone());
+    fn wait_at_gate(&self, gate: &TestGate) {
+        lock(&self.held_gates).push(gate.clone());
         if self.closing.load(Ordering::SeqCst) {
             gate.open();
         }
@@ -211,46 +193,43 @@ impl Stage {
     }
 }
 
-fn recorded(incoming: Incoming) -> Request {
-    Request {
-        face: Face::of(&incoming.method, &incoming.path),
+fn record_request(incoming: IncomingRequest) -> RecordedRequest {
+    RecordedRequest {
+        api: ModelApi::from_request(&incoming.method, &incoming.path),
         body: serde_json::from_slice(&incoming.body).unwrap_or(Value::Null),
         body_bytes: incoming.body.len(),
         method: incoming.method,
         path: incoming.path,
         headers: incoming.headers,
-        source: Source::Unscripted,
+        source: TurnSource::Unscripted,
         answer_bytes: 0,
     }
 }
 
-fn speak(request: &Request, turn: &Turn) -> Reply {
-    let mut reply = match (request.face, &turn.fault) {
-        (Face::Chat, Some(Fault::Status(status))) => openai::error(*status),
-        (Face::Gemini, Some(Fault::Status(status))) => gemini::error(*status),
-        (_, Some(Fault::Status(status))) => anthropic::error(*status),
-        (Face::Chat, _) => openai::reply(request, turn),
-        (Face::Gemini, _) => gemini::reply(request, turn),
+fn render_turn(request: &RecordedRequest, turn: &ModelTurn) -> HttpReply {
+    let mut reply = match (request.api, &turn.fault) {
+        (ModelApi::Chat, Some(ResponseFault::Status(status))) => openai::error(*status),
+        (ModelApi::Gemini, Some(ResponseFault::Status(status))) => gemini::error(*status),
+        (_, Some(ResponseFault::Status(status))) => anthropic::error(*status),
+        (ModelApi::Chat, _) => openai::reply(request, turn),
+        (ModelApi::Gemini, _) => gemini::reply(request, turn),
         _ => anthropic::reply(request, turn),
     };
     reply.headers.extend(turn.headers.iter().cloned());
     reply
 }
 
-fn count_tokens(request: &Request) -> Reply {
+fn count_tokens(request: &RecordedRequest) -> HttpReply {
     let tokens = (request.body_bytes / 4).max(1);
-    Reply::json(200, &json!({"input_tokens": tokens, "totalTokens": tokens}))
+    HttpReply::json(200, &json!({"input_tokens": tokens, "totalTokens": tokens}))
 }
 
-fn other(request: &Request) -> Reply {
+fn reply_unscripted(request: &RecordedRequest) -> HttpReply {
     if request.method == "HEAD" {
-        return Reply::without_body();
+        return HttpReply::without_body();
     }
     if request.path.contains("/models") {
-        return Reply::json(
-            200,
-            &json!({"object": "list", "data": [], "models": [], "has_more": false}),
-        );
+        return HttpReply::json(200, &json!({"object": "list", "data": [], "models": [], "has_more": false}));
     }
     anthropic::error(404)
 }

@@ -1,5 +1,7 @@
-//! Leaving nothing behind: what runs in a sandbox is known by the sandbox's path in its
-//! environment, which children inherit whatever else they do to hide.
+//! Finds and ends the processes of a sandbox.
+//!
+//! A process belongs to the sandbox if its environment contains the sandbox's path, which even
+//! detached children inherit.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,32 +11,27 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::Sandbox;
 
-/// A process that was started in the sandbox and still runs.
+/// A process of the sandbox that still runs.
 #[derive(Clone, Debug)]
-pub struct Leftover {
+pub struct LeftoverProcess {
     pub pid: i32,
     /// Its command line, words separated by spaces.
     pub command: String,
 }
 
 impl Sandbox {
-    /// Processes of this sandbox that are running now, for tests that promise there are none.
-    /// Where there is no `/proc`, only the worker of the pid file is seen.
-    pub fn leftovers(&self) -> Vec<Leftover> {
+    /// The running processes of this sandbox. Without `/proc`, only the worker of the pid file is
+    /// found.
+    pub fn leftovers(&self) -> Vec<LeftoverProcess> {
         let pids: Vec<i32> = match fs::read_dir("/proc") {
-            Ok(entries) => entries
-                .flatten()
-                .filter_map(|e| e.file_name().to_str()?.parse().ok())
-                .collect(),
-            Err(_) => return self.worker_of_pid_file().into_iter().collect(),
+            Ok(entries) => entries.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok()).collect(),
+            Err(_) => return self.worker_from_pid_file().into_iter().collect(),
         };
-        pids.into_iter()
-            .filter_map(|pid| self.is_ours(pid))
-            .collect()
+        pids.into_iter().filter_map(|pid| self.owned_process(pid)).collect()
     }
 
-    /// Waits until no process of this sandbox runs; otherwise says which do.
-    pub fn alone_within(&self, limit: Duration) -> Result<(), Vec<Leftover>> {
+    /// Waits until no process of this sandbox runs; returns the remaining ones on timeout.
+    pub fn wait_until_no_processes(&self, limit: Duration) -> Result<(), Vec<LeftoverProcess>> {
         let deadline = Instant::now() + limit;
         loop {
             let leftovers = self.leftovers();
@@ -44,38 +41,30 @@ impl Sandbox {
             if Instant::now() > deadline {
                 return Err(leftovers);
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// Panics if a process of this sandbox is still there after a generous while.
+    /// Panics if a process of this sandbox still runs after a generous timeout.
     #[track_caller]
-    pub fn assert_alone(&self) {
-        let left = self.alone_within(Duration::from_secs(ALONE_SECONDS_MAX));
+    pub fn assert_no_processes(&self) {
+        let left = self.wait_until_no_processes(Duration::from_secs(PROCESS_EXIT_SECONDS_MAX));
         assert!(left.is_ok(), "still running: {left:?}");
     }
 
-    fn is_ours(&self, pid: i32) -> Option<Leftover> {
+    fn owned_process(&self, pid: i32) -> Option<LeftoverProcess> {
         let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
         let root = self.home.parent()?.as_os_str().as_bytes();
         let ours = environ.windows(root.len()).any(|window| window == root);
         let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        let command = String::from_utf8_lossy(&command)
-            .replace('\0', " ")
-            .trim()
-            .to_owned();
-        ours.then_some(Leftover { pid, command })
+        let command = String::from_utf8_lossy(&command).replace('\0', " ").trim().to_owned();
+        ours.then_some(LeftoverProcess { pid, command })
     }
 
-    fn worker_of_pid_file(&self) -> Option<Leftover> {
+    fn worker_from_pid_file(&self) -> Option<LeftoverProcess> {
         let text = fs::read_to_string(self.data_dir().join("worker.pid")).ok()?;
-        let pid = text
-            .split(|c: char| !c.is_ascii_digit())
-            .find_map(|word| word.parse().ok())?;
-        Some(Leftover {
-            pid,
-            command: "worker".to_owned(),
-        })
+        let pid = text.split(|c: char| !c.is_ascii_digit()).find_map(|word| word.parse().ok())?;
+        Some(LeftoverProcess { pid, command: "worker".to_owned() })
     }
 
     fn stop_worker(&self) {
@@ -85,28 +74,24 @@ impl Sandbox {
         }
     }
 
-    /// Kills until nobody is left: a process may have forked while we were looking, and one
-    /// that was killed takes a moment to go.
+    /// Kills until no process is left: a process may fork during the scan, and a killed one takes a
+    /// moment to disappear.
     fn kill_leftovers(&self) {
-        let deadline = Instant::now() + Duration::from_secs(ALONE_SECONDS_MAX);
+        let deadline = Instant::now() + Duration::from_secs(PROCESS_EXIT_SECONDS_MAX);
         while Instant::now() < deadline {
-            for pid in self
-                .leftovers()
-                .iter()
-                .filter_map(|left| Pid::from_raw(left.pid))
-            {
-                // It may have ended in between.
+            for pid in self.leftovers().iter().filter_map(|left| Pid::from_raw(left.pid)) {
+                // It may have exited in between.
                 let _ = kill_process(pid, Signal::KILL);
             }
-            if self.alone_within(LOOK_EVERY).is_ok() {
+            if self.wait_until_no_processes(POLL_INTERVAL).is_ok() {
                 return;
             }
         }
     }
 }
 
-const ALONE_SECONDS_MAX: u64 = 10;
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const PROCESS_EXIT_SECONDS_MAX: u64 = 10;
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Drop for Sandbox {
     fn drop(&mut self) {

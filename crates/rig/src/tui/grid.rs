@@ -1,46 +1,39 @@
-//! What a terminal shows after these bytes. Clients redraw only the cells that changed, so the
-//! words a user sees are nowhere in the bytes as such.
+//! A minimal terminal emulator: the [`ScreenGrid`] that a terminal shows after some bytes.
 //!
-//! Knows the sequences that clients move and erase with; colours and modes are passed over.
+//! Clients redraw only the cells that changed, so the words on the screen do not appear as such in
+//! the bytes. Cursor movement and erasing are interpreted; colours and modes are ignored.
 
 use std::str::Chars;
 
 /// A screen of cells and a cursor.
 #[derive(Debug)]
-pub(crate) struct Grid {
+pub(crate) struct ScreenGrid {
     cells: Vec<Vec<char>>,
     columns: usize,
     row: usize,
     column: usize,
 }
 
-impl Grid {
-    pub(crate) fn after(bytes: &[u8], rows: usize, columns: usize) -> Self {
+impl ScreenGrid {
+    /// The screen after these bytes.
+    pub(crate) fn from_bytes(bytes: &[u8], rows: usize, columns: usize) -> Self {
         let cells = vec![vec![' '; columns]; rows];
-        let mut grid = Self {
-            cells,
-            columns,
-            row: 0,
-            column: 0,
-        };
+        let mut grid = Self { cells, columns, row: 0, column: 0 };
         let text = String::from_utf8_lossy(bytes);
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
-            grid.take(c, &mut chars);
+            grid.process_char(c, &mut chars);
         }
         grid
     }
 
-    /// The screen as text, without the blanks at the ends of lines.
+    /// The screen as text, without trailing blanks.
     pub(crate) fn text(&self) -> String {
         let lines = self.cells.iter().map(|row| row.iter().collect::<String>());
-        lines
-            .map(|line| line.trim_end().to_owned())
-            .collect::<Vec<_>>()
-            .join("\n")
+        lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
-    fn take(&mut self, c: char, rest: &mut Chars<'_>) {
+    fn process_char(&mut self, c: char, rest: &mut Chars<'_>) {
         match c {
             '\x1b' => self.escape(rest),
             '\r' => self.column = 0,
@@ -82,7 +75,7 @@ impl Grid {
                 });
                 self.control(&parameters, last.unwrap_or('m'));
             }
-            // A title or a question; it ends with a bell or a backslash after an escape.
+            // An OSC sequence such as a title; it ends with BEL or with ESC and a backslash.
             Some(']') => drop(rest.find(|c| matches!(c, '\x07' | '\\'))),
             _ => {}
         }
@@ -127,9 +120,7 @@ impl Grid {
             1 => (0, row),
             _ => (0, self.cells.len()),
         };
-        self.cells[from..to]
-            .iter_mut()
-            .for_each(|line| line.fill(' '));
+        self.cells[from..to].iter_mut().for_each(|line| line.fill(' '));
         if which < 2 {
             self.erase_line(which);
         }

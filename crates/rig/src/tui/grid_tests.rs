@@ -1,22 +1,16 @@
-use super::grid::Grid;
+use super::grid::ScreenGrid;
 
 fn shown(bytes: &str) -> String {
-    Grid::after(bytes.as_bytes(), 3, 10)
-        .text()
-        .trim_end()
-        .to_owned()
+    ScreenGrid::from_bytes(bytes.as_bytes(), 3, 10).text().trim_end().to_owned()
 }
 
 #[test]
-fn the_screen_is_what_a_user_would_see() {
+fn screen_shows_what_a_terminal_would() {
     for (bytes, want) in [
         ("one\r\ntwo", "one\ntwo"),
         ("runs\x1b[2Ged", "reds"),
         ("\x1b[2;3Hhere", "\n  here"),
-        (
-            "\x1b[H\x1b[2Bthree\x1b[2Aone\x1b[5D\x1b[1B2",
-            "     one\n   2\nthree",
-        ),
+        ("\x1b[H\x1b[2Bthree\x1b[2Aone\x1b[5D\x1b[1B2", "     one\n   2\nthree"),
         ("\x1b[38;5;246mgrey\x1b[39m \x1b[1Cplain", "grey  plai\nn"),
         ("\x1b]0;a title\x07text\x1b[?25l", "text"),
         ("gone\x1b[2J\x1b[Hback", "back"),

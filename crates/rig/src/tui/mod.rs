@@ -1,6 +1,6 @@
-//! The user at the terminal: the client's interactive screen through a pseudo-terminal.
+//! Drives the client's interactive screen through a pseudo-terminal.
 //!
-//! Nothing here waits for a time to pass: [`Tui::wait_for`] waits for words on the screen.
+//! Nothing sleeps for a fixed time: [`TuiSession::wait_for`] waits for words on the screen.
 
 mod grid;
 #[cfg(test)]
@@ -16,73 +16,53 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use self::grid::Grid;
-use crate::client::{Missing, on_path};
-use crate::process::{self, Collected, Output, Running};
+use self::grid::ScreenGrid;
+use crate::client::{MissingPrerequisite, find_on_path};
+use crate::process::{self, ProcessOutput, RunningProcess, StreamCapture};
 use crate::sandbox::Sandbox;
 
-/// Words that have not come by now will not come.
+/// Timeout for words to appear on the screen.
 const SCREEN_SECONDS_MAX: u64 = 60;
 
-const SIZE: Winsize = Winsize {
-    ws_row: 40,
-    ws_col: 120,
-    ws_xpixel: 0,
-    ws_ypixel: 0,
-};
+const SIZE: Winsize = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// The client at a terminal. Dropping it kills the client.
+/// A client running at a pseudo-terminal. Dropping it kills the client.
 #[derive(Debug)]
-pub struct Tui {
-    running: Running,
+pub struct TuiSession {
+    running: RunningProcess,
     began: Instant,
     keys: File,
-    screen: Collected,
+    screen: StreamCapture,
 }
 
-impl Tui {
+impl TuiSession {
     /// Starts the sandbox's client interactively.
-    pub fn start(sandbox: &Sandbox, args: &[&str]) -> Result<Self, Missing> {
+    pub fn start(sandbox: &Sandbox, args: &[&str]) -> Result<Self, MissingPrerequisite> {
         Self::run(sandbox, &sandbox.claude_command(args))
     }
 
     /// Starts any program at a terminal of the sandbox.
-    pub fn run(sandbox: &Sandbox, program: &Command) -> Result<Self, Missing> {
-        // `setsid` makes the terminal the program's own; Rust could do so only with unsafe code.
+    pub fn run(sandbox: &Sandbox, program: &Command) -> Result<Self, MissingPrerequisite> {
+        // `setsid` makes it the program's controlling terminal; in Rust that would need unsafe code.
         let setsid =
-            on_path("setsid").ok_or_else(|| Missing("setsid is not on the PATH".into()))?;
+            find_on_path("setsid").ok_or_else(|| MissingPrerequisite("setsid is not on the PATH".into()))?;
         let mut command = sandbox.command(setsid);
-        command
-            .arg("--ctty")
-            .arg(program.get_program())
-            .args(program.get_args());
+        command.arg("--ctty").arg(program.get_program()).args(program.get_args());
         command.env("TERM", "xterm-256color");
-        Self::attach(command).map_err(|e| Missing(format!("no pseudo-terminal: {e}")))
+        Self::attach(command).map_err(|e| MissingPrerequisite(format!("no pseudo-terminal: {e}")))
     }
 
     fn attach(mut command: Command) -> rustix::io::Result<Self> {
         let began = Instant::now();
-        let (keys, terminal) = pair()?;
-        let side = || {
-            terminal
-                .try_clone()
-                .map(Stdio::from)
-                .expect("a terminal can be shared")
-        };
+        let (keys, terminal) = open_pty_pair()?;
+        let side = || terminal.try_clone().map(Stdio::from).expect("a terminal can be shared");
         command.stdin(side()).stdout(side()).stderr(side());
-        let child = command
-            .spawn()
-            .unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
-        let screen = process::collect(keys.try_clone().ok());
-        Ok(Self {
-            running: Running::of(child),
-            began,
-            keys,
-            screen,
-        })
+        let child = command.spawn().unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
+        let screen = process::capture_stream(keys.try_clone().ok());
+        Ok(Self { running: RunningProcess::from_child(child), began, keys, screen })
     }
 
-    /// Types a line and sends it once the screen shows it.
+    /// Types a line and presses Enter once the screen shows it.
     #[track_caller]
     pub fn submit(&mut self, line: &str) {
         self.press(line);
@@ -90,43 +70,39 @@ impl Tui {
         self.press("\r");
     }
 
-    /// Sends keys as they are, for example `"\x1b"` for Escape.
+    /// Sends raw keys, for example `"\x1b"` for Escape.
     pub fn press(&mut self, keys: &str) {
-        // A client that is gone is noticed by whoever waits for its screen.
+        // A client that has exited is noticed by the next wait for its screen.
         let _ = self.keys.write_all(keys.as_bytes());
     }
 
-    /// Waits until these words are on the screen; panics, showing it, if they never are. Line
-    /// breaks and spaces do not count: the client breaks lines where it likes.
+    /// Waits until these words are on the screen; panics with the screen on timeout. White space is
+    /// ignored, because the client may wrap lines anywhere.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
-        let shows = |bytes: &[u8]| compact(&screen_after(bytes)).contains(&compact(words));
-        self.screen
-            .wait_until(Duration::from_secs(SCREEN_SECONDS_MAX), shows);
-        assert!(
-            shows(&self.screen.bytes()),
-            "{words:?} is not on:\n{}",
-            self.screen()
-        );
+        let shows =
+            |bytes: &[u8]| without_whitespace(&render_screen(bytes)).contains(&without_whitespace(words));
+        self.screen.wait_until(Duration::from_secs(SCREEN_SECONDS_MAX), shows);
+        assert!(shows(&self.screen.bytes()), "{words:?} is not on:\n{}", self.screen());
     }
 
-    /// What the terminal shows now.
+    /// The current screen.
     pub fn screen(&self) -> String {
-        screen_after(&self.screen.bytes())
+        render_screen(&self.screen.bytes())
     }
 
-    /// Waits for the client to leave by itself; its last screen is the output.
-    pub fn end(self) -> Output {
-        let nothing = process::collect(None::<File>);
+    /// Waits for the client to exit; the output's stdout is its last screen.
+    pub fn wait_for_exit(self) -> ProcessOutput {
+        let nothing = process::capture_stream(None::<File>);
         let limit = Duration::from_secs(SCREEN_SECONDS_MAX);
-        let mut output = self.running.end(self.began, limit, &self.screen, &nothing);
-        output.stdout = screen_after(&self.screen.bytes());
+        let mut output = self.running.wait_with_limit(self.began, limit, &self.screen, &nothing);
+        output.stdout = render_screen(&self.screen.bytes());
         output
     }
 }
 
-/// Our end and the program's end of a new terminal.
-fn pair() -> rustix::io::Result<(File, OwnedFd)> {
+/// Opens a pseudo-terminal: our end and the program's end.
+fn open_pty_pair() -> rustix::io::Result<(File, OwnedFd)> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&ours)?;
     unlockpt(&ours)?;
@@ -137,10 +113,10 @@ fn pair() -> rustix::io::Result<(File, OwnedFd)> {
     Ok((File::from(ours), theirs))
 }
 
-fn compact(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-fn screen_after(bytes: &[u8]) -> String {
-    Grid::after(bytes, SIZE.ws_row.into(), SIZE.ws_col.into()).text()
+fn render_screen(bytes: &[u8]) -> String {
+    ScreenGrid::from_bytes(bytes, SIZE.ws_row.into(), SIZE.ws_col.into()).text()
 }

@@ -1,11 +1,12 @@
-//! A memory as a text that a person can edit.
+//! The text form of an observation in the editor: `Title:`, `Type:`, the narrative, `Facts:`.
 
-use crate::remember::Correction;
-use crate::store::Observation;
+use claude_mem_recall::manual_edits::ObservationCorrection;
+use claude_mem_store::Observation;
 
 const FACTS: &str = "Facts:";
 
-pub(super) fn write(row: &Observation) -> String {
+/// Renders an observation for the editor.
+pub(super) fn render(row: &Observation) -> String {
     let mut text = format!("Title: {}\nType: {}\n\n", row.title, row.kind);
     if !row.narrative.trim().is_empty() {
         text.push_str(row.narrative.trim());
@@ -21,37 +22,27 @@ pub(super) fn write(row: &Observation) -> String {
     text
 }
 
-/// Reads it back. `Err`: what is wrong with it.
-pub(super) fn read(text: &str) -> Result<Correction, String> {
+/// Parses the edited text. The error says what is missing.
+pub(super) fn parse(text: &str) -> Result<ObservationCorrection, String> {
     let mut lines = text.lines();
     let mut field = |name: &str| {
-        let line = lines
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default();
+        let line = lines.find(|line| !line.trim().is_empty()).unwrap_or_default();
         line.strip_prefix(name)
             .map(|value| value.trim().to_owned())
             .filter(|value| !value.is_empty())
-            .ok_or_else(|| format!("a line `{name} …` is missing"))
+            .ok_or_else(|| format!("the line `{name} …` is missing"))
     };
     let title = field("Title:")?;
     let kind = field("Type:")?;
     let rest: Vec<&str> = lines.collect();
     let facts_at = rest.iter().rposition(|line| line.trim() == FACTS);
     let (text, facts) = rest.split_at(facts_at.unwrap_or(rest.len()));
-    let facts = facts
-        .iter()
-        .skip(1)
-        .map(|line| line.trim().trim_start_matches("- ").trim());
-    Ok(Correction {
+    let facts = facts.iter().skip(1).map(|line| line.trim().trim_start_matches("- ").trim());
+    Ok(ObservationCorrection {
         title: Some(title),
         kind: Some(kind.to_lowercase()),
         text: Some(text.join("\n").trim().to_owned()),
-        facts: Some(
-            facts
-                .filter(|fact| !fact.is_empty())
-                .map(str::to_owned)
-                .collect(),
-        ),
+        facts: Some(facts.filter(|fact| !fact.is_empty()).map(str::to_owned).collect()),
     })
 }
 
@@ -60,18 +51,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn edited_text_is_parsed() {
         let text = "Title: Carts expire\nType: Bugfix\n\nThe TTL was\n\ntoo short.\n\nFacts:\n- one\n\n- two, three\n";
-        let read = read(text).unwrap();
+        let read = parse(text).unwrap();
         assert_eq!(read.title.as_deref(), Some("Carts expire"));
         assert_eq!(read.kind.as_deref(), Some("bugfix"));
         assert_eq!(read.text.as_deref(), Some("The TTL was\n\ntoo short."));
-        assert_eq!(
-            read.facts,
-            Some(vec!["one".to_owned(), "two, three".to_owned()])
-        );
-        assert!(super::read("Type: bugfix\n").is_err());
-        assert!(super::read("Title:\nType: bugfix\n").is_err());
-        assert!(super::read("").is_err());
+        assert_eq!(read.facts, Some(vec!["one".to_owned(), "two, three".to_owned()]));
+        assert!(super::parse("Type: bugfix\n").is_err());
+        assert!(super::parse("Title:\nType: bugfix\n").is_err());
+        assert!(super::parse("").is_err());
     }
 }

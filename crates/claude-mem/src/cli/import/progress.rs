@@ -1,15 +1,15 @@
-//! How far an import is, on a terminal; silence elsewhere.
+//! The progress bar of an import. Hidden if stderr is not a terminal.
 
 use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::import::Progress;
+use claude_mem_transfer::import::ImportProgress;
 
-/// A bar that is gone when the work is done.
-pub(super) struct Bar(ProgressBar);
+/// A progress bar that is cleared on drop.
+pub(super) struct ImportProgressBar(ProgressBar);
 
-impl Progress for Bar {
+impl ImportProgress for ImportProgressBar {
     fn total(&mut self, amount: u64) {
         self.0.set_length(amount);
     }
@@ -19,33 +19,31 @@ impl Progress for Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for ImportProgressBar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
 }
 
-pub(super) fn of_rows() -> Bar {
+/// A bar that counts rows.
+pub(super) fn for_rows() -> ImportProgressBar {
     bar("{bar:24} {human_pos} of {human_len} rows, {per_sec}, {eta} left")
 }
 
-pub(super) fn of_bytes() -> Bar {
+/// A bar that counts bytes.
+pub(super) fn for_bytes() -> ImportProgressBar {
     bar("{bar:24} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
 }
 
-fn bar(template: &str) -> Bar {
+fn bar(template: &str) -> ImportProgressBar {
     let bar = ProgressBar::with_draw_target(None, target());
-    // A template that does not read leaves indicatif's own.
+    // An invalid template falls back to indicatif's default style.
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    Bar(bar)
+    ImportProgressBar(bar)
 }
 
 fn target() -> ProgressDrawTarget {
-    if std::io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    }
+    if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
 }

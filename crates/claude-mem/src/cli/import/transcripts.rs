@@ -1,78 +1,74 @@
-//! `claude-mem import transcripts`: past sessions.
+//! `claude-mem import transcripts`: imports past sessions from the client's transcripts.
 
 use std::path::{Path, PathBuf};
 
-use super::{bring, client_dir, progress, table};
-use crate::cli::Usage;
+use super::run_import::{client_dir, run_import};
+use super::{progress, table};
+use crate::cli::UsageError;
 use crate::cli::app::App;
-use crate::cli::screen::{Screen, remark};
-use crate::clock::Millis;
-use crate::import::transcripts::{self, Learnt, Wanted, WantedProject};
-use crate::search::dates;
-use crate::serve::compressor;
-use crate::vocabulary::Vocabulary;
+use crate::cli::output::{Screen, print_note};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_ingest::select_compressor;
+use claude_mem_search::date_arg;
+use claude_mem_transfer::import::transcripts;
+use claude_mem_transfer::import::transcripts::{ImportProjectFilter, ImportSummary, TranscriptImportRequest};
 
-/// What the client wrote down of past sessions
+/// Import past sessions from Claude Code's transcripts
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem import transcripts                      everything below ~/.claude/projects
+  claude-mem import transcripts                      everything in ~/.claude/projects
   claude-mem import transcripts --since 3mo --dry-run
   claude-mem import transcripts --project website
   claude-mem import transcripts backup/projects
 
-It can be interrupted and run again at any time: it goes on where it was. Sessions that hooks
-have kept are left out, and so is what is ignored, skipped or private.")]
+It can be interrupted and run again at any time: it resumes where it stopped. Sessions that hooks
+recorded are skipped, and so is everything that is ignored, skipped by a setting or private.")]
 pub(super) struct Args {
-    /// A folder of transcripts, or one (default: where the client keeps them)
+    /// Transcript file or directory (default: ~/.claude/projects)
     path: Option<PathBuf>,
-    /// Only sessions that went on after this: 2026-01-31, yesterday, 2w, 3mo
+    /// Only sessions active after this time: 2026-01-31, yesterday, 2w, 3mo
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only this project: its name, or a directory of it
+    /// Only this project: a name or a directory
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// Say what would be learnt and change nothing
+    /// Show what would be imported and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let since = args
-        .since
-        .as_deref()
-        .map(|text| moment(text, app))
-        .transpose()?;
-    // Before anything is made for it: where nothing is to be had, nothing is left behind.
+    let since = args.since.as_deref().map(|text| parse_since(text, app)).transpose()?;
+    // Check the path before the data directory is created: a failed import leaves nothing behind.
     let home = std::env::var_os("HOME").unwrap_or_default();
-    folder(args.path.as_deref(), &client_dir(&home)?)?;
+    transcript_path(args.path.as_deref(), &client_dir(&home)?)?;
     let vocabulary = vocabulary(app)?;
-    let mut learnt = Learnt::default();
-    let report = bring(app, args.dry_run, |store, around| {
-        let wanted = Wanted {
-            path: folder(args.path.as_deref(), around.client_dir)?,
+    let mut learnt = ImportSummary::default();
+    let report = run_import(app, args.dry_run, |store, around| {
+        let wanted = TranscriptImportRequest {
+            path: transcript_path(args.path.as_deref(), around.client_dir)?,
             since,
-            project: args.project.as_deref().map(project).transpose()?,
+            project: args.project.as_deref().map(resolve_project).transpose()?,
             data: &app.data,
             vocabulary: &vocabulary,
             now: app.now,
         };
-        let (report, told) = transcripts::run(store, around, &wanted, &mut progress::of_bytes())?;
+        let (report, told) = transcripts::run(store, around, &wanted, &mut progress::for_bytes())?;
         learnt = told;
         Ok(report)
     })?;
-    table::show_learnt(screen, &report, &learnt, args.dry_run)
+    table::show_transcripts(screen, &report, &learnt, args.dry_run)
 }
 
-fn moment(text: &str, app: &App) -> anyhow::Result<Millis> {
-    dates::moment(text, app.now, &crate::clock::zone()).ok_or_else(|| {
-        Usage::error(format!(
-            "{text:?} is not a time; say 2026-01-31, yesterday, 2w or 3mo"
-        ))
+fn parse_since(text: &str, app: &App) -> anyhow::Result<Millis> {
+    date_arg::parse_time(text, app.now, &claude_mem_core::clock::zone()).ok_or_else(|| {
+        UsageError::error(format!("{text:?} is not a time; use 2026-01-31, yesterday, 2w or 3mo"))
     })
 }
 
-fn folder(given: Option<&Path>, client_dir: &Path) -> anyhow::Result<PathBuf> {
+fn transcript_path(given: Option<&Path>, client_dir: &Path) -> anyhow::Result<PathBuf> {
     let path = match given {
         Some(path) => std::path::absolute(path)?,
         None => client_dir.join("projects"),
@@ -81,34 +77,28 @@ fn folder(given: Option<&Path>, client_dir: &Path) -> anyhow::Result<PathBuf> {
         Ok(path)
     } else {
         anyhow::bail!(
-            "there are no transcripts in {}; say where they are: claude-mem import transcripts PATH",
+            "no transcripts in {}; pass their path: claude-mem import transcripts PATH",
             path.display()
         )
     }
 }
 
-/// A name, or a directory that exists.
-fn project(named: &str) -> anyhow::Result<WantedProject> {
+/// The project filter: an existing directory if `named` looks like a path, else a name.
+fn resolve_project(named: &str) -> anyhow::Result<ImportProjectFilter> {
     let directory = std::path::absolute(named)?;
     if directory.is_dir() && (named.contains('/') || named.starts_with('.')) {
-        let keys = crate::project::identify(&directory).keys;
-        return Ok(WantedProject {
-            name: String::new(),
-            keys,
-        });
+        let keys = claude_mem_core::project::identify(&directory).keys;
+        return Ok(ImportProjectFilter { name: String::new(), keys });
     }
-    Ok(WantedProject {
-        name: named.to_owned(),
-        keys: Vec::new(),
-    })
+    Ok(ImportProjectFilter { name: named.to_owned(), keys: Vec::new() })
 }
 
 fn vocabulary(app: &App) -> anyhow::Result<Vocabulary> {
     let settings = app.settings().settings;
-    match compressor::vocabulary(app.data.root(), &settings) {
+    match select_compressor::load_vocabulary(app.data.root(), &settings) {
         Ok(vocabulary) => Ok(vocabulary),
         Err(why) => {
-            remark(why)?;
+            print_note(why)?;
             Ok(Vocabulary::default())
         }
     }

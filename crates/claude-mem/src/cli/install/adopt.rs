@@ -1,33 +1,36 @@
-//! The earlier program of this name: noticed always, taken over only when that is wanted.
+//! Adopting the earlier claude-mem: always detected, replaced only on request.
 //!
-//! Its files are moved, never deleted: they lie in `backups/` under a name with the date.
+//! Its files are moved, never deleted: they go to `backups/`, into a directory named with the date.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::steps::{State, Steps};
-use super::{Setting, ask};
-use crate::install::rival::{self, Rival};
-use crate::install::rival_worker;
-use crate::paths::{self, DataDir};
-use crate::serve::backups;
-use crate::store::{Store, StoreError};
+use super::ask;
+use super::context::InstallContext;
+use super::steps::{StepReporter, StepState};
+use claude_mem_core::paths;
+use claude_mem_core::paths::DataDir;
+use claude_mem_setup::install::legacy;
+use claude_mem_setup::install::legacy::LegacyRegistration;
+use claude_mem_setup::install::legacy_worker;
+use claude_mem_store::backups;
+use claude_mem_store::{Store, StoreError};
 
-/// What of it is on this machine.
+/// What the earlier claude-mem left on this machine.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) settings: Rival,
-    /// Its database lies where ours goes.
+pub(super) struct LegacyInstall {
+    pub(super) settings: LegacyRegistration,
+    /// Its database has the path of ours.
     pub(super) database: bool,
 }
 
-impl Found {
+impl LegacyInstall {
     pub(super) fn can_be_adopted(&self) -> bool {
-        self.settings.is_there() || (self.database && ask::has_command(&IMPORT))
+        self.settings.is_present() || (self.database && ask::has_command(&IMPORT))
     }
 
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         let mut parts = Vec::new();
         if !self.settings.plugins.is_empty() {
             parts.push(format!("its plugin {}", self.settings.plugins.join(", ")));
@@ -42,122 +45,108 @@ impl Found {
     }
 }
 
-/// How the directories begin that hold its files.
-pub(crate) const EARLIER: &str = "earlier-program-";
+/// Prefix of the directories in `backups/` that hold its files.
+pub(crate) const LEGACY_BACKUP_PREFIX: &str = "earlier-program-";
 
 const IMPORT: [&str; 2] = ["import", "claude-mem-db"];
 
-pub(super) fn look(setting: &Setting<'_>) -> anyhow::Result<Found> {
+pub(super) fn detect(setting: &InstallContext<'_>) -> anyhow::Result<LegacyInstall> {
     let file = setting.places.read_settings()?;
     let text = file.text.as_deref().unwrap_or_default();
-    let settings = rival::look(text)
-        .map_err(|reason| crate::install::file::FileError::unreadable(&file.path, reason))?;
+    let settings = legacy::find_legacy(text)
+        .map_err(|reason| claude_mem_setup::install::file::ClientFileError::unreadable(&file.path, reason))?;
     let opened = Store::open_read_only(&setting.app.data.db());
     let database = matches!(opened, Err(StoreError::Foreign));
-    Ok(Found { settings, database })
+    Ok(LegacyInstall { settings, database })
 }
 
-pub(super) fn ask(found: &Found, steps: &mut Steps<'_>) -> anyhow::Result<bool> {
-    steps.tell("")?;
-    steps.tell(&format!(
-        "An earlier program of this name is here: {}.",
-        found.in_words()
-    ))?;
-    steps.tell(
-        "Taking over switches it off, moves its files to backups/ and imports what it knows.",
-    )?;
-    ask::yes(steps, "Take over?")
+pub(super) fn ask(found: &LegacyInstall, steps: &mut StepReporter<'_>) -> anyhow::Result<bool> {
+    steps.print_line("")?;
+    steps.print_line(&format!("The earlier claude-mem is installed: {}.", found.describe()))?;
+    steps.print_line("Adopting disables it, moves its files to backups/ and imports its memories.")?;
+    ask::confirm(steps, "Adopt it?")
 }
 
-/// Says what is there, where nobody decided about it.
-pub(super) fn mention(found: &Found, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-    if !found.settings.is_there() {
+/// Notes that the earlier claude-mem is still enabled and was not adopted.
+pub(super) fn report_unadopted(found: &LegacyInstall, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
+    if !found.settings.is_present() {
         return Ok(());
     }
     let detail = format!(
-        "an earlier program of this name is still on ({}), so sessions are told twice; \
-         `claude-mem install --adopt` switches it off",
-        found.in_words()
+        "the earlier claude-mem is still enabled ({}), so sessions get context twice; \
+         `claude-mem install --adopt` disables it",
+        found.describe()
     );
-    steps.say("earlier", State::Note, detail)
+    steps.report("earlier", StepState::Note, detail)
 }
 
-/// Ends its worker and moves its files out of the way.
+/// Stops its worker and moves its files out of the way.
 pub(super) fn take_over_files(
-    setting: &Setting<'_>,
-    found: &Found,
-    steps: &mut Steps<'_>,
+    setting: &InstallContext<'_>,
+    found: &LegacyInstall,
+    steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
     if !found.database {
         return Ok(());
     }
     anyhow::ensure!(
         ask::has_command(&IMPORT),
-        "this version cannot import its database yet; use --data-dir to keep ours elsewhere, nothing was changed"
+        "cannot import the earlier database; use --data-dir for another directory, nothing was changed"
     );
-    let to = moved_to(setting);
+    let to = backup_dir(setting);
     if setting.wish.dry_run {
-        return steps.done("earlier", format!("its files move to {}", to.display()));
+        return steps.report_change("earlier", format!("move its files to {}", to.display()));
     }
     end_worker(setting, steps)?;
     paths::create_dir(&to)?;
     let moved = move_files(&setting.app.data, &to)
         .with_context(|| format!("cannot move its files to {}", to.display()))?;
-    steps.done(
-        "earlier",
-        format!(
-            "{moved} of its files and directories moved to {}",
-            to.display()
-        ),
-    )
+    steps.report_change("earlier", format!("moved {moved} files and directories to {}", to.display()))
 }
 
-/// Switched off by now; what it knew is taken in.
+/// Reports that it is disabled, stops its worker and imports its database.
 pub(super) fn import(
-    setting: &Setting<'_>,
-    found: &Found,
-    steps: &mut Steps<'_>,
+    setting: &InstallContext<'_>,
+    found: &LegacyInstall,
+    steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
-    if found.settings.is_there() {
-        let what = Found {
-            settings: found.settings.clone(),
-            database: false,
-        };
-        steps.done("earlier", format!("{} switched off", what.in_words()))?;
+    if found.settings.is_present() {
+        let what = LegacyInstall { settings: found.settings.clone(), database: false };
+        steps.report_change("earlier", format!("disabled {}", what.describe()))?;
     }
     if setting.wish.dry_run {
         return Ok(());
     }
-    // A session that was open before still has its hooks, and may have started it again.
+    // An open session still has its hooks and may have restarted it.
     end_worker(setting, steps)?;
-    if found.settings.is_there() {
-        let detail = "Claude Code reads its hooks when it starts: end the sessions that are open, \
-                      else they go on starting the earlier program";
-        steps.say("earlier", State::Note, detail)?;
+    if found.settings.is_present() {
+        let detail = "restart open Claude Code sessions: they still have the old hooks and would \
+                      start the earlier claude-mem again";
+        steps.report("earlier", StepState::Note, detail)?;
     }
     if !found.database {
         return Ok(());
     }
-    let database = moved_to(setting).join("claude-mem.db");
-    let database = database.display().to_string();
+    let path = DataDir::new(backup_dir(setting)).db();
+    let database = path.display().to_string();
     let [import, kind] = IMPORT;
-    ask::in_the_foreground(setting, steps, &[import, kind, &database])
+    ask::run_subcommand(setting, steps, &[import, kind, &database])
 }
 
-fn end_worker(setting: &Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-    match rival_worker::end(&setting.app.data)? {
+fn end_worker(setting: &InstallContext<'_>, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
+    match legacy_worker::stop_all(&setting.app.data)? {
         0 => Ok(()),
-        _ => steps.done("earlier", "its worker was ended"),
+        _ => steps.report_change("earlier", "stopped its worker"),
     }
 }
 
-fn moved_to(setting: &Setting<'_>) -> PathBuf {
-    let stamp = backups::stamp(setting.app.now);
-    setting.app.data.backups().join(format!("{EARLIER}{stamp}"))
+fn backup_dir(setting: &InstallContext<'_>) -> PathBuf {
+    let stamp = backups::format_stamp(setting.app.now);
+    setting.app.data.backups().join(format!("{LEGACY_BACKUP_PREFIX}{stamp}"))
 }
 
-/// What stays where it is: ours, and settings that mean the same to both.
-fn stays(data: &DataDir, path: &Path) -> bool {
+/// Whether a path stays in place: our own files, and the settings, which both programs share.
+fn is_kept_in_place(data: &DataDir, path: &Path) -> bool {
     let ours = [
         data.spool(),
         data.muted(),
@@ -175,7 +164,7 @@ fn move_files(data: &DataDir, to: &Path) -> std::io::Result<usize> {
     let mut moved = 0;
     for entry in std::fs::read_dir(data.root())? {
         let path = entry?.path();
-        if stays(data, &path) {
+        if is_kept_in_place(data, &path) {
             continue;
         }
         std::fs::rename(&path, to.join(path.file_name().unwrap_or_default()))?;

@@ -1,37 +1,36 @@
-//! Questions, for when somebody is there to answer them.
+//! Interactive questions of the installation.
 
 use std::io::IsTerminal as _;
 
-use super::Setting;
-use super::steps::Steps;
-use crate::cli::words;
-use crate::config::Settings;
+use super::context::InstallContext;
+use super::steps::StepReporter;
+use crate::cli::format;
+use claude_mem_core::config::Settings;
 
-/// Whether a person sits at the other end.
-pub(crate) fn is_possible(json: bool) -> bool {
+/// Whether questions can be asked: stdin and stdout are a terminal.
+pub(crate) fn is_interactive(json: bool) -> bool {
     !json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Enter means yes.
-pub(super) fn yes(steps: &mut Steps<'_>, question: &str) -> anyhow::Result<bool> {
-    let answer = steps.ask(&format!("{question} [Y/n]"))?;
+/// Asks a yes/no question. Enter means yes.
+pub(super) fn confirm(steps: &mut StepReporter<'_>, question: &str) -> anyhow::Result<bool> {
+    let answer = steps.prompt(&format!("{question} [Y/n]"))?;
     Ok(matches!(answer.as_str(), "" | "y" | "yes"))
 }
 
-/// Who is to write memories. Enter means: nobody, the local distiller.
-pub(super) fn provider(settings: &Settings, steps: &mut Steps<'_>) -> anyhow::Result<String> {
-    steps.tell("")?;
-    steps.tell("Who should write the memories?")?;
-    steps.tell("  1  local    no model: nothing leaves this machine, nothing is spent")?;
-    steps
-        .tell("  2  claude   your own Claude Code, with its small model: better sentences, and")?;
-    steps.tell(&format!(
+/// Asks for the provider. Enter means `local`, which uses no model.
+pub(super) fn choose_provider(settings: &Settings, steps: &mut StepReporter<'_>) -> anyhow::Result<String> {
+    steps.print_line("")?;
+    steps.print_line("Which provider should write the memories?")?;
+    steps.print_line("  1  local    no model: nothing leaves this machine, no tokens")?;
+    steps.print_line("  2  claude   your own Claude Code with its small model: better sentences, uses")?;
+    steps.print_line(&format!(
         "              tokens of your plan or key, at most {} per session and {} per day",
-        words::grouped(settings.budget_tokens_per_session),
-        words::grouped(settings.budget_tokens_per_day),
+        format::grouped(settings.budget_tokens_per_session),
+        format::grouped(settings.budget_tokens_per_day),
     ))?;
-    steps.tell("Other models: `claude-mem config`. You can change your mind at any time.")?;
-    let answer = steps.ask("Choose [1]")?;
+    steps.print_line("Other models: `claude-mem config`. You can change this at any time.")?;
+    let answer = steps.prompt("Choose [1]")?;
     let name = match answer.as_str() {
         "2" | "claude" => "claude",
         _ => "local",
@@ -39,71 +38,56 @@ pub(super) fn provider(settings: &Settings, steps: &mut Steps<'_>) -> anyhow::Re
     Ok(name.to_owned())
 }
 
-/// Offers to learn from what the client has written down of earlier sessions.
+/// Offers to import past sessions from the client's transcripts, unless that was done before.
 pub(super) fn offer_import(
-    setting: &Setting<'_>,
+    setting: &InstallContext<'_>,
     usable: bool,
-    steps: &mut Steps<'_>,
+    steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
     if !usable || !has_command(&["import", "transcripts"]) {
         return Ok(());
     }
-    // Who has taken them in needs no telling.
-    let runs = setting
-        .app
-        .store_if_any()?
-        .map(|store| store.read().import_runs());
+    let runs = setting.app.store_if_any()?.map(|store| store.read().import_runs());
     let runs = runs.transpose()?.unwrap_or_default();
     if runs.iter().any(|run| run.kind == "transcripts") {
         return Ok(());
     }
     let command = "claude-mem import transcripts";
     if !setting.wish.may_ask {
-        return steps.tell(&format!("`{command}` takes in what happened before today."));
+        return steps.print_line(&format!("Run `{command}` to import past sessions."));
     }
-    steps.tell("")?;
-    if !yes(
-        steps,
-        "Take in what Claude Code wrote down of earlier sessions?",
-    )? {
-        return steps.tell(&format!("`{command}` does so later."));
+    steps.print_line("")?;
+    if !confirm(steps, "Import past Claude Code sessions?")? {
+        return steps.print_line(&format!("Run `{command}` to do so later."));
     }
-    in_the_foreground(setting, steps, &["import", "transcripts"])
+    run_subcommand(setting, steps, &["import", "transcripts"])
 }
 
-/// Whether this program knows the command.
+/// Whether this executable has the command.
 pub(super) fn has_command(path: &[&str]) -> bool {
     let mut command = crate::cli::command();
-    path.iter()
-        .all(|name| match command.find_subcommand(name).cloned() {
-            Some(next) => {
-                command = next;
-                true
-            }
-            None => false,
-        })
+    path.iter().all(|name| match command.find_subcommand(name).cloned() {
+        Some(next) => {
+            command = next;
+            true
+        }
+        None => false,
+    })
 }
 
-/// Another command of ours, at the same terminal.
-pub(super) fn in_the_foreground(
-    setting: &Setting<'_>,
-    steps: &Steps<'_>,
+/// Runs another command of ours at the same terminal and waits for it.
+pub(super) fn run_subcommand(
+    setting: &InstallContext<'_>,
+    steps: &StepReporter<'_>,
     args: &[&str],
 ) -> anyhow::Result<()> {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "it shares our terminal and ends with it, and we wait for it"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "it shares our terminal, and we wait for it to exit")]
     let mut command = std::process::Command::new(&setting.launch.executable);
     if steps.is_json() {
-        // Whoever reads JSON reads one value.
+        // The JSON output is one value: ours.
         command.stdout(std::process::Stdio::null());
     }
-    let status = command
-        .arg("--data-dir")
-        .arg(setting.app.data.root())
-        .args(args)
-        .status()?;
+    let status = command.arg("--data-dir").arg(setting.app.data.root()).args(args).status()?;
     anyhow::ensure!(status.success(), "`claude-mem {}` failed", args.join(" "));
     Ok(())
 }

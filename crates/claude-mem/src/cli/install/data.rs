@@ -1,26 +1,26 @@
-//! The data directory, its settings and its database.
+//! Installation steps for the data directory, the settings and the database.
 
 use anyhow::Context as _;
 
-use super::steps::{State, Steps};
+use super::steps::{StepReporter, StepState};
 use crate::cli::app::App;
-use crate::paths;
-use crate::store::{Store, StoreError};
+use claude_mem_core::paths;
+use claude_mem_store::{Store, StoreError};
 
-/// Makes what is missing and looks whether all is sound. True if there is a database to work
-/// with; somebody else's is left alone, and then events wait in the spool.
-pub(super) fn prepare(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<bool> {
+/// Creates what is missing and checks the rest. Returns whether there is a usable database. Another
+/// program's database is left alone; events then wait in the spool.
+pub(super) fn prepare(app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<bool> {
     directory(app, steps)?;
     settings(app, steps)?;
     database(app, steps)
 }
 
-fn directory(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+fn directory(app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
     let root = app.data.root();
-    if steps.is_dry() && !root.exists() {
-        return steps.done("directory", root.display().to_string());
+    if steps.is_dry_run() && !root.exists() {
+        return steps.report_change("directory", root.display().to_string());
     }
-    if !steps.is_dry() {
+    if !steps.is_dry_run() {
         let make = || {
             app.data.create()?;
             for below in [app.data.logs(), app.data.backups(), app.data.spool()] {
@@ -28,50 +28,46 @@ fn directory(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
             }
             std::io::Result::Ok(())
         };
-        make().with_context(|| format!("cannot make {}", root.display()))?;
+        make().with_context(|| format!("cannot create {}", root.display()))?;
     }
-    steps.say("directory", State::Ok, root.display().to_string())
+    steps.report("directory", StepState::Ok, root.display().to_string())
 }
 
-fn settings(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<()> {
+fn settings(app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
     let loaded = app.settings();
     match &loaded.warnings[..] {
-        [] => steps.say("settings", State::Ok, "all readable"),
+        [] => steps.report("settings", StepState::Ok, "all valid"),
         [first, ..] if loaded.file_unreadable => {
-            anyhow::bail!("{first}; mend {} first", app.data.settings().display())
+            anyhow::bail!("{first}; fix {} first", app.data.settings().display())
         }
         several => {
             let several: Vec<String> = several.iter().map(ToString::to_string).collect();
-            steps.say("settings", State::Note, several.join("; "))
+            steps.report("settings", StepState::Note, several.join("; "))
         }
     }
 }
 
-fn database(app: &App, steps: &mut Steps<'_>) -> anyhow::Result<bool> {
+fn database(app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<bool> {
     let path = app.data.db();
-    if steps.is_dry() && !path.exists() {
-        steps.done("database", path.display().to_string())?;
+    if steps.is_dry_run() && !path.exists() {
+        steps.report_change("database", path.display().to_string())?;
         return Ok(true);
     }
-    let opened = if steps.is_dry() {
-        Store::open_read_only(&path)
-    } else {
-        Store::open(&path)
-    };
+    let opened = if steps.is_dry_run() { Store::open_read_only(&path) } else { Store::open(&path) };
     match opened {
         Ok(store) => {
-            let found = store.integrity()?;
+            let found = store.integrity_problems()?;
             anyhow::ensure!(found.is_empty(), "{}: {}", path.display(), found.join("; "));
-            steps.say("database", State::Ok, format!("{}, sound", path.display()))?;
+            steps.report("database", StepState::Ok, format!("{}, intact", path.display()))?;
             Ok(true)
         }
         Err(StoreError::Foreign) => {
             let detail = format!(
-                "{} belongs to another program and was left alone; events wait beside it. \
-                 `claude-mem install --adopt` takes over what it holds; --data-dir keeps ours elsewhere",
+                "{} belongs to another program and was left alone; events wait in the spool. \
+                 `claude-mem install --adopt` imports it; --data-dir uses another directory",
                 path.display()
             );
-            steps.say("database", State::Note, detail)?;
+            steps.report("database", StepState::Note, detail)?;
             Ok(false)
         }
         Err(error) => Err(error).with_context(|| path.display().to_string()),

@@ -1,4 +1,4 @@
-//! The plugin, put in and taken out by the client itself.
+//! Installs and removes the plugin through the `claude plugin` command of the client.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,59 +6,63 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use super::steps::Steps;
-use super::{Setting, registration};
-use crate::child::{self, Order};
+use super::client_process::{find_client, spawner};
+use super::context::InstallContext;
+use super::registration;
+use super::steps::StepReporter;
 use crate::cli::app::App;
-use crate::install::file::FileError;
-use crate::install::receipt::{Left, Receipt};
-use crate::install::{MARKET, change, plugin, rival};
-use crate::limits::CLIENT_PLUGIN_SECONDS_MAX;
+use claude_mem_core::child;
+use claude_mem_core::child::SpawnRequest;
+use claude_mem_setup::install::file::ClientFileError;
+use claude_mem_setup::install::manifest::{InstallManifest, InstalledFile};
+use claude_mem_setup::install::{MARKET, legacy, plan, plugin};
 
-/// Installs it. Hooks and tools that stand in the settings go: they would be started twice.
-pub(super) fn install(setting: &mut Setting<'_>, steps: &mut Steps<'_>) -> anyhow::Result<()> {
-    let client = setting.client.as_ref().map(|found| found.program.clone());
-    let client = client.context(
-        "the plugin is installed by Claude Code, which was not found; nothing was changed",
-    )?;
+/// Maximum seconds that a client may take to install or remove a plugin.
+const CLIENT_PLUGIN_SECONDS_MAX: u64 = 60;
+
+/// Installs the plugin and removes our hooks and tools from the user's settings: both would run.
+pub(super) fn install(setting: &mut InstallContext<'_>, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
+    let found = setting.client.as_ref().map(|found| found.program.clone());
+    let client =
+        found.context("Claude Code not found; it is needed to install the plugin, nothing was changed")?;
     let dir = setting.app.data.plugin();
     let path = dir.display().to_string();
     let said = format!("{} from {path}", plugin::id());
     if setting.wish.dry_run {
-        return steps.done("plugin", said);
+        return steps.report_change("plugin", said);
     }
-    steps.busy("plugin", "is being installed");
+    steps.start_spinner("plugin", "installing");
     plugin::write(&dir, &setting.launch).with_context(|| format!("cannot write {path}"))?;
     run(setting.app, &client, &["marketplace", "add", &path])?;
     run(setting.app, &client, &["install", &plugin::id()])?;
-    let for_user = |left: &&Left| left.project.is_none();
+    let for_user = |left: &&InstalledFile| left.project.is_none();
     let files = setting.receipt.files.iter().filter(for_user);
-    let changes: Vec<_> = files.map(change::to_uninstall).collect::<Result<_, _>>()?;
-    change::write_all(&changes)?;
+    let changes: Vec<_> = files.map(plan::plan_uninstall).collect::<Result<_, _>>()?;
+    plan::apply_all(&changes)?;
     setting.receipt.files.retain(|left| left.project.is_some());
     if setting.wish.adopt {
-        switch_off_earlier(setting)?;
+        disable_legacy(setting)?;
     }
     setting.receipt.plugin = true;
-    registration::save(setting)?;
-    steps.done("plugin", said)
+    registration::save_manifest(setting)?;
+    steps.report_change("plugin", said)
 }
 
-fn switch_off_earlier(setting: &Setting<'_>) -> anyhow::Result<()> {
+fn disable_legacy(setting: &InstallContext<'_>) -> anyhow::Result<()> {
     let file = setting.places.read_settings()?;
     let Some(text) = &file.text else {
         return Ok(());
     };
-    let off = rival::switched_off(text).map_err(|why| FileError::unreadable(&file.path, why))?;
+    let off = legacy::disable_legacy(text).map_err(|why| ClientFileError::unreadable(&file.path, why))?;
     if off != *text {
         file.replace(Some(&off))?;
     }
     Ok(())
 }
 
-/// Takes it out again. A client that is gone has nothing to be taken out of.
-pub(crate) fn uninstall(app: &App, receipt: &mut Receipt) -> anyhow::Result<()> {
-    if let Some(found) = super::find_client(app) {
+/// Removes the plugin. Without a client, only our own files are removed.
+pub(crate) fn uninstall(app: &App, receipt: &mut InstallManifest) -> anyhow::Result<()> {
+    if let Some(found) = find_client(app) {
         run(app, &found.program, &["uninstall", &plugin::id()])?;
         run(app, &found.program, &["marketplace", "remove", MARKET])?;
     }
@@ -67,27 +71,22 @@ pub(crate) fn uninstall(app: &App, receipt: &mut Receipt) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// `claude plugin …`, with its own words if it fails.
+/// Runs `claude plugin ARGS`. The error contains its output.
 fn run(app: &App, client: &Path, args: &[&str]) -> anyhow::Result<()> {
     let said = || format!("`claude plugin {}`", args.join(" "));
     let mut all = vec![OsString::from("plugin")];
     all.extend(args.iter().map(OsString::from));
-    let order = Order {
+    let order = SpawnRequest {
         program: client.into(),
         args: all,
         env: std::env::vars_os().collect(),
         directory: app.data.root().to_owned(),
     };
     let within = Duration::from_secs(CLIENT_PLUGIN_SECONDS_MAX);
-    let spawner = super::spawner(app)?;
+    let spawner = spawner(app)?;
     let ended = child::run(&spawner, order, b"", within).with_context(said)?;
-    let words = [ended.stdout, ended.stderr].concat();
-    let words = String::from_utf8_lossy(&words);
-    anyhow::ensure!(
-        ended.status.success(),
-        "{} failed: {}",
-        said(),
-        words.trim()
-    );
+    let output = [ended.stdout, ended.stderr].concat();
+    let words = String::from_utf8_lossy(&output);
+    anyhow::ensure!(ended.status.success(), "{} failed: {}", said(), words.trim());
     Ok(())
 }

@@ -1,93 +1,81 @@
-//! Hooks and tools in the client's files.
+//! Installation step that writes hooks and MCP tools to the client's files and records them in the
+//! manifest.
 
+use crate::limits::CLIENT_FILE_TRIES;
 use anyhow::Context as _;
 
-use super::Setting;
-use super::steps::{State, Steps};
-use crate::install::NAME;
-use crate::install::change::{self, Done, Plan, Remark};
-use crate::install::client::Form;
-use crate::install::file::FileError;
-use crate::install::receipt::Part;
-use crate::limits::CLIENT_FILE_TRIES;
-use crate::serve::backups;
+use super::context::InstallContext;
+use super::steps::{StepReporter, StepState};
+use claude_mem_setup::install::NAME;
+use claude_mem_setup::install::client::HookForm;
+use claude_mem_setup::install::file::ClientFileError;
+use claude_mem_setup::install::manifest::InstallPart;
+use claude_mem_setup::install::plan;
+use claude_mem_setup::install::plan::{ChangePlan, ChangeReport, PlanRemark};
+use claude_mem_store::backups;
 
-pub(super) fn plan(setting: &Setting<'_>) -> anyhow::Result<Plan> {
-    let Setting {
-        places,
-        launch,
-        receipt,
-        ..
-    } = setting;
-    Ok(change::to_install(
-        places,
-        launch,
-        receipt,
-        setting.wish.adopt,
-    )?)
+pub(super) fn plan(setting: &InstallContext<'_>) -> anyhow::Result<ChangePlan> {
+    let InstallContext { places, launch, receipt, .. } = setting;
+    Ok(plan::plan_install(places, launch, receipt, setting.wish.adopt)?)
 }
 
 pub(super) fn apply(
-    setting: &mut Setting<'_>,
-    plan: &Plan,
-    steps: &mut Steps<'_>,
+    setting: &mut InstallContext<'_>,
+    plan: &ChangePlan,
+    steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
     if setting.wish.dry_run {
         for change in &plan.changes {
             let path = change.file.path.display().to_string();
-            say(setting, steps, change.part, &path, change.is_needed(), None)?;
+            report_change(setting, steps, change.part, &path, change.is_needed(), None)?;
         }
     } else {
         for one in write(setting)? {
             let path = one.path.display().to_string();
-            say(setting, steps, one.part, &path, one.changed, one.backup)?;
+            report_change(setting, steps, one.part, &path, one.changed, one.backup)?;
         }
     }
-    for lost in plan
-        .changes
-        .iter()
-        .filter_map(|change| change.lost_copy.as_ref())
-    {
-        steps.say("copy", State::Note, lost_copy(lost))?;
+    for lost in plan.changes.iter().filter_map(|change| change.unreadable_backup.as_ref()) {
+        steps.report("copy", StepState::Note, lost_copy_note(lost))?;
     }
     for remark in &plan.remarks {
-        let Remark::NameTaken = remark;
+        let PlanRemark::NameTaken = remark;
         let detail = format!(
-            "another server is called {NAME} in {}; it keeps the name, and the agent has no tools of ours",
+            "another MCP server is named {NAME} in {}; it was left alone, and the agent gets no memory tools",
             setting.places.state.display()
         );
-        steps.say("tools", State::Note, detail)?;
+        steps.report("tools", StepState::Note, detail)?;
     }
     Ok(())
 }
 
-/// The files and the receipt, and nothing said. A client that runs writes its state all the time:
-/// what it changed since we looked is read again.
-pub(super) fn write(setting: &mut Setting<'_>) -> anyhow::Result<Vec<Done>> {
+/// Writes the files and the manifest without printing. A running client rewrites its state file all
+/// the time, so a concurrent change is retried with a new plan.
+pub(super) fn write(setting: &mut InstallContext<'_>) -> anyhow::Result<Vec<ChangeReport>> {
     let mut tries = 1..=CLIENT_FILE_TRIES;
     loop {
         let plan = plan(setting)?;
         match (write_planned(setting, &plan), tries.next()) {
-            (Err(error), Some(_)) if is_changing(&error) => {}
+            (Err(error), Some(_)) if is_concurrent_change(&error) => {}
             (outcome, _) => return outcome,
         }
     }
 }
 
-fn is_changing(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(FileError::Changing(_)))
+fn is_concurrent_change(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ClientFileError::ChangedMeanwhile(_)))
 }
 
-fn write_planned(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<Done>> {
+fn write_planned(setting: &mut InstallContext<'_>, plan: &ChangePlan) -> anyhow::Result<Vec<ChangeReport>> {
     let data = &setting.app.data;
     let path = data.installed();
     let before = setting.receipt.clone();
-    let stamp = backups::stamp(setting.app.now);
-    let done = change::note(plan, &mut setting.receipt, &data.client_copies(), &stamp)?;
-    save(setting)?;
-    if let Err(error) = change::write_all(&plan.changes) {
-        // What is ours in a file that could not be given back has to be known.
-        if matches!(error, FileError::HalfDone { .. }) {
+    let stamp = backups::format_stamp(setting.app.now);
+    let done = plan::record_plan(plan, &mut setting.receipt, &data.client_backups(), &stamp)?;
+    save_manifest(setting)?;
+    if let Err(error) = plan::apply_all(&plan.changes) {
+        // A file that could not be rolled back holds our entries: keep them in the manifest.
+        if matches!(error, ClientFileError::PartlyApplied { .. }) {
             return Err(error.into());
         }
         before.write(&path)?;
@@ -97,55 +85,46 @@ fn write_planned(setting: &mut Setting<'_>, plan: &Plan) -> anyhow::Result<Vec<D
     Ok(done)
 }
 
-/// The receipt, with who wrote it.
-pub(super) fn save(setting: &mut Setting<'_>) -> anyhow::Result<()> {
-    let Setting {
-        receipt,
-        launch,
-        client,
-        ..
-    } = setting;
+/// Writes the manifest, with our version, our path and the client version.
+pub(super) fn save_manifest(setting: &mut InstallContext<'_>) -> anyhow::Result<()> {
+    let InstallContext { receipt, launch, client, .. } = setting;
     env!("CARGO_PKG_VERSION").clone_into(&mut receipt.version);
     receipt.executable.clone_from(&launch.executable);
-    receipt.client = client
-        .as_ref()
-        .and_then(|found| Some(found.version?.to_string()));
+    receipt.client = client.as_ref().and_then(|found| Some(found.version?.to_string()));
     let path = setting.app.data.installed();
     let written = setting.receipt.write(&path);
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// For whoever takes something out again.
-pub(in crate::cli) fn lost_copy(lost: &str) -> String {
-    format!(
-        "what stood there before cannot be read ({lost}); uninstalling takes out our entries and leaves the rest"
-    )
+/// The note that a client file cannot be restored from its copy.
+pub(in crate::cli) fn lost_copy_note(lost: &str) -> String {
+    format!("the original copy cannot be read ({lost}); uninstall removes our entries and leaves the rest")
 }
 
-fn say(
-    setting: &Setting<'_>,
-    steps: &mut Steps<'_>,
-    part: Part,
+fn report_change(
+    setting: &InstallContext<'_>,
+    steps: &mut StepReporter<'_>,
+    part: InstallPart,
     path: &str,
     changed: bool,
     backup: Option<std::path::PathBuf>,
 ) -> anyhow::Result<()> {
     let (name, what) = match part {
-        Part::Hooks => ("hooks", hooks_in_words(setting)),
-        Part::Server => ("tools", "the agent's search tools".to_owned()),
+        InstallPart::Hooks => ("hooks", describe_hooks(setting)),
+        InstallPart::Server => ("tools", "the agent's search tools".to_owned()),
     };
     if changed {
-        steps.done_to_file(name, format!("{what} in {path}"), backup)
+        steps.report_file_change(name, format!("{what} in {path}"), backup)
     } else {
-        steps.say(name, State::Ok, format!("{what} in {path} already"))
+        steps.report(name, StepState::Ok, format!("{what} already in {path}"))
     }
 }
 
-fn hooks_in_words(setting: &Setting<'_>) -> String {
-    let abilities = setting.launch.abilities;
+fn describe_hooks(setting: &InstallContext<'_>) -> String {
+    let abilities = setting.launch.capabilities;
     let form = match abilities.form() {
-        Form::Exec => "started directly",
-        Form::Shell => "through a shell",
+        HookForm::Exec => "started directly",
+        HookForm::Shell => "through a shell",
     };
     format!("{} events, {form},", abilities.events().len())
 }

@@ -1,4 +1,4 @@
-//! The steps as they are taken: shown at once to people, gathered for programs.
+//! Reports installation steps: printed as they happen, or collected for the JSON output.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -7,63 +7,62 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::cli::screen::{BAD, GOOD, QUIET, Screen, WARN};
+use crate::cli::output::{BAD, GOOD, QUIET, Screen, WARN};
 
-/// A mark and a name, each with a space behind it.
+/// Width of the state and name columns.
 const MARGIN_COLUMNS: usize = 18;
 
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub(crate) enum StepState {
+    /// Nothing to do.
     Ok,
-    /// It was changed, or would be.
     Changed,
+    /// A dry run: it would be changed.
     Would,
-    /// Not as it could be, and not wrong either.
+    /// Not a failure, but worth knowing.
     Note,
     Failed,
 }
 
+/// One reported step.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Step {
+pub(crate) struct InstallStep {
     name: &'static str,
-    pub(crate) state: State,
+    pub(crate) state: StepState,
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<PathBuf>,
 }
 
-pub(crate) struct Steps<'a> {
+/// Prints steps for people and collects them for JSON.
+pub(crate) struct StepReporter<'a> {
     screen: &'a mut Screen,
     dry_run: bool,
-    all: Vec<Step>,
+    steps: Vec<InstallStep>,
     spinner: Option<ProgressBar>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> StepReporter<'a> {
     pub(crate) fn new(screen: &'a mut Screen, dry_run: bool) -> Self {
-        Self {
-            screen,
-            dry_run,
-            all: Vec::new(),
-            spinner: None,
-        }
+        Self { screen, dry_run, steps: Vec::new(), spinner: None }
     }
 
     pub(crate) const fn is_json(&self) -> bool {
         self.screen.json
     }
 
-    pub(crate) const fn is_dry(&self) -> bool {
+    pub(crate) const fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    pub(crate) fn all(&self) -> Vec<Step> {
-        self.all.clone()
+    pub(crate) fn steps(&self) -> Vec<InstallStep> {
+        self.steps.clone()
     }
 
-    /// Shows that something takes a moment, where somebody watches.
-    pub(crate) fn busy(&mut self, name: &str, what: &str) {
+    /// Shows a spinner on a terminal until the next step is reported.
+    pub(crate) fn start_spinner(&mut self, name: &str, what: &str) {
         if self.screen.json || !std::io::stderr().is_terminal() {
             return;
         }
@@ -76,81 +75,64 @@ impl<'a> Steps<'a> {
         self.spinner = Some(bar);
     }
 
-    pub(crate) fn say(
+    /// Reports a step.
+    pub(crate) fn report(
         &mut self,
         name: &'static str,
-        state: State,
+        state: StepState,
         detail: impl Into<String>,
     ) -> anyhow::Result<()> {
-        self.add(Step {
-            name,
-            state,
-            detail: detail.into(),
-            backup: None,
-        })
+        self.add(InstallStep { name, state, detail: detail.into(), backup: None })
     }
 
-    /// Something that changes the machine; in a dry run it would.
-    pub(crate) fn done(
+    /// Reports a change; in a dry run, one that would be made.
+    pub(crate) fn report_change(
         &mut self,
         name: &'static str,
         detail: impl Into<String>,
     ) -> anyhow::Result<()> {
-        let state = if self.dry_run {
-            State::Would
-        } else {
-            State::Changed
-        };
-        self.say(name, state, detail)
+        let state = if self.dry_run { StepState::Would } else { StepState::Changed };
+        self.report(name, state, detail)
     }
 
-    /// The same for a file, with the copy that was kept of it.
-    pub(crate) fn done_to_file(
+    /// Reports a change of a file and the backup of its previous content.
+    pub(crate) fn report_file_change(
         &mut self,
         name: &'static str,
         detail: impl Into<String>,
         backup: Option<PathBuf>,
     ) -> anyhow::Result<()> {
-        let state = if self.dry_run {
-            State::Would
-        } else {
-            State::Changed
-        };
-        self.add(Step {
-            name,
-            state,
-            detail: detail.into(),
-            backup,
-        })
+        let state = if self.dry_run { StepState::Would } else { StepState::Changed };
+        self.add(InstallStep { name, state, detail: detail.into(), backup })
     }
 
-    fn add(&mut self, step: Step) -> anyhow::Result<()> {
+    fn add(&mut self, step: InstallStep) -> anyhow::Result<()> {
         if let Some(bar) = self.spinner.take() {
             bar.finish_and_clear();
         }
         if !self.screen.json {
             let (style, mark) = match step.state {
-                State::Ok => (GOOD, "ok"),
-                State::Changed => (GOOD, "done"),
-                State::Would => (QUIET, "would"),
-                State::Note => (WARN, "note"),
-                State::Failed => (BAD, "failed"),
+                StepState::Ok => (GOOD, "ok"),
+                StepState::Changed => (GOOD, "done"),
+                StepState::Would => (QUIET, "would"),
+                StepState::Note => (WARN, "note"),
+                StepState::Failed => (BAD, "failed"),
             };
             let margin = format!("{style}{mark:6}{style:#} {:10} ", step.name);
-            self.screen.beside(&margin, MARGIN_COLUMNS, &step.detail)?;
+            self.screen.wrap_beside(&margin, MARGIN_COLUMNS, &step.detail)?;
             if let Some(backup) = &step.backup {
                 let margin = " ".repeat(MARGIN_COLUMNS);
                 let what = format!("backup: {}", backup.display());
-                self.screen.beside(&margin, MARGIN_COLUMNS, &what)?;
+                self.screen.wrap_beside(&margin, MARGIN_COLUMNS, &what)?;
             }
             self.screen.flush()?;
         }
-        self.all.push(step);
+        self.steps.push(step);
         Ok(())
     }
 
-    /// Words between the steps, for people.
-    pub(crate) fn tell(&mut self, line: &str) -> anyhow::Result<()> {
+    /// Prints a line between the steps. Omitted with `--json`.
+    pub(crate) fn print_line(&mut self, line: &str) -> anyhow::Result<()> {
         if !self.screen.json {
             writeln!(self.screen, "{line}")?;
             self.screen.flush()?;
@@ -158,7 +140,8 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    pub(crate) fn ask(&mut self, question: &str) -> anyhow::Result<String> {
+    /// Asks a question and returns the answer in lower case.
+    pub(crate) fn prompt(&mut self, question: &str) -> anyhow::Result<String> {
         write!(self.screen, "{question} ")?;
         self.screen.flush()?;
         let mut answer = String::new();
@@ -166,20 +149,21 @@ impl<'a> Steps<'a> {
         Ok(answer.trim().to_lowercase())
     }
 
-    pub(crate) fn farewell(&mut self, usable: bool) -> anyhow::Result<()> {
-        if self.all.iter().any(|step| step.state == State::Failed) {
+    /// Prints the closing line, unless a step failed.
+    pub(crate) fn print_closing(&mut self, usable: bool) -> anyhow::Result<()> {
+        if self.steps.iter().any(|step| step.state == StepState::Failed) {
             return Ok(());
         }
-        self.tell("")?;
-        self.tell(if usable {
-            "Start Claude Code as always: it remembers from now on. `claude-mem status` shows what."
+        self.print_line("")?;
+        self.print_line(if usable {
+            "Start Claude Code as usual; its sessions are now recorded. `claude-mem status` shows the state."
         } else {
-            "Hooks keep what happens from now on; memories are made once there is a database."
+            "Hooks now record events; memories are created once there is a database."
         })
     }
 
-    /// The whole for a program. True if that is what was asked for.
-    pub(crate) fn close(self, report: &impl Serialize) -> anyhow::Result<bool> {
+    /// Prints the JSON report if `--json` was given, and returns whether it was.
+    pub(crate) fn finish(self, report: &impl Serialize) -> anyhow::Result<bool> {
         if self.screen.json {
             self.screen.json(report)?;
             self.screen.flush()?;

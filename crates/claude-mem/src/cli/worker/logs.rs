@@ -1,4 +1,4 @@
-//! `claude-mem worker logs`: the end of the log, and what is added to it.
+//! `claude-mem worker logs`: prints the end of the worker's log and follows it.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,20 +8,20 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::app::App;
-use crate::cli::screen::Screen;
+use crate::cli::output::Screen;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How many lines
+    /// Number of lines
     #[arg(short = 'n', long, default_value_t = 50)]
     lines: usize,
-    /// Go on with what is added, until Ctrl-C
+    /// Print new lines as they are written, until Ctrl-C
     #[arg(short, long)]
     follow: bool,
 }
 
 #[derive(Serialize)]
-struct Logs {
+struct WorkerLogLines {
     lines: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
     }
     lines.reverse();
-    screen.show(&Logs { lines }, |screen, logs| {
+    screen.show(&WorkerLogLines { lines }, |screen, logs| {
         let mut lines = logs.lines.iter();
         lines.try_for_each(|line| writeln!(screen, "{line}"))
     })?;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     Ok(())
 }
 
-/// The worker's logs, oldest first. A part that was set aside is older than the day's own file.
+/// The worker's log files, oldest first. A rotated part is older than the current file of its day.
 fn files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(dir) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -81,7 +81,7 @@ fn follow(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
         let Some(path) = &current else {
             continue;
         };
-        // A file that was set aside begins anew.
+        // After a rotation the file starts again.
         at = at.min(length(path));
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(at))?;

@@ -1,0 +1,96 @@
+//! The response to the client: one complete JSON object on stdout.
+//!
+//! Invariant: a process writes at most one [`HookResponse`], also when it panics.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use claude_mem_core::limits::CONTEXT_CHARS_MAX;
+
+/// Milliseconds that a hook waits for room in its stdout pipe when the client does not read the
+/// answer.
+const STDOUT_MS: u64 = 1_000;
+
+/// The response of a hook that has nothing to add: continue and show nothing.
+pub(super) const NEUTRAL: &str = r#"{"continue":true,"suppressOutput":true}"#;
+
+/// What a hook returns to the client.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum HookResponse {
+    #[default]
+    Neutral,
+    /// Text for the agent. Clients discard a response that names another event, so `event` is the
+    /// client's own name for the current one.
+    Context { event: &'static str, text: String },
+    /// Text for the agent and one line for the user.
+    Message { event: &'static str, text: String, message: String },
+}
+
+impl HookResponse {
+    /// Serialises the response. Text that exceeds the clients' limit is truncated here as a last
+    /// resort; `context` keeps its own budget.
+    pub fn to_json(&self) -> String {
+        let (event, text, message) = match self {
+            Self::Neutral => return NEUTRAL.to_owned(),
+            Self::Context { event, text } => (event, text, ""),
+            Self::Message { event, text, message } => (event, text, message.as_str()),
+        };
+        if text.is_empty() && message.is_empty() {
+            return NEUTRAL.to_owned();
+        }
+        let text = match text.char_indices().nth(CONTEXT_CHARS_MAX) {
+            Some((end, _)) => &text[..end],
+            None => text,
+        };
+        let mut answer = serde_json::json!({ "continue": true, "suppressOutput": true });
+        if !text.is_empty() {
+            answer["hookSpecificOutput"] =
+                serde_json::json!({ "hookEventName": event, "additionalContext": text });
+        }
+        if !message.is_empty() {
+            answer["systemMessage"] = message.into();
+        }
+        answer.to_string()
+    }
+}
+
+/// Set by the first response: a panic after it must not write a second one.
+static ANSWERED: AtomicBool = AtomicBool::new(false);
+
+/// Writes the response to stdout, once per process. Write errors are ignored: the client is gone.
+pub(super) fn write_response(answer: &HookResponse) {
+    if !ANSWERED.swap(true, Ordering::SeqCst) {
+        let _ = write_all(rustix::stdio::stdout(), answer.to_json().as_bytes());
+    }
+}
+
+fn write_all(to: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(&to, bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => wait_until_writable(&to)?,
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until a non-blocking pipe accepts more bytes; some clients pass us one.
+fn wait_until_writable(to: &impl AsFd) -> io::Result<()> {
+    let mut fds = [PollFd::new(to, PollFlags::OUT)];
+    let wait = Timespec::try_from(Duration::from_millis(STDOUT_MS)).map_err(io::Error::other)?;
+    match poll(&mut fds, Some(&wait))? {
+        0 => Err(io::ErrorKind::TimedOut.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

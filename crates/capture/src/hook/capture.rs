@@ -1,0 +1,155 @@
+//! Captures one decoded call: decides, applies the decision and responds.
+
+use std::ffi::OsString;
+use std::io;
+
+use super::answer::HookResponse;
+use super::decision::{self, CaptureAction, CaptureDecision, CaptureFacts, MarkChange};
+use super::environment::HookEnvironment;
+use super::facts;
+use super::hand_over::hand_over;
+use super::recall_request::{HookRecallRequest, RecallTrigger};
+use super::resources::HookResources;
+use super::respond;
+use super::skip_reason::SkipReason;
+use crate::enqueue;
+use crate::normalize::{DecodedHookCall, NormalizedEvent};
+use crate::privacy_marks::PrivacyMarks;
+use claude_mem_core::client_version;
+use claude_mem_core::event_key;
+use claude_mem_core::ids::ClientSessionId;
+
+/// What came of one call.
+#[derive(Debug)]
+pub struct HandledCall {
+    pub response: HookResponse,
+    /// Why nothing was captured; `None` if an event was enqueued.
+    pub skip_reason: Option<SkipReason>,
+}
+
+impl HandledCall {
+    pub(super) const fn skipped(reason: SkipReason) -> Self {
+        Self { response: HookResponse::Neutral, skip_reason: Some(reason) }
+    }
+}
+
+/// Captures a call as far as it may be captured. An error describes a fault of ours or of this machine.
+pub(super) fn capture_call<E>(
+    call: &DecodedHookCall<'_>,
+    environment: &HookEnvironment<E>,
+    resources: &mut HookResources<'_>,
+) -> Result<HandledCall, String>
+where
+    E: Fn(&str) -> Option<OsString>,
+{
+    let marks = PrivacyMarks::for_session(resources.dir, call.agent.name, call.session);
+    // Before anything else: whatever fails below, a private turn stays muted.
+    if let Some(change) = decision::decide_marks(call, facts::is_disabled(environment)) {
+        set_marks(change, call, &marks).map_err(|e| log_mark_error(resources, &e))?;
+    }
+    let facts = facts::gather_facts(call, &marks, environment, resources);
+    let decision = decision::decide(call, &facts);
+    if decision.closes_transcript {
+        marks.close_transcript().map_err(|e| log_mark_error(resources, &e))?;
+    }
+    let (normalized, skip_reason) = match decision.action {
+        CaptureAction::IgnoreSession => return ignore_session(call, &marks, resources),
+        CaptureAction::Ignore(reason) => {
+            if reason == SkipReason::SettingsUnreadable {
+                resources.log("settings.json or its ignore rules are unreadable: nothing is captured");
+            }
+            return Ok(HandledCall::skipped(reason));
+        }
+        CaptureAction::AnswerOnly(reason) => (None, Some(reason)),
+        CaptureAction::RecallOnly(reason) => (normalize(call, &facts), Some(reason)),
+        CaptureAction::Capture => {
+            let normalized = normalize(call, &facts);
+            let skip_reason = match &normalized {
+                Some(normalized) => enqueue(call, normalized, &facts, resources).map(|()| None)?,
+                None => Some(SkipReason::NothingToCapture),
+            };
+            (normalized, skip_reason)
+        }
+    };
+    let request = recall_request(call, &facts, decision, normalized.as_ref(), environment);
+    Ok(HandledCall { response: respond::respond(&request, resources), skip_reason })
+}
+
+fn set_marks(change: MarkChange, call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> io::Result<()> {
+    match change {
+        MarkChange::MuteTurn => marks.mute_turn(call.header.prompt_id.as_deref()),
+        MarkChange::NotePrivatePart => marks.note_private().and_then(|()| marks.unmute_turn()),
+        MarkChange::UnmuteTurn => marks.unmute_turn(),
+    }
+}
+
+/// Marks the whole session as ignored.
+fn ignore_session(
+    call: &DecodedHookCall<'_>,
+    marks: &PrivacyMarks<'_>,
+    resources: &mut HookResources<'_>,
+) -> Result<HandledCall, String> {
+    let session = ClientSessionId(call.session.to_owned());
+    enqueue::ignore_session(&mut resources.database, call.agent.name, &session, call.at)
+        .map_err(|lost| log_error(resources, &lost))?;
+    hand_over(resources, call.kind, false);
+    // The mark comes last: if this hook dies before, the next one repeats both steps.
+    marks.mark_ignored().map_err(|e| log_mark_error(resources, &e))?;
+    Ok(HandledCall::skipped(SkipReason::MemoryDisabled))
+}
+
+fn normalize(call: &DecodedHookCall<'_>, facts: &CaptureFacts) -> Option<NormalizedEvent> {
+    call.normalize(facts.suppression, facts.project.clone())
+}
+
+fn enqueue(
+    call: &DecodedHookCall<'_>,
+    normalized: &NormalizedEvent,
+    facts: &CaptureFacts,
+    resources: &mut HookResources<'_>,
+) -> Result<(), String> {
+    let key = event_key::event_key(&normalized.event, normalized.message_id.as_deref());
+    enqueue::enqueue_event(&mut resources.database, key, &normalized.event)
+        .map_err(|lost| log_error(resources, &lost))?;
+    hand_over(resources, call.kind, facts.settings.may_start_worker());
+    Ok(())
+}
+
+fn recall_request<'a, E>(
+    call: &'a DecodedHookCall<'_>,
+    facts: &'a CaptureFacts,
+    decision: CaptureDecision,
+    normalized: Option<&'a NormalizedEvent>,
+    environment: &HookEnvironment<E>,
+) -> HookRecallRequest<'a>
+where
+    E: Fn(&str) -> Option<OsString>,
+{
+    let said = environment.text_var(call.agent.version_variable);
+    HookRecallRequest {
+        agent: call.agent,
+        kind: call.kind,
+        header: call.header,
+        project: facts.project.as_ref(),
+        trigger: match normalized {
+            Some(normalized) => RecallTrigger::from_event(call.agent, &normalized.event.body),
+            None => call.payload.map_or(RecallTrigger::Nothing, RecallTrigger::from_tool_input),
+        },
+        settings: &facts.settings,
+        now: call.at.millis(),
+        client_version: said.and_then(|said| client_version::version_said(&said)),
+        notices: environment.notices,
+        is_unrecorded: decision.is_unrecorded,
+    }
+}
+
+fn log_mark_error(resources: &HookResources<'_>, e: &io::Error) -> String {
+    resources.log(&format!("failed to set or clear a privacy mark: {}", e.kind()));
+    format!("{}: {e}", resources.dir.root().display())
+}
+
+fn log_error(resources: &HookResources<'_>, problem: &impl std::fmt::Display) -> String {
+    let problem = problem.to_string();
+    resources.log(&problem);
+    problem
+}

@@ -1,0 +1,43 @@
+//! Hands a spooled event over to the process that drains the spool.
+
+use super::resources::HookResources;
+use super::start_worker;
+use crate::enqueue;
+use claude_mem_core::agents::HookEventKind;
+use claude_mem_store::StoreError;
+
+/// Connects to a running worker, which wakes it. If none runs, a hook at a turn boundary starts one or
+/// drains the spool itself, since a few milliseconds do not matter there; a tool hook stays quick.
+pub(super) fn hand_over(resources: &mut HookResources<'_>, kind: HookEventKind, may_start_worker: bool) {
+    let connected = resources.worker.connect();
+    if !may_request_recall(kind) {
+        resources.worker.wake();
+    }
+    if kind.is_tool_result() || matches!(connected, Ok(true)) {
+        return;
+    }
+    if let Err(e) = connected {
+        resources.log(&format!("failed to connect to the worker socket: {e}"));
+    }
+    if may_start_worker && try_start_worker(resources) {
+        return;
+    }
+    match enqueue::drain_spool_briefly(&mut resources.database, resources.started.millis()) {
+        // Another process holds the database and will drain the spool.
+        Ok(()) | Err(StoreError::Busy) => {}
+        Err(e) => resources.log(&format!("events remain in the spool: {e}")),
+    }
+}
+
+/// Whether the hook may ask the worker for memories, which wakes it too.
+const fn may_request_recall(kind: HookEventKind) -> bool {
+    matches!(kind, HookEventKind::Prompt | HookEventKind::ToolFailure)
+}
+
+/// Returns false if no worker was started; a later hook tries again.
+fn try_start_worker(resources: &HookResources<'_>) -> bool {
+    start_worker::start_worker(resources.dir).unwrap_or_else(|e| {
+        resources.log(&format!("failed to start the worker: {e}"));
+        false
+    })
+}

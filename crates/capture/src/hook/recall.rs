@@ -1,0 +1,65 @@
+//! Recalls memories for a prompt or a failed command: by the worker, else in this process.
+
+use super::recall_request::{HookRecallRequest, RecallTrigger};
+use super::resources::HookResources;
+use claude_mem_core::clock;
+use claude_mem_recall::moment::{Moment, Need};
+use claude_mem_store::StoreError;
+
+/// The memories that a prompt calls for; empty if there are none.
+pub(super) fn recall_for_prompt(
+    request: &HookRecallRequest<'_>,
+    resources: &mut HookResources<'_>,
+) -> Result<String, StoreError> {
+    let RecallTrigger::Prompt(text) = &request.trigger else {
+        return Ok(String::new());
+    };
+    let settings = request.settings.effective();
+    if !settings.recall_prompt {
+        return Ok(String::new());
+    }
+    recall_by_worker_or_locally(request, resources, Need::Prompt, text, settings.recall_prompt_tokens)
+}
+
+/// Memories of the same error; empty if there are none.
+pub(super) fn recall_for_failure(
+    request: &HookRecallRequest<'_>,
+    resources: &mut HookResources<'_>,
+) -> Result<String, StoreError> {
+    let RecallTrigger::Failure(output) = &request.trigger else {
+        return Ok(String::new());
+    };
+    let settings = request.settings.effective();
+    if !settings.recall_failure {
+        return Ok(String::new());
+    }
+    recall_by_worker_or_locally(request, resources, Need::Failure, output, settings.recall_failure_tokens)
+}
+
+/// Asks the worker, which also searches by vectors; without a worker, or without a reply in time,
+/// searches lexically in this process.
+fn recall_by_worker_or_locally(
+    request: &HookRecallRequest<'_>,
+    resources: &mut HookResources<'_>,
+    need: Need,
+    said: &str,
+    budget_tokens: u32,
+) -> Result<String, StoreError> {
+    let (Some(hint), Some(text)) = (request.project, Moment::text_of(need, said)) else {
+        return Ok(String::new());
+    };
+    let moment =
+        Moment { listener: request.recipient(), project: hint.keys.clone(), need, text, budget_tokens };
+    match resources.worker.request_recall(&moment) {
+        Ok(Some(reply)) => return Ok(reply.text),
+        Ok(None) => {}
+        Err(e) => resources.log(&format!("recall request to the worker failed: {}", e.kind())),
+    }
+    let Some(inbox) = resources.database.existing()? else {
+        return Ok(String::new());
+    };
+    let recalled =
+        inbox.read_within(request.read_limit(), |reads| moment.recall(reads, None, &clock::zone()))?;
+    request.record_shown(resources, need.place(), &recalled.items);
+    Ok(recalled.text)
+}

@@ -1,0 +1,287 @@
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::hook::skip_reason::SkipReason;
+use crate::hook_database::testing::OPENED;
+use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::clock::{Micros, Millis};
+use claude_mem_store::testing::{WorkerScratch, observation, scratch};
+use claude_mem_store::{NewObservationMeta, Store};
+
+const QUESTION: &str =
+    "Customers complain about invoices: the cents look truncated, check the rounding of invoices";
+const DECISION: &str = "Invoices are always rounded up to whole cents with ceil, never truncated";
+
+/// A data directory, a project in it, and the environment of a hook.
+struct HookStage {
+    scratch: WorkerScratch,
+    project: PathBuf,
+    now: std::cell::Cell<i64>,
+}
+
+/// What one hook did.
+#[derive(Debug)]
+struct Observed {
+    text: String,
+    skip_reason: Option<SkipReason>,
+    databases_opened: u32,
+}
+
+impl HookStage {
+    /// A stage without a database.
+    fn new() -> Self {
+        let scratch = scratch();
+        let project = scratch.dir.root().join("shop");
+        std::fs::create_dir_all(&project).unwrap();
+        scratch.dir.create().unwrap();
+        Self { scratch, project, now: std::cell::Cell::new(1_000_000_000) }
+    }
+
+    /// A stage whose project has a decision about invoices.
+    fn with_memory() -> Self {
+        let stage = Self::new();
+        let mut store = Store::open(&stage.scratch.dir.db()).unwrap();
+        let hint = claude_mem_core::project::identify(&stage.project);
+        let made = store.write(|tx| {
+            let project = tx.ensure_project(&hint, Millis(1))?;
+            let meta = NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
+            tx.create_observation(&observation(DECISION, Millis(1)), &meta)
+        });
+        made.unwrap();
+        store.close().unwrap();
+        stage
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.scratch.dir.worker_sock(&self.project)
+    }
+
+    fn hook(&self, event: &str, fields: &Value) -> Observed {
+        self.hook_with(event, fields, &[])
+    }
+
+    fn hook_with(&self, event: &str, fields: &Value, env: &[(&str, &str)]) -> Observed {
+        let mut payload = fields.clone();
+        payload["session_id"] = "s".into();
+        payload["cwd"] = self.project.to_str().unwrap().into();
+        self.now.set(self.now.get() + 1_000_000);
+        let environment = HookEnvironment {
+            started: Micros(self.now.get()),
+            env: |name: &str| match name {
+                // A test must not start this test program as a worker.
+                "CLAUDE_MEM_WORKER" => Some("manual".into()),
+                _ => env.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()),
+            },
+            notices: |_, _, _, _, _| Ok(Vec::new()),
+        };
+        let before = OPENED.get();
+        let payload = payload.to_string();
+        let handled =
+            ingest_payload(&CLAUDE_CODE, event, payload.as_bytes(), &self.scratch.dir, &environment).unwrap();
+        let text = match handled.response {
+            HookResponse::Neutral => String::new(),
+            HookResponse::Context { text, .. } | HookResponse::Message { text, .. } => text,
+        };
+        Observed { text, skip_reason: handled.skip_reason, databases_opened: OPENED.get() - before }
+    }
+
+    fn times_shown(&self) -> usize {
+        let store = Store::open_read_only(&self.scratch.dir.db()).unwrap();
+        store.read().feedback_for_session("s").unwrap().len()
+    }
+}
+
+/// A worker that replies to recall requests with `reply`, or never.
+struct FakeWorker {
+    socket: PathBuf,
+    serving: JoinHandle<Vec<String>>,
+}
+
+impl FakeWorker {
+    fn start(stage: &HookStage, reply: Option<&'static str>) -> Self {
+        let socket = stage.socket();
+        let listener = UnixListener::bind(&socket).unwrap();
+        let serving = std::thread::spawn(move || {
+            let mut calls = Vec::new();
+            for stream in listener.incoming() {
+                match serve(&stream.unwrap(), reply) {
+                    end if end == "end" => break,
+                    said => calls.push(said),
+                }
+            }
+            calls
+        });
+        Self { socket, serving }
+    }
+
+    /// What was said on each connection.
+    fn calls(self) -> Vec<String> {
+        UnixStream::connect(&self.socket).unwrap().write_all(b"end").unwrap();
+        std::fs::remove_file(&self.socket).unwrap();
+        self.serving.join().unwrap()
+    }
+}
+
+fn serve(mut stream: &UnixStream, reply: Option<&str>) -> String {
+    let mut lines = BufReader::new(stream);
+    let mut said = String::new();
+    lines.read_line(&mut said).unwrap();
+    if let (true, Some(reply)) = (said.starts_with("recall "), reply) {
+        stream.write_all(reply.as_bytes()).unwrap();
+        lines.read_line(&mut said).unwrap();
+        // A hook that could not use the reply has gone.
+        let _ = stream.write_all(b"noted\n");
+    }
+    lines.read_to_string(&mut said).unwrap();
+    said
+}
+
+fn prompt() -> Value {
+    json!({"prompt": QUESTION})
+}
+
+fn failure() -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "error: invoices truncated to cents in ceil"})
+}
+
+/// The connection carries one request and the acknowledgement, and no other wake is needed.
+fn assert_one_recall(calls: &[String], acknowledged: bool) {
+    let [call] = calls else { panic!("one connection, not {calls:?}") };
+    let lines: Vec<_> = call.lines().collect();
+    assert!(lines[0].starts_with("recall "), "{call}");
+    assert_eq!(&lines[1..], if acknowledged { &["heard"][..] } else { &[] }, "{call}");
+}
+
+#[test]
+fn prompt_wakes_and_asks_the_worker_on_one_connection() {
+    let stage = HookStage::with_memory();
+    for (event, fields) in [("UserPromptSubmit", prompt()), ("PostToolUseFailure", failure())] {
+        let worker = FakeWorker::start(&stage, Some("{\"text\":\"only the worker knows\"}\n"));
+        let observed = stage.hook(event, &fields);
+        assert_eq!(observed.text, "only the worker knows", "{event}");
+        assert_eq!((observed.skip_reason, observed.databases_opened), (None, 0), "{event}");
+        assert_one_recall(&worker.calls(), true);
+    }
+    assert_eq!(stage.times_shown(), 0, "the worker records it");
+}
+
+#[test]
+fn worker_with_nothing_to_show_is_believed() {
+    let stage = HookStage::with_memory();
+    let worker = FakeWorker::start(&stage, Some("{\"text\":\"\"}\n"));
+    let observed = stage.hook("UserPromptSubmit", &prompt());
+    assert_eq!((observed.text.as_str(), observed.databases_opened), ("", 0));
+    assert_one_recall(&worker.calls(), true);
+}
+
+#[test]
+fn silent_worker_is_replaced_by_local_search() {
+    let stage = HookStage::with_memory();
+    let worker = FakeWorker::start(&stage, None);
+    let observed = stage.hook("UserPromptSubmit", &prompt());
+    assert!(observed.text.contains("never truncated"), "{observed:?}");
+    assert_eq!(observed.databases_opened, 1);
+    assert_one_recall(&worker.calls(), false);
+    assert_eq!(stage.times_shown(), 1);
+}
+
+#[test]
+fn garbage_of_a_worker_is_replaced_by_local_search() {
+    let stage = HookStage::with_memory();
+    let worker = FakeWorker::start(&stage, Some("{\"text\":7}\n"));
+    let observed = stage.hook("UserPromptSubmit", &prompt());
+    assert!(observed.text.contains("never truncated"), "{observed:?}");
+    assert_one_recall(&worker.calls(), false);
+    let log = std::fs::read_dir(stage.scratch.dir.logs()).unwrap().next().unwrap().unwrap().path();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("recall request to the worker failed"), "{log}");
+    assert!(!log.contains("invoices"), "{log}");
+}
+
+#[test]
+fn hook_without_recall_only_wakes_the_worker() {
+    let stage = HookStage::with_memory();
+    let off = [("CLAUDE_MEM_RECALL_PROMPT", "off"), ("CLAUDE_MEM_RECALL_FAILURE", "off")];
+    for (event, fields, env) in [
+        ("Stop", json!({"last_assistant_message": "Done."}), &[][..]),
+        ("SessionStart", json!({"source": "startup"}), &[]),
+        ("PostToolUse", json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {}}), &[]),
+        ("UserPromptSubmit", prompt(), &off),
+        ("PostToolUseFailure", failure(), &off),
+        ("UserPromptSubmit", json!({"prompt": "<private>x</private>"}), &[]),
+        ("UserPromptSubmit", prompt(), &[("CLAUDE_MEM_DISABLED", "1")]),
+    ] {
+        let worker = FakeWorker::start(&stage, None);
+        stage.hook_with(event, &fields, env);
+        assert_eq!(worker.calls(), ["wake\n"], "{event}");
+    }
+}
+
+#[test]
+fn hook_without_an_event_leaves_the_worker_alone() {
+    let stage = HookStage::with_memory();
+    let worker = FakeWorker::start(&stage, None);
+    let skipped = stage.hook("PostToolUse", &json!({"tool_name": "TodoWrite"}));
+    assert_eq!(skipped.skip_reason, Some(SkipReason::ToolSkipped));
+    stage.hook("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}}));
+    assert_eq!(worker.calls(), [""; 0]);
+}
+
+#[test]
+fn hook_opens_the_database_at_most_once() {
+    let known = || HookStage::with_memory();
+    for (stage, event, fields, want) in [
+        // Records the compaction, reads the context, records what was shown.
+        (known(), "SessionStart", json!({"source": "compact"}), 1),
+        (known(), "SessionStart", json!({"source": "startup"}), 1),
+        // Drains the spool, then reads, then records the welcome.
+        (HookStage::new(), "SessionStart", json!({"source": "startup"}), 1),
+        (HookStage::new(), "SessionStart", json!({"source": "compact"}), 1),
+        // Drains the spool, recalls, records what was shown.
+        (known(), "UserPromptSubmit", prompt(), 1),
+        (known(), "Stop", json!({"last_assistant_message": "Done."}), 1),
+        (known(), "SessionEnd", json!({"reason": "clear"}), 1),
+        (known(), "PostToolUseFailure", failure(), 1),
+        // A tool hook without recall needs no database.
+        (known(), "PostToolUse", json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {}}), 0),
+    ] {
+        let observed = stage.hook(event, &fields);
+        assert_eq!(observed.databases_opened, want, "{event} {fields}: {observed:?}");
+    }
+    let stage = known();
+    let file = stage.project.join("invoice.rs");
+    std::fs::write(&file, "// invoices\n".repeat(400)).unwrap();
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
+    assert_eq!(stage.hook("PreToolUse", &read).databases_opened, 1);
+}
+
+#[test]
+fn one_connection_does_all_that_three_did() {
+    let stage = HookStage::with_memory();
+    let observed = stage.hook("UserPromptSubmit", &prompt());
+    assert!(observed.text.contains("never truncated"), "{observed:?}");
+    assert_eq!(stage.times_shown(), 1, "recorded");
+    assert!(crate::spool::is_empty(&stage.scratch.dir).unwrap(), "drained");
+    assert_eq!(stage.hook("UserPromptSubmit", &prompt()).text, "", "once");
+    // After a compaction the agent no longer knows it.
+    stage.hook("SessionStart", &json!({"source": "compact"}));
+    assert!(stage.hook("UserPromptSubmit", &prompt()).text.contains("never truncated"));
+}
+
+#[test]
+fn private_turn_is_muted_even_if_the_rest_fails() {
+    let stage = HookStage::with_memory();
+    // The settings cannot be read.
+    std::fs::create_dir_all(stage.scratch.dir.settings()).unwrap();
+    let secret = json!({"prompt": "<private>x</private>"});
+    let observed = stage.hook("UserPromptSubmit", &secret);
+    assert_eq!(observed.skip_reason, Some(SkipReason::SettingsUnreadable));
+    std::fs::remove_dir(stage.scratch.dir.settings()).unwrap();
+    let tool = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {}});
+    assert_eq!(stage.hook("PostToolUse", &tool).skip_reason, Some(SkipReason::TurnPrivate));
+}

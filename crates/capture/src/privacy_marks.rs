@@ -1,0 +1,149 @@
+//! Privacy marks: empty files that say which turns and sessions must not be captured.
+//!
+//! A fully private prompt mutes its turn: its tool calls, the agent's last message and every summary
+//! that covers it. [`PrivacyMarks`] stores a mark as an empty file, the least that can be written. If
+//! the file cannot be created in `muted/`, it is created in the spool directory; if that fails too, no
+//! event can be spooled there either.
+//!
+//! Invariant: in doubt, a turn is muted. Only "no such file" means that it may be captured.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use claude_mem_core::event_key;
+use claude_mem_core::paths;
+use claude_mem_core::paths::DataDir;
+
+/// The privacy marks of one session.
+#[derive(Debug)]
+pub struct PrivacyMarks<'a> {
+    dir: &'a DataDir,
+    client: &'a str,
+    session: &'a str,
+}
+
+impl<'a> PrivacyMarks<'a> {
+    pub fn for_session(dir: &'a DataDir, client: &'a str, session: &'a str) -> Self {
+        Self { dir, client, session }
+    }
+
+    /// Mutes the turn of a private prompt, up to the next prompt. The prompt's own mark stays, because
+    /// background work that it started may end in a later turn.
+    pub fn mute_turn(&self, prompt_id: Option<&str>) -> io::Result<()> {
+        self.set(&self.turn_mark())?;
+        self.note_private()?;
+        match prompt_id {
+            Some(id) => self.set(&self.prompt_mark(id)),
+            None => Ok(()),
+        }
+    }
+
+    /// Records that part of this session was private, because the client's own summary of the
+    /// conversation may repeat it.
+    pub fn note_private(&self) -> io::Result<()> {
+        self.set(&self.session_mark(".past"))
+    }
+
+    /// Unmutes the session: a prompt that may be captured begins.
+    pub fn unmute_turn(&self) -> io::Result<()> {
+        for place in self.paths(&self.turn_mark()) {
+            claude_mem_core::paths::remove_if_exists(&place)?;
+        }
+        Ok(())
+    }
+
+    /// True if the current event must not be captured.
+    pub fn is_muted(&self, prompt_id: Option<&str>) -> bool {
+        self.is_set(&self.turn_mark()) || prompt_id.is_some_and(|id| self.is_prompt_muted(id))
+    }
+
+    /// True if nothing of the turn that began with this prompt may be captured.
+    pub fn is_prompt_muted(&self, prompt_id: &str) -> bool {
+        self.is_set(&self.prompt_mark(prompt_id))
+    }
+
+    /// True if a summary of the whole conversation must not be captured.
+    pub fn had_private(&self) -> bool {
+        self.is_set(&self.session_mark(".past"))
+    }
+
+    /// Marks the whole session as ignored, permanently.
+    pub fn mark_ignored(&self) -> io::Result<()> {
+        self.set(&self.session_mark(".ignored"))
+    }
+
+    pub fn is_ignored(&self) -> bool {
+        self.is_set(&self.session_mark(".ignored"))
+    }
+
+    /// Excludes the transcript from backfill: part of this session must not be captured for a reason
+    /// that the transcript does not show, such as a pause or a session's own setting. Only events
+    /// from hooks may be captured.
+    pub fn close_transcript(&self) -> io::Result<()> {
+        let closed = self.session_mark(".closed");
+        if self.is_set(&closed) {
+            return Ok(());
+        }
+        self.set(&closed)
+    }
+
+    /// True if the session's transcript must not be read.
+    pub fn is_transcript_closed(&self) -> bool {
+        self.is_set(&self.session_mark(".closed")) || self.is_ignored()
+    }
+
+    fn set(&self, mark: &str) -> io::Result<()> {
+        let [usual, other] = self.paths(mark);
+        let made = create_mark(&usual, &self.dir.muted());
+        made.or_else(|e| create_mark(&other, &self.dir.spool()).map_err(|_| e))
+    }
+
+    fn is_set(&self, mark: &str) -> bool {
+        self.paths(mark).iter().any(may_exist)
+    }
+
+    /// The two possible paths of a mark: in `muted/`, else in the spool directory.
+    fn paths(&self, mark: &str) -> [PathBuf; 2] {
+        let other = format!("muted-{mark}");
+        [self.dir.muted().join(mark), self.dir.spool().join(other)]
+    }
+
+    fn turn_mark(&self) -> String {
+        self.session_mark("")
+    }
+
+    fn session_mark(&self, ending: &str) -> String {
+        event_key::hex(&event_key::session_key(self.client, self.session)) + ending
+    }
+
+    fn prompt_mark(&self, id: &str) -> String {
+        let parts = [self.client, self.session, id].map(str::as_bytes);
+        event_key::hex(&event_key::digest(&parts)) + ".prompt"
+    }
+}
+
+fn create_mark(mark: &Path, dir: &Path) -> io::Result<()> {
+    let make =
+        || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(mark).map(drop);
+    match make() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            paths::create_dir(dir)?;
+            make()
+        }
+        made => made,
+    }
+}
+
+/// True unless the file certainly does not exist.
+fn may_exist(mark: &PathBuf) -> bool {
+    match rustix::fs::stat(mark) {
+        Err(rustix::io::Errno::NOENT) => false,
+        Ok(_) | Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+#[path = "privacy_marks_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+use std::fs;
+
+use super::*;
+
+fn sandbox() -> (tempfile::TempDir, DataDir) {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = DataDir::new(temp.path().join("data"));
+    (temp, dir)
+}
+
+#[test]
+fn private_prompt_mutes_until_next_prompt() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    let other = PrivacyMarks::for_session(&dir, "claude-code", "s2");
+    assert!(!marks.is_muted(None));
+    marks.mute_turn(None).unwrap();
+    assert!(marks.is_muted(None));
+    assert!(!other.is_muted(None));
+    marks.unmute_turn().unwrap();
+    marks.unmute_turn().unwrap();
+    assert!(!marks.is_muted(None));
+}
+
+#[test]
+fn late_work_of_private_prompt_stays_muted() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    marks.mute_turn(Some("p1")).unwrap();
+    marks.unmute_turn().unwrap();
+    assert!(marks.is_muted(Some("p1")));
+    assert!(!marks.is_muted(Some("p2")));
+}
+
+#[test]
+fn session_remembers_private_content() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    assert!(!marks.had_private());
+    marks.mute_turn(None).unwrap();
+    marks.unmute_turn().unwrap();
+    assert!(marks.had_private());
+}
+
+#[test]
+fn failed_lookup_counts_as_muted() {
+    let (_temp, dir) = sandbox();
+    fs::create_dir_all(dir.root()).unwrap();
+    // A file in place of the directory: the lookup fails with an error other than "no such file".
+    fs::write(dir.muted(), "").unwrap();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    assert!(marks.is_muted(None));
+    assert!(marks.had_private());
+    // With the spool blocked too, the mark cannot be set.
+    fs::write(dir.spool(), "").unwrap();
+    assert!(marks.mute_turn(None).is_err());
+}
+
+#[test]
+fn fallback_mark_stays_in_force() {
+    let (_temp, dir) = sandbox();
+    fs::create_dir_all(dir.root()).unwrap();
+    fs::write(dir.muted(), "").unwrap();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    marks.mute_turn(Some("p1")).unwrap();
+    fs::remove_file(dir.muted()).unwrap();
+    assert!(marks.is_muted(None) && marks.had_private());
+    assert!(marks.is_prompt_muted("p1"));
+    marks.unmute_turn().unwrap();
+    assert!(!marks.is_muted(None) && marks.is_muted(Some("p1")));
+}

@@ -1,0 +1,133 @@
+//! Reads the agent's last message from the end of a transcript, for clients whose hooks omit it.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use claude_mem_core::agents::WARMUP_PROMPT;
+use claude_mem_core::paths;
+
+/// Bytes at the beginning of a subagent's transcript that are read to recognize a warm-up.
+const TRANSCRIPT_FIRST_BYTES: u64 = 4 << 10;
+
+/// Bytes at the end of a transcript that are searched for the agent's last message.
+pub(crate) const TRANSCRIPT_TAIL_BYTES: u64 = 256 << 10;
+
+/// The agent's last message that contains text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct LastMessage {
+    pub text: String,
+    /// The transcript's id of the record, which the transcript reader uses too.
+    pub id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct TailRecord {
+    #[serde(rename = "type", default)]
+    kind: String,
+    uuid: Option<String>,
+    message: Option<TailMessage>,
+}
+
+#[derive(Deserialize)]
+struct TailMessage {
+    #[serde(default)]
+    content: TailContent,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(untagged)]
+enum TailContent {
+    Text(String),
+    Blocks(Vec<TailBlock>),
+    #[default]
+    Nothing,
+}
+
+#[derive(Deserialize)]
+struct TailBlock {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// Reads the last message of a transcript. `Ok(None)` if the current turn has none within the last
+/// `TRANSCRIPT_TAIL_BYTES`.
+pub fn last_message(transcript: &Path) -> io::Result<Option<LastMessage>> {
+    let mut file = paths::open_file(transcript)?;
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(TRANSCRIPT_TAIL_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes)?;
+    // The first line is partial, unless the read started at the beginning of the file.
+    let whole = match bytes.iter().position(|byte| *byte == b'\n') {
+        Some(end) if start > 0 => &bytes[end + 1..],
+        _ => &bytes,
+    };
+    Ok(last_message_in(whole))
+}
+
+/// Whether this is the transcript of a warm-up subagent. False if it cannot be read.
+pub fn is_warmup(transcript: &Path) -> bool {
+    let mut bytes = Vec::new();
+    let head = paths::open_file(transcript).map(|file| file.take(TRANSCRIPT_FIRST_BYTES));
+    if head.and_then(|mut head| head.read_to_end(&mut bytes)).is_err() {
+        return false;
+    }
+    let first = bytes.split(|byte| *byte == b'\n').next();
+    let first = first.and_then(|line| serde_json::from_slice::<TailRecord>(line).ok());
+    first.is_some_and(|line| line.kind == "user" && line.text().trim() == WARMUP_PROMPT)
+}
+
+fn last_message_in(lines: &[u8]) -> Option<LastMessage> {
+    for line in lines.rsplit(|byte| *byte == b'\n') {
+        // A cheap test first: some lines are long.
+        if memchr::memmem::find(line, b"\"type\"").is_none() {
+            continue;
+        }
+        let Ok(line) = serde_json::from_slice::<TailRecord>(line) else {
+            continue;
+        };
+        match line.kind.as_str() {
+            "assistant" => {}
+            // Messages before a prompt belong to an earlier turn.
+            "user" if line.is_prompt() => return None,
+            _ => continue,
+        }
+        let text = line.text();
+        if !text.trim().is_empty() {
+            return Some(LastMessage { text, id: line.uuid });
+        }
+    }
+    None
+}
+
+impl TailRecord {
+    fn text(&self) -> String {
+        match self.message.as_ref().map(|message| &message.content) {
+            Some(TailContent::Text(text)) => text.clone(),
+            Some(TailContent::Blocks(blocks)) => {
+                let texts = blocks.iter().filter(|block| block.kind == "text");
+                let texts: Vec<_> = texts.map(|block| block.text.as_str()).collect();
+                texts.join("\n")
+            }
+            Some(TailContent::Nothing) | None => String::new(),
+        }
+    }
+
+    /// Whether the user typed it, as opposed to a tool result or hook output.
+    fn is_prompt(&self) -> bool {
+        match self.message.as_ref().map(|message| &message.content) {
+            Some(TailContent::Text(text)) => !text.trim_start().starts_with('<'),
+            Some(TailContent::Blocks(blocks)) => blocks.iter().all(|block| block.kind == "text"),
+            Some(TailContent::Nothing) | None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "transcript_tail_tests.rs"]
+mod tests;

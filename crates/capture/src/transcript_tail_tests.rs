@@ -1,0 +1,86 @@
+use std::fmt::Write;
+
+use super::*;
+
+fn assistant(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","uuid":"{id}","message":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#
+    )
+}
+
+fn last(lines: &[String]) -> Option<LastMessage> {
+    last_message_in(lines.join("\n").as_bytes())
+}
+
+const TOOL_RESULT: &str =
+    r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}"#;
+const TOOL_USE: &str =
+    r#"{"type":"assistant","uuid":"u","message":{"content":[{"type":"tool_use","id":"t"}]}}"#;
+const PROMPT: &str = r#"{"type":"user","message":{"content":"Do it."}}"#;
+
+#[test]
+fn last_message_is_found_before_other_records() {
+    let lines = [
+        PROMPT.to_owned(),
+        assistant("a", "Working."),
+        TOOL_USE.to_owned(),
+        TOOL_RESULT.to_owned(),
+        assistant("b", "Done."),
+        r#"{"type":"system","subtype":"stop_hook"}"#.to_owned(),
+        "not json".to_owned(),
+        String::new(),
+    ];
+    let found = last(&lines).unwrap();
+    assert_eq!((found.text.as_str(), found.id.as_deref()), ("Done.", Some("b")));
+}
+
+#[test]
+fn message_of_an_earlier_turn_is_not_used() {
+    let lines = [assistant("a", "Earlier."), PROMPT.to_owned(), TOOL_USE.to_owned()];
+    assert_eq!(last(&lines), None);
+}
+
+#[test]
+fn only_the_tail_is_read() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("transcript.jsonl");
+    let mut text = assistant("far", "Long ago.") + "\n";
+    while (text.len() as u64) < 2 * TRANSCRIPT_TAIL_BYTES {
+        writeln!(text, r#"{{"type":"system","padding":"{}"}}"#, "x".repeat(1000)).unwrap();
+    }
+    std::fs::write(&path, &text).unwrap();
+    assert_eq!(last_message(&path).unwrap(), None);
+    text.push_str(&assistant("near", "Now."));
+    std::fs::write(&path, &text).unwrap();
+    assert_eq!(last_message(&path).unwrap().unwrap().text, "Now.");
+    assert!(last_message(&temp.path().join("none")).is_err());
+}
+
+#[test]
+fn warmup_is_recognised_by_its_first_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("agent-a.jsonl");
+    let user = |text: &str| format!(r#"{{"type":"user","message":{{"content":"{text}"}}}}"#);
+    for (text, want) in [
+        (format!("{}\n{}\n", user("Warmup"), assistant("a", "ok")), true),
+        (user("Warmup"), true),
+        (format!("{}\n", user("Warmup the cache of the tests")), false),
+        (format!("{}\n{}\n", user("Find it"), user("Warmup")), false),
+        (String::new(), false),
+        ("not json".to_owned(), false),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(is_warmup(&path), want, "{text}");
+    }
+    assert!(!is_warmup(&dir.path().join("nowhere")));
+}
+
+#[test]
+fn pipe_is_not_waited_for() {
+    let temp = tempfile::tempdir().unwrap();
+    let pipe = temp.path().join("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    assert!(last_message(&pipe).is_err());
+    assert!(!is_warmup(&pipe));
+}

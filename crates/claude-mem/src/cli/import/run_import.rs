@@ -1,0 +1,95 @@
+//! Runs one import on the store, or on a temporary copy of it ([`run_import`]).
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::cli::app::App;
+use claude_mem_capture::settings::HookSettings;
+use claude_mem_store::{Store, StoreError};
+use claude_mem_transfer::import;
+use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport};
+
+/// Runs an import on the store, or for a dry run on a temporary copy of it.
+pub(super) fn run_import(
+    app: &App,
+    dry_run: bool,
+    act: impl FnOnce(&mut Store, ImportContext<'_>) -> anyhow::Result<ImportReport>,
+) -> anyhow::Result<ImportReport> {
+    app.data.create().with_context(|| format!("cannot create {}", app.data.root().display()))?;
+    let _one = import::acquire_import_lock(&app.data)?;
+    // Events still in the spool are ingested later; their keys prevent duplicates.
+    let _ = app.ingest_spool();
+    let settings = HookSettings::load_os(&app.data, |name| std::env::var_os(name));
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    let client_dir = client_dir(&home)?;
+    let home = home.to_string_lossy().into_owned();
+    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir };
+    let mut store = open_store(app)?;
+    let brought = if dry_run {
+        let scratch = create_rehearsal_dir(app)?;
+        let copy = scratch.0.join("store.db");
+        store.back_up(&copy)?;
+        act(&mut Store::open(&copy)?, around)
+    } else {
+        act(&mut store, around)
+    };
+    let mut report = brought.map_err(add_advice)?;
+    if dry_run {
+        report.run = None;
+    }
+    Ok(report)
+}
+
+/// Adds advice to errors that the user can act on.
+fn add_advice(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(ImportError::Store(StoreError::DiskFull)) => anyhow::anyhow!(
+            "the disk is full; free some space and run it again: what was stored so far is kept"
+        ),
+        _ => error,
+    }
+}
+
+/// The directory of one dry run, removed on drop.
+struct RehearsalDir(PathBuf);
+
+impl Drop for RehearsalDir {
+    fn drop(&mut self) {
+        // The next import removes a leftover.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn create_rehearsal_dir(app: &App) -> anyhow::Result<RehearsalDir> {
+    let dir = app.data.rehearsal();
+    match std::fs::remove_dir_all(&dir) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
+    }
+    claude_mem_core::paths::create_dir(&dir)?;
+    Ok(RehearsalDir(dir))
+}
+
+fn open_store(app: &App) -> anyhow::Result<Store> {
+    let path = app.data.db();
+    match Store::open(&path) {
+        Err(StoreError::DiskFull) => {
+            anyhow::bail!("the disk is full; free some space and run it again")
+        }
+        Err(StoreError::Foreign) => anyhow::bail!(
+            "{} belongs to the earlier claude-mem: `claude-mem install --adopt` replaces and imports it, \
+             --data-dir keeps both apart",
+            path.display()
+        ),
+        opened => opened.with_context(|| path.display().to_string()),
+    }
+}
+
+/// The client's own data directory.
+pub(super) fn client_dir(home: &OsStr) -> anyhow::Result<PathBuf> {
+    let given = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
+    anyhow::ensure!(given.is_some() || !home.is_empty(), "no home directory; set HOME or CLAUDE_CONFIG_DIR");
+    Ok(given.map_or_else(|| Path::new(home).join(".claude"), PathBuf::from))
+}

@@ -1,0 +1,104 @@
+//! What to install ([`InstallOptions`]), and what the steps need to know ([`InstallContext`]).
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::client_process::find_client;
+use super::steps::{StepReporter, StepState};
+use crate::cli::app::App;
+use claude_mem_core::paths::DataDir;
+use claude_mem_setup::install::client::ClientCapabilities;
+use claude_mem_setup::install::entry::LaunchSpec;
+use claude_mem_setup::install::find::InstalledClient;
+use claude_mem_setup::install::manifest::InstallManifest;
+use claude_mem_setup::install::plan::ClientPaths;
+
+/// What to install, as requested by `install`, `repair` or `doctor`.
+#[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(in crate::cli) struct InstallOptions {
+    pub(in crate::cli) dry_run: bool,
+    /// Questions may be asked: somebody is at the terminal.
+    pub(in crate::cli) may_ask: bool,
+    pub(in crate::cli) project: Option<PathBuf>,
+    /// Further projects to register hooks for; `None` is the user.
+    pub(in crate::cli) other_places: Vec<Option<PathBuf>>,
+    pub(in crate::cli) plugin: bool,
+    pub(in crate::cli) adopt: bool,
+    pub(in crate::cli) provider: Option<String>,
+    pub(in crate::cli) no_check: bool,
+    /// Do not write settings that are unset.
+    pub(in crate::cli) keep_settings: bool,
+}
+
+/// What the installation steps need to know: the options, the client and its files.
+pub(in crate::cli) struct InstallContext<'a> {
+    pub(super) app: &'a App,
+    pub(super) wish: InstallOptions,
+    pub(in crate::cli) places: ClientPaths,
+    pub(in crate::cli) launch: LaunchSpec,
+    pub(in crate::cli) receipt: InstallManifest,
+    pub(in crate::cli) client: Option<InstalledClient>,
+}
+
+impl<'a> InstallContext<'a> {
+    pub(super) fn from_process(app: &'a App, wish: InstallOptions) -> anyhow::Result<Self> {
+        let receipt = InstallManifest::read(&app.data.installed())?;
+        Self::new(app, wish, receipt)
+    }
+
+    pub(super) fn new(app: &'a App, wish: InstallOptions, receipt: InstallManifest) -> anyhow::Result<Self> {
+        let env = |name: &str| std::env::var_os(name);
+        let places = ClientPaths::find(env, wish.project.clone())
+            .context("no home directory, so Claude Code's settings cannot be found")?;
+        let executable = executable()?;
+        let client = find_client(app);
+        let abilities = ClientCapabilities::for_version(client.as_ref().and_then(|found| found.version));
+        // Hooks use the default directory by themselves.
+        let usual = DataDir::find(|name| env(name).filter(|_| name != "CLAUDE_MEM_DATA_DIR"));
+        let data_dir = (usual.as_ref() != Some(&app.data)).then(|| app.data.root().to_owned());
+        Ok(Self {
+            receipt,
+            launch: LaunchSpec { executable, data_dir, capabilities: abilities },
+            app,
+            wish,
+            places,
+            client,
+        })
+    }
+
+    pub(super) fn report_client(&self, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.launch.capabilities.is_supported(),
+            "Claude Code is older than {}, the oldest supported version; update it, nothing was changed",
+            claude_mem_setup::install::client::OLDEST_SUPPORTED
+        );
+        let detail = match &self.client {
+            Some(InstalledClient { version: Some(version), program }) => {
+                format!("Claude Code {version} ({})", program.display())
+            }
+            Some(InstalledClient { version: None, program }) => {
+                format!(
+                    "Claude Code, unknown version ({}); using the hooks that every version supports",
+                    program.display()
+                )
+            }
+            None => "Claude Code not found; using the hooks that every version supports".to_owned(),
+        };
+        let state = if self.client.is_some() { StepState::Ok } else { StepState::Note };
+        steps.report("client", state, detail)
+    }
+}
+
+/// The path of this executable. Fails if the file was replaced: the kernel then reports a path that
+/// does not exist.
+fn executable() -> anyhow::Result<PathBuf> {
+    let path = std::env::current_exe().context("cannot determine the path of this executable")?;
+    anyhow::ensure!(
+        path.is_file(),
+        "{} was replaced or removed while running; run the new one",
+        path.display()
+    );
+    Ok(path)
+}

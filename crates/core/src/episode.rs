@@ -1,0 +1,119 @@
+//! [`Episode`]: a prompt and what was done for it, the unit that a compressor reads.
+//!
+//! Episodes are built from the events of one session, in order, for `distil` or `compress`.
+//! Invariant: all text in an episode is already redacted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Millis;
+
+/// One prompt with its tool calls and the agent's final message. A turn that is too long or too old
+/// is cut into several episodes, of which only the last has a `final_message`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    pub project: String,
+    /// The project's root directory, so that paths can be shown relative to it.
+    pub root: String,
+    pub branch: Option<String>,
+    pub prompt: Option<EpisodePrompt>,
+    pub steps: Vec<EpisodeStep>,
+    pub final_message: Option<FinalMessage>,
+    /// The client's own summary of a compacted conversation, if one arrived in this episode.
+    pub compact_summary: Option<String>,
+    /// Whether a Stop event ended it; then a summary is due.
+    pub finished: bool,
+}
+
+/// The user's prompt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EpisodePrompt {
+    pub number: u32,
+    pub text: String,
+    pub at: Millis,
+}
+
+/// One tool call with its result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeStep {
+    /// As the client names it: `Bash`, `Edit`, `mcp__server__tool`.
+    pub tool: String,
+    pub input: serde_json::Value,
+    /// The client's structured response, or plain text for an old client or a failed call.
+    pub output: serde_json::Value,
+    pub failed: bool,
+    pub at: Millis,
+    /// The subagent that made the call, if any.
+    pub agent: Option<String>,
+}
+
+/// The agent's last message of the turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FinalMessage {
+    pub text: String,
+    pub at: Millis,
+}
+
+impl Episode {
+    /// The files that were edited successfully, in order, without duplicates, relative to the root.
+    pub fn files_modified(&self) -> Vec<String> {
+        self.files(EpisodeStep::modified_file)
+    }
+
+    /// The files that were read by name.
+    pub fn files_read(&self) -> Vec<String> {
+        self.files(EpisodeStep::read_file)
+    }
+
+    fn files(&self, of: impl Fn(&EpisodeStep) -> Option<&str>) -> Vec<String> {
+        let mut files: Vec<String> = Vec::new();
+        for path in self.steps.iter().filter_map(of) {
+            let path = self.relative_path(path);
+            if !files.iter().any(|known| known == path) {
+                files.push(path.to_owned());
+            }
+        }
+        files
+    }
+
+    /// A path relative to the root, if it is below the root.
+    pub fn relative_path<'a>(&self, path: &'a str) -> &'a str {
+        let root = self.root.trim_end_matches('/');
+        let inside = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+        match inside {
+            Some(inside) if !root.is_empty() && !inside.is_empty() => inside,
+            _ => path.strip_prefix("./").unwrap_or(path),
+        }
+    }
+
+    /// The time of the last event.
+    pub fn ended_at(&self) -> Millis {
+        let prompt = self.prompt.as_ref().map(|prompt| prompt.at);
+        let message = self.final_message.as_ref().map(|message| message.at);
+        let steps = self.steps.iter().map(|step| step.at);
+        steps.chain(prompt).chain(message).max().unwrap_or_default()
+    }
+}
+
+impl EpisodeStep {
+    /// The file that this call edited, if it is an edit and succeeded.
+    pub fn modified_file(&self) -> Option<&str> {
+        let edits = matches!(self.tool.as_str(), "Edit" | "MultiEdit" | "Write" | "NotebookEdit");
+        if edits && !self.failed { self.path() } else { None }
+    }
+
+    /// The file that this call read, if it succeeded.
+    pub fn read_file(&self) -> Option<&str> {
+        let reads = matches!(self.tool.as_str(), "Read" | "NotebookRead");
+        if reads && !self.failed { self.path() } else { None }
+    }
+
+    fn path(&self) -> Option<&str> {
+        let named = |name| self.input.get(name).and_then(serde_json::Value::as_str);
+        let path = named("file_path").or_else(|| named("notebook_path"))?;
+        Some(path).filter(|path| !path.is_empty())
+    }
+}
+
+#[cfg(test)]
+#[path = "episode_tests.rs"]
+mod tests;

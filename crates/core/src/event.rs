@@ -1,0 +1,113 @@
+//! The captured event: the domain type behind a client's payload.
+//!
+//! An [`Event`] is redacted before it leaves the hook's memory. It is written to the spool and the
+//! queue as JSON and read back by the worker, possibly of a later version.
+//!
+//! Invariant: fields are only ever added, with a default.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Micros;
+use crate::ids::ClientSessionId;
+
+/// One captured event, from a hook or a transcript.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Name of the coding agent, such as `claude-code`.
+    pub client: String,
+    pub session: ClientSessionId,
+    /// Start time of the hook; orders the events of a session.
+    pub at: Micros,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectHint>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<String>,
+    /// Id of the subagent in which the event happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript_path: Option<String>,
+    /// The input exceeded a limit; the body holds only part of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+    pub body: EventBody,
+}
+
+/// The project a session works in, as the hook reads it from `.git` files; the store resolves it to a
+/// project row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectHint {
+    /// Display name: the last component of the remote or of the path.
+    pub name: String,
+    /// Identifying keys, strongest first: `remote:…`, `git:…`, `path:…`. All name the same project.
+    pub keys: Vec<String>,
+    pub root: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+}
+
+/// What happened, by kind of event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EventBody {
+    SessionStart {
+        /// `startup`, `resume`, `clear`, `compact`, `fork`.
+        source: String,
+    },
+    Prompt {
+        text: String,
+        /// The prompt was fully private: its text is removed and the rest of the turn not captured.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        private: bool,
+    },
+    ToolUse {
+        tool: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_use_id: Option<String>,
+        input: serde_json::Value,
+        output: serde_json::Value,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+    },
+    Stop {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_message: Option<String>,
+    },
+    SubagentStop {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_message: Option<String>,
+    },
+    PreCompact {
+        trigger: String,
+    },
+    PostCompact {
+        summary: String,
+    },
+    SessionEnd {
+        reason: String,
+    },
+}
+
+impl EventBody {
+    /// The kind as stored in the queue and shown by `status` and `queue list`.
+    pub const fn kind_name(&self) -> &'static str {
+        match self {
+            Self::SessionStart { .. } => "session_start",
+            Self::Prompt { .. } => "prompt",
+            Self::ToolUse { .. } => "tool_use",
+            Self::Stop { .. } => "stop",
+            Self::SubagentStop { .. } => "subagent_stop",
+            Self::PreCompact { .. } => "pre_compact",
+            Self::PostCompact { .. } => "post_compact",
+            Self::SessionEnd { .. } => "session_end",
+        }
+    }
+}
+
+/// Permanent 16-byte identity of an event, the same from a hook and from a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EventKey(pub [u8; 16]);

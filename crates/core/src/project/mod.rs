@@ -1,0 +1,74 @@
+//! Identifies the project that a directory belongs to.
+//!
+//! [`identify`] returns a `ProjectHint` with all keys of the project, strongest first: its remote,
+//! its git directory (shared by worktrees) and its path. The store merges hints that share a key
+//! into one project.
+//!
+//! Every hook call does this, so it reads a handful of small files and starts no process. It never
+//! fails: an unreadable file means one key less, and [`identify_with_error`] reports it.
+
+mod git;
+mod remote;
+
+use std::path::Path;
+
+pub use remote::normalise as normalise_remote;
+
+use crate::event::ProjectHint;
+
+/// Examines a directory and its parents.
+pub fn identify(dir: &Path) -> ProjectHint {
+    identify_with_error(dir).0
+}
+
+/// Like [`identify`], with the error that may have hidden a key: a repository that exists and
+/// cannot be read. Callers that check ignore rules need it.
+pub fn identify_with_error(dir: &Path) -> (ProjectHint, Option<std::io::Error>) {
+    let mut unseen = git::FirstReadError::default();
+    let hint = match git::GitCheckout::containing(dir, &mut unseen) {
+        Some(checkout) => hint_from_checkout(&checkout, &mut unseen),
+        None => hint_from_path(dir),
+    };
+    (hint, unseen.0)
+}
+
+fn hint_from_checkout(checkout: &git::GitCheckout, unseen: &mut git::FirstReadError) -> ProjectHint {
+    let root = canonical(&checkout.root);
+    let common = canonical(&checkout.common_dir);
+    let remote = checkout.remote_url(unseen).and_then(|url| normalise_remote(&url));
+    let mut keys = Vec::with_capacity(3);
+    keys.extend(remote.as_ref().map(|remote| format!("remote:{remote}")));
+    keys.push(format!("git:{common}"));
+    // Only the main checkout's path identifies the whole project; a worktree's path is its own.
+    keys.push(format!("path:{root}"));
+    // A worktree without a remote is named after the repository, not after its own folder.
+    let home = common.strip_suffix("/.git").unwrap_or(&root);
+    ProjectHint {
+        name: last_component(remote.as_deref().unwrap_or(home)),
+        keys,
+        branch: checkout.branch(),
+        root,
+    }
+}
+
+fn hint_from_path(dir: &Path) -> ProjectHint {
+    let root = canonical(dir);
+    ProjectHint { name: last_component(&root), keys: vec![format!("path:{root}")], branch: None, root }
+}
+
+/// The canonical spelling of a path. A missing directory keeps its spelling.
+fn canonical(path: &Path) -> String {
+    let real = path.canonicalize();
+    let path = real.as_deref().unwrap_or(path).to_string_lossy();
+    let trimmed = path.trim_end_matches('/');
+    if trimmed.is_empty() { "/" } else { trimmed }.to_owned()
+}
+
+fn last_component(path: &str) -> String {
+    let last = path.rsplit('/').find(|part| !part.is_empty());
+    last.unwrap_or("/").to_owned()
+}
+
+#[cfg(test)]
+#[path = "project_tests.rs"]
+mod tests;

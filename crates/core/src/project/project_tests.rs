@@ -1,0 +1,130 @@
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+fn repo(at: &Path, config: &str) {
+    fs::create_dir_all(at.join(".git")).unwrap();
+    fs::write(at.join(".git/HEAD"), "ref: refs/heads/feature/login\n").unwrap();
+    fs::write(at.join(".git/config"), config).unwrap();
+}
+
+fn temp() -> (tempfile::TempDir, PathBuf) {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().canonicalize().unwrap();
+    (temp, path)
+}
+
+#[test]
+fn directory_outside_repository_is_keyed_by_path() {
+    let (_temp, at) = temp();
+    let hint = identify(&at);
+    assert_eq!(hint.keys, [format!("path:{}", at.display())]);
+    assert_eq!(hint.name, at.file_name().unwrap().to_string_lossy());
+    assert_eq!(hint.branch, None);
+}
+
+#[test]
+fn subdirectories_belong_to_the_same_project() {
+    let (_temp, at) = temp();
+    let url = "[remote \"origin\"]\n\turl = git@github.com:me/app.git\n";
+    repo(&at, url);
+    fs::create_dir_all(at.join("src/deep")).unwrap();
+    let hint = identify(&at.join("src/deep"));
+    assert_eq!(hint, identify(&at));
+    assert_eq!(
+        hint.keys,
+        [
+            "remote:github.com/me/app".to_owned(),
+            format!("git:{}/.git", at.display()),
+            format!("path:{}", at.display()),
+        ]
+    );
+    assert_eq!(hint.name, "app");
+    assert_eq!(hint.branch.as_deref(), Some("feature/login"));
+    assert_eq!(hint.root, at.display().to_string());
+}
+
+#[test]
+fn worktree_shares_project_but_not_branch() {
+    let (_temp, at) = temp();
+    let main = at.join("main");
+    repo(&main, "");
+    let own = main.join(".git/worktrees/fix");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
+    let tree = at.join("fix");
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+
+    let (of_main, of_tree) = (identify(&main), identify(&tree));
+    assert_eq!(of_tree.keys[0], of_main.keys[0]);
+    assert_eq!(of_tree.name, "main");
+    assert_eq!(of_tree.branch.as_deref(), Some("fix"));
+    assert_eq!(of_tree.root, tree.display().to_string());
+}
+
+#[test]
+fn submodule_is_its_own_project() {
+    let (_temp, at) = temp();
+    repo(&at, "");
+    let modules = at.join(".git/modules/lib");
+    fs::create_dir_all(&modules).unwrap();
+    fs::write(modules.join("HEAD"), "0123456789abcdef\n").unwrap();
+    fs::write(modules.join("config"), "[remote \"origin\"]\n\turl = https://h/x/lib\n").unwrap();
+    fs::create_dir_all(at.join("lib")).unwrap();
+    fs::write(at.join("lib/.git"), "gitdir: ../.git/modules/lib\n").unwrap();
+    let hint = identify(&at.join("lib"));
+    assert_eq!(hint.keys[0], "remote:h/x/lib");
+    assert_eq!(hint.branch, None);
+}
+
+#[test]
+fn later_remote_keeps_older_keys() {
+    let (_temp, at) = temp();
+    repo(&at, "");
+    let before = identify(&at);
+    repo(&at, "[remote \"origin\"]\n\turl = https://h/me/app\n");
+    let after = identify(&at);
+    assert_eq!(after.keys[1..], before.keys);
+}
+
+#[test]
+fn directories_with_the_same_name_are_distinct() {
+    let (_temp, at) = temp();
+    for parent in ["a", "b"] {
+        repo(&at.join(parent).join("app"), "");
+    }
+    let (a, b) = (identify(&at.join("a/app")), identify(&at.join("b/app")));
+    assert_eq!(a.name, b.name);
+    assert!(a.keys.iter().all(|key| !b.keys.contains(key)));
+}
+
+#[test]
+fn stray_git_file_does_not_hide_outer_repository() {
+    let (_temp, at) = temp();
+    repo(&at, "");
+    fs::create_dir_all(at.join("sub")).unwrap();
+    for junk in ["gitdir: /nowhere/at/all", "not a pointer", ""] {
+        fs::write(at.join("sub/.git"), junk).unwrap();
+        assert_eq!(identify(&at.join("sub")), identify(&at), "{junk:?}");
+    }
+}
+
+#[test]
+fn missing_directory_keeps_its_name() {
+    let hint = identify(Path::new("/nowhere/at/all"));
+    assert_eq!((hint.name.as_str(), hint.root.as_str()), ("all", "/nowhere/at/all"));
+}
+
+#[test]
+fn unreadable_repository_is_reported() {
+    let temp = tempfile::tempdir().unwrap();
+    assert!(identify_with_error(temp.path()).1.is_none());
+    let dot_git = temp.path().join(".git");
+    std::os::unix::fs::symlink(&dot_git, &dot_git).unwrap();
+    let (hint, unseen) = identify_with_error(temp.path());
+    assert!(hint.keys.iter().all(|key| key.starts_with("path:")));
+    assert!(unseen.is_some());
+}

@@ -1,0 +1,176 @@
+//! Tool calls as what they mean: a file was changed, a command was run, something was looked at.
+//!
+//! In: the steps of an episode, as any client shapes them. Out: acts, in order. Our own tools are
+//! passed over: memory that remembers being asked would feed on itself.
+
+use serde_json::Value;
+
+use super::commands::Run;
+use super::outputs::{self, field};
+use super::patch::{self, Change};
+use super::shell::Simple;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::episode::{Episode, EpisodeStep};
+
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    Changed(Change),
+    Ran {
+        run: Run,
+        output: String,
+    },
+    Read(String),
+    /// A pattern or a name that was searched for.
+    Searched(String),
+    /// An address or a question that went to the web.
+    Fetched(String),
+    /// A subagent's task.
+    Delegated(String),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    pub act: Act,
+    pub at: Millis,
+}
+
+pub(super) fn read(episode: &Episode) -> Vec<Done> {
+    let mut done = Vec::new();
+    for step in &episode.steps {
+        let acts = if is_ours(&step.tool) { Vec::new() } else { of_step(step, episode) };
+        done.extend(acts.into_iter().map(|act| Done { act, at: step.at }));
+    }
+    done
+}
+
+fn is_ours(tool: &str) -> bool {
+    tool.contains("claude-mem") || tool.contains("claude_mem")
+}
+
+fn of_step(step: &EpisodeStep, episode: &Episode) -> Vec<Act> {
+    let input = &step.input;
+    let path = || {
+        let names = ["file_path", "notebook_path", "filePath", "path", "absolute_path"];
+        field(input, &names).map(|path| episode.relative_path(path).to_owned())
+    };
+    match step.tool.to_lowercase().as_str() {
+        "bash" | "shell" | "run_shell_command" | "local_shell" | "exec_command" | "powershell" => {
+            shell(step, episode)
+        }
+        "edit" | "multiedit" | "write" | "notebookedit" | "replace" | "write_file" | "str_replace_editor" => {
+            let changed = path().filter(|_| !step.failed);
+            changed.map(|path| Act::Changed(patch::of_edit(&path, input, &step.output))).into_iter().collect()
+        }
+        "apply_patch" => match field(input, &["input", "patch", "command", "patchText"]) {
+            Some(text) if !step.failed => patched(text, episode),
+            _ => Vec::new(),
+        },
+        "read" | "notebookread" | "read_file" | "view" => path().map(Act::Read).into_iter().collect(),
+        "grep" | "glob" | "search_file_content" | "codesearch" => {
+            field(input, &["pattern", "query"]).map(|p| Act::Searched(p.to_owned())).into_iter().collect()
+        }
+        "webfetch" | "websearch" | "web_fetch" | "google_web_search" => {
+            field(input, &["url", "query", "prompt"])
+                .map(|p| Act::Fetched(p.to_owned()))
+                .into_iter()
+                .collect()
+        }
+        "task" | "agent" => field(input, &["description", "prompt"])
+            .map(|t| Act::Delegated(t.to_owned()))
+            .into_iter()
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn patched(text: &str, episode: &Episode) -> Vec<Act> {
+    let changes = patch::of_text(text).into_iter().map(|mut change| {
+        change.path = episode.relative_path(&change.path).to_owned();
+        Act::Changed(change)
+    });
+    changes.collect()
+}
+
+fn shell(step: &EpisodeStep, episode: &Episode) -> Vec<Act> {
+    let Some(line) = command_line(&step.input) else {
+        return Vec::new();
+    };
+    let interrupted = step.output.get("interrupted").and_then(Value::as_bool).unwrap_or(false);
+    let output = outputs::text(&step.output);
+    let run = Run::read(&line, &output, step.failed, interrupted);
+    let mut acts = Vec::new();
+    if !step.failed {
+        for simple in &run.simples {
+            acts.extend(written(simple, episode));
+        }
+    }
+    acts.push(Act::Ran { run, output });
+    acts
+}
+
+/// The command, whether it is one text or a list of words.
+fn command_line(input: &Value) -> Option<String> {
+    if let Some(line) = field(input, &["command", "cmd", "script"]) {
+        return Some(line.to_owned());
+    }
+    let words = input.get("command").and_then(Value::as_array)?;
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    match words.as_slice() {
+        [.., "-lc" | "-c", line] => Some((*line).to_owned()),
+        _ => Some(words.join(" ")),
+    }
+}
+
+/// What a command writes into a file by itself: a heredoc, a patch, `sed -i`.
+fn written(simple: &Simple, episode: &Episode) -> Vec<Act> {
+    let heredoc = simple.heredoc.as_deref();
+    match simple.program() {
+        "apply_patch" => patched(heredoc.unwrap_or(simple.argument(1)), episode),
+        "cat" | "tee" => {
+            let target = simple.written.as_deref().or_else(|| {
+                let to = simple.bare().iter().skip(1).find(|word| !word.starts_with('-'));
+                to.map(String::as_str).filter(|_| simple.program() == "tee")
+            });
+            match (target, heredoc) {
+                (Some(path), Some(text)) if is_project_file(path) => {
+                    vec![Act::Changed(Change::written(episode.relative_path(path), text))]
+                }
+                _ => Vec::new(),
+            }
+        }
+        "sed" | "perl" => in_place(simple, episode),
+        _ => Vec::new(),
+    }
+}
+
+fn is_project_file(path: &str) -> bool {
+    !path.starts_with("/tmp/") && !path.starts_with("/dev/") && !path.contains('$')
+}
+
+/// `sed -i 's/a/b/' file` as one line for another.
+fn in_place(simple: &Simple, episode: &Episode) -> Vec<Act> {
+    let words = simple.bare();
+    let edits = words.iter().any(|word| word.starts_with("-i") || word == "-pi" || word.starts_with("-pi"));
+    if !edits {
+        return Vec::new();
+    }
+    let script = words.iter().find_map(|word| substitution(word));
+    let files = words.iter().skip(1).filter(|word| !word.starts_with('-') && substitution(word).is_none());
+    let Some((old, new)) = script else {
+        return Vec::new();
+    };
+    let of_file = |path: &String| Act::Changed(Change::replaced(episode.relative_path(path), old, new, None));
+    files.filter(|path| is_project_file(path)).take(16).map(of_file).collect()
+}
+
+/// `s/old/new/g` → its two sides.
+fn substitution(word: &str) -> Option<(&str, &str)> {
+    let rest = word.strip_prefix('s')?;
+    let mark = rest.chars().next().filter(|c| "/|#,:@".contains(*c))?;
+    let mut sides = rest[mark.len_utf8()..].split(mark);
+    Some((sides.next()?, sides.next()?))
+}
+
+#[cfg(test)]
+#[path = "acts_tests.rs"]
+mod tests;

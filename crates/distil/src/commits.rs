@@ -1,0 +1,236 @@
+//! What was committed, and the whole of what its message says.
+//!
+//! A commit message is the one place where people write down why. Its body is kept as it is.
+
+use super::commands::{Outcome, Run};
+use super::kinds;
+use super::sentences::{self, Document};
+use super::shell::Simple;
+use super::text::{capitalised, content_words, one_line};
+use claude_mem_core::memory::ObservationType;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Commit {
+    pub title: String,
+    /// The message after its subject, wrapped lines joined, trailers off.
+    pub body: String,
+    pub kind: ObservationType,
+    /// Nothing that anyone would look up later: a merge, a version number, "wip".
+    pub routine: bool,
+    /// A pull request, which speaks of commits.
+    pub request: bool,
+}
+
+/// The commits and pull requests that a call of the shell made.
+pub(super) fn of_run(run: &Run, output: &str) -> Vec<Commit> {
+    if run.outcome != Outcome::Passed {
+        return Vec::new();
+    }
+    run.simples.iter().filter_map(|simple| of_command(simple, output)).collect()
+}
+
+fn of_command(simple: &Simple, output: &str) -> Option<Commit> {
+    let words = simple.bare();
+    let after = |names: &[&str]| option(words, names);
+    match (simple.program(), subcommand(words)) {
+        ("git", "commit") => {
+            let said = messages(words);
+            let message = match (said.is_empty(), &simple.heredoc) {
+                (false, _) => said.join("\n\n"),
+                (true, Some(text)) => text.clone(),
+                (true, None) => printed_subject(output)?.to_owned(),
+            };
+            read(&message)
+        }
+        ("gh" | "glab", "pr" | "mr") if words.get(2).is_some_and(|word| word == "create") => {
+            let title = after(&["--title", "-t"])?;
+            let body = after(&["--body", "-b", "--description"]).or(simple.heredoc.as_deref());
+            let mut commit = read(&format!("{title}\n\n{}", body.unwrap_or_default()))?;
+            commit.request = true;
+            Some(commit)
+        }
+        _ => None,
+    }
+}
+
+/// The first word after the program that is no option: `git -C dir commit` → `commit`.
+fn subcommand(words: &[String]) -> &str {
+    let mut rest = words.iter().skip(1);
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "-C" | "-c" | "--git-dir" | "--work-tree" => drop(rest.next()),
+            word if word.starts_with('-') => {}
+            word => return word,
+        }
+    }
+    ""
+}
+
+/// All messages of a commit: each `-m` is a paragraph.
+fn messages(words: &[String]) -> Vec<String> {
+    let mut messages = Vec::new();
+    let mut rest = words.iter().peekable();
+    while let Some(word) = rest.next() {
+        let bundled =
+            word.starts_with('-') && !word.starts_with("--") && word.ends_with('m') && word.len() <= 5;
+        if bundled || word == "--message" {
+            messages.extend(rest.next().cloned());
+        } else if let Some(text) = word.strip_prefix("--message=") {
+            messages.push(text.to_owned());
+        }
+    }
+    messages
+}
+
+fn option<'a>(words: &'a [String], names: &[&str]) -> Option<&'a str> {
+    for (index, word) in words.iter().enumerate() {
+        if names.contains(&word.as_str()) {
+            return words.get(index + 1).map(String::as_str);
+        }
+        let equals = |name: &&str| word.strip_prefix(*name)?.strip_prefix('=');
+        if let Some(value) = names.iter().find_map(equals) {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// `[main 1a2b3c] the subject`, as git prints it when an editor wrote the message.
+fn printed_subject(output: &str) -> Option<&str> {
+    output.lines().find_map(|line| {
+        let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+        let hash = place.rsplit(' ').next()?;
+        let looks = hash.len() >= 6 && hash.chars().all(|c| c.is_ascii_hexdigit());
+        looks.then_some(subject)
+    })
+}
+
+/// A message as a commit.
+pub(super) fn read(message: &str) -> Option<Commit> {
+    let message = message.trim();
+    let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
+    let subject = one_line(subject);
+    let (kind, title) = kind_and_title(&subject);
+    if title.is_empty() {
+        return None;
+    }
+    let body = unwrapped(body);
+    Some(Commit {
+        routine: body.is_empty() && is_routine(&title),
+        title: capitalised(&title),
+        body,
+        kind,
+        request: false,
+    })
+}
+
+/// `fix(auth): renew early` → a bugfix, "auth: renew early".
+fn kind_and_title(subject: &str) -> (ObservationType, String) {
+    if let Some((head, rest)) = subject.split_once(": ") {
+        let head = head.trim_end_matches('!');
+        let (prefix, scope) = match head.split_once('(') {
+            Some((prefix, scope)) => (prefix, scope.trim_end_matches(')')),
+            None => (head, ""),
+        };
+        if let Some(kind) = kinds::by_prefix(&prefix.to_lowercase()) {
+            let title = if scope.is_empty() { rest.to_owned() } else { format!("{scope}: {rest}") };
+            return (kind, title.trim().to_owned());
+        }
+        let kind = kinds::by_verb(rest).unwrap_or(ObservationType::CHANGE);
+        return (kind, subject.to_owned());
+    }
+    let first = subject.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    let kind = kinds::by_verb(&first).unwrap_or(ObservationType::CHANGE);
+    (kind, subject.trim_end_matches('.').to_owned())
+}
+
+const TRAILERS: &[&str] = &[
+    "co-authored-by:",
+    "signed-off-by:",
+    "reviewed-by:",
+    "change-id:",
+    "generated with",
+    "generated by",
+    "🤖",
+    "acked-by:",
+    "tested-by:",
+];
+
+/// The body with wrapped lines joined: paragraphs and list items each on a line of their own.
+fn unwrapped(body: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut fresh = true;
+    for line in body.lines() {
+        let text = line.trim();
+        let lower = text.to_lowercase();
+        if TRAILERS.iter().any(|trailer| lower.starts_with(trailer)) {
+            continue;
+        }
+        let starts_item = ["- ", "* ", "• "].iter().any(|mark| text.starts_with(mark));
+        match lines.last_mut() {
+            _ if text.is_empty() => fresh = true,
+            Some(last) if !fresh && !starts_item => {
+                last.push(' ');
+                last.push_str(text);
+            }
+            _ => {
+                lines.push(text.to_owned());
+                fresh = false;
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// Subjects that say nothing a later reader would look for.
+fn is_routine(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    let starts = [
+        "merge ",
+        "wip",
+        "fixup!",
+        "squash!",
+        "bump version",
+        "bump docs version",
+        "bumping version",
+        "update changelog",
+        "write changelog",
+        "changelog",
+        "fix typo",
+        "typo",
+        "fix lint",
+        "run formatter",
+        "formatting",
+        "cargo fmt",
+        "apply formatting",
+        "initial commit",
+        "release ",
+        "version bump",
+        "update version",
+        "update lockfile",
+        "update cargo.lock",
+        "update package-lock",
+        "update readme",
+    ];
+    let number = |word: &str| word.trim_start_matches('v').chars().all(|c| c.is_ascii_digit() || c == '.');
+    starts.iter().any(|start| lower.starts_with(start))
+        || content_words(&lower).len() < 2
+        || (lower.starts_with("bump") && lower.split_whitespace().any(number))
+}
+
+/// The statements of a body, one per sentence or list item.
+pub(super) fn statements(body: &str) -> Vec<String> {
+    let document = Document::read(body);
+    let worth = document.sentences.iter().filter(|s| content_words(&s.text).len() >= 3);
+    worth.map(|s| s.text.trim_end_matches('.').to_owned()).collect()
+}
+
+/// The body as running text.
+pub(super) fn narrative(body: &str) -> String {
+    let lines: Vec<String> = body.lines().map(sentences::unmark).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+#[path = "commits_tests.rs"]
+mod tests;

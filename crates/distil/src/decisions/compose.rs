@@ -1,0 +1,181 @@
+//! A decision as an observation: the rule for a title, the words it was decided in for a
+//! narrative, its parts for facts.
+
+use super::reply::Reply;
+use super::restated::Restated;
+use super::words::{echo, facts, join, length, of_agent, of_user, room_after};
+use super::{SHORT_ANSWER_CHARS, Turn, title};
+use crate::carry::Carry;
+use crate::cues;
+use crate::cues::{Cue, Language};
+use crate::draft::{concepts, observation};
+use crate::effect::Effect;
+use crate::effects;
+use crate::patch;
+use crate::speech::{Speech, Statement};
+use crate::text::{capitalised, clip};
+use crate::titles::{headline, without_lead_in, without_offer, without_preface};
+use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::vocabulary::{AMENDMENT, PREFERENCE};
+
+/// The user's share of a narrative, so that the agent's restatement has room beside it.
+const USER_CHARS: usize = 560;
+/// A statement that weighs less is background, not a fact of the decision.
+const FACT_WEIGHT: f32 = 0.75;
+
+/// One subject of a prompt with everything that was said about it.
+pub(super) struct Subject<'a> {
+    pub turn: &'a Turn<'a>,
+    pub topic: &'a [&'a Statement],
+    pub reply: Reply,
+    pub restated: &'a [Restated<'a>],
+    pub carry: &'a Carry,
+}
+
+/// The user laid something down.
+pub(super) fn decision(subject: &Subject<'_>) -> Option<NewObservation> {
+    let users = of_user(subject.topic, USER_CHARS);
+    let restated: Vec<&Restated<'_>> = subject.restated.iter().collect();
+    let agents = of_agent(&restated, room_after(length(&users)));
+    let title = title::compose_title(subject)?;
+    let mut made = observation(ObservationType::DECISION, title, subject.turn.at);
+    made.narrative = narrative(subject, &users, &agents);
+    let recap = subject.restated.iter().any(|r| r.recap);
+    let least = if recap { f32::MIN } else { FACT_WEIGHT };
+    made.facts = facts(&agents, subject.turn.answered.language, least);
+    made.facts.extend(facts(&users, subject.turn.said.language, FACT_WEIGHT));
+    made.facts.extend(values_in_code(subject.turn.answered));
+    made.files_modified = subject.turn.files.to_vec();
+    made.origin = Origin::User;
+    made.subtitle = about(subject.carry, subject.topic);
+    made.concepts = nature(&[users, agents].concat(), subject.reply);
+    Some(made)
+}
+
+/// The agent said the whole of what was settled again, at length.
+pub(super) fn whole(turn: &Turn<'_>, restated: &[Restated<'_>], carry: &Carry) -> Option<NewObservation> {
+    let recap: Vec<&Restated<'_>> = restated.iter().filter(|r| r.recap).collect();
+    let agents = of_agent(&recap, room_after(0));
+    let subject = Subject { turn, topic: &[], reply: Reply::Continues, restated, carry };
+    let mut made = observation(ObservationType::DECISION, title::compose_title(&subject)?, turn.at);
+    made.narrative = format!("Agent: “{}”", join(&agents));
+    if let Some(rule) = echo(carry.rules.iter(), &agents, room_after(length(&agents))) {
+        made.narrative = format!("User: “{rule}” {}", made.narrative);
+        made.origin = Origin::User;
+    }
+    made.facts = facts(&agents, turn.answered.language, f32::MIN);
+    made.subtitle = about(carry, &[]);
+    made.concepts = nature(&agents, Reply::Continues);
+    Some(made)
+}
+
+/// The agent proposed, the user said yes, and nobody has written it down yet.
+pub(super) fn accepted(turn: &Turn<'_>, carry: &Carry) -> Option<NewObservation> {
+    let last = &carry.last_words;
+    let agrees = turn.said.own().next()?.marks.opens(Cue::Agree);
+    // Where the work followed at once, the work tells it.
+    let done = !turn.files.is_empty();
+    if last.proposal.is_empty() || !last.settled.is_empty() || !agrees || done {
+        return None;
+    }
+    let language = Language::detect(&last.proposal);
+    let title = headline(&capitalised(without_offer(&last.proposal)), language);
+    let mut made = observation(ObservationType::DECISION, title, turn.at);
+    let yes: Vec<&Statement> = turn.said.own().collect();
+    made.narrative = format!("Agent: “{}” User: “{}”", last.proposal, clip(&join(&yes), 200));
+    made.subtitle = about(carry, &[]);
+    made.concepts = nature(&[&Statement::clause(&last.proposal, language)], Reply::Extends);
+    Some(made)
+}
+
+/// A way of working that may hold in every project.
+pub(super) fn preference(turn: &Turn<'_>, stated: &Statement) -> NewObservation {
+    let language = turn.said.language;
+    let wish = without_preface(without_lead_in(&stated.text, language), language);
+    let mut made = observation(ObservationType::DECISION, headline(wish, language), turn.at);
+    made.narrative = format!("User: “{}”", stated.text);
+    made.origin = Origin::User;
+    made.concepts = concepts(&[PREFERENCE]);
+    made
+}
+
+/// The user warned of something: "that test has been flaky all week".
+pub(super) fn warning(subject: &Subject<'_>) -> Option<NewObservation> {
+    let warns = |s: &&&Statement| s.marks.has(Cue::Caveat) && !s.question && s.words.len() >= 4;
+    let warning = subject.topic.iter().find(warns)?;
+    let language = subject.turn.said.language;
+    // "Unrelated heads-up if you run the suite: the exporter test is flaky".
+    let text = match warning.text.split_once(": ") {
+        Some((head, rest)) if cues::mark(head, language).has(Cue::Topic) => rest,
+        _ => warning.text.as_str(),
+    };
+    let title = headline(text, language);
+    let mut made = observation(ObservationType::DISCOVERY, title, subject.turn.at);
+    made.narrative = format!("User: “{}”", join(&of_user(subject.topic, USER_CHARS)));
+    made.origin = Origin::User;
+    made.concepts = concepts(&["gotcha"]);
+    Some(made)
+}
+
+fn narrative(subject: &Subject<'_>, users: &[&Statement], agents: &[&Statement]) -> String {
+    let carry = subject.carry;
+    let mut voices = Vec::new();
+    if subject.reply == Reply::Answers && length(users) < SHORT_ANSWER_CHARS {
+        // What the user had said before gives a short answer its subject.
+        if let Some(earlier) = echo(carry.rules.iter(), agents, 220) {
+            voices.push(format!("User, before: “{earlier}”"));
+        }
+        voices.push(format!("Agent asked: “{}”", clip(&carry.last_words.question, 260)));
+    }
+    if !users.is_empty() {
+        voices.push(format!("User: “{}”", join(users)));
+    }
+    if !agents.is_empty() {
+        voices.push(format!("Agent: “{}”", join(agents)));
+    }
+    voices.join(" ")
+}
+
+/// Values that the agent shows as a patch in its answer: `MAX_ATTEMPTS` 5 → 7. Nobody may have
+/// applied it, so it is a fact of the decision, not a change of a file.
+fn values_in_code(answered: &Speech) -> Vec<String> {
+    let patches = answered
+        .fences
+        .iter()
+        .filter(|fence| fence.info.starts_with("diff") || fence.body.contains("\n+++ "));
+    let changes = patches.flat_map(|fence| patch::of_text(&fence.body));
+    let told = changes.flat_map(|change| {
+        let values = effects::effects_of(&change).into_iter().filter(|e| matches!(e, Effect::Value { .. }));
+        let path = change.path.clone();
+        values.map(move |value| format!("{} ({path})", value.in_words())).collect::<Vec<_>>()
+    });
+    told.take(4).collect()
+}
+
+/// What kind of knowledge it is.
+fn nature(statements: &[&Statement], reply: Reply) -> Vec<String> {
+    let has = |cue: Cue| statements.iter().any(|s| s.marks.has(cue));
+    let mut names = Vec::new();
+    if has(Cue::Reason) {
+        names.push("why-it-exists");
+    }
+    if has(Cue::Amend) {
+        names.push(AMENDMENT);
+    }
+    if reply == Reply::Corrects {
+        names.push("gotcha");
+    }
+    if names.is_empty() {
+        names.push("pattern");
+    }
+    concepts(&names)
+}
+
+/// What the session was about, unless this is its first prompt.
+fn about(carry: &Carry, topic: &[&Statement]) -> String {
+    let first = topic.first().map_or("", |s| s.text.as_str());
+    if !first.is_empty() && carry.first_request.starts_with(first) {
+        return String::new();
+    }
+    carry.first_request.clone()
+}

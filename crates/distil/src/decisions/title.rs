@@ -1,0 +1,162 @@
+//! The rule as one sentence: the agent's restatement where there is one, else the user's
+//! strongest words, always with enough beside it to be understood alone.
+
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
+use std::collections::BTreeSet;
+
+use super::compose::Subject;
+use super::reply::Reply;
+use super::words::without_head;
+use crate::cues;
+use crate::cues::{Cue, Language};
+use crate::speech::Statement;
+use crate::text::{capitalised, content_words, is_name, shared};
+use crate::titles::{answer_alone, clauses, headline, shorten_to, without_lead_in, without_preface};
+
+/// A recap that says what it is about titles itself.
+const WHOLE_RECAP_WEIGHT: f32 = 100.0;
+const HEAD_CHARS_MAX: usize = 90;
+/// A title with fewer words that mean something needs its question.
+const THIN_WORDS: usize = 4;
+
+pub(super) fn compose_title(subject: &Subject<'_>) -> Option<String> {
+    let turn = subject.turn;
+    let earlier = subject.carry.rules.iter().flat_map(|rule| content_words(rule));
+    let theirs: BTreeSet<String> =
+        turn.said.own().flat_map(|s| s.words.iter().cloned()).chain(earlier).collect();
+    let mut best = Best::default();
+    let language = turn.answered.language;
+    for (order, restated) in subject.restated.iter().enumerate() {
+        if let Some(line) = whole_recap(restated.statement, language) {
+            best.lines.push((WHOLE_RECAP_WEIGHT, line));
+        }
+        let first = if order == 0 { 0.5 } else { 0.0 };
+        let bonus = first + if restated.recap { 2.5 } else { 0.25 };
+        let parts = clauses(without_head(restated.statement, language));
+        for (index, clause) in parts.into_iter().enumerate() {
+            // What is said first of a recap is what it is about.
+            let place = 0.3 * index.min(6) as f32;
+            best.offer(clause, bonus - place + weight(clause, language, &theirs), language);
+        }
+    }
+    let language = turn.said.language;
+    let mut before = "";
+    for statement in subject.topic.iter().filter(|s| !s.question) {
+        let objects =
+            statement.marks.opens(Cue::Disagree) && subject.reply.bonus() > 1.0 && before.is_empty();
+        // An answer starts with what it answers.
+        let answers = subject.reply == Reply::Answers && before.is_empty();
+        let front = if objects || answers { 0.75 } else { 0.0 };
+        let bonus = subject.reply.bonus() * 0.5 + front;
+        for clause in clauses(&statement.text) {
+            best.offer(clause, bonus + weight(clause, language, &theirs), language);
+        }
+        // "It must stay below 10 seconds" is read with what stands before it.
+        let whole = format!("{} {}", before, statement.text);
+        let dangling = cues::mark(without_lead_in(&statement.text, language), language).opens(Cue::Pronoun);
+        if dangling && !before.is_empty() && whole.chars().count() <= OBSERVATION_TITLE_CHARS_MAX {
+            let own = weight(&statement.text, language, &theirs);
+            best.offer(whole.trim(), bonus + own + 1.75, language);
+        }
+        before = statement.text.as_str();
+    }
+    // A recap repeats what single answers were titled with; it gets a title of its own.
+    best.lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let finished = best.lines.iter().map(|(_, line)| {
+        let line = with_question(line.clone(), subject);
+        with_subject(line, &subject.carry.subject)
+    });
+    finished.into_iter().find(|line| !subject.carry.knows(line))
+}
+
+/// "Recap of the retention rules: invoices are kept …" → "The retention rules: invoices are …":
+/// what it is about, and as much of it as fits.
+fn whole_recap(statement: &Statement, language: Language) -> Option<String> {
+    let after = cues::after_opening(&statement.text, language, &[Cue::Recap])?;
+    let (head, rest) = after.split_once([':', '：'])?;
+    let words = [" of ", " about ", " for ", " zu ", " zur ", " de ", " du ", " des "];
+    let about = words.iter().find_map(|word| head.strip_prefix(word))?;
+    if head.chars().count() > HEAD_CHARS_MAX {
+        return None;
+    }
+    let line = format!("{}: {}", capitalised(about.trim()), rest.trim());
+    let most = OBSERVATION_TITLE_CHARS_MAX;
+    Some(shorten_to(line.trim_end_matches('.'), most, most * 2 / 3))
+}
+
+/// What could be the title, each with how well it would do.
+#[derive(Default)]
+struct Best {
+    lines: Vec<(f32, String)>,
+}
+
+impl Best {
+    fn offer(&mut self, text: &str, weight: f32, language: Language) {
+        let line = headline(without_preface(text, language), language);
+        let named = if text.split_whitespace().any(is_name) { 0.5 } else { 0.0 };
+        let weight = weight + named - unfitness(&line, text, language);
+        if !line.is_empty() {
+            self.lines.push((weight, line));
+        }
+    }
+}
+
+/// A clause's own weight, with a bonus for taking up what the user said. A reason, a rejected
+/// option and a bare "it" are worth keeping, but they are not the rule.
+fn weight(clause: &str, language: Language, theirs: &BTreeSet<String>) -> f32 {
+    let statement = Statement::clause(without_lead_in(clause, language), language);
+    let mut weight = statement.rule_weight() + 0.2 * shared(&statement.words, theirs).min(6) as f32;
+    let marks = &statement.marks;
+    let binding = [Cue::Rule, Cue::Limit, Cue::Choice, Cue::Should];
+    let binds = binding.into_iter().any(|cue| marks.has(cue));
+    for (poor, takes) in [
+        (marks.opens(Cue::Pronoun), 2.0),
+        (!binds, 1.0),
+        (marks.has(Cue::Fruitless), 1.5),
+        (marks.has(Cue::Reason) && !marks.has(Cue::Choice), 1.25),
+    ] {
+        if poor {
+            weight -= takes;
+        }
+    }
+    weight
+}
+
+/// What makes a line a poor title: too little in it, or its end cut off.
+fn unfitness(line: &str, text: &str, language: Language) -> f32 {
+    let concrete = Statement::clause(line, language).values;
+    let thin = match content_words(line).len() + concrete.min(2) {
+        0..3 => 2.5,
+        3 | 4 => 0.75,
+        _ => 0.0,
+    };
+    let shortened = line.chars().count() * 4 < text.chars().count() * 3;
+    let cut = match (line.ends_with('…'), shortened) {
+        (true, _) => 0.75,
+        (false, true) => 0.35,
+        (false, false) => 0.0,
+    };
+    thin + cut
+}
+
+/// A thin answer is titled together with what was asked.
+fn with_question(line: String, subject: &Subject<'_>) -> String {
+    let question = &subject.carry.last_words.question;
+    let concrete = Statement::clause(&line, subject.turn.said.language).values;
+    let thin = content_words(&line).len() + concrete < THIN_WORDS;
+    if subject.reply != Reply::Answers || question.is_empty() || !thin {
+        return line;
+    }
+    let answer = capitalised(answer_alone(&line, subject.turn.said.language));
+    format!("{answer} — on “{}”", without_lead_in(question, Language::detect(question)))
+}
+
+/// A rule that does not name what it is about is titled with that name.
+fn with_subject(line: String, name: &str) -> String {
+    let bare = name.trim_matches('`');
+    let fits = line.chars().count() + name.chars().count() + 2 <= OBSERVATION_TITLE_CHARS_MAX;
+    if bare.is_empty() || line.contains(bare) || !fits {
+        return line;
+    }
+    format!("{name}: {line}")
+}

@@ -1,0 +1,89 @@
+//! How an observation is put together, and the bounds that every finished one keeps.
+
+use super::text::{clip, one_line};
+use crate::limits::OBSERVATION_FACT_CHARS_MAX;
+use crate::limits::OBSERVATION_FACTS_MAX;
+use crate::limits::OBSERVATION_FILES_MAX;
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
+use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::vocabulary::{AMENDMENT, PREFERENCE, Vocabulary};
+
+/// Maximum concepts of one observation.
+pub(crate) const OBSERVATION_CONCEPTS_MAX: usize = 5;
+
+/// Maximum characters of an observation's subtitle.
+pub(crate) const OBSERVATION_SUBTITLE_CHARS_MAX: usize = 180;
+
+pub(super) fn observation(kind: ObservationType, title: String, at: Millis) -> NewObservation {
+    NewObservation::new(kind, title, Origin::Agent, at)
+}
+
+pub(super) fn concepts(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Brings an observation into its bounds and its vocabulary. One without a title is none.
+pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Option<NewObservation> {
+    made.kind = vocabulary.resolve_type(made.kind.as_str());
+    made.title = clip(&one_line(&made.title), OBSERVATION_TITLE_CHARS_MAX);
+    made.subtitle = clip(&one_line(&made.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
+    made.narrative = clip(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
+    made.facts = bounded(without_echoes(made.facts), OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);
+    let known = |concept: &String| match concept.as_str() {
+        reserved @ (PREFERENCE | AMENDMENT) => Some(reserved.to_owned()),
+        said => vocabulary.find_concept(said).map(str::to_owned),
+    };
+    made.concepts = made.concepts.iter().filter_map(known).collect();
+    made.concepts = bounded(made.concepts, OBSERVATION_CONCEPTS_MAX, OBSERVATION_FACT_CHARS_MAX);
+    made.files_read.retain(|file| !made.files_modified.contains(file));
+    made.files_read = bounded(made.files_read, OBSERVATION_FILES_MAX, OBSERVATION_FACT_CHARS_MAX);
+    made.files_modified = bounded(made.files_modified, OBSERVATION_FILES_MAX, OBSERVATION_FACT_CHARS_MAX);
+    (!made.title.is_empty()).then_some(made)
+}
+
+/// What stands before a fact that is said once more: "Understood: the pool has four connections".
+const LEAD_IN_CHARS_MAX: usize = 24;
+
+/// Whether a fact is one of these, perhaps behind a word of agreement.
+pub(super) fn says(known: &[String], fact: &str) -> bool {
+    known.iter().any(|known| {
+        let Some(at) = fact.len().checked_sub(known.len()) else {
+            return false;
+        };
+        let Some((lead_in, rest)) = fact.split_at_checked(at) else {
+            return false;
+        };
+        let ends = lead_in.trim_end().ends_with([':', '：']);
+        let short = lead_in.chars().count() <= LEAD_IN_CHARS_MAX;
+        (lead_in.is_empty() || (ends && short)) && rest.to_lowercase() == known.to_lowercase()
+    })
+}
+
+/// The facts that no other one says in fewer words.
+fn without_echoes(facts: Vec<String>) -> Vec<String> {
+    let is_echo = |at: usize| {
+        let others: Vec<String> =
+            facts.iter().filter(|other| other.len() < facts[at].len()).cloned().collect();
+        says(&others, &facts[at])
+    };
+    let echoes: Vec<bool> = (0..facts.len()).map(is_echo).collect();
+    let kept = facts.into_iter().zip(echoes).filter(|(_, echo)| !echo);
+    kept.map(|(fact, _)| fact).collect()
+}
+
+/// The first `max` different ones, each on one line and no longer than `chars_max`.
+pub(super) fn bounded(items: Vec<String>, max: usize, chars_max: usize) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for item in items {
+        let item = clip(&one_line(&item), chars_max);
+        if !item.is_empty() && !kept.contains(&item) {
+            kept.push(item);
+        }
+        if kept.len() == max {
+            break;
+        }
+    }
+    kept
+}

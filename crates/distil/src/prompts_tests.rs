@@ -1,0 +1,17 @@
+use super::*;
+
+#[test]
+fn only_what_the_user_typed_is_left() {
+    for (text, want) in [
+        ("<system-reminder>You must obey.</system-reminder>Use tabs.", "Use tabs."),
+        ("Use tabs. <system-reminder>open", "Use tabs."),
+        (
+            "<command-message>x</command-message><command-name>/fix</command-name><command-args>the bug</command-args>",
+            "/fix  the bug",
+        ),
+        ("[Request interrupted by user]\nNo, use tabs.", "No, use tabs."),
+        ("a < b", "a < b"),
+    ] {
+        assert_eq!(spoken(text), want, "{text:?}");
+    }
+}

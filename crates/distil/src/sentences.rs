@@ -1,0 +1,386 @@
+//! Text as people and agents write it, taken apart: blocks, then sentences.
+//!
+//! Reads the Markdown that agents answer in and the plain lines that users type. Code stands
+//! apart in `fences`, so that nothing inside it is ever taken for a statement of anyone's.
+
+use super::text::{head, is_name, one_line};
+use crate::limits::DISTIL_TEXT_BYTES_MAX;
+
+/// Maximum sentences that the heuristic compressor reads of one text.
+const DISTIL_SENTENCES_MAX: usize = 400;
+
+/// What a sentence stood in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Block {
+    Prose,
+    Item,
+    /// A list item with an empty box before it.
+    Todo,
+    Heading,
+    /// Someone else's words: a quoted line.
+    Quote,
+    Row,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Sentence {
+    /// One line, without emphasis marks; code keeps its backticks.
+    pub text: String,
+    pub block: Block,
+    /// The heading above it, or the line that introduces its list.
+    pub section: String,
+    /// Sentences of one paragraph or one list item share a number.
+    pub paragraph: usize,
+}
+
+/// A fenced block of code or output.
+#[derive(Clone, Debug)]
+pub(super) struct Fence {
+    pub info: String,
+    pub body: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Document {
+    pub sentences: Vec<Sentence>,
+    pub fences: Vec<Fence>,
+}
+
+impl Document {
+    pub(super) fn read(text: &str) -> Self {
+        let mut reader = Reader::default();
+        for line in head(text, DISTIL_TEXT_BYTES_MAX).lines() {
+            reader.line(line);
+            if reader.document.sentences.len() >= DISTIL_SENTENCES_MAX {
+                break;
+            }
+        }
+        reader.close_fence();
+        reader.flush();
+        reader.document.sentences.truncate(DISTIL_SENTENCES_MAX);
+        reader.document
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    document: Document,
+    open: Option<(Block, String)>,
+    fence: Option<(&'static str, Fence)>,
+    section: String,
+    /// The last paragraph ended in a colon: it introduces the list that follows.
+    intro: Option<String>,
+    paragraph: usize,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if let Some((mark, fence)) = &mut self.fence {
+            if trimmed.starts_with(*mark) {
+                self.close_fence();
+            } else if fence.body.len() < DISTIL_TEXT_BYTES_MAX {
+                fence.body.push_str(line);
+                fence.body.push('\n');
+            }
+            return;
+        }
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+            self.flush();
+            let info = trimmed.trim_start_matches(['`', '~']).trim().to_owned();
+            self.fence = Some((mark, Fence { info, body: String::new() }));
+        } else if trimmed.is_empty() || is_rule(trimmed) {
+            self.flush();
+        } else if let Some(title) = heading(trimmed) {
+            self.flush();
+            self.intro = None;
+            self.push(Block::Heading, title);
+            self.flush();
+            self.section = one_line(&unmark(title));
+        } else if let Some(quoted) = trimmed.strip_prefix('>') {
+            self.start_or_join(Block::Quote, quoted.trim());
+        } else if trimmed.starts_with('|') {
+            self.flush();
+            let cells: Vec<&str> = trimmed.trim_matches('|').split('|').map(str::trim).collect();
+            if !cells.iter().all(|cell| cell.chars().all(|c| "-: ".contains(c))) {
+                self.push(Block::Row, &cells.join(" — "));
+                self.flush();
+            }
+        } else if let Some((block, item)) = item(trimmed) {
+            self.flush();
+            self.push(block, item);
+        } else {
+            self.prose(line, trimmed);
+        }
+    }
+
+    fn prose(&mut self, line: &str, trimmed: &str) {
+        let indented = line.starts_with([' ', '\t']);
+        match &self.open {
+            Some((Block::Item | Block::Todo, _)) if indented => self.join(trimmed),
+            Some((Block::Item | Block::Todo | Block::Quote, _)) => {
+                self.flush();
+                self.push(Block::Prose, trimmed);
+            }
+            Some((Block::Prose, so_far)) if breaks_here(so_far) => {
+                // A short line is a statement of its own, though no full stop says so.
+                let paragraph = self.paragraph;
+                self.flush();
+                self.paragraph = paragraph;
+                self.push(Block::Prose, trimmed);
+            }
+            Some(_) => self.join(trimmed),
+            None => self.push(Block::Prose, trimmed),
+        }
+    }
+
+    fn start_or_join(&mut self, block: Block, text: &str) {
+        match &self.open {
+            Some((open, _)) if *open == block => self.join(text),
+            _ => {
+                self.flush();
+                self.push(block, text);
+            }
+        }
+    }
+
+    fn push(&mut self, block: Block, text: &str) {
+        self.open = Some((block, text.to_owned()));
+    }
+
+    fn join(&mut self, text: &str) {
+        if let Some((_, so_far)) = &mut self.open {
+            so_far.push('\n');
+            so_far.push_str(text);
+        }
+    }
+
+    fn close_fence(&mut self) {
+        if let Some((_, fence)) = self.fence.take() {
+            self.document.fences.push(fence);
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some((block, text)) = self.open.take() else {
+            return;
+        };
+        let text = one_line(&unmark(&text));
+        if text.is_empty() {
+            return;
+        }
+        self.paragraph += 1;
+        if block == Block::Prose {
+            self.intro = text.ends_with([':', '：']).then(|| text.clone());
+        }
+        let section = match (&self.intro, block) {
+            (Some(intro), Block::Item | Block::Todo) => intro.clone(),
+            _ => self.section.clone(),
+        };
+        let whole = matches!(block, Block::Heading | Block::Row);
+        let pieces = if whole { vec![text.as_str()] } else { split(&text) };
+        for piece in pieces {
+            self.document.sentences.push(Sentence {
+                text: piece.to_owned(),
+                block,
+                section: section.clone(),
+                paragraph: self.paragraph,
+            });
+        }
+    }
+}
+
+/// Whether the paragraph so far ends in a line that nobody would wrap there.
+fn breaks_here(so_far: &str) -> bool {
+    let last = so_far.lines().next_back().unwrap_or_default();
+    last.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']) || last.chars().count() < 56
+}
+
+fn is_rule(line: &str) -> bool {
+    line.len() >= 3 && line.chars().all(|c| matches!(c, '-' | '*' | '_' | '='))
+}
+
+/// The text of a heading: `## so`, or a whole line in bold.
+fn heading(line: &str) -> Option<&str> {
+    let hashes = line.len() - line.trim_start_matches('#').len();
+    if (1..=6).contains(&hashes) && line[hashes..].starts_with(' ') {
+        return Some(line[hashes..].trim());
+    }
+    let bold = line.strip_prefix("**")?.trim_end_matches(':').strip_suffix("**")?;
+    (!bold.contains("**") && bold.chars().count() <= 80).then_some(bold.trim_end_matches(':'))
+}
+
+/// The text of a list item, its mark taken off.
+fn item(line: &str) -> Option<(Block, &str)> {
+    let rest = match line.strip_prefix(['-', '*', '+', '•', '✓', '✔', '✅', '☐']) {
+        Some(rest) if rest.starts_with(' ') => rest.trim_start(),
+        _ => {
+            let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            if digits == 0 || digits > 3 {
+                return None;
+            }
+            let rest = line[digits..].strip_prefix(['.', ')'])?;
+            rest.starts_with(' ').then(|| rest.trim_start())?
+        }
+    };
+    if line.starts_with('☐') {
+        return Some((Block::Todo, rest));
+    }
+    for (boxed, block) in [("[ ]", Block::Todo), ("[x]", Block::Item), ("[X]", Block::Item)] {
+        if let Some(text) = rest.strip_prefix(boxed) {
+            return Some((block, text.trim_start()));
+        }
+    }
+    Some((Block::Item, rest))
+}
+
+/// Takes away what only dresses the words: emphasis and link targets. Code stays as it is.
+pub(super) fn unmark(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in text.split('`').enumerate() {
+        if index > 0 {
+            out.push('`');
+        }
+        if index % 2 == 1 {
+            out.push_str(part);
+        } else {
+            out.push_str(&emphasis_off(&links_off(part)));
+        }
+    }
+    out
+}
+
+const LINK_BYTES_MAX: usize = 600;
+
+/// `[text](target)` → `text`.
+fn links_off(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        // A link that is longer than this is text with brackets in it.
+        let window = head(&rest[open..], LINK_BYTES_MAX);
+        let link = window.find("](").and_then(|middle| {
+            let close = window[middle + 2..].find(')')?;
+            Some((&window[1..middle], open + middle + 2 + close + 1))
+        });
+        match link {
+            Some((label, end)) if !label.contains('[') => {
+                out.push_str(&rest[..open]);
+                out.push_str(label);
+                rest = &rest[end..];
+            }
+            _ => {
+                out.push_str(&rest[..=open]);
+                rest = &rest[open + 1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// `**bold**` and `*stressed*` → their words. A star that is no mark (`*.example.com`, `a * b`)
+/// stays.
+fn emphasis_off(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let mut keep = vec![true; chars.len()];
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut i = 0;
+    while i < chars.len() {
+        if chars[i] != '*' {
+            i += 1;
+            continue;
+        }
+        let run = chars[i..].iter().take_while(|c| **c == '*').count();
+        let before = i.checked_sub(1).and_then(|b| chars.get(b)).copied();
+        let after = chars.get(i + run).copied();
+        let closes = before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| !c.is_alphanumeric());
+        let opens = before.is_none_or(|c| !c.is_alphanumeric())
+            && after.is_some_and(|c| c.is_alphanumeric() || "`\"'“(_[".contains(c));
+        match open.last() {
+            Some(&(at, width)) if closes && width == run => {
+                open.pop();
+                keep[at..at + run].fill(false);
+                keep[i..i + run].fill(false);
+            }
+            _ if opens && run <= 3 => open.push((i, run)),
+            _ => {}
+        }
+        i += run;
+    }
+    let kept = chars.iter().zip(&keep).filter(|(_, keep)| **keep);
+    kept.map(|(c, _)| *c).collect()
+}
+
+/// The sentences of one line of running text.
+pub(super) fn split(text: &str) -> Vec<&str> {
+    let informal = is_informal(text);
+    let mut pieces = Vec::new();
+    let (mut start, mut in_code) = (0, false);
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '`' => in_code = !in_code,
+            '。' | '！' | '？' if !in_code => {
+                let mut end = at + c.len_utf8();
+                while let Some((next, _)) = chars.next_if(|(_, c)| "」』”’）".contains(*c)) {
+                    end = next + text[next..].chars().next().map_or(0, char::len_utf8);
+                }
+                pieces.push(text[start..end].trim());
+                start = end;
+            }
+            '.' | '!' | '?' | '…' if !in_code => {
+                let mut end = at + c.len_utf8();
+                while let Some((next, closer)) = chars.next_if(|(_, c)| "\"'”’)*_!?.…".contains(*c)) {
+                    end = next + closer.len_utf8();
+                }
+                if ends_here(&text[start..at], c, &text[end..], informal) {
+                    pieces.push(text[start..end].trim());
+                    start = end;
+                }
+            }
+            _ => {}
+        }
+    }
+    pieces.push(text[start..].trim());
+    pieces.retain(|piece| piece.chars().any(char::is_alphanumeric));
+    pieces
+}
+
+/// Whether a mark ends its sentence, by what stands before and after it.
+fn ends_here(before: &str, mark: char, after: &str, informal: bool) -> bool {
+    if after.is_empty() {
+        return true;
+    }
+    if !after.starts_with(char::is_whitespace) {
+        return false;
+    }
+    if mark == '.' && is_abbreviation(before) {
+        return false;
+    }
+    let next = after.split_whitespace().next().unwrap_or_default();
+    let starts_low = next.chars().next().is_some_and(char::is_lowercase);
+    !starts_low || mark == '!' || mark == '?' || informal || is_name(next)
+}
+
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let word = word.trim_start_matches(['(', '"', '\'', '„', '“']);
+    let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
+    initial || ABBREVIATIONS.contains(&word.to_lowercase().as_str())
+}
+
+const ABBREVIATIONS: &[&str] = &[
+    "e.g", "i.e", "eg", "ie", "vs", "etc", "cf", "ca", "approx", "nr", "fig", "z.b", "d.h", "bzw", "usw",
+    "evtl", "ggf", "u.a", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",
+];
+
+/// Someone who starts no sentence with a capital means a new one after each full stop.
+fn is_informal(text: &str) -> bool {
+    text.chars().next().is_some_and(char::is_lowercase)
+        && !text.as_bytes().windows(3).any(|w| w[0] == b'.' && w[1] == b' ' && w[2].is_ascii_uppercase())
+}
+
+#[cfg(test)]
+#[path = "sentences_tests.rs"]
+mod tests;

@@ -1,0 +1,272 @@
+//! Small, total operations on text: every one takes any string and none can panic.
+//!
+//! Lengths are counted in characters, because that is what a reader and a context budget see.
+
+use std::collections::BTreeSet;
+
+/// At most `chars_max` characters, cut between words, the cut marked by `…`.
+pub(super) fn clip(text: &str, chars_max: usize) -> String {
+    let text = text.trim();
+    let Some((cut, _)) = text.char_indices().nth(chars_max) else {
+        return text.to_owned();
+    };
+    let Some((room, _)) = text[..cut].char_indices().next_back() else {
+        return String::new();
+    };
+    let head = &text[..room];
+    let words = match head.rfind(char::is_whitespace) {
+        // A single endless word is cut where the room ends.
+        Some(space) if head[..space].chars().count() * 2 >= chars_max => &head[..space],
+        _ => head,
+    };
+    let trimmed = words.trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—(".contains(c));
+    format!("{trimmed}…")
+}
+
+/// The same words on one line, without control characters and terminal colours.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            skip_escape(&mut chars);
+        } else if c.is_whitespace() || c.is_control() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else {
+            line.push(c);
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// Passes over one terminal control sequence, whose introducer has been read.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    if chars.peek() != Some(&'[') {
+        return;
+    }
+    chars.next();
+    while let Some(&c) = chars.peek() {
+        if c == '\n' {
+            return;
+        }
+        chars.next();
+        if ('@'..='~').contains(&c) {
+            return;
+        }
+    }
+}
+
+/// The text up to a byte limit, cut between characters.
+pub(super) fn head(text: &str, bytes_max: usize) -> &str {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    let mut end = bytes_max;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The end of the text up to a byte limit, cut between characters.
+pub(super) fn tail(text: &str, bytes_max: usize) -> &str {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    let mut start = text.len() - bytes_max;
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+/// With a capital first letter, unless the first word is a name that has its own spelling, or a
+/// scope (`store: …`).
+pub(super) fn capitalised(text: &str) -> String {
+    let first_word = text.split_whitespace().next().unwrap_or_default();
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(c) if c.is_lowercase() && !is_name(first_word) && !first_word.ends_with(':') => {
+            c.to_uppercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether a word looks like something from code: `snake_case`, `camelCase`, `a.b`, `f()`, a path
+/// or a flag, or anything in backticks.
+pub(super) fn is_name(word: &str) -> bool {
+    if word.starts_with('`') {
+        return true;
+    }
+    let word = word.trim_matches(|c: char| ",;:!?\"'“”‘’(".contains(c));
+    let dotfile = word.starts_with('.') && word.len() > 2;
+    let inner = word.trim_matches('.');
+    let mut chars = inner.chars();
+    let Some(first) = chars.next() else {
+        return false;
+    };
+    let rest = chars.as_str();
+    let hump = first.is_lowercase()
+        && rest.chars().any(char::is_uppercase)
+        && inner.chars().all(char::is_alphanumeric);
+    let camel = first.is_uppercase()
+        && rest.chars().skip_while(|c| c.is_uppercase()).any(char::is_uppercase)
+        && rest.chars().any(char::is_lowercase)
+        && inner.chars().all(char::is_alphanumeric);
+    let snake = inner.contains('_') && inner.chars().any(char::is_alphanumeric);
+    let abbreviated = inner.split('.').all(|part| part.chars().count() < 2);
+    let dotted =
+        has_inner(inner, '.') && !abbreviated && !inner.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let path = has_inner(inner, '/') && inner.len() > 4;
+    let flag = inner.starts_with("--") && inner.len() > 3;
+    (dotfile && first.is_alphanumeric())
+        || hump
+        || camel
+        || snake
+        || dotted
+        || path
+        || flag
+        || inner.ends_with("()")
+        || inner.contains("::")
+}
+
+/// The first name of a function, a type or a constant in a sentence, as code spells it.
+pub(super) fn subject(text: &str) -> Option<String> {
+    for (index, part) in text.split('`').enumerate() {
+        if index % 2 == 1 {
+            if is_symbol(part) {
+                return Some(format!("`{part}`"));
+            }
+            continue;
+        }
+        let around = |c: char| !c.is_alphanumeric() && !"_()".contains(c);
+        // What stands in quotes is a value, not what the talk is about.
+        let words = part
+            .split_whitespace()
+            .filter(|word| !word.starts_with(['\'', '"', '“', '‘']))
+            .map(|word| word.trim_matches(around));
+        let mut symbols = words.filter(|word| is_symbol(word) && is_name(word));
+        if let Some(word) = symbols.next() {
+            return Some(word.to_owned());
+        }
+    }
+    None
+}
+
+/// One identifier, maybe with its type before it and brackets after it.
+fn is_symbol(word: &str) -> bool {
+    let word = word.trim_end_matches("()");
+    let fits = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    (3..=48).contains(&word.chars().count())
+        && word.chars().all(fits)
+        && word.chars().any(char::is_alphabetic)
+        && !word.ends_with(':')
+}
+
+/// Whether `mark` stands between two letters or digits.
+fn has_inner(word: &str, mark: char) -> bool {
+    let mut before = false;
+    let mut chars = word.chars().peekable();
+    while let Some(c) = chars.next() {
+        let after = chars.peek().is_some_and(|next| next.is_alphanumeric());
+        if c == mark && before && after {
+            return true;
+        }
+        before = c.is_alphanumeric();
+    }
+    false
+}
+
+const fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// The words that carry meaning, lower-cased: no function words; pairs of characters where a
+/// script writes no spaces.
+pub(super) fn content_words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for run in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        if run.chars().any(is_ideograph) {
+            let chars: Vec<char> = run.chars().collect();
+            words.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
+            continue;
+        }
+        let word = run.to_lowercase();
+        let number = word.chars().any(|c| c.is_ascii_digit());
+        if number || (word.chars().count() > 2 && !FUNCTION_WORDS.contains(&word.as_str())) {
+            words.insert(stem(&word));
+        }
+    }
+    words
+}
+
+/// Off with the commonest English endings, so that "keys" and "key" meet.
+fn stem(word: &str) -> String {
+    for (ending, left) in [("ing", 4), ("ed", 4), ("es", 4), ("s", 3)] {
+        if let Some(stem) = word.strip_suffix(ending)
+            && stem.chars().count() >= left
+        {
+            return stem.to_owned();
+        }
+    }
+    word.to_owned()
+}
+
+/// Sentences as running text; scripts that write no spaces get none.
+pub(super) fn run_on<'a>(sentences: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let unspaced = text.ends_with(['。', '！', '？', '」', '）']);
+        if !text.is_empty() && !unspaced {
+            text.push(' ');
+        }
+        text.push_str(sentence);
+    }
+    text
+}
+
+/// With a full stop of its script, unless it ends already.
+pub(super) fn full_stop(text: &str) -> String {
+    let text = capitalised(text.trim());
+    match text.chars().next_back() {
+        Some('.' | '!' | '?' | '…' | '。' | '！' | '？' | ':' | '：') | None => text,
+        Some(last) if is_ideograph(last) => format!("{text}。"),
+        Some(_) => format!("{text}."),
+    }
+}
+
+/// How many words two sets share.
+pub(super) fn shared(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
+    a.intersection(b).count()
+}
+
+/// The share of the smaller set that the other one holds too.
+pub(super) fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f32 {
+    let smaller = a.len().min(b.len());
+    if smaller == 0 {
+        return 0.0;
+    }
+    shared(a, b) as f32 / smaller as f32
+}
+
+const FUNCTION_WORDS: &[&str] = &[
+    "the", "and", "for", "that", "this", "with", "are", "was", "were", "will", "would", "should", "can",
+    "could", "has", "have", "had", "not", "but", "you", "your", "our", "ours", "they", "them", "their",
+    "its", "it's", "from", "into", "onto", "than", "then", "when", "where", "which", "while", "what", "who",
+    "why", "how", "all", "any", "both", "each", "some", "such", "only", "own", "same", "too", "very", "just",
+    "also", "about", "after", "before", "been", "being", "did", "does", "doing", "don", "let", "may",
+    "might", "must", "now", "off", "out", "over", "per", "she", "him", "her", "his", "there", "these",
+    "those", "through", "under", "until", "upon", "via", "got", "get", "gets", "yes", "one", "more", "most",
+    "other", "like", "und", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "ist",
+    "sind", "nicht", "mit", "auf", "für", "von", "wir", "ich", "sie", "wird", "werden", "les", "des", "une",
+    "est", "pas", "pour", "dans", "que", "qui", "sur", "avec", "los", "las", "una", "por", "para", "con",
+    "del", "como", "esta", "este", "pero",
+];
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

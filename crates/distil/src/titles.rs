@@ -1,0 +1,188 @@
+//! Sentences as headlines: the lead-in off, one clause, short enough for an index line.
+
+use super::cues::{self, Cue, Language};
+use super::text::{capitalised, clip, content_words};
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
+
+const SEPARATORS: &[char] = &[' ', ',', '.', ':', ';', '-', '–', '—', '!', '，', '。', '：', '！', '、'];
+
+/// What may stand before a colon without being part of the rule.
+const PREFACE_CHARS_MAX: usize = 45;
+
+/// The sentence without what only leads into it: "Got it - ", "No, ", "And ".
+pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
+    let mut rest = text.trim();
+    for _ in 0..4 {
+        let answer = [Cue::Ack, Cue::Agree, Cue::Disagree, Cue::Topic];
+        let punctuated = cues::after_opening(rest, language, &answer)
+            .filter(|after| after.trim_start().starts_with(&SEPARATORS[1..]));
+        // "Fixed: …": what was done says so itself.
+        let announced = || {
+            cues::after_opening(rest, language, &[Cue::Done])
+                .filter(|after| after.trim_start().starts_with([':', '-', '–', '—', '：']))
+        };
+        let connected = || {
+            cues::after_opening(rest, language, &[Cue::Connective])
+                .filter(|after| after.starts_with(SEPARATORS))
+        };
+        let Some(after) = punctuated.or_else(announced).or_else(connected) else {
+            break;
+        };
+        let after = after.trim_start_matches(SEPARATORS);
+        if too_little(after) {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
+/// The sentence without its lead-in, however little is left.
+pub(super) fn answer_alone(text: &str, language: Language) -> &str {
+    let answer = [Cue::Ack, Cue::Agree, Cue::Disagree];
+    let after = cues::after_opening(text, language, &answer)
+        .filter(|after| after.trim_start().starts_with(&SEPARATORS[1..]))
+        .map(|after| after.trim_start_matches(SEPARATORS))
+        .filter(|after| after.chars().any(char::is_alphanumeric));
+    after.unwrap_or(text)
+}
+
+/// "Two things for all our work: always run …" → from the rule on, where only the part after the
+/// colon binds.
+pub(super) fn without_preface(text: &str, language: Language) -> &str {
+    let Some((head, rest)) = text.split_once(": ") else {
+        return text;
+    };
+    let binds = |part: &str| {
+        let marks = cues::mark(part, language);
+        marks.has(Cue::Rule) || marks.has(Cue::Limit) || marks.has(Cue::Choice)
+    };
+    let short = head.chars().count() <= PREFACE_CHARS_MAX;
+    let enough = content_words(rest).len() >= 3;
+    if short && enough && !head.contains('`') && !binds(head) && binds(rest) { rest } else { text }
+}
+
+/// "I'd move them to the store" → "move them to the store".
+pub(super) fn without_offer(text: &str) -> &str {
+    OFFERS.iter().find_map(|offer| text.strip_prefix(offer)).unwrap_or(text)
+}
+
+const OFFERS: &[&str] = &[
+    "I'd go with ",
+    "I'd ",
+    "I would ",
+    "I propose to ",
+    "I propose ",
+    "I suggest to ",
+    "I suggest ",
+    "I recommend to ",
+    "I recommend ",
+    "My plan is to ",
+    "My plan: ",
+    "My proposal: ",
+    "We could ",
+    "I could ",
+    "I'll ",
+    "Ich würde ",
+    "Ich schlage vor, ",
+    "Mein Vorschlag: ",
+    "Je propose de ",
+    "Je propose d'",
+    "Propongo ",
+    "我建议",
+];
+
+/// Fewer than three words (or eight characters of a script without spaces) say nothing.
+fn too_little(text: &str) -> bool {
+    let ascii = text.chars().filter(char::is_ascii_alphanumeric).count();
+    let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
+    if letters > ascii * 2 { letters < 5 } else { text.split_whitespace().count() < 3 }
+}
+
+/// A headline made of a sentence.
+pub(super) fn headline(text: &str, language: Language) -> String {
+    let text = without_lead_in(text, language);
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || ".:;,。；，".contains(c));
+    capitalised(&shorten(text, OBSERVATION_TITLE_CHARS_MAX))
+}
+
+/// Cuts a long sentence where a clause ends, else between words.
+pub(super) fn shorten(text: &str, chars_max: usize) -> String {
+    shorten_to(text, chars_max, chars_max / 5)
+}
+
+/// The same, with at least `chars_min` left.
+pub(super) fn shorten_to(text: &str, chars_max: usize, chars_min: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let bytes_at = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let (head, enough) = (&text[..bytes_at(chars_max)], bytes_at(chars_min));
+    for marks in [&["; ", " — ", " – ", " - ", "；"][..], &[", ", ": ", "，"][..]] {
+        let mut end = head.len();
+        while let Some(cut) = marks.iter().filter_map(|mark| head[..end].rfind(mark)).max() {
+            let clause = head[..cut].trim_end();
+            if cut >= enough && balanced(clause) && !dangles(clause) {
+                return clause.to_owned();
+            }
+            end = cut;
+        }
+    }
+    clip(text, chars_max)
+}
+
+/// Whether the last part of a clause only prepares what was cut off: ", and if an item exists".
+fn dangles(clause: &str) -> bool {
+    let part = clause.rsplit([',', '，']).next().unwrap_or(clause);
+    let mut words = part.split_whitespace().map(str::to_lowercase);
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    let leads = |word: &str| PREPARING.contains(&word);
+    clause.contains([',', '，']) && (leads(&first) || (first.len() <= 3 && leads(&second)))
+}
+
+const PREPARING: &[&str] = &[
+    "if", "when", "while", "unless", "because", "since", "although", "wenn", "weil", "falls", "obwohl", "si",
+    "cuando", "porque", "quand", "lorsque", "parce",
+];
+
+/// Whether no bracket or code mark is left open.
+fn balanced(text: &str) -> bool {
+    text.matches('(').count() <= text.matches(')').count() && text.matches('`').count().is_multiple_of(2)
+}
+
+/// The statements that a sentence strings together: its parts between semicolons, where those
+/// stand outside brackets, quotes and code.
+pub(super) fn clauses(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut in_code) = (Vec::new(), 0, 0_i32, false);
+    let mut quoted_until = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if at < quoted_until => {}
+            '\'' | '"' => quoted_until = end_of_quote(text, at, c),
+            '`' => in_code = !in_code,
+            '(' | '[' | '{' | '（' => depth += 1,
+            ')' | ']' | '}' | '）' => depth = (depth - 1).max(0),
+            ';' | '；' if depth == 0 && !in_code => {
+                parts.push(text[start..at].trim());
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Where a quotation that opens here closes; here, if it is an apostrophe.
+fn end_of_quote(text: &str, at: usize, mark: char) -> usize {
+    if text[..at].ends_with(char::is_alphanumeric) {
+        return at;
+    }
+    let inside = &text[at + mark.len_utf8()..];
+    let closes =
+        |(end, _): &(usize, &str)| !inside[end + mark.len_utf8()..].starts_with(char::is_alphanumeric);
+    let close = inside.match_indices(mark).take(8).find(closes);
+    close.map_or(at, |(end, _)| at + mark.len_utf8() + end)
+}

@@ -1,0 +1,31 @@
+//! The pipeline from the spool to stored memories.
+//!
+//! [`EpisodePipeline`](pipeline::EpisodePipeline) names the steps in their order; read it first. The
+//! [`Scheduler`](scheduler::Scheduler) runs it on its threads, a
+//! [`Compressor`](compressor::Compressor) makes the memories (with a model or without), and the
+//! [`EpisodeWriter`](persist::EpisodeWriter), which the import of transcripts shares, stores them.
+//! [`SharedStore`](shared_store::SharedStore) is the worker's one writing connection.
+//!
+//! Invariant: every event is processed exactly once. The rows of an episode and the acknowledgement
+//! of its events are one transaction, and one thread at a time works on a session.
+
+mod backfill_sink;
+mod citations;
+pub mod compressor;
+mod crash_guard;
+mod dedup;
+pub mod episodes;
+pub mod heuristic_compressor;
+pub mod job;
+mod limits;
+mod llm_compressor;
+pub mod persist;
+pub mod pipeline;
+pub mod pipeline_observer;
+pub mod scheduler;
+pub mod select_compressor;
+mod session_picker;
+mod settlement;
+pub mod shared_store;
+mod supersede;
+pub mod transcript_backfill;

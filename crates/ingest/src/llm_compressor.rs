@@ -1,0 +1,238 @@
+//! The LLM compressor: asks a model within the token budget and falls back to heuristics.
+//!
+//! [`LlmCompressor`] combines the provider, the [`Backoff`] that acts as a circuit breaker, the pool
+//! of open models and the ledger of spent tokens.
+//!
+//! Invariant: every episode yields memories, from the model or from the heuristic compressor, unless
+//! the shutdown interrupts it; a model's failure never reaches the queue. Every call has a row in
+//! the ledger.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::compressor::{CompressionOutcome, Compressor};
+use crate::heuristic_compressor;
+use crate::job::{CompressedEpisode, EpisodeJob};
+use crate::shared_store::SharedStore;
+use claude_mem_core::clock;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::SessionId;
+use claude_mem_core::log::{LogLevel, LogWriter};
+use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_models::backoff::Backoff;
+use claude_mem_models::batch::{CompressionRequest, CompressionRules};
+use claude_mem_models::budget;
+use claude_mem_models::budget::{BudgetLimits, BudgetUsage, TokenSpend};
+use claude_mem_models::driver::{CallEnv, ModelOutcome, ReservationDenied, TokenBudget, compress_with_model};
+use claude_mem_models::model::{ModelPool, ProviderConfig, ProviderEnv};
+use claude_mem_models::rolling::RollingSummary;
+use claude_mem_store::{SpendReport, StoreError};
+
+/// Maximum tokens that a model may generate in one answer: observations and a summary, with room to
+/// spare.
+const ANSWER_TOKENS_MAX: u32 = 4_096;
+
+/// The purpose recorded in a spend row.
+const PURPOSE: &str = "compress";
+
+/// Settings of the LLM compressor.
+#[derive(Clone, Debug)]
+pub(crate) struct LlmOptions {
+    pub(crate) provider: ProviderConfig,
+    pub(crate) vocabulary: Vocabulary,
+    /// Language of the memories. If empty, that of the conversation.
+    pub(crate) language: String,
+    pub(crate) limits: BudgetLimits,
+    /// Timeout of one call.
+    pub(crate) call_max: Duration,
+}
+
+/// A [`Compressor`] that asks a model.
+pub(crate) struct LlmCompressor {
+    store: Arc<SharedStore>,
+    options: LlmOptions,
+    env: ProviderEnv,
+    /// A setting that has no effect, for `status`.
+    notice: Option<String>,
+    log: LogWriter,
+    backoff: Mutex<Backoff>,
+    pool: Mutex<ModelPool>,
+    stopping: Mutex<bool>,
+    stopped: Condvar,
+}
+
+impl std::fmt::Debug for LlmCompressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LlmCompressor").field("choice", &self.options.provider).finish_non_exhaustive()
+    }
+}
+
+impl LlmCompressor {
+    pub(crate) fn new(
+        store: Arc<SharedStore>,
+        options: LlmOptions,
+        env: ProviderEnv,
+        notice: Option<String>,
+        log: LogWriter,
+    ) -> Self {
+        Self {
+            store,
+            options,
+            env,
+            notice,
+            log,
+            backoff: Mutex::default(),
+            pool: Mutex::default(),
+            stopping: Mutex::new(false),
+            stopped: Condvar::new(),
+        }
+    }
+
+    fn warn(&self, what: &'static str, why: &dyn std::fmt::Display) {
+        self.log.line(self.now(), LogLevel::Warn, what, &[("why", why)]);
+    }
+
+    /// Asks the session's model about one episode.
+    fn ask_model(&self, work: &EpisodeJob, rolling: &RollingSummary) -> ModelOutcome {
+        let so_far = rolling.to_prompt_text();
+        let language = Some(self.options.language.trim()).filter(|language| !language.is_empty());
+        let rules = CompressionRules {
+            vocabulary: &self.options.vocabulary,
+            language,
+            answer_tokens_max: ANSWER_TOKENS_MAX,
+        };
+        let batch = CompressionRequest::new(&work.episode, &so_far, rules);
+        let warm = lock(&self.pool).take(work.session);
+        let mut model = match warm.map_or_else(|| self.options.provider.open_client(&self.env), Ok) {
+            Ok(model) => model,
+            Err(error) => {
+                lock(&self.backoff).record_error(&error, self.now(), self.random_byte());
+                return ModelOutcome::FallBack { why: error.to_string() };
+            }
+        };
+        let books = SpendLedger { compressor: self, session: work.session };
+        let driven = compress_with_model(&batch, &mut *model, &self.backoff, &books, self);
+        lock(&self.pool).give_back(work.session, model, self.now());
+        driven
+    }
+}
+
+impl Compressor for LlmCompressor {
+    /// Always runs the heuristic compressor as well: it costs no tokens, its carried state must see
+    /// every episode, and its summary is used if the model returns none.
+    fn compress(&self, work: &EpisodeJob) -> CompressionOutcome {
+        let mut made = heuristic_compressor::compress_locally(work, &self.options.vocabulary);
+        let mut rolling = RollingSummary::from_json(work.rolling_summary.as_deref());
+        match self.ask_model(work, &rolling) {
+            ModelOutcome::Interrupted => return CompressionOutcome::Released,
+            ModelOutcome::FallBack { why } => {
+                self.warn("episode compressed without the model", &why);
+            }
+            ModelOutcome::Compressed(mut distilled) => {
+                if distilled.summary.is_none() && work.episode.finished {
+                    distilled.summary = made.distilled.summary.take();
+                }
+                let by = self.options.provider.model().to_owned();
+                made = CompressedEpisode { distilled: *distilled, made_by: by, ..made };
+            }
+        }
+        rolling.add_episode(&made.distilled);
+        made.rolling_summary = rolling.to_json();
+        CompressionOutcome::Compressed(Box::new(made))
+    }
+
+    /// Ends child processes that have been idle for too long.
+    fn release_idle(&self, now: Millis) {
+        let swept = lock(&self.pool).take_expired(now);
+        // Dropped after the pool's lock is released: ending a child takes a moment.
+        drop(swept);
+    }
+
+    fn stop(&self) {
+        *lock(&self.stopping) = true;
+        self.stopped.notify_all();
+    }
+
+    fn status_warning(&self, now: Millis) -> Option<String> {
+        let ladder = lock(&self.backoff);
+        let Some((why, until)) = ladder.blocked_reason(now) else {
+            return self.notice.clone();
+        };
+        Some(match until {
+            Some(until) => format!("{why}; next attempt at {}", clock::local_time(until)),
+            None => format!("{why}; retried when there is new work"),
+        })
+    }
+}
+
+impl CallEnv for LlmCompressor {
+    fn now(&self) -> Millis {
+        clock::now().millis()
+    }
+
+    fn random_byte(&self) -> u8 {
+        let mut byte = [0];
+        // Without randomness the backoff merely has no jitter.
+        getrandom::fill(&mut byte).map_or(0, |()| byte[0])
+    }
+
+    fn call_max(&self) -> Duration {
+        self.options.call_max
+    }
+
+    fn wait(&self, pause: Duration) -> bool {
+        let stopping = lock(&self.stopping);
+        let goes_on = |stopping: &mut bool| !*stopping;
+        let waited = self.stopped.wait_timeout_while(stopping, pause, goes_on);
+        !*waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// The [`TokenBudget`] of one session, kept in the store.
+struct SpendLedger<'a> {
+    compressor: &'a LlmCompressor,
+    session: SessionId,
+}
+
+impl TokenBudget for SpendLedger<'_> {
+    fn reserve(&self, tokens: u64) -> Result<i64, ReservationDenied> {
+        let plan = &self.compressor.options;
+        let now = self.compressor.now();
+        let day = clock::local_day(now);
+        let reserved = self.compressor.store.with(|store| {
+            store.write(|tx| {
+                let today = budget_usage(tx.spend_on(&day)?);
+                let session = budget_usage(tx.spend_of_session(self.session)?);
+                if let Err(not_now) = budget::admit(plan.limits, today, session, tokens) {
+                    return Ok(Err(ReservationDenied::Budget(not_now)));
+                }
+                let (provider, model) = (plan.provider.provider(), plan.provider.model());
+                let session = Some(self.session);
+                tx.reserve_spend(&day, session, provider, model, PURPOSE, tokens, now).map(Ok)
+            })
+        });
+        reserved.unwrap_or_else(|error: StoreError| Err(ReservationDenied::Ledger(error.to_string())))
+    }
+
+    fn settle(&self, reservation: i64, spend: TokenSpend, word: &'static str) {
+        let settled = self.compressor.store.with(|store| {
+            store.write(|tx| tx.settle_spend(reservation, spend.input, spend.output, spend.estimated, word))
+        });
+        // A row that stays reserved counts as spent, so the budget errs on the safe side.
+        if let Err(error) = settled {
+            self.compressor.warn("failed to record the cost of a call", &error);
+        }
+    }
+}
+
+const fn budget_usage(report: SpendReport) -> BudgetUsage {
+    BudgetUsage { tokens: report.tokens, open_tokens: report.open_tokens }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "llm_compressor_tests.rs"]
+mod tests;

@@ -1,0 +1,201 @@
+use rig::model::{ModelScript, ModelTurn, ScriptedModel, StopReason};
+
+use super::*;
+use crate::pipeline::EpisodePipeline;
+use crate::pipeline_observer::PipelineObserver;
+use crate::scheduler::Scheduler;
+use claude_mem_core::child::{ChildRegistry, ChildSpawner};
+use claude_mem_core::config;
+use claude_mem_core::event::Event;
+use claude_mem_core::ids::ClientSessionId;
+use claude_mem_models::model::{ClaudeLaunch, NetworkConfig};
+use claude_mem_store::testing::{WorkerScratch, accept, edit, event, prompt, scratch, stop};
+use claude_mem_store::{Observation, PageRequest, RowFilter, SpendRow};
+
+const ANSWER: &str = "<observation><type>decision</type><title>Prices are kept in cents</title>\
+    <narrative>Floating point loses money.</narrative></observation>\
+    <summary><request>Fix the prices</request><completed>They are integers now</completed></summary>";
+
+#[derive(Debug)]
+struct LlmTestObserver;
+impl PipelineObserver for LlmTestObserver {}
+
+struct LlmFixture {
+    _scratch: WorkerScratch,
+    store: Arc<SharedStore>,
+    model: ScriptedModel,
+    modelled: Arc<LlmCompressor>,
+}
+
+impl LlmFixture {
+    fn with(script: ModelScript, limits: BudgetLimits) -> Self {
+        let scratch = scratch();
+        let store = Arc::new(SharedStore::open(&scratch.dir, Millis(0)).unwrap());
+        let model = ScriptedModel::start(script);
+        let json = format!(r#"{{"provider": "openai", "base_url": "{}/v1", "model": "m-1"}}"#, model.url());
+        let settings = config::from_text(Some(&json), |_| None).settings;
+        let plan = LlmOptions {
+            provider: ProviderConfig::from_settings(&settings, false, &|_| None).unwrap(),
+            vocabulary: Vocabulary::default(),
+            language: String::new(),
+            limits,
+            call_max: Duration::from_mins(1),
+        };
+        let register = ChildRegistry::open(&scratch.dir.children()).unwrap();
+        let edge = ProviderEnv {
+            network: NetworkConfig::default(),
+            spawner: ChildSpawner::start("/proc/self/exe".into(), register).unwrap(),
+            launch: ClaudeLaunch::none(),
+        };
+        let modelled = Arc::new(LlmCompressor::new(
+            Arc::clone(&store),
+            plan,
+            edge,
+            None,
+            claude_mem_store::testing::log(&scratch),
+        ));
+        Self { _scratch: scratch, store, model, modelled }
+    }
+
+    fn plenty(script: ModelScript) -> Self {
+        Self::with(script, BudgetLimits { day_tokens: 10_000_000, session_tokens: 10_000_000 })
+    }
+
+    /// Queues events and processes them until the queue is empty.
+    fn drain(&self, events: &[Event]) {
+        self.store
+            .with(|store| {
+                accept(store, events);
+                Ok(())
+            })
+            .unwrap();
+        let pipeline = EpisodePipeline {
+            store: Arc::clone(&self.store),
+            backfill: None,
+            compressor: self.modelled.clone(),
+            observer: Arc::new(LlmTestObserver),
+        };
+        let drain = Scheduler::start(pipeline, 3).unwrap();
+        assert!(drain.flush(|| false).unwrap());
+        drain.stop(Duration::from_mins(1));
+        let queue = self.store.with(|store| store.read().counts()).unwrap().queue;
+        assert_eq!((queue.waiting, queue.leased, queue.dead), (0, 0, 0));
+    }
+
+    fn observations(&self) -> Vec<Observation> {
+        let all = |store: &mut claude_mem_store::Store| {
+            store.read().observations(&RowFilter::default(), PageRequest::first(500))
+        };
+        self.store.with(all).unwrap().items
+    }
+
+    fn spend(&self) -> Vec<SpendRow> {
+        self.store.with(|store| store.read().spend_rows(PageRequest::first(500))).unwrap().items
+    }
+}
+
+fn turn(session: &str, number: i64) -> [Event; 3] {
+    let at = number * 10;
+    [
+        event(session, at, prompt(&format!("{session}: fix the prices, part {number}"))),
+        event(session, at + 1, edit("/src/shop/price.rs", &format!("{session}{number}"))),
+        event(session, at + 2, stop(&format!("{session}: part {number} is done, prices are integers."))),
+    ]
+}
+
+#[test]
+fn model_makes_memories_and_ledger_records_cost() {
+    let bill = rig::model::BilledUsage { input: 1_500, output: 100, cache_read: 0, cache_write: 0 };
+    let stage = LlmFixture::plenty(ModelScript::new().turn(ModelTurn::text(ANSWER).usage(bill)));
+    stage.drain(&turn("a", 0));
+    let made = stage.observations().remove(0);
+    assert_eq!(made.title, "Prices are kept in cents");
+    assert_eq!(made.made_by, "m-1");
+    assert_eq!(made.files_modified, ["price.rs"]);
+    let spend = stage.spend().remove(0);
+    assert_eq!((spend.provider.as_str(), spend.model.as_str()), ("openai", "m-1"));
+    assert_eq!((spend.input_tokens, spend.output_tokens, spend.estimated), (1_500, 100, false));
+    assert_eq!((spend.outcome.as_str(), spend.purpose.as_str()), ("answered", PURPOSE));
+    assert_eq!(stage.modelled.status_warning(Millis(0)), None);
+}
+
+#[test]
+fn next_request_carries_the_rolling_summary() {
+    let script = ModelScript::new().turn(ModelTurn::text(ANSWER)).fallback(ModelTurn::text("<skip/>"));
+    let stage = LlmFixture::plenty(script);
+    stage.drain(&turn("a", 0));
+    stage.drain(&turn("a", 1));
+    let asked = stage.model.messages();
+    assert!(!asked[0].contains_text("<so_far>"));
+    assert!(
+        asked[1].contains_text("completed: They are integers now\nalready kept:\n- Prices are kept in cents")
+    );
+}
+
+#[test]
+fn missing_summary_comes_from_heuristics() {
+    let stage = LlmFixture::plenty(ModelScript::new().fallback(ModelTurn::text("<skip/>")));
+    stage.drain(&turn("a", 0));
+    let session = ClientSessionId("a".into());
+    let summary = stage.store.with(|store| {
+        let reads = store.read();
+        let session = reads.session_of_client("claude-code", &session)?.unwrap().id;
+        reads.summaries(&RowFilter { session: Some(session), ..RowFilter::default() }, PageRequest::first(9))
+    });
+    assert_eq!(summary.unwrap().items.len(), 1);
+    assert!(stage.observations().is_empty(), "and nothing else");
+}
+
+#[test]
+fn failed_model_falls_back_to_heuristics() {
+    for fault in [
+        ModelTurn::error(401),
+        ModelTurn::error(404),
+        ModelTurn::error(400),
+        ModelTurn::error(413),
+        ModelTurn::text("No.").stop(StopReason::Refusal),
+    ] {
+        let stage = LlmFixture::plenty(ModelScript::new().fallback(fault.clone()));
+        let mut events = turn("a", 0).to_vec();
+        events.insert(1, event("a", 0, prompt("Always keep prices in cents, because floats lose money.")));
+        stage.drain(&events);
+        let made = stage.observations();
+        assert!(made.iter().all(|row| row.made_by == heuristic_compressor::LOCAL), "{fault:?}");
+        assert!(stage.spend().iter().all(|row| row.outcome != "reserved"));
+    }
+}
+
+#[test]
+fn rejected_credentials_are_tried_once_and_reported() {
+    let stage = LlmFixture::plenty(ModelScript::new().fallback(ModelTurn::error(401)));
+    for number in 0..4 {
+        stage.drain(&turn("a", number));
+    }
+    assert_eq!(stage.model.messages().len(), 1);
+    let why = stage.modelled.status_warning(stage.modelled.now()).unwrap();
+    assert!(why.contains("credentials") && why.contains("next attempt at"), "{why}");
+}
+
+#[test]
+fn spend_exceeds_budget_by_at_most_one_call() {
+    let bill = rig::model::BilledUsage { input: 6_000, output: 100, cache_read: 0, cache_write: 0 };
+    let answer = ModelTurn::text("<skip/>").usage(bill);
+    let limits = BudgetLimits { day_tokens: 30_000, session_tokens: 14_000 };
+    let stage = LlmFixture::with(ModelScript::new().fallback(answer), limits);
+    let mut events = Vec::new();
+    for number in 0..10 {
+        for session in ["a", "b", "c", "d", "e"] {
+            events.extend(turn(session, number));
+        }
+    }
+    stage.drain(&events);
+    let spend = stage.spend();
+    let total: u64 = spend.iter().map(|row| row.input_tokens + row.output_tokens).sum();
+    assert!(total <= limits.day_tokens + 6_100, "{total} tokens");
+    assert!(spend.len() >= 4, "{} calls: the budget is used", spend.len());
+    for session in spend.iter().map(|row| row.session) {
+        let of = spend.iter().filter(|row| row.session == session);
+        let total: u64 = of.map(|row| row.input_tokens + row.output_tokens).sum();
+        assert!(total <= limits.session_tokens + 6_100, "{total} tokens of one session");
+    }
+}

@@ -1,0 +1,347 @@
+//! Persists an episode: its prompts and messages, and the memories made from it.
+//!
+//! The [`EpisodeWriter`] takes a session's events and a [`CompressedEpisode`], selects the
+//! observations worth storing and writes all rows in the caller's transaction. The worker and the
+//! import of old transcripts share this code.
+
+use crate::citations;
+use crate::dedup::ObservationFingerprint;
+use crate::supersede;
+use crate::supersede::StoredDecision;
+use claude_mem_core::event::{Event, EventBody};
+use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
+use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::tokens;
+use claude_mem_core::vocabulary::PREFERENCE;
+use claude_mem_store::{
+    MemoryLevel, NewFinalMessage, NewObservationMeta, NewPrompt, PageRequest, RowFilter, SessionStatus,
+    StoreError, StoreReader, StoreWriter, tombstone_for, tombstone_for_message, tombstone_for_summary,
+};
+
+/// Maximum decisions of its project that a new decision is compared with to find superseded ones.
+const REPLACEABLE_ROWS_MAX: u32 = 300;
+
+/// Maximum observations of its session that a new observation is compared with to find duplicates.
+const SIMILAR_ROWS_MAX: u32 = 100;
+
+/// The output of a compressor for one episode.
+#[derive(Clone, Debug, Default)]
+pub struct CompressedEpisode {
+    pub distilled: CompressionOutput,
+    /// `local`, or the model's name.
+    pub made_by: String,
+    /// State of the heuristic compressor for the session's next episode, as JSON.
+    pub carry: Option<String>,
+    pub rolling_summary: Option<String>,
+}
+
+/// Ids of the rows that one episode was stored as, for viewers and import reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredRows {
+    pub prompts: Vec<PromptId>,
+    pub messages: Vec<FinalMessageId>,
+    pub observations: Vec<ObservationId>,
+    pub summary: Option<SummaryId>,
+    pub events: usize,
+    /// Rows that were not stored because the user has forgotten them.
+    pub forgotten: usize,
+}
+
+/// Writes the rows of one episode: the events of one session, in order, and where they belong.
+#[derive(Clone, Debug)]
+pub struct EpisodeWriter<'e> {
+    pub session: SessionId,
+    pub project: Option<ProjectId>,
+    pub branch: Option<&'e str>,
+    pub events: Vec<&'e Event>,
+    pub import_run: Option<i64>,
+    /// The number of the episode's prompt, if it is not the session's latest.
+    pub prompt_number: Option<u32>,
+}
+
+impl EpisodeWriter<'_> {
+    /// Selects the observations worth storing and finds the rows that each supersedes. Reads
+    /// outside the transaction: nothing else writes to a leased session.
+    pub fn select_observations<'m>(
+        &self,
+        reads: &StoreReader<'_>,
+        made: &'m CompressedEpisode,
+    ) -> Result<Vec<AcceptedObservation<'m>>, StoreError> {
+        let of_session = RowFilter { session: Some(self.session), ..RowFilter::default() };
+        let stored = reads.observations(&of_session, PageRequest::first(SIMILAR_ROWS_MAX))?;
+        let mut told: Vec<ObservationFingerprint> =
+            stored.items.iter().map(ObservationFingerprint::from_row).collect();
+        let mut chosen = Vec::new();
+        for observation in &made.distilled.observations {
+            let said = ObservationFingerprint::from_new(observation);
+            if told.iter().any(|earlier| said.is_duplicate_of(earlier)) {
+                continue;
+            }
+            told.push(said);
+            // Runs after the duplicate check, so that a near-duplicate of a forgotten observation
+            // is dropped too.
+            let key = || tombstone_for(&observation.title, &observation.narrative);
+            if self.is_tombstoned(reads, key)? {
+                continue;
+            }
+            chosen.push(AcceptedObservation { observation, replaces: Vec::new(), replaced_by: None });
+        }
+        if let Some(project) = self.project
+            && chosen.iter().any(AcceptedObservation::is_decision)
+        {
+            let of_project = RowFilter {
+                project: Some(project),
+                types: vec![ObservationType::DECISION],
+                ..RowFilter::default()
+            };
+            let decisions = reads.observations(&of_project, PageRequest::first(REPLACEABLE_ROWS_MAX))?;
+            let known: Vec<StoredDecision<'_>> =
+                decisions.items.iter().map(StoredDecision::from_row).collect();
+            for chosen in chosen.iter_mut().filter(|chosen| chosen.is_decision()) {
+                let new = chosen.observation;
+                (chosen.replaces, chosen.replaced_by) =
+                    supersede::compare_decisions(new, self.session, &known);
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Whether an import would restore something the user has forgotten. Events from hooks are
+    /// new statements and always pass.
+    fn is_tombstoned(
+        &self,
+        reads: &StoreReader<'_>,
+        key: impl FnOnce() -> String,
+    ) -> Result<bool, StoreError> {
+        match self.import_run {
+            Some(_) => reads.is_tombstone(&key()),
+            None => Ok(false),
+        }
+    }
+
+    /// Stores the events and the accepted observations.
+    pub fn store(
+        &self,
+        tx: &StoreWriter<'_>,
+        made: &CompressedEpisode,
+        chosen: &[AcceptedObservation<'_>],
+    ) -> Result<StoredRows, StoreError> {
+        let mut left = StoredRows { events: self.events.len(), ..StoredRows::default() };
+        let number = self.store_events(tx, &mut left)?;
+        self.store_memories(tx, made, chosen, number, &mut left)?;
+        Ok(left)
+    }
+
+    /// Stores prompts and final messages verbatim. Returns the number of the turn's prompt.
+    fn store_events(&self, tx: &StoreWriter<'_>, left: &mut StoredRows) -> Result<u32, StoreError> {
+        let mut number = match self.prompt_number {
+            Some(number) => number,
+            None => tx.session(self.session)?.prompt_counter,
+        };
+        for event in &self.events {
+            let at = event.at.millis();
+            match &event.body {
+                EventBody::Prompt { text, .. } if self.is_tombstoned(tx, || tombstone_for("", text))? => {
+                    number = tx.count_skipped_prompt(self.session, at)?;
+                    left.forgotten += 1;
+                }
+                EventBody::Prompt { text, private } => {
+                    let (id, given) = tx.create_prompt(&NewPrompt {
+                        session: self.session,
+                        project: self.project,
+                        prompt_id: event.prompt_id.as_deref(),
+                        text,
+                        private: *private,
+                        origin: Origin::User,
+                        import_run: self.import_run,
+                        at,
+                    })?;
+                    number = given;
+                    left.prompts.push(id);
+                }
+                EventBody::Stop { last_message } | EventBody::SubagentStop { last_message } => {
+                    let text = last_message.as_deref().unwrap_or_default();
+                    citations::record_citations(tx, event, text)?;
+                    self.store_message(tx, event, text, number, left)?;
+                }
+                EventBody::PostCompact { summary } => {
+                    self.store_message(tx, event, summary, number, left)?;
+                }
+                EventBody::SessionStart { .. } => {
+                    tx.set_session_status(self.session, SessionStatus::Active, at)?;
+                }
+                EventBody::SessionEnd { .. } => {
+                    tx.set_session_status(self.session, SessionStatus::Completed, at)?;
+                }
+                EventBody::ToolUse { .. } | EventBody::PreCompact { .. } => {}
+            }
+        }
+        Ok(number)
+    }
+
+    fn store_message(
+        &self,
+        tx: &StoreWriter<'_>,
+        event: &Event,
+        text: &str,
+        prompt_number: u32,
+        left: &mut StoredRows,
+    ) -> Result<(), StoreError> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        if self.is_tombstoned(tx, || tombstone_for_message(text))? {
+            left.forgotten += 1;
+            return Ok(());
+        }
+        let agent_type = match &event.body {
+            // The client's own summary of the conversation, not an agent's final message.
+            EventBody::PostCompact { .. } => Some(COMPACT_AGENT_TYPE),
+            _ => event.agent_type.as_deref(),
+        };
+        left.messages.push(tx.create_final_message(&NewFinalMessage {
+            session: self.session,
+            project: self.project,
+            prompt_number,
+            text,
+            agent_id: event.agent_id.as_deref(),
+            agent_type,
+            origin: Origin::Agent,
+            import_run: self.import_run,
+            at: event.at.millis(),
+        })?);
+        Ok(())
+    }
+
+    fn store_memories(
+        &self,
+        tx: &StoreWriter<'_>,
+        made: &CompressedEpisode,
+        chosen: &[AcceptedObservation<'_>],
+        prompt_number: u32,
+        left: &mut StoredRows,
+    ) -> Result<(), StoreError> {
+        let place = NewObservationMeta {
+            session: Some(self.session),
+            project: self.project,
+            prompt_number,
+            branch: self.branch,
+            import_run: self.import_run,
+            made_by: &made.made_by,
+            ..NewObservationMeta::default()
+        };
+        for chosen in chosen {
+            let id = tx.create_observation(
+                chosen.observation,
+                &NewObservationMeta {
+                    level: chosen.level(),
+                    read_tokens: observation_tokens(chosen.observation),
+                    ..place.clone()
+                },
+            )?;
+            for &older in &chosen.replaces {
+                tx.replace_observation(older, id)?;
+            }
+            if let Some(newer) = chosen.replaced_by {
+                tx.replace_observation(id, newer)?;
+            }
+            left.observations.push(id);
+        }
+        for observation in &made.distilled.observations {
+            let key = || tombstone_for(&observation.title, &observation.narrative);
+            left.forgotten += usize::from(self.is_tombstoned(tx, key)?);
+        }
+        let mut summary = made.distilled.summary.as_ref();
+        if let Some(new) = summary
+            && self.is_tombstoned(tx, || summary_tombstone(new))?
+        {
+            summary = None;
+            left.forgotten += 1;
+        }
+        if let Some(summary) = summary {
+            let read_tokens = summary_tokens(summary);
+            let place = NewObservationMeta { read_tokens, ..place };
+            left.summary = Some(tx.create_summary(summary, self.session, &place)?);
+        }
+        if let Some(carry) = &made.carry {
+            tx.set_session_carry(self.session, carry)?;
+        }
+        if let Some(summary) = &made.rolling_summary {
+            tx.set_session_rolling_summary(self.session, summary)?;
+        }
+        Ok(())
+    }
+}
+
+fn summary_tombstone(summary: &NewSummary) -> String {
+    tombstone_for_summary([
+        &summary.request,
+        &summary.investigated,
+        &summary.learned,
+        &summary.completed,
+        &summary.next_steps,
+        &summary.notes,
+    ])
+}
+
+/// The agent type under which a client's own summary of a conversation is stored.
+pub const COMPACT_AGENT_TYPE: &str = "compact";
+
+/// An observation to store, with the rows it supersedes and the row that supersedes it.
+#[derive(Clone, Debug)]
+pub struct AcceptedObservation<'m> {
+    observation: &'m NewObservation,
+    replaces: Vec<ObservationId>,
+    replaced_by: Option<ObservationId>,
+}
+
+impl AcceptedObservation<'_> {
+    pub fn kind(&self) -> &ObservationType {
+        &self.observation.kind
+    }
+
+    fn is_decision(&self) -> bool {
+        self.observation.kind == ObservationType::DECISION
+    }
+
+    /// A preference is only proposed until the user confirms it.
+    fn level(&self) -> MemoryLevel {
+        let mut concepts = self.observation.concepts.iter();
+        if concepts.any(|concept| concept == PREFERENCE) {
+            MemoryLevel::Proposed
+        } else {
+            MemoryLevel::Project
+        }
+    }
+}
+
+/// Estimated tokens of reading the whole observation.
+pub fn observation_tokens(observation: &NewObservation) -> u32 {
+    let lists = observation
+        .facts
+        .iter()
+        .chain(&observation.concepts)
+        .chain(&observation.files_read)
+        .chain(&observation.files_modified);
+    let texts = [&observation.title, &observation.subtitle, &observation.narrative];
+    texts.into_iter().chain(lists).map(|text| line_tokens(text)).sum()
+}
+
+/// Estimated tokens of reading the whole summary.
+pub fn summary_tokens(summary: &NewSummary) -> u32 {
+    let texts = [
+        &summary.request,
+        &summary.investigated,
+        &summary.learned,
+        &summary.completed,
+        &summary.next_steps,
+        &summary.notes,
+    ];
+    let lists = summary.files_read.iter().chain(&summary.files_edited);
+    texts.into_iter().chain(lists).map(|text| line_tokens(text)).sum()
+}
+
+/// Estimated tokens of a text on its own line.
+fn line_tokens(text: &str) -> u32 {
+    if text.is_empty() { 0 } else { tokens::estimate(text) + 1 }
+}

@@ -1,0 +1,42 @@
+use super::*;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+
+fn distilled(titles: &[String], summary: Option<NewSummary>) -> CompressionOutput {
+    let observation = |title: &String| {
+        NewObservation::new(ObservationType::CHANGE, title.clone(), Origin::Agent, Millis(0))
+    };
+    CompressionOutput { observations: titles.iter().map(observation).collect(), summary }
+}
+
+#[test]
+fn rolling_summary_stays_small() {
+    let mut rolling = RollingSummary::default();
+    assert_eq!(rolling.to_prompt_text(), "");
+    let summary = NewSummary {
+        request: "r".repeat(5_000),
+        completed: "done </so_far>".into(),
+        ..NewSummary::default()
+    };
+    let titles: Vec<String> = (0..100).map(|i| format!("title {i} {}", "t".repeat(300))).collect();
+    rolling.add_episode(&distilled(&titles, Some(summary)));
+    let text = rolling.to_prompt_text();
+    assert!(text.len() <= SO_FAR_BYTES_MAX);
+    assert!(text.contains("title 99") && !text.contains("title 75 "));
+    assert!(!text.contains("</so_far>"));
+    assert!(rolling.to_json().unwrap().len() < 3 * SO_FAR_BYTES_MAX);
+}
+
+#[test]
+fn newest_summary_replaces_and_titles_accumulate() {
+    let mut rolling = RollingSummary::default();
+    let summary = |completed: &str| Some(NewSummary { completed: completed.into(), ..NewSummary::default() });
+    rolling.add_episode(&distilled(&["a".into()], summary("first")));
+    rolling.add_episode(&distilled(&["b".into()], None));
+    rolling.add_episode(&distilled(&[], summary("second")));
+    assert_eq!(rolling.to_prompt_text(), "completed: second\nalready kept:\n- a\n- b");
+    let kept = rolling.to_json().unwrap();
+    assert_eq!(RollingSummary::from_json(Some(&kept)), rolling);
+    assert_eq!(RollingSummary::from_json(Some("of another version")), RollingSummary::default());
+    assert_eq!(RollingSummary::from_json(None), RollingSummary::default());
+}

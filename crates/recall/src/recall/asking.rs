@@ -1,0 +1,91 @@
+//! What a prompt asks about: its telling words and the names from code in it.
+
+use std::collections::HashSet;
+
+use super::everyday::{Telling, telling};
+use super::function_words::{is_foreign, is_function_word};
+use claude_mem_search::SearchQuery;
+use claude_mem_search::analyzer::{is_stop_word, words};
+use claude_mem_search::names::{CodeName, code_names};
+use claude_mem_search::stem::stem;
+
+/// Telling words without which a prompt is about nothing, unless it names something.
+const WORDS_MIN: usize = 2;
+/// Telling words that are asked about. A prompt of more is a pasted text.
+const WORDS_MAX: usize = 96;
+
+/// A prompt as a question to memory.
+#[derive(Clone, Debug)]
+pub struct Asking {
+    pub(super) query: SearchQuery,
+    pub(super) names: Vec<CodeName>,
+}
+
+impl Asking {
+    /// `None`: a slash command, a continuation, or a prompt about nothing in particular.
+    pub fn read(prompt: &str) -> Option<Self> {
+        let text = prompt.trim();
+        if is_slash_command(text) {
+            return None;
+        }
+        let names = code_names(text);
+        let query = SearchQuery::from_prompt(text, telling_words_of(text));
+        let tells = query.words.iter().filter(|word| is_telling(word)).count();
+        let asks = tells >= WORDS_MIN || !names.is_empty();
+        asks.then_some(Self { query, names })
+    }
+}
+
+/// Each once, in order; of a pasted text those that somebody wrote.
+fn telling_words_of(text: &str) -> Vec<String> {
+    let foreign = is_foreign(text);
+    let mut seen = HashSet::new();
+    let mut asked: Vec<String> = words(text)
+        .filter(|word| {
+            let grammar = is_stop_word(word) || (foreign && is_function_word(word));
+            !grammar && telling(&stem(word)) != Telling::Nothing && seen.insert(word.clone())
+        })
+        .collect();
+    if asked.len() > WORDS_MAX {
+        keep_prose(text, &mut asked);
+    }
+    asked
+}
+
+/// A number says how much, not of what.
+fn is_telling(word: &str) -> bool {
+    word.chars().any(char::is_alphabetic)
+}
+
+/// `/help`, `/plugin:command with words`; a path is none.
+fn is_slash_command(text: &str) -> bool {
+    let Some(command) = text.strip_prefix('/') else {
+        return false;
+    };
+    let word = command.split_whitespace().next().unwrap_or_default();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '-');
+    word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(is_name)
+}
+
+/// Of a pasted text what somebody wrote: lines with grammar in them. A log's lines come after.
+fn keep_prose(text: &str, asked: &mut Vec<String>) {
+    let (mut written, mut printed) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let of_line: Vec<String> = words(line).collect();
+        let grammar = of_line.iter().filter(|word| is_stop_word(word)).count();
+        let digits = line.chars().filter(char::is_ascii_digit).count();
+        let is_prose = grammar * 5 >= of_line.len() && digits * 10 <= line.len();
+        let place = if is_prose { &mut written } else { &mut printed };
+        place.extend(of_line);
+    }
+    let mut rest: HashSet<String> = asked.drain(..).collect();
+    for word in written.into_iter().chain(printed) {
+        if asked.len() < WORDS_MAX && rest.remove(&word) {
+            asked.push(word);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "asking_tests.rs"]
+mod tests;

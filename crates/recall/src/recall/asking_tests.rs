@@ -1,0 +1,60 @@
+use super::*;
+
+#[test]
+fn continuations_commands_and_small_talk_are_not_worth_asking() {
+    for prompt in [
+        "yes",
+        "go on",
+        "commit this",
+        "/help",
+        "/plugin:review the last change of the retry budget",
+        "/model",
+        "run the tests again",
+        "show me the diff",
+        "fix the bug",
+        "42",
+    ] {
+        assert!(Asking::read(prompt).is_none(), "{prompt}");
+    }
+}
+
+#[test]
+fn whatever_it_begins_with_a_prompt_about_something_is_worth_asking() {
+    for prompt in [
+        "The upstream is rate-limiting us; restore the attempt budget of the Retrier",
+        "# Bug report\nThe retrier crosses the rate-limit window",
+        "#123 the retrier crosses the window",
+        "/srv/app/cfg/flags.py is broken",
+        "/etc/hosts names the wrong upstream",
+        "why is MAX_ATTEMPTS 7?",
+        "how do we bill overage units",
+        "fix overage_charge",
+    ] {
+        assert!(Asking::read(prompt).is_some(), "{prompt}");
+    }
+}
+
+#[test]
+fn operators_and_filters_are_words_of_a_prompt() {
+    let asking = Asking::read("The Retrier should NOT cross type:window file:///srv/Retrier.js");
+    let words = asking.unwrap().query.words;
+    assert_eq!(words, ["retrier", "cross", "window", "srv", "js"]);
+}
+
+#[test]
+fn the_grammar_of_another_language_tells_nothing() {
+    let asking = Asking::read("Warum ist der Lagerbestand nach der Retoure falsch?").unwrap();
+    assert_eq!(asking.query.words, ["lagerbestand", "retoure", "falsch"]);
+}
+
+#[test]
+fn of_a_pasted_log_the_question_is_asked() {
+    let mut prompt = String::new();
+    for n in 0..200 {
+        prompt.push_str(&format!("req{n}x WARN worker{n}z.rs:{n} token{n}q rejected\n"));
+    }
+    prompt.push_str("Why does the parcel tracker refuse these when the customs form is there?");
+    let words = Asking::read(&prompt).unwrap().query.words;
+    assert!(words.len() <= WORDS_MAX);
+    assert_eq!(words[..4], ["parcel", "tracker", "refuse", "customs"]);
+}

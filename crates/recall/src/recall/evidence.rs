@@ -1,0 +1,250 @@
+//! Whether a memory is about what a prompt is about, or shares words with it by chance.
+//!
+//! Measured absolutely: how unlikely it is that any memory holds so much of the prompt. A share of
+//! the prompt says nothing of the kind, for a long report shares little with the rule it needs,
+//! and a short question much with anything.
+
+use std::collections::HashMap;
+
+use super::asking::Asking;
+use super::everyday::{Telling, telling};
+use claude_mem_search::analyzer::words;
+use claude_mem_search::candidates::{Candidate, CandidateSet};
+use claude_mem_search::names::{NameConfidence, contains_name};
+use claude_mem_search::stem::stem;
+use claude_mem_store::RowKind;
+
+/// Words that stand within so many were said of one thing.
+const TOGETHER_WORDS: usize = 12;
+/// A name that memories of more sessions hold is what the project is about, not the prompt.
+const NAME_SESSIONS_MAX: usize = 6;
+
+/// What of a prompt stands in one memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// How telling what they share is, all together.
+    pub worth: f64,
+    /// How seldom chance would bring it, as a logarithm.
+    pub surprise: f64,
+    /// Share of the prompt's telling words, weighed.
+    pub share: f64,
+    /// Shared words, each as far as it tells.
+    pub telling: f64,
+    /// The most of them that stand close together.
+    pub together: f64,
+    pub name: Option<NameConfidence>,
+    /// Shared words besides the names.
+    pub besides: f64,
+}
+
+/// When a memory is near enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bar {
+    /// It is about the same.
+    Prompt,
+    /// It is nearly the same error.
+    Failure,
+}
+
+/// Of an error, the share that must be the same.
+const SAME_SHARE: f64 = 0.5;
+/// Words that must be shared where no name is.
+const TELLING_MIN: f64 = 1.5;
+/// What stands close together was said of one thing; scattered words have to be more.
+const TOGETHER_MIN: f64 = 1.5;
+const SURPRISE_TOGETHER: f64 = 1.0;
+const SURPRISE_APART: f64 = 2.5;
+/// What a word in the title counts beside itself: the title says what a memory is about.
+const TITLED: f64 = 0.5;
+/// Words come in company ("month" with "day"), so chance is kinder than if each came alone.
+const COMPANY: f64 = 1.4;
+/// Where vectors begin to speak for a memory, and how loudly.
+const NEAR: f64 = 0.35;
+const NEARNESS: f64 = 5.0;
+
+impl Bar {
+    pub(super) fn clears(self, evidence: &Evidence) -> bool {
+        match self {
+            Self::Failure => evidence.share >= SAME_SHARE && evidence.telling >= TELLING_MIN,
+            Self::Prompt => match evidence.name {
+                Some(NameConfidence::Certain) => true,
+                Some(NameConfidence::Hint) if evidence.besides >= 0.5 => true,
+                _ => {
+                    let least =
+                        if evidence.together >= TOGETHER_MIN { SURPRISE_TOGETHER } else { SURPRISE_APART };
+                    evidence.telling >= TELLING_MIN && evidence.surprise >= least
+                }
+            },
+        }
+    }
+}
+
+/// A turn was told by nobody as worth keeping: it must be nearer than a memory that was.
+const TURN_SURPRISE: f64 = 2.5;
+const TURN_TOGETHER: f64 = 2.0;
+
+impl Evidence {
+    /// Enough to tell a whole turn by.
+    pub(super) fn speaks_for_turn(&self) -> bool {
+        self.surprise >= TURN_SURPRISE && self.together >= TURN_TOGETHER && Bar::Prompt.clears(self)
+    }
+}
+
+/// Knows the prompt, and how common its words are.
+#[derive(Debug)]
+pub(super) struct Judge<'a> {
+    asking: &'a Asking,
+    terms: HashMap<&'a str, usize>,
+    /// How telling each term is; nothing is said by one that no memory has.
+    values: Vec<f64>,
+    tells: Vec<f64>,
+    in_names: Vec<bool>,
+    all: f64,
+    /// Terms that could have matched.
+    known: f64,
+    ln_rows: f64,
+    everywhere: Vec<bool>,
+}
+
+impl<'a> Judge<'a> {
+    /// For candidates of one kind: what others say is no measure for it.
+    pub(super) fn new(asking: &'a Asking, gathered: &'a CandidateSet, kind: RowKind, rows: u64) -> Self {
+        let of_kind = || {
+            let all = gathered.rows.iter();
+            all.filter(move |(key, _)| key.kind == kind).map(|(_, row)| row)
+        };
+        let count = gathered.terms.len();
+        let mut known = vec![false; count];
+        for row in of_kind() {
+            for &at in &row.stats.coverage.present {
+                known[at] = true;
+            }
+        }
+        let tells: Vec<f64> = gathered.terms.iter().map(|term| tells(term)).collect();
+        let value = |at: usize| tells[at] * gathered.weights[at];
+        let values: Vec<f64> = (0..count).map(value).collect();
+        // Of a word that no memory has nobody knows how common it is.
+        let mut sorted: Vec<f64> = (0..count).filter(|&at| known[at]).map(value).collect();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
+        let all = (0..count).map(|at| if known[at] { values[at] } else { values[at].min(median) }).sum();
+        let in_names = |term: &String| {
+            let mut names = asking.names.iter();
+            names.any(|name| words(&name.text).any(|word| stem(&word) == *term))
+        };
+        Self {
+            terms: (0..count).map(|at| (gathered.terms[at].as_str(), at)).collect(),
+            in_names: gathered.terms.iter().map(in_names).collect(),
+            known: (0..count).filter(|&at| known[at]).map(|at| tells[at]).sum(),
+            values,
+            tells,
+            all,
+            ln_rows: (rows as f64 + 1.0).ln(),
+            everywhere: everywhere(asking, of_kind()),
+            asking,
+        }
+    }
+
+    pub(super) fn measure(&self, candidate: &Candidate) -> Evidence {
+        let document = &candidate.document;
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        let mut place = 0;
+        for field in [&document.title, &document.body, &document.tags] {
+            for word in words(field) {
+                place += 1;
+                if let Some(&at) = self.terms.get(stem(&word).as_str()) {
+                    places.push((place, at));
+                }
+            }
+            place += 100;
+        }
+        let title_ends = words(&document.title).count();
+        let titled = each_once(places.iter().take_while(|(place, _)| *place <= title_ends));
+        let found = each_once(places.iter());
+        let telling: f64 = found.iter().map(|&at| self.tells[at]).sum();
+        let worth = self.worth(&found);
+        let by_meaning = candidate.cosine.map_or(0.0, |cosine| NEARNESS * (cosine - NEAR));
+        Evidence {
+            worth,
+            surprise: worth + TITLED * self.worth(&titled) + by_meaning
+                - COMPANY * ln_ways(self.known, telling)
+                - self.ln_rows,
+            share: if self.all > 0.0 { worth / self.all } else { 0.0 },
+            telling,
+            together: self.together(&places),
+            name: self.name_in(candidate),
+            besides: found.iter().filter(|at| !self.in_names[**at]).map(|&at| self.tells[at]).sum(),
+        }
+    }
+
+    fn worth(&self, terms: &[usize]) -> f64 {
+        terms.iter().map(|&at| self.values[at]).sum()
+    }
+
+    /// The most telling terms within any run of [`TOGETHER_WORDS`].
+    fn together(&self, places: &[(usize, usize)]) -> f64 {
+        let mut best = 0.0_f64;
+        for (first, (start, _)) in places.iter().enumerate() {
+            let run = places[first..].iter().take_while(|(place, _)| place - start < TOGETHER_WORDS);
+            best = best.max(each_once(run).iter().map(|&at| self.tells[at]).sum());
+        }
+        best
+    }
+
+    fn name_in(&self, candidate: &Candidate) -> Option<NameConfidence> {
+        if self.asking.names.is_empty() {
+            return None;
+        }
+        let text = text_of(candidate);
+        let names = self.asking.names.iter().zip(&self.everywhere);
+        let found = names.filter(|(name, _)| contains_name(&name.text, &text));
+        found.map(|(name, everywhere)| if *everywhere { NameConfidence::Hint } else { name.confidence }).max()
+    }
+}
+
+/// Which of the names stand in memories of so many sessions that they tell little.
+fn everywhere<'r>(asking: &Asking, rows: impl Iterator<Item = &'r Candidate>) -> Vec<bool> {
+    if asking.names.is_empty() {
+        return Vec::new();
+    }
+    let texts: Vec<_> = rows.map(|row| (row.document.session, text_of(row))).collect();
+    let sessions = |name: &str| {
+        let holds = texts.iter().filter(|(_, text)| contains_name(name, text));
+        let mut sessions: Vec<_> = holds.map(|(session, _)| *session).collect();
+        sessions.sort_unstable_by_key(|session| session.map(|id| id.0));
+        sessions.dedup();
+        sessions.len()
+    };
+    let names = asking.names.iter();
+    names.map(|name| sessions(&name.text) > NAME_SESSIONS_MAX).collect()
+}
+
+fn text_of(candidate: &Candidate) -> String {
+    let document = &candidate.document;
+    format!("{}\n{}\n{}", document.title, document.body, document.tags).to_lowercase()
+}
+
+/// The terms at these places.
+fn each_once<'p>(places: impl Iterator<Item = &'p (usize, usize)>) -> Vec<usize> {
+    let mut terms: Vec<usize> = places.map(|(_, at)| *at).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// From nothing to one. A number says how much, not of what.
+fn tells(term: &str) -> f64 {
+    let is_word = term.chars().any(char::is_alphabetic) && term.chars().count() > 1;
+    match telling(term) {
+        Telling::Nothing => 0.0,
+        Telling::All if is_word => 1.0,
+        Telling::Half | Telling::All => 0.5,
+    }
+}
+
+/// In how many ways so much can be taken out of all, as a logarithm.
+fn ln_ways(all: f64, taken: f64) -> f64 {
+    let left = all - taken;
+    let part = |of: f64| if of > 0.0 { of * (all / of).ln() } else { 0.0 };
+    part(taken) + part(left)
+}

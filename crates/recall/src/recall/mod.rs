@@ -1,0 +1,33 @@
+//! Memory at the moment of need: what a prompt, a file or a failure brings to mind.
+//!
+//! In: what was said, and whose session it is. Out: at most a few memories in the words that carry
+//! them, within a budget.
+//!
+//! Invariant: silence is the rule. A memory is offered only on evidence that is measured
+//! absolutely: the best of nothing is still nothing. Of two rules about one subject the newer goes
+//! first, and the older one is left out or says that it is older.
+
+mod account;
+mod asking;
+mod brought;
+mod everyday;
+mod evidence;
+mod function_words;
+mod near;
+mod near_rows;
+mod newest;
+mod prompt;
+mod tell;
+mod turn;
+
+pub use asking::Asking;
+pub use brought::{Ask, Brought, MEMORIES_MAX, Recalled};
+pub use evidence::{Bar, Evidence};
+pub use prompt::prompt;
+pub(super) use tell::{frame, said};
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+#[path = "recall_tests.rs"]
+mod tests;

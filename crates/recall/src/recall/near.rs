@@ -1,0 +1,95 @@
+//! The memories that are about what a prompt is about, best first.
+
+use std::collections::HashSet;
+
+use super::evidence::Judge;
+use super::near_rows::{LOOKED_AT, Looked, Near, Said};
+use super::{Ask, Asking, MEMORIES_MAX, account, newest};
+use claude_mem_core::ids::{ObservationId, PromptId};
+use claude_mem_search::candidates::collect_candidates;
+use claude_mem_search::rank::rank_candidates;
+use claude_mem_search::{RankingConfig, VectorRetriever};
+use claude_mem_store::{RowFilter, RowId, RowKind, StoreError, StoreReader};
+
+/// A project of three memories is all about what they are about; a prompt about it still is.
+const IMAGINED_ROWS: f64 = 20.0;
+/// A further memory must have this share of what the best has.
+const WORTH_OF_BEST: f64 = 0.6;
+/// Earlier prompts looked at.
+const SAID_MAX: usize = 4;
+
+pub(super) fn near(
+    reads: &StoreReader<'_>,
+    ask: &Ask<'_>,
+    asking: &Asking,
+    leg: Option<&mut VectorRetriever<'_>>,
+) -> Result<Looked, StoreError> {
+    let (found, said) = candidates(reads, ask, asking, leg)?;
+    if !found.iter().any(|near| ask.bar.clears(&near.evidence)) {
+        let memories = Vec::new();
+        return Ok(Looked { memories, said });
+    }
+    // First, for a newer rule may share less with the prompt than the one whose place it takes.
+    let mut found = newest::newest_first(reads, found)?;
+    found.retain(|near| ask.bar.clears(&near.evidence));
+    let worth = found.iter().map(|near| near.evidence.worth);
+    let best = worth.fold(0.0, f64::max);
+    found.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
+    found.retain(|near| !ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0)));
+    account::goes_first(reads, ask, &mut found)?;
+    found.truncate(MEMORIES_MAX);
+    Ok(Looked { memories: found, said: Vec::new() })
+}
+
+/// What ranks best, each with its evidence; what was replaced as what replaced it.
+fn candidates(
+    reads: &StoreReader<'_>,
+    ask: &Ask<'_>,
+    asking: &Asking,
+    leg: Option<&mut VectorRetriever<'_>>,
+) -> Result<(Vec<Near>, Vec<Said>), StoreError> {
+    let scope = RowFilter {
+        project: Some(ask.project),
+        user_level: true,
+        kinds: vec![RowKind::Observation, RowKind::Prompt],
+        ..RowFilter::default()
+    };
+    let ranking = RankingConfig { smoothing_docs: IMAGINED_ROWS, ..RankingConfig::default() };
+    let gathered = collect_candidates(reads, &asking.query, &scope, None, leg, &ranking)?;
+    let rows = reads.corpus(&scope)?.doc_count() + IMAGINED_ROWS as u64;
+    let of_memory = Judge::new(asking, &gathered, RowKind::Observation, rows);
+    let of_prompt = Judge::new(asking, &gathered, RowKind::Prompt, rows);
+    let (mut found, mut said): (Vec<Near>, Vec<Said>) = (Vec::new(), Vec::new());
+    let mut taken = HashSet::new();
+    for hit in rank_candidates(&gathered, &ranking) {
+        let candidate = &gathered.rows[&RowId::new(hit.kind, hit.row_id)];
+        if hit.kind == RowKind::Prompt {
+            let own = candidate.document.session == ask.own;
+            if !own && said.len() < SAID_MAX && of_prompt.measure(candidate).speaks_for_turn() {
+                said.push(Said { id: PromptId(hit.row_id), score: hit.score, matched: hit.parts.matched });
+            }
+            continue;
+        }
+        if found.len() == LOOKED_AT {
+            continue;
+        }
+        let id = ObservationId(hit.row_id);
+        let row = reads.observation(reads.current_replacement(id)?)?;
+        let old = (row.id != id).then_some(id);
+        let own = row.session.is_some() && row.session == ask.own;
+        // A replaced rule ranks below what it was replaced by, or brings it.
+        if own || row.wrong || row.replaced_by.is_some() || !taken.insert(row.id) {
+            continue;
+        }
+        found.push(Near {
+            row,
+            score: hit.score,
+            evidence: of_memory.measure(candidate),
+            matched: hit.parts.matched,
+            replaces: old,
+            earlier_than: None,
+            taken_up: false,
+        });
+    }
+    Ok((found, said))
+}

@@ -1,0 +1,105 @@
+//! Rules about one subject: the newer goes first, and the older one does not pass for what holds.
+//!
+//! People take a rule back in any words, so it is the subject that decides. That somebody said
+//! it was an amendment only makes it surer.
+
+use std::collections::{HashMap, HashSet};
+
+use super::near_rows::Near;
+use claude_mem_core::ids::{ObservationId, SessionId};
+use claude_mem_core::memory::ObservationType;
+use claude_mem_core::vocabulary::AMENDMENT;
+use claude_mem_search::subject::{AMENDED_PERCENT_MIN, DecisionSubject, may_supersede};
+use claude_mem_store::{StoreError, StoreReader};
+
+/// From here on the newer one says the older again, with what has changed.
+const RESTATED_PERCENT_MIN: usize = 60;
+/// From here on it speaks of the same side of the subject.
+const TAKEN_UP_PERCENT_MIN: usize = 25;
+
+/// What is older stands behind what is newer, or is left out where that says it again.
+pub(super) fn newest_first(reads: &StoreReader<'_>, mut found: Vec<Near>) -> Result<Vec<Near>, StoreError> {
+    let subjects: Vec<DecisionSubject> =
+        found.iter().map(|near| DecisionSubject::from_observation(&near.row)).collect();
+    let mut left_out = HashSet::new();
+    let mut overruled = overruled(reads, &found)?;
+    for older in 0..found.len() {
+        for newer in 0..found.len() {
+            if !may_supersede(&found[newer].row, &found[older].row)
+                || !subjects[newer].is_same_subject(&subjects[older])
+            {
+                continue;
+            }
+            let restated = subjects[newer].restated_percent(&subjects[older]);
+            let amends = found[newer].row.concepts.iter().any(|name| name == AMENDMENT);
+            let least = if amends { AMENDED_PERCENT_MIN } else { RESTATED_PERCENT_MIN };
+            if restated >= least {
+                left_out.insert(older);
+            }
+            if let Some(session) = found[older].row.session {
+                let by = found[newer].row.id;
+                overruled.entry(session).or_insert(by);
+            }
+            found[older].earlier_than = Some(found[newer].row.id);
+            found[older].taken_up |= restated >= TAKEN_UP_PERCENT_MIN;
+            take_over(&mut found, newer, older);
+        }
+    }
+    for near in &mut found {
+        let of_session = near.row.session.and_then(|session| overruled.get(&session));
+        if let Some(&newer) = of_session.filter(|_| near.row.kind == ObservationType::DECISION) {
+            near.earlier_than.get_or_insert(newer);
+        }
+    }
+    let mut at = 0;
+    found.retain(|_| {
+        at += 1;
+        !left_out.contains(&(at - 1))
+    });
+    put_behind(&mut found);
+    Ok(found)
+}
+
+/// Sessions of which a rule was replaced, with what replaced it: what else they settled is older
+/// than that too.
+fn overruled(
+    reads: &StoreReader<'_>,
+    found: &[Near],
+) -> Result<HashMap<SessionId, ObservationId>, StoreError> {
+    let mut overruled = HashMap::new();
+    for near in found {
+        if let Some(old) = near.replaces {
+            let session = reads.observation(old)?.session;
+            if let Some(session) = session.filter(|session| Some(*session) != near.row.session) {
+                overruled.insert(session, near.row.id);
+            }
+        }
+    }
+    Ok(overruled)
+}
+
+/// The newer one is at least as near as the one whose place it takes.
+fn take_over(found: &mut [Near], newer: usize, older: usize) {
+    let (score, evidence) = (found[older].score, found[older].evidence.clone());
+    let near = &mut found[newer];
+    near.score = near.score.max(score);
+    let name = near.evidence.name.max(evidence.name);
+    if evidence.worth > near.evidence.worth {
+        near.evidence = evidence;
+    }
+    near.evidence.name = name;
+}
+
+/// Best first, and nothing before what is newer than it.
+fn put_behind(found: &mut [Near]) {
+    for _ in 0..found.len() {
+        for at in 0..found.len() {
+            let newer = found[at].earlier_than;
+            let newer = newer.and_then(|id| found.iter().find(|near| near.row.id == id));
+            if let Some(score) = newer.map(|near| near.score) {
+                found[at].score = found[at].score.min(score - 1e-6);
+            }
+        }
+    }
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+}

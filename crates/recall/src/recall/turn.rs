@@ -1,0 +1,89 @@
+//! An earlier turn in its own words, where nobody made a memory of it.
+//!
+//! What the distiller takes for no decision may be just what a prompt needs: the user's words are
+//! kept, so they are told, quoted, with what the agent made of them.
+
+use super::near_rows::Said;
+use super::{Ask, Brought, Recalled, tell};
+use crate::{quote, render};
+use claude_mem_core::ids::SessionId;
+use claude_mem_core::memory::Origin;
+use claude_mem_core::tokens;
+use claude_mem_store::{
+    FinalMessageRow, PageRequest, PromptRow, RowFilter, RowId, RowKind, StoreError, StoreReader,
+};
+
+/// Characters of the user's words; the rest of the room is the agent's.
+const PROMPT_CHARS: usize = 500;
+/// Turns and memories of one session that are looked through.
+const SESSION_ROWS: u32 = 200;
+
+/// The first of these that was answered, and that nothing is known against.
+pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> Result<Recalled, StoreError> {
+    for said in said {
+        let prompt = reads.prompt(said.id)?;
+        let known = RowId::new(RowKind::Prompt, prompt.id.0);
+        if prompt.private || ask.shown.contains(&known) || is_judged(reads, ask, &prompt)? {
+            continue;
+        }
+        if let Some(answer) = answer_to(reads, &prompt)? {
+            return Ok(render_turn(ask, &prompt, &answer, &said));
+        }
+    }
+    Ok(Recalled::default())
+}
+
+fn of_session(session: SessionId) -> (RowFilter, PageRequest) {
+    let filter = RowFilter { session: Some(session), ..RowFilter::default() };
+    (filter, PageRequest::first(SESSION_ROWS))
+}
+
+/// Whether a memory of the turn was told already, replaced, or found to be wrong.
+fn is_judged(reads: &StoreReader<'_>, ask: &Ask<'_>, prompt: &PromptRow) -> Result<bool, StoreError> {
+    let (filter, page) = of_session(prompt.session);
+    let made = reads.observations(&filter, page)?.items;
+    Ok(made.iter().any(|row| {
+        let heard = ask.shown.contains(&RowId::new(RowKind::Observation, row.id.0));
+        row.prompt_number == prompt.number && (row.wrong || row.replaced_by.is_some() || heard)
+    }))
+}
+
+fn answer_to(reads: &StoreReader<'_>, prompt: &PromptRow) -> Result<Option<FinalMessageRow>, StoreError> {
+    let (filter, page) = of_session(prompt.session);
+    let answers = reads.final_messages(&filter, page)?.items;
+    Ok(answers.into_iter().find(|answer| {
+        let to_it = answer.prompt_number == prompt.number && answer.agent_type.is_none();
+        to_it && !answer.text.trim().is_empty()
+    }))
+}
+
+fn render_turn(ask: &Ask<'_>, prompt: &PromptRow, answer: &FinalMessageRow, said: &Said) -> Recalled {
+    let quoted = |text: &str, chars: usize| tell::said(Origin::Tool, &quote::line(text, chars));
+    let asked = format!(
+        "- {} {} turn (the user said): {}\n",
+        RowId::new(RowKind::Prompt, prompt.id.0),
+        render::day(prompt.created_at, ask.zone),
+        quoted(&prompt.text, PROMPT_CHARS)
+    );
+    let frame = tokens::estimate(&tell::frame(&asked));
+    let Some(left) = ask.budget_tokens.checked_sub(frame) else {
+        return Recalled::default();
+    };
+    let room = (left.saturating_sub(12) * 3) as usize;
+    let answered = match room {
+        0..60 => String::new(),
+        room => format!("  The agent answered: {}\n", quoted(&answer.text, room)),
+    };
+    let body = asked + &answered;
+    Recalled {
+        items: vec![Brought {
+            kind: RowKind::Prompt,
+            row_id: prompt.id.0,
+            title: quote::line(&prompt.text, 200),
+            score: said.score,
+            tokens: tokens::estimate(&body),
+            reason: said.matched.join(", "),
+        }],
+        text: tell::frame(&body),
+    }
+}

@@ -1,0 +1,111 @@
+//! The block as text: headings, one line per memory, grouped by day.
+
+use std::fmt::Write;
+
+use jiff::tz::TimeZone;
+
+use super::choose::Item;
+use super::quote;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::memory::{ObservationType, Origin};
+use claude_mem_store::{RowId, RowKind, SummaryRow};
+
+/// A title in the index.
+pub const TITLE_CHARS_MAX: usize = 110;
+/// One field of the last session's account.
+pub const FIELD_CHARS_MAX: usize = 420;
+
+/// `2026-11-15`, in the person's own days.
+pub fn day(at: Millis, zone: &TimeZone) -> String {
+    zoned(at, zone).strftime("%Y-%m-%d").to_string()
+}
+
+fn clock_time(at: Millis, zone: &TimeZone) -> String {
+    zoned(at, zone).strftime("%H:%M").to_string()
+}
+
+fn zoned(at: Millis, zone: &TimeZone) -> jiff::Zoned {
+    // Times outside what a calendar can hold come from a broken clock; they show as its edge.
+    jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(zone.clone())
+}
+
+/// Lines under their days, in the order given; what is pinned stands under that.
+pub fn index(items: &[Item], zone: &TimeZone) -> String {
+    let mut out = String::new();
+    let mut shown = String::new();
+    for item in items {
+        let today = if item.row.pinned { "Pinned".to_owned() } else { day(item.row.created_at, zone) };
+        if today != shown {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{today}");
+            shown = today;
+        }
+        out.push_str(&line_of(item, zone));
+        out.push('\n');
+    }
+    out
+}
+
+/// One line of the index. What stands under its day need not say it.
+pub fn line_of(item: &Item, zone: &TimeZone) -> String {
+    let row = &item.row;
+    let when = if row.pinned { day(row.created_at, zone) } else { clock_time(row.created_at, zone) };
+    format!(
+        "- {} {when} {} {} (~{})",
+        RowId::new(row.kind, row.row_id),
+        mark(row.kind, &row.observation_type, row.origin),
+        quote::line(&row.title, TITLE_CHARS_MAX),
+        row.read_tokens,
+    )
+}
+
+/// The type in words: a mark that every model and every terminal can read. A type that is no
+/// word, as only an older store can hold, is not repeated.
+/// What was read rather than said carries its source: `discovery[web]`.
+pub fn mark(kind: RowKind, observation_type: &str, origin: Origin) -> String {
+    let mark = match kind {
+        RowKind::Observation if ObservationType::is_name(observation_type) => observation_type,
+        RowKind::Observation => "memory",
+        RowKind::Summary => "session",
+        RowKind::Prompt => "prompt",
+        RowKind::Message => "message",
+    };
+    format!("{mark}{}", source(origin))
+}
+
+/// Where a text was read, if neither of the two who work here said it.
+pub const fn source(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Tool => "[tool]",
+        Origin::Web => "[web]",
+        Origin::Import => "[import]",
+        Origin::User | Origin::Agent | Origin::Manual => "",
+    }
+}
+
+/// A session's account, field by field, empty ones left out.
+pub fn account(summary: &SummaryRow, heading: &str, field_chars: usize, zone: &TimeZone) -> String {
+    let (mut out, source) = (String::new(), source(summary.origin));
+    let _ = writeln!(
+        out,
+        "\n## {heading} ({} {}, {}){}{}",
+        day(summary.created_at, zone),
+        clock_time(summary.created_at, zone),
+        RowId::new(RowKind::Summary, summary.id.0),
+        if source.is_empty() { "" } else { " " },
+        source
+    );
+    for (name, text) in [
+        ("Asked", &summary.request),
+        ("Learned", &summary.learned),
+        ("Done", &summary.completed),
+        ("Next", &summary.next_steps),
+        ("Open", &summary.notes),
+    ] {
+        let text = quote::line(text, field_chars);
+        if !text.is_empty() {
+            let _ = writeln!(out, "{name}: {text}");
+        }
+    }
+    out
+}

@@ -1,0 +1,16 @@
+//! Turns data files into tables before the crate is compiled, so that no process has to.
+
+#[path = "build/redact_rules.rs"]
+mod redact_rules;
+
+fn main() {
+    let rules = "src/rules.txt";
+    println!("cargo::rerun-if-changed={rules}");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build/redact_rules.rs");
+    let source = std::fs::read_to_string(rules).unwrap_or_else(|e| panic!("{rules}: {e}"));
+    let tables = redact_rules::tables(&source).unwrap_or_else(|e| panic!("{rules}: {e}"));
+    let out = std::env::var("OUT_DIR").unwrap_or_else(|e| panic!("OUT_DIR: {e}"));
+    let path = std::path::Path::new(&out).join("redact_rules.rs");
+    std::fs::write(&path, tables).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}

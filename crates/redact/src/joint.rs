@@ -1,0 +1,106 @@
+//! Recognises what joins a name and its value: an operator, a few words, or just a blank.
+
+use super::assigned_value::{AssignedValue, BLANKS_MAX, ValueContext, blanks, quoted, unquoted};
+use super::class;
+use super::code;
+use super::literal::{opening_quote_at, quote_at};
+
+/// Maximum length of words such as `for the admin account`.
+const ABOUT_BYTES_MAX: usize = 40;
+
+/// The operator at `at` or after a few words: its first byte, and where it ends.
+pub(super) fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<(u8, usize)> {
+    let rest = bytes.get(at..)?;
+    let length = match rest {
+        [b':', b':', ..] | [b'=', b'~', ..] => return None,
+        [b'=' | b'!', b'=', b'=', ..]
+        | [b'?', b'?', b'=', ..]
+        | [b'|', b'|', b'=', ..]
+        | [b'%', b'3', b'D', ..] => 3,
+        [b':' | b'=' | b'!' | b'+' | b'?', b'=', ..] | [b'=', b'>', ..] | [b'i', b's', b' ', _, ..] => 2,
+        [b'=' | b':', ..] => 1,
+        [b',', ..] if quoted_name => 1,
+        [b'f', b'o', b'r', b' ', ..] => {
+            let near = &rest[..rest.len().min(ABOUT_BYTES_MAX)];
+            let words = near.iter().take_while(|b| class::has(class::URL, **b) || **b == b' ');
+            return operator(bytes, at + words.count(), false)
+                .or_else(|| is_operator_within(bytes, at, near));
+        }
+        // A full-width colon.
+        [0xEF, 0xBC, 0x9A, ..] => return Some((b':', at + 3)),
+        _ => return None,
+    };
+    Some((rest[0], at + length))
+}
+
+/// The `is` in `for the database is …`.
+fn is_operator_within(bytes: &[u8], at: usize, near: &[u8]) -> Option<(u8, usize)> {
+    let found = near.windows(4).position(|w| w == b" is ")?;
+    (at + found + 4 < bytes.len()).then_some((b'i', at + found + 3))
+}
+
+/// The value of a name-value pair, `name: DB_PASSWORD`, then `value: …`, as in container and legacy
+/// configuration files.
+pub(super) fn follow_on(bytes: &[u8], at: usize) -> Option<AssignedValue> {
+    let rest = bytes.get(at..)?;
+    let joint = |b: &&u8| b" \t\r\n,\"'\\".contains(b);
+    let skipped = rest.iter().take(BLANKS_MAX).take_while(joint).count();
+    let word = rest.get(skipped..skipped + 5)?;
+    // `token, value = …` is a list of variables.
+    let apart = rest[..skipped].iter().any(|b| matches!(b, b'\n' | b'"' | b'\''));
+    let quoted_name = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
+    if skipped == 0 || !(apart || quoted_name) || !word.eq_ignore_ascii_case(b"value") {
+        return None;
+    }
+    let mut here = at + skipped + 5;
+    here = quote_at(bytes, here).map_or(here, |quote| quote.end);
+    here += blanks(bytes, here);
+    if !matches!(bytes.get(here), Some(b':' | b'=')) {
+        return None;
+    }
+    here += 1;
+    here += blanks(bytes, here);
+    Some(match opening_quote_at(bytes, here) {
+        Some(open) => quoted(bytes, open, ValueContext::Quoted),
+        None => unquoted(bytes, here, ValueContext::ConfigLine),
+    })
+}
+
+/// A value after a blank: `--password value`, `login me password value`, SQL's `PASSWORD 'value'`,
+/// and `the token value` in a sentence.
+pub(super) fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) -> Option<AssignedValue> {
+    let here = end + spaces;
+    if spaces == 0 || matches!(bytes.get(here), None | Some(b'-' | b'\n' | b'\r')) {
+        return None;
+    }
+    let option = bytes[start] == b'-';
+    if let Some(open) = opening_quote_at(bytes, here) {
+        let place = if option { ValueContext::Quoted } else { ValueContext::Juxtaposed };
+        return Some(quoted(bytes, open, place));
+    }
+    let before = &bytes[start.saturating_sub(80)..start];
+    if option || before.windows(6).any(|w| w == b"login ") {
+        return Some(unquoted(bytes, here, ValueContext::Unquoted));
+    }
+    let value = code::classify(bytes, start, unquoted(bytes, here, ValueContext::Unquoted));
+    let place = if value.place == ValueContext::Expression {
+        ValueContext::Expression
+    } else {
+        ValueContext::Juxtaposed
+    };
+    Some(AssignedValue { place, ..value })
+}
+
+/// The context of `name=` at `start`, if it is part of a query or connection string or alone in
+/// quotes.
+pub(super) fn parameter(bytes: &[u8], start: usize, value: usize) -> Option<ValueContext> {
+    let before = bytes[..start].last();
+    if matches!(before, Some(b'?' | b'&' | b';' | b'#')) {
+        return Some(ValueContext::Query);
+    }
+    match bytes.get(unquoted(bytes, value, ValueContext::Query).end) {
+        Some(b'&') => Some(ValueContext::Query),
+        Some(b'"' | b'\'') if matches!(before, Some(b'"' | b'\'')) => Some(ValueContext::Quoted),
+        _ => None,
+    }
+}

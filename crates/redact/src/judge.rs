@@ -1,0 +1,95 @@
+//! Decides whether a value is a secret from its name, its context and its form, and by which rule.
+
+use super::assigned_value::ValueContext;
+use super::class;
+use super::names::NamePromise;
+use super::rules::RuleId;
+use super::scheme;
+use super::value::{self, ValueRandomness};
+use super::value_form;
+
+const PASSWORD: RuleId = RuleId::named("password");
+const SECRET: RuleId = RuleId::named("secret");
+const HIGH_ENTROPY: RuleId = RuleId::named("high-entropy");
+
+/// The rule by which a value is a secret, if it is one. The more the name promises and the more
+/// literal the context, the less the value must look like a secret.
+pub(super) fn judge(promise: NamePromise, place: ValueContext, value: &[u8]) -> Option<RuleId> {
+    let weight = value::classify_value(value);
+    if weight == ValueRandomness::NotSecret || place == ValueContext::Expression {
+        return None;
+    }
+    match promise {
+        NamePromise::Password => is_password(place, value, weight).then_some(PASSWORD),
+        NamePromise::Maybe => {
+            (place != ValueContext::Juxtaposed && is_chosen(value, weight)).then_some(PASSWORD)
+        }
+        NamePromise::Token => is_token(place, value, weight).then_some(SECRET),
+        NamePromise::Weak => is_generated(place, value, weight).then_some(HIGH_ENTROPY),
+    }
+}
+
+fn is_password(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bool {
+    match place {
+        ValueContext::Environment | ValueContext::Query => true,
+        ValueContext::Quoted => weight >= ValueRandomness::Mixed || !value_form::is_common(value),
+        // `settings.password` is a reference, `true/false` a list of options.
+        ValueContext::ConfigLine => {
+            let plain = class::run(value, class::URL, value.len()) == value.len();
+            weight >= ValueRandomness::Mixed || (plain && !value_form::is_common(value))
+        }
+        ValueContext::Unquoted => {
+            weight >= ValueRandomness::Mixed && value.len() >= 4 && !value.iter().all(u8::is_ascii_digit)
+        }
+        ValueContext::Juxtaposed => is_chosen(value, weight),
+        ValueContext::Expression => false,
+    }
+}
+
+/// Whether it looks like a chosen password: neither a word nor a number.
+fn is_chosen(value: &[u8], weight: ValueRandomness) -> bool {
+    weight >= ValueRandomness::Mixed
+        && value.len() >= 6
+        && value.iter().any(u8::is_ascii_alphabetic)
+        && value.iter().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=".contains(b))
+        && !value_form::is_pattern(value)
+}
+
+fn is_token(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bool {
+    let digit = value.iter().any(u8::is_ascii_digit);
+    match place {
+        ValueContext::Environment | ValueContext::Query => true,
+        ValueContext::Quoted | ValueContext::ConfigLine => {
+            let signs = value.len() >= 16 && digit && !value_form::is_pattern(value);
+            weight >= ValueRandomness::Mixed && value.len() >= 8 && (value_form::is_token(value) || signs)
+        }
+        // A name of letters only is a type or function, whatever its capitals.
+        ValueContext::Unquoted | ValueContext::Juxtaposed => {
+            weight == ValueRandomness::Random && value.len() >= 16 && digit
+        }
+        ValueContext::Expression => false,
+    }
+}
+
+/// Under a weak name, only a clearly generated value is a secret. Checksums are excluded.
+fn is_generated(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bool {
+    let random = weight == ValueRandomness::Random;
+    match place {
+        ValueContext::Query => random && value.len() >= 16,
+        ValueContext::Juxtaposed | ValueContext::Expression => false,
+        ValueContext::Environment
+        | ValueContext::Quoted
+        | ValueContext::ConfigLine
+        | ValueContext::Unquoted => {
+            scheme::is_user_and_password(value)
+                || random && value.len() >= 20 && !value_form::is_hex(value) && is_varied(value)
+        }
+    }
+}
+
+/// Whether it has lower case, upper case and digits.
+fn is_varied(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_lowercase)
+        && value.iter().any(u8::is_ascii_uppercase)
+        && value.iter().any(u8::is_ascii_digit)
+}

@@ -1,0 +1,72 @@
+//! Redaction: removes private blocks and secrets before anything is written.
+//!
+//! Text and JSON come in as the client sent them. Out comes the same without private blocks and
+//! without memory's own context, cut to size, with `[redacted:<rule>]` for every secret. [`text`]
+//! and [`json()`] do all of this; [`OpenBlockTracker`] follows blocks that span several fields.
+//!
+//! The order matters. Private blocks are removed first, because one may begin in a part that is
+//! cut; then the text is cut, because scanning for secrets is expensive; then secrets are masked,
+//! with a margin beyond the cut.
+//!
+//! Invariant: redaction is idempotent, and a clean text is returned borrowed, not copied. A hook is
+//! a new process each time, so there are no regular expressions and nothing that must be built at
+//! run time; there are no files and no clock either.
+
+mod assign;
+mod assigned_value;
+mod class;
+mod code;
+mod command;
+mod cookie;
+mod cut;
+mod expect;
+mod flow;
+mod joint;
+mod json;
+mod judge;
+mod literal;
+mod manifest;
+mod names;
+mod path;
+mod pem;
+mod place;
+mod private;
+mod query;
+mod redacted_text;
+mod reference;
+mod rules;
+mod samples;
+mod scheme;
+mod secrets;
+mod shape;
+mod share;
+mod tag;
+mod url;
+mod value;
+mod value_form;
+
+pub use cut::HeadTailLimit;
+pub use flow::{OpenBlockTracker, VisibleText};
+pub use json::json;
+pub use path::path;
+pub use private::{StrippedText, strip as private};
+pub use redacted_text::{RedactedText, is_clean, secrets, text};
+#[doc(hidden)]
+pub use samples::{RuleSample, rule_samples};
+
+#[cfg(test)]
+mod assign_tests;
+#[cfg(test)]
+mod cut_tests;
+#[cfg(test)]
+mod flow_tests;
+#[cfg(test)]
+mod json_tests;
+#[cfg(test)]
+mod path_tests;
+#[cfg(test)]
+mod private_tests;
+#[cfg(test)]
+mod properties_tests;
+#[cfg(test)]
+mod rules_tests;

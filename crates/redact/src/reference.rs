@@ -1,0 +1,102 @@
+//! Recognises values that are not secrets: blanks, references to where a secret is stored, and
+//! common literals.
+
+use super::class;
+use super::value_form::{contains, is_hex, is_wordlike};
+
+/// Whether it is empty, already masked, or one character repeated.
+pub(super) fn is_blank(value: &[u8]) -> bool {
+    const FILLERS: &[u8] = b"*.xX-_#? :";
+    value.len() < 2
+        || !value.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
+        || value.iter().all(|b| FILLERS.contains(b) || *b == value[0])
+        || value.starts_with("•".as_bytes())
+        || value.starts_with("…".as_bytes())
+        || contains(value, b"[redacted")
+        || contains(value, "[… ".as_bytes())
+}
+
+/// Whether it says where the secret is, not what it is.
+#[allow(
+    clippy::match_same_arms,
+    clippy::unnested_or_patterns,
+    reason = "one line for each way of writing it"
+)]
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    match value {
+        // A crypt hash also starts with a dollar, but a digit follows.
+        [b'$', b'0'..=b'9', ..] => false,
+        // `${NAME}`, `$(command)`, `{{ name }}`, `<%= name %>`, `#{name}`, `%(name)s`, `%s`
+        [b'$', b'{' | b'(' | b'[' | b'$', ..]
+        | [b'{', b'{', ..]
+        | [b'<', b'%' | b'?', ..]
+        | [b'#', b'{', ..]
+        | [b'%', b'(', ..]
+        | [b'%', b's' | b'v' | b'd' | b'q' | b'@'] => true,
+        // `<name>`, `{name`
+        [b'<' | b'{', name @ ..] if is_slot(name) => true,
+        // `%NAME%`, `@name@`
+        [b'%', name @ .., b'%'] | [b'@', name @ .., b'@'] => is_name(name),
+        // `$NAME`, `:name`
+        [b'$' | b':', name @ ..] => is_name(name),
+        [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..] => is_path(value),
+        _ => is_composed(value),
+    }
+}
+
+fn is_name(text: &[u8]) -> bool {
+    let begins = text.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+    begins && class::run(text, class::WORD, text.len()) == text.len()
+}
+
+/// Whether it is a placeholder's name or number, and then what closes or formats it.
+fn is_slot(text: &[u8]) -> bool {
+    let of_name = |b: &&u8| class::has(class::TILDE, **b) || **b == b' ';
+    let length = text.iter().take_while(of_name).count();
+    let ended = text.get(length).is_none_or(|b| b"}>([|:,".contains(b));
+    ended && (is_wordlike(&text[..length]) || matches!(text, [b'0'..=b'9', b'}' | b'>', ..]))
+}
+
+/// Whether it is a template, a URL, an ARN or a data URI.
+fn is_composed(value: &[u8]) -> bool {
+    const PARTS: [&[u8]; 3] = [b"://", b"${", b"{{"];
+    let format = contains(value, b"%s") && !value.iter().any(u8::is_ascii_digit);
+    format
+        || value.starts_with(b"arn:")
+        || value.starts_with(b"data:")
+        || PARTS.iter().any(|part| contains(value, part))
+}
+
+fn is_path(value: &[u8]) -> bool {
+    let relative = [b"./".as_slice(), b"../", b"~/"];
+    let parts = value.split(|b| *b == b'/').count();
+    relative.iter().any(|start| value.starts_with(start)) || (parts > 2 && is_wordlike(value))
+}
+
+/// Whether it is a literal of most languages.
+pub(super) fn is_literal(value: &[u8]) -> bool {
+    const LITERALS: &str = "true false null nil none undefined nan void yes no on off empty unset";
+    LITERALS.split(' ').any(|literal| value.eq_ignore_ascii_case(literal.as_bytes()))
+        || (value.len() < 4 && value.iter().all(u8::is_ascii_digit))
+        || is_number(value)
+        || is_sized_type(value)
+}
+
+/// Whether it is a number as only code writes it: `0x80`, `5i32`, `0x8000_u32`.
+fn is_number(value: &[u8]) -> bool {
+    let value = value.strip_prefix(b"-").unwrap_or(value);
+    if let Some(hex) = value.strip_prefix(b"0x") {
+        let digits = hex.split(|b| *b == b'_').next().unwrap_or_default();
+        return digits.len() <= 8 && is_hex(digits);
+    }
+    let digits = value.iter().take_while(|b| b.is_ascii_digit() || **b == b'_').count();
+    let suffix = &value[digits..];
+    digits > 0 && digits <= 10 && matches!(suffix, [b'u' | b'i', ..]) && is_sized_type(suffix)
+}
+
+/// Whether it is a sized type: `u32`, `__u64`, `uint8_t`, `char16`.
+fn is_sized_type(value: &[u8]) -> bool {
+    let name = value.strip_suffix(b"_t").unwrap_or(value);
+    let letters = name.iter().take_while(|b| b.is_ascii_lowercase() || **b == b'_').count();
+    letters <= 6 && matches!(&name[letters..], b"8" | b"16" | b"32" | b"64" | b"128")
+}

@@ -1,0 +1,199 @@
+//! The compiled rules of `rules.txt`, and the lookup from three bytes to anchors.
+//!
+//! `build/redact_rules.rs` generates the tables and names the types of this file.
+
+use super::class::{self, ByteClass};
+
+/// A rule, as its index in `RULES`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct RuleId(pub u16);
+
+/// One kind of secret and its shape: a run before the anchor, the anchor, and the pieces after it.
+#[derive(Debug)]
+pub(super) struct SecretRule {
+    name: TextSlice,
+    /// Whether a word must start at the anchor: `task-…` is not `sk-…`.
+    pub edge: bool,
+    /// Whether the part after the anchor must contain a digit.
+    pub digit: bool,
+    /// Minimum entropy of the part after the anchor, in tenths of a bit per byte.
+    pub floor_tenths: u8,
+    pub before: Option<ClassRun>,
+    first: u16,
+    pieces: u8,
+}
+
+/// A slice of `TEXTS`. The tables hold no pointers, so the loader has nothing to relocate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextSlice {
+    start: u16,
+    length: u8,
+}
+
+/// One piece of a shape.
+#[derive(Debug)]
+pub(super) enum ShapePiece {
+    Text(TextSlice),
+    Run(ClassRun),
+}
+
+/// A run of bytes of one class; a `max` of `u16::MAX` means unbounded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClassRun {
+    pub class: ByteClass,
+    pub min: u16,
+    pub max: u16,
+}
+
+/// The scanner that examines an anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnchorScanner {
+    /// The rule's shape starts here.
+    Shape,
+    /// A service's name, to which a value of the rule's shape may be assigned.
+    Named,
+    /// A word that occurs in names of secrets.
+    Name,
+    /// The word for password in another language.
+    Word,
+    /// `://`
+    Url,
+    /// `-----`
+    Pem,
+    /// `Bearer`, `Basic`, `Authorization`
+    Scheme,
+    /// `Cookie`
+    Cookie,
+    /// `kind: Secret`
+    Manifest,
+    /// Programs with a password option that is not named as such.
+    Command,
+}
+
+/// A text that may mark a secret, and the scanner to run there.
+#[derive(Debug)]
+pub(super) struct RuleAnchor {
+    key: u32,
+    text: TextSlice,
+    pub scanner: AnchorScanner,
+    any_case: bool,
+    pub rule: RuleId,
+}
+
+#[allow(clippy::unreadable_literal, reason = "generated")]
+mod tables {
+    use super::{AnchorScanner, ClassRun, RuleAnchor, RuleId, SecretRule, ShapePiece, TextSlice, class};
+
+    include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
+}
+
+pub(super) use tables::RULES;
+use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
+
+impl RuleId {
+    pub(super) fn rule(self) -> &'static SecretRule {
+        &RULES[usize::from(self.0)]
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        self.rule().name()
+    }
+
+    /// The rule of this name, at compile time, for hand-written scanners.
+    pub(super) const fn named(name: &str) -> Self {
+        let mut i = 0;
+        while i < RULES.len() {
+            if RULES[i].name.is(name.as_bytes()) {
+                return Self(i as u16);
+            }
+            i += 1;
+        }
+        panic!("rules.txt has no such rule")
+    }
+}
+
+impl SecretRule {
+    pub(super) fn name(&self) -> &'static str {
+        self.name.get()
+    }
+
+    /// The pieces after the anchor.
+    pub(super) fn after(&self) -> &'static [ShapePiece] {
+        &PIECES[usize::from(self.first)..][..usize::from(self.pieces)]
+    }
+}
+
+impl TextSlice {
+    pub(super) fn get(self) -> &'static str {
+        &TEXTS[usize::from(self.start)..][..usize::from(self.length)]
+    }
+
+    const fn is(self, text: &[u8]) -> bool {
+        let mut i = 0;
+        while i < text.len() && TEXTS.as_bytes()[self.start as usize + i] == text[i] {
+            i += 1;
+        }
+        i == text.len() && i == self.length as usize
+    }
+}
+
+/// Three consecutive bytes, case-folded: the key of the anchor tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AnchorKey(u32);
+
+impl AnchorKey {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        bytes.iter().fold(Self::default(), |key, &byte| key.next(byte))
+    }
+
+    /// The key one byte further.
+    pub(super) const fn next(self, byte: u8) -> Self {
+        Self((self.0 << 8 | (byte | 0x20) as u32) & 0x00FF_FFFF)
+    }
+
+    /// Whether an anchor may start with these bytes. A bitmap test, usually false.
+    pub(super) fn may_anchor(self) -> bool {
+        let bit = self.0.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
+        FILTER[bit as usize / 64] >> (bit % 64) & 1 != 0
+    }
+
+    /// The anchors at the start of `bytes`, longest first.
+    pub(super) fn anchors(self, bytes: &[u8]) -> impl Iterator<Item = &'static RuleAnchor> {
+        ANCHORS[self.first()..]
+            .iter()
+            .take_while(move |anchor| anchor.key == self.0)
+            .filter(move |anchor| anchor.matches_at(bytes))
+    }
+
+    /// The index of the first anchor with this key, or `ANCHORS.len()`.
+    fn first(self) -> usize {
+        let mut slot = (self.0.wrapping_mul(FILTER_FACTOR) >> (32 - SLOTS_LOG2)) as usize;
+        loop {
+            match SLOTS[slot] {
+                0 => return ANCHORS.len(),
+                found if ANCHORS[usize::from(found) - 1].key == self.0 => {
+                    return usize::from(found) - 1;
+                }
+                _ => slot = (slot + 1) % SLOTS.len(),
+            }
+        }
+    }
+}
+
+impl RuleAnchor {
+    pub(super) const fn len(&self) -> usize {
+        self.text.length as usize
+    }
+
+    fn matches_at(&self, bytes: &[u8]) -> bool {
+        let text = self.text.get().as_bytes();
+        // Three bytes already agree; the fourth rejects most other words.
+        let fourth = |text: &[u8]| text.get(3).map(|b| b | 0x20);
+        if text.len() > 3 && fourth(bytes) != fourth(text) {
+            return false;
+        }
+        bytes
+            .get(..text.len())
+            .is_some_and(|start| if self.any_case { start.eq_ignore_ascii_case(text) } else { start == text })
+    }
+}

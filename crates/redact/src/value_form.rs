@@ -1,0 +1,55 @@
+//! What the bytes of a value look like: words, hexadecimal digits, a token, a pattern.
+
+use super::class;
+
+/// Maximum length of a word.
+const WORD_BYTES_MAX: usize = 24;
+
+/// Whether it consists of words a person would write, with a few digits at most.
+pub(super) fn is_wordlike(value: &[u8]) -> bool {
+    let is_letter = |b: &u8| b.is_ascii_alphabetic() || !b.is_ascii();
+    let is_joint = |b: &u8| b"_-./: \\@,".contains(b);
+    let letters = value.iter().filter(|b| is_letter(b)).count();
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let joints = value.iter().filter(|b| is_joint(b)).count();
+    let lower = value.split(|b| !b.is_ascii_lowercase()).map(<[u8]>::len).max();
+    if letters + digits + joints < value.len() || letters == 0 || lower > Some(WORD_BYTES_MAX) {
+        return false;
+    }
+    // `sha256`, `user_1`, `v2`: digits are few and end a word.
+    let inside = value.windows(2).filter(|w| w[0].is_ascii_digit() && w[1].is_ascii_alphabetic());
+    digits == 0 || (digits * 4 <= letters && joints > 0 && inside.count() <= 1)
+}
+
+/// Whether it has only bytes that occur in generated tokens.
+pub(super) fn is_token(value: &[u8]) -> bool {
+    value.iter().all(|b| b.is_ascii_alphanumeric() || b"_-+/=.~:%!@|".contains(b))
+}
+
+/// Whether it has only hexadecimal digits and dashes: checksums, commits, UUIDs.
+pub(super) fn is_hex(value: &[u8]) -> bool {
+    value.iter().all(|&b| class::has(class::XHEX, b) || b == b'-')
+}
+
+/// Whether it looks like a regular expression.
+pub(super) fn is_pattern(value: &[u8]) -> bool {
+    const SIGNS: &str = r"\d \w \s \b .* .+ [^ ]+ ]* (? [a- [0-";
+    SIGNS.split(' ').any(|sign| contains(value, sign.as_bytes()))
+}
+
+/// Whether it is a word commonly found in place of a password: a type, a state, a form's label, or
+/// a text that contains the field's own name.
+pub(super) fn is_common(value: &[u8]) -> bool {
+    const WORDS: &str = "string str text bytes buffer char varchar bool boolean number int integer \
+        any unknown never object optional required missing invalid valid incorrect wrong expired \
+        hidden default changed enabled disabled input field value type self this request body form \
+        data label include omit same-origin ask prompt env config settings options args";
+    const PARTS: &str = "pass pwd secret token key your example placeholder dummy user cred";
+    let lower = value.to_ascii_lowercase();
+    WORDS.split(' ').any(|word| lower == word.as_bytes())
+        || PARTS.split(' ').any(|part| contains(&lower, part.as_bytes()))
+}
+
+pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(haystack, needle).is_some()
+}

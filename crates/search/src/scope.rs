@@ -1,0 +1,51 @@
+//! The rows that pass column filters which the index scope cannot express: types, concepts, files.
+
+use std::collections::HashSet;
+
+use claude_mem_store::{RowFilter, RowId, StoreError, StoreReader, WideFolder};
+
+/// A set of allowed rows, a folder condition, or both.
+#[derive(Debug, Default)]
+pub struct AllowedRows {
+    rows: Option<HashSet<RowId>>,
+    /// A folder with too many rows to list; each candidate is checked individually.
+    folder: Option<WideFolder>,
+}
+
+impl AllowedRows {
+    /// Evaluates the filter against the store.
+    pub(super) fn resolve(reads: &StoreReader<'_>, mut filter: RowFilter) -> Result<Self, StoreError> {
+        let folder = reads.wide_folder(filter.project, &filter.files)?;
+        if folder.is_some() {
+            filter.files.clear();
+        }
+        let is_named = !(filter.types.is_empty() && filter.concepts.is_empty() && filter.files.is_empty());
+        let rows = is_named.then(|| reads.matching_rows(&filter)).transpose()?;
+        Ok(Self { rows: rows.map(|rows| rows.into_iter().collect()), folder })
+    }
+
+    /// The allowed rows, if there are at most `most` and no folder condition.
+    pub(super) fn small_set(&self, most: usize) -> Option<&HashSet<RowId>> {
+        let named = self.rows.as_ref().filter(|rows| rows.len() <= most);
+        named.filter(|_| self.folder.is_none())
+    }
+
+    /// Whether candidates must be checked individually.
+    pub(super) fn needs_row_check(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Whether the row may be allowed, without checking the folder condition.
+    pub(super) fn may_contain(&self, key: RowId) -> bool {
+        self.rows.as_ref().is_none_or(|rows| rows.contains(&key))
+    }
+
+    /// Whether the row is allowed, including the folder condition.
+    pub(super) fn contains(&self, reads: &StoreReader<'_>, key: RowId) -> Result<bool, StoreError> {
+        match &self.folder {
+            _ if !self.may_contain(key) => Ok(false),
+            Some(folder) => reads.refers_below(folder, key),
+            None => Ok(true),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+use std::fs;
+
+use super::*;
+use crate::install::client::ClientCapabilities;
+use claude_mem_core::client_version::ClientVersion;
+
+struct TestMachine {
+    dir: tempfile::TempDir,
+    places: ClientPaths,
+    receipt: InstallManifest,
+}
+
+impl TestMachine {
+    fn new(settings: Option<&str>, state: Option<&str>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let places = ClientPaths {
+            settings: dir.path().join(".claude/settings.json"),
+            state: dir.path().join(".claude.json"),
+            project: None,
+        };
+        fs::create_dir(dir.path().join(".claude")).unwrap();
+        for (path, text) in [(&places.settings, settings), (&places.state, state)] {
+            if let Some(text) = text {
+                fs::write(path, text).unwrap();
+            }
+        }
+        let receipt = InstallManifest::default();
+        Self { dir, places, receipt }
+    }
+
+    fn launch(executable: &str) -> LaunchSpec {
+        LaunchSpec {
+            executable: executable.into(),
+            data_dir: None,
+            capabilities: ClientCapabilities::for_version(Some(ClientVersion(2, 1, 325))),
+        }
+    }
+
+    fn install(&mut self, executable: &str, adopt: bool) -> Vec<ChangeReport> {
+        let plan = plan_install(&self.places, &Self::launch(executable), &self.receipt, adopt).unwrap();
+        let copies = self.dir.path().join("copies");
+        let done = record_plan(&plan, &mut self.receipt, &copies, "stamp").unwrap();
+        apply_all(&plan.changes).unwrap();
+        done
+    }
+
+    fn uninstall(&mut self) {
+        let files = std::mem::take(&mut self.receipt.files);
+        let changes: Vec<_> = files.iter().map(|left| plan_uninstall(left).unwrap()).collect();
+        apply_all(&changes).unwrap();
+    }
+
+    fn settings(&self) -> Option<String> {
+        fs::read_to_string(&self.places.settings).ok()
+    }
+
+    fn state(&self) -> Option<String> {
+        fs::read_to_string(&self.places.state).ok()
+    }
+}
+
+const ODD: &str = "{\r\n  // mine\r\n  \"model\" : \"opus\",\r\n\r\n\r\n  \"x\": [1,2 ,3]}";
+
+#[test]
+fn untouched_files_are_restored_byte_for_byte() {
+    for settings in [None, Some(""), Some("{}"), Some(ODD), Some("{\"a\":1}")] {
+        let mut machine = TestMachine::new(settings, Some("{\"numStartups\":1}"));
+        machine.install("/a/claude-mem", false);
+        machine.install("/b/claude-mem", false);
+        assert!(machine.settings().unwrap().contains("/b/claude-mem"));
+        machine.uninstall();
+        assert_eq!(machine.settings().as_deref(), settings);
+        assert_eq!(machine.state().as_deref(), Some("{\"numStartups\":1}"));
+    }
+}
+
+#[test]
+fn second_install_changes_nothing() {
+    let mut machine = TestMachine::new(Some(ODD), None);
+    let first = machine.install("/a/claude-mem", false);
+    assert!(first.iter().all(|done| done.changed));
+    let (settings, receipt) = (machine.settings(), machine.receipt.clone());
+    let second = machine.install("/a/claude-mem", false);
+    assert!(second.iter().all(|done| !done.changed));
+    assert_eq!((machine.settings(), machine.receipt.clone()), (settings, receipt));
+    assert_eq!(fs::read_dir(machine.dir.path().join("copies")).unwrap().count(), 1);
+}
+
+#[test]
+fn later_user_changes_are_kept() {
+    let mut machine = TestMachine::new(None, Some("{}"));
+    machine.install("/a/claude-mem", false);
+    let edited = machine.settings().unwrap().replacen('{', "{\n  \"theme\": \"dark\",", 1);
+    fs::write(&machine.places.settings, edited).unwrap();
+    machine.install("/b/claude-mem", false);
+    machine.uninstall();
+    let left: serde_json::Value = serde_json::from_str(&machine.settings().unwrap()).unwrap();
+    assert_eq!(left, serde_json::json!({ "theme": "dark" }));
+    assert_eq!(machine.state().as_deref(), Some("{}"));
+}
+
+#[test]
+fn uninstall_works_without_the_backup() {
+    let mut machine = TestMachine::new(Some(ODD), Some("{}"));
+    machine.install("/a/claude-mem", false);
+    fs::remove_dir_all(machine.dir.path().join("copies")).unwrap();
+    let lost = plan_uninstall(&machine.receipt.files[0]).unwrap().unreadable_backup;
+    assert!(lost.is_some_and(|lost| lost.contains("copies")));
+    machine.uninstall();
+    let left = machine.settings().unwrap();
+    assert!(left.contains("// mine") && !left.contains("claude-mem"), "{left}");
+}
+
+#[test]
+fn unparsable_file_prevents_all_changes() {
+    for broken in ["{ not json", "[]", "{\"mcpServers\": 3}"] {
+        let machine = TestMachine::new(Some("{}"), Some(broken));
+        let launch = TestMachine::launch("/a/claude-mem");
+        let error = plan_install(&machine.places, &launch, &machine.receipt, false).unwrap_err();
+        assert!(error.to_string().contains(".claude.json"), "{error}");
+        assert_eq!(machine.settings().as_deref(), Some("{}"));
+        assert_eq!(machine.state().as_deref(), Some(broken));
+    }
+}
+
+#[test]
+fn write_failure_rolls_back_other_files() {
+    let machine = TestMachine::new(Some(ODD), Some("{}"));
+    let launch = TestMachine::launch("/a/claude-mem");
+    let plan = plan_install(&machine.places, &launch, &machine.receipt, false).unwrap();
+    fs::write(&machine.places.state, "{\"changed\": \"meanwhile\"}").unwrap();
+    let error = apply_all(&plan.changes).unwrap_err();
+    assert!(matches!(error, ClientFileError::ChangedMeanwhile(_)));
+    assert_eq!(machine.settings().as_deref(), Some(ODD));
+}
+
+#[test]
+fn adopted_program_is_disabled_and_restored() {
+    let settings = r#"{"enabledPlugins":{"claude-mem@thedotmack":true}}"#;
+    let mut machine = TestMachine::new(Some(settings), None);
+    machine.install("/a/claude-mem", false);
+    assert!(machine.settings().unwrap().contains(r#""claude-mem@thedotmack":true"#));
+    machine.install("/a/claude-mem", true);
+    assert!(machine.settings().unwrap().contains(r#""claude-mem@thedotmack":false"#));
+    machine.uninstall();
+    assert_eq!(machine.settings().as_deref(), Some(settings));
+    assert_eq!(machine.state(), None);
+}
+
+#[test]
+fn config_dir_variable_is_respected() {
+    let env = |name: &str| match name {
+        "HOME" => Some("/h".into()),
+        "CLAUDE_CONFIG_DIR" => Some("/c".into()),
+        _ => None,
+    };
+    let user = ClientPaths::find(env, None).unwrap();
+    assert_eq!(user.settings, Path::new("/c/settings.json"));
+    assert_eq!(user.state, Path::new("/c/.claude.json"));
+    let project = ClientPaths::find(env, Some("/p".into())).unwrap();
+    assert_eq!(project.settings, Path::new("/p/.claude/settings.local.json"));
+    assert_eq!(project.state, Path::new("/c/.claude.json"));
+}
+
+#[test]
+fn failed_rollback_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+    fs::write(&first, "0").unwrap();
+    fs::write(&second, "somebody else's by now").unwrap();
+    let read = |path: &Path| ClientFile::read(path, 100).unwrap();
+    let change = |file: ClientFile, after: &str| FileChange {
+        part: InstallPart::Hooks,
+        file,
+        project: None,
+        after: Some(after.to_owned()),
+        before: None,
+        existing_backup: None,
+        unreadable_backup: None,
+    };
+    let changes = [
+        change(read(&first), "1"),
+        // Another program changes the file before it can be rolled back.
+        change(read(&first).with_text(Some("1".to_owned())), "2"),
+        change(read(&second).with_text(Some("as it was".to_owned())), "ours"),
+    ];
+    let error = apply_all(&changes).unwrap_err();
+    let ClientFileError::PartlyApplied { changed: left, .. } = &error else { panic!("{error}") };
+    assert_eq!(left, &[first]);
+    assert!(!error.to_string().contains("nothing was changed"), "{error}");
+    let error = apply_all(&changes[2..]).unwrap_err();
+    assert!(error.to_string().contains("nothing was changed"), "{error}");
+}

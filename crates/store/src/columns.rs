@@ -1,0 +1,101 @@
+//! How values become columns: ids and times of `core` through [`SqlColumn`], so that `core` does not
+//! know SQLite, and lists through [`JsonList`].
+
+use rusqlite::Row;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
+
+use claude_mem_core::clock::{Micros, Millis};
+use claude_mem_core::ids::{
+    FinalMessageId, ObservationId, PendingId, ProjectId, PromptId, PublicId, SessionId, SummaryId,
+};
+
+/// A value of `core` that is stored in one column.
+pub(crate) trait SqlColumn: Sized {
+    fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self>;
+
+    /// The value as a query parameter.
+    fn sql(&self) -> Value;
+}
+
+macro_rules! integer_columns {
+    ($($name:ident),*) => {$(
+        impl SqlColumn for $name {
+            fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                i64::column_result(value).map(Self)
+            }
+
+            fn sql(&self) -> Value {
+                Value::Integer(self.0)
+            }
+        }
+    )*};
+}
+integer_columns!(
+    ProjectId,
+    SessionId,
+    ObservationId,
+    SummaryId,
+    PromptId,
+    FinalMessageId,
+    PendingId,
+    Millis,
+    Micros
+);
+
+impl SqlColumn for PublicId {
+    fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str()?.parse().map_err(|e| FromSqlError::Other(Box::new(e)))
+    }
+
+    fn sql(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+}
+
+impl<T: SqlColumn> SqlColumn for Option<T> {
+    fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Null => Ok(None),
+            value => T::from_sql(value).map(Some),
+        }
+    }
+
+    fn sql(&self) -> Value {
+        self.as_ref().map_or(Value::Null, SqlColumn::sql)
+    }
+}
+
+/// Reads [`SqlColumn`] values from a row, as `Row::get` reads SQLite's own types.
+pub(crate) trait ReadColumn {
+    fn column<T: SqlColumn>(&self, at: usize) -> rusqlite::Result<T>;
+}
+
+impl ReadColumn for Row<'_> {
+    fn column<T: SqlColumn>(&self, at: usize) -> rusqlite::Result<T> {
+        struct Adapter<T>(T);
+        impl<T: SqlColumn> FromSql for Adapter<T> {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                T::from_sql(value).map(Self)
+            }
+        }
+        self.get::<_, Adapter<T>>(at).map(|read| read.0)
+    }
+}
+
+/// A list of strings, stored as a JSON array in a TEXT column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct JsonList(pub Vec<String>);
+
+impl ToSql for JsonList {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let text = serde_json::to_string(&self.0)
+            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?;
+        Ok(ToSqlOutput::from(text))
+    }
+}
+
+impl FromSql for JsonList {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map(Self).map_err(|e| FromSqlError::Other(Box::new(e)))
+    }
+}

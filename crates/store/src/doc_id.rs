@@ -1,0 +1,184 @@
+//! Document ids of the full-text index.
+//!
+//! A [`DocId`] encodes owner, sequence number and row kind. Invariant: the documents of one project
+//! form one id range, in insertion order, and the id alone tells owner and kind. So a search in one
+//! project reads no postings of other projects, and the newest documents of a project are the end
+//! of its [`DocIdRange`]. [`Corpus`] is the set of owners that a search covers.
+
+use rusqlite::OptionalExtension;
+
+use super::{RowFilter, RowKind, StoreError, StoreReader};
+use claude_mem_core::ids::ProjectId;
+
+const KIND_BITS: u32 = 2;
+const SEQUENCE_BITS: u32 = 40;
+const OWNER_SHIFT: u32 = KIND_BITS + SEQUENCE_BITS;
+
+/// The project id for rows without a project; no real project has it.
+pub const NO_PROJECT: ProjectId = ProjectId(0);
+
+/// The rowid of a document in the full-text index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DocId(pub(super) i64);
+
+impl DocId {
+    pub fn new(owner: ProjectId, sequence: i64, kind: RowKind) -> Self {
+        Self(owner.0 << OWNER_SHIFT | sequence << KIND_BITS | kind as i64)
+    }
+
+    /// The owning project, or `NO_PROJECT` for a document at user level.
+    pub fn owner(self) -> ProjectId {
+        ProjectId(self.0 >> OWNER_SHIFT)
+    }
+
+    pub fn kind(self) -> RowKind {
+        RowKind::ALL[(self.0 & ((1 << KIND_BITS) - 1)) as usize]
+    }
+
+    pub fn is_at_user_level(self) -> bool {
+        self.owner() == NO_PROJECT
+    }
+
+    /// The position among its owner's documents, from 1.
+    fn sequence(self) -> i64 {
+        (self.0 >> KIND_BITS) & ((1 << SEQUENCE_BITS) - 1)
+    }
+}
+
+/// A range of document ids, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocIdRange {
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+impl DocIdRange {
+    /// All ids of one owner.
+    pub(super) fn for_owner(owner: ProjectId) -> Self {
+        Self { first: owner.0 << OWNER_SHIFT, last: ((owner.0 + 1) << OWNER_SHIFT) - 1 }
+    }
+
+    /// The part of the range from `place` on.
+    #[must_use]
+    pub fn starting_at(self, place: DocId) -> Self {
+        Self { first: place.0, ..self }
+    }
+}
+
+/// The owners that a query covers, in id order, each with its highest sequence number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Corpus {
+    owners: Vec<(ProjectId, i64)>,
+    covers_all: bool,
+}
+
+impl Corpus {
+    /// How many documents the corpus holds, removed ones included.
+    pub fn doc_count(&self) -> u64 {
+        self.owners.iter().map(|(_, texts)| *texts as u64).sum()
+    }
+
+    /// The id ranges to search.
+    pub fn doc_id_ranges(&self) -> Vec<DocIdRange> {
+        if self.covers_all {
+            let (first, last) = (0, i64::MAX);
+            return vec![DocIdRange { first, last }];
+        }
+        self.ranges_with_share().into_iter().map(|(span, _)| span).collect()
+    }
+
+    /// The id range of each owner, with its share of all documents.
+    pub fn ranges_with_share(&self) -> Vec<(DocIdRange, f64)> {
+        let all = self.doc_count().max(1) as f64;
+        let owners = self.owners.iter();
+        owners.map(|&(owner, texts)| (DocIdRange::for_owner(owner), texts as f64 / all)).collect()
+    }
+
+    /// How many documents of the corpus have this id or a smaller one.
+    pub fn docs_up_to(&self, place: DocId) -> u64 {
+        let owner = place.owner();
+        let before = self.owners.iter().take_while(|(own, _)| *own < owner);
+        let before: i64 = before.map(|(_, texts)| texts).sum();
+        (before + place.sequence()) as u64
+    }
+}
+
+impl RowFilter {
+    /// Whether the kind and owner encoded in the id are in scope.
+    pub fn includes_doc_id(&self, place: DocId) -> bool {
+        let kind = place.kind();
+        self.includes_kind(kind)
+            && (self.project.is_none() && !self.user_level
+                || !place.is_at_user_level()
+                || kind == RowKind::Observation)
+    }
+}
+
+impl StoreReader<'_> {
+    /// The corpus that a scope covers.
+    pub fn corpus(&self, scope: &RowFilter) -> Result<Corpus, StoreError> {
+        let is_everything = scope.project.is_none() && !scope.user_level;
+        let mut owners = Vec::new();
+        if is_everything {
+            let mut below = i64::MAX;
+            while let Some(last) = self.last_doc_id(0, below)? {
+                owners.push((last.owner(), last.sequence()));
+                below = (last.owner().0 << OWNER_SHIFT) - 1;
+            }
+            owners.reverse();
+        } else {
+            let everybodys = scope.user_level.then_some(NO_PROJECT);
+            for owner in everybodys.into_iter().chain(scope.project) {
+                owners.push((owner, self.last_sequence(owner)?));
+            }
+        }
+        Ok(Corpus { owners, covers_all: is_everything })
+    }
+
+    /// The highest sequence number of an owner; 0 if it has no documents.
+    pub(super) fn last_sequence(&self, owner: ProjectId) -> Result<i64, StoreError> {
+        let DocIdRange { first, last } = DocIdRange::for_owner(owner);
+        Ok(self.last_doc_id(first, last)?.map_or(0, DocId::sequence))
+    }
+
+    fn last_doc_id(&self, first: i64, last: i64) -> Result<Option<DocId>, StoreError> {
+        let mut newest = self
+            .0
+            .prepare_cached("SELECT id FROM texts WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")?;
+        let place = newest.query_row([first, last], |row| Ok(DocId(row.get(0)?)));
+        Ok(place.optional()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Corpus, DocId, DocIdRange};
+    use crate::RowKind;
+    use claude_mem_core::ids::ProjectId;
+
+    #[test]
+    fn doc_id_encodes_owner_and_kind() {
+        for kind in RowKind::ALL {
+            let place = DocId::new(ProjectId(7), 3, kind);
+            assert_eq!((place.owner(), place.kind()), (ProjectId(7), kind));
+            assert_eq!((place.sequence(), place.is_at_user_level()), (3, false));
+        }
+        assert!(DocId::new(ProjectId(0), 3, RowKind::Observation).is_at_user_level());
+    }
+
+    #[test]
+    fn documents_of_an_owner_form_one_range() {
+        let reach = Corpus { owners: vec![(ProjectId(0), 10), (ProjectId(4), 100)], covers_all: false };
+        let inside = |span: &DocIdRange, place: DocId| (span.first..=span.last).contains(&place.0);
+        let at = |owner, sequence| DocId::new(ProjectId(owner), sequence, RowKind::Prompt);
+        let spans = reach.doc_id_ranges();
+        assert!(inside(&spans[0], at(0, 1)) && inside(&spans[1], at(4, 100)));
+        assert!(!spans.iter().any(|span| inside(span, at(3, 1))));
+        let newest = spans[1].starting_at(at(4, 76));
+        assert!(inside(&newest, at(4, 76)) && !inside(&newest, at(4, 75)));
+        let shares = reach.ranges_with_share().into_iter().map(|(_, share)| share);
+        assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
+        assert_eq!(reach.doc_count(), 110);
+        assert_eq!(reach.docs_up_to(at(4, 50)), 60);
+    }
+}

@@ -1,0 +1,106 @@
+//! [`IndexRow`]: a row reduced to what the session-start index needs to rank and show it.
+
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+use super::{RowKind, StoreError, StoreReader};
+use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::{ProjectId, SessionId};
+use claude_mem_core::memory::Origin;
+
+/// The fields of a row for one index line and its score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IndexRow {
+    pub kind: RowKind,
+    pub row_id: i64,
+    /// Empty for a summary.
+    pub observation_type: String,
+    pub title: String,
+    pub session: Option<SessionId>,
+    pub branch: Option<String>,
+    pub concepts: Vec<String>,
+    pub files: Vec<String>,
+    pub pinned: bool,
+    pub read_tokens: u32,
+    pub discovery_tokens: u32,
+    pub created_at: Millis,
+    pub origin: Origin,
+    /// How often it was fetched, cited or marked useful.
+    pub used: u32,
+    /// How often it was marked useless.
+    pub useless: u32,
+}
+
+/// Callers exclude observations that are wrong or replaced.
+const OBSERVATIONS: &str = "SELECT 'observation', o.id, o.type, o.title, o.session_id, o.branch, o.concepts,
+      o.files_modified, o.pinned, o.read_tokens, o.discovery_tokens, o.created_at_epoch,
+      (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
+         AND f.signal IN ('fetched', 'cited', 'useful')),
+      (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
+         AND f.signal = 'useless'), o.origin
+    FROM observations AS o";
+
+fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
+    Ok(IndexRow {
+        kind: row.get(0)?,
+        row_id: row.get(1)?,
+        observation_type: row.get(2)?,
+        title: row.get(3)?,
+        session: row.column(4)?,
+        branch: row.get(5)?,
+        concepts: row.get::<_, JsonList>(6)?.0,
+        files: row.get::<_, JsonList>(7)?.0,
+        pinned: row.get(8)?,
+        read_tokens: row.get(9)?,
+        discovery_tokens: row.get(10)?,
+        created_at: row.column(11)?,
+        used: row.get(12)?,
+        useless: row.get(13)?,
+        origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
+    })
+}
+
+impl StoreReader<'_> {
+    /// The newest offerable observations of a project, newest first.
+    pub fn recent_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.wrong = 0 AND o.replaced_by IS NULL AND o.level <> 'user'
+             ORDER BY o.created_at_epoch DESC LIMIT ?2"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Observations that stay important at any age: pinned ones and decisions.
+    pub fn lasting_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.project_id = ?1 AND (o.pinned = 1 OR o.type = 'decision') AND o.wrong = 0
+             AND o.replaced_by IS NULL AND o.level <> 'user' ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?2"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Observations that apply to all projects.
+    pub fn user_level_index_rows(&self, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.level = 'user' AND o.level <> 'project' AND o.wrong = 0 AND o.replaced_by IS NULL ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows.query_map([limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The newest summary of each of the latest sessions, newest first.
+    pub fn session_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT 'summary', s.id, '', s.request, s.session_id, s.branch, '[]', s.files_edited, 0, s.read_tokens,
+               s.discovery_tokens, s.created_at_epoch, 0, 0, s.origin
+             FROM session_summaries AS s WHERE s.project_id = ?1
+               AND NOT EXISTS (SELECT 1 FROM session_summaries AS later WHERE later.session_id = s.session_id
+                 AND (later.created_at_epoch, later.id) > (s.created_at_epoch, s.id))
+             ORDER BY s.created_at_epoch DESC LIMIT ?2",
+        )?;
+        Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+}

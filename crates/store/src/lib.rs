@@ -1,0 +1,120 @@
+//! The SQLite database: the only crate that contains SQL.
+//!
+//! [`Store`] opens the database for the worker and the commands, [`Inbox`] is the narrow, fast variant
+//! for hooks, and [`VectorStore`] holds the embeddings, which can be rebuilt. Queries are methods of
+//! [`StoreReader`], changes are methods of [`StoreWriter`], with one file per noun; [`RowFilter`] selects
+//! rows and [`StoreError`] says what a caller can do about a failure.
+//!
+//! Invariant: every change is one transaction that starts as a writer (`BEGIN IMMEDIATE`) and whose
+//! inputs were computed before it began. A file that is not ours, or has a newer schema than this
+//! program, is never written. This crate reads no clock, ranks nothing and renders nothing.
+
+pub mod backups;
+pub mod recovery;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+
+mod accept;
+mod activity;
+mod backup;
+mod change_feed;
+mod columns;
+mod counts;
+mod doc_id;
+mod documents;
+mod embedding_backlog;
+mod error;
+mod feed;
+mod feedback;
+mod files;
+mod filter;
+mod filtered_rows;
+mod forget;
+mod fts;
+mod fts_batch;
+mod fts_query;
+mod health;
+mod imports;
+mod inbox;
+mod index_merge;
+mod index_rows;
+mod leases;
+mod legacy;
+mod list_by_time;
+mod messages;
+mod meta;
+mod migrate;
+mod observations;
+mod open;
+mod projects;
+mod prompts;
+mod queue;
+mod reader;
+mod replace_lock;
+mod retention;
+mod row_id;
+mod row_kind;
+mod salvage;
+mod schema;
+mod session_status;
+mod sessions;
+mod spend;
+mod split;
+mod store;
+mod summaries;
+mod swap;
+mod transcripts;
+mod transfer;
+mod vectors;
+mod writer;
+
+#[cfg(test)]
+mod store_tests;
+
+pub use accept::AcceptOutcome;
+pub use activity::{ActivityBucket, TokenEconomics};
+pub use backup::BackupReport;
+pub use change_feed::{ChangeCursor, RowChange};
+pub use counts::{ProjectCounts, QueueCounts, RecentCounts, StoreCounts};
+pub use doc_id::{Corpus, DocId, DocIdRange, NO_PROJECT};
+pub use documents::passages;
+pub use embedding_backlog::{EmbeddableText, PendingEmbedding};
+pub use error::StoreError;
+pub use feed::{FeedCursor, FeedScope};
+pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, NewFeedback};
+pub use files::{FileRef, WideFolder};
+pub use filter::{PageRequest, RowFilter, RowPage};
+pub use filtered_rows::ObservationStanding;
+pub use forget::{tombstone_for, tombstone_for_message, tombstone_for_summary};
+pub use fts::{DocHeader, IndexedDocument, Postings};
+pub use fts_query::{FtsColumn, FtsQuery};
+pub use imports::{ImportRun, UndoProgress};
+pub use inbox::Inbox;
+pub use index_rows::IndexRow;
+pub use legacy::{LegacyDatabase, LegacyRow, LegacyTable};
+pub use messages::{FinalMessageRow, NewFinalMessage};
+pub use observations::{MemoryLevel, NewObservationMeta, Observation, ObservationEdit};
+pub use open::{APPLICATION_ID, create_private_file, sqlite_version};
+pub use projects::{ProjectRow, name_key};
+pub use prompts::{NewPrompt, PromptRow};
+pub use queue::{EventLease, LeasedEvent, QueueRow, QueuedEventHead, QueuedSessionInfo, ReadySession};
+pub use reader::StoreReader;
+pub use replace_lock::ExclusiveLock;
+pub use retention::TrackedSession;
+pub use row_id::{ParseRowIdError, RowId, TimedRowId};
+pub use row_kind::RowKind;
+pub use salvage::{SalvagedData, SalvagedEvent};
+pub use schema::SCHEMA_VERSION;
+pub use session_status::SessionStatus;
+pub use sessions::{NewSession, SessionRow};
+pub use spend::{SpendReport, SpendRow};
+pub use split::{identifier_parts as parts_of, split_identifiers, split_unspaced};
+pub use store::Store;
+pub use summaries::SummaryRow;
+pub use transcripts::TranscriptPosition;
+pub use transfer::{
+    ImportTarget, MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, RowImportOutcome,
+    SessionRecord, SummaryRecord,
+};
+pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
+pub use writer::StoreWriter;

@@ -1,0 +1,237 @@
+//! Exports rows as records, page by page in insertion order.
+
+use rusqlite::{Connection, Params, Row, params};
+
+use super::rows::{
+    MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
+};
+use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::{MemoryLevel, SessionStatus, StoreError, StoreReader};
+use claude_mem_core::ids::ProjectId;
+use claude_mem_core::memory::{ObservationType, Origin};
+
+/// One page of records, each with its row id: the next page starts after the last one.
+type NumberedRows<T> = Vec<(i64, T)>;
+
+impl StoreReader<'_> {
+    pub fn project_records(&self, only: Option<ProjectId>) -> Result<Vec<ProjectRecord>, StoreError> {
+        let sql = "SELECT id, uid, name, root, last_active_epoch, created_at_epoch FROM projects
+             WHERE ?1 IS NULL OR id = ?1 ORDER BY created_at_epoch, uid";
+        let found = query_rows(self.0, sql, params![only.sql()], |row| {
+            Ok((
+                row.column::<ProjectId>(0)?,
+                ProjectRecord {
+                    uid: row.column(1)?,
+                    name: row.get(2)?,
+                    root: row.get(3)?,
+                    keys: Vec::new(),
+                    last_active: row.column(4)?,
+                    created_at: row.column(5)?,
+                },
+            ))
+        })?;
+        let mut records = Vec::with_capacity(found.len());
+        for (id, mut record) in found {
+            record.keys = self.project_keys(id)?;
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    /// Sessions after `after`, ignored ones included: they must not be remembered elsewhere either.
+    pub fn session_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<NumberedRows<SessionRecord>, StoreError> {
+        let sql = "SELECT s.id, s.uid, s.client, s.content_session_id, p.uid, s.branch, s.transcript_path,
+               s.transcript_closed, s.user_prompt, s.status, s.origin, s.prompt_counter, s.carry, s.rolling_summary,
+               s.last_activity_epoch, s.completed_at_epoch, s.created_at_epoch
+             FROM sdk_sessions AS s LEFT JOIN projects AS p ON p.id = s.project_id
+             WHERE s.id > ?2 AND (?1 IS NULL OR s.project_id = ?1) ORDER BY s.id LIMIT ?3";
+        query_rows(self.0, sql, params![only.sql(), after, limit], |row| {
+            let record = SessionRecord {
+                uid: row.column(1)?,
+                client: row.get(2)?,
+                client_session: row.get(3)?,
+                project: row.column(4)?,
+                branch: row.get(5)?,
+                transcript_path: row.get(6)?,
+                transcript_closed: row.get(7)?,
+                user_prompt: row.get(8)?,
+                status: Some(SessionStatus::from_column(row.get_ref(9)?.as_str()?)),
+                origin: read_origin(row, 10)?,
+                prompt_counter: row.get(11)?,
+                carry: row.get(12)?,
+                rolling_summary: row.get(13)?,
+                last_activity: row.column(14)?,
+                completed_at: row.column(15)?,
+                created_at: row.column(16)?,
+            };
+            Ok((row.get(0)?, record))
+        })
+    }
+
+    pub fn prompt_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<NumberedRows<PromptRecord>, StoreError> {
+        let sql = session_rows_sql(
+            "user_prompts",
+            "r.prompt_id, r.prompt_text, r.private, r.origin, r.created_at_epoch",
+        );
+        query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
+            let record = PromptRecord {
+                uid: row.column(1)?,
+                session: row.column(2)?,
+                project: row.column(3)?,
+                prompt_number: row.get(4)?,
+                prompt_id: row.get(5)?,
+                text: row.get(6)?,
+                private: row.get(7)?,
+                origin: read_origin(row, 8)?,
+                created_at: row.column(9)?,
+            };
+            Ok((row.get(0)?, record))
+        })
+    }
+
+    pub fn message_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<NumberedRows<MessageRecord>, StoreError> {
+        let sql = session_rows_sql(
+            "final_messages",
+            "r.message_text, r.agent_id, r.agent_type, r.origin, r.created_at_epoch",
+        );
+        query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
+            let record = MessageRecord {
+                uid: row.column(1)?,
+                session: row.column(2)?,
+                project: row.column(3)?,
+                prompt_number: row.get(4)?,
+                text: row.get(5)?,
+                agent_id: row.get(6)?,
+                agent_type: row.get(7)?,
+                origin: read_origin(row, 8)?,
+                created_at: row.column(9)?,
+            };
+            Ok((row.get(0)?, record))
+        })
+    }
+
+    pub fn observation_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<NumberedRows<ObservationRecord>, StoreError> {
+        let sql = session_rows_sql(
+            "observations",
+            "r.level, r.type, r.title, r.subtitle, r.narrative, r.facts, r.concepts, r.files_read, r.files_modified,
+             r.branch, r.agent_id, r.agent_type, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.pinned,
+             r.wrong, (SELECT newer.uid FROM observations AS newer WHERE newer.id = r.replaced_by),
+             r.created_at_epoch, r.updated_at_epoch",
+        );
+        query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
+            let record = ObservationRecord {
+                uid: row.column(1)?,
+                session: row.column(2)?,
+                project: row.column(3)?,
+                prompt_number: row.get(4)?,
+                level: MemoryLevel::from_column(row.get_ref(5)?.as_str()?),
+                kind: ObservationType::named(row.get::<_, String>(6)?),
+                title: row.get(7)?,
+                subtitle: row.get(8)?,
+                narrative: row.get(9)?,
+                facts: row.get::<_, JsonList>(10)?.0,
+                concepts: row.get::<_, JsonList>(11)?.0,
+                files_read: row.get::<_, JsonList>(12)?.0,
+                files_modified: row.get::<_, JsonList>(13)?.0,
+                branch: row.get(14)?,
+                agent_id: row.get(15)?,
+                agent_type: row.get(16)?,
+                origin: read_origin(row, 17)?,
+                made_by: row.get(18)?,
+                discovery_tokens: row.get(19)?,
+                read_tokens: row.get(20)?,
+                pinned: row.get(21)?,
+                wrong: row.get(22)?,
+                replaced_by: row.column(23)?,
+                created_at: row.column(24)?,
+                updated_at: row.column(25)?,
+            };
+            Ok((row.get(0)?, record))
+        })
+    }
+
+    pub fn summary_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<NumberedRows<SummaryRecord>, StoreError> {
+        let sql = session_rows_sql(
+            "session_summaries",
+            "r.request, r.investigated, r.learned, r.completed, r.next_steps, r.notes, r.files_read, r.files_edited,
+             r.branch, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.created_at_epoch",
+        );
+        query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
+            let record = SummaryRecord {
+                uid: row.column(1)?,
+                session: row.column(2)?,
+                project: row.column(3)?,
+                prompt_number: row.get(4)?,
+                request: row.get(5)?,
+                investigated: row.get(6)?,
+                learned: row.get(7)?,
+                completed: row.get(8)?,
+                next_steps: row.get(9)?,
+                notes: row.get(10)?,
+                files_read: row.get::<_, JsonList>(11)?.0,
+                files_edited: row.get::<_, JsonList>(12)?.0,
+                branch: row.get(13)?,
+                origin: read_origin(row, 14)?,
+                made_by: row.get(15)?,
+                discovery_tokens: row.get(16)?,
+                read_tokens: row.get(17)?,
+                created_at: row.column(18)?,
+            };
+            Ok((row.get(0)?, record))
+        })
+    }
+
+    /// All tombstones. They hold no text.
+    pub fn tombstones(&self) -> Result<Vec<String>, StoreError> {
+        query_rows(self.0, "SELECT key FROM tombstones ORDER BY key", [], |row| row.get(0))
+    }
+}
+
+/// The SQL for rows of a session: first row id, public id, session, project and turn, then
+/// `columns`.
+fn session_rows_sql(table: &str, columns: &str) -> String {
+    format!(
+        "SELECT r.id, r.uid, s.uid, p.uid, r.prompt_number, {columns} FROM {table} AS r
+         LEFT JOIN sdk_sessions AS s ON s.id = r.session_id LEFT JOIN projects AS p ON p.id = r.project_id
+         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) ORDER BY r.id LIMIT ?3"
+    )
+}
+
+fn query_rows<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    Ok(statement.query_map(params, read)?.collect::<Result<_, _>>()?)
+}
+
+fn read_origin(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Origin>> {
+    Ok(Origin::from_name(row.get_ref(column)?.as_str()?))
+}

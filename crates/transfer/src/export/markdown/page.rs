@@ -1,0 +1,212 @@
+//! Renders the Markdown pages.
+
+use std::fmt::Write as _;
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::PublicId;
+use claude_mem_recall::quote;
+use claude_mem_store::{ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord};
+
+/// The rows of one session, or of no session.
+#[derive(Default)]
+pub(super) struct SessionContents {
+    pub prompts: Vec<PromptRecord>,
+    pub observations: Vec<ObservationRecord>,
+    pub summaries: Vec<SummaryRecord>,
+}
+
+/// First bytes of every exported file, by which later exports recognise it.
+pub(super) const FILE_MARKER: &str = "<!-- claude-mem";
+const TITLE_CHARS_MAX: usize = 160;
+
+/// The page of one session, or of notes without a session.
+pub(super) struct MarkdownPage {
+    pub name: String,
+    pub text: String,
+}
+
+impl MarkdownPage {
+    /// The page as a section of a longer text: without the marker, headings one level deeper.
+    pub(super) fn as_section(&self) -> String {
+        let (_, body) = self.text.split_once("-->\n\n").unwrap_or(("", &self.text));
+        let mut quoted = false;
+        let deeper = body.lines().map(|line| {
+            quoted ^= line.starts_with("```");
+            let is_heading = line.starts_with('#') && !quoted;
+            if is_heading { format!("#{line}\n") } else { format!("{line}\n") }
+        });
+        deeper.collect()
+    }
+}
+
+pub(super) fn project_page(project: Option<&ProjectRecord>, sections: &[String]) -> String {
+    let mut text = String::new();
+    let uid = project.map_or_else(|| "everywhere".to_owned(), |project| project.uid.to_string());
+    let title = project.map_or("What holds in every project", |project| project.name.as_str());
+    let _ = writeln!(text, "{FILE_MARKER} project {uid} -->\n\n# {}\n", one_line(title));
+    text.push_str(&sections.join("\n"));
+    text
+}
+
+pub(super) fn session_page(
+    session: &SessionRecord,
+    project: &str,
+    contents: &SessionContents,
+) -> MarkdownPage {
+    let mut text = String::new();
+    let title = session.user_prompt.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| "A session".to_owned());
+    let _ = writeln!(text, "{FILE_MARKER} session {} -->\n\n# {title}\n", session.uid);
+    let _ = writeln!(text, "- project: {}", one_line(project));
+    let _ = writeln!(text, "- when: {}", minute(session.created_at));
+    if let Some(branch) = &session.branch {
+        let _ = writeln!(text, "- branch: `{}`", one_line(branch));
+    }
+    let _ = writeln!(text, "- session: {} {}", session.client, one_line(&session.client_session));
+    turns(&mut text, contents);
+    MarkdownPage { name: format!("{}-{}", day(session.created_at), short_id(session.uid)), text }
+}
+
+pub(super) fn notes_page(project: &str, contents: &SessionContents) -> MarkdownPage {
+    let mut text = String::new();
+    let _ = writeln!(text, "{FILE_MARKER} notes -->\n\n# Notes for {}", one_line(project));
+    let mut notes: Vec<&ObservationRecord> = contents.observations.iter().collect();
+    notes.sort_by_key(|note| (note.created_at, note.uid));
+    for note in notes {
+        observation(&mut text, note);
+    }
+    MarkdownPage { name: "notes".to_owned(), text }
+}
+
+/// Renders the turns in order, each with its prompt, observations and summary.
+fn turns(text: &mut String, contents: &SessionContents) {
+    let numbers = contents.prompts.iter().map(|row| row.prompt_number);
+    let numbers = numbers
+        .chain(contents.observations.iter().map(|row| row.prompt_number))
+        .chain(contents.summaries.iter().map(|row| row.prompt_number));
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for number in numbers {
+        let mut prompts: Vec<&PromptRecord> =
+            contents.prompts.iter().filter(|row| row.prompt_number == number).collect();
+        prompts.sort_by_key(|row| (row.created_at, row.uid));
+        for row in prompts {
+            prompt(text, row);
+        }
+        let mut observations: Vec<&ObservationRecord> =
+            contents.observations.iter().filter(|row| row.prompt_number == number).collect();
+        observations.sort_by_key(|row| (row.created_at, row.uid));
+        for row in observations {
+            observation(text, row);
+        }
+        let mut summaries: Vec<&SummaryRecord> =
+            contents.summaries.iter().filter(|row| row.prompt_number == number).collect();
+        summaries.sort_by_key(|row| (row.created_at, row.uid));
+        for row in summaries {
+            summary(text, row);
+        }
+    }
+}
+
+fn prompt(text: &mut String, row: &PromptRecord) {
+    let _ = writeln!(text, "\n## {} · {}\n", minute(row.created_at), heading(&row.text));
+    for said in row.text.trim().lines() {
+        let _ = writeln!(text, "{}", format!("> {said}").trim_end());
+    }
+}
+
+fn observation(text: &mut String, row: &ObservationRecord) {
+    let _ = writeln!(text, "\n### {}: {}\n", row.kind, heading(&row.title));
+    for part in [&row.subtitle, &row.narrative] {
+        paragraph(text, part);
+    }
+    for fact in &row.facts {
+        let _ = writeln!(text, "- {}", one_line_unbounded(fact));
+    }
+    if !row.facts.is_empty() {
+        text.push('\n');
+    }
+    let files = |list: &[String]| {
+        let names: Vec<_> = list.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        names.join(", ")
+    };
+    let mut details = vec![minute(row.created_at)];
+    if !row.files_modified.is_empty() {
+        details.push(format!("changed {}", files(&row.files_modified)));
+    }
+    if !row.files_read.is_empty() {
+        details.push(format!("read {}", files(&row.files_read)));
+    }
+    if !row.concepts.is_empty() {
+        details.push(row.concepts.join(", "));
+    }
+    let marks = [(row.pinned, "pinned"), (row.wrong, "wrong"), (row.replaced_by.is_some(), "replaced")];
+    details.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| (*mark).to_owned()));
+    let _ = writeln!(text, "_{}_", details.join(" · "));
+}
+
+fn summary(text: &mut String, row: &SummaryRecord) {
+    let _ = writeln!(text, "\n### What was done · {}\n", minute(row.created_at));
+    for (name, part) in [
+        ("Asked", &row.request),
+        ("Looked into", &row.investigated),
+        ("Learnt", &row.learned),
+        ("Done", &row.completed),
+        ("Next", &row.next_steps),
+        ("Notes", &row.notes),
+    ] {
+        if !part.trim().is_empty() {
+            paragraph(text, &format!("**{name}:** {}", part.trim()));
+        }
+    }
+    if !row.files_edited.is_empty() {
+        let files: Vec<_> = row.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        let _ = writeln!(text, "_changed {}_", files.join(", "));
+    }
+}
+
+/// Writes a paragraph and escapes `#`, so that stored text cannot create headings.
+fn paragraph(text: &mut String, part: &str) {
+    let part = part.trim();
+    if part.is_empty() {
+        return;
+    }
+    for text_line in part.lines() {
+        let escape = if text_line.trim_start().starts_with('#') { "\\" } else { "" };
+        let _ = writeln!(text, "{escape}{}", text_line.trim_end());
+    }
+    text.push('\n');
+}
+
+fn heading(text: &str) -> String {
+    let title = one_line(text);
+    title.trim_start_matches('#').trim_start().to_owned()
+}
+
+fn one_line(text: &str) -> String {
+    quote::line(text, TITLE_CHARS_MAX)
+}
+
+fn one_line_unbounded(text: &str) -> String {
+    quote::line(text, usize::MAX / 8)
+}
+
+/// The last 8 digits of a public id, to tell two files of one day apart; its first digits are a time.
+pub(super) fn short_id(uid: PublicId) -> String {
+    let uid = uid.0.simple().to_string();
+    uid[uid.len() - 8..].to_owned()
+}
+
+fn day(at: Millis) -> String {
+    utc(at, "%Y-%m-%d")
+}
+
+fn minute(at: Millis) -> String {
+    utc(at, "%Y-%m-%d %H:%M")
+}
+
+fn utc(at: Millis, format: &str) -> String {
+    let at = jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    at.strftime(format).to_string()
+}

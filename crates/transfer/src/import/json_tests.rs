@@ -1,0 +1,283 @@
+use super::*;
+use crate::export;
+use crate::import::NoProgress;
+use claude_mem_capture::settings::HookSettings;
+use claude_mem_core::config::Settings;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::{ClientSessionId, PublicId};
+use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_store::{
+    NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowId, RowKind,
+};
+
+const NOW: Millis = Millis(1_700_000_000_000);
+
+fn store(dir: &Path, name: &str) -> Store {
+    Store::open(&dir.join(name)).unwrap()
+}
+
+fn bring(store: &mut Store, path: &Path) -> Result<ImportReport, ImportError> {
+    let settings = HookSettings::from_settings(Settings::default(), false);
+    let around = ImportContext { settings: &settings, home: "/home/user", client_dir: Path::new("/nowhere") };
+    let report = run(store, around, path, NOW, &mut NoProgress)?;
+    assert!(report.adds_up(), "{report:#?}");
+    Ok(report)
+}
+
+fn written(store: &Store) -> String {
+    let mut text = Vec::new();
+    export::json::write_document(&store.read(), None, NOW, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn note(title: &str, at: i64) -> NewObservation {
+    NewObservation {
+        subtitle: "below".to_owned(),
+        narrative: "It was\n\"so\" — 日本.".to_owned(),
+        facts: vec!["one, two".to_owned()],
+        concepts: vec!["gotcha".to_owned()],
+        files_read: vec!["a.rs".to_owned()],
+        files_modified: vec!["b.rs".to_owned()],
+        discovery_tokens: 7,
+        ..NewObservation::new(ObservationType::DECISION, title, Origin::Agent, Millis(NOW.0 + at))
+    }
+}
+
+/// A store with one row of every kind.
+fn furnished(dir: &Path) -> Store {
+    let mut store = store(dir, "full.db");
+    let hint = ProjectHint {
+        name: "shop".to_owned(),
+        keys: vec!["path:/work/shop".to_owned()],
+        root: "/work/shop".to_owned(),
+        branch: Some("main".to_owned()),
+    };
+    store
+        .write(|tx| {
+            let project = tx.ensure_project(&hint, NOW)?;
+            let session = tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &ClientSessionId("s1".to_owned()),
+                project: Some(project),
+                branch: Some("main"),
+                transcript_path: Some("/t.jsonl"),
+                origin: Origin::Agent,
+                import_run: None,
+                at: NOW,
+            })?;
+            tx.set_session_carry(session, "{\"rules\":[]}")?;
+            for (text, private) in [("Fix the cart", false), ("", true)] {
+                tx.create_prompt(&NewPrompt {
+                    session,
+                    project: Some(project),
+                    prompt_id: None,
+                    text,
+                    private,
+                    origin: Origin::User,
+                    import_run: None,
+                    at: NOW,
+                })?;
+            }
+            tx.create_final_message(&NewFinalMessage {
+                session,
+                project: Some(project),
+                prompt_number: 1,
+                text: "All done.",
+                agent_id: Some("a1"),
+                agent_type: Some("Explore"),
+                origin: Origin::Agent,
+                import_run: None,
+                at: NOW,
+            })?;
+            let place = NewObservationMeta {
+                session: Some(session),
+                project: Some(project),
+                prompt_number: 1,
+                branch: Some("main"),
+                agent_id: Some("a1"),
+                agent_type: Some("Explore"),
+                made_by: "local",
+                read_tokens: 9,
+                ..NewObservationMeta::default()
+            };
+            let old = tx.create_observation(&note("Use floats", 1), &place)?;
+            let new = tx.create_observation(&note("Use cents", 2), &place)?;
+            tx.replace_observation(old, new)?;
+            let pinned = ObservationEdit { pinned: Some(true), ..ObservationEdit::default() };
+            tx.edit_observation(new, &pinned, Millis(NOW.0 + 50))?;
+            let by_hand = NewObservationMeta {
+                project: Some(project),
+                made_by: "hand",
+                read_tokens: 3,
+                ..NewObservationMeta::default()
+            };
+            tx.create_observation(&note("By hand", 3), &by_hand)?;
+            let gone = tx.create_observation(&note("Forget me", 4), &place)?;
+            tx.forget(RowId::new(RowKind::Observation, gone.0), NOW)?;
+            let summary = NewSummary {
+                request: "Fix the cart".to_owned(),
+                completed: "Fixed.".to_owned(),
+                files_edited: vec!["b.rs".to_owned()],
+                created_at: NOW,
+                ..NewSummary::default()
+            };
+            tx.create_summary(&summary, session, &place)?;
+            tx.ignore_session("claude-code", &ClientSessionId("secret".to_owned()), NOW)
+        })
+        .unwrap();
+    store
+}
+
+#[test]
+fn missing_read_tokens_are_estimated() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = written(&furnished(dir.path()));
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for rows in ["observations", "summaries"] {
+        for row in document[rows].as_array_mut().unwrap() {
+            assert!(row.as_object_mut().unwrap().remove("read_tokens").is_some());
+        }
+    }
+    let path = dir.path().join("without.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    let mut other = store(dir.path(), "other.db");
+    bring(&mut other, &path).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&written(&other)).unwrap();
+    for rows in ["observations", "summaries"] {
+        for row in document[rows].as_array().unwrap() {
+            assert!(row["read_tokens"].as_u64() > Some(1), "{row}");
+        }
+    }
+}
+
+#[test]
+fn round_trip_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (full, mut empty) = (furnished(dir.path()), store(dir.path(), "empty.db"));
+    let first = written(&full);
+    let path = dir.path().join("export.json");
+    std::fs::write(&path, &first).unwrap();
+    let report = bring(&mut empty, &path).unwrap();
+    let kinds = report.kinds.iter().map(|(kind, tally)| (*kind, tally.found, tally.imported));
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [
+            ("sessions", 2, 2),
+            ("prompts", 2, 2),
+            ("messages", 1, 1),
+            ("observations", 3, 3),
+            ("summaries", 1, 1)
+        ]
+    );
+    // An imported session is not active in this store.
+    assert_eq!(written(&empty), first.replace("\"active\"", "\"interrupted\""));
+    let found = empty.read().counts().unwrap();
+    assert_eq!(found.vector_backlog, full.read().counts().unwrap().vector_backlog - 1);
+}
+
+#[test]
+fn repeated_import_adds_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut full = furnished(dir.path());
+    let before = written(&full);
+    let path = dir.path().join("export.json");
+    std::fs::write(&path, &before).unwrap();
+    assert_eq!(bring(&mut full, &path).unwrap().imported(), 0);
+    assert_eq!(written(&full), before);
+    // The other store still has the row; its copy is not imported here.
+    let line = |text: &str| before.lines().find(|line| line.contains(text)).unwrap().to_owned();
+    let forgotten = line("By hand").replace("By hand", "Forget me");
+    let other = PublicId::new().to_string();
+    let uid = forgotten.split('"').nth(3).unwrap().to_owned();
+    let document = format!(
+        "{{\"format\":\"claude-mem\",\"version\":1,\"observations\":[{}]}}",
+        forgotten.trim_end_matches(',').replace(&uid, &other)
+    );
+    std::fs::write(&path, document).unwrap();
+    let report = bring(&mut full, &path).unwrap();
+    let tally = &report.kinds[0].1;
+    assert_eq!((tally.found, tally.imported, tally.skipped.get(&SkipReason::Forgotten)), (1, 0, Some(&1)));
+}
+
+#[test]
+fn legacy_export_is_read_in_any_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path(), "ours.db");
+    let path = dir.path().join("theirs.json");
+    let text = r#"{"exportedAt": "2026-01-01", "totalObservations": 1,
+        "observations": [{"id": 1, "memory_session_id": "m1", "project": "shop", "type": "bugfix", "title": "Carts expire",
+            "narrative": "Too soon.", "facts": "[\"24 h\"]", "concepts": ["gotcha"], "prompt_number": 1,
+            "created_at_epoch": 1700000001000}],
+        "sessions": [{"id": 1, "content_session_id": "c1", "memory_session_id": "m1", "project": "shop",
+            "started_at_epoch": 1700000000000, "status": "completed"}],
+        "summaries": [{"id": 1, "memory_session_id": "m1", "project": "shop", "request": "Fix", "completed": "Done",
+            "created_at_epoch": 1700000002000}, 7],
+        "prompts": [{"id": 1, "content_session_id": "c1", "prompt_number": 1, "prompt_text": "Fix the cart",
+            "created_at_epoch": 1700000000500}]}"#;
+    std::fs::write(&path, text).unwrap();
+    let report = bring(&mut store, &path).unwrap();
+    let kinds = report.kinds.iter().map(|(kind, tally)| (*kind, tally.found, tally.imported));
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [("sdk_sessions", 1, 1), ("user_prompts", 1, 1), ("observations", 1, 1), ("session_summaries", 2, 1)]
+    );
+    assert_eq!(store.read().counts().unwrap().sessions, 1);
+    assert_eq!(bring(&mut store, &path).unwrap().imported(), 0);
+}
+
+#[test]
+fn other_documents_are_rejected_unchanged() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path(), "ours.db");
+    let path = dir.path().join("some.json");
+    for (text, want) in [
+        ("{}", "not a known export format"),
+        ("[1]", "expected an export"),
+        ("{\"format\":\"claude-mem\",\"version\":2}", "another version"),
+        ("{\"format\":\"other\",\"sessions\":[]}", "not a known export format"),
+        ("{\"format\":\"claude-mem\",\"version\":1,\"sessions\":[", "EOF"),
+        ("", "EOF"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = bring(&mut store, &path).unwrap_err().to_string();
+        assert!(error.contains(want), "{text:?}: {error}");
+    }
+    assert!(store.read().import_runs().unwrap().is_empty());
+}
+
+#[test]
+fn imported_text_is_redacted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path(), "ours.db");
+    let path = dir.path().join("export.json");
+    let uid = PublicId::new();
+    let text = format!(
+        r#"{{"format":"claude-mem","version":1,"observations":[{{"uid":"{uid}","type":"change","level":"user","created_at":1,
+        "title":"The key is AKIAQ3EGRJ7HZ5XN2M4P","narrative":"a <private>secret</private> b"}}]}}"#
+    );
+    std::fs::write(&path, text).unwrap();
+    bring(&mut store, &path).unwrap();
+    let all = written(&store);
+    assert!(!all.contains("AKIAQ3") && !all.contains("secret<") && all.contains("[redacted:"), "{all}");
+}
+
+#[test]
+fn unreadable_projects_and_tombstones_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (full, mut empty) = (furnished(dir.path()), store(dir.path(), "empty.db"));
+    let mut document: serde_json::Value = serde_json::from_str(&written(&full)).unwrap();
+    document["projects"][0]["name"] = 7.into();
+    document["tombstones"][0] = 7.into();
+    let path = dir.path().join("export.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    let report = bring(&mut empty, &path).unwrap();
+    let unreadable = |name: &str| {
+        let found = report.kinds.iter().find(|(kind, _)| *kind == name);
+        found.map(|(_, tally)| tally.skipped[&SkipReason::Unreadable])
+    };
+    assert_eq!(unreadable("projects"), Some(1));
+    assert_eq!(unreadable("tombstones"), Some(1));
+    assert_eq!(unreadable("sessions"), Some(1));
+    let counts = empty.read().counts().unwrap();
+    assert_eq!((counts.observations, counts.prompts), (0, 0));
+}

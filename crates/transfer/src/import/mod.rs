@@ -1,0 +1,26 @@
+//! Imports memories from the legacy program's database or JSON, our own JSON, and client transcripts.
+//!
+//! Imported rows keep their original times and projects. [`ImportWriter`] stores them, and the
+//! [`ImportReport`] counts every row that was found as either imported or skipped for a
+//! [`SkipReason`].
+//!
+//! Invariant: every row goes through `clean` or the transcript reader, so nothing private or secret is
+//! imported. Rows that are present, forgotten or ignored are skipped. Repeating an import, after it
+//! finished or was killed, gives the same result as one complete run. Every row records its run, so
+//! that a run can be undone. An import uses no model (it costs no tokens) and no network, and prints
+//! nothing.
+
+mod clean;
+mod import_context;
+mod import_run;
+mod import_writer;
+pub mod json;
+pub mod legacy;
+mod report;
+pub mod transcripts;
+
+pub use clean::CleanRejection;
+pub use import_context::{ImportContext, ImportError, ImportProgress, NoProgress};
+pub use import_run::{acquire_import_lock, undo_run};
+pub use import_writer::ImportWriter;
+pub use report::{ImportReport, ImportTally, SkipReason};

@@ -1,0 +1,232 @@
+//! Finds the transcripts below a folder and sorts them by start time.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use claude_mem_capture::transcript;
+use claude_mem_capture::transcript::{SubagentTranscript, TranscriptHeader};
+use claude_mem_core::clock::Millis;
+
+/// Seconds since its last record within which a transcript may still be written to.
+const IMPORT_LIVE_SECONDS: i64 = 600;
+
+/// Maximum directory levels below the given folder that are searched for transcripts.
+const IMPORT_DEPTH_MAX: usize = 6;
+
+/// Bytes at the end of a transcript that are searched for its last timestamp.
+const TRANSCRIPT_END_BYTES: u64 = 1 << 20;
+
+/// The transcripts of one session.
+#[derive(Clone, Debug)]
+pub(super) struct FoundSession {
+    pub path: PathBuf,
+    pub session: String,
+    pub header: TranscriptHeader,
+    pub agents: Vec<SubagentTranscript>,
+    /// Time of the last record.
+    pub last_at: Millis,
+    /// Older records are a copy of the session that this one continues.
+    pub since: Option<Millis>,
+    /// The last record is older than `IMPORT_LIVE_SECONDS`.
+    pub ended: bool,
+    /// The file is empty or holds no record with a session id.
+    pub is_empty: bool,
+    /// The session is a memory program's conversation with its compressor.
+    pub is_compressor: bool,
+    /// Why the file could not be read.
+    pub unreadable: Option<String>,
+    bytes: u64,
+}
+
+impl FoundSession {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Result of a scan for transcripts.
+#[derive(Debug)]
+pub(super) struct TranscriptScan {
+    /// Sessions, oldest first.
+    pub sessions: Vec<FoundSession>,
+    /// Files and folders that could not be read, with the reason.
+    pub unreadable: Vec<String>,
+}
+
+/// Scans a folder recursively, or a single transcript.
+pub(super) fn scan_transcripts(root: &Path, now: Millis) -> io::Result<TranscriptScan> {
+    let mut files = TranscriptFiles::default();
+    if root.is_file() {
+        files.mains.push(root.to_owned());
+        let agents = root.with_extension("").join("subagents");
+        if agents.is_dir() {
+            files.collect(&agents, 0)?;
+        }
+    } else {
+        files.collect(root, 0)?;
+    }
+    let mut agents = files.agents_by_session();
+    let mut found: Vec<FoundSession> = Vec::new();
+    for path in files.mains {
+        found.push(inspect_session(path, &mut agents, now));
+    }
+    found.sort_by(|a, b| (a.header.at, &a.path).cmp(&(b.header.at, &b.path)));
+    mark_continued(&mut found);
+    Ok(TranscriptScan { sessions: found, unreadable: files.unreadable })
+}
+
+#[derive(Default)]
+struct TranscriptFiles {
+    mains: Vec<PathBuf>,
+    agents: Vec<SubagentTranscript>,
+    unreadable: Vec<String>,
+}
+
+impl TranscriptFiles {
+    fn collect(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            match entry {
+                Ok(entry) => paths.push(entry.path()),
+                // Use the entries that were listed before the error.
+                Err(why) => {
+                    self.add_unreadable(folder, &why);
+                    break;
+                }
+            }
+        }
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                // An unreadable folder does not stop the scan of the others.
+                if depth < IMPORT_DEPTH_MAX
+                    && let Err(why) = self.collect(&path, depth + 1)
+                {
+                    self.add_unreadable(&path, &why);
+                }
+            } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+                match transcript::subagent_transcript(path.clone()) {
+                    Some(agent) => self.agents.push(agent),
+                    None => self.mains.push(path),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_unreadable(&mut self, folder: &Path, why: &io::Error) {
+        self.unreadable.push(format!("{}: {why}", folder.display()));
+    }
+
+    /// Groups subagent transcripts by session. Newer clients store them in the session's folder; those
+    /// of older clients name their session in the header.
+    fn agents_by_session(&mut self) -> HashMap<String, Vec<SubagentTranscript>> {
+        let mut by_session: HashMap<String, Vec<SubagentTranscript>> = HashMap::new();
+        for agent in std::mem::take(&mut self.agents) {
+            let folder = agent.path.parent();
+            let own = folder.filter(|folder| folder.ends_with("subagents")).and_then(Path::parent);
+            let own = own.and_then(|folder| folder.file_name()?.to_str().map(str::to_owned));
+            let session = own.map_or_else(
+                || transcript::read_header(&agent.path).map(|head| head.and_then(|head| head.session)),
+                |own| Ok(Some(own)),
+            );
+            match session {
+                Ok(Some(session)) => by_session.entry(session).or_default().push(agent),
+                Ok(None) => {
+                    let why = io::Error::other("names no session");
+                    self.add_unreadable(&agent.path, &why);
+                }
+                Err(why) => self.add_unreadable(&agent.path, &why),
+            }
+        }
+        by_session
+    }
+}
+
+fn inspect_session(
+    path: PathBuf,
+    agents: &mut HashMap<String, Vec<SubagentTranscript>>,
+    now: Millis,
+) -> FoundSession {
+    let (head, unreadable) = match transcript::read_header(&path) {
+        Ok(head) => (head.unwrap_or_default(), None),
+        Err(why) => (TranscriptHeader::default(), Some(why.to_string())),
+    };
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = stem.unwrap_or_default();
+    let session = head.session.clone().unwrap_or_else(|| stem.clone());
+    let agents = agents.remove(&session).or_else(|| agents.remove(&stem)).unwrap_or_default();
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+    let own = size(&path);
+    let last_at = last_timestamp(&path).ok().flatten().or(head.at).unwrap_or_default();
+    FoundSession {
+        bytes: own + agents.iter().map(|agent| size(&agent.path)).sum::<u64>(),
+        is_empty: own == 0 || head.session.is_none(),
+        ended: now - last_at > IMPORT_LIVE_SECONDS * 1_000,
+        since: None,
+        is_compressor: is_compressor(&path).unwrap_or(false),
+        unreadable,
+        path,
+        session,
+        header: head,
+        agents,
+        last_at,
+    }
+}
+
+/// Whether the session was started by a program and its answers are observations or summaries.
+fn is_compressor(path: &Path) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(COMPRESSOR_LOOK_BYTES).read_to_end(&mut bytes)?;
+    let says = |text: &[u8]| memchr::memmem::find(&bytes, text).is_some();
+    let answers: [&[u8]; 3] =
+        [b"\"text\":\"<observation>", b"\"text\":\"<summary>", b"<observed_from_primary_session>"];
+    Ok(says(b"\"entrypoint\":\"sdk-") && answers.iter().any(|text| says(text)))
+}
+
+const COMPRESSOR_LOOK_BYTES: u64 = 64 << 10;
+
+/// Sets `since` on continued sessions. Older clients begin the transcript of a continued session with a
+/// copy of its history, timestamps included. Transcripts that start with the same message at the same
+/// time are one conversation: the longer one contributes only what the shorter one lacks.
+fn mark_continued(found: &mut [FoundSession]) {
+    type ConversationStart = (PathBuf, Millis, Option<String>);
+    let mut ends: HashMap<ConversationStart, Vec<(Millis, usize)>> = HashMap::new();
+    for (at, one) in found.iter().enumerate() {
+        if let (Some(began), Some(folder)) = (one.header.at, one.path.parent()) {
+            let begin = (folder.to_owned(), began, one.header.message.clone());
+            ends.entry(begin).or_default().push((one.last_at, at));
+        }
+    }
+    for mut group in ends.into_values() {
+        group.sort_unstable();
+        for pair in group.windows(2) {
+            found[pair[1].1].since = Some(Millis(pair[0].0.0 + 1));
+        }
+    }
+}
+
+/// The timestamp of the last record that has one.
+fn last_timestamp(path: &Path) -> io::Result<Option<Millis>> {
+    const FIELD: &[u8] = b"\"timestamp\":\"";
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    // Most lines are short, so try a small tail before the largest.
+    for look in [16 << 10, TRANSCRIPT_END_BYTES] {
+        bytes.clear();
+        file.seek(SeekFrom::Start(length.saturating_sub(look)))?;
+        Read::by_ref(&mut file).take(look).read_to_end(&mut bytes)?;
+        if let Some(at) = memchr::memmem::rfind(&bytes, FIELD) {
+            let rest = &bytes[at + FIELD.len()..];
+            let text = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+            let text = std::str::from_utf8(text).unwrap_or_default();
+            if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
+                return Ok(Some(Millis(stamp.as_millisecond())));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,19 @@
+//! Bundles the viewer's modules before the crate is compiled, so that the worker embeds one script.
+
+use std::path::Path;
+
+#[path = "build/bundle.rs"]
+mod bundle;
+
+const VIEWER: &str = "../../viewer";
+
+fn main() {
+    println!("cargo::rerun-if-changed={VIEWER}");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build/bundle.rs");
+    let read = |name: &str| std::fs::read_to_string(Path::new(VIEWER).join(name)).ok();
+    let script = bundle::join("app.js", read).unwrap_or_else(|e| panic!("{VIEWER}: {e:?}"));
+    let out = std::env::var("OUT_DIR").unwrap_or_else(|e| panic!("OUT_DIR: {e}"));
+    let path = Path::new(&out).join("app.js");
+    std::fs::write(&path, script).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}

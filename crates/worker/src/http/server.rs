@@ -1,0 +1,118 @@
+//! [`HttpServer`]: binds the port, builds the router from the route table, shuts down gracefully.
+
+use std::future::ready;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request};
+use axum::http::StatusCode;
+use axum::routing::on;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::api::ApiState;
+use super::dispatch;
+use super::handler_request::PathParams;
+use super::listener::{ListenerLimits, serve};
+use super::openapi;
+use super::routes;
+use crate::worker::WorkerContext;
+
+/// Base of the default port. The last two digits of the user id are added, so that users differ.
+const PORT: u16 = 37_700;
+
+/// Listens on 127.0.0.1, on the given port or, if that is taken, on any free one. 0 means the
+/// default port.
+pub(crate) fn bind(port: u16) -> io::Result<(TcpListener, u16)> {
+    let usual = || PORT + (rustix::process::getuid().as_raw() % 100) as u16;
+    let wanted = if port == 0 { usual() } else { port };
+    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)) {
+        Err(e) if e.kind() == io::ErrorKind::AddrInUse || e.kind() == io::ErrorKind::PermissionDenied => {
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        }
+        bound => bound?,
+    };
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+    Ok((listener, port))
+}
+
+/// A running HTTP server.
+#[derive(Debug)]
+pub(crate) struct HttpServer {
+    shutdown: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl HttpServer {
+    /// Starts to serve. Must be called inside the worker's runtime.
+    pub(crate) fn start(
+        listener: TcpListener,
+        worker: Arc<WorkerContext>,
+        env: fn(&str) -> Option<String>,
+    ) -> io::Result<Self> {
+        Self::start_with_limits(listener, worker, env, ListenerLimits::default())
+    }
+
+    /// Like [`HttpServer::start`], with other limits for connections.
+    pub(super) fn start_with_limits(
+        listener: TcpListener,
+        worker: Arc<WorkerContext>,
+        env: fn(&str) -> Option<String>,
+        limits: ListenerLimits,
+    ) -> io::Result<Self> {
+        let port = listener.local_addr()?.port();
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let (end, ending) = watch::channel(false);
+        let api = Arc::new(ApiState::new(worker, port, env, ending.clone(), describe_routes));
+        let router = build_router(&api);
+        let on_accept_error = move |error: &io::Error| api.worker.warn("failed to accept connections", error);
+        let serving = serve(listener, router, limits, on_accept_error, ending);
+        let task = tokio::spawn(serving);
+        Ok(Self { shutdown: end, task })
+    }
+
+    /// Shuts down gracefully: accepts no more requests, ends the streams and waits for running
+    /// requests, but no longer than `within`.
+    pub(crate) async fn stop(mut self, within: Duration) {
+        // Without receivers the server has ended already.
+        let _ = self.shutdown.send(true);
+        if tokio::time::timeout(within, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+}
+
+/// The OpenAPI document of all routes.
+fn describe_routes() -> serde_json::Value {
+    openapi::describe(&routes::routes())
+}
+
+/// Builds the router from the route table, with fallbacks for everything else.
+fn build_router(api: &Arc<ApiState>) -> Router {
+    let mut router = Router::new();
+    for route in routes::routes() {
+        let route = Arc::new(route);
+        let (owner, path, method) = (Arc::clone(api), route.path, route.method);
+        // The guard has to run first, so axum must not reject an undecodable path itself.
+        let handler = move |params: Result<RawPathParams, _>, request: Request| {
+            let params: Result<_, RawPathParamsRejection> = params;
+            let params = params.ok().as_ref().map(PathParams::from_raw);
+            dispatch::handle_route(Arc::clone(&owner), Arc::clone(&route), params, request)
+        };
+        router = router.route(path, on(method.filter(), handler));
+    }
+    let (nothing, not_so) = (Arc::clone(api), Arc::clone(api));
+    router
+        .fallback(move |request: Request| {
+            ready(dispatch::handle_unmatched(&nothing, request, StatusCode::NOT_FOUND))
+        })
+        .method_not_allowed_fallback(move |request: Request| {
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            ready(dispatch::handle_unmatched(&not_so, request, status))
+        })
+}

@@ -1,0 +1,184 @@
+//! [`ViewBuilder`] makes the JSON views of stored rows.
+
+use std::collections::HashMap;
+
+use super::problem::Problem;
+use super::rows::{
+    MessageView, ObservationView, ProjectRef, PromptView, RowView, SessionRef, SessionView, SummaryView,
+    handle,
+};
+use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
+use claude_mem_store::{
+    FinalMessageRow, Observation, PromptRow, RowKind, SessionRow, StoreError, StoreReader, SummaryRow,
+};
+
+/// Builds views, and caches the names of projects and sessions.
+pub(super) struct ViewBuilder<'r> {
+    reads: &'r StoreReader<'r>,
+    projects: HashMap<ProjectId, Option<String>>,
+    sessions: HashMap<SessionId, Option<SessionRef>>,
+}
+
+impl<'r> ViewBuilder<'r> {
+    pub(super) fn new(reads: &'r StoreReader<'r>) -> Self {
+        Self { reads, projects: HashMap::new(), sessions: HashMap::new() }
+    }
+
+    /// The view of one row, `None` if it does not exist.
+    pub(super) fn row(&mut self, kind: RowKind, id: i64) -> Result<Option<RowView>, Problem> {
+        let row = match kind {
+            RowKind::Observation => self.reads.observation(ObservationId(id)).map(AnyStoredRow::Observation),
+            RowKind::Summary => self.reads.summary(SummaryId(id)).map(AnyStoredRow::Summary),
+            RowKind::Prompt => self.reads.prompt(PromptId(id)).map(AnyStoredRow::Prompt),
+            RowKind::Message => self.reads.final_message(FinalMessageId(id)).map(AnyStoredRow::Message),
+        };
+        match row {
+            Err(StoreError::NoSuchRow { .. }) => Ok(None),
+            Ok(AnyStoredRow::Observation(row)) => {
+                Ok(Some(RowView::Observation(Box::new(self.observation(row)?))))
+            }
+            Ok(AnyStoredRow::Summary(row)) => Ok(Some(RowView::Summary(Box::new(self.summary(row)?)))),
+            Ok(AnyStoredRow::Prompt(row)) => Ok(Some(RowView::Prompt(self.prompt(row)?))),
+            Ok(AnyStoredRow::Message(row)) => Ok(Some(RowView::Message(self.message(row)?))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn observation(&mut self, row: Observation) -> Result<ObservationView, Problem> {
+        Ok(ObservationView {
+            id: row.id,
+            handle: handle(RowKind::Observation, row.id.0),
+            kind: RowKind::Observation,
+            observation_type: row.kind,
+            title: row.title,
+            subtitle: row.subtitle,
+            narrative: row.narrative,
+            facts: row.facts,
+            concepts: row.concepts,
+            files_read: row.files_read,
+            files_modified: row.files_modified,
+            project: self.project(row.project)?,
+            session: self.session(row.session)?,
+            prompt_number: row.prompt_number,
+            level: row.level,
+            branch: row.branch,
+            agent_type: row.agent_type,
+            origin: row.origin,
+            made_by: row.made_by,
+            discovery_tokens: row.discovery_tokens,
+            read_tokens: row.read_tokens,
+            pinned: row.pinned,
+            wrong: row.wrong,
+            replaced_by: row.replaced_by,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+
+    pub(super) fn summary(&mut self, row: SummaryRow) -> Result<SummaryView, Problem> {
+        Ok(SummaryView {
+            id: row.id,
+            handle: handle(RowKind::Summary, row.id.0),
+            kind: RowKind::Summary,
+            request: row.request,
+            investigated: row.investigated,
+            learned: row.learned,
+            completed: row.completed,
+            next_steps: row.next_steps,
+            notes: row.notes,
+            files_read: row.files_read,
+            files_edited: row.files_edited,
+            project: self.project(row.project)?,
+            session: self.session(Some(row.session))?,
+            prompt_number: row.prompt_number,
+            branch: row.branch,
+            origin: row.origin,
+            made_by: row.made_by,
+            discovery_tokens: row.discovery_tokens,
+            read_tokens: row.read_tokens,
+            created_at: row.created_at,
+        })
+    }
+
+    pub(super) fn prompt(&mut self, row: PromptRow) -> Result<PromptView, Problem> {
+        Ok(PromptView {
+            id: row.id,
+            handle: handle(RowKind::Prompt, row.id.0),
+            kind: RowKind::Prompt,
+            text: row.text,
+            private: row.private,
+            number: row.number,
+            project: self.project(row.project)?,
+            session: self.session(Some(row.session))?,
+            created_at: row.created_at,
+        })
+    }
+
+    pub(super) fn message(&mut self, row: FinalMessageRow) -> Result<MessageView, Problem> {
+        Ok(MessageView {
+            id: row.id,
+            handle: handle(RowKind::Message, row.id.0),
+            kind: RowKind::Message,
+            text: row.text,
+            prompt_number: row.prompt_number,
+            agent_type: row.agent_type,
+            project: self.project(row.project)?,
+            session: self.session(Some(row.session))?,
+            created_at: row.created_at,
+        })
+    }
+
+    /// The view of a session.
+    pub(super) fn session_view(&mut self, row: SessionRow) -> Result<SessionView, Problem> {
+        let (observations, summaries) = self.reads.counts_of_session(row.id)?;
+        Ok(SessionView {
+            id: row.id,
+            client: row.client,
+            client_session: row.client_session,
+            project: self.project(row.project)?,
+            branch: row.branch,
+            title: row.user_prompt,
+            status: row.status,
+            prompt_counter: row.prompt_counter,
+            created_at: row.created_at,
+            last_activity_at: row.last_activity,
+            completed_at: row.completed_at,
+            observations,
+            summaries,
+        })
+    }
+
+    fn project(&mut self, id: Option<ProjectId>) -> Result<Option<ProjectRef>, Problem> {
+        let Some(id) = id else { return Ok(None) };
+        if !self.projects.contains_key(&id) {
+            self.projects.insert(id, self.reads.project_name(id)?);
+        }
+        let name = self.projects.get(&id).cloned().flatten();
+        Ok(name.map(|name| ProjectRef { id, name }))
+    }
+
+    fn session(&mut self, id: Option<SessionId>) -> Result<Option<SessionRef>, Problem> {
+        let Some(id) = id else { return Ok(None) };
+        if !self.sessions.contains_key(&id) {
+            let found = match self.reads.session(id) {
+                Err(StoreError::NoSuchRow { .. }) => None,
+                found => Some(found?),
+            };
+            let found = found.map(|session| SessionRef {
+                id,
+                client_session: session.client_session,
+                title: session.user_prompt,
+            });
+            self.sessions.insert(id, found);
+        }
+        Ok(self.sessions.get(&id).cloned().flatten())
+    }
+}
+
+/// A stored row of any kind.
+enum AnyStoredRow {
+    Observation(Observation),
+    Summary(SummaryRow),
+    Prompt(PromptRow),
+    Message(FinalMessageRow),
+}

@@ -1,0 +1,27 @@
+//! Handles the `recall` request of a hook: finds the memories to show and, once the hook has
+//! acknowledged them, records them as shown.
+
+use crate::worker::WorkerContext;
+use claude_mem_core::clock;
+use claude_mem_recall::moment::Moment;
+use claude_mem_recall::recall::Recalled;
+use claude_mem_store::StoreError;
+
+/// Finds relevant memories by lexical and vector search.
+pub(super) fn recall(worker: &WorkerContext, moment: &Moment) -> Result<Recalled, StoreError> {
+    worker.engines.with_engine(|engine| {
+        engine.view(|reads, mut leg| moment.recall(&reads, leg.as_mut(), &clock::zone()))
+    })
+}
+
+/// Records the recalled memories as shown, after the hook's acknowledgement.
+pub(super) fn acknowledge(
+    worker: &WorkerContext,
+    moment: &Moment,
+    recalled: &Recalled,
+) -> Result<(), StoreError> {
+    let entries = moment.listener.told(moment.need.place(), &recalled.items, clock::now().millis());
+    worker
+        .store
+        .with(|store| store.write(|tx| entries.iter().try_for_each(|entry| tx.record_feedback(entry))))
+}

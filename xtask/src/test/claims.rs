@@ -1,0 +1,194 @@
+//! Claims of ARCHITECTURE.md about where a name may stand, held by a lexical scan of the product's sources.
+
+use std::path::Path;
+
+use super::rust_source::{self, RustSource, StringLiteral};
+use crate::cargo;
+
+/// Crates whose sources are not the product's.
+const TOOLS: &[&str] = &["bench", "rig"];
+
+/// Crates that take the time as a parameter.
+const WITHOUT_CLOCK: &[&str] = &["distil", "models", "recall", "redact", "search", "store"];
+
+/// Files that start processes themselves: the first two are the registry of children, the others start what
+/// must outlive us or share our terminal (see `core/src/child/mod.rs`).
+const SPAWNERS: &[&str] = &[
+    "core/src/child/spawner.rs",
+    "core/src/child/shim.rs",
+    "capture/src/ipc/spawn.rs",
+    "claude-mem/src/cli/open.rs",
+    "claude-mem/src/cli/edit.rs",
+    "claude-mem/src/cli/install/ask.rs",
+];
+
+/// Names that only some files may spell as string literals.
+struct ReservedNames {
+    names: &'static [&'static str],
+    /// Names that are words of their own, reserved only where they are joined to a path.
+    joined: &'static [&'static str],
+    owner: &'static str,
+    /// Other files that may spell them, and which name they mean by it.
+    exceptions: &'static [(&'static str, &'static str)],
+}
+
+const RESERVED_NAMES: &[ReservedNames] = &[
+    ReservedNames {
+        names: &[
+            "claude-mem.db",
+            "import.lock",
+            "installed.json",
+            "settings.json",
+            "settings.lock",
+            "vectors.db",
+            "worker.lock",
+            "worker.pid",
+            "worker.sock",
+            "worker.started",
+        ],
+        joined: &[
+            "backups",
+            "children",
+            "clients",
+            "compressor",
+            "importing",
+            "logs",
+            "muted",
+            "paused",
+            "plugin",
+            "recovering",
+            "rehearsal",
+            "spool",
+            "token",
+        ],
+        owner: "core/src/paths.rs",
+        exceptions: &[
+            ("setup/src/install/plan.rs", "the client's settings.json"),
+            ("setup/src/install/check.rs", "the child registry of a temporary directory"),
+            ("claude-mem/src/cli/doctor.rs", "the administrator's managed-settings.json"),
+        ],
+    },
+    ReservedNames {
+        names: &[
+            "claude-code",
+            "PostCompact",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "PreCompact",
+            "PreToolUse",
+            "SessionEnd",
+            "SessionStart",
+            "SubagentStop",
+            "UserPromptSubmit",
+        ],
+        joined: &[],
+        owner: "core/src/agents.rs",
+        exceptions: &[
+            ("setup/src/install/client.rs", "the events to register, by client version"),
+            ("setup/src/install/check.rs", "the calls of a test session"),
+            ("setup/src/install/find.rs", "the name of the client's npm package"),
+            ("claude-mem/src/cli/doctor.rs", "the client's directory in /etc"),
+        ],
+    },
+];
+
+/// Files that break a claim, one line each.
+pub(super) fn broken_claims() -> anyhow::Result<Vec<String>> {
+    let crates = cargo::root().join("crates");
+    let mut broken = Vec::new();
+    for folder in std::fs::read_dir(&crates)? {
+        let name = folder?.file_name().to_string_lossy().into_owned();
+        let sources = crates.join(&name).join("src");
+        if TOOLS.contains(&name.as_str()) || !sources.is_dir() {
+            continue;
+        }
+        for source in rust_source::read_sources(&sources)? {
+            broken.extend(faults(&name, &source));
+        }
+    }
+    broken.sort();
+    Ok(broken)
+}
+
+fn faults(crate_name: &str, source: &RustSource) -> Vec<String> {
+    let path = Path::new(crate_name).join("src").join(&source.path).to_string_lossy().into_owned();
+    let is_file = |known: &str| path == known;
+    let mut found = Vec::new();
+    for (number, line) in source.code.lines().enumerate() {
+        let at = format!("crates/{path}:{}", number + 1);
+        if line.contains("Command::new(") && !SPAWNERS.iter().any(|known| is_file(known)) {
+            found.push(format!("{at} starts a process without the child registry"));
+        }
+        if WITHOUT_CLOCK.contains(&crate_name) && (line.contains("clock::now") || line.contains("Zoned::now"))
+        {
+            found.push(format!("{at} reads the clock; this crate takes the time as a parameter"));
+        }
+    }
+    for reserved in RESERVED_NAMES {
+        if is_file(reserved.owner) || reserved.exceptions.iter().any(|(known, _)| is_file(known)) {
+            continue;
+        }
+        for literal in &source.literals {
+            if let Some(name) = reserved.spelled_in(literal) {
+                let (line, owner) = (literal.line, reserved.owner);
+                found.push(format!("crates/{path}:{line} spells {name:?}, which belongs to {owner}"));
+            }
+        }
+    }
+    found
+}
+
+impl ReservedNames {
+    /// The reserved name in a literal. A text with blanks is a message for people.
+    fn spelled_in(&self, literal: &StringLiteral) -> Option<&'static str> {
+        if literal.text.contains(char::is_whitespace) {
+            return None;
+        }
+        let parts = || literal.text.split('/');
+        let is_name =
+            |name: &&&str| parts().any(|part| part == **name || part.starts_with(&format!("{name}.")));
+        let found = self.names.iter().find(is_name).or_else(|| {
+            let is_joined = |name: &&&str| literal.joined && literal.text == **name;
+            self.joined.iter().find(is_joined)
+        });
+        found.copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults_in(crate_name: &str, path: &str, code: &str) -> Vec<String> {
+        faults(crate_name, &RustSource::parse(path, code))
+    }
+
+    #[test]
+    fn names_are_reserved_to_their_file() {
+        let code = "fn f() { dir.join(\"worker.pid\"); dir.join(\"spool\"); say(\"spool\"); }\n";
+        let found = faults_in("worker", "a.rs", code);
+        assert_eq!(
+            found,
+            [
+                "crates/worker/src/a.rs:1 spells \"worker.pid\", which belongs to core/src/paths.rs",
+                "crates/worker/src/a.rs:1 spells \"spool\", which belongs to core/src/paths.rs",
+            ]
+        );
+        assert_eq!(faults_in("core", "paths.rs", code), [""; 0]);
+        assert_eq!(faults_in("worker", "a.rs", "fn f() { say(\"worker.pid is gone\"); }\n"), [""; 0]);
+    }
+
+    #[test]
+    fn client_words_are_reserved_to_agents() {
+        let code = "const E: &str = \"PostToolUse\";\n";
+        assert_eq!(faults_in("capture", "a.rs", code).len(), 1);
+        assert_eq!(faults_in("core", "agents.rs", code), [""; 0]);
+    }
+
+    #[test]
+    fn processes_and_the_clock_are_reserved() {
+        let code = "fn f() {\n    Command::new(program);\n    clock::now();\n}\n";
+        assert_eq!(faults_in("search", "a.rs", code).len(), 2);
+        assert_eq!(faults_in("core", "child/spawner.rs", code), [""; 0]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Which crate may depend on what, read from the manifests that Cargo obeys.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, bail};
+use serde::Deserialize;
+
+use crate::cargo;
+
+/// Libraries that only one of our crates may name: the store speaks SQL, the worker is asynchronous, the
+/// providers reach the network, the executable parses a command line.
+const RESERVED: &[(&str, &str)] = &[
+    ("rusqlite", "claude-mem-store"),
+    ("tokio", "claude-mem-worker"),
+    ("axum", "claude-mem-worker"),
+    ("ureq", "claude-mem-models"),
+    ("clap", "claude-mem"),
+];
+
+/// Crates for developers, which ship nothing.
+const TOOLS: &[&str] = &["claude-mem-bench", "claude-mem-rig", "xtask"];
+
+/// The crate whose code a hook runs, and what it must not link: each of these costs start-up time or
+/// brings what a hook never does.
+const HOOK_CRATE: &str = "claude-mem-capture";
+const NOT_IN_HOOK: &[&str] = &["axum", "clap", "hyper", "indicatif", "regex", "rustls", "tokio", "ureq"];
+
+#[derive(Debug, Deserialize)]
+struct WorkspaceMetadata {
+    packages: Vec<PackageManifest>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PackageManifest {
+    name: String,
+    dependencies: Vec<ManifestDependency>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ManifestDependency {
+    name: String,
+    /// `None` for an ordinary dependency.
+    kind: Option<String>,
+}
+
+/// Dependencies that a crate must not have, one line each.
+pub(super) fn forbidden_dependencies() -> anyhow::Result<Vec<String>> {
+    let mut wrong = reserved_dependencies(&metadata()?);
+    let linked = linked_crates(HOOK_CRATE)?;
+    let foreign = NOT_IN_HOOK.iter().filter(|name| linked.contains(**name));
+    wrong.extend(foreign.map(|name| format!("{HOOK_CRATE} links {name}")));
+    Ok(wrong)
+}
+
+fn metadata() -> anyhow::Result<WorkspaceMetadata> {
+    let output =
+        cargo::cargo().args(["metadata", "--no-deps", "--format-version", "1", "--locked"]).output()?;
+    serde_json::from_slice(&output.stdout).context("`cargo metadata` printed something else")
+}
+
+fn reserved_dependencies(metadata: &WorkspaceMetadata) -> Vec<String> {
+    let products = metadata.packages.iter().filter(|package| !TOOLS.contains(&package.name.as_str()));
+    products
+        .flat_map(|package| package.dependencies.iter().map(move |dependency| (package, dependency)))
+        .filter(|(_, dependency)| dependency.kind.is_none())
+        .filter_map(|(package, dependency)| {
+            let (_, owner) = RESERVED.iter().find(|(name, _)| *name == dependency.name)?;
+            let is_owner = package.name == *owner;
+            (!is_owner)
+                .then(|| format!("{} depends on {}, which is for {owner}", package.name, dependency.name))
+        })
+        .collect()
+}
+
+/// Every crate that is linked with `package`.
+fn linked_crates(package: &str) -> anyhow::Result<BTreeSet<String>> {
+    let output = cargo::cargo()
+        .args(["tree", "--locked", "--package", package, "--edges", "normal", "--prefix", "none"])
+        .output()?;
+    let tree = String::from_utf8(output.stdout)?;
+    let names: BTreeSet<String> =
+        tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+    if !names.contains(package) {
+        bail!("`cargo tree --package {package}` printed no tree");
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reserved_library_elsewhere_is_reported() {
+        let text = r#"{"packages": [
+            {"name": "claude-mem-core", "dependencies": [
+                {"name": "rusqlite", "kind": null},
+                {"name": "clap", "kind": "dev"}]},
+            {"name": "claude-mem-store", "dependencies": [{"name": "rusqlite", "kind": null}]},
+            {"name": "xtask", "dependencies": [{"name": "clap", "kind": null}]}]}"#;
+        let metadata = serde_json::from_str(text).unwrap();
+        let wrong = reserved_dependencies(&metadata);
+        assert_eq!(wrong, ["claude-mem-core depends on rusqlite, which is for claude-mem-store"]);
+    }
+}
