@@ -1,66 +1,54 @@
-//! The interactive client, driven by keys.
+//! The interactive client, driven by key presses.
 
 use rig::Sandbox;
 use rig::client::{self, CURRENT};
-use rig::model::{Script, ScriptedModel, Turn};
-use rig::sandbox::{EVENTS, Fired};
-use rig::tui::Tui;
+use rig::model::{ModelScript, ModelTurn, ScriptedModel};
+use rig::sandbox::{EVENTS, FiredHook};
+use rig::tui::TuiSession;
 
 #[test]
-fn clearing_at_the_terminal_ends_one_session_and_starts_another() {
+fn clear_ends_one_session_and_starts_another() {
     let Some(client) = client::or_skip(CURRENT) else {
         return;
     };
-    let script = Script::session().turns([Turn::text("Good morning."), Turn::text("Good night.")]);
+    let script =
+        ModelScript::session().turns([ModelTurn::text("Good morning."), ModelTurn::text("Good night.")]);
     let model = ScriptedModel::start(script);
     let home = Sandbox::new().with_client(&client).with_model(&model);
     home.watch_hooks(&EVENTS);
-    let mut tui = match Tui::start(&home, &[]) {
+    let mut tui = match TuiSession::start(&home, &[]) {
         Ok(tui) => tui,
         Err(missing) => return println!("skipped: {missing}"),
     };
     tui.wait_for("Claude Code");
     tui.submit("Say good morning");
     tui.wait_for("Good morning.");
+    // The client shows text while hooks still run: the recorded hooks say when a step is over.
+    home.wait_for_fired_hooks("Stop", 1);
     tui.submit("/clear");
+    home.wait_for_fired_hooks("SessionEnd", 1);
+    home.wait_for_fired_hooks("SessionStart", 2);
     tui.submit("Say good night");
     tui.wait_for("Good night.");
+    home.wait_for_fired_hooks("Stop", 2);
     tui.submit("/exit");
-    let output = tui.end();
+    let output = tui.wait_for_exit();
     assert!(!output.timed_out, "{output}");
 
-    let fired = home.fired();
-    let told = |f: &Fired| {
-        let why = f.payload["source"]
-            .as_str()
-            .or(f.payload["reason"].as_str());
-        format!("{} {}", f.event, why.unwrap_or_default())
-            .trim()
-            .to_owned()
+    let fired = home.fired_hooks();
+    let told = |f: &FiredHook| {
+        let why = f.payload["source"].as_str().or(f.payload["reason"].as_str());
+        format!("{} {}", f.event, why.unwrap_or_default()).trim().to_owned()
     };
-    let (before, after) = fired.split_at(4);
-    let told_before: Vec<_> = before.iter().map(told).collect();
-    let told_after: Vec<_> = after.iter().map(told).collect();
-    assert_eq!(
-        told_before,
-        [
-            "SessionStart startup",
-            "UserPromptSubmit",
-            "Stop",
-            "SessionEnd clear"
-        ]
-    );
+    let id = |f: &FiredHook| f.payload["session_id"].to_string();
+    let (before, after): (Vec<_>, Vec<_>) = fired.iter().partition(|f| id(f) == id(&fired[0]));
+    let told_before: Vec<_> = before.into_iter().map(told).collect();
+    assert_eq!(told_before, ["SessionStart startup", "UserPromptSubmit", "Stop", "SessionEnd clear"]);
+    let cleared = id(after[0]);
+    assert!(after.iter().all(|f| id(f) == cleared), "{after:?}");
+    let told_after: Vec<_> = after.into_iter().map(told).collect();
     assert_eq!(
         told_after,
-        [
-            "SessionStart clear",
-            "UserPromptSubmit",
-            "Stop",
-            "SessionEnd prompt_input_exit"
-        ]
+        ["SessionStart clear", "UserPromptSubmit", "Stop", "SessionEnd prompt_input_exit"]
     );
-    let id = |f: &Fired| f.payload["session_id"].to_string();
-    assert!(before.iter().all(|f| id(f) == id(&before[0])));
-    assert!(after.iter().all(|f| id(f) == id(&after[0])));
-    assert_ne!(id(&before[0]), id(&after[0]));
 }
