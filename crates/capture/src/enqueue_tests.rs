@@ -3,6 +3,7 @@ use std::fs;
 use super::*;
 use claude_mem_core::event::EventBody;
 use claude_mem_core::event_key;
+use claude_mem_core::source::TextSource;
 
 fn prompt(at: i64) -> Event {
     Event {
@@ -15,7 +16,7 @@ fn prompt(at: i64) -> Event {
         agent_type: None,
         transcript_path: None,
         cut: false,
-        body: EventBody::Prompt { text: "hello".into(), private: false },
+        body: EventBody::Prompt { text: "hello".into(), private: false, source: TextSource::Prompt },
     }
 }
 

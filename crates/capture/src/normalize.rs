@@ -20,6 +20,7 @@ use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
+use claude_mem_core::source::TextSource;
 use claude_mem_redact::HeadTailLimit;
 
 /// One hook call as far as it could be decoded.
@@ -143,8 +144,12 @@ impl DecodedHookCall<'_> {
     fn prompt(&self) -> EventBody {
         let text = self.text_field(|wire| wire.prompt);
         match (self.privacy(), text) {
-            (PromptPrivacy::All, _) | (_, None) => EventBody::Prompt { text: String::new(), private: true },
-            (_, Some(text)) => EventBody::Prompt { text: redact_message(&text), private: false },
+            (PromptPrivacy::All, _) | (_, None) => {
+                EventBody::Prompt { text: String::new(), private: true, source: TextSource::Prompt }
+            }
+            (_, Some(text)) => {
+                EventBody::Prompt { text: redact_message(&text), private: false, source: TextSource::Prompt }
+            }
         }
     }
 

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::source::TextSource;
 
 fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
     let wire = payload::decode_payload(payload).ok();
@@ -95,7 +96,7 @@ fn private_prompt_has_no_text() {
         ("fix it <private>canary</private>", "fix it ", false),
     ] {
         let body = body(&json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
-        let want = EventBody::Prompt { text: text.into(), private };
+        let want = EventBody::Prompt { text: text.into(), private, source: TextSource::Prompt };
         assert_eq!(body, Some(want), "{prompt}");
     }
 }
@@ -109,7 +110,7 @@ fn unreadable_prompt_counts_as_private() {
     ] {
         let taken = taken(payload, TurnSuppression::default()).unwrap();
         assert!(
-            matches!(&taken.event.body, EventBody::Prompt { text, private: true } if text.is_empty()),
+            matches!(&taken.event.body, EventBody::Prompt { text, private: true, .. } if text.is_empty()),
             "{payload}"
         );
     }

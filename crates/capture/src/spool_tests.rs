@@ -4,6 +4,7 @@ use super::*;
 use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::source::TextSource;
 
 fn event(session: &str, at: i64) -> Event {
     Event {
@@ -16,7 +17,7 @@ fn event(session: &str, at: i64) -> Event {
         agent_type: None,
         transcript_path: None,
         cut: false,
-        body: EventBody::Prompt { text: "hello".into(), private: false },
+        body: EventBody::Prompt { text: "hello".into(), private: false, source: TextSource::Prompt },
     }
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
+use crate::source::TextSource;
 
 /// One prompt with its tool calls and the agent's final message. A turn that is too long or too old
 /// is cut into several episodes, of which only the last has a `final_message`.
@@ -17,6 +18,10 @@ pub struct Episode {
     pub branch: Option<String>,
     pub prompt: Option<EpisodePrompt>,
     pub steps: Vec<EpisodeStep>,
+    /// Every other text of the turn with its source, in order: messages during the turn, words at
+    /// rejected calls, queued prompts, recaps, reports of subagents.
+    #[serde(default)]
+    pub texts: Vec<EpisodeText>,
     pub final_message: Option<FinalMessage>,
     /// The client's own summary of a compacted conversation, if one arrived in this episode.
     pub compact_summary: Option<String>,
@@ -30,6 +35,23 @@ pub struct EpisodePrompt {
     pub number: u32,
     pub text: String,
     pub at: Millis,
+    /// [`TextSource::Prompt`] only if a person typed it; the client hands plans over as prompts.
+    #[serde(default)]
+    pub source: TextSource,
+}
+
+/// A text of the turn that is neither its prompt nor its final message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeText {
+    pub source: TextSource,
+    pub text: String,
+    pub at: Millis,
+    /// The id of the message or tool call that it belongs to.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// What it refers to: for a rejection, the tool and what it was about to do.
+    #[serde(default)]
+    pub about: Option<String>,
 }
 
 /// One tool call with its result.

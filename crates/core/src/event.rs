@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Micros;
 use crate::ids::ClientSessionId;
+use crate::source::TextSource;
 
 /// One captured event, from a hook or a transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +62,19 @@ pub enum EventBody {
         /// The prompt was fully private: its text is removed and the rest of the turn not captured.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         private: bool,
+        #[serde(default, skip_serializing_if = "is_typed_prompt")]
+        source: TextSource,
+    },
+    /// A text that is neither a prompt nor a final message, such as words at a rejected call.
+    Text {
+        source: TextSource,
+        text: String,
+        /// The id of the message or tool call that it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What it refers to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<String>,
     },
     ToolUse {
         tool: String,
@@ -92,12 +106,17 @@ pub enum EventBody {
     },
 }
 
+fn is_typed_prompt(source: &TextSource) -> bool {
+    *source == TextSource::Prompt
+}
+
 impl EventBody {
     /// The kind as stored in the queue and shown by `status` and `queue list`.
     pub const fn kind_name(&self) -> &'static str {
         match self {
             Self::SessionStart { .. } => "session_start",
             Self::Prompt { .. } => "prompt",
+            Self::Text { .. } => "text",
             Self::ToolUse { .. } => "tool_use",
             Self::Stop { .. } => "stop",
             Self::SubagentStop { .. } => "subagent_stop",

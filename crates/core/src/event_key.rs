@@ -10,6 +10,7 @@
 use sha2::{Digest, Sha256};
 
 use super::event::{Event, EventBody, EventKey};
+use super::source::TextSource;
 
 /// The first 16 bytes of SHA-256 over the parts. Each part is preceded by its length, so that
 /// different lists of parts never hash the same bytes.
@@ -59,6 +60,7 @@ pub fn event_key(event: &Event, message_id: Option<&str>) -> EventKey {
     let of_session = SessionEventKeys { client: &event.client, session: &event.session.0 };
     match &event.body {
         EventBody::Prompt { text, .. } => of_session.prompt(prompt_id, text),
+        EventBody::Text { source, text, id, .. } => of_session.text(*source, id.as_deref(), text),
         EventBody::ToolUse { tool, tool_use_id, input, output, .. } => match tool_use_id {
             Some(id) => of_session.tool_result(id),
             None => of_session.tool_content(tool, input, output),
@@ -106,6 +108,16 @@ impl SessionEventKeys<'_> {
         match prompt_id {
             Some(id) => self.key(&[b"prompt", id.as_bytes()]),
             None => self.key(&[b"prompt-text", text.trim().as_bytes()]),
+        }
+    }
+
+    /// A text that is neither a prompt nor a final message: by the id of its message or tool call, else
+    /// by its words.
+    pub fn text(&self, source: TextSource, id: Option<&str>, text: &str) -> EventKey {
+        let name = source.traits().name.as_bytes();
+        match id {
+            Some(id) => self.key(&[b"text", name, id.as_bytes()]),
+            None => self.key(&[b"text-words", name, text.trim().as_bytes()]),
         }
     }
 

@@ -29,6 +29,7 @@ pub mod paths;
 pub mod pause;
 pub mod project;
 pub mod queue;
+pub mod source;
 pub mod sync;
 pub mod tokens;
 pub mod vocabulary;

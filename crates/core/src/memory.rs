@@ -162,3 +162,48 @@ pub struct CompressionOutput {
     pub observations: Vec<NewObservation>,
     pub summary: Option<NewSummary>,
 }
+
+/// What one session was for and what came of it, kept up to date with each turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionAccount {
+    /// What the session was for.
+    pub purpose: String,
+    pub done: Vec<String>,
+    pub learned: Vec<String>,
+    pub decided: Vec<String>,
+    /// Checks that ran after the last edit, with their outcome.
+    pub checked: Vec<String>,
+    pub open: Vec<String>,
+    pub files_edited: Vec<String>,
+    /// The time of the last claim.
+    pub at: Millis,
+}
+
+/// An observation of a whole session, with the claims it was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConsolidatedObservation {
+    /// Keys of its claims, the leading one first. A row that held one of them is its predecessor.
+    pub claims: Vec<String>,
+    pub observation: NewObservation,
+}
+
+/// Remaining work that a session named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewOpenItem {
+    /// Key of the claim that opened it.
+    pub claim: String,
+    pub text: String,
+    pub at: Millis,
+    /// The session itself finished it.
+    pub closed: bool,
+}
+
+/// Everything that one session leaves behind, as a pure function of its claims.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionMemories {
+    pub observations: Vec<ConsolidatedObservation>,
+    pub account: Option<SessionAccount>,
+    pub open_items: Vec<NewOpenItem>,
+    /// Texts of finished work, by which open items of earlier sessions are closed.
+    pub finished: Vec<String>,
+}

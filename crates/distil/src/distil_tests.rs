@@ -116,7 +116,7 @@ fn episode() -> impl Strategy<Value = Episode> {
     );
     parts.prop_map(|(prompt, steps, answer, compact_summary, finished, number)| Episode {
         root: "/r".into(),
-        prompt: prompt.map(|text| EpisodePrompt { number, text, at: Millis(1) }),
+        prompt: prompt.map(|text| EpisodePrompt { number, text, at: Millis(1), ..EpisodePrompt::default() }),
         steps,
         final_message: answer.map(|text| FinalMessage { text, at: Millis(2) }),
         compact_summary,
@@ -212,7 +212,12 @@ fn huge_inputs_stay_bounded() {
         edit.output = json!({ "originalFile": text });
         let episode = Episode {
             root: "/r".into(),
-            prompt: Some(EpisodePrompt { number: 1, text: text.clone(), at: Millis(1) }),
+            prompt: Some(EpisodePrompt {
+                number: 1,
+                text: text.clone(),
+                at: Millis(1),
+                ..EpisodePrompt::default()
+            }),
             steps: vec![step("Bash", json!({"command": format!("cargo test {text}")})), edit],
             final_message: Some(FinalMessage { text: text.clone(), at: Millis(2) }),
             compact_summary: Some(text.clone()),
@@ -231,6 +236,7 @@ fn the_same_episode_gives_the_same_memories() {
             number: 1,
             text: "Never use tabs, because the linter fails.".into(),
             at: Millis(1),
+            ..EpisodePrompt::default()
         }),
         final_message: Some(FinalMessage { text: "Understood: no tabs.".into(), at: Millis(2) }),
         finished: true,
@@ -252,6 +258,7 @@ fn a_vocabulary_of_one_s_own_names_the_memories() {
             number: 1,
             text: "From now on always run the formatter before you commit.".into(),
             at: Millis(1),
+            ..EpisodePrompt::default()
         }),
         finished: true,
         ..Episode::default()

@@ -72,7 +72,12 @@ impl Script {
             "user" => {
                 self.prompts += 1;
                 let at = self.tick();
-                self.now.prompt = Some(EpisodePrompt { number: self.prompts, text: body.into(), at });
+                self.now.prompt = Some(EpisodePrompt {
+                    number: self.prompts,
+                    text: body.into(),
+                    at,
+                    ..EpisodePrompt::default()
+                });
             }
             "agent" => {
                 let at = self.tick();

@@ -14,8 +14,10 @@ mod limits;
 mod account;
 mod acts;
 mod carry;
+mod claim;
 mod commands;
 mod commits;
+mod consolidate;
 mod cues;
 mod decisions;
 mod draft;
@@ -43,6 +45,8 @@ mod values;
 mod work;
 
 pub use carry::Carry;
+pub use claim::{Claim, EpisodeClaims};
+pub use consolidate::consolidate;
 pub use errors::telling as telling_error_lines;
 
 use self::account::Account;
@@ -50,7 +54,7 @@ use self::speech::Speech;
 use crate::limits::OBSERVATION_FACT_CHARS_MAX;
 use crate::limits::OBSERVATION_FACTS_MAX;
 use claude_mem_core::episode::Episode;
-use claude_mem_core::memory::{CompressionOutput, NewObservation, ObservationType};
+use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary, ObservationType};
 use claude_mem_core::vocabulary::Vocabulary;
 
 /// Maximum observations of one episode. More than this in one turn is a log, not memory.
@@ -88,6 +92,21 @@ pub fn distil(episode: &Episode, carry: &mut Carry, vocabulary: &Vocabulary) -> 
         })
     });
     CompressionOutput { observations: kept, summary: summary.flatten() }
+}
+
+/// Extracts the claims of one episode, and its summary if the turn is finished.
+pub fn extract_claims(
+    episode: &Episode,
+    carry: &mut Carry,
+    vocabulary: &Vocabulary,
+) -> (EpisodeClaims, Option<NewSummary>) {
+    let output = distil(episode, carry, vocabulary);
+    let key = |observation: &NewObservation| {
+        let parts = [observation.title.as_bytes(), observation.narrative.as_bytes()];
+        claude_mem_core::event_key::hex(&claude_mem_core::event_key::digest(&parts))
+    };
+    let claims = output.observations.into_iter().map(|o| Claim { key: key(&o), observation: o }).collect();
+    (EpisodeClaims { claims }, output.summary)
 }
 
 /// Work, what was found out on the way, and what is left broken.

@@ -8,7 +8,7 @@
 
 use crate::limits::EPISODE_EVENTS_MAX;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::episode::{Episode, EpisodePrompt, EpisodeStep, FinalMessage};
+use claude_mem_core::episode::{Episode, EpisodePrompt, EpisodeStep, EpisodeText, FinalMessage};
 use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::limits::{BACKOFF_SECONDS_MAX, LEASE_SECONDS};
 use claude_mem_store::QueuedEventHead;
@@ -121,10 +121,18 @@ pub fn build_episode<'e>(events: impl Iterator<Item = &'e Event>, place: Episode
     for event in events {
         let at = event.at.millis();
         match &event.body {
-            EventBody::Prompt { text, private } => {
+            EventBody::Prompt { text, private, source } => {
                 number += 1;
-                episode.prompt = (!private).then(|| EpisodePrompt { number, text: text.clone(), at });
+                let prompt = || EpisodePrompt { number, text: text.clone(), at, source: *source };
+                episode.prompt = (!private).then(prompt);
             }
+            EventBody::Text { source, text, id, about } => episode.texts.push(EpisodeText {
+                source: *source,
+                text: text.clone(),
+                at,
+                id: id.clone(),
+                about: about.clone(),
+            }),
             EventBody::ToolUse { tool, input, output, failed, .. } => episode.steps.push(EpisodeStep {
                 tool: tool.clone(),
                 input: input.clone(),
@@ -162,8 +170,9 @@ fn non_blank(message: Option<&String>) -> Option<String> {
 /// Whether any of the events has content to compress.
 pub fn have_content<'e>(mut events: impl Iterator<Item = &'e Event>) -> bool {
     events.any(|event| match &event.body {
-        EventBody::Prompt { text, private } => !private && !text.trim().is_empty(),
+        EventBody::Prompt { text, private, .. } => !private && !text.trim().is_empty(),
         EventBody::ToolUse { .. } => true,
+        EventBody::Text { text, .. } => !text.trim().is_empty(),
         EventBody::Stop { last_message } => non_blank(last_message.as_ref()).is_some(),
         EventBody::PostCompact { summary } => !summary.trim().is_empty(),
         EventBody::SessionStart { .. }

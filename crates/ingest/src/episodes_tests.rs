@@ -1,5 +1,6 @@
 use super::*;
 use claude_mem_core::clock::Micros;
+use claude_mem_core::source::TextSource;
 use claude_mem_store::testing::{edit, end, event, prompt, stop};
 
 const NOW: Millis = Millis(1_000_000);
@@ -85,7 +86,12 @@ fn place() -> EpisodeContext {
         project: "shop".into(),
         root: "/src/shop".into(),
         prompt_count: 4,
-        prompt: Some(EpisodePrompt { number: 4, text: "go on".into(), at: Millis(1) }),
+        prompt: Some(EpisodePrompt {
+            number: 4,
+            text: "go on".into(),
+            at: Millis(1),
+            ..EpisodePrompt::default()
+        }),
         ..EpisodeContext::default()
     }
 }
@@ -115,7 +121,7 @@ fn continued_turn_keeps_its_prompt_and_is_unfinished() {
 
 #[test]
 fn private_prompt_is_left_out() {
-    let private = EventBody::Prompt { text: String::new(), private: true };
+    let private = EventBody::Prompt { text: String::new(), private: true, source: TextSource::Prompt };
     let events = [event("s", 1, private), event("s", 2, EventBody::Stop { last_message: None })];
     let episode = build_episode(events.iter(), place());
     assert_eq!(episode.prompt, None);

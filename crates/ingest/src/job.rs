@@ -15,6 +15,7 @@ use claude_mem_core::event::Event;
 use claude_mem_core::ids::{ProjectId, SessionId};
 use claude_mem_core::memory::Origin;
 use claude_mem_core::queue::LeaseId;
+use claude_mem_core::source::TextSource;
 use claude_mem_store::{EventLease, NewSession, ReadySession, SessionStatus, Store, StoreError, StoreWriter};
 
 pub use crate::persist::{
@@ -105,6 +106,7 @@ fn build_job(tx: &StoreWriter<'_>, lease: EventLease) -> Result<EpisodeJob, Stor
         number: prompt.number,
         text: prompt.text,
         at: prompt.created_at,
+        source: TextSource::Prompt,
     });
     let project_row = row.project.map(|id| tx.project(id)).transpose()?;
     let home = project_row.as_ref();

@@ -145,14 +145,14 @@ impl EpisodeWriter<'_> {
                     number = tx.count_skipped_prompt(self.session, at)?;
                     left.forgotten += 1;
                 }
-                EventBody::Prompt { text, private } => {
+                EventBody::Prompt { text, private, source } => {
                     let (id, given) = tx.create_prompt(&NewPrompt {
                         session: self.session,
                         project: self.project,
                         prompt_id: event.prompt_id.as_deref(),
                         text,
                         private: *private,
-                        origin: Origin::User,
+                        origin: source.traits().origin,
                         import_run: self.import_run,
                         at,
                     })?;
@@ -173,7 +173,7 @@ impl EpisodeWriter<'_> {
                 EventBody::SessionEnd { .. } => {
                     tx.set_session_status(self.session, SessionStatus::Completed, at)?;
                 }
-                EventBody::ToolUse { .. } | EventBody::PreCompact { .. } => {}
+                EventBody::Text { .. } | EventBody::ToolUse { .. } | EventBody::PreCompact { .. } => {}
             }
         }
         Ok(number)

@@ -8,6 +8,7 @@ use claude_mem_core::event::{Event, EventBody, EventKey, ProjectHint};
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
 use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
 use claude_mem_core::queue::LeaseId;
+use claude_mem_core::source::TextSource;
 
 struct ScratchDatabase {
     _dir: tempfile::TempDir,
@@ -543,7 +544,7 @@ fn said_in_a_session(store: &mut Store, project: ProjectId, session: SessionId) 
         let place = place(project, session);
         let key = key(9);
         let mut said = event("s", 1);
-        said.body = EventBody::Prompt { text: text.clone(), private: false };
+        said.body = EventBody::Prompt { text: text.clone(), private: false, source: TextSource::Prompt };
         tx.accept(key, &said, Millis(1))?;
         let lease = tx.lease_session("claude-code", &said.session, 9, LeaseId(1), Millis(2))?;
         tx.settle(LeaseId(1), &[lease.unwrap().events[0].id])?;

@@ -12,6 +12,7 @@ use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::log::{LogAuthor, LogRetention, LogWriter};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::paths::DataDir;
+use claude_mem_core::source::TextSource;
 
 /// A temporary data directory, deleted on drop.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ pub fn event(session: &str, seconds: i64, body: EventBody) -> Event {
 }
 
 pub fn prompt(text: &str) -> EventBody {
-    EventBody::Prompt { text: text.into(), private: false }
+    EventBody::Prompt { text: text.into(), private: false, source: TextSource::Prompt }
 }
 
 /// An `Edit` of a file, with its tool use id.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::source::TextSource;
 use serde_json::{Value, json};
 
 const ROOT: &str = "/home/user/shop";
@@ -100,7 +101,11 @@ impl SessionEvents {
         match word {
             "user" => {
                 self.turn += 1;
-                self.push_event(EventBody::Prompt { text: body.to_owned(), private: false });
+                self.push_event(EventBody::Prompt {
+                    text: body.to_owned(),
+                    private: false,
+                    source: TextSource::Prompt,
+                });
                 (0..ROUTINE_PER_TURN).for_each(|at| self.push_routine_call(at));
             }
             "agent" => self.push_event(EventBody::Stop { last_message: Some(body.to_owned()) }),

@@ -64,7 +64,7 @@ impl<'a> RecallTrigger<'a> {
     /// The trigger of a normalized event.
     pub(super) fn from_event(agent: &CodingAgent, body: &'a EventBody) -> Self {
         match body {
-            EventBody::Prompt { text, private: false } => Self::Prompt(text),
+            EventBody::Prompt { text, private: false, .. } => Self::Prompt(text),
             EventBody::ToolUse { tool, output, failed: true, .. } if tool == agent.shell_tool => {
                 Self::Failure(output.as_str().map_or_else(|| output.to_string(), str::to_owned))
             }

@@ -20,6 +20,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
+use claude_mem_core::source::TextSource;
 use claude_mem_core::{agents, event_key};
 use claude_mem_redact::HeadTailLimit;
 
@@ -206,7 +207,8 @@ impl<'r> TranscriptReader<'r> {
         self.state.muted = muted;
         self.state.prompt_id = prompt_id;
         let text = if muted { String::new() } else { redact_message(text) };
-        let event = self.build_event(at, EventBody::Prompt { text, private: muted });
+        let event =
+            self.build_event(at, EventBody::Prompt { text, private: muted, source: TextSource::Prompt });
         self.emit(event, None);
     }
 

@@ -108,6 +108,7 @@ pub(crate) fn event_line(event: &Event) -> String {
         EventBody::SessionStart { source } => source.clone(),
         EventBody::Prompt { private: true, .. } => "(private)".to_owned(),
         EventBody::Prompt { text, .. } => text.clone(),
+        EventBody::Text { source, text, .. } => format!("{}: {text}", source.traits().name),
         EventBody::ToolUse { tool, failed, .. } => {
             format!("{tool}{}", if *failed { ", failed" } else { "" })
         }

@@ -11,6 +11,7 @@ use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::source::TextSource;
 use claude_mem_store::{PageRequest, RowFilter, Store, StoreCounts};
 use rig::Sandbox;
 use rig::fake_claude::{FakeClaude, FakeClaudeEvent, FakeClaudeScript, FakeClaudeStep};
@@ -54,7 +55,8 @@ fn spool_turn(home: &Sandbox, session: usize, number: usize) {
         duration_ms: None,
     };
     let stop = EventBody::Stop { last_message: Some(format!("answer {number}")) };
-    let prompt = EventBody::Prompt { text: format!("ask {number}"), private: false };
+    let prompt =
+        EventBody::Prompt { text: format!("ask {number}"), private: false, source: TextSource::Prompt };
     let bodies = [prompt, tool(0), tool(1), tool(2), stop];
     for (at, body) in bodies.into_iter().enumerate() {
         let event = Event {

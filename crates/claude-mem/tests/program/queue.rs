@@ -3,6 +3,7 @@ use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::ATTEMPTS_MAX;
 use claude_mem_core::queue::LeaseId;
+use claude_mem_core::source::TextSource;
 use claude_mem_store::Store;
 use insta::assert_snapshot;
 use rig::Sandbox;
@@ -27,7 +28,11 @@ fn with_events(events: u8, dead: usize) -> Sandbox {
             agent_type: None,
             transcript_path: None,
             cut: false,
-            body: EventBody::Prompt { text: "words that no list shows".to_owned(), private: false },
+            body: EventBody::Prompt {
+                text: "words that no list shows".to_owned(),
+                private: false,
+                source: TextSource::Prompt,
+            },
         };
         store.write(|writes| writes.accept(EventKey([number; 16]), &event, now)).expect("accepted");
     }
@@ -73,7 +78,7 @@ fn session_without_a_prompt_waits() {
     let listed = home.mem(&["queue", "list"]).ok().stdout;
     assert!(listed.contains("waiting for the session's prompt"), "{listed}");
     let text = "words that no list shows".to_owned();
-    hear(2, "idle", EventBody::Prompt { text, private: false });
+    hear(2, "idle", EventBody::Prompt { text, private: false, source: TextSource::Prompt });
     let status = home.mem(&["status"]).ok().stdout;
     assert!(status.contains("queue    2 waiting\n"), "{status}");
 }

@@ -119,7 +119,7 @@ fn estimated_bytes(body: &EventBody) -> u64 {
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len) as u64;
     ENVELOPE_BYTES
         + match body {
-            EventBody::Prompt { text, .. } => text.len() as u64,
+            EventBody::Prompt { text, .. } | EventBody::Text { text, .. } => text.len() as u64,
             EventBody::ToolUse { input, output, .. } => json_bytes(input) + json_bytes(output),
             EventBody::Stop { last_message } | EventBody::SubagentStop { last_message } => text(last_message),
             EventBody::PostCompact { summary } => summary.len() as u64,

@@ -9,6 +9,7 @@ use claude_mem_core::episode::EpisodePrompt;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::paths::DataDir;
+use claude_mem_core::source::TextSource;
 use claude_mem_store::{StoreError, StoreReader};
 
 /// Kind of the run in the list of imports.
@@ -65,6 +66,7 @@ pub(super) fn plan_read(
             number: prompt.number,
             text: prompt.text,
             at: prompt.created_at,
+            source: TextSource::Prompt,
         }),
         carry,
         is_known: row.is_some(),

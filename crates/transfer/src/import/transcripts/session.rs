@@ -230,12 +230,13 @@ impl<'a> SessionDistiller<'a> {
             CompressionOutput::default()
         };
         for event in just_events() {
-            if let EventBody::Prompt { text, private } = &event.body {
+            if let EventBody::Prompt { text, private, source } = &event.body {
                 self.prompt_count += 1;
                 self.last_prompt = (!private).then(|| EpisodePrompt {
                     number: self.prompt_count,
                     text: text.clone(),
                     at: event.at.millis(),
+                    source: *source,
                 });
             }
         }
