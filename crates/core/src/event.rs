@@ -62,7 +62,7 @@ pub enum EventBody {
         /// The prompt was fully private: its text is removed and the rest of the turn not captured.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         private: bool,
-        #[serde(default, skip_serializing_if = "is_typed_prompt")]
+        #[serde(default, skip_serializing_if = "TextSource::is_typed_prompt")]
         source: TextSource,
     },
     /// A text that is neither a prompt nor a final message, such as words at a rejected call.
@@ -104,10 +104,6 @@ pub enum EventBody {
     SessionEnd {
         reason: String,
     },
-}
-
-fn is_typed_prompt(source: &TextSource) -> bool {
-    *source == TextSource::Prompt
 }
 
 impl EventBody {

@@ -118,6 +118,11 @@ impl TextSource {
         self.traits().voice
     }
 
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+    pub(crate) fn is_typed_prompt(&self) -> bool {
+        *self == Self::Prompt
+    }
+
     /// Whether these are the user's own words.
     pub const fn is_user(self) -> bool {
         matches!(self.voice(), Voice::User)
