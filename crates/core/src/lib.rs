@@ -30,6 +30,7 @@ pub mod pause;
 pub mod project;
 pub mod queue;
 pub mod source;
+pub mod suggest;
 pub mod sync;
 pub mod tokens;
 pub mod vocabulary;

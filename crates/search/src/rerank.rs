@@ -1,5 +1,5 @@
-//! Reranks hits by what the score cannot know: rows that are wrong, superseded, or repeat a better
-//! row of the same turn.
+//! Reranks hits by what the score cannot know: rows that are wrong, superseded, raw text rather
+//! than memories, or repeat a better row of the same turn.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +13,8 @@ use claude_mem_store::{RowId, RowKind, StoreError, StoreReader};
 
 /// Factor for each better row of the same turn.
 const REPEATED_TURN_FACTOR: f64 = 0.6;
+/// Factor for prompts and messages: a memory of the same relevance goes before raw text.
+const RAW_TEXT_FACTOR: f64 = 0.6;
 /// Factor for a superseded observation.
 const REPLACED_FACTOR: f64 = 0.7;
 /// A superseded observation passes on its session's best score if its own is at least this share of
@@ -62,6 +64,9 @@ pub(super) fn rerank(
         };
         if let Some(score) = lifted.get(&hit.key()) {
             hit.set_score(hit.score.max(*score));
+        }
+        if matches!(hit.kind, RowKind::Prompt | RowKind::Message) {
+            hit.set_score(hit.score * RAW_TEXT_FACTOR);
         }
         if let Some(verdict) = verdict {
             if verdict.wrong && !asked.request.include_wrong {

@@ -197,7 +197,6 @@ impl MemoryTools<'_> {
         let mut ask = SearchRequest::new(query, (self.now)()).page(PageRequest::first(1));
         ask.project_scope = self.project_scope(&engine.reads(), project)?;
         ask.zone = self.zone.clone();
-        ask.fallback_to_recent = false;
         let found = engine.search(&ask).map_err(store_error_text)?;
         let best = found.results.first().map(|item| item.id);
         let about = lines::scope_note(&found.scope, best.is_none()) + &lexical_only_note(&found);

@@ -271,7 +271,6 @@ pub(super) fn semantic(
         .kinds(&[RowKind::Observation, RowKind::Summary])
         .page(PageRequest::first(limit));
     question.zone = api.zone.clone();
-    question.fallback_to_recent = false;
     let found = search::run_search(api, &question)?.results;
     let mut text = String::new();
     for item in &found {
