@@ -11,6 +11,7 @@
 mod above;
 pub mod choose;
 mod current;
+mod error_signature;
 pub mod failure;
 pub mod file;
 pub mod manual_edits;
@@ -19,6 +20,7 @@ pub mod quote;
 pub mod recall;
 mod recap;
 pub mod render;
+mod sentences;
 pub mod session_start;
 mod session_start_ask;
 pub mod starting;

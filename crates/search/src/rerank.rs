@@ -13,8 +13,9 @@ use claude_mem_store::{RowId, RowKind, StoreError, StoreReader};
 
 /// Factor for each better row of the same turn.
 const REPEATED_TURN_FACTOR: f64 = 0.6;
-/// Factor for prompts and messages: a memory of the same relevance goes before raw text.
-const RAW_TEXT_FACTOR: f64 = 0.6;
+/// Factor for prompts, messages and summaries of turns: an observation of the same relevance goes
+/// before raw text. Lower factors lose more answers among the first five rows than they gain.
+const RAW_TEXT_FACTOR: f64 = 0.85;
 /// Factor for a superseded observation.
 const REPLACED_FACTOR: f64 = 0.7;
 /// A superseded observation passes on its session's best score if its own is at least this share of
@@ -65,9 +66,6 @@ pub(super) fn rerank(
         if let Some(score) = lifted.get(&hit.key()) {
             hit.set_score(hit.score.max(*score));
         }
-        if matches!(hit.kind, RowKind::Prompt | RowKind::Message) {
-            hit.set_score(hit.score * RAW_TEXT_FACTOR);
-        }
         if let Some(verdict) = verdict {
             if verdict.wrong && !asked.request.include_wrong {
                 continue;
@@ -81,6 +79,7 @@ pub(super) fn rerank(
     }
     kept.sort_by(|a, b| b.score.total_cmp(&a.score));
     demote_repeated_turns(reads, &mut kept)?;
+    demote_raw_text(&mut kept);
     if asked.request.order != ResultOrder::Relevance {
         // Sorted by time, a row that is merely near would displace real matches.
         kept.retain(SearchHit::is_match);
@@ -164,6 +163,14 @@ fn demote_repeated_turns(reads: &StoreReader<'_>, hits: &mut [SearchHit]) -> Res
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(())
+}
+
+/// Ranks observations before prompts, messages and summaries of about the same relevance.
+fn demote_raw_text(hits: &mut [SearchHit]) {
+    for hit in hits.iter_mut().filter(|hit| hit.kind != RowKind::Observation) {
+        hit.set_score(hit.score * RAW_TEXT_FACTOR);
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
 /// The ids of the first `most` observations among the hits.
