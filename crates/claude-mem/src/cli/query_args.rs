@@ -144,6 +144,24 @@ pub(super) fn open_engine(app: &App) -> anyhow::Result<Option<SearchEngine>> {
     }))
 }
 
+/// The row to act on for an id that may be an old number, with a note if the row has moved.
+pub(super) fn current_row(reads: &StoreReader<'_>, asked: RowId) -> anyhow::Result<RowId> {
+    let resolution = reads.resolve_row(asked)?;
+    match (resolution.current(asked), resolution.notice(asked)) {
+        (None, notice) => Err(anyhow::anyhow!(notice.unwrap_or_else(|| format!("no memory {asked}")))),
+        (Some(row), Some(notice)) => {
+            crate::cli::output::print_note(notice)?;
+            Ok(row)
+        }
+        (Some(row), None) => Ok(row),
+    }
+}
+
+/// Like [`current_row`], for several ids.
+pub(super) fn current_rows(reads: &StoreReader<'_>, asked: &[RowId]) -> anyhow::Result<Vec<RowId>> {
+    asked.iter().map(|row| current_row(reads, *row)).collect()
+}
+
 /// The error for an id without a row, which may have been forgotten.
 pub(super) fn row_not_found(handle: RowId) -> anyhow::Error {
     anyhow::anyhow!(
