@@ -38,7 +38,7 @@ pub(crate) fn exact_matches_elsewhere(
     let mut notes = Vec::new();
     for place in found {
         let Some(document) = reads.document_by_id(place)? else { continue };
-        let is_memory = matches!(document.kind, RowKind::Observation | RowKind::Summary);
+        let is_memory = matches!(document.kind, RowKind::Observation | RowKind::Summary | RowKind::Account);
         let Some(other) = document.project.filter(|project| is_memory && *project != own) else {
             continue;
         };

@@ -165,9 +165,10 @@ fn demote_repeated_turns(reads: &StoreReader<'_>, hits: &mut [SearchHit]) -> Res
     Ok(())
 }
 
-/// Ranks observations before prompts, messages and summaries of about the same relevance.
+/// Ranks observations and accounts before prompts, messages and summaries of about the same relevance.
 fn demote_raw_text(hits: &mut [SearchHit]) {
-    for hit in hits.iter_mut().filter(|hit| hit.kind != RowKind::Observation) {
+    let is_memory = |kind: RowKind| matches!(kind, RowKind::Observation | RowKind::Account);
+    for hit in hits.iter_mut().filter(|hit| !is_memory(hit.kind)) {
         hit.set_score(hit.score * RAW_TEXT_FACTOR);
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
