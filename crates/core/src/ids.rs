@@ -30,6 +30,14 @@ row_id!(
 );
 row_id!(ObservationId);
 row_id!(SummaryId);
+row_id!(
+    /// The account of a whole session.
+    AccountId
+);
+row_id!(
+    /// Remaining work that a session named.
+    OpenItemId
+);
 row_id!(PromptId);
 row_id!(
     /// The agent's final message of a turn.

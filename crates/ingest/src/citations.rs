@@ -19,7 +19,14 @@ pub(super) fn record_citations(tx: &StoreWriter<'_>, event: &Event, text: &str) 
         .map(|entry| RowId::new(entry.kind, entry.row_id))
         .collect();
     // Only shown memories count: any other `#12` may be, say, an issue number.
-    for RowId { kind, row_id } in named.into_iter().filter(|key| shown.contains(key)) {
+    for named in named {
+        // The agent may name a memory by the number it was shown under.
+        let Some(RowId { kind, row_id }) = tx.resolve_row(named)?.current(named) else {
+            continue;
+        };
+        if !shown.contains(&RowId::new(kind, row_id)) {
+            continue;
+        }
         tx.record_feedback(&NewFeedback {
             kind,
             row_id,
@@ -38,12 +45,12 @@ pub(super) fn record_citations(tx: &StoreWriter<'_>, event: &Event, text: &str) 
     Ok(())
 }
 
-/// The ids in a text (`#12`, `S3`, `P7`, `M9`), each once, in order. A bare number is not an id.
+/// The ids in a text (`#12`, `S3`, `P7`, `M9`, `A4`), each once, in order. A bare number is not an id.
 fn cited_ids(text: &str) -> Vec<RowId> {
     let mut named = Vec::new();
     let is_apart = |c: char| !(c.is_alphanumeric() || c == '#' || c == '_');
     for word in text.split(is_apart) {
-        if word.starts_with(['#', 'S', 'P', 'M'])
+        if word.starts_with(['#', 'S', 'P', 'M', 'A'])
             && let Ok(handle) = word.parse::<RowId>()
             && !named.contains(&handle)
         {

@@ -2,11 +2,11 @@
 
 use crate::compressor::{CompressionOutcome, Compressor};
 use crate::job::{CompressedEpisode, EpisodeJob};
+use claude_mem_core::memory::CompressionOutput;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_distil::Carry;
 
-/// The `made_by` value of rows from the heuristic compressor.
-pub const LOCAL: &str = "local";
+pub use crate::session_memory::LOCAL;
 
 /// A [`Compressor`] that uses no model.
 #[derive(Debug, Default)]
@@ -25,9 +25,10 @@ impl Compressor for HeuristicCompressor {
 pub fn compress_locally(work: &EpisodeJob, vocabulary: &Vocabulary) -> CompressedEpisode {
     let stored = work.carry.as_deref();
     let mut carry: Carry = stored.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let distilled = claude_mem_distil::distil(&work.episode, &mut carry, vocabulary);
+    let (claims, summary) = claude_mem_distil::extract_claims(&work.episode, &mut carry, vocabulary);
     CompressedEpisode {
-        distilled,
+        distilled: CompressionOutput { observations: Vec::new(), summary },
+        claims: Some(claims),
         made_by: LOCAL.to_owned(),
         carry: serde_json::to_string(&carry).ok(),
         rolling_summary: None,

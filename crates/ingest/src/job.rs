@@ -162,7 +162,11 @@ impl EpisodeJob {
         };
         let chosen = rows.select_observations(&store.read(), made)?;
         store.write(|tx| {
-            let mut left = if self.ignored { StoredRows::default() } else { rows.store(tx, made, &chosen)? };
+            let mut left = StoredRows::default();
+            if !self.ignored {
+                left = rows.store(tx, made, &chosen)?;
+                rows.consolidate(tx, &mut left)?;
+            }
             left.events = self.lease.events.len();
             let ids: Vec<_> = self.lease.events.iter().map(|leased| leased.id).collect();
             tx.settle(self.lease.id, &ids)?;

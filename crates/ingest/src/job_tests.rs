@@ -48,6 +48,7 @@ fn made(observations: Vec<NewObservation>) -> CompressedEpisode {
                 ..NewSummary::default()
             }),
         },
+        claims: None,
         made_by: "local".into(),
         carry: Some("{\"kept\":true}".into()),
         rolling_summary: None,

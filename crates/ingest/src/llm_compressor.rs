@@ -18,6 +18,7 @@ use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::log::{LogLevel, LogWriter};
+use claude_mem_core::memory::CompressionOutput;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_models::backoff::Backoff;
 use claude_mem_models::batch::{CompressionRequest, CompressionRules};
@@ -136,7 +137,8 @@ impl Compressor for LlmCompressor {
                 made = CompressedEpisode { distilled: *distilled, made_by: by, ..made };
             }
         }
-        rolling.add_episode(&made.distilled);
+        rolling
+            .add_episode(&CompressionOutput { observations: made.observations(), ..made.distilled.clone() });
         made.rolling_summary = rolling.to_json();
         CompressionOutcome::Compressed(Box::new(made))
     }

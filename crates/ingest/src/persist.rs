@@ -6,20 +6,22 @@
 
 use crate::citations;
 use crate::dedup::ObservationFingerprint;
+pub use crate::read_tokens::{observation_tokens, summary_tokens};
+use crate::replacements;
+use crate::session_memory;
+use crate::session_memory::{ConsolidationChanges, LOCAL, SessionMemoryWriter};
 use crate::supersede;
 use crate::supersede::StoredDecision;
 use claude_mem_core::event::{Event, EventBody};
-use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
+use claude_mem_core::ids::{
+    AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+};
 use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary, ObservationType, Origin};
-use claude_mem_core::tokens;
-use claude_mem_core::vocabulary::PREFERENCE;
+use claude_mem_distil::EpisodeClaims;
 use claude_mem_store::{
     MemoryLevel, NewFinalMessage, NewObservationMeta, NewPrompt, PageRequest, RowFilter, SessionStatus,
     StoreError, StoreReader, StoreWriter, tombstone_for, tombstone_for_message, tombstone_for_summary,
 };
-
-/// Maximum decisions of its project that a new decision is compared with to find superseded ones.
-const REPLACEABLE_ROWS_MAX: u32 = 300;
 
 /// Maximum observations of its session that a new observation is compared with to find duplicates.
 const SIMILAR_ROWS_MAX: u32 = 100;
@@ -28,6 +30,9 @@ const SIMILAR_ROWS_MAX: u32 = 100;
 #[derive(Clone, Debug, Default)]
 pub struct CompressedEpisode {
     pub distilled: CompressionOutput,
+    /// The claims of the episode. The session's account is made from them, and its observations too unless
+    /// a model wrote those of this episode.
+    pub claims: Option<EpisodeClaims>,
     /// `local`, or the model's name.
     pub made_by: String,
     /// State of the heuristic compressor for the session's next episode, as JSON.
@@ -42,7 +47,15 @@ pub struct StoredRows {
     pub messages: Vec<FinalMessageId>,
     pub observations: Vec<ObservationId>,
     pub summary: Option<SummaryId>,
+    /// Existing observations that consolidation changed.
+    pub updated: Vec<ObservationId>,
+    /// Observations that consolidation merged into others or withdrew.
+    pub removed: Vec<ObservationId>,
+    /// The session's account, if it was written or changed.
+    pub account: Option<AccountId>,
     pub events: usize,
+    /// The number of the turn's prompt.
+    pub prompt_number: u32,
     /// Rows that were not stored because the user has forgotten them.
     pub forgotten: usize,
 }
@@ -57,6 +70,19 @@ pub struct EpisodeWriter<'e> {
     pub import_run: Option<i64>,
     /// The number of the episode's prompt, if it is not the session's latest.
     pub prompt_number: Option<u32>,
+}
+
+impl CompressedEpisode {
+    /// The observations of this episode alone, however they are stored.
+    pub fn observations(&self) -> Vec<NewObservation> {
+        match &self.claims {
+            Some(claims) if self.made_by == LOCAL => {
+                let made = claude_mem_distil::consolidate(std::slice::from_ref(claims));
+                made.observations.into_iter().map(|made| made.observation).collect()
+            }
+            _ => self.distilled.observations.clone(),
+        }
+    }
 }
 
 impl EpisodeWriter<'_> {
@@ -89,14 +115,8 @@ impl EpisodeWriter<'_> {
         if let Some(project) = self.project
             && chosen.iter().any(AcceptedObservation::is_decision)
         {
-            let of_project = RowFilter {
-                project: Some(project),
-                types: vec![ObservationType::DECISION],
-                ..RowFilter::default()
-            };
-            let decisions = reads.observations(&of_project, PageRequest::first(REPLACEABLE_ROWS_MAX))?;
-            let known: Vec<StoredDecision<'_>> =
-                decisions.items.iter().map(StoredDecision::from_row).collect();
+            let decisions = replacements::decisions_of(reads, project)?;
+            let known: Vec<StoredDecision<'_>> = decisions.iter().map(StoredDecision::from_row).collect();
             for chosen in chosen.iter_mut().filter(|chosen| chosen.is_decision()) {
                 let new = chosen.observation;
                 (chosen.replaces, chosen.replaced_by) =
@@ -128,8 +148,34 @@ impl EpisodeWriter<'_> {
     ) -> Result<StoredRows, StoreError> {
         let mut left = StoredRows { events: self.events.len(), ..StoredRows::default() };
         let number = self.store_events(tx, &mut left)?;
+        left.prompt_number = number;
         self.store_memories(tx, made, chosen, number, &mut left)?;
+        if let Some(claims) = &made.claims {
+            let memory = self.session_memory(number);
+            left.forgotten += memory.append_claims(tx, claims, made.made_by != LOCAL)?;
+        }
         Ok(left)
+    }
+
+    /// Consolidates the session after [`EpisodeWriter::store`], in the same transaction.
+    pub fn consolidate(&self, tx: &StoreWriter<'_>, left: &mut StoredRows) -> Result<(), StoreError> {
+        let memory = self.session_memory(left.prompt_number);
+        let ConsolidationChanges { inserted, updated, removed, account } =
+            memory.consolidate(tx, &claude_mem_distil::consolidate)?;
+        left.observations.extend(inserted);
+        (left.updated, left.removed, left.account) = (updated, removed, account);
+        Ok(())
+    }
+
+    fn session_memory(&self, prompt_number: u32) -> SessionMemoryWriter<'_> {
+        SessionMemoryWriter {
+            session: self.session,
+            project: self.project,
+            branch: self.branch,
+            import_run: self.import_run,
+            prompt_number,
+            now: self.events.iter().map(|event| event.at.millis()).max().unwrap_or_default(),
+        }
     }
 
     /// Stores prompts and final messages verbatim. Returns the number of the turn's prompt.
@@ -304,44 +350,7 @@ impl AcceptedObservation<'_> {
         self.observation.kind == ObservationType::DECISION
     }
 
-    /// A preference is only proposed until the user confirms it.
     fn level(&self) -> MemoryLevel {
-        let mut concepts = self.observation.concepts.iter();
-        if concepts.any(|concept| concept == PREFERENCE) {
-            MemoryLevel::Proposed
-        } else {
-            MemoryLevel::Project
-        }
+        session_memory::level_of(self.observation)
     }
-}
-
-/// Estimated tokens of reading the whole observation.
-pub fn observation_tokens(observation: &NewObservation) -> u32 {
-    let lists = observation
-        .facts
-        .iter()
-        .chain(&observation.concepts)
-        .chain(&observation.files_read)
-        .chain(&observation.files_modified);
-    let texts = [&observation.title, &observation.subtitle, &observation.narrative];
-    texts.into_iter().chain(lists).map(|text| line_tokens(text)).sum()
-}
-
-/// Estimated tokens of reading the whole summary.
-pub fn summary_tokens(summary: &NewSummary) -> u32 {
-    let texts = [
-        &summary.request,
-        &summary.investigated,
-        &summary.learned,
-        &summary.completed,
-        &summary.next_steps,
-        &summary.notes,
-    ];
-    let lists = summary.files_read.iter().chain(&summary.files_edited);
-    texts.into_iter().chain(lists).map(|text| line_tokens(text)).sum()
-}
-
-/// Estimated tokens of a text on its own line.
-fn line_tokens(text: &str) -> u32 {
-    if text.is_empty() { 0 } else { tokens::estimate(text) + 1 }
 }

@@ -31,6 +31,8 @@ fn known(id: i64, title: &str, facts: &[&str]) -> Observation {
         wrong: false,
         replaced_by: None,
         created_at: Millis(id),
+        edited: false,
+        source_count: 1,
         updated_at: Millis(id),
     }
 }

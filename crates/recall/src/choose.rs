@@ -77,7 +77,7 @@ impl Shelf {
 
 fn kind_worth(row: &IndexRow) -> f64 {
     match row.kind {
-        RowKind::Summary => 1.2,
+        RowKind::Summary | RowKind::Account => 1.2,
         RowKind::Prompt | RowKind::Message => 0.3,
         RowKind::Observation => match row.observation_type.as_str() {
             kind if kind == ObservationType::DECISION.as_str() => 3.0,
@@ -92,7 +92,8 @@ fn kind_worth(row: &IndexRow) -> f64 {
 
 fn kind_reason(row: &IndexRow) -> &'static str {
     match row.kind {
-        RowKind::Summary => "a session's account",
+        RowKind::Summary => "a turn's summary",
+        RowKind::Account => "a session's account",
         RowKind::Prompt => "a request",
         RowKind::Message => "the agent's account",
         RowKind::Observation => match row.observation_type.as_str() {

@@ -14,6 +14,7 @@ use claude_mem_core::limits::{FACT_CHARS_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MA
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::tokens;
 use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_distil::EpisodeClaims;
 use claude_mem_redact::HeadTailLimit;
 use claude_mem_search::index;
 use claude_mem_store::{
@@ -359,13 +360,59 @@ pub fn forget(
     rows: &[RowId],
     now: Millis,
 ) -> Result<Option<StoreError>, StoreError> {
-    store.write(|tx| rows.iter().try_for_each(|row| tx.forget(*row, now)))?;
+    store.write(|tx| {
+        rows.iter().try_for_each(|row| {
+            let sessions = sessions_of_row(tx, *row)?;
+            tx.forget(*row, now)?;
+            sessions.into_iter().try_for_each(|session| refresh_account(tx, session))
+        })
+    })?;
     if !vectors.exists() {
         return Ok(None);
     }
     let swept = VectorStore::open(vectors, embed::EmbeddingModel::built_in().id())
         .and_then(|mut vectors| index::remove_orphan_vectors(store, &mut vectors));
     Ok(swept.err())
+}
+
+/// Restores a forgotten row and what was made from it. False if that is no longer possible.
+pub fn undo_forget(store: &mut Store, row: RowId) -> Result<bool, StoreError> {
+    store.write(|tx| {
+        if !tx.undo_forget(row)? {
+            return Ok(false);
+        }
+        sessions_of_row(tx, row)?.into_iter().try_for_each(|session| refresh_account(tx, session))?;
+        Ok(true)
+    })
+}
+
+/// The sessions whose account may repeat a row.
+fn sessions_of_row(tx: &StoreWriter<'_>, row: RowId) -> Result<Vec<SessionId>, StoreError> {
+    match row.kind {
+        RowKind::Observation => tx.sessions_of_observation(ObservationId(row.row_id)),
+        RowKind::Account | RowKind::Summary | RowKind::Prompt | RowKind::Message => Ok(Vec::new()),
+    }
+}
+
+/// Makes the account of a session anew from the claims that are left.
+fn refresh_account(tx: &StoreWriter<'_>, session: SessionId) -> Result<(), StoreError> {
+    let (stored, known) = (tx.session_claims(session)?, tx.account_of_session(session)?);
+    let Some(known) = known.filter(|_| !stored.is_empty()) else {
+        return Ok(());
+    };
+    let episodes: Vec<EpisodeClaims> =
+        stored.iter().map(|claims| serde_json::from_str(&claims.body)).collect::<Result<_, _>>()?;
+    if let Some(account) = claude_mem_distil::consolidate(&episodes).account {
+        let place = NewObservationMeta {
+            project: known.project,
+            branch: known.branch.as_deref(),
+            made_by: &known.made_by,
+            read_tokens: known.read_tokens,
+            ..NewObservationMeta::default()
+        };
+        tx.set_session_account(session, &account, &place)?;
+    }
+    Ok(())
 }
 
 /// Where feedback came from, for the feedback log.

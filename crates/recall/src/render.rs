@@ -67,6 +67,7 @@ pub fn mark(kind: RowKind, observation_type: &str, origin: Origin) -> String {
         RowKind::Observation if ObservationType::is_name(observation_type) => observation_type,
         RowKind::Observation => "memory",
         RowKind::Summary => "session",
+        RowKind::Account => "account",
         RowKind::Prompt => "prompt",
         RowKind::Message => "message",
     };

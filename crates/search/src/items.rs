@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::request::{ScoreExplanation, SearchItem};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{
-    ClientSessionId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+    AccountId, ClientSessionId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
 use claude_mem_core::limits::TITLE_CHARS_MAX;
 use claude_mem_core::memory::Origin;
@@ -50,6 +50,7 @@ impl<'r> ItemBuilder<'r> {
             RowKind::Summary => self.summary(key.row_id),
             RowKind::Prompt => self.prompt(key.row_id),
             RowKind::Message => self.message(key.row_id),
+            RowKind::Account => self.account(key.row_id),
         };
         let (common, observation_type, replaced_by) = match read {
             Err(StoreError::NoSuchRow { .. }) => return Ok(None),
@@ -95,6 +96,27 @@ impl<'r> ItemBuilder<'r> {
         };
         let newer = row.replaced_by.map(|newer| RowId::new(RowKind::Observation, newer.0));
         Ok((common, Some(row.kind), newer))
+    }
+
+    fn account(&self, id: i64) -> Result<ItemParts, StoreError> {
+        let row = self.reads.account(AccountId(id))?;
+        let lines = || row.sections().into_iter().flat_map(|(_, lines)| lines);
+        let title = if row.purpose.is_empty() { lines().next().cloned() } else { Some(row.purpose.clone()) };
+        let title = title.unwrap_or_default();
+        let subtitle = lines().find(|line| **line != title).cloned().unwrap_or_default();
+        let common = ItemFields {
+            title,
+            subtitle,
+            session: Some(row.session),
+            project: row.project,
+            files: row.files_edited.clone(),
+            created_at: row.created_at,
+            read_tokens: row.read_tokens,
+            origin: row.origin,
+            user_level: false,
+            wrong: false,
+        };
+        Ok((common, None, None))
     }
 
     fn summary(&self, id: i64) -> Result<ItemParts, StoreError> {

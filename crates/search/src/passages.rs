@@ -1,6 +1,6 @@
 //! Splits a row into the texts that are embedded: the whole row and its parts.
 
-use claude_mem_core::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
+use claude_mem_core::ids::{AccountId, FinalMessageId, ObservationId, PromptId, SummaryId};
 use claude_mem_store::{RowId, RowKind, StoreError, StoreReader, passages};
 
 /// Maximum passage vectors of one row, besides the vector of its whole text. The rest of a longer
@@ -23,6 +23,11 @@ pub fn subdocuments(
         RowKind::Summary => {
             let row = reads.summary(SummaryId(row_id))?;
             vec![row.request, row.investigated, row.learned, row.completed, row.next_steps, row.notes]
+        }
+        RowKind::Account => {
+            let row = reads.account(AccountId(row_id))?;
+            let lists = row.sections().into_iter().flat_map(|(_, lines)| lines).cloned();
+            std::iter::once(row.purpose.clone()).chain(lists).collect()
         }
         RowKind::Prompt => vec![reads.prompt(PromptId(row_id))?.text],
         RowKind::Message => vec![reads.final_message(FinalMessageId(row_id))?.text],

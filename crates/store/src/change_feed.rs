@@ -18,6 +18,7 @@ pub struct ChangeCursor {
     pub summary: i64,
     pub prompt: i64,
     pub message: i64,
+    pub account: i64,
     /// The last entry of `row_changes`: a row was corrected, judged, forgotten or restored.
     pub changed: i64,
 }
@@ -30,6 +31,7 @@ impl ChangeCursor {
             RowKind::Summary => &mut self.summary,
             RowKind::Prompt => &mut self.prompt,
             RowKind::Message => &mut self.message,
+            RowKind::Account => &mut self.account,
         }
     }
 
@@ -73,6 +75,7 @@ impl StoreReader<'_> {
             summary: last(RowKind::Summary.table())?,
             prompt: last(RowKind::Prompt.table())?,
             message: last(RowKind::Message.table())?,
+            account: last(RowKind::Account.table())?,
             changed: last("row_changes")?,
         })
     }

@@ -6,7 +6,8 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 
 use claude_mem_core::clock::{Micros, Millis};
 use claude_mem_core::ids::{
-    FinalMessageId, ObservationId, PendingId, ProjectId, PromptId, PublicId, SessionId, SummaryId,
+    AccountId, FinalMessageId, ObservationId, OpenItemId, PendingId, ProjectId, PromptId, PublicId,
+    SessionId, SummaryId,
 };
 
 /// A value of `core` that is stored in one column.
@@ -35,6 +36,8 @@ integer_columns!(
     SessionId,
     ObservationId,
     SummaryId,
+    AccountId,
+    OpenItemId,
     PromptId,
     FinalMessageId,
     PendingId,

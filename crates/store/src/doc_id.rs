@@ -1,7 +1,7 @@
 //! Document ids of the full-text index.
 //!
-//! A [`DocId`] encodes owner, sequence number and row kind. Invariant: the documents of one project
-//! form one id range, in insertion order, and the id alone tells owner and kind. So a search in one
+//! A [`DocId`] encodes owner, sequence number and class of row. Invariant: the documents of one project
+//! form one id range, in insertion order, and the id alone tells owner and class. So a search in one
 //! project reads no postings of other projects, and the newest documents of a project are the end
 //! of its [`DocIdRange`]. [`Corpus`] is the set of owners that a search covers.
 
@@ -10,9 +10,9 @@ use rusqlite::OptionalExtension;
 use super::{RowFilter, RowKind, StoreError, StoreReader};
 use claude_mem_core::ids::ProjectId;
 
-const KIND_BITS: u32 = 2;
+const CLASS_BITS: u32 = 2;
 const SEQUENCE_BITS: u32 = 40;
-const OWNER_SHIFT: u32 = KIND_BITS + SEQUENCE_BITS;
+const OWNER_SHIFT: u32 = CLASS_BITS + SEQUENCE_BITS;
 
 /// The project id for rows without a project; no real project has it.
 pub const NO_PROJECT: ProjectId = ProjectId(0);
@@ -23,7 +23,7 @@ pub struct DocId(pub(super) i64);
 
 impl DocId {
     pub fn new(owner: ProjectId, sequence: i64, kind: RowKind) -> Self {
-        Self(owner.0 << OWNER_SHIFT | sequence << KIND_BITS | kind as i64)
+        Self(owner.0 << OWNER_SHIFT | sequence << CLASS_BITS | class_code(kind))
     }
 
     /// The owning project, or `NO_PROJECT` for a document at user level.
@@ -31,8 +31,10 @@ impl DocId {
         ProjectId(self.0 >> OWNER_SHIFT)
     }
 
-    pub fn kind(self) -> RowKind {
-        RowKind::ALL[(self.0 & ((1 << KIND_BITS) - 1)) as usize]
+    /// Whether a row of this kind may have this id: the class is exact but for summaries and accounts,
+    /// which the document itself tells apart.
+    pub fn may_be(self, kind: RowKind) -> bool {
+        self.0 & ((1 << CLASS_BITS) - 1) == class_code(kind)
     }
 
     pub fn is_at_user_level(self) -> bool {
@@ -41,7 +43,18 @@ impl DocId {
 
     /// The position among its owner's documents, from 1.
     fn sequence(self) -> i64 {
-        (self.0 >> KIND_BITS) & ((1 << SEQUENCE_BITS) - 1)
+        (self.0 >> CLASS_BITS) & ((1 << SEQUENCE_BITS) - 1)
+    }
+}
+
+/// The two bits of a document id that tell the kind. The account of a session is of the same class as the
+/// summaries of its turns.
+const fn class_code(kind: RowKind) -> i64 {
+    match kind {
+        RowKind::Observation => 0,
+        RowKind::Summary | RowKind::Account => 1,
+        RowKind::Prompt => 2,
+        RowKind::Message => 3,
     }
 }
 
@@ -104,13 +117,12 @@ impl Corpus {
 }
 
 impl RowFilter {
-    /// Whether the kind and owner encoded in the id are in scope.
+    /// Whether the class and owner encoded in the id are in scope.
     pub fn includes_doc_id(&self, place: DocId) -> bool {
-        let kind = place.kind();
-        self.includes_kind(kind)
+        RowKind::ALL.into_iter().any(|kind| place.may_be(kind) && self.includes_kind(kind))
             && (self.project.is_none() && !self.user_level
                 || !place.is_at_user_level()
-                || kind == RowKind::Observation)
+                || place.may_be(RowKind::Observation))
     }
 }
 
@@ -160,7 +172,9 @@ mod tests {
     fn doc_id_encodes_owner_and_kind() {
         for kind in RowKind::ALL {
             let place = DocId::new(ProjectId(7), 3, kind);
-            assert_eq!((place.owner(), place.kind()), (ProjectId(7), kind));
+            let others: Vec<RowKind> = RowKind::ALL.into_iter().filter(|kind| place.may_be(*kind)).collect();
+            assert!(others.contains(&kind) && others.len() <= 2, "{kind:?}: {others:?}");
+            assert_eq!(place.owner(), ProjectId(7));
             assert_eq!((place.sequence(), place.is_at_user_level()), (3, false));
         }
         assert!(DocId::new(ProjectId(0), 3, RowKind::Observation).is_at_user_level());

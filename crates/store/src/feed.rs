@@ -32,7 +32,8 @@ pub struct FeedScope {
 
 impl FeedScope {
     fn includes(&self, kind: RowKind) -> bool {
-        (self.kinds.is_empty() || self.kinds.contains(&kind))
+        // Accounts repeat what the feed shows, so they are listed only on request.
+        (self.kinds.is_empty() && kind != RowKind::Account || self.kinds.contains(&kind))
             && (self.types.is_empty() || kind == RowKind::Observation)
     }
 }

@@ -10,9 +10,12 @@ use sha2::{Digest, Sha256};
 use super::{RowId, RowKind, StoreError, StoreReader, StoreWriter};
 use crate::columns::SqlColumn;
 use crate::documents::DocumentFields;
+use crate::forgotten_sources::ForgottenSources;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
-use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
+use claude_mem_core::ids::{
+    AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+};
 
 /// All columns of a row, whatever the schema, so that it can be restored exactly.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,6 +24,9 @@ struct ForgottenBody {
     /// The public id of its session: the session's row id may be reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<String>,
+    /// The claims it was made from, and what was made from these.
+    #[serde(default, skip_serializing_if = "ForgottenSources::is_empty")]
+    sources: ForgottenSources,
 }
 
 impl ForgottenBody {
@@ -66,8 +72,7 @@ impl StoreReader<'_> {
                 for (at, name) in names.iter().enumerate() {
                     columns.push((name.clone(), as_json(row.get_ref(at)?)));
                 }
-                let session = None;
-                Ok(ForgottenBody { columns, session })
+                Ok(ForgottenBody { columns, session: None, sources: ForgottenSources::default() })
             })
             .optional()?;
         let mut body = found.ok_or(StoreError::NoSuchRow { what: kind.as_str(), id: row_id })?;
@@ -90,7 +95,8 @@ impl StoreWriter<'_> {
     /// derived from it is cleared from the session.
     pub fn forget(&self, row: RowId, now: Millis) -> Result<(), StoreError> {
         let RowId { kind, row_id } = row;
-        let body = self.load_whole_row(row)?;
+        let mut body = self.load_whole_row(row)?;
+        body.sources = self.forget_sources(row, now)?;
         for key in tombstone_keys(&body) {
             self.tx.execute(
                 "INSERT INTO tombstones (key, created_at_epoch) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -164,6 +170,7 @@ impl StoreWriter<'_> {
         self.reinsert_row(kind, &body)?;
         self.tx.execute("DELETE FROM forgotten WHERE id = ?1", [id])?;
         self.reindex_row(row)?;
+        self.restore_sources(row, &body.sources)?;
         self.record_change(row)?;
         if let (RowKind::Prompt, Some(session)) = (kind, body.number("session_id")) {
             self.refresh_session_name(SessionId(session))?;
@@ -224,6 +231,7 @@ impl StoreWriter<'_> {
         match kind {
             RowKind::Observation => self.index_observation(ObservationId(row_id)),
             RowKind::Summary => self.index_summary(SummaryId(row_id)),
+            RowKind::Account => self.index_account(AccountId(row_id)),
             RowKind::Prompt => {
                 let row = self.prompt(PromptId(row_id))?;
                 self.index_plain_text(id, row.project, row.session, row.created_at, &row.text)
@@ -267,6 +275,9 @@ fn tombstone_keys(body: &ForgottenBody) -> Vec<String> {
         Some(tombstone_for("", prompt))
     } else if let Some(message) = text("message_text") {
         Some(tombstone_for_message(message))
+    } else if text("purpose").is_some() {
+        // An account is known by its session, not by its words.
+        None
     } else {
         let fields = SUMMARY_FIELDS.map(|name| text(name).unwrap_or_default());
         text("request").map(|_| tombstone_for_summary(fields))

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::{StoreError, StoreReader, StoreWriter};
 use crate::columns::{ReadColumn, SqlColumn};
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::{PublicId, SessionId};
+use claude_mem_core::ids::{ObservationId, PublicId, SessionId};
 
 /// One run of an importer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,7 +66,8 @@ impl StoreReader<'_> {
 }
 
 /// The tables that an import may add to, sessions aside.
-const ROWS: [&str; 4] = ["observations", "session_summaries", "user_prompts", "final_messages"];
+const ROWS: [&str; 6] =
+    ["observations", "session_summaries", "user_prompts", "final_messages", "session_accounts", "open_items"];
 
 impl StoreReader<'_> {
     /// The kind of import that a session came from. `None`: it was recorded here.
@@ -130,6 +131,7 @@ impl StoreWriter<'_> {
     /// Deletes up to `rows_max` rows of the run, so that hooks do not wait long for the write lock.
     /// Call it until it is done; then the run itself is deleted.
     pub fn undo_import(&self, id: i64, rows_max: u32) -> Result<UndoProgress, StoreError> {
+        self.keep_shared_observations(id)?;
         for table in ROWS {
             let sql = format!(
                 "DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE import_run = ?1 LIMIT ?2)"
@@ -147,9 +149,29 @@ impl StoreWriter<'_> {
         }
     }
 
+    /// Hands observations of the run that other sessions said too over to one of these sessions.
+    fn keep_shared_observations(&self, run: i64) -> Result<(), StoreError> {
+        let mut shared = self.tx.prepare_cached(
+            "SELECT o.id, o.session_id FROM observations AS o WHERE o.import_run = ?1 AND EXISTS (
+               SELECT 1 FROM observation_sources AS also JOIN sdk_sessions AS s ON s.id = also.session_id
+               WHERE also.observation_id = o.id AND s.import_run IS NOT ?1)",
+        )?;
+        let rows = shared.query_map([run], |row| {
+            Ok((row.column::<ObservationId>(0)?, row.column::<Option<SessionId>>(1)?))
+        })?;
+        for (id, session) in rows.collect::<Result<Vec<_>, _>>()? {
+            if let Some(session) = session {
+                self.remove_observation_source(id, session)?;
+            }
+            self.tx.execute("UPDATE observations SET import_run = NULL WHERE id = ?1", [id.sql()])?;
+        }
+        Ok(())
+    }
+
     /// Deletes the run's sessions. A session that has later rows or queued events stays. The
     /// transcripts of the deleted ones count as unread.
     fn undo_sessions(&self, id: i64) -> Result<usize, StoreError> {
+        self.tx.execute("DELETE FROM session_claims WHERE import_run = ?1", [id])?;
         self.tx.execute(
             "UPDATE sdk_sessions SET import_run = NULL WHERE import_run = ?1 AND (
                EXISTS (SELECT 1 FROM observations AS r WHERE r.session_id = sdk_sessions.id)

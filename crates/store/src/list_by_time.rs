@@ -38,15 +38,10 @@ impl StoreReader<'_> {
         }
         let mut clause = scope.base_clause();
         scope.and_types(&mut clause);
-        let table = match kind {
-            RowKind::Observation => "observations",
-            RowKind::Summary => "session_summaries",
-            RowKind::Prompt => {
-                clause.and("private = 0", []);
-                "user_prompts"
-            }
-            RowKind::Message => "final_messages",
-        };
+        if kind == RowKind::Prompt {
+            clause.and("private = 0", []);
+        }
+        let table = kind.table();
         let way = if scope.oldest_first { "ASC" } else { "DESC" };
         let sql = format!(
             "SELECT created_at_epoch, id FROM {table}{} ORDER BY created_at_epoch {way}, id {way} LIMIT {limit}",
@@ -62,6 +57,9 @@ impl StoreReader<'_> {
 
     /// The number of the prompt that a row belongs to, if known.
     pub fn prompt_number_of(&self, RowId { kind, row_id }: RowId) -> Result<Option<i64>, StoreError> {
+        if kind == RowKind::Account {
+            return Ok(None);
+        }
         let table = kind.table();
         let mut statement =
             self.0.prepare_cached(&format!("SELECT prompt_number FROM {table} WHERE id = ?1"))?;

@@ -76,6 +76,10 @@ pub struct Observation {
     pub replaced_by: Option<ObservationId>,
     pub created_at: Millis,
     pub updated_at: Millis,
+    /// A person changed its text: consolidation leaves it alone.
+    pub edited: bool,
+    /// How many sessions said it.
+    pub source_count: u32,
 }
 
 /// Where a new observation belongs and which compressor made it.
@@ -109,9 +113,24 @@ pub struct ObservationEdit {
     pub level: Option<MemoryLevel>,
 }
 
+impl ObservationEdit {
+    /// Whether the edit changes what the observation says.
+    pub fn changes_text(&self, old: &Observation) -> bool {
+        let differs = |new: &Option<String>, old: &String| new.as_ref().is_some_and(|new| new != old);
+        let list_differs =
+            |new: &Option<Vec<String>>, old: &Vec<String>| new.as_ref().is_some_and(|new| new != old);
+        differs(&self.title, &old.title)
+            || differs(&self.subtitle, &old.subtitle)
+            || differs(&self.narrative, &old.narrative)
+            || list_differs(&self.facts, &old.facts)
+            || list_differs(&self.concepts, &old.concepts)
+            || self.kind.as_ref().is_some_and(|kind| *kind != old.kind)
+    }
+}
+
 const COLUMNS: &str = "SELECT id, uid, session_id, project_id, level, prompt_number, type, title, subtitle, narrative,
     facts, concepts, files_read, files_modified, branch, agent_type, origin, made_by, discovery_tokens, read_tokens,
-    pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch FROM observations";
+    pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch, edited, source_count FROM observations";
 
 fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     Ok(Observation {
@@ -140,6 +159,8 @@ fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         replaced_by: row.column(22)?,
         created_at: row.column(23)?,
         updated_at: row.column(24)?,
+        edited: row.get(25)?,
+        source_count: row.get(26)?,
     })
 }
 
@@ -283,7 +304,8 @@ impl StoreWriter<'_> {
         let read_tokens = (old.read_tokens + after).saturating_sub(before);
         self.tx.execute(
             "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
-               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, read_tokens = ?13, updated_at_epoch = max(?12, created_at_epoch + 1)
+               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, read_tokens = ?13, edited = max(edited, ?14),
+               updated_at_epoch = max(?12, created_at_epoch + 1)
              WHERE id = ?1",
             params![
                 id.sql(),
@@ -299,6 +321,7 @@ impl StoreWriter<'_> {
                 content_hash(old.session, title, narrative),
                 now.sql(),
                 read_tokens,
+                edit.changes_text(&old),
             ],
         )?;
         self.index_observation(id)

@@ -162,6 +162,8 @@ impl StoreWriter<'_> {
             "final_messages",
             "observations",
             "session_summaries",
+            "session_accounts",
+            "open_items",
             "project_aliases",
         ] {
             self.tx.execute(

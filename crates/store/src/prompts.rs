@@ -51,6 +51,18 @@ fn prompt(row: &Row<'_>) -> rusqlite::Result<PromptRow> {
 }
 
 impl StoreReader<'_> {
+    /// The number of the session's last prompt at a time.
+    pub fn prompt_number_at(&self, session: SessionId, at: Millis) -> Result<Option<u32>, StoreError> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT prompt_number FROM user_prompts WHERE session_id = ?1 AND created_at_epoch <= ?2
+                 ORDER BY prompt_number DESC LIMIT 1",
+            )?
+            .query_row(params![session.sql(), at.sql()], |row| row.get(0))
+            .optional()?)
+    }
+
     pub fn prompt(&self, id: PromptId) -> Result<PromptRow, StoreError> {
         let found = self
             .0

@@ -1,4 +1,5 @@
-//! [`RowId`]: the id of a row of any kind, which users and agents see as `#12`, `S3`, `P7` or `M9`.
+//! [`RowId`]: the id of a row of any kind, which users and agents see as `#12`, `S3`, `P7`, `M9`
+//! or `A4`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::RowKind;
 use claude_mem_core::clock::Millis;
 
-/// A row of any kind, displayed as `#12` (observation), `S3` (summary), `P7` (prompt) or `M9`
-/// (message).
+/// A row of any kind, displayed as `#12` (observation), `S3` (summary of a turn), `P7` (prompt), `M9`
+/// (message) or `A4` (account of a session).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RowId {
     pub kind: RowKind,
@@ -37,6 +38,7 @@ impl fmt::Display for RowId {
             RowKind::Summary => 'S',
             RowKind::Prompt => 'P',
             RowKind::Message => 'M',
+            RowKind::Account => 'A',
         };
         f.pad(&format!("{sign}{}", self.row_id))
     }
@@ -44,7 +46,7 @@ impl fmt::Display for RowId {
 
 /// The text is not a row id.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is not an id; ids look like #12, S3, P7 or M9")]
+#[error("{0:?} is not an id; ids look like #12, S3, P7, M9 or A4")]
 pub struct ParseRowIdError(String);
 
 impl FromStr for RowId {
@@ -59,6 +61,7 @@ impl FromStr for RowId {
             "S" | "s" => RowKind::Summary,
             "P" | "p" => RowKind::Prompt,
             "M" | "m" => RowKind::Message,
+            "A" | "a" => RowKind::Account,
             _ => return Err(ParseRowIdError(text.to_owned())),
         };
         match digits.parse() {

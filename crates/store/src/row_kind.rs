@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
-/// The four kinds of rows that can be searched.
+/// The kinds of rows that can be searched.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -13,10 +13,12 @@ pub enum RowKind {
     Summary,
     Prompt,
     Message,
+    /// The account of a whole session. A summary is of one turn.
+    Account,
 }
 
 impl RowKind {
-    pub const ALL: [Self; 4] = [Self::Observation, Self::Summary, Self::Prompt, Self::Message];
+    pub const ALL: [Self; 5] = [Self::Observation, Self::Summary, Self::Prompt, Self::Message, Self::Account];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -24,6 +26,7 @@ impl RowKind {
             Self::Summary => "summary",
             Self::Prompt => "prompt",
             Self::Message => "message",
+            Self::Account => "account",
         }
     }
 
@@ -33,6 +36,7 @@ impl RowKind {
             Self::Summary => "session_summaries",
             Self::Prompt => "user_prompts",
             Self::Message => "final_messages",
+            Self::Account => "session_accounts",
         }
     }
 

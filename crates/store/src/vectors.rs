@@ -333,6 +333,7 @@ fn kind_code(kind: RowKind) -> u8 {
         RowKind::Summary => 1,
         RowKind::Prompt => 2,
         RowKind::Message => 3,
+        RowKind::Account => 4,
     }
 }
 

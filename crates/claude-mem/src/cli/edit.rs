@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::app::App;
 use super::{UsageError, pin};
 use crate::cli::output::Screen;
+use crate::cli::query_args;
 use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::{ObservationCorrection, SaveError};
 use claude_mem_store::{Observation, RowId};
@@ -53,7 +54,8 @@ struct EditReport {
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
-    let row = pin::load_observation(&store, args.id)?;
+    let id = query_args::current_row(&store.read(), args.id)?;
+    let row = pin::load_observation(&store, id)?;
     let was_wrong = row.wrong;
     let correction = match correction_from_args(args)? {
         Some(correction) => Some(correction),
@@ -70,8 +72,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             }
         })?;
     }
-    let now = pin::load_observation(&store, args.id)?;
-    let edited = EditReport { id: args.id, title: now.title, changed, wrong: now.wrong };
+    let now = pin::load_observation(&store, id)?;
+    let edited = EditReport { id, title: now.title, changed, wrong: now.wrong };
     screen.show(&edited, |screen, edited| {
         let verb = if edited.changed { "edited" } else { "unchanged:" };
         writeln!(screen, "{verb} {}  {}", edited.id, edited.title)?;

@@ -23,7 +23,7 @@ Examples:
   claude-mem forget '#12' S3
   claude-mem forget --undo '#12'")]
 pub(super) struct Args {
-    /// Ids as `search` prints them: #12, S3, P7, M9
+    /// Ids as `search` prints them: #12, S3, P7, M9, A4
     #[arg(value_name = "ID", required = true)]
     ids: Vec<RowId>,
     /// Restore forgotten memories
@@ -50,8 +50,9 @@ struct ForgottenRow {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let mut rows = Vec::new();
-    for &id in &args.ids {
-        if args.undo && !store.write(|tx| tx.undo_forget(id))? {
+    let ids = query_args::current_rows(&store.read(), &args.ids)?;
+    for &id in &ids {
+        if args.undo && !manual_edits::undo_forget(&mut store, id)? {
             anyhow::bail!("cannot restore {id}: it was not forgotten, or it was purged");
         }
         let row = store.read().document(id)?;
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         (true, _) => "brought back",
         (_, true) => "would forget",
         _ => {
-            let left = manual_edits::forget(&mut store, &app.data.vectors_db(), &args.ids, app.now)?;
+            let left = manual_edits::forget(&mut store, &app.data.vectors_db(), &ids, app.now)?;
             if let Some(error) = left {
                 output::print_note(format!("the worker will delete the vectors later: {error}"))?;
             }

@@ -42,7 +42,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let mut store = app.store_to_change()?;
     let from = FeedbackSource { place: "cli", ..FeedbackSource::default() };
     // Look up all ids before marking the first: all or none.
-    for &handle in &args.ids {
+    let ids = query_args::current_rows(&store.read(), &args.ids)?;
+    for &handle in &ids {
         if !args.worth.applies_to(handle.kind) {
             return Err(UsageError::error(format!(
                 "{handle} is a {}; only observations can be wrong. `claude-mem forget '{handle}'` removes it",
@@ -52,9 +53,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         let row = store.read().document(handle)?;
         row.ok_or_else(|| query_args::row_not_found(handle))?;
     }
-    let back = manual_edits::mark_all(&mut store, &args.ids, args.worth, &from, app.now)?;
-    let done =
-        MarkReport { marked: args.worth.signal().as_str(), ids: args.ids.clone(), no_longer_wrong: back };
+    let back = manual_edits::mark_all(&mut store, &ids, args.worth, &from, app.now)?;
+    let done = MarkReport { marked: args.worth.signal().as_str(), ids, no_longer_wrong: back };
     screen.show(&done, |screen, done| {
         let mut ids = done.ids.iter();
         ids.try_for_each(|id| {

@@ -55,6 +55,7 @@ pub(super) fn set_pinned(
 ) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
     let mut rows = Vec::new();
+    let handles = &query_args::current_rows(&store.read(), handles)?;
     for handle in handles {
         let row = load_observation(&store, *handle)?;
         if pinned && row.wrong {

@@ -9,9 +9,11 @@ use super::app::App;
 use super::terminal::sanitize;
 use crate::cli::output::{QUIET, Screen, TITLE};
 use crate::cli::{format, query_args};
-use claude_mem_core::ids::{FinalMessageId, ObservationId, PromptId, SummaryId};
+use claude_mem_core::ids::{AccountId, FinalMessageId, ObservationId, PromptId, SummaryId};
 use claude_mem_search::{SearchItem, load_items};
-use claude_mem_store::{MemoryLevel, Observation, RowId, RowKind, StoreError, StoreReader, SummaryRow};
+use claude_mem_store::{
+    AccountRow, MemoryLevel, Observation, RowId, RowKind, StoreError, StoreReader, SummaryRow,
+};
 
 /// Show memories in full, by id
 #[derive(Debug, clap::Args)]
@@ -20,7 +22,7 @@ Examples:
   claude-mem show 12 '#13' S3
   claude-mem show P7 --json")]
 pub(super) struct Args {
-    /// Ids as `search` prints them: #12, S3, P7, M9
+    /// Ids as `search` prints them: #12, S3, P7, M9, A4
     #[arg(value_name = "ID", required = true)]
     ids: Vec<RowId>,
 }
@@ -46,6 +48,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let reads = engine.reads();
     let mut shown = Vec::new();
     for handle in &args.ids {
+        let handle = &query_args::current_row(&reads, *handle)?;
         match load_items(&reads, &[*handle])?.pop() {
             Some(item) => shown.push(load_memory(&reads, item)?),
             None => return Err(query_args::row_not_found(*handle)),
@@ -102,6 +105,10 @@ fn load_memory(reads: &StoreReader<'_>, item: SearchItem) -> Result<ShownMemory,
             let row = reads.summary(SummaryId(id))?;
             (serde_json::to_value(&row)?, summary_sections(&row))
         }
+        RowKind::Account => {
+            let row = reads.account(AccountId(id))?;
+            (serde_json::to_value(&row)?, account_sections(&row))
+        }
         RowKind::Prompt => {
             let row = reads.prompt(PromptId(id))?;
             (serde_json::to_value(&row)?, vec![("", row.text)])
@@ -134,6 +141,14 @@ fn observation_sections(row: &Observation) -> Vec<(&'static str, String)> {
         ("changed", row.files_modified.join("\n")),
         ("read", row.files_read.join("\n")),
     ]
+}
+
+fn account_sections(row: &AccountRow) -> Vec<(&'static str, String)> {
+    let list = |lines: &[String]| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
+    let mut sections = vec![("for", row.purpose.clone())];
+    sections.extend(row.sections().map(|(name, lines)| (name, list(lines))));
+    sections.push(("changed", row.files_edited.join("\n")));
+    sections
 }
 
 fn summary_sections(row: &SummaryRow) -> Vec<(&'static str, String)> {

@@ -117,7 +117,7 @@ fn find_anchor(args: &Args, app: &App, engine: &mut SearchEngine) -> anyhow::Res
             let why = "--offset applies to a search, not to an id";
             return Err(UsageError::error(why));
         }
-        return Ok(handle);
+        return query_args::current_row(&engine.reads(), handle);
     }
     let mut ask = args.which.to_request(&text, app, &engine.reads())?;
     ask.fallback_to_recent = false;

@@ -17,7 +17,7 @@ use claude_mem_store::{FeedbackRow, FeedbackSignal, RowId};
 Examples:
   claude-mem why '#12'")]
 pub(super) struct Args {
-    /// Id as `search` prints it: #12, S3, P7, M9
+    /// Id as `search` prints it: #12, S3, P7, M9, A4
     #[arg(value_name = "ID")]
     id: RowId,
 }
@@ -38,11 +38,12 @@ struct FeedbackHistory {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let store = app.store_if_any()?.ok_or_else(|| query_args::store_is_empty(app))?;
     let reads = store.read();
-    reads.document(args.id)?.ok_or_else(|| query_args::row_not_found(args.id))?;
-    let entries = reads.feedback_for_row(args.id)?;
+    let id = query_args::current_row(&reads, args.id)?;
+    reads.document(id)?.ok_or_else(|| query_args::row_not_found(id))?;
+    let entries = reads.feedback_for_row(id)?;
     let count = |signal| entries.iter().filter(|entry| entry.signal == signal).count();
     let story = FeedbackHistory {
-        id: args.id,
+        id,
         shown: count(FeedbackSignal::Injected),
         fetched: count(FeedbackSignal::Fetched),
         cited: count(FeedbackSignal::Cited),

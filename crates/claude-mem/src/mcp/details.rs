@@ -2,11 +2,13 @@
 
 use super::lines::RowFormatter;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SummaryId};
+use claude_mem_core::ids::{AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SummaryId};
 use claude_mem_core::memory::Origin;
 use claude_mem_recall::quote;
 use claude_mem_recall::render::{day, mark};
-use claude_mem_store::{MemoryLevel, Observation, RowId, RowKind, StoreError, StoreReader, SummaryRow};
+use claude_mem_store::{
+    AccountRow, MemoryLevel, Observation, RowId, RowKind, StoreError, StoreReader, SummaryRow,
+};
 
 /// Maximum characters shown per field.
 const TEXT_CHARS_MAX: usize = 4_000;
@@ -34,6 +36,13 @@ pub(super) fn details(
             project: row.project,
             created_at: row.created_at,
             parts: summary_lines(&row),
+            ..RowDetails::default()
+        }),
+        RowKind::Account => reads.account(AccountId(id)).map(|row| RowDetails {
+            origin: row.origin,
+            project: row.project,
+            created_at: row.created_at,
+            parts: account_lines(&row),
             ..RowDetails::default()
         }),
         RowKind::Prompt => reads.prompt(PromptId(id)).map(|row| RowDetails {
@@ -118,6 +127,9 @@ fn observation_lines(row: &Observation) -> String {
     ] {
         out.push_str(&labelled_line(name, &text));
     }
+    if row.source_count > 1 {
+        out.push_str(&format!("Said in {} sessions.\n", row.source_count));
+    }
     if row.wrong {
         out.push_str("Marked as wrong.\n");
     }
@@ -137,4 +149,22 @@ fn summary_lines(row: &SummaryRow) -> String {
         ("Files edited: ", &edited),
     ];
     parts.map(|(name, text)| labelled_line(name, text)).concat()
+}
+
+fn account_lines(row: &AccountRow) -> String {
+    let mut out = labelled_line("The session was for: ", &row.purpose);
+    for (name, lines) in [
+        ("Done: ", &row.done),
+        ("Learned: ", &row.learned),
+        ("Decided: ", &row.decided),
+        ("Checked: ", &row.checked),
+        ("Open: ", &row.open),
+    ] {
+        for line in lines {
+            out.push_str(&labelled_line(name, line));
+        }
+    }
+    out.push_str(&labelled_line("Files edited: ", &row.files_edited.join(", ")));
+    out.push_str(&labelled_line("Branch: ", row.branch.as_deref().unwrap_or_default()));
+    out
 }

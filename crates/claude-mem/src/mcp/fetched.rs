@@ -20,6 +20,8 @@ pub(super) struct FetchedRows {
     pub(super) left_out: Vec<String>,
     pub(super) missing: Vec<String>,
     pub(super) invalid_ids: Vec<String>,
+    /// Sentences about numbers whose rows were withdrawn.
+    pub(super) notices: Vec<String>,
     seen: HashSet<RowId>,
 }
 
@@ -65,6 +67,9 @@ impl FetchedRows {
             if !which.is_empty() {
                 text.push_str(&format!("{says}: {}.\n", which.join(", ")));
             }
+        }
+        for notice in &self.notices {
+            text.push_str(&format!("{notice}\n"));
         }
         text
     }

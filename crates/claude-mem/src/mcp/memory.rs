@@ -1,13 +1,14 @@
-//! The six memory tools, implemented on the database.
+//! The memory tools, implemented on the database.
 
 use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{ForgetArgs, GetArgs, SaveArgs, SearchArgs, TimelineArgs};
+use super::arguments::{ForgetArgs, GetArgs, OpenItemsArgs, SaveArgs, SearchArgs, TimelineArgs};
 use super::details::details;
 use super::fetched::FetchedRows;
 use super::lines::{self, RowFormatter};
+use super::open_items;
 use super::tools::ToolOutput;
 use super::{Toolbox, schema};
 use claude_mem_core::agents::CLAUDE_CODE;
@@ -72,6 +73,7 @@ impl MemoryTools<'_> {
             "get_observations" => self.get(&parse_arguments(arguments)?),
             "save_memory" => self.save(&parse_arguments(arguments)?),
             "forget" => self.forget(&parse_arguments(arguments)?),
+            "open_items" => self.open_items(&parse_arguments(arguments)?),
             _ => Ok(ToolOutput::text(schema::INSTRUCTIONS)),
         }
     }
@@ -83,6 +85,19 @@ fn parse_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> 
 }
 
 impl MemoryTools<'_> {
+    fn open_items(&self, args: &OpenItemsArgs) -> Result<ToolOutput, String> {
+        let mut text = open_items::change(&self.dir.db(), args, (self.now)())?;
+        let store = self.open()?;
+        let reads = store.read();
+        let project = match args.project.as_deref() {
+            Some("*") => None,
+            Some(name) => Some(find_named_project(&reads, name)?),
+            None => Some(self.own_project(&reads)?.ok_or("There is no current project; name one.")?),
+        };
+        text.push_str(&open_items::list(&reads, project, &self.zone)?);
+        Ok(ToolOutput::text(text))
+    }
+
     /// Opens the store for reading, migrating an older database.
     fn open(&self) -> Result<Store, String> {
         match Store::open_read_only(&self.dir.db()) {
@@ -161,6 +176,8 @@ impl MemoryTools<'_> {
             (None, None) => return Err("timeline needs an anchor (an id) or a query.".to_owned()),
         };
         let store = self.open()?;
+        let (anchor, moved) = current_row(&store.read(), anchor)?;
+        text.push_str(&moved);
         let around = TimelineRequest {
             anchor,
             before: args.depth_before.unwrap_or(5).min(50),
@@ -213,11 +230,14 @@ impl MemoryTools<'_> {
         let mut told = FetchedRows::default();
         for id in &args.ids {
             match id.handle() {
-                Ok(handle) if told.is_repeat(handle) => {}
-                Ok(handle) => {
-                    let details = details(&store.read(), handle, &lines).map_err(store_error_text)?;
-                    told.add(handle, details);
-                }
+                Ok(asked) => match current_row(&store.read(), asked) {
+                    Ok((handle, _)) if told.is_repeat(handle) => {}
+                    Ok((handle, moved)) => {
+                        let details = details(&store.read(), handle, &lines).map_err(store_error_text)?;
+                        told.add(handle, details.map(|text| moved + &text));
+                    }
+                    Err(withdrawn) => told.notices.push(withdrawn),
+                },
                 Err(_) => told.invalid_ids.push(quote::line(&id.to_string(), 40)),
             }
         }
@@ -307,6 +327,7 @@ impl MemoryTools<'_> {
     fn forget(&self, args: &ForgetArgs) -> Result<ToolOutput, String> {
         let (handle, now) = (args.id.handle()?, (self.now)());
         let mut store = Store::open(&self.dir.db()).map_err(store_error_text)?;
+        let (handle, moved) = current_row(&store.read(), handle)?;
         let said = match args.mark {
             Some(judgement) => {
                 let from = FeedbackSource { client: CLAUDE_CODE.name, session: &self.session, place: "mcp" };
@@ -330,7 +351,17 @@ impl MemoryTools<'_> {
                 format!("Forgot {handle}. `claude-mem forget --undo '{handle}'` restores it.{unswept}")
             }
         };
-        Ok(ToolOutput::text(said))
+        Ok(ToolOutput::text(moved + &said))
+    }
+}
+
+/// The row that holds the content of this number now, and a note if it is another one.
+fn current_row(reads: &StoreReader<'_>, asked: RowId) -> Result<(RowId, String), String> {
+    let resolution = reads.resolve_row(asked).map_err(store_error_text)?;
+    let notice = resolution.notice(asked).map_or_else(String::new, |notice| format!("{notice}.\n"));
+    match resolution.current(asked) {
+        Some(row) => Ok((row, notice)),
+        None => Err(notice.trim_end().to_owned()),
     }
 }
 
@@ -361,7 +392,7 @@ fn parse_kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
     Ok(match named {
         None | Some("") => Vec::new(),
         Some("observations") => vec![RowKind::Observation],
-        Some("sessions") => vec![RowKind::Summary],
+        Some("sessions") => vec![RowKind::Account, RowKind::Summary],
         Some("prompts") => vec![RowKind::Prompt, RowKind::Message],
         Some(other) => {
             return Err(format!("type must be observations, sessions or prompts, not {other:?}."));

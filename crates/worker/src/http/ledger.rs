@@ -71,7 +71,7 @@ pub(super) fn ledger_entries(
 pub(super) struct LedgerParams {
     offset: u32,
     limit: Option<u32>,
-    /// `#12`, `S3`, `P7` or `M9`.
+    /// `#12`, `S3`, `P7`, `M9` or `A4`.
     row: Option<String>,
     /// Our session id, or the client's.
     session: Option<String>,
@@ -91,7 +91,7 @@ pub(super) fn ledger(
                 let row: RowId = row
                     .parse()
                     .map_err(|e| Problem::bad_request(format!("{e}"), "Search results show the ids."))?;
-                FeedbackQuery::ForRow(row)
+                FeedbackQuery::ForRow(lookup::current_row(reads, row)?)
             }
             (None, Some(session)) => {
                 // A session can have ledger entries before it has a row.

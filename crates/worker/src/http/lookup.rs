@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::problem::Problem;
 use claude_mem_core::ids::{ClientSessionId, ProjectId, SessionId};
-use claude_mem_store::{SessionRow, StoreError, StoreReader};
+use claude_mem_store::{RowId, SessionRow, StoreError, StoreReader};
 
 /// A project id or name; pages send an id as a number or as text.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,4 +72,13 @@ pub(super) fn find_session(reads: &StoreReader<'_>, text: &str) -> Result<Sessio
     let text = text.strip_prefix("client:").unwrap_or(text);
     let found = reads.newest_session_with_id(&ClientSessionId(text.to_owned()))?;
     found.ok_or_else(|| Problem::not_found(format!("session {text:?}")))
+}
+
+/// The row to act on for a number that was once given to a row: consolidation may have merged it.
+pub(super) fn current_row(reads: &StoreReader<'_>, asked: RowId) -> Result<RowId, Problem> {
+    let now = reads.resolve_row(asked)?;
+    now.current(asked).ok_or_else(|| {
+        let what = now.notice(asked).unwrap_or_else(|| asked.to_string());
+        Problem::new(StatusCode::NOT_FOUND, what, "Its session no longer states it.")
+    })
 }

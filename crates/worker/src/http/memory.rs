@@ -81,7 +81,13 @@ pub(super) fn save(api: &ApiState, _: &PathParams, save: SaveRequest) -> Result<
 
 /// The view of one observation.
 pub(super) fn load_view(api: &ApiState, id: ObservationId) -> Result<ObservationView, Problem> {
-    api.view(|reads| ViewBuilder::new(reads).observation(reads.observation(id)?))
+    let asked = RowId::new(RowKind::Observation, id.0);
+    api.view(|reads| {
+        let row = lookup::current_row(reads, asked)?;
+        let mut view = ViewBuilder::new(reads).observation(reads.observation(ObservationId(row.row_id))?)?;
+        view.formerly = (row != asked).then(|| asked.to_string());
+        Ok(view)
+    })
 }
 
 /// Deletes a row. It can be restored for a while.
@@ -92,7 +98,8 @@ pub(super) fn forget(
 ) -> Result<MemoryActionResponse, Problem> {
     let (id, now) = (params.id()?, api.now());
     let vectors = api.dir().vectors_db();
-    let owed = api.change(|store| manual_edits::forget(store, &vectors, &[RowId::new(kind, id)], now))?;
+    let row = api.view(|reads| lookup::current_row(reads, RowId::new(kind, id)))?;
+    let owed = api.change(|store| manual_edits::forget(store, &vectors, &[row], now))?;
     if let Some(error) = owed {
         api.worker.warn("vectors of a forgotten row are not deleted yet", &error);
     }
@@ -108,13 +115,14 @@ pub(super) fn restore(
     let id = params.id()?;
     let name = params.text("kind");
     let kind = RowKind::from_name(name).ok_or_else(|| Problem::not_found(format!("{name:?}")))?;
-    let is_there = api.view(|reads| Ok(reads.project_and_time_of(RowId::new(kind, id))?.is_some()))?;
+    let row = api.view(|reads| lookup::current_row(reads, RowId::new(kind, id)))?;
+    let is_there = api.view(|reads| Ok(reads.project_and_time_of(row)?.is_some()))?;
     if is_there {
         // The row was never forgotten, or its id is in use again.
         let hint = "There is nothing to restore.";
         return Err(Problem::new(StatusCode::CONFLICT, "this row exists", hint));
     }
-    if !api.change(|store| store.write(|tx| tx.undo_forget(RowId::new(kind, id))))? {
+    if !api.change(|store| manual_edits::undo_forget(store, row))? {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
             "this row cannot be restored",
@@ -129,7 +137,7 @@ pub(super) fn restore(
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Judged")]
 pub(super) struct FeedbackRequest {
-    /// `#12`, `S3`, `P7` or `M9`.
+    /// `#12`, `S3`, `P7`, `M9` or `A4`.
     handle: String,
     signal: Judgement,
 }
@@ -150,6 +158,7 @@ pub(super) fn feedback(
         let what = format!("a {} cannot be marked as wrong", handle.kind.as_str());
         return Err(Problem::unprocessable(what, "Forget it instead."));
     }
+    let handle = api.view(|reads| lookup::current_row(reads, handle))?;
     api.change(|store| manual_edits::mark(store, handle, judged.signal, &from, now))?;
     Ok(MemoryActionResponse { recorded: Some(true), ..MemoryActionResponse::default() })
 }

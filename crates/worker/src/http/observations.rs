@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::list_params::ObservationListParams;
+use super::lookup;
 use super::memory::{MemoryActionResponse, forget as forget_row, load_view};
 use super::paging::{ListPage, map_page};
 use super::problem::Problem;
@@ -15,7 +16,7 @@ use super::view_builder::ViewBuilder;
 use claude_mem_core::ids::ObservationId;
 use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::SaveError;
-use claude_mem_store::{MemoryLevel, ObservationEdit, RowKind};
+use claude_mem_store::{MemoryLevel, ObservationEdit, RowId, RowKind};
 
 /// Maximum ids in one batch request.
 pub(crate) const HTTP_BATCH_MAX: usize = 200;
@@ -70,9 +71,19 @@ pub(super) fn batch(
     }
     api.view(|reads| {
         let mut views = ViewBuilder::new(reads);
-        let rows = reads.observations_by_id(&asked.ids)?.into_iter();
-        let items = rows.map(|row| views.observation(row));
-        Ok(ObservationBatchResponse { items: items.collect::<Result<_, _>>()? })
+        let mut items: Vec<ObservationView> = Vec::new();
+        for id in asked.ids {
+            let handle = RowId::new(RowKind::Observation, id.0);
+            let Some(now) = reads.resolve_row(handle)?.current(handle) else {
+                continue;
+            };
+            for row in reads.observations_by_id(&[ObservationId(now.row_id)])? {
+                let mut view = views.observation(row)?;
+                view.formerly = (now != handle).then(|| handle.to_string());
+                items.push(view);
+            }
+        }
+        Ok(ObservationBatchResponse { items })
     })
 }
 
@@ -82,7 +93,8 @@ pub(super) fn edit(
     params: &PathParams,
     edit: ObservationEdit,
 ) -> Result<ObservationView, Problem> {
-    let id = ObservationId(params.id()?);
+    let asked = RowId::new(RowKind::Observation, params.id()?);
+    let id = ObservationId(api.view(|reads| lookup::current_row(reads, asked))?.row_id);
     let now = api.now();
     let own = api.view(|reads| Ok(reads.observation(id)?))?;
     // A memory without a project can only be at user level.
@@ -96,7 +108,7 @@ pub(super) fn edit(
         told => Ok(told),
     })?;
     corrected.map_err(|e| Problem::unprocessable(e.to_string(), "Nothing was changed."))?;
-    load_view(api, id)
+    load_view(api, ObservationId(asked.row_id))
 }
 
 /// Handles `DELETE /api/observations/{id}`.

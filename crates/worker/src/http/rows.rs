@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{
-    ClientSessionId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+    AccountId, ClientSessionId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
 use claude_mem_core::memory::{ObservationType, Origin};
 
@@ -27,7 +27,7 @@ pub(super) struct SessionRef {
     pub(super) title: Option<String>,
 }
 
-/// A row of any of the four kinds.
+/// A row of any kind.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "Row")]
@@ -36,6 +36,7 @@ pub(super) enum RowView {
     Summary(Box<SummaryView>),
     Prompt(PromptView),
     Message(MessageView),
+    Account(Box<AccountView>),
 }
 
 /// An observation.
@@ -67,6 +68,13 @@ pub(super) struct ObservationView {
     pub(super) pinned: bool,
     pub(super) wrong: bool,
     pub(super) replaced_by: Option<ObservationId>,
+    /// A person changed its text.
+    pub(super) edited: bool,
+    /// How many sessions said it.
+    pub(super) source_count: u32,
+    /// The number that was asked for, if that is now part of this observation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) formerly: Option<String>,
     pub(super) created_at: Millis,
     pub(super) updated_at: Millis,
 }
@@ -127,6 +135,31 @@ pub(super) struct MessageView {
     pub(super) created_at: Millis,
 }
 
+/// The account of a whole session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AccountView {
+    pub(super) id: AccountId,
+    pub(super) handle: String,
+    pub(super) kind: RowKind,
+    /// What the session was for.
+    pub(super) purpose: String,
+    pub(super) done: Vec<String>,
+    pub(super) learned: Vec<String>,
+    pub(super) decided: Vec<String>,
+    /// Checks that ran after the last edit.
+    pub(super) checked: Vec<String>,
+    pub(super) open: Vec<String>,
+    pub(super) files_edited: Vec<String>,
+    pub(super) project: Option<ProjectRef>,
+    pub(super) session: Option<SessionRef>,
+    pub(super) branch: Option<String>,
+    pub(super) origin: Origin,
+    pub(super) made_by: String,
+    pub(super) read_tokens: u32,
+    pub(super) created_at: Millis,
+}
+
 /// A session with its counts.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -160,6 +193,7 @@ impl RowView {
             Self::Summary(_) => RowKind::Summary,
             Self::Prompt(_) => RowKind::Prompt,
             Self::Message(_) => RowKind::Message,
+            Self::Account(_) => RowKind::Account,
         }
     }
 
@@ -169,6 +203,7 @@ impl RowView {
             Self::Summary(row) => row.id.0,
             Self::Prompt(row) => row.id.0,
             Self::Message(row) => row.id.0,
+            Self::Account(row) => row.id.0,
         }
     }
 
@@ -178,6 +213,7 @@ impl RowView {
             Self::Summary(row) => &row.session,
             Self::Prompt(row) => &row.session,
             Self::Message(row) => &row.session,
+            Self::Account(row) => &row.session,
         };
         session.as_ref().map(|session| session.id)
     }
@@ -188,6 +224,7 @@ impl RowView {
             Self::Summary(row) => row.created_at,
             Self::Prompt(row) => row.created_at,
             Self::Message(row) => row.created_at,
+            Self::Account(row) => row.created_at,
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct SearchParams {
     /// Project id or name. Other projects are searched if it has no match.
     project: Option<String>,
     all_projects: bool,
-    /// observation, summary, prompt or message, separated by commas.
+    /// observation, summary, prompt, message or account, separated by commas.
     kind: Option<String>,
     r#type: Option<String>,
     concept: Option<String>,
@@ -195,7 +195,7 @@ fn search_fit(found: &SearchResponse) -> SearchFitView {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TimelineParams {
-    /// `#12`, `S3`, `P7` or `M9`; in a URL write `%23` for `#`, or omit it.
+    /// `#12`, `S3`, `P7`, `M9` or `A4`; in a URL write `%23` for `#`, or omit it.
     anchor: String,
     before: Option<usize>,
     after: Option<usize>,
@@ -220,6 +220,7 @@ pub(super) fn timeline(
         .anchor
         .parse()
         .map_err(|e| Problem::bad_request(format!("{e}"), "Search results show the ids."))?;
+    let anchor = api.view(|reads| lookup::current_row(reads, anchor))?;
     let asked = TimelineRequest {
         anchor,
         before: asked.before.unwrap_or(TIMELINE_ROWS).min(TIMELINE_ROWS_MAX),

@@ -34,22 +34,23 @@ impl From<StreamEvent> for Event {
 
 /// The event id of a cursor, which a page sends back as `Last-Event-ID`.
 pub(super) fn event_id(seen: ChangeCursor) -> String {
-    let ChangeCursor { observation, summary, prompt, message, changed } = seen;
-    format!("{observation}.{summary}.{prompt}.{message}.{changed}")
+    let ChangeCursor { observation, summary, prompt, message, account, changed } = seen;
+    format!("{observation}.{summary}.{prompt}.{message}.{account}.{changed}")
 }
 
 /// Parses an event id. `None` if it is not one of ours.
 pub(super) fn parse_event_id(text: &str) -> Option<ChangeCursor> {
     let numbers: Option<Vec<i64>> = text.split('.').map(|part| part.parse().ok()).collect();
-    let [observation, summary, prompt, message, changed] = numbers?[..] else {
+    let [observation, summary, prompt, message, account, changed] = numbers?[..] else {
         return None;
     };
-    let seen = [observation, summary, prompt, message, changed];
+    let seen = [observation, summary, prompt, message, account, changed];
     seen.iter().all(|number| *number >= 0).then_some(ChangeCursor {
         observation,
         summary,
         prompt,
         message,
+        account,
         changed,
     })
 }

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use super::problem::Problem;
 use super::rows::{
-    MessageView, ObservationView, ProjectRef, PromptView, RowView, SessionRef, SessionView, SummaryView,
-    handle,
+    AccountView, MessageView, ObservationView, ProjectRef, PromptView, RowView, SessionRef, SessionView,
+    SummaryView, handle,
 };
-use claude_mem_core::ids::{FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId};
+use claude_mem_core::ids::{
+    AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+};
 use claude_mem_store::{
-    FinalMessageRow, Observation, PromptRow, RowKind, SessionRow, StoreError, StoreReader, SummaryRow,
+    AccountRow, FinalMessageRow, Observation, PromptRow, RowKind, SessionRow, StoreError, StoreReader,
+    SummaryRow,
 };
 
 /// Builds views, and caches the names of projects and sessions.
@@ -31,6 +34,7 @@ impl<'r> ViewBuilder<'r> {
             RowKind::Summary => self.reads.summary(SummaryId(id)).map(AnyStoredRow::Summary),
             RowKind::Prompt => self.reads.prompt(PromptId(id)).map(AnyStoredRow::Prompt),
             RowKind::Message => self.reads.final_message(FinalMessageId(id)).map(AnyStoredRow::Message),
+            RowKind::Account => self.reads.account(AccountId(id)).map(AnyStoredRow::Account),
         };
         match row {
             Err(StoreError::NoSuchRow { .. }) => Ok(None),
@@ -40,6 +44,7 @@ impl<'r> ViewBuilder<'r> {
             Ok(AnyStoredRow::Summary(row)) => Ok(Some(RowView::Summary(Box::new(self.summary(row)?)))),
             Ok(AnyStoredRow::Prompt(row)) => Ok(Some(RowView::Prompt(self.prompt(row)?))),
             Ok(AnyStoredRow::Message(row)) => Ok(Some(RowView::Message(self.message(row)?))),
+            Ok(AnyStoredRow::Account(row)) => Ok(Some(RowView::Account(Box::new(self.account(row)?)))),
             Err(error) => Err(error.into()),
         }
     }
@@ -70,6 +75,9 @@ impl<'r> ViewBuilder<'r> {
             pinned: row.pinned,
             wrong: row.wrong,
             replaced_by: row.replaced_by,
+            edited: row.edited,
+            source_count: row.source_count,
+            formerly: None,
             created_at: row.created_at,
             updated_at: row.updated_at,
         })
@@ -128,6 +136,28 @@ impl<'r> ViewBuilder<'r> {
         })
     }
 
+    pub(super) fn account(&mut self, row: AccountRow) -> Result<AccountView, Problem> {
+        Ok(AccountView {
+            id: row.id,
+            handle: handle(RowKind::Account, row.id.0),
+            kind: RowKind::Account,
+            purpose: row.purpose,
+            done: row.done,
+            learned: row.learned,
+            decided: row.decided,
+            checked: row.checked,
+            open: row.open,
+            files_edited: row.files_edited,
+            project: self.project(row.project)?,
+            session: self.session(Some(row.session))?,
+            branch: row.branch,
+            origin: row.origin,
+            made_by: row.made_by,
+            read_tokens: row.read_tokens,
+            created_at: row.created_at,
+        })
+    }
+
     /// The view of a session.
     pub(super) fn session_view(&mut self, row: SessionRow) -> Result<SessionView, Problem> {
         let (observations, summaries) = self.reads.counts_of_session(row.id)?;
@@ -181,4 +211,5 @@ enum AnyStoredRow {
     Summary(SummaryRow),
     Prompt(PromptRow),
     Message(FinalMessageRow),
+    Account(AccountRow),
 }

@@ -9,11 +9,12 @@ use super::session::{DistilledEpisode, SessionPart, SessionReadJob};
 use crate::import::transcripts::summary::ImportSummary;
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::{ProjectId, SessionId};
-use claude_mem_core::memory::Origin;
+use claude_mem_core::ids::{ObservationId, ProjectId, SessionId};
+use claude_mem_core::memory::{CompressionOutput, Origin};
 use claude_mem_ingest::heuristic_compressor::LOCAL;
 use claude_mem_ingest::persist;
 use claude_mem_ingest::persist::{CompressedEpisode, EpisodeWriter};
+use claude_mem_ingest::session_memory::SessionMemoryWriter;
 use claude_mem_store::{
     NewSession, SessionStatus, Store, StoreError, StoreReader, StoreWriter, TranscriptPosition,
 };
@@ -58,7 +59,10 @@ struct StoredSession {
 /// Result of one transaction.
 #[derive(Default)]
 struct BatchResult {
-    episodes: Vec<(String, persist::StoredRows, Vec<String>)>,
+    episodes: Vec<(String, persist::StoredRows)>,
+    /// New observations, each with its project and type.
+    inserted: Vec<(ObservationId, String, String)>,
+    removed: Vec<ObservationId>,
     /// Project name of each session that was read completely.
     ended: Vec<String>,
     current: Option<StoredSession>,
@@ -120,8 +124,14 @@ impl<'s> TranscriptPersister<'s> {
             Ok(batch.result)
         })?;
         self.current = kept.current;
-        for (project, left, types) in &kept.episodes {
-            self.summary.add_episode(project, left, types);
+        for (project, left) in &kept.episodes {
+            self.summary.add_episode(project, left);
+        }
+        for (id, project, kind) in kept.inserted {
+            self.summary.add_observation(id, project, kind);
+        }
+        for id in kept.removed {
+            self.summary.remove_observation(id);
         }
         for project in &kept.ended {
             self.summary.add_session(project);
@@ -173,16 +183,17 @@ impl ImportBatch<'_> {
         let last_at = events.map(|(_, event)| event.at.millis()).max();
         let mut places: Vec<TranscriptPosition> = Vec::new();
         let mut carry = None;
+        let mut prompt_number = 0;
         for mut part in parts {
             let turn = if part.is_agent { subagent_turn(tx, home.session, &part)? } else { None };
             for learned in &mut part.episodes {
                 let made = compressed_episode(learned);
                 let rows = EpisodeWriter { prompt_number: turn, ..episode_writer(learned, job, &home, run) };
                 let chosen = rows.select_observations(tx, &made)?;
-                let types = chosen.iter().map(|new| new.kind().to_string()).collect();
                 let left = rows.store(tx, &made, &chosen)?;
                 home.has_forgotten |= left.forgotten > 0;
-                self.result.episodes.push((home.name.clone(), left, types));
+                prompt_number = left.prompt_number;
+                self.result.episodes.push((home.name.clone(), left));
             }
             mark_seen(tx, &part)?;
             let place = transcript_position(job, &part, !home.has_forgotten)?;
@@ -197,12 +208,38 @@ impl ImportBatch<'_> {
             tx.set_session_carry(home.session, carry)?;
         }
         if let Some(at) = last_at {
+            self.consolidate(job, &home, prompt_number, at)?;
             touch(tx, job, home.project, at, run)?;
             // A subagent may have ended before the main conversation, which was read first.
             let at = tx.session(home.session)?.last_activity;
             tx.set_session_status(home.session, SessionStatus::Completed, at)?;
         }
         self.result.current = Some(home);
+        Ok(())
+    }
+
+    /// Consolidates the session, once for all episodes of the transaction: the result depends on the claims,
+    /// not on how they were grouped.
+    fn consolidate(
+        &mut self,
+        job: &SessionReadJob,
+        home: &StoredSession,
+        prompt_number: u32,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        let memory = SessionMemoryWriter {
+            session: home.session,
+            project: Some(home.project),
+            branch: job.project.branch.as_deref(),
+            import_run: Some(self.run),
+            prompt_number,
+            now,
+        };
+        let changes = memory.consolidate(self.tx, &claude_mem_distil::consolidate)?;
+        for row in self.tx.observations_by_id(&changes.inserted)? {
+            self.result.inserted.push((row.id, home.name.clone(), row.kind.to_string()));
+        }
+        self.result.removed.extend(changes.removed);
         Ok(())
     }
 
@@ -278,7 +315,8 @@ fn touch(
 
 fn compressed_episode(learned: &mut DistilledEpisode) -> CompressedEpisode {
     CompressedEpisode {
-        distilled: std::mem::take(&mut learned.distilled),
+        distilled: CompressionOutput { observations: Vec::new(), summary: learned.summary.take() },
+        claims: Some(std::mem::take(&mut learned.claims)),
         made_by: LOCAL.to_owned(),
         carry: None,
         rolling_summary: None,

@@ -18,10 +18,10 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::EpisodePrompt;
 use claude_mem_core::event::{Event, EventBody, EventKey, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::memory::CompressionOutput;
+use claude_mem_core::memory::NewSummary;
 use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
-use claude_mem_distil::Carry;
+use claude_mem_distil::{Carry, EpisodeClaims};
 use claude_mem_ingest::episodes;
 use claude_mem_ingest::episodes::EpisodeContext;
 
@@ -88,11 +88,12 @@ pub(super) struct SessionPart {
     pub bytes: u64,
 }
 
-/// The events of one episode and the memories distilled from them.
+/// The events of one episode, and the claims and the summary distilled from them.
 #[derive(Debug)]
 pub(super) struct DistilledEpisode {
     pub events: Vec<(EventKey, Event)>,
-    pub distilled: CompressionOutput,
+    pub claims: EpisodeClaims,
+    pub summary: Option<NewSummary>,
 }
 
 /// Reads all transcripts of a session. The receiver may disconnect at any time.
@@ -220,14 +221,14 @@ impl<'a> SessionDistiller<'a> {
             prompt: self.last_prompt.clone().filter(|_| !is_agent),
         };
         let just_events = || events.iter().map(|(_, event)| event);
-        let distilled = if episodes::have_content(just_events()) {
+        let (claims, summary) = if episodes::have_content(just_events()) {
             let episode = episodes::build_episode(just_events(), place);
             let vocabulary = self.context.vocabulary;
-            let distil = AssertUnwindSafe(|| claude_mem_distil::distil(&episode, carry, vocabulary));
+            let distil = AssertUnwindSafe(|| claude_mem_distil::extract_claims(&episode, carry, vocabulary));
             // If distilling panics, the events are stored without memories.
             std::panic::catch_unwind(distil).unwrap_or_default()
         } else {
-            CompressionOutput::default()
+            (EpisodeClaims::default(), None)
         };
         for event in just_events() {
             if let EventBody::Prompt { text, private, source } = &event.body {
@@ -243,7 +244,7 @@ impl<'a> SessionDistiller<'a> {
         for (_, event) in &mut events {
             drop_tool_contents(event);
         }
-        DistilledEpisode { events, distilled }
+        DistilledEpisode { events, claims, summary }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Summary of a transcript import, as shown to the user.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
+use claude_mem_core::ids::ObservationId;
 use claude_mem_ingest::persist::StoredRows;
 
 /// Rows that a transcript import created.
@@ -17,6 +18,9 @@ pub struct ImportSummary {
     /// Number of observations by type.
     pub types: BTreeMap<String, u64>,
     pub projects: BTreeMap<String, ProjectImportCounts>,
+    /// Project and type of each observation: consolidation may still merge or withdraw it.
+    #[serde(skip)]
+    rows: HashMap<ObservationId, (String, String)>,
 }
 
 /// Counts of one project.
@@ -27,17 +31,36 @@ pub struct ProjectImportCounts {
 }
 
 impl ImportSummary {
-    pub(super) fn add_episode(&mut self, project: &str, left: &StoredRows, types: &[String]) {
+    pub(super) fn add_episode(&mut self, project: &str, left: &StoredRows) {
         self.events += left.events as u64;
         self.prompts += left.prompts.len() as u64;
         self.messages += left.messages.len() as u64;
         self.summaries += u64::from(left.summary.is_some());
-        self.observations += left.observations.len() as u64;
-        for kind in types {
-            *self.types.entry(kind.clone()).or_default() += 1;
+        self.projects.entry(project.to_owned()).or_default();
+    }
+
+    pub(super) fn add_observation(&mut self, id: ObservationId, project: String, kind: String) {
+        if self.rows.contains_key(&id) {
+            return;
         }
-        let of_project = self.projects.entry(project.to_owned()).or_default();
-        of_project.observations += left.observations.len() as u64;
+        self.observations += 1;
+        *self.types.entry(kind.clone()).or_default() += 1;
+        self.projects.entry(project.clone()).or_default().observations += 1;
+        self.rows.insert(id, (project, kind));
+    }
+
+    pub(super) fn remove_observation(&mut self, id: ObservationId) {
+        let Some((project, kind)) = self.rows.remove(&id) else {
+            return;
+        };
+        self.observations -= 1;
+        self.projects.entry(project).or_default().observations -= 1;
+        if let Some(count) = self.types.get_mut(&kind) {
+            *count -= 1;
+            if *count == 0 {
+                self.types.remove(&kind);
+            }
+        }
     }
 
     pub(super) fn add_session(&mut self, project: &str) {

@@ -1,0 +1,146 @@
+//! Decides whether finished work closes an open item of an earlier session.
+//!
+//! Pure, and conservative: an item that stays open costs a line, an item that is closed wrongly is lost.
+
+use std::collections::BTreeSet;
+
+use claude_mem_search::analyzer::{is_stop_word, words};
+use claude_mem_search::stem::stem;
+
+/// Words that an item without identifiers must share with the finished work.
+const SHARED_WORDS_MIN: usize = 2;
+/// The share of the item's words that these must be, in percent.
+const SHARED_PERCENT_MIN: usize = 70;
+/// The same, if an identifier is shared as well.
+const SHARED_PERCENT_WITH_NAME_MIN: usize = 40;
+
+/// Verbs and nouns of work in general: they say nothing about which work.
+const GENERIC_WORDS: [&str; 36] = [
+    "add",
+    "added",
+    "adding",
+    "also",
+    "change",
+    "changed",
+    "complete",
+    "completed",
+    "create",
+    "created",
+    "do",
+    "done",
+    "finish",
+    "finished",
+    "fix",
+    "fixed",
+    "implement",
+    "implemented",
+    "left",
+    "make",
+    "need",
+    "needed",
+    "needs",
+    "next",
+    "open",
+    "remain",
+    "remaining",
+    "remains",
+    "step",
+    "still",
+    "todo",
+    "update",
+    "updated",
+    "work",
+    "write",
+    "yet",
+];
+
+/// Words by which a text says that something was not done.
+const NEGATIONS: [&str; 12] = [
+    "not",
+    "no",
+    "never",
+    "without",
+    "except",
+    "cannot",
+    "failed",
+    "fails",
+    "postponed",
+    "skipped",
+    "deferred",
+    "pending",
+];
+
+/// Branches into which others are merged.
+const MAIN_BRANCHES: [&str; 5] = ["main", "master", "trunk", "develop", "dev"];
+
+/// What a text is about: its identifiers, its numbers and its other content words.
+struct WorkSubject {
+    names: BTreeSet<String>,
+    numbers: BTreeSet<String>,
+    words: BTreeSet<String>,
+}
+
+impl WorkSubject {
+    fn read(text: &str) -> Self {
+        let mut subject = Self { names: BTreeSet::new(), numbers: BTreeSet::new(), words: BTreeSet::new() };
+        for token in text.split_whitespace() {
+            let token = token.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
+            if is_identifier(token) {
+                subject.names.insert(token.to_lowercase());
+                continue;
+            }
+            for word in words(token) {
+                if word.bytes().all(|byte| byte.is_ascii_digit()) {
+                    subject.numbers.insert(word);
+                } else if !is_stop_word(&word) && !GENERIC_WORDS.contains(&word.as_str()) {
+                    subject.words.insert(stem(&word));
+                }
+            }
+        }
+        subject
+    }
+}
+
+/// Whether a token is a name in code or a path: it has an inner mark, or an upper-case letter inside.
+fn is_identifier(token: &str) -> bool {
+    let inner_mark = token.contains("::") || token.contains(['_', '/', '.']);
+    let mut chars = token.chars();
+    let starts_lower = chars.next().is_some_and(char::is_lowercase);
+    let camel = starts_lower && chars.any(char::is_uppercase);
+    token.chars().any(char::is_alphabetic) && (inner_mark || camel)
+}
+
+/// Whether this finished work is what the item asked for.
+pub(crate) fn finishes(finished: &str, item: &str) -> bool {
+    if words(finished).any(|word| NEGATIONS.contains(&word.as_str())) {
+        return false;
+    }
+    let (done, asked) = (WorkSubject::read(finished), WorkSubject::read(item));
+    if !asked.numbers.is_subset(&done.numbers) {
+        return false;
+    }
+    let shared = asked.words.intersection(&done.words).count();
+    let percent = shared * 100 / asked.words.len().max(1);
+    if asked.names.is_empty() {
+        return shared >= SHARED_WORDS_MIN && percent >= SHARED_PERCENT_MIN;
+    }
+    let names_shared = asked.names.intersection(&done.names).count();
+    // Every name of the item, and what is to be done with it.
+    names_shared == asked.names.len()
+        && (asked.words.is_empty() || shared > 0 && percent >= SHARED_PERCENT_WITH_NAME_MIN)
+}
+
+/// Whether work on one branch can finish an item of another: the same branch, an unknown one, or one side
+/// is a branch that others are merged into.
+pub(crate) fn branches_meet(item: Option<&str>, work: Option<&str>) -> bool {
+    match (item, work) {
+        (Some(item), Some(work)) => {
+            item == work || MAIN_BRANCHES.contains(&item) || MAIN_BRANCHES.contains(&work)
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+#[path = "item_matcher_tests.rs"]
+mod tests;
