@@ -17,6 +17,7 @@ fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
         header: &head,
         payload: wire.as_ref(),
         at: Micros(1),
+        prompt: std::cell::OnceCell::new(),
     };
     call.normalize(silence, None)
 }

@@ -22,6 +22,7 @@ fn with_call<T>(event: &str, fields: &Value, check: impl FnOnce(&DecodedHookCall
         header: &header,
         payload: Some(&wire),
         at: Micros(1),
+        prompt: std::cell::OnceCell::new(),
     })
 }
 

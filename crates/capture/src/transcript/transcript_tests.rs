@@ -12,6 +12,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::config::Settings;
 use claude_mem_core::event::EventBody;
 use claude_mem_core::event::{Event, EventKey};
+use claude_mem_core::source::TextSource;
 
 /// Collects every event once and formats one line per event.
 #[derive(Default)]
@@ -38,7 +39,14 @@ impl CollectedEvents {
             let agent = agent.map_or_else(String::new, |agent| format!(" [{agent}]"));
             let what = match &event.body {
                 EventBody::Prompt { private: true, .. } => "prompt (private)".to_owned(),
-                EventBody::Prompt { text, .. } => format!("prompt {text:?}"),
+                EventBody::Prompt { text, source: TextSource::Prompt, .. } => format!("prompt {text:?}"),
+                EventBody::Prompt { text, source, .. } => {
+                    format!("prompt [{}] {text:?}", source.traits().name)
+                }
+                EventBody::Text { source, text, about, .. } => {
+                    let about = about.as_ref().map_or_else(String::new, |about| format!(" ({about})"));
+                    format!("{}: {text:?}{about}", source.traits().name)
+                }
                 EventBody::ToolUse { tool, failed, input, output, .. } => {
                     let failed = if *failed { " failed" } else { "" };
                     format!("{tool}{failed} {} → {}", short(input), short(output))
@@ -394,6 +402,7 @@ fn truncated_transcript_stays_private() {
             muted: true,
             had_private: true,
             private_prompts: vec!["p".into()],
+            ..ReaderState::default()
         },
     };
     let settings = settings();
