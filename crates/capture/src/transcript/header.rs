@@ -41,6 +41,10 @@ pub fn read_header(path: &Path) -> std::io::Result<Option<TranscriptHeader>> {
         let Some(record) = TranscriptRecord::parse(&line) else {
             continue;
         };
+        // Such records name the session, and not where it works.
+        if matches!(&*record.kind(), "queue-operation" | "pr-link") {
+            continue;
+        }
         let owned = |raw| text(raw).map(Cow::into_owned);
         if let Some(session) = owned(record.session_id) {
             return Ok(Some(TranscriptHeader {
