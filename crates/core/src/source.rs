@@ -64,6 +64,22 @@ pub enum Voice {
     Web,
 }
 
+impl Voice {
+    /// The name in prompts of model providers and in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Subagent => "subagent",
+            Self::Teammate => "teammate",
+            Self::Client => "client",
+            Self::Quotation => "quotation",
+            Self::Tool => "tool",
+            Self::Web => "web",
+        }
+    }
+}
+
 /// One row of [`SOURCE_TABLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceTraits {

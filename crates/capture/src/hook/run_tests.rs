@@ -226,7 +226,7 @@ fn hook_without_recall_only_wakes_the_worker() {
 fn hook_without_an_event_leaves_the_worker_alone() {
     let stage = HookStage::with_memory();
     let worker = FakeWorker::start(&stage, None);
-    let skipped = stage.hook("PostToolUse", &json!({"tool_name": "TodoWrite"}));
+    let skipped = stage.hook("PostToolUse", &json!({"tool_name": "TodoRead"}));
     assert_eq!(skipped.skip_reason, Some(SkipReason::ToolSkipped));
     stage.hook("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}}));
     assert_eq!(worker.calls(), [""; 0]);

@@ -67,3 +67,5 @@ pub mod testing;
 #[cfg(test)]
 #[path = "transcript_tests.rs"]
 mod tests;
+#[cfg(test)]
+mod turn_texts_tests;
