@@ -22,6 +22,7 @@ mod redaction;
 mod rejection;
 mod tool_results;
 mod turn_texts;
+mod user_records;
 
 use std::io;
 use std::path::Path;
