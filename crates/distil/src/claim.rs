@@ -12,6 +12,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::{digest, hex};
 use claude_mem_core::memory::{NewObservation, ObservationType};
 use claude_mem_core::source::TextSource;
+use claude_mem_core::vocabulary::Vocabulary;
 
 /// The claims of one episode, with what was done in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct EpisodeClaims {
     pub edited: Vec<String>,
     pub read: Vec<String>,
     pub runs: Vec<RunClaim>,
+    /// The vocabulary of the observations, if it is not the standard one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vocabulary: Option<Box<Vocabulary>>,
 }
 
 /// What kind of act a claim is.

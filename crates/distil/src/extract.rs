@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use claude_mem_core::episode::Episode;
 use claude_mem_core::memory::NewSummary;
 use claude_mem_core::source::{TextSource, Voice};
+use claude_mem_core::vocabulary::Vocabulary;
 
 use crate::acts;
 use crate::agent_claims::agent_claims;
@@ -31,7 +32,11 @@ const REQUEST_CHARS_MAX: usize = 300;
 const OUTSIDE_SHARE: f32 = 0.5;
 
 /// Extracts the claims of one episode, and its summary if the turn is finished.
-pub fn extract_claims(episode: &Episode, carry: &mut Carry) -> (EpisodeClaims, Option<NewSummary>) {
+pub fn extract_claims(
+    episode: &Episode,
+    carry: &mut Carry,
+    vocabulary: &Vocabulary,
+) -> (EpisodeClaims, Option<NewSummary>) {
     let prompt = episode.prompt.as_ref();
     let typed = prompt.filter(|prompt| prompt.source.is_user());
     let spoken = typed.map(|prompt| prompts::spoken(&prompt.text)).unwrap_or_default();
@@ -69,6 +74,7 @@ pub fn extract_claims(episode: &Episode, carry: &mut Carry) -> (EpisodeClaims, O
         edited: log.edited,
         read: log.read,
         runs: log.runs,
+        vocabulary: (*vocabulary != Vocabulary::default()).then(|| Box::new(vocabulary.clone())),
     };
     let summary = if episode.finished { summary::summarize_turn(&extracted, &said, carry) } else { None };
     (extracted, summary)

@@ -58,15 +58,3 @@ pub use consolidate::consolidate;
 pub use cues::Language;
 pub use errors::telling as telling_error_lines;
 pub use extract::extract_claims;
-
-use claude_mem_core::episode::Episode;
-use claude_mem_core::memory::CompressionOutput;
-use claude_mem_core::vocabulary::Vocabulary;
-
-/// Makes memories of one episode by itself, as if it were a whole session.
-pub fn distil(episode: &Episode, carry: &mut Carry, vocabulary: &Vocabulary) -> CompressionOutput {
-    let (claims, summary) = extract_claims(episode, carry);
-    let memories = consolidate(&[claims], vocabulary);
-    let observations = memories.observations.into_iter().map(|made| made.observation).collect();
-    CompressionOutput { observations, summary }
-}

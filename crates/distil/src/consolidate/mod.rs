@@ -14,16 +14,16 @@ mod open_items;
 mod titles;
 
 use claude_mem_core::memory::SessionMemories;
-use claude_mem_core::vocabulary::Vocabulary;
 
 use crate::claim::{ClaimKind, EpisodeClaims};
 
 /// Makes the observations, the account and the open items of a session from the claims of its episodes.
-pub fn consolidate(episodes: &[EpisodeClaims], vocabulary: &Vocabulary) -> SessionMemories {
+pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let mut ordered: Vec<&EpisodeClaims> = episodes.iter().collect();
     ordered.sort_by_key(|episode| (episode.turn, episode.at));
     let frames = frames::build_frames(&ordered);
-    let observations = compose::compose_observations(&frames, vocabulary);
+    let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
+    let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
     let account = account::write_account(&ordered, &frames, &open_items);
     let finished = ordered

@@ -8,6 +8,7 @@ use super::{Ask, Brought, Recalled, tell};
 use crate::{quote, render};
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::memory::Origin;
+use claude_mem_core::source::TextSource;
 use claude_mem_core::tokens;
 use claude_mem_store::{
     FinalMessageRow, PageRequest, PromptRow, RowFilter, RowId, RowKind, StoreError, StoreReader,
@@ -23,7 +24,11 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
     for said in said {
         let prompt = reads.prompt(said.id)?;
         let known = RowId::new(RowKind::Prompt, prompt.id.0);
-        if prompt.private || ask.shown.contains(&known) || is_judged(reads, ask, &prompt)? {
+        if prompt.private
+            || !is_by_user(&prompt)
+            || ask.shown.contains(&known)
+            || is_judged(reads, ask, &prompt)?
+        {
             continue;
         }
         if let Some(answer) = answer_to(reads, &prompt)? {
@@ -31,6 +36,11 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
         }
     }
     Ok(Recalled::default())
+}
+
+/// Only the user's own words are told as such; the client submits plans and reports as prompts, too.
+fn is_by_user(prompt: &PromptRow) -> bool {
+    TextSource::of_stored_prompt(prompt.origin).is_user()
 }
 
 fn of_session(session: SessionId) -> (RowFilter, PageRequest) {
