@@ -42,7 +42,9 @@ export const nameOf = (type) => NAMES[type] ?? type;
 export const mark = (type) => h('span', { class: 'mark', 'data-type': type, 'aria-hidden': 'true' }, s('svg', { viewBox: '0 0 16 16' }, s('path', { d: SHAPES[type] ?? OTHER, 'fill-rule': 'evenodd' })));
 
 export const typeOf = (row) => (row.kind === 'observation' ? row.type : row.kind);
-export const typeName = (row) => nameOf(typeOf(row));
+/** The client submits plans as prompts; they are not the person's words. */
+const isPlan = (row) => row.kind === 'prompt' && row.origin === 'agent';
+export const typeName = (row) => (isPlan(row) ? 'Plan' : nameOf(typeOf(row)));
 /** Of what was said, the beginning. */
 const TITLE_CHARS = 120;
 export const titleOf = (row) => row.title || row.request || (row.private ? 'A private prompt' : brief(firstLine(row.text), TITLE_CHARS)) || '(no title)';

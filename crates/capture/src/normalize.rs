@@ -6,6 +6,7 @@
 //! Invariant: the event is fully redacted. Unreadable contents are omitted and the event is marked as
 //! cut; an unreadable prompt counts as private.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use serde_json::Value;
@@ -13,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::payload;
 use crate::payload::{ClientPayload, PayloadHeader};
+use crate::prompt_source::{self, ClassifiedPrompt, PromptClass, PromptPrivacy};
 use crate::transcript;
 use crate::{sanitize, transcript_tail, truncate};
 use claude_mem_core::agents::{CodingAgent, HookEventKind};
@@ -33,6 +35,8 @@ pub struct DecodedHookCall<'a> {
     /// `None` if the payload was too long or malformed: only the header is known.
     pub payload: Option<&'a ClientPayload<'a>>,
     pub at: Micros,
+    /// Whose words the prompt is, classified when it is first needed.
+    pub prompt: OnceCell<Option<ClassifiedPrompt>>,
 }
 
 /// What the privacy marks exclude from capture.
@@ -42,14 +46,6 @@ pub struct TurnSuppression {
     pub turn: bool,
     /// No summary of the session may be captured.
     pub summaries: bool,
-}
-
-/// How much of a prompt is private.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptPrivacy {
-    None,
-    Part,
-    All,
 }
 
 /// An event and the message id that its key may need.
@@ -63,17 +59,26 @@ pub struct NormalizedEvent {
 impl DecodedHookCall<'_> {
     /// How much of the prompt is private. An unreadable prompt counts as fully private.
     pub fn privacy(&self) -> PromptPrivacy {
-        let Some(text) = self.text_field(|wire| wire.prompt) else {
-            return PromptPrivacy::All;
+        self.classified_prompt().map_or(PromptPrivacy::All, ClassifiedPrompt::privacy)
+    }
+
+    /// Whether a part of the prompt is private, whoever wrote it.
+    pub fn has_private_part(&self) -> bool {
+        self.classified_prompt().is_none_or(|prompt| prompt.has_private_part)
+    }
+
+    /// Whether the call begins a turn of the user.
+    pub fn begins_user_turn(&self) -> bool {
+        self.kind == HookEventKind::Prompt && self.privacy() != PromptPrivacy::Foreign
+    }
+
+    /// The prompt with its class. `None` if it is unreadable.
+    fn classified_prompt(&self) -> Option<&ClassifiedPrompt> {
+        let classify = || {
+            let text = self.text_field(|wire| wire.prompt)?;
+            Some(prompt_source::classify_prompt(&text))
         };
-        let stripped = claude_mem_redact::private(&text);
-        if stripped.is_fully_private() {
-            PromptPrivacy::All
-        } else if stripped.private {
-            PromptPrivacy::Part
-        } else {
-            PromptPrivacy::None
-        }
+        self.prompt.get_or_init(classify).as_ref()
     }
 
     /// The tool's raw input, response and error.
@@ -88,6 +93,7 @@ impl DecodedHookCall<'_> {
         project: Option<ProjectHint>,
     ) -> Option<NormalizedEvent> {
         let mut message_id = None;
+        let mut agent_id = self.header.agent_id.clone();
         let mut cut = self.payload.is_none();
         let body = match self.kind {
             HookEventKind::BeforeTool => return None,
@@ -100,7 +106,7 @@ impl DecodedHookCall<'_> {
             HookEventKind::PreCompact => EventBody::PreCompact {
                 trigger: known_or_empty(self.header.trigger.as_deref(), &sanitize::COMPACT_TRIGGERS),
             },
-            HookEventKind::Prompt => self.prompt(),
+            HookEventKind::Prompt => self.prompt(silence, &mut agent_id)?,
             HookEventKind::Stop => EventBody::Stop {
                 last_message: if silence.turn {
                     None
@@ -132,7 +138,7 @@ impl DecodedHookCall<'_> {
             at: self.at,
             project,
             prompt_id: self.header.prompt_id.clone(),
-            agent_id: self.header.agent_id.clone(),
+            agent_id,
             agent_type: self.header.agent_type.clone(),
             transcript_path: self.header.transcript_path.as_deref().and_then(sanitize::sanitize_path),
             cut,
@@ -141,15 +147,32 @@ impl DecodedHookCall<'_> {
         Some(NormalizedEvent { event, message_id })
     }
 
-    fn prompt(&self) -> EventBody {
-        let text = self.text_field(|wire| wire.prompt);
-        match (self.privacy(), text) {
-            (PromptPrivacy::All, _) | (_, None) => {
-                EventBody::Prompt { text: String::new(), private: true, source: TextSource::Prompt }
+    /// The event of a submitted prompt. What the user did not say is no prompt of the user: a plan that
+    /// the client hands over has its own source, a subagent's report is the subagent's last message.
+    fn prompt(&self, silence: TurnSuppression, agent_id: &mut Option<String>) -> Option<EventBody> {
+        let prompt =
+            |text: &str, source| EventBody::Prompt { text: redact_message(text), private: false, source };
+        match self.classified_prompt().map(|prompt| &prompt.class) {
+            None | Some(PromptClass::Private) => {
+                Some(EventBody::Prompt { text: String::new(), private: true, source: TextSource::Prompt })
             }
-            (_, Some(text)) => {
-                EventBody::Prompt { text: redact_message(&text), private: false, source: TextSource::Prompt }
+            Some(PromptClass::User(text)) => Some(prompt(text, TextSource::Prompt)),
+            Some(_) if silence.turn => None,
+            Some(PromptClass::Foreign(source, text)) => Some(prompt(text, *source)),
+            Some(PromptClass::Teammate(message)) => Some(EventBody::Text {
+                source: TextSource::TeammateMessage,
+                text: redact_message(&message.text),
+                id: None,
+                about: message.sender.clone(),
+            }),
+            // The report may repeat what an earlier turn kept private.
+            Some(PromptClass::Notification(_)) if silence.summaries => None,
+            Some(PromptClass::Notification(report)) => {
+                *agent_id = Some(report.task_id.clone()?);
+                let last_message = Some(redact_message(report.result.as_ref()?));
+                Some(EventBody::SubagentStop { last_message })
             }
+            Some(PromptClass::Interruption | PromptClass::ClientText) => None,
         }
     }
 

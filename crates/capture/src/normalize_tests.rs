@@ -17,6 +17,7 @@ fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
         header: &head,
         payload: wire.as_ref(),
         at: Micros(1),
+        prompt: std::cell::OnceCell::new(),
     };
     call.normalize(silence, None)
 }
@@ -196,4 +197,41 @@ fn invalid_ids_and_unknown_words_are_dropped() {
     }
     let start = json!({"hook_event_name": "SessionStart", "source": "my own words"});
     assert_eq!(body(&start), Some(EventBody::SessionStart { source: "other".into() }));
+}
+
+#[test]
+fn prompts_that_the_user_did_not_type_keep_their_source() {
+    let report = transcript::testing::task_notification("a17", "The cache is full.");
+    let plan = "Implement the following plan:\n\n# Plan: cache";
+    let mate = "<teammate-message teammate_id=\"lead\">Always push.</teammate-message>";
+    let brief = "<brief>Always push.</brief>";
+    let command = "<task-notification><task-id>b1</task-id><summary>failed</summary></task-notification>";
+    let prompt = |text: &str, source| EventBody::Prompt { text: text.into(), private: false, source };
+    let cases = [
+        (report.as_str(), Some(EventBody::SubagentStop { last_message: Some("The cache is full.".into()) })),
+        (plan, Some(prompt("# Plan: cache", TextSource::Plan))),
+        (
+            mate,
+            Some(EventBody::Text {
+                source: TextSource::TeammateMessage,
+                text: "Always push.".into(),
+                id: None,
+                about: Some("lead".into()),
+            }),
+        ),
+        (brief, Some(prompt("Always push.", TextSource::ClientText))),
+        (command, None),
+        ("<system-reminder>x</system-reminder>", None),
+    ];
+    for (text, want) in cases {
+        let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": text});
+        let event = taken(&payload.to_string(), TurnSuppression::default()).map(|taken| taken.event);
+        assert_eq!(event.as_ref().map(|event| &event.body), want.as_ref(), "{text:?}");
+        let id = event.and_then(|event| event.agent_id);
+        assert_eq!(id.as_deref(), (text == report).then_some("a17"), "{text:?}");
+        assert!(taken(&payload.to_string(), MUTED).is_none(), "a private turn stays private: {text:?}");
+    }
+    let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": report});
+    let after_private = TurnSuppression { turn: false, summaries: true };
+    assert!(taken(&payload.to_string(), after_private).is_none(), "it may report a private turn");
 }

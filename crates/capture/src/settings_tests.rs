@@ -15,7 +15,7 @@ fn with(text: Option<&str>, vars: &[(&str, &str)]) -> HookSettings {
 #[test]
 fn defaults_apply_without_a_file() {
     let settings = with(None, &[]);
-    assert!(settings.skips_tool("TodoWrite"));
+    assert!(settings.skips_tool("TodoRead"));
     assert!(settings.skips_tool("Grep"));
     assert!(!settings.skips_tool("Bash"));
     assert!(!settings.skips_tool("AskUserQuestion"));
@@ -31,7 +31,7 @@ fn file_or_variable_overrides_defaults() {
     ] {
         assert!(settings.skips_tool("Bash"));
         assert!(settings.skips_tool("mcp__x__search"));
-        assert!(!settings.skips_tool("TodoWrite"));
+        assert!(!settings.skips_tool("TodoRead"));
     }
     assert!(!with(Some(r#"{"worker": "manual"}"#), &[]).may_start_worker());
 }
@@ -61,7 +61,7 @@ fn malformed_file_with_ignore_rules_ignores_everything() {
     assert!(with(Some(r#"{"CLAUDE_MEM_EXCLUDED_PROJECTS": "x"#), &[]).ignore_everything);
     let broken = with(Some(r#"{"port": "#), &[]);
     assert!(!broken.ignore_everything);
-    assert!(broken.skips_tool("TodoWrite"));
+    assert!(broken.skips_tool("TodoRead"));
 }
 
 #[test]

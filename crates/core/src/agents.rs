@@ -99,6 +99,11 @@ pub fn is_our_tool(tool: &str) -> bool {
     server.contains("claude-mem")
 }
 
+/// True for the tools that start a subagent or return its report.
+pub fn starts_subagent(tool: &str) -> bool {
+    matches!(tool, "Task" | "Agent" | "TaskOutput" | "AgentOutputTool")
+}
+
 #[cfg(test)]
 #[path = "agents_tests.rs"]
 mod tests;

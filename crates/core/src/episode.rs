@@ -111,8 +111,9 @@ impl Episode {
     pub fn ended_at(&self) -> Millis {
         let prompt = self.prompt.as_ref().map(|prompt| prompt.at);
         let message = self.final_message.as_ref().map(|message| message.at);
+        let texts = self.texts.iter().map(|text| text.at);
         let steps = self.steps.iter().map(|step| step.at);
-        steps.chain(prompt).chain(message).max().unwrap_or_default()
+        steps.chain(texts).chain(prompt).chain(message).max().unwrap_or_default()
     }
 }
 

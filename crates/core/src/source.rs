@@ -64,6 +64,22 @@ pub enum Voice {
     Web,
 }
 
+impl Voice {
+    /// The name in prompts of model providers and in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Subagent => "subagent",
+            Self::Teammate => "teammate",
+            Self::Client => "client",
+            Self::Quotation => "quotation",
+            Self::Tool => "tool",
+            Self::Web => "web",
+        }
+    }
+}
+
 /// One row of [`SOURCE_TABLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceTraits {
@@ -123,6 +139,15 @@ impl TextSource {
         *self == Self::Prompt
     }
 
+    /// The source of a stored prompt, of which only the origin is known. In doubt it is not the user's.
+    pub const fn of_stored_prompt(origin: Origin) -> Self {
+        match origin {
+            Origin::User | Origin::Import | Origin::Manual => Self::Prompt,
+            Origin::Agent => Self::Plan,
+            Origin::Tool | Origin::Web => Self::ClientText,
+        }
+    }
+
     /// Whether these are the user's own words.
     pub const fn is_user(self) -> bool {
         matches!(self.voice(), Voice::User)
@@ -138,6 +163,14 @@ mod tests {
         for row in &SOURCE_TABLE {
             assert_eq!(row.source.traits(), row);
         }
+    }
+
+    #[test]
+    fn stored_prompt_is_the_users_only_if_its_origin_is() {
+        for source in [TextSource::Prompt, TextSource::Plan, TextSource::ClientText] {
+            assert_eq!(TextSource::of_stored_prompt(source.traits().origin), source);
+        }
+        assert!(!TextSource::of_stored_prompt(TextSource::TeammateMessage.traits().origin).is_user());
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) fn read(episode: &Episode) -> Vec<Done> {
     done
 }
 
-fn is_ours(tool: &str) -> bool {
+pub(super) fn is_ours(tool: &str) -> bool {
     tool.contains("claude-mem") || tool.contains("claude_mem")
 }
 

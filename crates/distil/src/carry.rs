@@ -4,7 +4,7 @@
 //! The worker keeps it per session as JSON. Invariant: it is bounded, whatever the session does,
 //! and a carry of an older version, or none, only makes the distiller know less.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,10 @@ pub struct Carry {
     /// What the user laid down in this session, newest last.
     pub(super) rules: VecDeque<String>,
     pub(super) failures: VecDeque<OpenFailure>,
+    /// Open todos and tasks by id.
+    pub(super) tasks: BTreeMap<String, String>,
+    /// The options that the agent's last message offered.
+    pub(super) options: Vec<String>,
     titles: VecDeque<String>,
 }
 
@@ -70,15 +74,13 @@ pub(super) struct OpenFailure {
     /// The command, reduced to what makes it the same command again.
     pub key: String,
     pub command: String,
+    /// The program that was run.
+    pub program: String,
     pub errors: Vec<String>,
-    /// Files changed since, in the order they were touched.
-    pub files: Vec<String>,
-    /// What was changed since, in words.
-    pub effects: Vec<String>,
     /// Commands run since that may be the remedy.
     pub remedies: Vec<String>,
-    /// It failed only after the agent's own edits: work in progress rather than a bug.
-    pub own_making: bool,
+    /// A file was edited since.
+    pub edited: bool,
 }
 
 impl Carry {

@@ -1,25 +1,156 @@
 //! Claims: what an episode states, before the whole session is consolidated.
 //!
-//! [`extract_claims`] reads one episode, [`consolidate`](crate::consolidate) makes the session's memories
-//! from the claims of all its episodes. [`EpisodeClaims`] is stored as JSON between the two.
+//! [`extract_claims`](crate::extract_claims) reads one episode, [`consolidate`](crate::consolidate) makes the
+//! session's memories from the claims of all its episodes. [`EpisodeClaims`] is stored as JSON between the two.
+//!
+//! Invariant: the same text of the same source gives the same [`Claim::key`], so that running the extraction
+//! again, or reading a text a second time, adds nothing.
 
 use serde::{Deserialize, Serialize};
 
-use claude_mem_core::memory::NewObservation;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event_key::{digest, hex};
+use claude_mem_core::memory::{NewObservation, ObservationType};
+use claude_mem_core::source::TextSource;
+use claude_mem_core::vocabulary::Vocabulary;
 
-/// The claims of one episode.
+/// The claims of one episode, with what was done in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EpisodeClaims {
+    /// Number of the prompt that the episode belongs to.
+    pub turn: u32,
+    pub at: Millis,
+    /// What the user asked for, as one line; empty if the prompt asks for nothing.
+    pub request: String,
+    /// The prompt asks a question.
+    pub asks: bool,
+    /// In the order of the texts they come from.
     pub claims: Vec<Claim>,
+    /// Files with a net change, relative to the root.
+    pub edited: Vec<String>,
+    pub read: Vec<String>,
+    pub runs: Vec<RunClaim>,
+    /// The vocabulary of the observations, if it is not the standard one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vocabulary: Option<Box<Vocabulary>>,
+}
+
+/// What kind of act a claim is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimKind {
+    Commit,
+    PullRequest,
+    Plan,
+    /// A lasting instruction of the user.
+    Rule,
+    /// What the user picked.
+    Choice,
+    /// What the user stated about the system.
+    UserFact,
+    /// A decision that the conversation settled, composed from both voices.
+    Settled,
+    /// A line of a memory file.
+    MemoryLine,
+    /// A failure and what overcame it without an edit.
+    Remedy,
+    Cause,
+    Done,
+    Decision,
+    Fact,
+    DeadEnd,
+    Caveat,
+    Open,
+    /// A todo or task that was finished.
+    Finished,
 }
 
 /// One statement that may be worth remembering.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Identifies the claim within its session: the same text of the same source gives the same key.
     pub key: String,
-    pub observation: NewObservation,
+    pub kind: ClaimKind,
+    pub source: TextSource,
+    /// Claims of one text share a number; numbers are unique within the episode.
+    pub group: u32,
+    /// The subject of a commit, the heading of a plan, the chosen option. Empty for a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    pub text: String,
+    /// The heading above the sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub section: String,
+    /// The probability that it is worth remembering.
+    pub worth: f32,
+    pub at: Millis,
+    /// The kind of work, for a commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<ObservationType>,
+    /// Its words come from outside: a web page or another server's answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
+    /// The finished observation, for a claim that is composed from several texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composed: Option<Box<NewObservation>>,
+}
+
+/// A test, build or check that ran, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunClaim {
+    pub command: String,
+    pub key: String,
+    pub passed: bool,
+    /// "12 passed", as the run printed it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub result: String,
+    /// The line that says what went wrong.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub error: String,
+    pub at: Millis,
+    /// An edit followed in the same episode.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
+    /// Keys of every command in the line: if the line passes, all of them do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<String>,
+}
+
+impl Claim {
+    pub(crate) fn new(kind: ClaimKind, source: TextSource, text: impl Into<String>, at: Millis) -> Self {
+        let text = text.into();
+        let key = claim_key(kind, &text);
+        Self {
+            key,
+            kind,
+            source,
+            group: 0,
+            title: String::new(),
+            text,
+            section: String::new(),
+            worth: 0.0,
+            at,
+            work: None,
+            outside: false,
+            composed: None,
+        }
+    }
+
+    pub(crate) fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self.key = claim_key(self.kind, &format!("{}\n{}", self.title, self.text));
+        self
+    }
+
+    /// The title if it has one, else the text.
+    pub(crate) fn headline(&self) -> &str {
+        if self.title.is_empty() { &self.text } else { &self.title }
+    }
+}
+
+fn claim_key(kind: ClaimKind, text: &str) -> String {
+    let kind = [kind as u8];
+    hex(&digest(&[&kind, text.trim().to_lowercase().as_bytes()])[..8])
 }
 
 impl EpisodeClaims {

@@ -78,6 +78,23 @@ impl Run {
         }
     }
 
+    /// The telling command with the variables set for it: `PYTHONPATH=src pytest`.
+    pub(super) fn told(&self) -> String {
+        let telling = self.simples.iter().find(|simple| simple.line() == self.command);
+        let assignments: Vec<&str> = telling
+            .into_iter()
+            .flat_map(|simple| simple.words.iter().take_while(|word| shell::is_assignment(word)))
+            .map(String::as_str)
+            .collect();
+        let variables: String = assignments.iter().map(|word| format!("{word} ")).collect();
+        format!("{variables}{}", self.command)
+    }
+
+    /// The program of the telling command.
+    pub(super) fn program(&self) -> &str {
+        self.key.split_whitespace().next().unwrap_or_default()
+    }
+
     /// Whether its failing or passing says something about the work.
     pub(super) const fn matters(&self) -> bool {
         matches!(self.purpose, Purpose::Test | Purpose::Build | Purpose::Check | Purpose::Run)

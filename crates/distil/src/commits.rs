@@ -133,8 +133,7 @@ fn kind_and_title(subject: &str) -> (ObservationType, String) {
             None => (head, ""),
         };
         if let Some(kind) = kinds::by_prefix(&prefix.to_lowercase()) {
-            let title = if scope.is_empty() { rest.to_owned() } else { format!("{scope}: {rest}") };
-            return (kind, title.trim().to_owned());
+            return (kind, scoped_title(rest.trim(), scope));
         }
         let kind = kinds::by_verb(rest).unwrap_or(ObservationType::CHANGE);
         return (kind, subject.to_owned());
@@ -142,6 +141,18 @@ fn kind_and_title(subject: &str) -> (ObservationType, String) {
     let first = subject.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
     let kind = kinds::by_verb(&first).unwrap_or(ObservationType::CHANGE);
     (kind, subject.trim_end_matches('.').to_owned())
+}
+
+/// `renew early` in scope `auth` → "Renew early (auth)"; a number is a phase.
+fn scoped_title(subject: &str, scope: &str) -> String {
+    let subject = capitalised(subject.trim_end_matches('.'));
+    let number = scope.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-');
+    match scope {
+        "" => subject,
+        scope if subject.to_lowercase().contains(&scope.to_lowercase()) => subject,
+        scope if number => format!("{subject} (phase {scope})"),
+        scope => format!("{subject} ({scope})"),
+    }
 }
 
 const TRAILERS: &[&str] = &[
@@ -211,6 +222,16 @@ fn is_routine(title: &str) -> bool {
         "update cargo.lock",
         "update package-lock",
         "update readme",
+        "update state",
+        "start work",
+        "start phase",
+        "start todo",
+        "complete work",
+        "complete todo",
+        "complete plan",
+        "mark ",
+        "lint",
+        "remove trailing",
     ];
     let number = |word: &str| word.trim_start_matches('v').chars().all(|c| c.is_ascii_digit() || c == '.');
     starts.iter().any(|start| lower.starts_with(start))

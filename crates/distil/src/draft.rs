@@ -27,7 +27,7 @@ pub(super) fn concepts(names: &[&str]) -> Vec<String> {
 /// Brings an observation into its bounds and its vocabulary. One without a title is none.
 pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Option<NewObservation> {
     made.kind = vocabulary.resolve_type(made.kind.as_str());
-    made.title = clip(&one_line(&made.title), OBSERVATION_TITLE_CHARS_MAX);
+    made.title = clip(&one_line(&made.title.replace("**", "")), OBSERVATION_TITLE_CHARS_MAX);
     made.subtitle = clip(&one_line(&made.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
     made.narrative = clip(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
     made.facts = bounded(without_echoes(made.facts), OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);

@@ -1,31 +1,33 @@
-//! Commands that failed, what was done about them, and the moment they pass again.
+//! Commands that failed, and the moment they pass again without an edit.
 //!
-//! In: the acts of an episode and the failures that its session carries. Out: fixes, remedies,
-//! and what still fails. A failure waits in the carry until its command passes, turns later if
-//! need be.
+//! A failure waits in the [`Carry`] until its command passes, turns later if need be. Only what overcame it
+//! without an edit is a claim: a changed command or variable, or another command that had to run first. A
+//! failure that edits cured is told by the report of the work.
 
-use super::carry::{Carry, OpenFailure};
-use super::commands::{Outcome, Purpose, Run, covers};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::source::TextSource;
 
-/// Maximum effects of edits, and likewise remedy commands, that are recorded with one unresolved
-/// failure.
-const CARRY_EFFECTS_MAX: usize = 6;
+use crate::carry::{Carry, OpenFailure};
+use crate::claim::{Claim, ClaimKind};
+use crate::commands::{Outcome, Purpose, Run, covers};
+use crate::text::clip;
 
-/// Maximum edited files that are recorded with one unresolved failure.
-const CARRY_FILES_MAX: usize = 12;
+/// Maximum remedy commands that are recorded with one unresolved failure.
+const REMEDIES_MAX: usize = 6;
 
-/// A failure that is over: what failed, and how the same command passed.
+/// A failure that is over: what failed, and whether the same command passed.
 #[derive(Clone, Debug)]
-pub(super) struct Overcome {
+pub(crate) struct OvercomeFailure {
     pub failure: OpenFailure,
-    pub passed: String,
+    /// The passing command differs from the failed one.
+    pub changed: bool,
 }
 
-/// Takes note of a run. Returns the failures that it ends.
-pub(super) fn note(run: &Run, edited: bool, carry: &mut Carry) -> Vec<Overcome> {
+/// Records a run. Returns the failures that it ends.
+pub(crate) fn note(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
     match run.outcome {
         Outcome::Failed if run.matters() && !run.errors.is_empty() => {
-            open(run, edited, carry);
+            open(run, carry);
             Vec::new()
         }
         Outcome::Passed => close(run, carry),
@@ -33,86 +35,88 @@ pub(super) fn note(run: &Run, edited: bool, carry: &mut Carry) -> Vec<Overcome> 
     }
 }
 
-fn open(run: &Run, edited: bool, carry: &mut Carry) {
+fn open(run: &Run, carry: &mut Carry) {
     let known = carry.failures.iter().position(|open| open.key == run.key);
     let earlier = known.and_then(|index| carry.failures.remove(index));
-    let mut failure = earlier.unwrap_or_else(|| OpenFailure {
-        key: run.key.clone(),
-        own_making: edited,
-        errors: run.errors.clone(),
-        ..OpenFailure::default()
-    });
-    failure.command.clone_from(&run.command);
-    // The first error is the problem; a later one is a step on the way, unless it is all there is.
-    if failure.files.is_empty() {
-        failure.errors.clone_from(&run.errors);
-    }
+    let mut failure = earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
+    failure.command = run.told();
+    failure.program = run.program().to_owned();
+    failure.errors.clone_from(&run.errors);
     carry.remember_failure(failure);
 }
 
-fn close(run: &Run, carry: &mut Carry) -> Vec<Overcome> {
+fn close(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
     if !run.matters() {
         if run.purpose == Purpose::Remedy {
             for open in &mut carry.failures {
-                push(&mut open.remedies, &run.command, CARRY_EFFECTS_MAX);
+                if open.remedies.len() < REMEDIES_MAX && !open.remedies.contains(&run.command) {
+                    open.remedies.push(clip(&run.command, 120));
+                }
             }
         }
         return Vec::new();
     }
-    let (over, open): (Vec<_>, Vec<_>) =
-        carry.failures.drain(..).partition(|failure| covers(run, &failure.key));
+    let told = run.told();
+    let ends = |failure: &OpenFailure| covers(run, &failure.key) || is_variant(run, failure);
+    let (over, open): (Vec<_>, Vec<_>) = carry.failures.drain(..).partition(ends);
     carry.failures = open.into();
-    let passed = match run.results {
-        Some(results) if results.passed > 0 => format!("`{}`: {}", run.command, results.in_words()),
-        _ => format!("`{}` passes", run.command),
-    };
-    over.into_iter().map(|failure| Overcome { failure, passed: passed.clone() }).collect()
+    over.into_iter()
+        .map(|failure| OvercomeFailure { changed: failure.command != told, failure })
+        .collect()
 }
 
-/// Takes note of an edit: it may be what cures the open failures.
-pub(super) fn note_edit(path: &str, effect: &str, carry: &mut Carry) {
+/// The same program for the same purpose, said differently: `PYTHONPATH=src pytest` after `pytest`.
+fn is_variant(run: &Run, failure: &OpenFailure) -> bool {
+    let tells = matches!(run.purpose, Purpose::Test | Purpose::Build | Purpose::Check);
+    tells && run.program() == failure.program && !failure.edited && is_said_differently(&failure.command, &run.told())
+}
+
+/// Whether the second command is the first with a variable or an option added.
+fn is_said_differently(failed: &str, passed: &str) -> bool {
+    let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+    let (failed, passed) = (words(failed), words(passed));
+    let kept = failed.iter().filter(|word| !word.starts_with('-')).all(|word| passed.contains(word));
+    let added = passed.iter().filter(|word| !failed.contains(word));
+    let means = |word: &String| word.starts_with("--") || (word.contains('=') && !word.starts_with('-'));
+    let filter = |word: &String| ["--grep", "--filter", "-t", "-k"].iter().any(|f| word.starts_with(f));
+    kept && added.clone().any(means) && !added.into_iter().any(filter)
+}
+
+/// Records an edit: it may be what cures the open failures.
+pub(crate) fn note_edit(path: &str, carry: &mut Carry) {
     for open in &mut carry.failures {
-        push(&mut open.files, path, CARRY_FILES_MAX);
-        if !effect.is_empty() {
-            push(&mut open.effects, effect, CARRY_EFFECTS_MAX);
-        }
+        open.edited |= !path.is_empty();
     }
 }
 
-fn push(list: &mut Vec<String>, item: &str, max: usize) {
-    if list.len() < max && !list.iter().any(|known| known == item) {
-        list.push(super::text::clip(item, 300));
-    }
-}
+/// Errors of work in progress, which nobody looks up later.
+const ROUTINE_ERRORS: &[&str] = &[
+    "cannot find", "is not defined", "undefined:", "unused", "expected", "Expected", "assert", "Assertion",
+    "syntax", "Syntax", "no attribute", "unresolved", "is not assignable", "warning", "lint", "prettier",
+    "FAILED", "FAIL ", "does not exist on type", "TS2",
+];
 
-impl Overcome {
-    /// Whether edits cured it, and it was there before them.
-    pub(super) fn is_fix(&self) -> bool {
-        !self.failure.files.is_empty() && !self.failure.own_making && !self.is_scaffolding()
+/// The failure and its remedy as a claim, if the remedy is worth knowing.
+pub(crate) fn remedy_claim(over: &OvercomeFailure, run: &Run, at: Millis) -> Option<Claim> {
+    let failure = &over.failure;
+    let error = failure.errors.first()?;
+    if failure.edited || ROUTINE_ERRORS.iter().any(|routine| error.contains(routine)) {
+        return None;
     }
-
-    /// A command cured it, not an edit.
-    pub(super) fn is_remedy(&self) -> bool {
-        self.failure.files.is_empty() && !self.failure.remedies.is_empty()
-    }
-
-    /// "cannot find `x`", and then `x` was written: a test that came first, not a bug.
-    fn is_scaffolding(&self) -> bool {
-        let missing = [
-            "cannot find",
-            "not found",
-            "is not defined",
-            "undefined",
-            "no attribute",
-            "unresolved",
-            "cannot import",
-            "does not exist",
-        ];
-        let error = self.failure.errors.join(" ");
-        let absent = missing.iter().any(|words| error.contains(words));
-        let names: Vec<&str> =
-            error.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| w.len() > 3).collect();
-        let adds = self.failure.effects.iter().filter(|effect| effect.contains("adds "));
-        absent && adds.into_iter().any(|effect| names.iter().any(|name| effect.contains(name)))
-    }
+    let told = run.told();
+    let (title, text) = if over.changed && is_said_differently(&failure.command, &told) {
+        (
+            format!("Run `{}`, not `{}`", clip(&told, 60), clip(&failure.command, 40)),
+            format!("`{}` failed with “{error}”; `{told}` passes.", failure.command),
+        )
+    } else {
+        let remedy = failure.remedies.last()?;
+        (
+            format!("`{}` needs `{}` first", clip(&failure.command, 50), clip(remedy, 50)),
+            format!("`{}` failed with “{error}” until `{remedy}` was run.", failure.command),
+        )
+    };
+    let mut claim = Claim::new(ClaimKind::Remedy, TextSource::ToolOutput, text, at).titled(title);
+    claim.worth = 0.6;
+    Some(claim)
 }

@@ -298,7 +298,7 @@ fn wrapper_words(words: &[String]) -> usize {
     let name = first.rsplit('/').next().unwrap_or(first);
     match name {
         _ if is_assignment(first) => 1,
-        "sudo" | "time" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then" | "do"
+        "sudo" | "time" | "rtk" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then" | "do"
         | "else" | "if" | "!" | "while" | "until" | "{" | "(" => 1,
         "env" | "nice" | "stdbuf" => 1 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "timeout" => 2 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
@@ -310,7 +310,7 @@ fn wrapper_words(words: &[String]) -> usize {
     }
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })

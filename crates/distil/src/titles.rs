@@ -186,3 +186,24 @@ fn end_of_quote(text: &str, at: usize, mark: char) -> usize {
     let close = inside.match_indices(mark).take(8).find(closes);
     close.map_or(at, |(end, _)| at + mark.len_utf8() + end)
 }
+
+/// "I've added a lease" → "added a lease".
+pub(crate) fn without_speaker(text: &str) -> &str {
+    const SPEAKERS: &[&str] = &[
+        "I've now ",
+        "I have now ",
+        "I've also ",
+        "I also ",
+        "I've ",
+        "I have ",
+        "We've ",
+        "We have ",
+        "I ",
+        "We ",
+        "Ich habe ",
+        "J'ai ",
+        "He ",
+        "Hemos ",
+    ];
+    SPEAKERS.iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
+}

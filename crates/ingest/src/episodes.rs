@@ -6,11 +6,15 @@
 //! Invariant: every event belongs to exactly one episode, in whatever order hooks were delivered
 //! and whichever are missing. Esc sends no `Stop`, and a killed client sends nothing.
 
-use crate::limits::EPISODE_EVENTS_MAX;
+use serde_json::Value;
+
+use crate::limits::{EPISODE_EVENTS_MAX, EPISODE_STEPS_MAX};
+use claude_mem_core::agents;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::{Episode, EpisodePrompt, EpisodeStep, EpisodeText, FinalMessage};
 use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::limits::{BACKOFF_SECONDS_MAX, LEASE_SECONDS};
+use claude_mem_core::source::TextSource;
 use claude_mem_store::QueuedEventHead;
 
 /// Milliseconds that the end of a turn waits for late events: hooks that started before it, and the
@@ -57,9 +61,10 @@ fn cut_with_clock(heads: &[QueuedEventHead], now: Option<Millis>, flush: bool) -
     {
         return EpisodeCut::Wait(at);
     }
-    let mut bytes = 0;
+    let (mut bytes, mut steps) = (0, 0);
     for (at, head) in heads.iter().enumerate() {
         bytes += head.bytes;
+        steps += usize::from(head.kind != "text");
         match head.kind.as_str() {
             // A prompt begins a turn, so the events before it end an earlier one.
             "prompt" if heads[..at].iter().any(belongs_to_turn) => return EpisodeCut::Take(at),
@@ -73,7 +78,7 @@ fn cut_with_clock(heads: &[QueuedEventHead], now: Option<Millis>, flush: bool) -
             }
             _ => {}
         }
-        if at + 1 >= EPISODE_EVENTS_MAX || bytes >= EPISODE_BYTES_MAX {
+        if at + 1 >= EPISODE_EVENTS_MAX || steps >= EPISODE_STEPS_MAX || bytes >= EPISODE_BYTES_MAX {
             return EpisodeCut::Take(at + 1);
         }
     }
@@ -150,12 +155,42 @@ pub fn build_episode<'e>(events: impl Iterator<Item = &'e Event>, place: Episode
             // An interrupted turn counts as finished if it has steps to summarise.
             EventBody::SessionEnd { .. } => episode.finished |= !episode.steps.is_empty(),
             EventBody::PostCompact { summary } => episode.compact_summary = Some(summary.clone()),
-            EventBody::SessionStart { .. }
-            | EventBody::SubagentStop { .. }
-            | EventBody::PreCompact { .. } => {}
+            EventBody::SubagentStop { last_message } => {
+                let report = non_blank(last_message.as_ref());
+                episode.texts.extend(report.map(|text| EpisodeText {
+                    source: TextSource::SubagentReport,
+                    text,
+                    at,
+                    id: event.agent_id.clone(),
+                    about: event.agent_type.clone(),
+                }));
+            }
+            EventBody::SessionStart { .. } | EventBody::PreCompact { .. } => {}
         }
     }
+    drop_repeated_reports(&mut episode);
     episode
+}
+
+/// Drops the reports of subagents that a step of the episode returns as its result.
+fn drop_repeated_reports(episode: &mut Episode) {
+    let steps = &episode.steps;
+    episode.texts.retain(|text| {
+        text.source != TextSource::SubagentReport
+            || !steps.iter().any(|step| {
+                agents::starts_subagent(&step.tool) && contains_text(&step.output, text.text.trim())
+            })
+    });
+}
+
+/// Whether one of the strings in a JSON value contains the text.
+fn contains_text(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(string) => string.contains(text),
+        Value::Array(values) => values.iter().any(|value| contains_text(value, text)),
+        Value::Object(fields) => fields.values().any(|value| contains_text(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn agent_name(event: &Event) -> Option<String> {
@@ -173,12 +208,11 @@ pub fn have_content<'e>(mut events: impl Iterator<Item = &'e Event>) -> bool {
         EventBody::Prompt { text, private, .. } => !private && !text.trim().is_empty(),
         EventBody::ToolUse { .. } => true,
         EventBody::Text { text, .. } => !text.trim().is_empty(),
-        EventBody::Stop { last_message } => non_blank(last_message.as_ref()).is_some(),
+        EventBody::Stop { last_message } | EventBody::SubagentStop { last_message } => {
+            non_blank(last_message.as_ref()).is_some()
+        }
         EventBody::PostCompact { summary } => !summary.trim().is_empty(),
-        EventBody::SessionStart { .. }
-        | EventBody::SubagentStop { .. }
-        | EventBody::PreCompact { .. }
-        | EventBody::SessionEnd { .. } => false,
+        EventBody::SessionStart { .. } | EventBody::PreCompact { .. } | EventBody::SessionEnd { .. } => false,
     })
 }
 

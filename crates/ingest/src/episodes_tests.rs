@@ -66,8 +66,10 @@ fn fresh_stop_waits_for_late_events() {
 
 #[test]
 fn long_turn_is_cut_by_count_and_size() {
-    let many = vec!["tool_use"; EPISODE_EVENTS_MAX + 1];
-    assert_eq!(cut_episode(&heads(&many), NOW, false), EpisodeCut::Take(EPISODE_EVENTS_MAX));
+    let many = vec!["tool_use"; EPISODE_STEPS_MAX + 1];
+    assert_eq!(cut_episode(&heads(&many), NOW, false), EpisodeCut::Take(EPISODE_STEPS_MAX));
+    let told = vec!["text"; EPISODE_EVENTS_MAX + 1];
+    assert_eq!(cut_episode(&heads(&told), NOW, false), EpisodeCut::Take(EPISODE_EVENTS_MAX));
     let mut large = heads(&["prompt", "tool_use", "tool_use"]);
     large[1].bytes = EPISODE_BYTES_MAX;
     assert_eq!(cut_episode(&large, NOW, false), EpisodeCut::Take(2));
@@ -176,4 +178,28 @@ fn recorded_episode_ends_where_the_next_begins() {
             _ => assert_eq!(None, want, "{kinds:?}"),
         }
     }
+}
+
+#[test]
+fn report_of_a_subagent_is_in_the_episode_once() {
+    let agent = |id: &str, seconds, body| Event { agent_id: Some(id.into()), ..event("s", seconds, body) };
+    let report = |text: &str| EventBody::SubagentStop { last_message: Some(text.into()) };
+    let task = EventBody::ToolUse {
+        tool: "Task".into(),
+        tool_use_id: Some("t1".into()),
+        input: serde_json::json!({"prompt": "look"}),
+        output: serde_json::json!({"content": [{"type": "text", "text": "The cache is full."}]}),
+        failed: false,
+        duration_ms: None,
+    };
+    let events = [
+        agent("a1", 1, report("The cache is full.")),
+        event("s", 2, task),
+        agent("a2", 3, report("The index is stale.")),
+    ];
+    assert!(have_content(events[2..].iter()));
+    let episode = build_episode(events.iter(), place());
+    let texts: Vec<_> = episode.texts.iter().map(|text| (text.source, text.text.as_str())).collect();
+    assert_eq!(texts, [(TextSource::SubagentReport, "The index is stale.")]);
+    assert_eq!(episode.texts[0].id.as_deref(), Some("a2"));
 }

@@ -106,7 +106,7 @@ fn build_job(tx: &StoreWriter<'_>, lease: EventLease) -> Result<EpisodeJob, Stor
         number: prompt.number,
         text: prompt.text,
         at: prompt.created_at,
-        source: TextSource::Prompt,
+        source: TextSource::of_stored_prompt(prompt.origin),
     });
     let project_row = row.project.map(|id| tx.project(id)).transpose()?;
     let home = project_row.as_ref();

@@ -249,6 +249,8 @@ impl EpisodeWriter<'_> {
         let agent_type = match &event.body {
             // The client's own summary of the conversation, not an agent's final message.
             EventBody::PostCompact { .. } => Some(COMPACT_AGENT_TYPE),
+            // Without a type it would pass for the answer of the main agent.
+            EventBody::SubagentStop { .. } => event.agent_type.as_deref().or(Some(SUBAGENT_TYPE)),
             _ => event.agent_type.as_deref(),
         };
         left.messages.push(tx.create_final_message(&NewFinalMessage {
@@ -335,6 +337,9 @@ fn summary_tombstone(summary: &NewSummary) -> String {
         &summary.notes,
     ])
 }
+
+/// The agent type of a subagent whose kind is not known.
+const SUBAGENT_TYPE: &str = "subagent";
 
 /// The agent type under which a client's own summary of a conversation is stored.
 pub const COMPACT_AGENT_TYPE: &str = "compact";

@@ -29,3 +29,4 @@ pub mod scanner;
 mod steps;
 mod text;
 mod truncate_middle;
+mod words;

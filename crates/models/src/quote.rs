@@ -1,7 +1,10 @@
 //! Escapes recorded text for the prompt, so that it can neither close its enclosing tag nor pass for
 //! an answer.
 
+use std::fmt::Write as _;
+
 use crate::truncate_middle;
+use claude_mem_core::source::TextSource;
 
 /// Tags with a meaning in a message or an answer.
 const RESERVED_TAGS: &[&str] = &[
@@ -12,6 +15,7 @@ const RESERVED_TAGS: &[&str] = &[
     "out",
     "compacted",
     "said",
+    "words",
     "observation",
     "summary",
     "skip",
@@ -43,6 +47,20 @@ pub(super) fn sanitize_attribute(value: &str) -> String {
     let plain = |c: &char| !c.is_control() && !matches!(c, '"' | '<' | '>' | '&');
     let value: String = value.trim().chars().filter(plain).take(100).collect();
     truncate_middle::prefix(&value, 100).to_owned()
+}
+
+/// Writes an attribute, unless its value is empty.
+pub(super) fn write_attribute(text: &mut String, name: &str, value: &str) {
+    let value = sanitize_attribute(value);
+    if !value.is_empty() {
+        let _ = write!(text, " {name}=\"{value}\"");
+    }
+}
+
+/// Writes whose words a text is, as attributes.
+pub(super) fn write_source(text: &mut String, source: TextSource) {
+    write_attribute(text, "source", source.traits().name);
+    write_attribute(text, "voice", source.voice().name());
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::quote;
 use claude_mem_core::ids::SessionId;
+use claude_mem_core::source::TextSource;
 use claude_mem_store::{PageRequest, RowFilter, StoreError, StoreReader};
 
 /// The last things asked for.
@@ -14,7 +15,13 @@ pub(super) fn asked(reads: &StoreReader<'_>, session: SessionId) -> Result<Vec<S
     let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
     let prompts = reads.prompts(&of_session, PageRequest::first(PROMPTS))?.items;
     let said = prompts.into_iter().rev().filter(|prompt| !prompt.private);
-    Ok(said.map(|prompt| prompt.text).collect())
+    // A plan is the work under way, and not the person's words.
+    Ok(said
+        .map(|prompt| match TextSource::of_stored_prompt(prompt.origin) {
+            TextSource::Prompt => prompt.text,
+            source => format!("({}) {}", source.traits().name, prompt.text),
+        })
+        .collect())
 }
 
 /// As lines of at most so many characters; none at all where there is no room for any.

@@ -14,6 +14,7 @@ mod error_signature;
 pub mod failure;
 pub mod file;
 pub mod manual_edits;
+pub mod open_item_edits;
 pub mod moment;
 pub mod quote;
 pub mod recall;

@@ -67,13 +67,15 @@ pub fn line_of(item: &Item, zone: &TimeZone) -> String {
 
 /// The type in words: a mark that every model and every terminal can read. A type that is no
 /// word, as only an older store can hold, is not repeated.
-/// What was read rather than said carries its source: `discovery[web]`.
+/// What was read rather than said carries its source: `discovery[web]`. A prompt of the agent is a plan
+/// that the client handed over.
 pub fn mark(kind: RowKind, observation_type: &str, origin: Origin) -> String {
     let mark = match kind {
         RowKind::Observation if ObservationType::is_name(observation_type) => observation_type,
         RowKind::Observation => "memory",
         RowKind::Summary => "session",
         RowKind::Account => "account",
+        RowKind::Prompt if matches!(origin, Origin::Agent) => "plan",
         RowKind::Prompt => "prompt",
         RowKind::Message => "message",
     };

@@ -125,8 +125,8 @@ pub use successors::RowResolution;
 pub use summaries::SummaryRow;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
-    ImportTarget, MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, RowImportOutcome,
-    SessionRecord, SummaryRecord,
+    AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
+    PromptRecord, RowImportOutcome, SessionRecord, SummaryRecord,
 };
 pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
 pub use writer::StoreWriter;

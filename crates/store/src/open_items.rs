@@ -23,14 +23,14 @@ pub enum ItemCloser {
 }
 
 impl ItemCloser {
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
             Self::Hand => "hand",
         }
     }
 
-    pub(super) fn from_column(text: &str) -> Self {
+    pub(crate) fn from_column(text: &str) -> Self {
         if text == "hand" { Self::Hand } else { Self::Session }
     }
 }

@@ -80,6 +80,7 @@ fn set_marks(change: MarkChange, call: &DecodedHookCall<'_>, marks: &PrivacyMark
         MarkChange::MuteTurn => marks.mute_turn(call.header.prompt_id.as_deref()),
         MarkChange::NotePrivatePart => marks.note_private().and_then(|()| marks.unmute_turn()),
         MarkChange::UnmuteTurn => marks.unmute_turn(),
+        MarkChange::NoteForeignPart => marks.note_private(),
     }
 }
 

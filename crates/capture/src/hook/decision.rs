@@ -8,7 +8,8 @@
 //! show closes the transcript, so that backfill does not capture it later.
 
 use super::skip_reason::SkipReason;
-use crate::normalize::{DecodedHookCall, PromptPrivacy, TurnSuppression};
+use crate::normalize::{DecodedHookCall, TurnSuppression};
+use crate::prompt_source::PromptPrivacy;
 use crate::settings::HookSettings;
 use claude_mem_core::agents::{self, HookEventKind};
 use claude_mem_core::event::ProjectHint;
@@ -21,7 +22,7 @@ pub(super) struct CaptureFacts {
     pub(super) is_disabled: bool,
     /// The session has its mark as ignored.
     pub(super) is_session_ignored: bool,
-    /// What the privacy marks of earlier prompts exclude; nothing for a prompt.
+    /// What the privacy marks of earlier prompts exclude; nothing for a prompt of the user.
     pub(super) suppression: TurnSuppression,
     pub(super) settings: HookSettings,
     pub(super) project: Option<ProjectHint>,
@@ -39,6 +40,9 @@ pub(super) enum MarkChange {
     /// A part is private: the turn is captured, summaries of the session are not.
     NotePrivatePart,
     UnmuteTurn,
+    /// A part of a prompt that is not the user's is private: summaries are not captured, and the turn
+    /// stays as it is.
+    NoteForeignPart,
 }
 
 /// What to do with a hook call.
@@ -65,17 +69,18 @@ pub(super) enum CaptureAction {
     Capture,
 }
 
-/// How the call changes the privacy marks. `None` if it is no prompt, or if its session is ignored as a
-/// whole because memory is disabled.
+/// How the call changes the privacy marks. `None` if it is no prompt of the user, or if its session is
+/// ignored as a whole because memory is disabled.
 pub(super) fn decide_marks(call: &DecodedHookCall<'_>, is_disabled: bool) -> Option<MarkChange> {
     if is_disabled || call.kind != HookEventKind::Prompt {
         return None;
     }
-    Some(match call.privacy() {
-        PromptPrivacy::All => MarkChange::MuteTurn,
-        PromptPrivacy::Part => MarkChange::NotePrivatePart,
-        PromptPrivacy::None => MarkChange::UnmuteTurn,
-    })
+    match call.privacy() {
+        PromptPrivacy::All => Some(MarkChange::MuteTurn),
+        PromptPrivacy::Part => Some(MarkChange::NotePrivatePart),
+        PromptPrivacy::None => Some(MarkChange::UnmuteTurn),
+        PromptPrivacy::Foreign => call.has_private_part().then_some(MarkChange::NoteForeignPart),
+    }
 }
 
 /// Decides what to do with a call whose privacy marks are set.

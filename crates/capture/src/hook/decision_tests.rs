@@ -22,6 +22,7 @@ fn with_call<T>(event: &str, fields: &Value, check: impl FnOnce(&DecodedHookCall
         header: &header,
         payload: Some(&wire),
         at: Micros(1),
+        prompt: std::cell::OnceCell::new(),
     })
 }
 
@@ -169,7 +170,7 @@ fn paused_memory_answers_and_records_nothing() {
 #[test]
 fn tool_about_to_run_is_only_answered() {
     let want = decision(AnswerOnly(SkipReason::NothingToCapture));
-    let tool = || json!({"tool_name": "TodoWrite", "tool_input": {"file_path": "/secret/x"}});
+    let tool = || json!({"tool_name": "TodoRead", "tool_input": {"file_path": "/secret/x"}});
     check(vec![
         ("PreToolUse", tool(), ordinary(), want),
         ("PreToolUse", tool(), CaptureFacts { settings: unreadable(), ..ordinary() }, want),
@@ -188,7 +189,7 @@ fn unreadable_settings_ignore_everything() {
         let facts = || CaptureFacts { settings: unreadable(), ..ordinary() };
         let muted = CaptureFacts { suppression: MUTED, ..facts() };
         check(vec![
-            (event, json!({"tool_name": "TodoWrite"}), facts(), want),
+            (event, json!({"tool_name": "TodoRead"}), facts(), want),
             (event, json!({}), muted, unrecorded(want)),
         ]);
     }
@@ -197,7 +198,7 @@ fn unreadable_settings_ignore_everything() {
 #[test]
 fn rules_of_one_session_close_its_transcript() {
     let facts = || CaptureFacts { settings: session_rules(), ..ordinary() };
-    let skipped = json!({"tool_name": "TodoWrite"});
+    let skipped = json!({"tool_name": "TodoRead"});
     check(vec![
         ("Stop", json!({}), facts(), closing(Capture)),
         ("PostToolUse", skipped, facts(), closing(AnswerOnly(SkipReason::ToolSkipped))),
@@ -207,7 +208,7 @@ fn rules_of_one_session_close_its_transcript() {
 #[test]
 fn skipped_tool_is_only_answered() {
     let want = decision(AnswerOnly(SkipReason::ToolSkipped));
-    for tool in ["TodoWrite", "mcp__claude-mem__search"] {
+    for tool in ["TodoRead", "mcp__claude-mem__search"] {
         check(vec![
             ("PostToolUse", json!({"tool_name": tool}), ordinary(), want),
             ("PostToolUseFailure", json!({"tool_name": tool}), ordinary(), want),

@@ -9,7 +9,6 @@ use super::resources::HookResources;
 use crate::normalize::{DecodedHookCall, TurnSuppression};
 use crate::privacy_marks::PrivacyMarks;
 use crate::settings::HookSettings;
-use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::{pause, project};
 
@@ -52,9 +51,9 @@ pub(super) fn is_disabled<E: Fn(&str) -> Option<OsString>>(environment: &HookEnv
     environment.is_enabled("CLAUDE_MEM_DISABLED")
 }
 
-/// A prompt begins its own turn, which earlier marks do not mute.
+/// A prompt of the user begins its own turn, which earlier marks do not mute.
 fn read_suppression(call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> TurnSuppression {
-    if call.kind == HookEventKind::Prompt {
+    if call.begins_user_turn() {
         return TurnSuppression::default();
     }
     let turn = marks.is_muted(call.header.prompt_id.as_deref());

@@ -1,5 +1,6 @@
 //! [`HookHandler`]: turns the bytes of one invocation into a [`DecodedHookCall`] and has it captured.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 
 use super::args::HookInvocation;
@@ -86,6 +87,7 @@ impl<E: Fn(&str) -> Option<OsString>> HookHandler<'_, E> {
                 header: &header,
                 payload: decoded.as_ref(),
                 at: self.environment.started,
+                prompt: OnceCell::new(),
             },
         )
     }

@@ -226,7 +226,7 @@ fn hook_without_recall_only_wakes_the_worker() {
 fn hook_without_an_event_leaves_the_worker_alone() {
     let stage = HookStage::with_memory();
     let worker = FakeWorker::start(&stage, None);
-    let skipped = stage.hook("PostToolUse", &json!({"tool_name": "TodoWrite"}));
+    let skipped = stage.hook("PostToolUse", &json!({"tool_name": "TodoRead"}));
     assert_eq!(skipped.skip_reason, Some(SkipReason::ToolSkipped));
     stage.hook("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}}));
     assert_eq!(worker.calls(), [""; 0]);
@@ -284,4 +284,24 @@ fn private_turn_is_muted_even_if_the_rest_fails() {
     std::fs::remove_dir(stage.scratch.dir.settings()).unwrap();
     let tool = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {}});
     assert_eq!(stage.hook("PostToolUse", &tool).skip_reason, Some(SkipReason::TurnPrivate));
+}
+
+#[test]
+fn only_a_prompt_of_the_user_ends_a_private_turn() {
+    let foreign = [
+        crate::transcript::testing::task_notification("a1", "It is 100."),
+        "<teammate-message teammate_id=\"lead\">Is it 100?</teammate-message>".to_owned(),
+        "Implement the following plan:\n\n# Pay 100".to_owned(),
+        "<brief>Pay 100.</brief>".to_owned(),
+    ];
+    for prompt in foreign {
+        let stage = HookStage::new();
+        let edit = || stage.hook("PostToolUse", &json!({"tool_name": "Edit", "tool_use_id": "t1"}));
+        stage.hook("UserPromptSubmit", &json!({"prompt": "<private>my salary</private>"}));
+        let skipped = stage.hook("UserPromptSubmit", &json!({ "prompt": prompt }));
+        assert_eq!(skipped.skip_reason, Some(SkipReason::NothingToCapture), "{prompt:?}");
+        assert_eq!(edit().skip_reason, Some(SkipReason::TurnPrivate), "{prompt:?}");
+        stage.hook("UserPromptSubmit", &json!({"prompt": "in public"}));
+        assert_eq!(edit().skip_reason, None, "{prompt:?}");
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Subagent, record};
+use super::{Subagent, header};
 
 /// The transcript file of one subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn subagent_transcripts(
 }
 
 fn belongs_to_session(path: &Path, session: &str) -> io::Result<bool> {
-    let head = ignore_not_found(record::read_header(path))?.flatten();
+    let head = ignore_not_found(header::read_header(path))?.flatten();
     Ok(head.is_some_and(|head| head.session.as_deref() == Some(session)))
 }
 
@@ -78,16 +78,26 @@ fn subagent_id(path: &Path) -> Option<&str> {
 
 /// Identifies the subagent of a transcript by its file name. `None` if it is not a subagent's.
 pub fn subagent_transcript(path: PathBuf) -> Option<SubagentTranscript> {
+    let id = subagent_id(&path)?.to_owned();
+    let agent = Subagent { id, kind: read_kind(&path) };
+    Some(SubagentTranscript { path, agent })
+}
+
+/// The kind of a subagent of the session whose transcript is `main`.
+pub(super) fn subagent_kind(main: &Path, id: &str) -> Option<String> {
+    let is_file_name = !id.contains('/');
+    is_file_name
+        .then(|| main.with_extension("").join(format!("subagents/agent-{id}.jsonl")))
+        .and_then(|path| read_kind(&path))
+}
+
+/// The kind that the client wrote beside a subagent's transcript. Older clients write none.
+fn read_kind(transcript: &Path) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
     struct SubagentMeta {
         agent_type: Option<String>,
     }
-    let id = subagent_id(&path)?.to_owned();
-    // Older clients write no metadata; the kind is then unknown.
-    let meta = std::fs::read(path.with_extension("meta.json"));
-    let meta: SubagentMeta =
-        meta.ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-    let agent = Subagent { id, kind: meta.agent_type };
-    Some(SubagentTranscript { path, agent })
+    let meta = std::fs::read(transcript.with_extension("meta.json")).ok()?;
+    serde_json::from_slice::<SubagentMeta>(&meta).ok()?.agent_type
 }

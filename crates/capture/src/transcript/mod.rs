@@ -12,19 +12,25 @@
 
 mod agents;
 mod compact;
+mod header;
 mod lines;
-mod prompts;
+mod queued_prompts;
 mod read_rules;
 mod reader;
 mod record;
+mod redaction;
+mod rejection;
+mod tool_results;
+mod turn_texts;
+mod user_records;
 
 use std::io;
 use std::path::Path;
 
 pub use agents::{SubagentTranscript, subagent_transcript, subagent_transcripts};
 pub use compact::strip_compact_wrapper as compact_summary;
-pub use read_rules::{EventSink, ReadPosition, ReadRules, ReaderState, Subagent};
-pub use record::{TranscriptHeader, read_header};
+pub use header::{TranscriptHeader, read_header};
+pub use read_rules::{EventSink, QueuedPrompt, ReadPosition, ReadRules, ReaderState, Subagent};
 
 use lines::TranscriptLine;
 
@@ -39,11 +45,7 @@ pub fn read_transcript(
     sink: &mut dyn EventSink,
 ) -> io::Result<ReadPosition> {
     let mut lines = lines::LineReader::open(path, from.offset)?;
-    let state = if lines.offset() == from.offset {
-        from.state
-    } else {
-        ReaderState { prompt_id: None, ..from.state }
-    };
+    let state = if lines.offset() == from.offset { from.state } else { from.state.of_replaced_file() };
     let mut reader = reader::TranscriptReader::new(rules, sink, state, lines.offset());
     loop {
         let begin = lines.offset();
@@ -66,3 +68,5 @@ pub mod testing;
 #[cfg(test)]
 #[path = "transcript_tests.rs"]
 mod tests;
+#[cfg(test)]
+mod turn_texts_tests;

@@ -27,6 +27,45 @@ pub struct ReaderState {
     pub had_private: bool,
     /// The prompts of muted turns, for the transcripts of their subagents.
     pub private_prompts: Vec<String>,
+    /// The latest prompt of the user. It differs from `prompt_id` in a turn that something else began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_prompt_id: Option<String>,
+    /// Prompts of the queue that have not become anything yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue: Vec<QueuedPrompt>,
+    /// Bytes of the texts that the current turn has left.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub text_bytes: u64,
+}
+
+/// A prompt that entered the queue. Its text is redacted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueuedPrompt {
+    /// When it was queued, in milliseconds; identifies it within the session.
+    pub at_ms: i64,
+    pub text: String,
+    /// All of it is private.
+    pub private: bool,
+    /// When prompts left the queue during the turn, in milliseconds. This one may be among them.
+    pub removed_ms: Option<i64>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl ReaderState {
+    /// What remains known when the file was replaced: only what is private.
+    pub(super) fn of_replaced_file(self) -> Self {
+        Self {
+            muted: self.muted,
+            had_private: self.had_private,
+            private_prompts: self.private_prompts,
+            ..Self::default()
+        }
+    }
 }
 
 /// The session that a transcript belongs to, and the rules for capturing it.

@@ -1,63 +1,59 @@
 //! Turns transcript lines into events.
 //!
 //! [`TranscriptReader`] tracks the current turn: its prompt, the tool calls without a result and the
-//! latest assistant message, which becomes the turn's Stop event if it is the last.
+//! latest assistant message, which becomes the turn's Stop event if it is the last. Its methods for tool
+//! results, queued prompts and other texts are in the files named after them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::compact;
 use super::lines::has_user_role;
-use super::prompts::{self, UserLine};
 use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
-use super::record::{self, ContentBlock, RecordContent, RecordMessage, TranscriptRecord};
-use crate::{sanitize, truncate};
-use claude_mem_core::agents::WARMUP_PROMPT;
+use super::record::{self, RecordContent, RecordMessage, TranscriptRecord};
+use super::redaction::redact_message;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
+use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
-use claude_mem_core::source::TextSource;
-use claude_mem_core::{agents, event_key};
-use claude_mem_redact::HeadTailLimit;
 
 /// Maximum private prompts that are recorded per session. Once the list is full, every subagent
 /// counts as muted.
 const TRANSCRIPT_PRIVATE_MAX: usize = 64;
 
-/// Maximum tool calls of one turn that wait for their results. Further calls are skipped.
-const TRANSCRIPT_CALLS_MAX: usize = 256;
-
 /// State machine over the records of one transcript.
 pub(super) struct TranscriptReader<'r> {
-    rules: &'r ReadRules<'r>,
-    sink: &'r mut dyn EventSink,
-    state: ReaderState,
+    pub(super) rules: &'r ReadRules<'r>,
+    pub(super) sink: &'r mut dyn EventSink,
+    pub(super) state: ReaderState,
     /// Tool calls without a result, by tool use id.
-    pending_calls: HashMap<String, PendingToolCall>,
+    pub(super) pending_calls: HashMap<String, PendingToolCall>,
     last: Option<LastMessageCandidate>,
     /// Offset to resume at: the first line that is still needed.
     resume_offset: u64,
     /// The state at that offset.
     resume_state: ReaderState,
     /// The transcript is that of a warm-up subagent.
-    is_warmup: bool,
+    pub(super) is_warmup: bool,
 }
 
-struct PendingToolCall {
-    tool: String,
-    input: Option<Box<RawValue>>,
+/// A tool call without a result.
+pub(super) struct PendingToolCall {
+    pub(super) tool: String,
+    pub(super) input: Option<Box<RawValue>>,
+    /// The tool's calls are not captured; only words at its rejection are.
+    pub(super) is_skipped: bool,
 }
 
 /// The latest assistant message, which may turn out to be the last of its turn.
-struct LastMessageCandidate {
-    text: String,
-    uuid: Option<String>,
+pub(super) struct LastMessageCandidate {
+    pub(super) text: String,
+    pub(super) uuid: Option<String>,
+    /// Position of its block in the record.
+    pub(super) block: usize,
     message_id: Option<String>,
-    at: Millis,
+    pub(super) at: Millis,
     /// Whether the model marked it as final; `None` if that is not known.
     is_final: Option<bool>,
 }
@@ -110,13 +106,21 @@ impl<'r> TranscriptReader<'r> {
         match (&*record.kind(), record.message()) {
             ("user", Some(message)) => self.user_record(&record, &message, at),
             ("assistant", Some(message)) => self.assistant_record(&record, &message, at),
+            ("queue-operation", _) => self.queue_operation(&record, at),
+            ("pr-link", _) => self.pull_request(&record, at),
+            ("system", _) if record.subtype() == "away_summary" => self.recap(&record, at),
+            ("attachment", _) => {
+                if let Some(text) = record.queued_command() {
+                    self.queued_command(&text, at);
+                }
+            }
             (_, None) => self.handle_partial_record(&record),
             _ => {}
         }
     }
 
     /// Handles a record that parses only in part: if it may be a prompt, the turn is muted.
-    fn handle_partial_record(&mut self, record: &TranscriptRecord<'_>) {
+    pub(super) fn handle_partial_record(&mut self, record: &TranscriptRecord<'_>) {
         let by_client = record.is_sidechain() || record.is_client_generated();
         if record.kind() == "user" && !by_client {
             self.mute_unreadable_turn();
@@ -125,11 +129,19 @@ impl<'r> TranscriptReader<'r> {
 
     /// Mutes the turn of an unreadable record that may be a prompt: it may have been private.
     pub(super) fn mute_unreadable_turn(&mut self) {
-        self.discard_last_message();
-        self.pending_calls.clear();
         self.state.prompt_id = None;
+        self.mute_rest_of_turn();
+    }
+
+    /// Something private became part of the turn: nothing more of it is captured.
+    pub(super) fn mute_rest_of_turn(&mut self) {
+        self.last = None;
+        self.pending_calls.clear();
         self.state.muted = true;
         self.state.had_private = true;
+        if let Some(id) = self.state.prompt_id.clone() {
+            self.note_private(&id);
+        }
     }
 
     /// Called after each line. If no earlier line is needed any more, reading can resume here.
@@ -152,6 +164,7 @@ impl<'r> TranscriptReader<'r> {
             self.end_turn();
         }
         if self.rules.ended {
+            self.emit_queued_prompts(true);
             self.pending_calls.clear();
         }
         self.line_finished(offset);
@@ -162,75 +175,12 @@ impl<'r> TranscriptReader<'r> {
         record.session().is_none_or(|session| session == self.rules.session)
     }
 
-    fn user_record(&mut self, record: &TranscriptRecord<'_>, message: &RecordMessage<'_>, at: Millis) {
-        let Some(content) = message.content() else {
-            return self.handle_partial_record(record);
-        };
-        if let RecordContent::Blocks(blocks) = &content
-            && blocks.iter().any(|block| block.kind() == "tool_result")
-        {
-            self.discard_last_message();
-            return self.tool_results(record, blocks, at);
-        }
-        let text = content_text(&content);
-        if record.is_compact_summary() {
-            return self.compact_summary(record, &text, at);
-        }
-        if self.rules.agent.is_some() {
-            self.is_warmup |= text.trim() == WARMUP_PROMPT;
-            return;
-        }
-        if record.is_sidechain() || record.is_client_generated() {
-            return;
-        }
-        match prompts::classify_user_line(&text) {
-            UserLine::Prompt(text) => self.start_turn(record, &text, at),
-            UserLine::Interruption => {
-                self.last = None;
-                self.pending_calls.clear();
-            }
-            UserLine::ClientText => {}
-        }
-    }
-
-    fn start_turn(&mut self, record: &TranscriptRecord<'_>, text: &str, at: Millis) {
-        self.end_turn();
-        self.pending_calls.clear();
-        let prompt_id = record.prompt_id().map(Cow::into_owned).and_then(sanitize::sanitize_id);
-        let stripped = claude_mem_redact::private(text);
-        let marked = prompt_id.as_deref().is_some_and(self.rules.is_muted);
-        let muted = marked || stripped.is_fully_private();
-        self.state.had_private |= muted || stripped.private;
-        if let Some(id) = prompt_id.as_ref().filter(|_| muted) {
-            self.note_private(id);
-        }
-        self.state.muted = muted;
-        self.state.prompt_id = prompt_id;
-        let text = if muted { String::new() } else { redact_message(text) };
-        let event =
-            self.build_event(at, EventBody::Prompt { text, private: muted, source: TextSource::Prompt });
-        self.emit(event, None);
-    }
-
     /// Records a private prompt. The list is bounded: once it is full, every subagent counts as muted.
-    fn note_private(&mut self, id: &str) {
+    pub(super) fn note_private(&mut self, id: &str) {
         let prompts = &mut self.state.private_prompts;
         if prompts.len() < TRANSCRIPT_PRIVATE_MAX && !prompts.iter().any(|known| known == id) {
             prompts.push(id.to_owned());
         }
-    }
-
-    fn compact_summary(&mut self, record: &TranscriptRecord<'_>, text: &str, at: Millis) {
-        if self.state.had_private || self.state.muted || self.rules.agent.is_some() {
-            return;
-        }
-        let summary = redact_message(compact::strip_compact_wrapper(text));
-        if summary.trim().is_empty() {
-            return;
-        }
-        let mut event = self.build_event(at, EventBody::PostCompact { summary });
-        event.prompt_id = record.prompt_id().map(Cow::into_owned);
-        self.emit(event, None);
     }
 
     fn assistant_record(&mut self, record: &TranscriptRecord<'_>, message: &RecordMessage<'_>, at: Millis) {
@@ -240,10 +190,10 @@ impl<'r> TranscriptReader<'r> {
         let Some(RecordContent::Blocks(blocks)) = message.content() else {
             return;
         };
-        for block in blocks {
+        for (at_block, block) in blocks.into_iter().enumerate() {
             match &*block.kind() {
                 "tool_use" => {
-                    self.discard_last_message();
+                    self.last_message_was_not_last();
                     self.tool_call(&block);
                 }
                 "text" if !block.text().trim().is_empty() => {
@@ -256,9 +206,11 @@ impl<'r> TranscriptReader<'r> {
                     if !self.last.as_ref().is_some_and(same) {
                         self.end_turn_if_final();
                     }
+                    self.last_message_was_not_last();
                     self.last = Some(LastMessageCandidate {
                         text: block.text().into_owned(),
                         uuid: record.uuid().map(Cow::into_owned),
+                        block: at_block,
                         message_id: id,
                         at,
                         is_final: message.is_final(),
@@ -269,87 +221,7 @@ impl<'r> TranscriptReader<'r> {
         }
     }
 
-    fn tool_call(&mut self, block: &ContentBlock<'_>) {
-        let (Some(id), Some(tool)) = (block.id(), block.name()) else {
-            return;
-        };
-        if self.is_muted() || self.skips_tool(&tool) || self.pending_calls.len() >= TRANSCRIPT_CALLS_MAX {
-            return;
-        }
-        let Some(tool) = sanitize::sanitize_id(tool.into_owned()) else {
-            return;
-        };
-        let call = PendingToolCall { tool, input: block.input.map(RawValue::to_owned) };
-        self.pending_calls.insert(id.into_owned(), call);
-    }
-
-    fn skips_tool(&self, tool: &str) -> bool {
-        agents::is_our_tool(tool) || self.rules.settings.skips_tool(tool)
-    }
-
-    fn tool_results(&mut self, record: &TranscriptRecord<'_>, blocks: &[ContentBlock<'_>], at: Millis) {
-        let results = blocks.iter().filter(|block| block.kind() == "tool_result");
-        let alone = results.clone().count() == 1;
-        for block in results {
-            let Some(id) = block.tool_use_id() else {
-                continue;
-            };
-            let Some(call) = self.pending_calls.remove(&*id) else {
-                continue;
-            };
-            if !self.is_muted() && !record.was_denied() && !is_refusal(block) {
-                let structured = record.tool_use_result.filter(|_| alone);
-                self.tool_result(record, block, &id, call, structured, at);
-            }
-        }
-    }
-
-    fn tool_result(
-        &mut self,
-        record: &TranscriptRecord<'_>,
-        block: &ContentBlock<'_>,
-        id: &str,
-        call: PendingToolCall,
-        structured: Option<&RawValue>,
-        at: Millis,
-    ) {
-        // Hooks of the oldest clients do not receive the tool use id, so the key must not contain it.
-        let id = if record.is_from_client_v1() { None } else { sanitize::sanitize_id(id.to_owned()) };
-        let keyed = self.event_keys();
-        if let Some(id) = &id
-            && self.sink.is_known(keyed.tool_result(id))
-        {
-            return;
-        }
-        let failed = block.is_error();
-        let input = call.input.as_deref();
-        let output = match structured.filter(|_| !failed) {
-            Some(raw) => Some(raw),
-            None => block.content,
-        };
-        let (settings, cwd) = (self.rules.settings, record.cwd());
-        if settings.touches_ignored_path(&[input, output], cwd.as_deref(), self.rules.home) {
-            return;
-        }
-        let input = input.map(|raw| truncate::truncate_json(raw, TOOL_INPUT_BYTES_MAX));
-        let output = output.map(|raw| truncate::truncate_json(raw, TOOL_OUTPUT_BYTES_MAX));
-        let cut = [&input, &output].into_iter().flatten().any(|kept| kept.cut);
-        let mut event = self.build_event(
-            at,
-            EventBody::ToolUse {
-                tool: call.tool,
-                tool_use_id: id,
-                input: input.map_or(Value::Null, |kept| kept.value),
-                output: output.map_or(Value::Null, |kept| kept.value),
-                failed,
-                duration_ms: None,
-            },
-        );
-        event.cut = cut;
-        self.emit(event, None);
-    }
-
-    fn is_muted(&self) -> bool {
+    pub(super) fn is_muted(&self) -> bool {
         if self.rules.agent.is_none() {
             return self.state.muted;
         }
@@ -364,8 +236,10 @@ impl<'r> TranscriptReader<'r> {
     }
 
     /// The turn continues, so the latest message is not its last.
-    fn discard_last_message(&mut self) {
-        self.last = None;
+    pub(super) fn last_message_was_not_last(&mut self) {
+        if let Some(message) = self.last.take() {
+            self.emit_message(&message);
+        }
     }
 
     /// Ends the turn if its latest message was final. Called when another message follows: something
@@ -376,14 +250,22 @@ impl<'r> TranscriptReader<'r> {
         }
     }
 
-    fn end_turn(&mut self) {
+    pub(super) fn end_turn(&mut self) {
+        self.emit_queued_prompts(false);
         let Some(last) = self.last.take() else {
             return;
         };
-        if self.is_muted() || self.is_warmup || last.is_final == Some(false) {
+        if last.is_final == Some(false) {
+            return self.emit_message(&last);
+        }
+        if self.is_muted() || self.is_warmup {
             return;
         }
-        let last_message = Some(redact_message(&last.text));
+        let text = redact_message(&last.text);
+        if self.rules.agent.is_none() && self.has_stopped_in_user_turn(&text) {
+            return;
+        }
+        let last_message = Some(text);
         let body = match self.rules.agent {
             Some(_) => EventBody::SubagentStop { last_message },
             None => EventBody::Stop { last_message },
@@ -392,11 +274,21 @@ impl<'r> TranscriptReader<'r> {
         self.emit(event, last.uuid.as_deref());
     }
 
-    fn event_keys(&self) -> event_key::SessionEventKeys<'r> {
+    /// Whether a hook has reported this message as the end of the user's turn, although something else
+    /// has started the model since.
+    fn has_stopped_in_user_turn(&mut self, text: &str) -> bool {
+        let Some(id) = &self.state.user_prompt_id else {
+            return false;
+        };
+        let key = self.event_keys().stop(Some(id), Some(text));
+        self.state.user_prompt_id != self.state.prompt_id && self.sink.is_known(key)
+    }
+
+    pub(super) fn event_keys(&self) -> event_key::SessionEventKeys<'r> {
         event_key::SessionEventKeys { client: self.rules.client, session: self.rules.session }
     }
 
-    fn build_event(&self, at: Millis, body: EventBody) -> Event {
+    pub(super) fn build_event(&self, at: Millis, body: EventBody) -> Event {
         let rules = self.rules;
         Event {
             client: rules.client.to_owned(),
@@ -412,39 +304,10 @@ impl<'r> TranscriptReader<'r> {
         }
     }
 
-    fn emit(&mut self, event: Event, message_id: Option<&str>) {
+    pub(super) fn emit(&mut self, event: Event, message_id: Option<&str>) {
         let key: EventKey = event_key::event_key(&event, message_id);
         if !self.sink.is_known(key) {
             self.sink.push(key, event);
         }
     }
-}
-
-fn redact_message(text: &str) -> String {
-    claude_mem_redact::text(text, HeadTailLimit::from_total(MESSAGE_BYTES_MAX)).text.into_owned()
-}
-
-fn content_text<'a>(content: &'a RecordContent<'_>) -> Cow<'a, str> {
-    match content {
-        RecordContent::Text(text) => Cow::Borrowed(text),
-        RecordContent::Blocks(blocks) => {
-            let texts = blocks.iter().filter(|block| block.kind() == "text");
-            let texts: Vec<_> = texts.map(ContentBlock::text).collect();
-            Cow::Owned(texts.join("\n"))
-        }
-    }
-}
-
-/// Whether the result is a refusal. Older clients do not record the user's decision; they only tell
-/// the model.
-fn is_refusal(block: &ContentBlock<'_>) -> bool {
-    let told = block.content.map_or("", RawValue::get);
-    block.is_error()
-        && [
-            "The user doesn't want to proceed with this tool use",
-            "The user doesn't want to take this action right now",
-            "requested permissions to use",
-        ]
-        .iter()
-        .any(|phrase| told.contains(phrase))
 }

@@ -5,18 +5,13 @@
 //! raw JSON. A field of an unexpected type counts as missing.
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::lines::{LineReader, TranscriptLine};
 use crate::payload;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::lone_surrogates;
-
-/// Lines within which a transcript must name its session.
-const TRANSCRIPT_HEAD_LINES_MAX: usize = 64;
 
 pub(super) type RecordField<'a> = Option<&'a RawValue>;
 
@@ -33,15 +28,15 @@ pub(super) struct TranscriptRecord<'a> {
     #[serde(borrow)]
     prompt_id: RecordField<'a>,
     #[serde(borrow)]
-    session_id: RecordField<'a>,
+    pub(super) session_id: RecordField<'a>,
     #[serde(borrow)]
-    agent_id: RecordField<'a>,
+    pub(super) agent_id: RecordField<'a>,
     #[serde(borrow)]
-    cwd: RecordField<'a>,
+    pub(super) cwd: RecordField<'a>,
     #[serde(borrow)]
-    version: RecordField<'a>,
+    pub(super) version: RecordField<'a>,
     #[serde(borrow)]
-    git_branch: RecordField<'a>,
+    pub(super) git_branch: RecordField<'a>,
     #[serde(borrow)]
     origin: RecordField<'a>,
     #[serde(borrow)]
@@ -57,9 +52,36 @@ pub(super) struct TranscriptRecord<'a> {
     #[serde(borrow)]
     is_api_error_message: RecordField<'a>,
     #[serde(borrow)]
-    message: RecordField<'a>,
+    pub(super) message: RecordField<'a>,
     #[serde(borrow)]
     pub tool_use_result: RecordField<'a>,
+    #[serde(borrow)]
+    plan_content: RecordField<'a>,
+    /// What happened to the queue of prompts, in a `queue-operation`.
+    #[serde(borrow)]
+    operation: RecordField<'a>,
+    /// The kind of a `system` record.
+    #[serde(borrow)]
+    subtype: RecordField<'a>,
+    /// The text of a `system` record or a `queue-operation`.
+    #[serde(borrow)]
+    content: RecordField<'a>,
+    #[serde(borrow)]
+    attachment: RecordField<'a>,
+    #[serde(borrow)]
+    pr_number: RecordField<'a>,
+    #[serde(borrow)]
+    pr_url: RecordField<'a>,
+}
+
+/// An attachment: something that the client hands to the model during a turn.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RecordAttachment<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: RecordField<'a>,
+    #[serde(borrow)]
+    prompt: RecordField<'a>,
 }
 
 /// The message of a user or assistant record.
@@ -105,13 +127,25 @@ pub(super) enum RecordContent<'a> {
     Blocks(Vec<ContentBlock<'a>>),
 }
 
-/// True for lines whose first bytes show that they are neither user nor assistant records.
+/// Bytes within which a record names its type, if a larger one does not come first.
+const TYPE_BYTES_MAX: usize = 2048;
+
+/// True for lines whose first bytes show that they hold no text of the conversation.
 pub(super) fn is_irrelevant(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"{\"type\":") else {
-        return line.first() != Some(&b'{');
+        return line.first() != Some(&b'{') || is_progress(line);
     };
     let kind = rest.trim_ascii_start();
-    ![&b"\"user\""[..], b"\"assistant\""].iter().any(|known| kind.starts_with(known))
+    let known = [&b"\"user\""[..], b"\"assistant\"", b"\"queue-operation\"", b"\"pr-link\"", b"\"system\""];
+    !known.iter().any(|known| kind.starts_with(known))
+}
+
+/// Whether the first type that the line names is that of a progress report. Quotation marks inside a
+/// string are escaped, so this is a field's name.
+fn is_progress(line: &[u8]) -> bool {
+    let head = &line[..line.len().min(TYPE_BYTES_MAX)];
+    let first = memchr::memmem::find(head, b"\"type\":\"");
+    first.is_some_and(|at| head[at..].starts_with(b"\"type\":\"progress\""))
 }
 
 /// Decodes a line, or returns `None` if it is not UTF-8: clients write only UTF-8.
@@ -164,9 +198,47 @@ impl<'a> TranscriptRecord<'a> {
 
     /// Whether the client generated the record for its model; the user did not type it.
     pub(super) fn is_client_generated(&self) -> bool {
-        is_true(self.is_meta)
-            || is_true(self.is_visible_in_transcript_only)
-            || origin_kind(self.origin).is_some_and(|kind| kind != "human")
+        is_true(self.is_meta) || is_true(self.is_visible_in_transcript_only)
+    }
+
+    /// Whether the record names an origin other than a person.
+    pub(super) fn is_of_other_origin(&self) -> bool {
+        origin_kind(self.origin).is_some_and(|kind| kind != "human")
+    }
+
+    /// The plan that the client hands over, if the record is such a hand-over.
+    pub(super) fn plan_content(&self) -> Option<Cow<'a, str>> {
+        text(self.plan_content)
+    }
+
+    pub(super) fn operation(&self) -> Cow<'a, str> {
+        text(self.operation).unwrap_or_default()
+    }
+
+    pub(super) fn subtype(&self) -> Cow<'a, str> {
+        text(self.subtype).unwrap_or_default()
+    }
+
+    /// The text of a record that is no message.
+    pub(super) fn content(&self) -> Option<Cow<'a, str>> {
+        text(self.content)
+    }
+
+    /// The prompt that the client took from the queue and handed to the model during the turn.
+    pub(super) fn queued_command(&self) -> Option<Cow<'a, str>> {
+        let attachment: RecordAttachment<'a> = serde_json::from_str(self.attachment?.get()).ok()?;
+        text(attachment.kind).filter(|kind| kind == "queued_command")?;
+        text(attachment.prompt).or_else(|| {
+            let blocks: Vec<ContentBlock<'a>> = serde_json::from_str(attachment.prompt?.get()).ok()?;
+            let texts: Vec<_> = blocks.iter().map(ContentBlock::text).collect();
+            Some(Cow::Owned(texts.join("\n")))
+        })
+    }
+
+    /// The number and address of a pull request, in a `pr-link`.
+    pub(super) fn pull_request(&self) -> Option<(u64, Cow<'a, str>)> {
+        let number = self.pr_number?.get().trim_matches('"').parse().ok()?;
+        Some((number, text(self.pr_url)?))
     }
 
     /// Whether the record is an API error in place of a model's answer.
@@ -206,10 +278,27 @@ impl<'a> RecordMessage<'a> {
     }
 
     pub(super) fn content(&self) -> Option<RecordContent<'a>> {
-        let raw = self.content?;
+        RecordContent::parse(self.content?)
+    }
+}
+
+impl<'a> RecordContent<'a> {
+    pub(super) fn parse(raw: &'a RawValue) -> Option<Self> {
         match text(Some(raw)) {
-            Some(text) => Some(RecordContent::Text(text)),
-            None => serde_json::from_str(raw.get()).ok().map(RecordContent::Blocks),
+            Some(text) => Some(Self::Text(text)),
+            None => serde_json::from_str(raw.get()).ok().map(Self::Blocks),
+        }
+    }
+
+    /// Its texts, one per line.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Blocks(blocks) => {
+                let texts = blocks.iter().filter(|block| block.kind() == "text");
+                let texts: Vec<_> = texts.map(ContentBlock::text).collect();
+                Cow::Owned(texts.join("\n"))
+            }
         }
     }
 }
@@ -240,7 +329,7 @@ impl<'a> ContentBlock<'a> {
     }
 }
 
-fn text(raw: RecordField<'_>) -> Option<Cow<'_, str>> {
+pub(super) fn text(raw: RecordField<'_>) -> Option<Cow<'_, str>> {
     raw.and_then(payload::decode_string).filter(|text| !text.is_empty())
 }
 
@@ -257,51 +346,4 @@ fn origin_kind<'a>(raw: RecordField<'a>) -> Option<Cow<'a, str>> {
     }
     let kinded: RecordOrigin<'a> = serde_json::from_str(raw?.get()).ok()?;
     text(kinded.kind)
-}
-
-/// Metadata from the first records of a transcript.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TranscriptHeader {
-    pub session: Option<String>,
-    /// Working directory at the start of the session.
-    pub cwd: Option<String>,
-    pub branch: Option<String>,
-    pub version: Option<String>,
-    pub at: Option<Millis>,
-    /// The first 200 characters of the first message, as raw JSON.
-    pub message: Option<String>,
-    /// Id of the subagent, in a subagent's transcript.
-    pub agent: Option<String>,
-}
-
-/// Reads the header of a transcript. `Ok(None)` if the file is not a transcript.
-pub fn read_header(path: &Path) -> std::io::Result<Option<TranscriptHeader>> {
-    let mut lines = LineReader::open(path, 0)?;
-    for _ in 0..TRANSCRIPT_HEAD_LINES_MAX {
-        let Some(line) = lines.next()? else {
-            break;
-        };
-        let TranscriptLine::Whole(line) = line else {
-            continue;
-        };
-        let Some(line) = (!is_irrelevant(line)).then(|| decode_line(line)).flatten() else {
-            continue;
-        };
-        let Some(record) = TranscriptRecord::parse(&line) else {
-            continue;
-        };
-        let owned = |raw| text(raw).map(Cow::into_owned);
-        if let Some(session) = owned(record.session_id) {
-            return Ok(Some(TranscriptHeader {
-                session: Some(session),
-                cwd: owned(record.cwd),
-                branch: owned(record.git_branch),
-                version: owned(record.version),
-                at: record.at(),
-                message: record.message.map(|raw| raw.get().chars().take(200).collect()),
-                agent: owned(record.agent_id),
-            }));
-        }
-    }
-    Ok(None)
 }

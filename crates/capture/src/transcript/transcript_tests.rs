@@ -12,12 +12,13 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::config::Settings;
 use claude_mem_core::event::EventBody;
 use claude_mem_core::event::{Event, EventKey};
+use claude_mem_core::source::TextSource;
 
 /// Collects every event once and formats one line per event.
 #[derive(Default)]
-struct CollectedEvents {
+pub(super) struct CollectedEvents {
     keys: HashSet<EventKey>,
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
 }
 
 impl EventSink for CollectedEvents {
@@ -32,13 +33,20 @@ impl EventSink for CollectedEvents {
 }
 
 impl CollectedEvents {
-    fn lines(&self) -> String {
+    pub(super) fn lines(&self) -> String {
         let line = |event: &Event| {
             let agent = event.agent_type.as_ref().or(event.agent_id.as_ref());
             let agent = agent.map_or_else(String::new, |agent| format!(" [{agent}]"));
             let what = match &event.body {
                 EventBody::Prompt { private: true, .. } => "prompt (private)".to_owned(),
-                EventBody::Prompt { text, .. } => format!("prompt {text:?}"),
+                EventBody::Prompt { text, source: TextSource::Prompt, .. } => format!("prompt {text:?}"),
+                EventBody::Prompt { text, source, .. } => {
+                    format!("prompt [{}] {text:?}", source.traits().name)
+                }
+                EventBody::Text { source, text, about, .. } => {
+                    let about = about.as_ref().map_or_else(String::new, |about| format!(" ({about})"));
+                    format!("{}: {text:?}{about}", source.traits().name)
+                }
                 EventBody::ToolUse { tool, failed, input, output, .. } => {
                     let failed = if *failed { " failed" } else { "" };
                     format!("{tool}{failed} {} → {}", short(input), short(output))
@@ -65,11 +73,11 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(fixtures).join(name)
 }
 
-fn settings() -> HookSettings {
+pub(super) fn settings() -> HookSettings {
     HookSettings::from_settings(Settings::default(), false)
 }
 
-fn rules<'a>(settings: &'a HookSettings, session: &'a str) -> ReadRules<'a> {
+pub(super) fn rules<'a>(settings: &'a HookSettings, session: &'a str) -> ReadRules<'a> {
     ReadRules {
         client: "claude-code",
         session,
@@ -160,12 +168,12 @@ fn agents_that_only_warm_up_say_nothing() {
 }
 
 impl TranscriptScript {
-    fn read(&self, from: ReadPosition, told: &mut CollectedEvents) -> ReadPosition {
+    pub(super) fn read(&self, from: ReadPosition, told: &mut CollectedEvents) -> ReadPosition {
         let settings = settings();
         read_transcript(&self.path(), from, &rules(&settings, "s"), told).unwrap()
     }
 
-    fn told(&self) -> String {
+    pub(super) fn told(&self) -> String {
         let mut told = CollectedEvents::default();
         self.read(ReadPosition::default(), &mut told);
         told.lines()
@@ -242,7 +250,7 @@ fn skipped_tools_ignored_paths_and_our_own_tools_stay_out() {
     let mut script = TranscriptScript::new();
     script.user("go");
     for (id, tool, input) in [
-        ("t1", "TodoWrite", serde_json::json!({})),
+        ("t1", "TodoRead", serde_json::json!({})),
         ("t2", "mcp__claude-mem__search", serde_json::json!({})),
         ("t3", "Read", serde_json::json!({"file_path": "/x/secrets/a"})),
         ("t4", "Read", serde_json::json!({"file_path": "/x/open/a"})),
@@ -394,6 +402,7 @@ fn truncated_transcript_stays_private() {
             muted: true,
             had_private: true,
             private_prompts: vec!["p".into()],
+            ..ReaderState::default()
         },
     };
     let settings = settings();

@@ -27,6 +27,7 @@ mod query_args;
 mod mark;
 mod mcp;
 mod open;
+mod open_items;
 mod pause;
 mod pin;
 mod preferences;
@@ -39,6 +40,7 @@ mod resume;
 mod save;
 mod output;
 mod search;
+mod sessions;
 mod show;
 mod stats;
 mod status;
@@ -85,6 +87,8 @@ verbs! {
     Recent => recent,
     Show => show,
     Timeline => timeline,
+    Sessions => sessions,
+    OpenItems => open_items,
     Save => save,
     Forget => forget,
     Edit => edit,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::app::App;
 use super::pin;
 use crate::cli::output::{QUIET, Screen};
+use crate::cli::query_args;
 use claude_mem_core::vocabulary::PREFERENCE;
 use claude_mem_recall::quote;
 use claude_mem_store::{MemoryLevel, Observation, ObservationEdit, RowId, RowKind};
@@ -91,6 +92,7 @@ fn row(observation: &Observation) -> PreferenceRow {
 
 fn set_level(app: &App, id: RowId, level: MemoryLevel) -> anyhow::Result<()> {
     let mut store = app.store_to_change()?;
+    let id = query_args::current_row(&store.read(), id)?;
     let known = pin::load_observation(&store, id)?;
     if known.level == MemoryLevel::Project && level == MemoryLevel::Project {
         anyhow::bail!("{id} already applies to its own project only");

@@ -10,6 +10,7 @@ use super::{UsageError, project};
 use crate::cli::format;
 use crate::cli::output::{QUIET, Screen, WARN};
 use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::ObservationType;
 use claude_mem_core::suggest::did_you_mean;
 use claude_mem_search::request::AnswerScope;
@@ -101,10 +102,7 @@ impl QueryArgs {
         if let Some(named) = &self.project {
             return Ok(ProjectScope::ProjectOnly(project::find(reads, named)?.id));
         }
-        let here = match std::env::var_os(CLAUDE_CODE.project_variable).filter(|dir| !dir.is_empty()) {
-            Some(dir) => dir.into(),
-            None => std::env::current_dir().context("cannot determine the current directory")?,
-        };
+        let here = current_directory()?;
         let keys = claude_mem_core::project::identify(&here).keys;
         Ok(reads.project_by_keys(&keys)?.map_or(ProjectScope::UnknownProject, ProjectScope::ProjectFirst))
     }
@@ -129,6 +127,45 @@ fn check_types(named: &[String], app: &App, reads: &StoreReader<'_>) -> anyhow::
         }
     }
     Ok(())
+}
+
+/// Selects one project: the current one by default.
+#[derive(Debug, clap::Args)]
+pub(super) struct ProjectArgs {
+    /// Project: name, id or directory (default: the current one)
+    #[arg(long)]
+    project: Option<String>,
+    /// All projects
+    #[arg(long, conflicts_with = "project")]
+    all_projects: bool,
+}
+
+impl ProjectArgs {
+    /// The project; `None` means all. A directory without memories is an error.
+    pub(super) fn resolve(&self, reads: &StoreReader<'_>) -> anyhow::Result<Option<ProjectId>> {
+        if self.all_projects {
+            return Ok(None);
+        }
+        if let Some(named) = &self.project {
+            return Ok(Some(project::find(reads, named)?.id));
+        }
+        let keys = claude_mem_core::project::identify(&current_directory()?).keys;
+        let found = reads.project_by_keys(&keys)?;
+        found.map(Some).context("this directory has no memories; use --project or --all-projects")
+    }
+}
+
+/// The client's project directory, or the current one.
+fn current_directory() -> anyhow::Result<std::path::PathBuf> {
+    match std::env::var_os(CLAUDE_CODE.project_variable).filter(|dir| !dir.is_empty()) {
+        Some(dir) => Ok(dir.into()),
+        None => std::env::current_dir().context("cannot determine the current directory"),
+    }
+}
+
+/// A stored text on one line, without control characters.
+pub(super) fn sanitized(text: &str) -> String {
+    super::terminal::sanitize(&claude_mem_recall::quote::line(text, 200))
 }
 
 /// Opens the search engine, with vectors unless they are off. `None` if there is no store yet.

@@ -56,6 +56,15 @@ pub(super) struct ForgetArgs {
     pub(super) mark: Option<Judgement>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct OpenItemsArgs {
+    pub(super) close: Vec<i64>,
+    pub(super) reopen: Vec<i64>,
+    pub(super) reason: String,
+    pub(super) project: Option<String>,
+}
+
 /// A row handle as agents pass it: `12`, `"12"`, `"#12"`, `"S3"`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]

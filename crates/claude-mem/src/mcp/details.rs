@@ -4,6 +4,7 @@ use super::lines::RowFormatter;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SummaryId};
 use claude_mem_core::memory::Origin;
+use claude_mem_core::source::TextSource;
 use claude_mem_recall::quote;
 use claude_mem_recall::render::{day, mark};
 use claude_mem_store::{
@@ -49,7 +50,7 @@ pub(super) fn details(
             origin: row.origin,
             project: row.project,
             created_at: row.created_at,
-            parts: labelled_line("The user said: ", &row.text),
+            parts: labelled_line(prompt_label(row.origin), &row.text),
             ..RowDetails::default()
         }),
         RowKind::Message => reads.final_message(FinalMessageId(id)).map(|row| RowDetails {
@@ -101,6 +102,15 @@ impl Default for RowDetails {
             created_at: Millis(0),
             parts: String::new(),
         }
+    }
+}
+
+/// Who submitted a prompt.
+fn prompt_label(origin: Origin) -> &'static str {
+    match TextSource::of_stored_prompt(origin) {
+        TextSource::Plan => "Plan, not the user's words: ",
+        source if source.is_user() => "The user said: ",
+        _ => "Submitted by the client, not the user: ",
     }
 }
 

@@ -1,13 +1,14 @@
-//! The six memory tools, implemented on the database.
+//! The memory tools, implemented on the database.
 
 use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{ForgetArgs, GetArgs, SaveArgs, SearchArgs, TimelineArgs};
+use super::arguments::{ForgetArgs, GetArgs, OpenItemsArgs, SaveArgs, SearchArgs, TimelineArgs};
 use super::details::details;
 use super::fetched::FetchedRows;
 use super::lines::{self, RowFormatter};
+use super::open_items;
 use super::tools::ToolOutput;
 use super::{Toolbox, schema};
 use claude_mem_core::agents::CLAUDE_CODE;
@@ -72,6 +73,7 @@ impl MemoryTools<'_> {
             "get_observations" => self.get(&parse_arguments(arguments)?),
             "save_memory" => self.save(&parse_arguments(arguments)?),
             "forget" => self.forget(&parse_arguments(arguments)?),
+            "open_items" => self.open_items(&parse_arguments(arguments)?),
             _ => Ok(ToolOutput::text(schema::INSTRUCTIONS)),
         }
     }
@@ -83,6 +85,19 @@ fn parse_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> 
 }
 
 impl MemoryTools<'_> {
+    fn open_items(&self, args: &OpenItemsArgs) -> Result<ToolOutput, String> {
+        let mut text = open_items::change(&self.dir.db(), args, (self.now)())?;
+        let store = self.open()?;
+        let reads = store.read();
+        let project = match args.project.as_deref() {
+            Some("*") => None,
+            Some(name) => Some(find_named_project(&reads, name)?),
+            None => Some(self.own_project(&reads)?.ok_or("There is no current project; name one.")?),
+        };
+        text.push_str(&open_items::list(&reads, project, &self.zone)?);
+        Ok(ToolOutput::text(text))
+    }
+
     /// Opens the store for reading, migrating an older database.
     fn open(&self) -> Result<Store, String> {
         match Store::open_read_only(&self.dir.db()) {

@@ -1,4 +1,4 @@
-//! The MCP server: six memory tools over stdio.
+//! The MCP server: memory tools over stdio.
 //!
 //! JSON-RPC lines come in and go out. The protocol is small and stable, so it is implemented here
 //! directly: no runtime to start, and the first reply takes a millisecond. [`serve`] runs the loop,
@@ -13,6 +13,7 @@ mod details;
 mod fetched;
 mod lines;
 pub(crate) mod memory;
+mod open_items;
 pub(crate) mod protocol;
 pub(crate) mod schema;
 pub(crate) mod tools;

@@ -62,7 +62,7 @@ fn pause_still_tracks_private_turns() {
 #[test]
 fn skipped_tools_are_configurable() {
     let home = sandbox();
-    for name in ["Glob", "TodoWrite", "mcp__claude-mem__search", "mcp__plugin_claude-mem_x__y"] {
+    for name in ["Glob", "TodoRead", "mcp__claude-mem__search", "mcp__plugin_claude-mem_x__y"] {
         home.hook("PostToolUse", tool(name, &json!({}))).ok();
     }
     assert_eq!(captured_events(&home), []);

@@ -85,7 +85,7 @@ const fn number(min: u64, max: u64, unit: &'static str) -> SettingKind {
 settings! {
     "What is remembered" {
         /// Tools whose calls are not recorded. `*` matches any characters.
-        skip_tools: Vec<String> = "EnterPlanMode,EnterWorktree,ExitWorktree,Glob,Grep,KillBash,KillShell,LS,ListMcpResourcesTool,SlashCommand,Skill,TaskCreate,TaskGet,TaskList,TaskStop,TaskUpdate,TodoRead,TodoWrite,ToolSearch,mcp__claude-mem__*,mcp__plugin_claude-mem_*", SettingKind::List("tool names");
+        skip_tools: Vec<String> = "EnterPlanMode,EnterWorktree,ExitWorktree,Glob,Grep,KillBash,KillShell,LS,ListMcpResourcesTool,SlashCommand,Skill,TaskGet,TaskList,TaskStop,TodoRead,ToolSearch,mcp__claude-mem__*,mcp__plugin_claude-mem_*", SettingKind::List("tool names");
         /// Projects that are never recorded, by name or by path. `*` matches any characters
         /// except `/`, `**` matches any characters.
         ignore_projects: Vec<String> = "", SettingKind::List("names or paths"), older "EXCLUDED_PROJECTS";

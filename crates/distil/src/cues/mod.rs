@@ -88,7 +88,7 @@ pub(super) struct Table {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub enum Language {
     English,
     German,
     Spanish,

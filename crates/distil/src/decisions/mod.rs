@@ -15,6 +15,8 @@ mod restated;
 mod title;
 mod words;
 
+pub(crate) use preferences::is_preference;
+
 use self::compose::Subject;
 use self::reply::Reply;
 use self::restated::Restated;
@@ -78,6 +80,13 @@ pub(super) fn decide(turn: &Turn<'_>, carry: &mut Carry) -> Vec<NewObservation> 
     remember_rules(turn.said, reply, carry);
     made.truncate(DISTIL_DECISIONS_MAX);
     made
+}
+
+/// Whether the agent says again, at length, what the user laid down in this session.
+pub(super) fn has_recap(turn: &Turn<'_>, carry: &Carry) -> bool {
+    let reply = Reply::read(turn.said, &carry.last_words);
+    let recaps = restated::find(turn, reply).iter().any(|restated| restated.recap);
+    recaps && (!carry.rules.is_empty() || reply != Reply::Opens)
 }
 
 fn on_topic(

@@ -5,7 +5,7 @@ use crate::speech::Statement;
 
 /// Whether a sentence states a preference: general, about working rather than about the product,
 /// and addressed to whoever does the work.
-pub(super) fn is_preference(statement: &Statement) -> bool {
+pub(crate) fn is_preference(statement: &Statement) -> bool {
     let marks = &statement.marks;
     let addressed = marks.has(Cue::Personal)
         || marks.opens(Cue::General)

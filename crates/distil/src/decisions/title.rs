@@ -62,11 +62,7 @@ pub(super) fn compose_title(subject: &Subject<'_>) -> Option<String> {
     }
     // A recap repeats what single answers were titled with; it gets a title of its own.
     best.lines.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let finished = best.lines.iter().map(|(_, line)| {
-        let line = with_question(line.clone(), subject);
-        with_subject(line, &subject.carry.subject)
-    });
-    finished.into_iter().find(|line| !subject.carry.knows(line))
+    best.lines.into_iter().map(|(_, line)| line).find(|line| !subject.carry.knows(line))
 }
 
 /// "Recap of the retention rules: invoices are kept …" → "The retention rules: invoices are …":
@@ -137,26 +133,4 @@ fn unfitness(line: &str, text: &str, language: Language) -> f32 {
         (false, false) => 0.0,
     };
     thin + cut
-}
-
-/// A thin answer is titled together with what was asked.
-fn with_question(line: String, subject: &Subject<'_>) -> String {
-    let question = &subject.carry.last_words.question;
-    let concrete = Statement::clause(&line, subject.turn.said.language).values;
-    let thin = content_words(&line).len() + concrete < THIN_WORDS;
-    if subject.reply != Reply::Answers || question.is_empty() || !thin {
-        return line;
-    }
-    let answer = capitalised(answer_alone(&line, subject.turn.said.language));
-    format!("{answer} — on “{}”", without_lead_in(question, Language::detect(question)))
-}
-
-/// A rule that does not name what it is about is titled with that name.
-fn with_subject(line: String, name: &str) -> String {
-    let bare = name.trim_matches('`');
-    let fits = line.chars().count() + name.chars().count() + 2 <= OBSERVATION_TITLE_CHARS_MAX;
-    if bare.is_empty() || line.contains(bare) || !fits {
-        return line;
-    }
-    format!("{name}: {line}")
 }

@@ -8,6 +8,7 @@ use super::{Ask, Brought, Recalled, tell};
 use crate::{quote, render};
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::memory::Origin;
+use claude_mem_core::source::TextSource;
 use claude_mem_core::tokens;
 use claude_mem_search::subject::content_words;
 use claude_mem_store::{
@@ -24,10 +25,12 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
     for said in said {
         let prompt = reads.prompt(said.id)?;
         let known = RowId::new(RowKind::Prompt, prompt.id.0);
-        if prompt.private || ask.shown.contains(&known) || !is_statement(ask.prompt, &prompt.text) {
-            continue;
-        }
-        if is_judged(reads, ask, &prompt)? {
+        if prompt.private
+            || !is_by_user(&prompt)
+            || !is_statement(ask.prompt, &prompt.text)
+            || ask.shown.contains(&known)
+            || is_judged(reads, ask, &prompt)?
+        {
             continue;
         }
         if let Some(answer) = answer_to(reads, &prompt)? {
@@ -51,6 +54,11 @@ fn is_statement(asked: &str, earlier: &str) -> bool {
     let shared = now.intersection(&before).count() * 100;
     let is_same = |all: usize| shared >= all.max(1) * SAME_ASKING_PERCENT;
     !(is_same(now.len()) && is_same(before.len()))
+}
+
+/// Only the user's own words are told as such; the client submits plans and reports as prompts, too.
+fn is_by_user(prompt: &PromptRow) -> bool {
+    TextSource::of_stored_prompt(prompt.origin).is_user()
 }
 
 fn of_session(session: SessionId) -> (RowFilter, PageRequest) {

@@ -7,7 +7,7 @@ use super::rows::{
 };
 use crate::columns::{JsonList, ReadColumn, SqlColumn};
 use crate::{MemoryLevel, SessionStatus, StoreError, StoreReader};
-use claude_mem_core::ids::ProjectId;
+use claude_mem_core::ids::{ProjectId, PublicId};
 use claude_mem_core::memory::{ObservationType, Origin};
 
 /// One page of records, each with its row id: the next page starts after the last one.
@@ -136,9 +136,14 @@ impl StoreReader<'_> {
             "r.level, r.type, r.title, r.subtitle, r.narrative, r.facts, r.concepts, r.files_read, r.files_modified,
              r.branch, r.agent_id, r.agent_type, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.pinned,
              r.wrong, (SELECT newer.uid FROM observations AS newer WHERE newer.id = r.replaced_by),
-             r.created_at_epoch, r.updated_at_epoch",
+             r.created_at_epoch, r.updated_at_epoch, r.edited,
+             (SELECT json_group_array(also.uid) FROM (SELECT o.uid FROM observation_sources AS x
+                JOIN sdk_sessions AS o ON o.id = x.session_id WHERE x.observation_id = r.id
+                ORDER BY x.session_id) AS also)",
         );
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
+            let further = row.get::<_, JsonList>(27)?.0.into_iter().filter_map(|uid| uid.parse().ok());
+            let sessions = row.column::<Option<PublicId>>(2)?.into_iter().chain(further).collect();
             let record = ObservationRecord {
                 uid: row.column(1)?,
                 session: row.column(2)?,
@@ -165,6 +170,8 @@ impl StoreReader<'_> {
                 replaced_by: row.column(23)?,
                 created_at: row.column(24)?,
                 updated_at: row.column(25)?,
+                edited: row.get(26)?,
+                sessions,
             };
             Ok((row.get(0)?, record))
         })

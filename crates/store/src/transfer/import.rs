@@ -69,7 +69,7 @@ impl StoreReader<'_> {
     }
 
     /// Why a record must not be imported, if so.
-    fn import_conflict(
+    pub(super) fn import_conflict(
         &self,
         kind: RowKind,
         uid: PublicId,
@@ -298,9 +298,9 @@ impl StoreWriter<'_> {
                 "INSERT INTO observations (uid, session_id, project_id, level, prompt_number, type, title, subtitle,
                    narrative, facts, concepts, files_read, files_modified, branch, agent_id, agent_type, origin, made_by,
                    content_hash, discovery_tokens, read_tokens, pinned, wrong, import_run, created_at_epoch,
-                   updated_at_epoch)
+                   updated_at_epoch, edited)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                   ?22, ?23, ?24, ?25, ?26)",
+                   ?22, ?23, ?24, ?25, ?26, ?27)",
             )?
             .execute(params![
                 record.uid.sql(),
@@ -328,7 +328,8 @@ impl StoreWriter<'_> {
                 record.wrong,
                 at.import_run,
                 record.created_at.sql(),
-                record.updated_at.max(record.created_at).sql()
+                record.updated_at.max(record.created_at).sql(),
+                record.edited
             ])?;
         self.index_observation(ObservationId(self.tx.last_insert_rowid()))?;
         Ok(RowImportOutcome::New)

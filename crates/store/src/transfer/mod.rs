@@ -7,7 +7,9 @@
 
 mod import;
 mod rows;
+mod session_rows;
 mod export;
 
 pub use import::{ImportTarget, RowImportOutcome};
 pub use rows::{MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord};
+pub use session_rows::{AccountRecord, OpenItemRecord};

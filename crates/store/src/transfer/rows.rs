@@ -149,4 +149,10 @@ pub struct ObservationRecord {
     pub created_at: Millis,
     #[serde(default, skip_serializing_if = "is_default")]
     pub updated_at: Millis,
+    /// A person changed its text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub edited: bool,
+    /// All sessions that said it, the first one first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sessions: Vec<PublicId>,
 }

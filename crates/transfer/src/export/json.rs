@@ -19,6 +19,8 @@ pub struct ExportCounts {
     pub messages: u64,
     pub observations: u64,
     pub summaries: u64,
+    pub accounts: u64,
+    pub open_items: u64,
 }
 
 /// Writes the whole store or one project. `reads` must be a consistent snapshot.
@@ -49,6 +51,10 @@ pub fn write_document(
         document.pages("observations", |after| reads.observation_records(only, after, PAGE_ROWS_MAX))?;
     written.summaries =
         document.pages("summaries", |after| reads.summary_records(only, after, PAGE_ROWS_MAX))?;
+    written.accounts =
+        document.pages("accounts", |after| reads.account_records(only, after, PAGE_ROWS_MAX))?;
+    written.open_items =
+        document.pages("open_items", |after| reads.open_item_records(only, after, PAGE_ROWS_MAX))?;
     // Tombstones hold no text and no project, so all of them are exported.
     document.begin_list("tombstones")?;
     for key in reads.tombstones()? {

@@ -6,7 +6,10 @@
 use claude_mem_core::limits::{LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX};
 use claude_mem_core::memory::ObservationType;
 use claude_mem_redact::HeadTailLimit;
-use claude_mem_store::{MessageRecord, ObservationRecord, PromptRecord, SessionRecord, SummaryRecord};
+use claude_mem_store::{
+    AccountRecord, MessageRecord, ObservationRecord, OpenItemRecord, PromptRecord, SessionRecord,
+    SummaryRecord,
+};
 
 use super::report::SkipReason;
 
@@ -103,6 +106,26 @@ pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejec
         (true, false) => Err(SkipReason::Private),
         (false, false) => Err(SkipReason::Empty),
     }
+}
+
+pub(super) fn clean_account(record: &mut AccountRecord) -> Result<(), CleanRejection> {
+    clean_field(&mut record.purpose);
+    let mut lists =
+        [&mut record.done, &mut record.learned, &mut record.decided, &mut record.checked, &mut record.open];
+    lists.iter_mut().for_each(|list| clean_list(list));
+    clean_list(&mut record.files_edited);
+    let texts = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
+    let texts: Vec<&str> = texts.into_iter().flatten().chain([&record.purpose]).map(String::as_str).collect();
+    require_text(&texts)
+}
+
+pub(super) fn clean_open_item(record: &mut OpenItemRecord) -> Result<(), CleanRejection> {
+    record.text = clean_text(&record.text)?;
+    clean_field(&mut record.reason);
+    if record.claim.is_empty() {
+        record.claim = record.uid.to_string();
+    }
+    require_text(&[&record.text])
 }
 
 fn require_text(texts: &[&str]) -> Result<(), CleanRejection> {

@@ -12,8 +12,9 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ProjectId, PublicId, SessionId};
 use claude_mem_store::{
-    ImportTarget, MemoryLevel, MessageRecord, ObservationRecord, ProjectRecord, PromptRecord,
-    RowImportOutcome, SessionRecord, SessionStatus, Store, StoreError, StoreWriter, SummaryRecord,
+    AccountRecord, ImportTarget, MemoryLevel, MessageRecord, ObservationRecord, OpenItemRecord,
+    ProjectRecord, PromptRecord, RowImportOutcome, SessionRecord, SessionStatus, Store, StoreError,
+    StoreWriter, SummaryRecord,
 };
 
 /// Rows that an import writes in one transaction. Hooks wait for no more than one such transaction.
@@ -36,6 +37,8 @@ pub struct ImportWriter<'a> {
     new_uids: HashSet<PublicId>,
     /// Pairs of superseded and newer observation, linked at the end, when both exist.
     replaced: Vec<(PublicId, PublicId)>,
+    /// Observations with the further sessions that said them.
+    sources: Vec<(PublicId, PublicId)>,
 }
 
 enum ImportRow {
@@ -43,6 +46,8 @@ enum ImportRow {
     Message(MessageRecord),
     Observation(Box<ObservationRecord>),
     Summary(Box<SummaryRecord>),
+    Account(Box<AccountRecord>),
+    OpenItem(Box<OpenItemRecord>),
 }
 
 impl ImportRow {
@@ -52,6 +57,8 @@ impl ImportRow {
             Self::Message(row) => row.uid,
             Self::Observation(row) => row.uid,
             Self::Summary(row) => row.uid,
+            Self::Account(row) => row.uid,
+            Self::OpenItem(row) => row.uid,
         }
     }
 }
@@ -76,6 +83,7 @@ impl<'a> ImportWriter<'a> {
             batch: Vec::new(),
             new_uids: HashSet::new(),
             replaced: Vec::new(),
+            sources: Vec::new(),
         })
     }
 
@@ -195,6 +203,8 @@ impl<'a> ImportWriter<'a> {
             Err(why) => self.skip(kind, why),
             Ok(()) => {
                 self.replaced.extend(record.replaced_by.map(|newer| (record.uid, newer)));
+                let further = record.sessions.iter().filter(|session| Some(**session) != record.session);
+                self.sources.extend(further.map(|session| (record.uid, *session)));
                 self.batch.push((kind, ImportRow::Observation(Box::new(record))));
             }
         }
@@ -205,6 +215,22 @@ impl<'a> ImportWriter<'a> {
         match clean::clean_summary(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => self.batch.push((kind, ImportRow::Summary(Box::new(record)))),
+        }
+        self.flush_if_full()
+    }
+
+    pub fn account(&mut self, kind: &'static str, mut record: AccountRecord) -> Result<(), ImportError> {
+        match clean::clean_account(&mut record) {
+            Err(why) => self.skip(kind, why),
+            Ok(()) => self.batch.push((kind, ImportRow::Account(Box::new(record)))),
+        }
+        self.flush_if_full()
+    }
+
+    pub fn open_item(&mut self, kind: &'static str, mut record: OpenItemRecord) -> Result<(), ImportError> {
+        match clean::clean_open_item(&mut record) {
+            Err(why) => self.skip(kind, why),
+            Ok(()) => self.batch.push((kind, ImportRow::OpenItem(Box::new(record)))),
         }
         self.flush_if_full()
     }
@@ -224,6 +250,11 @@ impl<'a> ImportWriter<'a> {
             self.store.write(|tx| {
                 some.iter().try_for_each(|(older, newer)| tx.import_replacement(*older, *newer))
             })?;
+        }
+        for (observation, session) in std::mem::take(&mut self.sources) {
+            if let Some(Ok(session)) = self.mapped_session(session)? {
+                self.store.write(|tx| tx.import_observation_source(observation, session))?;
+            }
         }
         let counts = serde_json::to_string(&self.report).map_err(StoreError::from)?;
         let run = self.run;
@@ -283,6 +314,8 @@ impl<'a> ImportWriter<'a> {
             ImportRow::Message(row) => (row.session, row.project),
             ImportRow::Observation(row) => (row.session, row.project),
             ImportRow::Summary(row) => (row.session, row.project),
+            ImportRow::Account(row) => (Some(row.session), row.project),
+            ImportRow::OpenItem(row) => (Some(row.session), row.project),
         };
         let session = match session {
             Some(uid) => self.mapped_session(uid)?,
@@ -332,9 +365,9 @@ fn write_row(
         (ImportRow::Prompt(row), Some(session)) => tx.import_prompt(row, session, placed),
         (ImportRow::Message(row), Some(session)) => tx.import_message(row, session, placed),
         (ImportRow::Summary(row), Some(session)) => tx.import_summary(row, session, placed),
+        (ImportRow::Account(row), Some(session)) => tx.import_account(row, session, placed),
+        (ImportRow::OpenItem(row), Some(session)) => tx.import_open_item(row, session, placed),
         // Unreachable: resolving the parents rejects these rows without a session.
-        (ImportRow::Prompt(_) | ImportRow::Message(_) | ImportRow::Summary(_), None) => {
-            Err(StoreError::NoSuchRow { what: "session", id: 0 })
-        }
+        (_, None) => Err(StoreError::NoSuchRow { what: "session", id: 0 }),
     }
 }

@@ -104,6 +104,8 @@ fn import_own(
     take!("messages", |writer: &mut ImportWriter<'_>, row| writer.message("messages", row));
     take!("observations", |writer: &mut ImportWriter<'_>, row| writer.observation("observations", row));
     take!("summaries", |writer: &mut ImportWriter<'_>, row| writer.summary("summaries", row));
+    take!("accounts", |writer: &mut ImportWriter<'_>, row| writer.account("accounts", row));
+    take!("open_items", |writer: &mut ImportWriter<'_>, row| writer.open_item("open_items", row));
     writer.finish(now)
 }
 

@@ -101,7 +101,7 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("GET", "/api/summaries/{id}", "/api/summaries/1", "", "", SUMMARY),
     ("DELETE", "/api/summaries/{id}", "/api/summaries/1", "", "", &["forgotten"]),
     ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/summary/1/restore", "{}", "", &["restored"]),
-    ("GET", "/api/prompts", "/api/prompts?session=one", "", "/items/0", &["text", "private", "number"]),
+    ("GET", "/api/prompts", "/api/prompts?session=one", "", "/items/0", &["text", "private", "origin", "number"]),
     ("GET", "/api/prompts/{id}", "/api/prompts/1", "", "", ROW),
     ("DELETE", "/api/prompts/{id}", "/api/prompts/1", "", "", &["forgotten"]),
     ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/prompt/1/restore", "{}", "", &["restored"]),

@@ -15,6 +15,7 @@
 //! response contains a secret, and every size, count and wait has a limit. Deliberately absent:
 //! cookies, CORS headers and SQL.
 
+mod accounts;
 mod api;
 mod assets;
 mod capture;

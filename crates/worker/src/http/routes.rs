@@ -4,6 +4,7 @@
 //! write its handler in the file of its resource and add a line here. `docs/http.md` repeats the
 //! summaries; a test compares the two.
 
+use super::accounts;
 use super::capture;
 use super::context;
 use super::feed;
@@ -62,9 +63,15 @@ fn memory_routes() -> Vec<Route> {
         change(RouteMethod::Patch, "/api/observations/{id}", "Edits an observation", observations::edit),
         delete("/api/observations/{id}", "Forgets an observation", observations::forget),
         post("/api/observations/batch", "Observations by id", observations::batch),
-        get("/api/summaries", "Summaries, newest first", lists::summaries),
+        get("/api/summaries", "Summaries of turns, newest first", lists::summaries),
         get("/api/summaries/{id}", "One summary", lists::summary),
         delete("/api/summaries/{id}", "Forgets a summary", lists::forget_summary),
+        get("/api/accounts", "Accounts of whole sessions, newest first", accounts::accounts),
+        get("/api/accounts/{id}", "One account", accounts::account),
+        delete("/api/accounts/{id}", "Forgets an account", accounts::forget_account),
+        get("/api/open-items", "Work that sessions left open, newest first", accounts::open_items),
+        post("/api/open-items/{id}/close", "Closes an open item by hand", accounts::close_item),
+        post("/api/open-items/{id}/reopen", "Reopens an open item by hand", accounts::reopen_item),
         get("/api/prompts", "Prompts, newest first", lists::prompts),
         get("/api/prompts/{id}", "One prompt", lists::prompt),
         delete("/api/prompts/{id}", "Forgets a prompt", lists::forget_prompt),

@@ -114,6 +114,8 @@ pub(super) struct PromptView {
     pub(super) kind: RowKind,
     pub(super) text: String,
     pub(super) private: bool,
+    /// `user` only if a person typed it; the client submits plans and reports as prompts, too.
+    pub(super) origin: Origin,
     pub(super) number: u32,
     pub(super) project: Option<ProjectRef>,
     pub(super) session: Option<SessionRef>,

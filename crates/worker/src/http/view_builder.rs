@@ -115,6 +115,7 @@ impl<'r> ViewBuilder<'r> {
             kind: RowKind::Prompt,
             text: row.text,
             private: row.private,
+            origin: row.origin,
             number: row.number,
             project: self.project(row.project)?,
             session: self.session(Some(row.session))?,

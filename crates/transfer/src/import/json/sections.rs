@@ -19,7 +19,8 @@ pub(super) struct DocumentOverview {
     pub is_legacy: bool,
 }
 
-const ROW_SECTIONS: [&str; 5] = ["sessions", "prompts", "messages", "observations", "summaries"];
+const ROW_SECTIONS: [&str; 7] =
+    ["sessions", "prompts", "messages", "observations", "summaries", "accounts", "open_items"];
 
 impl DocumentOverview {
     pub(super) fn scan(path: &Path) -> Result<Self, ImportError> {

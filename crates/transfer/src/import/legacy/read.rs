@@ -230,6 +230,8 @@ impl<'a> LegacyImporter<'a> {
         );
         let all_facts = facts.join("\n");
         let record = ObservationRecord {
+            edited: false,
+            sessions: Vec::new(),
             uid: derived_id("observation", &[&of, &title, &subtitle, &narrative, &all_facts]),
             session,
             project: Some(project),

@@ -4,6 +4,8 @@
 //! that was not emitted and none that was. There is no such position while a tool call is pending, so
 //! an episode may have to wait for the next one.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use claude_mem_capture::transcript::{EventSink, ReadPosition, ReaderState};
@@ -29,6 +31,9 @@ pub(super) struct EpisodeSplitter<'a> {
     episodes: Vec<EpisodeEvents>,
     /// End of the last line that was read.
     end_offset: u64,
+    /// Keys of the session's events so far: the transcript of a subagent and that of the conversation both
+    /// contain its report.
+    known: &'a mut HashSet<EventKey>,
     emit: &'a mut dyn FnMut(Vec<EpisodeEvents>, ReadPosition),
 }
 
@@ -39,8 +44,12 @@ struct PendingEvent {
 }
 
 impl<'a> EpisodeSplitter<'a> {
-    pub(super) fn new(emit: &'a mut dyn FnMut(Vec<EpisodeEvents>, ReadPosition)) -> Self {
+    pub(super) fn new(
+        known: &'a mut HashSet<EventKey>,
+        emit: &'a mut dyn FnMut(Vec<EpisodeEvents>, ReadPosition),
+    ) -> Self {
         Self {
+            known,
             line_offset: 0,
             pending: Vec::new(),
             heads: Vec::new(),
@@ -70,12 +79,12 @@ impl<'a> EpisodeSplitter<'a> {
 }
 
 impl EventSink for EpisodeSplitter<'_> {
-    /// A transcript contains every event once.
-    fn is_known(&mut self, _key: EventKey) -> bool {
-        false
+    fn is_known(&mut self, key: EventKey) -> bool {
+        self.known.contains(&key)
     }
 
     fn push(&mut self, key: EventKey, event: Event) {
+        self.known.insert(key);
         self.heads.push(QueuedEventHead {
             kind: event.body.kind_name().to_owned(),
             at: event.at,

@@ -282,5 +282,7 @@ fn is_own_work(cwd: &str, data: &DataDir) -> bool {
 }
 
 #[cfg(test)]
+mod live_tests;
+#[cfg(test)]
 #[path = "transcripts_tests.rs"]
 mod tests;

@@ -9,6 +9,7 @@ use super::session::{DistilledEpisode, SessionPart, SessionReadJob};
 use crate::import::transcripts::summary::ImportSummary;
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Millis;
+use claude_mem_core::event::EventBody;
 use claude_mem_core::ids::{ObservationId, ProjectId, SessionId};
 use claude_mem_core::memory::{CompressionOutput, Origin};
 use claude_mem_ingest::heuristic_compressor::LOCAL;
@@ -187,6 +188,9 @@ impl ImportBatch<'_> {
         for mut part in parts {
             let turn = if part.is_agent { subagent_turn(tx, home.session, &part)? } else { None };
             for learned in &mut part.episodes {
+                if job.is_known {
+                    drop_seen_reports(tx, learned)?;
+                }
                 let made = compressed_episode(learned);
                 let rows = EpisodeWriter { prompt_number: turn, ..episode_writer(learned, job, &home, run) };
                 let chosen = rows.select_observations(tx, &made)?;
@@ -334,6 +338,18 @@ fn subagent_turn(
         Some(prompt) => reads.prompt_number(session, prompt),
         None => Ok(None),
     }
+}
+
+/// Drops the reports of subagents that an earlier import has stored from another transcript.
+fn drop_seen_reports(reads: &StoreReader<'_>, learned: &mut DistilledEpisode) -> Result<(), StoreError> {
+    let mut seen = Vec::new();
+    for (key, event) in &learned.events {
+        if matches!(event.body, EventBody::SubagentStop { .. }) && reads.has_seen(*key)? {
+            seen.push(*key);
+        }
+    }
+    learned.events.retain(|(key, _)| !seen.contains(key));
+    Ok(())
 }
 
 /// Marks the events as seen, so that neither hooks nor transcript backfill report them again.

@@ -66,7 +66,7 @@ pub(super) fn plan_read(
             number: prompt.number,
             text: prompt.text,
             at: prompt.created_at,
-            source: TextSource::Prompt,
+            source: TextSource::of_stored_prompt(prompt.origin),
         }),
         carry,
         is_known: row.is_some(),

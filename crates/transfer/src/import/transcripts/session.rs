@@ -1,5 +1,6 @@
 //! Reads and distils one session in one thread: its transcript, then those of its subagents.
 
+use std::collections::HashSet;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -154,6 +155,8 @@ struct SessionDistiller<'a> {
     sender: &'a SyncSender<ReaderMessage>,
     prompt_count: u32,
     last_prompt: Option<EpisodePrompt>,
+    /// Keys of the events of all transcripts of the session that were read.
+    known: HashSet<EventKey>,
 }
 
 impl<'a> SessionDistiller<'a> {
@@ -162,7 +165,14 @@ impl<'a> SessionDistiller<'a> {
         job: &'a SessionReadJob,
         sender: &'a SyncSender<ReaderMessage>,
     ) -> Self {
-        Self { context, job, sender, prompt_count: job.prompt_count, last_prompt: job.last_prompt.clone() }
+        Self {
+            context,
+            job,
+            sender,
+            prompt_count: job.prompt_count,
+            last_prompt: job.last_prompt.clone(),
+            known: HashSet::new(),
+        }
     }
 
     fn distil_transcript(
@@ -180,6 +190,7 @@ impl<'a> SessionDistiller<'a> {
         let mut carry: Carry = carry.unwrap_or_default();
         let mut before = begin.offset;
         let is_agent = rules.agent.is_some();
+        let mut known = std::mem::take(&mut self.known);
         let mut hand_on = |told: Vec<EpisodeEvents>, position: ReadPosition| {
             let episodes = told.into_iter().map(|events| self.distil_episode(events, &mut carry, is_agent));
             let episodes = episodes.collect();
@@ -200,9 +211,10 @@ impl<'a> SessionDistiller<'a> {
             // The receiver is gone: a later import reads the rest.
             let _ = self.sender.send(ReaderMessage::Part(Box::new(part)));
         };
-        let mut splitter = EpisodeSplitter::new(&mut hand_on);
+        let mut splitter = EpisodeSplitter::new(&mut known, &mut hand_on);
         let position = transcript::read_transcript(path, begin, rules, &mut splitter)?;
         splitter.finish(position.clone());
+        self.known = known;
         Ok(position)
     }
 

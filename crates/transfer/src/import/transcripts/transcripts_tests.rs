@@ -13,7 +13,7 @@ use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind};
 /// Later than every fixture.
 const NOW: Millis = Millis(1_900_000_000_000);
 
-struct TranscriptImportFixture {
+pub(super) struct TranscriptImportFixture {
     dir: tempfile::TempDir,
     settings: Settings,
     wanted_since: Option<Millis>,
@@ -21,7 +21,7 @@ struct TranscriptImportFixture {
 }
 
 impl TranscriptImportFixture {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             dir: tempfile::tempdir().unwrap(),
             settings: Settings::default(),
@@ -30,7 +30,7 @@ impl TranscriptImportFixture {
         }
     }
 
-    fn data(&self, name: &str) -> DataDir {
+    pub(super) fn data(&self, name: &str) -> DataDir {
         let data = DataDir::new(self.dir.path().join(name));
         data.create().unwrap();
         data
@@ -40,7 +40,7 @@ impl TranscriptImportFixture {
         Store::open(&self.data(name).db()).unwrap()
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         self.dir.path().join("projects")
     }
 
@@ -75,7 +75,7 @@ impl TranscriptImportFixture {
         std::fs::write(path, text.concat()).unwrap();
     }
 
-    fn run(&self, store: &mut Store, data: &DataDir) -> (ImportReport, ImportSummary) {
+    pub(super) fn run(&self, store: &mut Store, data: &DataDir) -> (ImportReport, ImportSummary) {
         self.run_watched(store, data, &mut NoProgress)
     }
 

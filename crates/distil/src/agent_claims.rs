@@ -1,0 +1,209 @@
+//! Claims in the texts that the agent writes: its final message, its messages during the turn, the reports
+//! of its subagents, the client's recap and compaction summary.
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::source::TextSource;
+
+use crate::claim::{Claim, ClaimKind};
+use crate::cues::{self, Cue, Language};
+use crate::gates;
+use crate::ranker::{self, RankedSentence};
+use crate::sentences::{Block, Document, Sentence};
+use crate::speech::Statement;
+use crate::text::{capitalised, content_words};
+use crate::titles::without_speaker;
+
+/// Sentences below this are not kept as claims.
+pub(crate) const CLAIM_WORTH_MIN: f32 = 0.35;
+/// A sentence of a short message during the turn must be a cause, and at least this likely.
+const INTURN_WORTH_MIN: f32 = 0.45;
+/// What a sentence is given where there is no ranker: enough only if cues say what it is.
+const UNRANKED_WORTH: f32 = 0.5;
+/// From this score on a message is a report.
+const REPORT_SCORE_MIN: f32 = 6.0;
+
+/// Extracts the claims of one text of the agent.
+pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
+    let document = Document::read(text);
+    let language = Language::detect(text);
+    let report = source == TextSource::FinalMessage || report_score(&document, text) >= REPORT_SCORE_MIN;
+    // A structured message during the turn is as good as a final one.
+    let ranked_as = if report { TextSource::FinalMessage } else { source };
+    let count = document.sentences.len();
+    let mut claims: Vec<Claim> = Vec::new();
+    for (index, sentence) in document.sentences.iter().enumerate() {
+        let place = RankedSentence { text: &sentence.text, source: ranked_as, index, count };
+        let Some((kind, worth)) = sentence_kind(sentence, &place, language) else {
+            continue;
+        };
+        let wanted = match (source, kind) {
+            (_, ClaimKind::Open) => true,
+            (TextSource::SubagentReport, ClaimKind::Cause) => worth >= INTURN_WORTH_MIN,
+            (TextSource::SubagentReport, _) => false,
+            (TextSource::Recap, _) => true,
+            _ if report => worth >= CLAIM_WORTH_MIN,
+            _ => kind == ClaimKind::Cause && worth >= INTURN_WORTH_MIN,
+        };
+        if !wanted {
+            continue;
+        }
+        let said = strip_marks(&sentence.text);
+        let mut claim = Claim::new(kind, source, capitalised(&said), at);
+        claim.group = group;
+        claim.worth = worth;
+        claim.section.clone_from(&sentence.section);
+        claims.push(claim);
+    }
+    claims
+}
+
+/// The sentence without a speaker, a check mark or a list label in front of it.
+fn strip_marks(text: &str) -> String {
+    let text = text.trim_start_matches(|c: char| "✅✓✔❌⚠️→•-*".contains(c) || c.is_whitespace());
+    without_speaker(text).replace("**", "").trim().to_owned()
+}
+
+/// How much a message looks like a report: long, structured, with findings; not a question, not a plan.
+pub(crate) fn report_score(document: &Document, text: &str) -> f32 {
+    let count = |block: Block| document.sentences.iter().filter(|s| s.block == block).count();
+    let mut score = (text.chars().count() as f32 / 300.0).min(10.0)
+        + 2.0 * count(Block::Heading).min(4) as f32
+        + count(Block::Item).min(8) as f32
+        + count(Block::Row).min(4) as f32;
+    let language = Language::detect(text);
+    let causes = document.sentences.iter().any(|s| cues::mark(&s.text, language).has(Cue::Cause));
+    score += if causes { 4.0 } else { 0.0 };
+    if text.trim_end().ends_with('?') {
+        score -= 6.0;
+    }
+    if document.sentences.first().is_some_and(|s| gates::is_commentary(&s.text)) {
+        score -= 5.0;
+    }
+    score
+}
+
+/// What kind of claim a sentence is, with its worth. `None`: it claims nothing.
+fn sentence_kind(
+    sentence: &Sentence,
+    place: &RankedSentence<'_>,
+    language: Language,
+) -> Option<(ClaimKind, f32)> {
+    let text = sentence.text.as_str();
+    if matches!(sentence.block, Block::Heading | Block::Quote) || text.ends_with([':', '：']) {
+        return None;
+    }
+    let statement = Statement::clause(text, language);
+    let marks = &statement.marks;
+    if statement.is_bare() || statement.words.len() < 3 || gates::is_quotation(text) {
+        return None;
+    }
+    let worth = ranker::worth(place, language).unwrap_or(UNRANKED_WORTH);
+    let section = cues::mark(&sentence.section, language);
+    if is_open(sentence, &statement, &section) {
+        return Some((ClaimKind::Open, worth));
+    }
+    if gates::is_commentary(text) || marks.has(Cue::Propose) || section.has(Cue::Next) {
+        return None;
+    }
+    if marks.has(Cue::Verified) && !marks.has(Cue::Cause) && statement.words.len() < 9 {
+        return None;
+    }
+    // "`list.rs` — added a cursor": what changed in a file, which the code itself shows.
+    let listed = matches!(sentence.block, Block::Item | Block::Row) && starts_with_file(text);
+    let worth = if listed { worth * 0.8 } else { worth };
+    let hedged = marks.has(Cue::Hedge);
+    let kind = if marks.has(Cue::Fruitless) && (marks.has(Cue::Tried) || marks.has(Cue::Cause)) {
+        ClaimKind::DeadEnd
+    } else if names_cause(text, language) && !hedged {
+        ClaimKind::Cause
+    } else if marks.opens(Cue::Done) || (marks.has(Cue::Done) && starts_with_work(text)) {
+        ClaimKind::Done
+    } else if decides(&statement) {
+        ClaimKind::Decision
+    } else if marks.has(Cue::Caveat) {
+        ClaimKind::Caveat
+    } else {
+        ClaimKind::Fact
+    };
+    // Without a ranker only what cues name is kept.
+    let known = language == Language::English || kind != ClaimKind::Fact;
+    known.then_some((kind, worth))
+}
+
+fn starts_with_file(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let name = first.trim_matches(|c: char| "`*:,".contains(c));
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    (1..=5).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric)
+}
+
+fn decides(statement: &Statement) -> bool {
+    let marks = &statement.marks;
+    let chooses = ["instead of", "rather than", "decided", "chose", "deliberately", "on purpose", "by design"];
+    let lower = statement.text.to_lowercase();
+    chooses.iter().any(|phrase| lower.contains(phrase)) || (marks.has(Cue::Choice) && marks.has(Cue::Reason))
+}
+
+/// "I changed …", "Added …": the verb stands in front.
+fn starts_with_work(text: &str) -> bool {
+    let bare = without_speaker(text);
+    let first = gates::first_word(bare);
+    bare.len() < text.len() && first.ends_with("ed")
+}
+
+/// Phrases that name a cause, rather than a plain "because".
+const CAUSES: &[&str] = &[
+    "root cause", "real issue", "actual issue", "real problem", "actual problem", "turns out", "turned out",
+    "caused by", "the culprit", "fails because", "failed because", "failing because", "was failing",
+    "the cause", "the bug is", "the bug was", "the issue is", "the issue was", "the problem is",
+    "the problem was", "traced to", "stems from", "is why", "was why", "happens when", "happens because",
+    "breaks because", "broke because", "this explains", "which explains", "due to", "because the",
+    "because it", "because of", "won't work because", "doesn't work because", "never called", "never reached",
+    "silently", "is a known flaky", "known flaky", "race condition", "which causes", "causing", "resulting in",
+];
+
+/// Whether a sentence says why something happened.
+pub(crate) fn names_cause(text: &str, language: Language) -> bool {
+    if language != Language::English {
+        return cues::mark(text, language).has(Cue::Cause);
+    }
+    let lower = text.to_lowercase();
+    CAUSES.iter().any(|cause| lower.contains(cause))
+}
+
+/// Phrases that state remaining work.
+const REMAINS: &[&str] = &[
+    "not yet", "still needs", "still need", "still to do", "still to be", "remaining", "remains to", "todo:",
+    "deferred", "left to do", "left undone", "not fixed", "not implemented yet", "follow-up", "known issue",
+    "out of scope for", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
+    "noch nicht", "steht noch aus", "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
+];
+
+/// Offers and questions to the user, which open nothing.
+const OFFERS: &[&str] = &[
+    "you may want", "you might want", "you can ", "if you", "i'd recommend", "i recommend", "let me know",
+    "want me to", "would you like", "shall i", "should i", "i can ", "i could ", "happy to", "feel free",
+    "you'll want", "you could", "consider ", "ready to", "ready for",
+];
+
+fn is_open(sentence: &Sentence, statement: &Statement, section: &cues::Marks) -> bool {
+    if statement.question || statement.words.len() < 4 {
+        return false;
+    }
+    let lower = sentence.text.to_lowercase();
+    if OFFERS.iter().any(|offer| lower.contains(offer)) || gates::is_commentary(&sentence.text) {
+        return false;
+    }
+    if sentence.block == Block::Todo {
+        return true;
+    }
+    let heading = sentence.section.to_lowercase();
+    let headed = ["remaining", "open ", "todo", "to do", "not done", "deferred", "follow-up", "known issue",
+        "still open", "left over", "outstanding", "pending", "next step", "what's left", "offen"]
+        .iter()
+        .any(|title| heading.contains(title));
+    let listed = matches!(sentence.block, Block::Item) && headed && !heading.ends_with('?');
+    let says = REMAINS.iter().any(|phrase| lower.contains(phrase));
+    let past = content_words(&sentence.text).len() > 40;
+    (listed || (says && !section.has(Cue::Done))) && !past
+}

@@ -1,0 +1,137 @@
+//! Choices that the user made by answering a question tool, with the question and the option's own text.
+
+use serde_json::Value;
+
+use claude_mem_core::episode::EpisodeStep;
+use claude_mem_core::source::TextSource;
+
+use crate::claim::{Claim, ClaimKind};
+use crate::text::{clip, content_words, one_line};
+use crate::user_claims::user_claims;
+
+/// The client's tool that asks the user.
+const QUESTION_TOOLS: [&str; 2] = ["AskUserQuestion", "ask_user"];
+
+/// Words of questions about the process, whose answers mean nothing later.
+const PROCESS_WORDS: &[&str] = &[
+    "proceed", "continue", "next step", "what next", "what would you like", "ready to", "want me to",
+    "should i ", "shall i ", "commit", "push", "discuss", "where should i write", "how would you like",
+    "which todo", "work on", "start with", "look good", "looks good", "move on", "next area", "anything else",
+    "which areas", "approve", "do you want to", "more questions", "selected", "create context", "what now",
+];
+const PROCESS_HEADERS: &[&str] = &["next", "next step", "action", "continue", "proceed", "todo", "confirm", "ready"];
+const PROCESS_LABELS: &[&str] = &["you decide", "next area", "continue", "proceed", "yes", "no", "skip", "other"];
+
+/// Extracts one claim per answered question that is about the work.
+pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
+    if !QUESTION_TOOLS.contains(&step.tool.as_str()) || step.failed {
+        return Vec::new();
+    }
+    let questions = step.output.get("questions").or_else(|| step.input.get("questions"));
+    let Some(answers) = step.output.get("answers").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let mut claims = Vec::new();
+    for question in questions.and_then(Value::as_array).into_iter().flatten() {
+        let asked = text_field(question, "question");
+        let Some(answer) = answers.get(&asked).and_then(Value::as_str).map(one_line) else {
+            continue;
+        };
+        let header = text_field(question, "header");
+        if is_process(&asked, &header, &answer) {
+            // What the user typed beside the options may still be a rule.
+            if answer.split_whitespace().count() > 6 {
+                claims.extend(user_claims(TextSource::Answer, &answer, step.at, group));
+            }
+            continue;
+        }
+        if let Some(mut claim) = choice_claim(step, question, &asked, &header, &answer) {
+            claim.group = group;
+            claims.push(claim);
+        }
+    }
+    claims
+}
+
+fn choice_claim(step: &EpisodeStep, question: &Value, asked: &str, header: &str, answer: &str) -> Option<Claim> {
+    let options = question.get("options").and_then(Value::as_array);
+    let options: Vec<(String, String)> = options
+        .into_iter()
+        .flatten()
+        .map(|option| (text_field(option, "label"), text_field(option, "description")))
+        .collect();
+    let chosen: Vec<&(String, String)> =
+        options.iter().filter(|(label, _)| !label.is_empty() && answer.contains(label.as_str())).collect();
+    let refused: Vec<&str> = options
+        .iter()
+        .filter(|(label, _)| !answer.contains(label.as_str()))
+        .map(|(label, _)| label.as_str())
+        .collect();
+    let mut text = format!("Asked “{asked}”, the user chose “{}”", clip(answer, 600));
+    let described = |(_, description): &&&(String, String)| !description.is_empty();
+    for (_, description) in chosen.iter().filter(described).take(2) {
+        text.push_str(&format!(": {}", clip(description, 240)));
+    }
+    text.push('.');
+    if !refused.is_empty() && !chosen.is_empty() {
+        text.push_str(&format!(" Not chosen: {}.", refused.join("; ")));
+    }
+    let subject = if header.is_empty() { clip(asked, 60) } else { header.to_owned() };
+    let title = format!("{subject}: {} — {}", clip(answer, 70), clip(asked.trim_end_matches('?'), 80));
+    if content_words(&title).len() < 3 {
+        return None;
+    }
+    let mut claim = Claim::new(ClaimKind::Choice, TextSource::Answer, text, step.at).titled(title);
+    claim.worth = 0.8;
+    Some(claim)
+}
+
+fn is_process(asked: &str, header: &str, answer: &str) -> bool {
+    let (asked, header, answer) = (asked.to_lowercase(), header.to_lowercase(), answer.to_lowercase());
+    PROCESS_HEADERS.contains(&header.as_str())
+        || PROCESS_LABELS.contains(&answer.as_str())
+        || PROCESS_WORDS.iter().any(|words| asked.contains(words))
+}
+
+fn text_field(value: &Value, name: &str) -> String {
+    one_line(value.get(name).and_then(Value::as_str).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn step(question: &str, header: &str, answer: &str) -> EpisodeStep {
+        let questions = json!([{"question": question, "header": header, "options": [
+            {"label": "On the server", "description": "a table with one row per share"},
+            {"label": "In the folder", "description": "keys in the metadata"},
+        ]}]);
+        EpisodeStep {
+            tool: "AskUserQuestion".into(),
+            output: json!({"questions": questions, "answers": {question: answer}}),
+            ..EpisodeStep::default()
+        }
+    }
+
+    #[test]
+    fn answer_is_kept_with_its_question_and_option() {
+        let claims = answer_claims(&step("Where are shares stored?", "Shares", "On the server"), 3);
+        assert_eq!(claims.len(), 1);
+        assert_eq!(claims[0].title, "Shares: On the server — Where are shares stored");
+        assert_eq!(
+            claims[0].text,
+            "Asked “Where are shares stored?”, the user chose “On the server”: a table with one row per share. \
+             Not chosen: In the folder."
+        );
+    }
+
+    #[test]
+    fn answers_about_the_process_are_dropped() {
+        for (question, header, answer) in
+            [("Ready to proceed?", "Next step", "Yes"), ("What would you like to do with this?", "Action", "In the folder")]
+        {
+            assert_eq!(answer_claims(&step(question, header, answer), 0), [], "{question}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Observations from frames.
+
+use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
+use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
+use claude_mem_core::vocabulary::{PREFERENCE, Vocabulary};
+
+use crate::claim::{Claim, ClaimKind};
+use crate::commits;
+use crate::cues::Language;
+use crate::decisions;
+use crate::draft;
+use crate::gates;
+use crate::kinds;
+use crate::speech::Statement;
+use crate::text::{clip, content_words, full_stop, one_line, overlap};
+
+use super::frames::{Frame, FrameKind};
+use super::titles;
+
+/// Characters of a narrative that are filled with sentences.
+const NARRATIVE_CHARS: usize = 500;
+/// Facts of one observation, and all their characters.
+const FACTS_MAX: usize = 5;
+const FACTS_CHARS: usize = 400;
+/// A detail of a change must be this likely to be worth remembering.
+const DETAIL_WORTH_MIN: f32 = 0.4;
+/// A detail beyond the narrative must be this likely.
+const FACT_WORTH_MIN: f32 = 0.6;
+/// Characters of a plan's reason.
+const BEFORE_CHARS: usize = 220;
+/// Two sentences that share this much say the same.
+const SAME_SENTENCE: f32 = 0.8;
+
+/// Makes one observation of each frame that has a title that stands alone.
+pub(super) fn compose_observations(frames: &[Frame<'_>], vocabulary: &Vocabulary) -> Vec<ConsolidatedObservation> {
+    let mut made: Vec<ConsolidatedObservation> = Vec::new();
+    for frame in frames {
+        let Some((observation, claims)) = compose(frame) else {
+            continue;
+        };
+        let Some(observation) = draft::finish(observation, vocabulary) else {
+            continue;
+        };
+        let same = |known: &&mut ConsolidatedObservation| {
+            crate::carry::are_alike(&known.observation.title, &observation.title)
+        };
+        match made.iter_mut().find(same) {
+            Some(known) => known.claims.extend(claims),
+            None => made.push(ConsolidatedObservation { claims, observation }),
+        }
+    }
+    made
+}
+
+fn compose(frame: &Frame<'_>) -> Option<(NewObservation, Vec<String>)> {
+    let observation = match frame.kind {
+        FrameKind::Work => work(frame)?,
+        FrameKind::Finding => finding(frame)?,
+        FrameKind::Decision => decision(frame)?,
+        FrameKind::MemoryFile => memory_file(frame)?,
+        FrameKind::Remedy => remedy(frame)?,
+    };
+    let claims = frame.leads.iter().chain(&frame.details).map(|claim| claim.key.clone()).collect();
+    Some((observation, claims))
+}
+
+fn work(frame: &Frame<'_>) -> Option<NewObservation> {
+    let title = titles::work_title(frame)?;
+    let lead = frame.leads.first();
+    let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
+    let kind = lead
+        .and_then(|lead| lead.work.clone())
+        .or_else(|| kinds::by_verb(&title))
+        .unwrap_or(if caused { ObservationType::BUGFIX } else { ObservationType::CHANGE });
+    let mut sentences: Vec<(f32, String)> = Vec::new();
+    for lead in &frame.leads {
+        match lead.kind {
+            ClaimKind::Commit | ClaimKind::PullRequest => {
+                let weight = if lead.kind == ClaimKind::Commit { 0.9 } else { 0.7 };
+                sentences.extend(body_sentences(&lead.text).into_iter().map(|text| (weight, text)));
+                if !crate::carry::are_alike(&lead.title, &title) {
+                    sentences.push((0.75, lead.title.clone()));
+                }
+            }
+            // A plan's reason is the state before the work.
+            _ if !lead.text.is_empty() => {
+                sentences.push((0.58, format!("Before: {}", clip(&one_line(&lead.text), BEFORE_CHARS))));
+            }
+            _ => {}
+        }
+    }
+    let committed = frame.is_committed();
+    for claim in &frame.details {
+        let bonus = match claim.kind {
+            ClaimKind::Cause => 0.25,
+            ClaimKind::DeadEnd | ClaimKind::Decision => 0.1,
+            _ => 0.0,
+        };
+        let planned = claim.source == claude_mem_core::source::TextSource::Plan;
+        let said = matches!(claim.kind, ClaimKind::Choice | ClaimKind::UserFact);
+        if said {
+            sentences.push((claim.worth, format!("The user: “{}”", claim.text)));
+        } else if planned {
+            // What was meant to be done counts less than what the report says was done.
+            sentences.push((claim.worth * 0.55, claim.text.clone()));
+        } else if claim.worth >= DETAIL_WORTH_MIN {
+            sentences.push((claim.worth + bonus, claim.text.clone()));
+        }
+    }
+    if sentences.is_empty() && !committed {
+        return None;
+    }
+    let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
+    fill(&mut made, sentences);
+    made.files_modified.clone_from(&frame.files);
+    made.concepts = draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
+    mark_outside(&mut made, &frame.details);
+    Some(made)
+}
+
+/// The statements of a commit's body.
+fn body_sentences(body: &str) -> Vec<String> {
+    commits::statements(body).into_iter().filter(|text| content_words(text).len() >= 4).collect()
+}
+
+fn finding(frame: &Frame<'_>) -> Option<NewObservation> {
+    let title = titles::finding_title(frame)?;
+    let decided = frame.details.iter().filter(|claim| claim.kind == ClaimKind::Decision).count();
+    let kind = if decided * 2 > frame.details.len() { ObservationType::DECISION } else { ObservationType::DISCOVERY };
+    let kind = if kind == ObservationType::DECISION { ObservationType::DISCOVERY } else { kind };
+    let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
+    let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
+    fill(&mut made, worthy.map(|claim| (claim.worth, claim.text.clone())).collect());
+    made.concepts = draft::concepts(&["how-it-works"]);
+    mark_outside(&mut made, &frame.details);
+    Some(made)
+}
+
+fn decision(frame: &Frame<'_>) -> Option<NewObservation> {
+    let lead = *frame.leads.first()?;
+    if let Some(composed) = &lead.composed {
+        return Some((**composed).clone());
+    }
+    let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
+    let kind = if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
+    let mut made = NewObservation::new(kind, title, Origin::User, frame.at);
+    if lead.title.is_empty() {
+        made.narrative = format!("User: “{}”", lead.text);
+    } else {
+        made.narrative.clone_from(&lead.text);
+        made.facts = frame.leads.iter().skip(1).map(|lead| lead.text.clone()).collect();
+        if frame.leads.len() > 1 {
+            let labels: Vec<String> = frame.leads.iter().map(|lead| short_choice(lead)).collect();
+            made.title = labels.join("; ");
+        }
+    }
+    let statement = Statement::clause(&lead.text, Language::detect(&lead.text));
+    if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
+        made.concepts = draft::concepts(&[PREFERENCE]);
+    }
+    Some(made)
+}
+
+/// "Shares: On the server — Where are shares stored" → "Shares: On the server".
+fn short_choice(lead: &Claim) -> String {
+    lead.title.split(" — ").next().unwrap_or(&lead.title).to_owned()
+}
+
+fn memory_file(frame: &Frame<'_>) -> Option<NewObservation> {
+    let title = titles::best(frame, |claim| gates::stands_alone(&claim.text))?;
+    let mut made =
+        NewObservation::new(ObservationType::DISCOVERY, titles::sentence_title(&title.text), Origin::Agent, frame.at);
+    fill(&mut made, frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect());
+    made.concepts = draft::concepts(&["pattern"]);
+    Some(made)
+}
+
+fn remedy(frame: &Frame<'_>) -> Option<NewObservation> {
+    let lead = *frame.leads.first()?;
+    let mut made = NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
+    made.narrative.clone_from(&lead.text);
+    made.concepts = draft::concepts(&["problem-solution", "gotcha"]);
+    Some(made)
+}
+
+/// Fills narrative and facts with sentences: the weightiest first into the narrative, in the order they were
+/// said; the rest become facts.
+fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
+    let mut distinct: Vec<(usize, f32, String)> = Vec::new();
+    for (order, (weight, text)) in sentences.into_iter().enumerate() {
+        let words = content_words(&text);
+        let said = |known: &(usize, f32, String)| overlap(&content_words(&known.2), &words) >= SAME_SENTENCE;
+        let in_title = crate::carry::are_alike(&made.title, &text);
+        if !in_title && !distinct.iter().any(said) {
+            distinct.push((order, weight, text));
+        }
+    }
+    distinct.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut narrative: Vec<(usize, String)> = Vec::new();
+    let (mut used, mut fact_chars, mut facts) = (0, 0, Vec::new());
+    for (order, weight, text) in distinct {
+        let chars = text.chars().count() + 1;
+        if used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX) && narrative.len() < 5 {
+            used += chars;
+            narrative.push((order, text));
+        } else if weight >= FACT_WORTH_MIN && facts.len() < FACTS_MAX && fact_chars + chars <= FACTS_CHARS {
+            fact_chars += chars;
+            facts.push(text.trim_end_matches('.').to_owned());
+        }
+    }
+    narrative.sort_by_key(|(order, _)| *order);
+    let told: Vec<String> = narrative.into_iter().map(|(_, text)| full_stop(&text)).collect();
+    made.narrative = told.join(" ");
+    made.facts = facts;
+}
+
+/// A memory most of whose words come from outside is the web's.
+fn mark_outside(made: &mut NewObservation, details: &[&Claim]) {
+    let outside = details.iter().filter(|claim| claim.outside).count();
+    if outside * 2 > details.len().max(1) {
+        made.origin = Origin::Web;
+    }
+}

@@ -1,0 +1,348 @@
+//! Frames: the claims of a session, grouped by the change, finding or decision that they are about.
+
+use std::collections::BTreeSet;
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::source::TextSource;
+
+use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::text::{content_words, overlap, shared};
+
+/// What a frame is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    /// A change to the code, committed or not.
+    Work,
+    /// Something found out, in turns that changed nothing.
+    Finding,
+    /// A rule, choice or fact of the user, or what a conversation settled.
+    Decision,
+    /// Lines of a memory file.
+    MemoryFile,
+    /// How a failing command was made to pass.
+    Remedy,
+}
+
+/// Claims that become one observation.
+#[derive(Clone, Debug)]
+pub(super) struct Frame<'c> {
+    pub kind: FrameKind,
+    /// Commits, pull requests, plans, answers: claims with a title of their own, the leading one first.
+    pub leads: Vec<&'c Claim>,
+    pub details: Vec<&'c Claim>,
+    pub files: Vec<String>,
+    /// What the user asked for.
+    pub request: &'c str,
+    pub at: Millis,
+    pub turn: u32,
+}
+
+/// Details of a finding: at least one must be this likely to be worth remembering.
+const FINDING_WORTH_MIN: f32 = 0.52;
+/// A sentence said before a commit belongs to it if it fits this well.
+const COMMIT_AFFINITY_MIN: f32 = 0.2;
+/// Work without a commit needs a sentence this likely to be worth remembering.
+const STRONG_WORTH_MIN: f32 = 0.45;
+/// Two findings that share this much are one.
+const SAME_FINDING_OVERLAP: f32 = 0.32;
+/// Two changes whose titles share this much are one.
+const SAME_WORK_OVERLAP: f32 = 0.5;
+
+impl<'c> Frame<'c> {
+    fn new(kind: FrameKind, episode: &'c EpisodeClaims, at: Millis) -> Self {
+        Self {
+            kind,
+            leads: Vec::new(),
+            details: Vec::new(),
+            files: Vec::new(),
+            request: &episode.request,
+            at,
+            turn: episode.turn,
+        }
+    }
+
+    pub(super) fn is_committed(&self) -> bool {
+        self.leads.iter().any(|lead| matches!(lead.kind, ClaimKind::Commit | ClaimKind::PullRequest))
+    }
+
+    /// Whether it says enough for a row of its own without a commit.
+    fn is_strong(&self) -> bool {
+        let told = self.details.iter().filter(|claim| claim.source != TextSource::Plan);
+        told.map(|claim| claim.worth).fold(0.0, f32::max) >= STRONG_WORTH_MIN || !self.leads.is_empty()
+    }
+
+    /// How well a commit fits the work of a turn. Planned work keeps its own row unless the commit's title
+    /// repeats the plan's.
+    fn fit_to_commit(&self, commit: &Claim, words: &BTreeSet<String>) -> f32 {
+        match self.leads.first() {
+            Some(plan) => overlap(&content_words(&plan.title), &content_words(&commit.title)) - 0.3,
+            None => overlap(&self.words(), words),
+        }
+    }
+
+    /// The words of its titles and details.
+    fn words(&self) -> BTreeSet<String> {
+        self.leads.iter().chain(&self.details).flat_map(|claim| content_words(claim.headline())).collect()
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.leads.extend(other.leads);
+        self.details.extend(other.details);
+        for file in other.files {
+            if !self.files.contains(&file) {
+                self.files.push(file);
+            }
+        }
+        self.at = self.at.max(other.at);
+    }
+
+    /// How well a claim fits: names of files and words that both have.
+    fn affinity(&self, claim: &Claim) -> f32 {
+        let words = content_words(&claim.text);
+        let own: BTreeSet<String> =
+            self.leads.iter().flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text))).collect();
+        let named = self.files.iter().filter(|file| names_file(&claim.text, file)).count();
+        overlap(&words, &own) + 0.3 * named.min(2) as f32
+    }
+}
+
+/// Whether a text names a file by its last component or its stem.
+fn names_file(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    text.contains(name) || (stem.len() > 5 && text.contains(stem))
+}
+
+/// Groups the claims of the episodes, which are in order.
+pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<Frame<'c>> {
+    let mut builder = FrameBuilder::default();
+    for episode in episodes {
+        builder.add(episode);
+    }
+    merge_work(builder.finish())
+}
+
+#[derive(Default)]
+struct FrameBuilder<'c> {
+    frames: Vec<Frame<'c>>,
+    /// Work of earlier turns that is not committed yet, one frame per turn.
+    uncommitted: Vec<Frame<'c>>,
+}
+
+impl<'c> FrameBuilder<'c> {
+    fn add(&mut self, episode: &'c EpisodeClaims) {
+        let mut work = Frame::new(FrameKind::Work, episode, episode.at);
+        let mut finding = Frame::new(FrameKind::Finding, episode, episode.at);
+        let commits = episode.claims.iter().filter(|claim| claim.kind == ClaimKind::Commit).count();
+        let works = !episode.edited.is_empty() || commits > 0;
+        work.files.clone_from(&episode.edited);
+        let first = self.frames.len();
+        for claim in &episode.claims {
+            match claim.kind {
+                ClaimKind::Commit => self.commit(episode, claim, &mut work),
+                ClaimKind::PullRequest => self.pull_request(episode, claim),
+                ClaimKind::Plan => work.leads.push(claim),
+                // A wish for the change at hand is part of the change.
+                ClaimKind::Choice | ClaimKind::UserFact if works && claim.source != TextSource::Answer => {
+                    work.details.push(claim);
+                }
+                ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled => {
+                    self.decision(episode, claim);
+                }
+                ClaimKind::MemoryLine => self.memory_line(episode, claim),
+                ClaimKind::Remedy => self.push_single(FrameKind::Remedy, episode, claim),
+                ClaimKind::Finished if works => work.details.push(claim),
+                ClaimKind::Open | ClaimKind::Finished => {}
+                ClaimKind::Cause
+                | ClaimKind::Done
+                | ClaimKind::Decision
+                | ClaimKind::Fact
+                | ClaimKind::DeadEnd
+                | ClaimKind::Caveat => {
+                    if claim.source == TextSource::Plan {
+                        work.details.push(claim);
+                    } else if works {
+                        self.work_detail(first, claim, &mut work);
+                    } else {
+                        finding.details.push(claim);
+                    }
+                }
+            }
+        }
+        if work.files.is_empty() {
+            // What was said on the way and belongs to no change is a finding of the turn.
+            let loose = work.details.into_iter().filter(|claim| claim.source != TextSource::Plan);
+            finding.details.extend(loose);
+        } else {
+            self.uncommitted.push(work);
+        }
+        self.finding(finding);
+    }
+
+    /// A commit belongs to the turn whose words it repeats; turns that say little go with it.
+    fn commit(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim, work: &mut Frame<'c>) {
+        let mut frame = Frame::new(FrameKind::Work, episode, claim.at);
+        frame.leads.push(claim);
+        std::mem::swap(&mut frame.files, &mut work.files);
+        frame.leads.append(&mut work.leads);
+        let details = std::mem::take(&mut work.details);
+        let (fitting, loose): (Vec<_>, Vec<_>) =
+            details.into_iter().partition(|detail| frame.affinity(detail) >= COMMIT_AFFINITY_MIN);
+        frame.details = fitting;
+        work.details = loose;
+        let words = content_words(&format!("{} {}", claim.title, claim.text));
+        let mut earlier = std::mem::take(&mut self.uncommitted);
+        let fits = |known: &Frame<'_>| known.fit_to_commit(claim, &words);
+        let best = (0..earlier.len()).max_by(|a, b| fits(&earlier[*a]).total_cmp(&fits(&earlier[*b])));
+        if let Some(best) = best.filter(|best| fits(&earlier[*best]) >= COMMIT_AFFINITY_MIN) {
+            frame.absorb(earlier.remove(best));
+        }
+        for known in earlier {
+            if known.is_strong() {
+                self.frames.push(known);
+            } else {
+                frame.absorb(known);
+            }
+        }
+        self.frames.push(frame);
+    }
+
+    /// A pull request speaks of the commits before it.
+    fn pull_request(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        let words = content_words(&format!("{} {}", claim.title, claim.text));
+        let about = |frame: &Frame<'_>| {
+            let title: BTreeSet<String> = frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect();
+            frame.kind == FrameKind::Work && frame.is_committed() && overlap(&title, &words) >= 0.4
+        };
+        match self.frames.iter().rposition(about) {
+            Some(index) => self.frames[index].leads.push(claim),
+            None => {
+                let mut frame = Frame::new(FrameKind::Work, episode, claim.at);
+                frame.leads.push(claim);
+                self.frames.push(frame);
+            }
+        }
+    }
+
+    /// A sentence about the work of this turn: it belongs to the commit that it fits, else to the work that
+    /// is not committed yet, else to the turn's only commit.
+    fn work_detail(&mut self, first: usize, claim: &'c Claim, work: &mut Frame<'c>) {
+        let commits: Vec<usize> = (first..self.frames.len())
+            .filter(|index| self.frames[*index].is_committed())
+            .collect();
+        if commits.is_empty() || claim.source == TextSource::Message {
+            work.details.push(claim);
+            return;
+        }
+        let best = commits
+            .iter()
+            .map(|index| (self.frames[*index].affinity(claim), *index))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        match best {
+            Some((affinity, index)) if affinity >= COMMIT_AFFINITY_MIN || commits.len() == 1 => {
+                self.frames[index].details.push(claim);
+            }
+            _ => work.details.push(claim),
+        }
+    }
+
+    fn decision(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        // Answers of one question tool call, or of calls in a row, are one decision.
+        if claim.source == TextSource::Answer
+            && let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind == FrameKind::Decision)
+            && last.turn == episode.turn
+            && last.leads.first().is_some_and(|lead| lead.source == TextSource::Answer)
+            && last.leads.len() < 4
+        {
+            last.leads.push(claim);
+            return;
+        }
+        self.push_single(FrameKind::Decision, episode, claim);
+    }
+
+    fn memory_line(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        if let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind == FrameKind::MemoryFile)
+            && last.turn == episode.turn
+        {
+            last.details.push(claim);
+            return;
+        }
+        let mut frame = Frame::new(FrameKind::MemoryFile, episode, claim.at);
+        frame.details.push(claim);
+        self.frames.push(frame);
+    }
+
+    fn push_single(&mut self, kind: FrameKind, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        let mut frame = Frame::new(kind, episode, claim.at);
+        frame.leads.push(claim);
+        self.frames.push(frame);
+    }
+
+    fn finding(&mut self, finding: Frame<'c>) {
+        let best = finding.details.iter().map(|claim| claim.worth).fold(0.0, f32::max);
+        if best < FINDING_WORTH_MIN {
+            // What is too little for a row of its own may belong to work in progress or to the account.
+            return;
+        }
+        let words = finding.words();
+        if let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind == FrameKind::Finding)
+            && overlap(&last.words(), &words) >= SAME_FINDING_OVERLAP
+        {
+            last.absorb(finding);
+            return;
+        }
+        self.frames.push(finding);
+    }
+
+    /// Ends the session: work that was never committed is told by its reports.
+    fn finish(mut self) -> Vec<Frame<'c>> {
+        for frame in self.uncommitted {
+            let same = |known: &&mut Frame<'_>| known.kind == FrameKind::Work && is_same_work(known, &frame);
+            if frame.is_strong() {
+                self.frames.push(frame);
+            } else if let Some(known) = self.frames.iter_mut().rev().find(same) {
+                known.absorb(frame);
+            }
+        }
+        self.frames
+    }
+}
+
+/// Commits about the same change become one frame, led by the one that says most.
+fn merge_work(frames: Vec<Frame<'_>>) -> Vec<Frame<'_>> {
+    let mut merged: Vec<Frame<'_>> = Vec::new();
+    for frame in frames {
+        let same = |known: &Frame<'_>| known.kind == FrameKind::Work && frame.kind == FrameKind::Work && is_same_work(known, &frame);
+        match merged.iter_mut().rev().find(|known| same(known)) {
+            Some(known) => {
+                known.absorb(frame);
+                known.leads.sort_by_key(|lead| lead_rank(lead));
+            }
+            None => merged.push(frame),
+        }
+    }
+    merged
+}
+
+/// Commits that say why come first, then pull requests, then plans.
+fn lead_rank(lead: &Claim) -> (u8, std::cmp::Reverse<usize>) {
+    let kind = match lead.kind {
+        ClaimKind::Commit => 0,
+        ClaimKind::PullRequest => 1,
+        _ => 2,
+    };
+    (kind, std::cmp::Reverse(lead.text.len().min(600) / 100))
+}
+
+fn is_same_work(a: &Frame<'_>, b: &Frame<'_>) -> bool {
+    let words = |frame: &Frame<'_>| -> BTreeSet<String> {
+        frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect()
+    };
+    let (one, other) = (words(a), words(b));
+    let files = a.files.iter().filter(|file| b.files.contains(file)).count();
+    let fewer = a.files.len().min(b.files.len()).max(1);
+    let alike = !one.is_empty() && !other.is_empty() && overlap(&one, &other) >= SAME_WORK_OVERLAP;
+    let both_committed = a.is_committed() && b.is_committed();
+    let akin = if both_committed { shared(&one, &other) > 0 } else { overlap(&a.words(), &b.words()) >= 0.55 };
+    alike || (files * 2 >= fewer && files > 0 && akin)
+}

@@ -1,0 +1,38 @@
+//! Consolidation: the memories of a session as a pure function of its claims.
+//!
+//! [`consolidate`] groups claims into frames (`frames`): what belongs to one change becomes one frame with
+//! its cause, fix and dead ends. Each frame becomes an observation (`compose`); what no observation tells
+//! becomes a line of the session's account (`account`), and remaining work becomes open items (`open_items`).
+//!
+//! Invariant: the result depends on the claims alone. Running it again changes nothing, and the order in
+//! which episodes arrive does not matter, because they are sorted by turn and time first.
+
+mod account;
+mod compose;
+mod frames;
+mod open_items;
+mod titles;
+
+use claude_mem_core::memory::SessionMemories;
+
+use crate::claim::{ClaimKind, EpisodeClaims};
+
+/// Makes the observations, the account and the open items of a session from the claims of its episodes.
+pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
+    let mut ordered: Vec<&EpisodeClaims> = episodes.iter().collect();
+    ordered.sort_by_key(|episode| (episode.turn, episode.at));
+    let frames = frames::build_frames(&ordered);
+    let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
+    let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
+    let open_items = open_items::open_items(&ordered);
+    let account = account::write_account(&ordered, &frames, &open_items);
+    let finished = ordered
+        .iter()
+        .flat_map(|episode| &episode.claims)
+        .filter(|claim| {
+            matches!(claim.kind, ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done)
+        })
+        .map(|claim| claim.headline().to_owned())
+        .collect();
+    SessionMemories { observations, account, open_items, finished }
+}

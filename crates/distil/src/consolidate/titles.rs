@@ -1,0 +1,101 @@
+//! Titles of consolidated observations, in a fixed order: commit or pull request, plan, cause, the report's
+//! best sentence, the request as a statement.
+
+use crate::agent_claims::names_cause;
+use crate::claim::{Claim, ClaimKind};
+use crate::cues::Language;
+use crate::gates;
+use crate::text::{capitalised, content_words};
+use crate::titles::{headline, shorten};
+
+use super::frames::Frame;
+
+/// Maximum characters of a title.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// The title of a change.
+pub(super) fn work_title(frame: &Frame<'_>) -> Option<String> {
+    let lead = frame.leads.iter().find(|lead| !lead.title.is_empty());
+    if let Some(lead) = lead {
+        return Some(capitalised(&shorten(&lead.title, TITLE_CHARS_MAX)));
+    }
+    let labelled = best(frame, |claim| claim.text.to_lowercase().contains("root cause") && is_title(claim));
+    if let Some(claim) = labelled {
+        return Some(sentence_title(&claim.text));
+    }
+    request_title(frame.request).or_else(|| {
+        let done = best(frame, |claim| claim.kind == ClaimKind::Done && is_title(claim));
+        let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
+        let other = || best(frame, is_title);
+        done.or_else(cause).or_else(other).map(|claim| sentence_title(&claim.text))
+    })
+}
+
+/// The title of a finding: its best sentence that stands alone, a cause first.
+pub(super) fn finding_title(frame: &Frame<'_>) -> Option<String> {
+    let cause = best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim) && claim.worth >= 0.6);
+    let other = || best(frame, is_title);
+    cause.or_else(other).map(|claim| sentence_title(&claim.text))
+}
+
+/// The claim of the highest worth that fits; the first of equals.
+pub(super) fn best<'c>(frame: &Frame<'c>, fits: impl Fn(&Claim) -> bool) -> Option<&'c Claim> {
+    let fitting = frame.details.iter().copied().filter(|claim| fits(claim));
+    fitting.fold(None, |best: Option<&'c Claim>, next| match best {
+        Some(best) if best.worth >= next.worth => Some(best),
+        _ => Some(next),
+    })
+}
+
+fn is_title(claim: &Claim) -> bool {
+    let title = sentence_title(&claim.text);
+    let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
+    gates::stands_alone(&claim.text)
+        && gates::stands_alone(&title)
+        && gates::has_verb(&title)
+        && gates::names_something(&title)
+        && !row
+        && !is_labelled(&title)
+        && claim.text.chars().count() <= 280
+}
+
+/// "Error cases — invalid key, self-share": a label and its members.
+fn is_labelled(title: &str) -> bool {
+    let parts = title.split_once(": ").or_else(|| title.split_once(" — "));
+    parts.is_some_and(|(head, rest)| {
+        head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !gates::has_verb(rest)
+    })
+}
+
+/// Labels in front of a cause.
+const LABELS: &[&str] = &[
+    "root cause: ", "the root cause: ", "root cause — ", "cause: ", "fix: ", "fixed: ", "problem: ", "issue: ",
+    "the issue: ", "the problem: ", "the fix: ", "note: ", "important: ", "result: ", "solution: ", "finding: ",
+    "key insight: ", "key finding: ", "bottom line: ", "short answer: ", "tl;dr: ", "summary: ", "done: ",
+    "the root cause is ", "the root cause was ", "turns out ", "it turns out ", "the real issue is ",
+    "the actual issue is ", "the issue is that ", "the problem is that ", "the issue was that ",
+];
+
+/// A sentence as a title: the label off, cut at a clause.
+pub(super) fn sentence_title(text: &str) -> String {
+    let mut rest = text.trim();
+    for _ in 0..2 {
+        let lower = rest.to_lowercase();
+        match LABELS.iter().find(|label| lower.starts_with(**label)) {
+            Some(label) => rest = rest.get(label.len()..).unwrap_or(rest).trim_start(),
+            None => break,
+        }
+    }
+    headline(rest, Language::detect(rest))
+}
+
+/// The request, if it reads as a statement of work: "Add a filter to the list".
+fn request_title(request: &str) -> Option<String> {
+    let first = crate::sentences::split(request).first().map(|s| (*s).to_owned()).unwrap_or_default();
+    let plain = !first.contains(['?', ':']) && !names_cause(&first, Language::English);
+    let words = content_words(&first).len();
+    let asks = gates::is_order(&first) || first.contains(" should ");
+    let concrete = words >= 5 || gates::names_something(&first);
+    let fits = plain && asks && concrete && (3..=16).contains(&words) && first.chars().count() <= 140;
+    fits.then(|| sentence_title(&crate::user_claims::as_statement(&first)))
+}

@@ -1,0 +1,241 @@
+//! Extraction: the claims of one episode, from every text in it by its source.
+
+use std::collections::{BTreeSet, HashSet};
+
+use claude_mem_core::episode::Episode;
+use claude_mem_core::memory::NewSummary;
+use claude_mem_core::source::{TextSource, Voice};
+use claude_mem_core::vocabulary::Vocabulary;
+
+use crate::acts;
+use crate::agent_claims::agent_claims;
+use crate::answers::answer_claims;
+use crate::carry::Carry;
+use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::decisions::{self, Turn};
+use crate::gates;
+use crate::outputs;
+use crate::plans;
+use crate::prompts;
+use crate::speech::Speech;
+use crate::summary;
+use crate::tasks::task_claims;
+use crate::text::{clip, content_words, one_line, shared};
+use crate::typed::typed_part;
+use crate::user_claims::{offered_options, picked_option, user_claims};
+use crate::work_log::WorkLog;
+
+/// Maximum claims of one episode. More than this in one turn is a log, not memory.
+const EPISODE_CLAIMS_MAX: usize = 80;
+const REQUEST_CHARS_MAX: usize = 300;
+/// The share of a sentence's word triples in a fetched page that makes it the page's.
+const OUTSIDE_SHARE: f32 = 0.5;
+
+/// Extracts the claims of one episode, and its summary if the turn is finished.
+pub fn extract_claims(
+    episode: &Episode,
+    carry: &mut Carry,
+    vocabulary: &Vocabulary,
+) -> (EpisodeClaims, Option<NewSummary>) {
+    let prompt = episode.prompt.as_ref();
+    let typed = prompt.filter(|prompt| prompt.source.is_user());
+    let spoken = typed.map(|prompt| prompts::spoken(&prompt.text)).unwrap_or_default();
+    let said = Speech::read(&typed_part(&spoken));
+    let answer = episode.final_message.as_ref().map_or("", |message| message.text.as_str());
+    let answered = Speech::read(answer);
+    carry.open_turn(prompt.map(|prompt| prompt.number), &said, &answered, &spoken);
+
+    let mut groups = GroupCounter::default();
+    let mut claims: Vec<Claim> = Vec::new();
+    if !carry.same_turn {
+        claims.extend(prompt_claims(episode, &spoken, carry, groups.next()));
+    }
+    claims.extend(text_claims(episode, &mut groups));
+    let log = WorkLog::read(episode, carry, groups.next());
+    claims.extend(step_claims(episode, &mut groups));
+    claims.extend(task_claims(episode, carry, groups.next()));
+    if let Some(message) = &episode.final_message {
+        claims.extend(agent_claims(TextSource::FinalMessage, &message.text, message.at, groups.next()));
+        carry.options = offered_options(&message.text);
+    }
+    settle(episode, &said, &answered, &log, carry, &mut claims);
+    claims.extend(log.claims);
+    mark_outside(episode, &mut claims);
+    claims.sort_by_key(|claim| claim.at);
+    remove_repeated(&mut claims);
+    claims.truncate(EPISODE_CLAIMS_MAX);
+
+    let extracted = EpisodeClaims {
+        turn: prompt.map_or(0, |prompt| prompt.number),
+        at: episode.ended_at(),
+        request: request(&said),
+        asks: said.own().any(|statement| statement.question),
+        claims,
+        edited: log.edited,
+        read: log.read,
+        runs: log.runs,
+        vocabulary: (*vocabulary != Vocabulary::default()).then(|| Box::new(vocabulary.clone())),
+    };
+    let summary = if episode.finished { summary::summarize_turn(&extracted, &said, carry) } else { None };
+    (extracted, summary)
+}
+
+/// Numbers the texts of an episode.
+#[derive(Default)]
+struct GroupCounter(u32);
+
+impl GroupCounter {
+    const fn next(&mut self) -> u32 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+fn prompt_claims(episode: &Episode, spoken: &str, carry: &Carry, group: u32) -> Vec<Claim> {
+    let Some(prompt) = &episode.prompt else {
+        return Vec::new();
+    };
+    if prompt.source == TextSource::Plan {
+        return plans::plan_claims(&prompt.text, prompt.at, group);
+    }
+    if !prompt.source.is_user() {
+        return Vec::new();
+    }
+    if let Some(option) = picked_option(spoken, &carry.options)
+        && content_words(option).len() >= 3
+    {
+        let asked = &carry.last_words.question;
+        let text = if asked.is_empty() {
+            format!("Of the options offered, the user chose “{option}”.")
+        } else {
+            format!("Asked “{asked}”, the user chose “{option}”.")
+        };
+        let mut claim =
+            Claim::new(ClaimKind::Choice, prompt.source, text, prompt.at).titled(clip(option, 120));
+        claim.group = group;
+        claim.worth = 0.6;
+        return vec![claim];
+    }
+    user_claims(prompt.source, spoken, prompt.at, group)
+}
+
+fn text_claims(episode: &Episode, groups: &mut GroupCounter) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for text in &episode.texts {
+        let group = groups.next();
+        claims.extend(match (text.source, text.source.voice()) {
+            (TextSource::Plan, _) => plans::plan_claims(&text.text, text.at, group),
+            (_, Voice::User) => user_claims(text.source, &text.text, text.at, group),
+            (
+                TextSource::Message
+                | TextSource::FinalMessage
+                | TextSource::Recap
+                | TextSource::CompactSummary
+                | TextSource::SubagentReport,
+                _,
+            ) => agent_claims(text.source, &text.text, text.at, group),
+            _ => Vec::new(),
+        });
+    }
+    claims
+}
+
+fn step_claims(episode: &Episode, groups: &mut GroupCounter) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for step in &episode.steps {
+        let group = groups.next();
+        claims.extend(answer_claims(step, group));
+        if let Some(plan) = plans::plan_of_step(step) {
+            claims.extend(plans::plan_claims(plan, step.at, group));
+        }
+    }
+    claims
+}
+
+/// Adds what the conversation settled in a turn without work: the user's rule with the agent's restatement.
+fn settle(
+    episode: &Episode,
+    said: &Speech,
+    answered: &Speech,
+    log: &WorkLog,
+    carry: &mut Carry,
+    claims: &mut Vec<Claim>,
+) {
+    let at = episode.ended_at();
+    let turn = Turn { said, answered, at, files: &log.edited };
+    let recapped = decisions::has_recap(&turn, carry);
+    let decided = decisions::decide(&turn, carry);
+    carry.close_turn(answered, &decided);
+    let worked = !log.edited.is_empty() || log.claims.iter().any(|claim| claim.kind == ClaimKind::Commit);
+    let of_user = |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
+    let stated = claims.iter().any(|claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice));
+    let confirmed = recapped && !carry.rules.is_empty() && !carry.options.is_empty();
+    if worked || !(stated || confirmed) {
+        return;
+    }
+    for observation in decided {
+        let proposes = gates::is_commentary(&observation.title) || !gates::stands_alone(&observation.title);
+        if proposes {
+            continue;
+        }
+        let words = content_words(&format!("{} {}", observation.title, observation.narrative));
+        let told = |claim: &Claim| {
+            let own = content_words(&claim.text);
+            of_user(claim) && shared(&own, &words) * 10 >= own.len() * 8
+        };
+        claims.retain(|claim| !told(claim));
+        let source = if observation.origin == claude_mem_core::memory::Origin::User {
+            TextSource::Prompt
+        } else {
+            TextSource::FinalMessage
+        };
+        let mut claim = Claim::new(ClaimKind::Settled, source, observation.narrative.clone(), at)
+            .titled(observation.title.clone());
+        claim.worth = 0.7;
+        claim.composed = Some(Box::new(observation));
+        claims.push(claim);
+    }
+}
+
+/// Marks the claims whose words come from a page that was fetched in this episode.
+fn mark_outside(episode: &Episode, claims: &mut [Claim]) {
+    let foreign = |tool: &str| {
+        let lower = tool.to_lowercase();
+        lower.starts_with("web") || lower.starts_with("mcp__") || lower.contains("web_")
+    };
+    let steps = episode.steps.iter().filter(|step| foreign(&step.tool) && !acts::is_ours(&step.tool));
+    let pages: HashSet<[String; 3]> = steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
+    if pages.is_empty() {
+        return;
+    }
+    for claim in claims.iter_mut().filter(|claim| claim.source.voice() != Voice::User) {
+        let own = word_triples(&claim.text);
+        let known = own.iter().filter(|triple| pages.contains(*triple)).count();
+        claim.outside = known as f32 >= OUTSIDE_SHARE * own.len().max(1) as f32;
+    }
+}
+
+/// All runs of three words, lower-cased.
+fn word_triples(text: &str) -> Vec<[String; 3]> {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words.windows(3).map(|run| [run[0].clone(), run[1].clone(), run[2].clone()]).collect()
+}
+
+/// The same claim twice in one episode is one.
+fn remove_repeated(claims: &mut Vec<Claim>) {
+    let mut seen = BTreeSet::new();
+    claims.retain(|claim| seen.insert(claim.key.clone()));
+}
+
+/// What the user asked for, in one line.
+fn request(said: &Speech) -> String {
+    if said.is_bare() {
+        return String::new();
+    }
+    let text: Vec<&str> = said.own().take(3).map(|statement| statement.text.as_str()).collect();
+    clip(&one_line(&text.join(" ")), REQUEST_CHARS_MAX)
+}

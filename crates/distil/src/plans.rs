@@ -1,0 +1,84 @@
+//! Plans: the tool call that presents one, and the prompt by which the client hands one over.
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::episode::EpisodeStep;
+use claude_mem_core::source::TextSource;
+
+use crate::claim::{Claim, ClaimKind};
+use crate::cues::Language;
+use crate::outputs::field;
+use crate::ranker::{self, RankedSentence};
+use crate::sentences::{Block, Document};
+use crate::text::{capitalised, content_words};
+
+/// The client's tool that presents a plan.
+const PLAN_TOOL: &str = "ExitPlanMode";
+/// The line before a plan that the client hands over.
+const HAND_OVER: &str = "Implement the following plan:";
+/// Sentences of a plan that are kept as its details.
+const PLAN_DETAILS_MAX: usize = 10;
+const PLAN_WORTH_MIN: f32 = 0.4;
+
+/// The plan that a step presents, unless it was rejected.
+pub(crate) fn plan_of_step(step: &EpisodeStep) -> Option<&str> {
+    (step.tool == PLAN_TOOL && !step.failed).then(|| field(&step.input, &["plan"])).flatten()
+}
+
+/// Extracts a plan: one claim with its title and reason, and its telling sentences as details.
+pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
+    let text = text.trim_start().strip_prefix(HAND_OVER).unwrap_or(text);
+    let document = Document::read(text);
+    let Some(title) = document.sentences.iter().find(|s| s.block == Block::Heading).map(|s| plan_title(&s.text))
+    else {
+        return Vec::new();
+    };
+    if content_words(&title).len() < 2 {
+        return Vec::new();
+    }
+    let why: Vec<&str> = document
+        .sentences
+        .iter()
+        .filter(|s| s.block == Block::Prose && is_reason_section(&s.section) && !s.text.ends_with(':'))
+        .map(|s| s.text.as_str())
+        .take(4)
+        .collect();
+    let mut plan = Claim::new(ClaimKind::Plan, TextSource::Plan, why.join(" "), at).titled(title);
+    plan.group = group;
+    plan.worth = 0.6;
+    let mut claims = vec![plan];
+    let count = document.sentences.len();
+    let language = Language::detect(text);
+    let mut details: Vec<Claim> = Vec::new();
+    for (index, sentence) in document.sentences.iter().enumerate() {
+        let wanted = matches!(sentence.block, Block::Prose | Block::Item) && !sentence.text.ends_with(':');
+        let place = RankedSentence { text: &sentence.text, source: TextSource::Plan, index, count };
+        let Some(worth) = ranker::worth(&place, language).filter(|worth| wanted && *worth >= PLAN_WORTH_MIN) else {
+            continue;
+        };
+        let mut claim = Claim::new(ClaimKind::Decision, TextSource::Plan, capitalised(&sentence.text), at);
+        claim.group = group;
+        claim.worth = worth;
+        claim.section.clone_from(&sentence.section);
+        details.push(claim);
+    }
+    details.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    details.truncate(PLAN_DETAILS_MAX);
+    claims.extend(details);
+    claims
+}
+
+/// "Plan: Cache the tokens" → "Cache the tokens".
+fn plan_title(heading: &str) -> String {
+    let heading = heading.trim();
+    let lower = heading.to_lowercase();
+    let labels = ["plan : ", "implementation plan: ", "implementation plan - ", "plan: ", "plan - ", "plan — "];
+    let stripped = labels.iter().find_map(|label| lower.starts_with(label).then(|| &heading[label.len()..]));
+    capitalised(stripped.unwrap_or(heading).trim_end_matches('.'))
+}
+
+fn is_reason_section(section: &str) -> bool {
+    let lower = section.to_lowercase();
+    ["context", "problem", "why", "background", "overview", "goal", "motivation", "summary", "root cause"]
+        .iter()
+        .any(|name| lower.starts_with(name))
+}

@@ -1,0 +1,154 @@
+//! Claims in the user's own words: rules, choices and facts.
+//!
+//! Invariant: only texts whose voice is the user's are read here, without what the user pasted into them.
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::source::TextSource;
+
+use crate::claim::{Claim, ClaimKind};
+use crate::cues::Language;
+use crate::gates::{self, UserAct};
+use crate::ranker::{self, RankedSentence};
+use crate::speech::Speech;
+use crate::text::{capitalised, one_line};
+use crate::titles::without_lead_in;
+use crate::typed::typed_part;
+
+/// Openers that say nothing: "ok", "hmm", "I think".
+const OPENERS: &[&str] = &[
+    "ok ", "okay ", "ok, ", "yeah ", "yeah, ", "yes ", "yes, ", "hmm ", "hmm, ", "hmmm, ", "hmmm ", "well ",
+    "well, ", "so ", "and ", "but ", "also ", "also, ", "i think ", "i guess ", "actually ", "actually, ",
+    "no, ", "right, ", "btw ", "btw, ", "oh ", "oh, ", "please ", "then ", "just ", "lets ", "let's ",
+    "remember: ", "note: ", "important: ",
+];
+
+/// Extracts the claims of one text that the user typed.
+pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
+    let typed = typed_part(text);
+    let language = Language::detect(&typed);
+    let speech = Speech::read(&typed);
+    let own: Vec<_> = speech.own().collect();
+    let mut claims: Vec<Claim> = Vec::new();
+    for (index, statement) in own.iter().enumerate() {
+        let place = RankedSentence { text: &statement.text, source, index, count: own.len() };
+        let worth = ranker::worth(&place, language);
+        let kind = match gates::user_act(statement, worth, language) {
+            UserAct::Rule => ClaimKind::Rule,
+            UserAct::Choice => ClaimKind::Choice,
+            UserAct::Fact => ClaimKind::UserFact,
+            UserAct::Nothing => continue,
+        };
+        let said = without_openers(without_lead_in(&statement.text, language));
+        let mut claim = Claim::new(kind, source, capitalised(&said), at);
+        claim.group = group;
+        claim.worth = worth.unwrap_or(0.6);
+        claims.push(claim);
+    }
+    claims
+}
+
+/// The sentence without the words that only lead into it.
+pub(crate) fn without_openers(text: &str) -> String {
+    let mut rest = one_line(text);
+    for _ in 0..3 {
+        let lower = rest.to_lowercase();
+        let Some(opener) = OPENERS.iter().find(|opener| lower.starts_with(**opener)) else {
+            break;
+        };
+        let Some(after) = rest.get(opener.len()..).filter(|after| after.split_whitespace().count() >= 3) else {
+            break;
+        };
+        rest = after.trim_start().to_owned();
+    }
+    rest
+}
+
+/// A request as a statement of work: "could you also add a filter" → "add a filter".
+pub(crate) fn as_statement(text: &str) -> String {
+    const ASKING: &[&str] = &[
+        "could you also ", "can you also ", "could you please ", "can you please ", "can we please ", "could you ",
+        "can you ", "can we ", "could we ", "i want you to ", "i would like you to ", "i'd like you to ",
+        "i want to ", "i'd like to ", "i would like to ", "we need to ", "we should ", "please ", "now ", "let's ",
+        "lets ",
+    ];
+    let mut rest = without_openers(text);
+    for _ in 0..3 {
+        let lower = rest.to_lowercase();
+        let Some(asking) = ASKING.iter().find(|asking| lower.starts_with(**asking)) else {
+            break;
+        };
+        rest = rest.get(asking.len()..).unwrap_or_default().trim_start().to_owned();
+    }
+    rest
+}
+
+/// The option of the agent's last message that a short reply picks: "1", "option b", "2, please".
+pub(crate) fn picked_option<'o>(reply: &str, options: &'o [String]) -> Option<&'o str> {
+    let lower = reply.trim().to_lowercase();
+    let bare = lower.trim_start_matches("option ").trim_start_matches('#');
+    if bare.chars().count() > 40 {
+        return None;
+    }
+    let first = bare.split(|c: char| !c.is_alphanumeric()).next()?;
+    let index = match first.parse::<usize>() {
+        Ok(number) => number.checked_sub(1)?,
+        Err(_) => {
+            let mut letters = first.chars();
+            let letter = letters.next().filter(char::is_ascii_lowercase)?;
+            let single = letters.next().is_none() && bare.len() <= 12;
+            if !single {
+                return None;
+            }
+            (letter as usize) - ('a' as usize)
+        }
+    };
+    options.get(index).map(String::as_str)
+}
+
+/// The numbered or lettered options that a message ends with.
+pub(crate) fn offered_options(text: &str) -> Vec<String> {
+    let mut options: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line = line.trim().trim_start_matches(['-', '*', ' ']).trim_start_matches("**");
+        let lower = line.to_lowercase();
+        let body = lower.strip_prefix("option ").map_or(line, |rest| &line[line.len() - rest.len()..]);
+        let mark: String = body.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let expected_number = (options.len() + 1).to_string();
+        let expected_letter = char::from(b'a' + u8::try_from(options.len().min(25)).unwrap_or(0)).to_string();
+        let rest = body.get(mark.len()..).unwrap_or_default();
+        let marked = rest.starts_with(['.', ')', ':']) || rest.starts_with(" —") || rest.starts_with(" -");
+        let fits = mark == expected_number || mark.to_lowercase() == expected_letter;
+        if fits && marked {
+            let option = rest.trim_start_matches(|c: char| ".):—- *".contains(c)).trim();
+            options.push(one_line(&option.replace("**", "")));
+        } else if mark == "1" && marked {
+            options.clear();
+        }
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_reply_picks_an_offered_option() {
+        let options = offered_options("Which one?\n1. Store shares on the server\n2. Keep them in the folder");
+        assert_eq!(picked_option("2", &options), Some("Keep them in the folder"));
+        assert_eq!(picked_option("1, please", &options), Some("Store shares on the server"));
+        assert_eq!(picked_option("3", &options), None);
+        assert_eq!(picked_option("a longer answer that is not a choice at all, really", &options), None);
+    }
+
+    #[test]
+    fn user_sentences_become_rules_choices_or_nothing() {
+        let kinds = |text: &str| -> Vec<ClaimKind> {
+            user_claims(TextSource::Prompt, text, Millis(0), 0).iter().map(|claim| claim.kind).collect()
+        };
+        assert_eq!(kinds("Never run migrations by hand on the staging server."), [ClaimKind::Rule]);
+        for nothing in ["Push it", "check again please", "yes and yes", "1", "why does the login fail?"] {
+            assert_eq!(kinds(nothing), [], "{nothing}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What an episode did: files with a net change, files read, commits, checks, and failures that were overcome.
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::episode::Episode;
+use claude_mem_core::source::TextSource;
+
+use crate::acts::{self, Act, Done};
+use crate::carry::Carry;
+use crate::claim::{Claim, ClaimKind, RunClaim};
+use crate::commands::{Outcome, Purpose, Run};
+use crate::commits;
+use crate::failures;
+use crate::memory_files;
+use crate::patch::Change;
+use crate::shell::Simple;
+use crate::text::clip;
+
+/// The work of one episode, in order.
+#[derive(Debug, Default)]
+pub(crate) struct WorkLog {
+    pub edited: Vec<String>,
+    pub read: Vec<String>,
+    pub runs: Vec<RunClaim>,
+    pub claims: Vec<Claim>,
+    changes: Vec<Change>,
+}
+
+impl WorkLog {
+    pub(crate) fn read(episode: &Episode, carry: &mut Carry, group: u32) -> Self {
+        let mut log = Self::default();
+        for Done { act, at } in acts::read(episode) {
+            match act {
+                Act::Changed(change) => log.edit(change, at, carry, group),
+                Act::Ran { run, output } => log.ran(&run, &output, at, carry, group),
+                Act::Read(path) => push_new(&mut log.read, path),
+                Act::Searched(_) | Act::Delegated(_) | Act::Fetched(_) => {}
+            }
+        }
+        for change in log.changes {
+            push_new(&mut log.edited, change.path);
+        }
+        log.changes = Vec::new();
+        log
+    }
+
+    fn edit(&mut self, change: Change, at: Millis, carry: &mut Carry, group: u32) {
+        for run in &mut self.runs {
+            run.stale = true;
+        }
+        failures::note_edit(&change.path, carry);
+        self.claims.extend(memory_files::memory_line_claims(&change, at, group));
+        let undoes = |earlier: &Change| {
+            earlier.path == change.path
+                && earlier.added().eq(change.removed())
+                && earlier.removed().eq(change.added())
+        };
+        match self.changes.iter().rposition(undoes) {
+            Some(earlier) => drop(self.changes.remove(earlier)),
+            None => self.changes.push(change),
+        }
+    }
+
+    fn ran(&mut self, run: &Run, output: &str, at: Millis, carry: &mut Carry, group: u32) {
+        for overcome in failures::note(run, carry) {
+            if let Some(claim) = failures::remedy_claim(&overcome, run, at) {
+                self.claims.push(Claim { group, ..claim });
+            }
+        }
+        for commit in commits::of_run(run, output) {
+            if commit.routine {
+                continue;
+            }
+            let kind = if commit.request { ClaimKind::PullRequest } else { ClaimKind::Commit };
+            let source = if commit.request { TextSource::PullRequest } else { TextSource::Commit };
+            let title = match pull_request_number(output).filter(|_| commit.request) {
+                Some(number) => format!("{} (PR #{number})", commit.title),
+                None => commit.title,
+            };
+            let mut claim = Claim::new(kind, source, commit.body, at).titled(title);
+            claim.group = group;
+            claim.worth = 0.8;
+            claim.work = Some(commit.kind);
+            self.claims.push(claim);
+        }
+        for simple in &run.simples {
+            self.take_back(simple);
+        }
+        let counts = matches!(run.purpose, Purpose::Test | Purpose::Build | Purpose::Check);
+        if counts && run.outcome != Outcome::Unknown {
+            self.runs.push(RunClaim {
+                command: run.told(),
+                key: run.key.clone(),
+                passed: run.outcome == Outcome::Passed,
+                result: run.results.map(super::results::Results::in_words).unwrap_or_default(),
+                error: run.errors.first().map(|error| clip(error, 200)).unwrap_or_default(),
+                at,
+                stale: false,
+                covers: run.keys.clone(),
+            });
+        }
+    }
+
+    /// `git checkout -- file`, `git restore`, `git reset --hard`, `rm`: what was edited is gone.
+    fn take_back(&mut self, simple: &Simple) {
+        let words = simple.bare();
+        let has = |word: &str| words.iter().any(|known| known == word);
+        let (all, some) = match simple.program() {
+            "git" => (
+                (has("reset") && has("--hard"))
+                    || ((has("checkout") || has("restore")) && has("."))
+                    || (has("stash") && !has("pop") && !has("apply") && !has("list")),
+                (has("checkout") && has("--")) || (has("restore") && !has("--staged")),
+            ),
+            "rm" => (false, true),
+            _ => (false, false),
+        };
+        if !all && !some {
+            return;
+        }
+        let named = |path: &str| {
+            words.iter().skip(1).any(|word| {
+                let word = word.trim_start_matches("./").trim_end_matches('/');
+                word.len() > 2 && (path.ends_with(word) || path.starts_with(&format!("{word}/")))
+            })
+        };
+        self.changes.retain(|change| !(all || named(&change.path)));
+    }
+}
+
+/// The number in the address that `gh pr create` prints.
+fn pull_request_number(output: &str) -> Option<&str> {
+    let (_, rest) = output.split_once("/pull/")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    (end > 0).then(|| &rest[..end])
+}
+
+fn push_new(list: &mut Vec<String>, item: String) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}

@@ -1,0 +1,260 @@
+//! Accounts and open items in their portable form, and the sessions of an observation.
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::import::{ImportTarget, RowImportOutcome};
+use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::open_items::ItemCloser;
+use crate::{RowKind, StoreError, StoreReader, StoreWriter};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::{AccountId, ObservationId, ProjectId, PublicId, SessionId};
+use claude_mem_core::memory::Origin;
+use claude_mem_core::tokens;
+
+/// The account of a session. Its lists are always written, so that a reader need not know the defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccountRecord {
+    pub uid: PublicId,
+    pub session: PublicId,
+    #[serde(default)]
+    pub project: Option<PublicId>,
+    #[serde(rename = "for", default)]
+    pub purpose: String,
+    #[serde(default)]
+    pub done: Vec<String>,
+    #[serde(default)]
+    pub learned: Vec<String>,
+    #[serde(default)]
+    pub decided: Vec<String>,
+    #[serde(default)]
+    pub checked: Vec<String>,
+    #[serde(default)]
+    pub open: Vec<String>,
+    #[serde(default)]
+    pub files_edited: Vec<String>,
+    #[serde(default)]
+    pub branch: Option<String>,
+    #[serde(default)]
+    pub origin: Option<Origin>,
+    #[serde(default)]
+    pub made_by: String,
+    pub created_at: Millis,
+}
+
+/// An open item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenItemRecord {
+    pub uid: PublicId,
+    pub session: PublicId,
+    #[serde(default)]
+    pub project: Option<PublicId>,
+    #[serde(default)]
+    pub branch: Option<String>,
+    #[serde(default)]
+    pub claim: String,
+    pub text: String,
+    #[serde(default)]
+    pub closed_at: Option<Millis>,
+    #[serde(default)]
+    pub closed_by: Option<ItemCloser>,
+    #[serde(default)]
+    pub closed_by_session: Option<PublicId>,
+    #[serde(default)]
+    pub reason: String,
+    /// A person closed or reopened it.
+    #[serde(default)]
+    pub by_hand: bool,
+    pub created_at: Millis,
+}
+
+fn account_record(row: &Row<'_>) -> rusqlite::Result<(i64, AccountRecord)> {
+    let list = |at| row.get::<_, JsonList>(at).map(|list| list.0);
+    let record = AccountRecord {
+        uid: row.column(1)?,
+        session: row.column(2)?,
+        project: row.column(3)?,
+        purpose: row.get(4)?,
+        done: list(5)?,
+        learned: list(6)?,
+        decided: list(7)?,
+        checked: list(8)?,
+        open: list(9)?,
+        files_edited: list(10)?,
+        branch: row.get(11)?,
+        origin: Origin::from_name(row.get_ref(12)?.as_str()?),
+        made_by: row.get(13)?,
+        created_at: row.column(14)?,
+    };
+    Ok((row.get(0)?, record))
+}
+
+fn open_item_record(row: &Row<'_>) -> rusqlite::Result<(i64, OpenItemRecord)> {
+    let record = OpenItemRecord {
+        uid: row.column(1)?,
+        session: row.column(2)?,
+        project: row.column(3)?,
+        branch: row.get(4)?,
+        claim: row.get(5)?,
+        text: row.get(6)?,
+        closed_at: row.column(7)?,
+        closed_by: row.get::<_, Option<String>>(8)?.as_deref().map(ItemCloser::from_column),
+        closed_by_session: row.column(9)?,
+        reason: row.get(10)?,
+        by_hand: row.get(11)?,
+        created_at: row.column(12)?,
+    };
+    Ok((row.get(0)?, record))
+}
+
+/// Reads one page of `table`: row id, public id, session and project, then `columns`.
+fn page_sql(table: &str, columns: &str) -> String {
+    format!(
+        "SELECT r.id, r.uid, s.uid, p.uid, {columns} FROM {table} AS r
+         JOIN sdk_sessions AS s ON s.id = r.session_id LEFT JOIN projects AS p ON p.id = r.project_id
+         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) ORDER BY r.id LIMIT ?3"
+    )
+}
+
+impl StoreReader<'_> {
+    pub fn account_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, AccountRecord)>, StoreError> {
+        let sql = page_sql(
+            RowKind::Account.table(),
+            "r.purpose, r.done, r.learned, r.decided, r.checked, r.open, r.files_edited, r.branch, r.origin, r.made_by,
+             r.created_at_epoch",
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        let rows = rows.query_map(params![only.sql(), after, limit], account_record)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    pub fn open_item_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, OpenItemRecord)>, StoreError> {
+        let sql = page_sql(
+            "open_items",
+            "r.branch, r.claim, r.text, r.closed_at_epoch, r.closed_by,
+             (SELECT uid FROM sdk_sessions WHERE id = r.closed_by_session), r.reason, r.by_hand, r.opened_at_epoch",
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        let rows = rows.query_map(params![only.sql(), after, limit], open_item_record)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl StoreWriter<'_> {
+    /// Imports the account of a session that has none.
+    pub fn import_account(
+        &self,
+        record: &AccountRecord,
+        session: SessionId,
+        at: ImportTarget,
+    ) -> Result<RowImportOutcome, StoreError> {
+        if let Some(way) = self.import_conflict(RowKind::Account, record.uid, None)? {
+            return Ok(way);
+        }
+        if self.is_account_forgotten(session)? {
+            return Ok(RowImportOutcome::Forgotten);
+        }
+        if self.account_of_session(session)?.is_some() {
+            return Ok(RowImportOutcome::SameContent);
+        }
+        let lists = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
+        let lines = lists.into_iter().flatten().chain([&record.purpose]);
+        let read_tokens: u32 = lines.map(|line| tokens::estimate(line)).sum();
+        self.tx
+            .prepare_cached(
+                "INSERT INTO session_accounts (uid, session_id, project_id, purpose, done, learned, decided, checked,
+                   open, files_edited, branch, origin, made_by, read_tokens, import_run, created_at_epoch)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            )?
+            .execute(params![
+                record.uid.sql(),
+                session.sql(),
+                at.project.sql(),
+                record.purpose,
+                JsonList(record.done.clone()),
+                JsonList(record.learned.clone()),
+                JsonList(record.decided.clone()),
+                JsonList(record.checked.clone()),
+                JsonList(record.open.clone()),
+                JsonList(record.files_edited.clone()),
+                record.branch,
+                record.origin.unwrap_or(Origin::Import).as_str(),
+                record.made_by,
+                read_tokens,
+                at.import_run,
+                record.created_at.sql(),
+            ])?;
+        self.index_account(AccountId(self.tx.last_insert_rowid()))?;
+        Ok(RowImportOutcome::New)
+    }
+
+    /// Imports an open item.
+    pub fn import_open_item(
+        &self,
+        record: &OpenItemRecord,
+        session: SessionId,
+        at: ImportTarget,
+    ) -> Result<RowImportOutcome, StoreError> {
+        if self.is_claim_forgotten(session, &record.claim)? {
+            return Ok(RowImportOutcome::Forgotten);
+        }
+        let known = self
+            .tx
+            .prepare_cached(
+                "SELECT uid = ?1 FROM open_items WHERE uid = ?1 OR (session_id = ?2 AND claim = ?3)",
+            )?
+            .query_row(params![record.uid.sql(), session.sql(), record.claim], |row| row.get::<_, bool>(0))
+            .optional()?;
+        match known {
+            Some(true) => return Ok(RowImportOutcome::AlreadyPresent),
+            Some(false) => return Ok(RowImportOutcome::SameContent),
+            None => {}
+        }
+        self.tx
+            .prepare_cached(
+                "INSERT INTO open_items (uid, session_id, project_id, branch, claim, text, opened_at_epoch,
+                   closed_at_epoch, closed_by, closed_by_session, reason, by_hand, import_run)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, (SELECT id FROM sdk_sessions WHERE uid = ?10), ?11, ?12, ?13)",
+            )?
+            .execute(params![
+                record.uid.sql(),
+                session.sql(),
+                at.project.sql(),
+                record.branch,
+                record.claim,
+                record.text,
+                record.created_at.sql(),
+                record.closed_at.sql(),
+                record.closed_by.map(ItemCloser::as_str),
+                record.closed_by_session.sql(),
+                record.reason,
+                record.by_hand,
+                at.import_run,
+            ])?;
+        Ok(RowImportOutcome::New)
+    }
+
+    /// Records that a session said an imported observation, if both exist.
+    pub fn import_observation_source(
+        &self,
+        observation: PublicId,
+        session: SessionId,
+    ) -> Result<(), StoreError> {
+        let id: Option<ObservationId> = self
+            .tx
+            .prepare_cached("SELECT id FROM observations WHERE uid = ?1")?
+            .query_row([observation.sql()], |row| row.column(0))
+            .optional()?;
+        id.map_or(Ok(()), |id| self.add_observation_source(id, session))
+    }
+}
