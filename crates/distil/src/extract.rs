@@ -167,7 +167,8 @@ fn settle(
     let decided = decisions::decide(&turn, carry);
     carry.close_turn(answered, &decided);
     let worked = !log.edited.is_empty() || log.claims.iter().any(|claim| claim.kind == ClaimKind::Commit);
-    let of_user = |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
+    let of_user =
+        |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
     let stated = claims.iter().any(|claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice));
     let confirmed = recapped && !carry.rules.is_empty() && !carry.options.is_empty();
     if worked || !(stated || confirmed) {
@@ -204,7 +205,8 @@ fn mark_outside(episode: &Episode, claims: &mut [Claim]) {
         lower.starts_with("web") || lower.starts_with("mcp__") || lower.contains("web_")
     };
     let steps = episode.steps.iter().filter(|step| foreign(&step.tool) && !acts::is_ours(&step.tool));
-    let pages: HashSet<[String; 3]> = steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
+    let pages: HashSet<[String; 3]> =
+        steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
     if pages.is_empty() {
         return;
     }

@@ -97,6 +97,7 @@ impl McpFixture {
             now: || Millis(NOW),
             encoder,
             vectors: &|| vectors,
+            agent_notes: &|| true,
             vocabulary: &Vocabulary::default,
         };
         let said = memory.call(tool, arguments)?.to_json(false, true);

@@ -128,3 +128,14 @@ fn unreadable_repository_is_reported() {
     assert!(hint.keys.iter().all(|key| key.starts_with("path:")));
     assert!(unseen.is_some());
 }
+
+#[test]
+fn worktree_that_is_gone_belongs_to_its_repository() {
+    for path in ["/gone/shop/.worktrees/fix-login", "/gone/shop/.claude/worktrees/fix-login/src"] {
+        let hint = identify(Path::new(path));
+        assert_eq!(hint.name, "shop", "{path}");
+        assert_eq!(hint.keys[0], "path:/gone/shop", "{path}");
+        assert!(hint.root.ends_with("worktrees/fix-login"), "{}", hint.root);
+    }
+    assert_eq!(identify(Path::new("/gone/.worktrees")).keys, ["path:/gone/.worktrees"]);
+}
