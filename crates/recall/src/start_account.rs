@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 
+use super::start_rules::says_same_rule;
 use super::{quote, render};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::memory::Origin;
-use claude_mem_store::{AccountRow, RowId, RowKind, SummaryRow};
+use claude_mem_store::{AccountRow, IndexRow, RowId, RowKind, SummaryRow};
 
 /// What is told of the last session.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,15 +58,15 @@ impl LastSession {
         }
     }
 
-    /// Names and texts of its fields, in the order of reading.
-    fn fields(&self) -> Vec<(&'static str, String)> {
+    /// Names and texts of its fields, in the order of reading. What is told as a rule is not repeated.
+    fn fields(&self, rules: &[IndexRow]) -> Vec<(&'static str, String)> {
         match self {
             Self::Account(row) => {
                 let list = |lines: &[String]| lines.join("; ");
                 vec![
                     ("For", row.purpose.clone()),
                     ("Done", list(&row.done)),
-                    ("Decided", list(&row.decided)),
+                    ("Decided", list(&untold(&row.decided, rules))),
                     ("Learned", list(&row.learned)),
                     ("Checked", list(&row.checked)),
                 ]
@@ -83,7 +84,13 @@ impl LastSession {
     }
 
     /// Field by field, empty ones left out.
-    pub(super) fn render(&self, heading: &str, field_chars: usize, zone: &TimeZone) -> String {
+    pub(super) fn render(
+        &self,
+        heading: &str,
+        field_chars: usize,
+        rules: &[IndexRow],
+        zone: &TimeZone,
+    ) -> String {
         let (mut out, source) = (String::new(), render::source(self.origin()));
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -94,7 +101,7 @@ impl LastSession {
             if source.is_empty() { "" } else { " " },
             source
         );
-        for (name, text) in self.fields() {
+        for (name, text) in self.fields(rules) {
             let text = quote::line(&text, field_chars);
             if !text.is_empty() {
                 let _ = writeln!(out, "{name}: {text}");
@@ -102,4 +109,9 @@ impl LastSession {
         }
         out
     }
+}
+
+fn untold(lines: &[String], rules: &[IndexRow]) -> Vec<String> {
+    let is_told = |line: &str| rules.iter().any(|rule| says_same_rule(line, &rule.title));
+    lines.iter().filter(|line| !is_told(line)).cloned().collect()
 }

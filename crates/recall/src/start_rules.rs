@@ -76,6 +76,11 @@ impl TitleWords {
     }
 }
 
+/// Whether two sentences state the same rule.
+pub(super) fn says_same_rule(one: &str, other: &str) -> bool {
+    TitleWords::new(one).says_same(&TitleWords::new(other), SAME_RULE_PERCENT)
+}
+
 /// Drops rows whose title says what an earlier row says, pinned ones excepted.
 pub(super) fn drop_repeated(rows: &mut Vec<IndexRow>, percent: usize) {
     let mut told: Vec<TitleWords> = Vec::new();

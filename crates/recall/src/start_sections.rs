@@ -93,7 +93,10 @@ fn sized(ask: &Ask<'_>, input: &SectionInput<'_>, size: SectionSize) -> StartSec
     let asked = current::render(input.asked, size.field_chars * PROMPT_SHARE / 7);
     let last = input.last.filter(|_| size.field_chars > 0);
     let account = last
-        .map(|last| last.render(&account_heading(ask, last), size.field_chars, ask.zone))
+        .map(|last| {
+            let told = &input.rules[..rules_told];
+            last.render(&account_heading(ask, last), size.field_chars, told, ask.zone)
+        })
         .unwrap_or_default();
     let account_tokens = tokens::estimate(&account);
     let open = render_open_items(ask, &input.open_items[..input.open_items.len().min(size.items)]);

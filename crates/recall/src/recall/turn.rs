@@ -41,7 +41,7 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
 }
 
 /// Share of the words of an earlier prompt that makes it the same asking, in percent.
-const SAME_ASKING_PERCENT: usize = 60;
+const SAME_ASKING_PERCENT: usize = 85;
 
 /// Whether an earlier prompt states something: a question, the same request again or a message of the
 /// client is not knowledge.
