@@ -167,13 +167,11 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What the candidate has of the prompt. `request` is what its session was asked for: the index
-    /// leaves it out of the row, but a decision is about it.
-    pub(super) fn measure(&self, candidate: &Candidate, request: &str) -> Evidence {
+    pub(super) fn measure(&self, candidate: &Candidate) -> Evidence {
         let document = &candidate.document;
         let mut places: Vec<(usize, usize)> = Vec::new();
         let mut place = 0;
-        for field in [&document.title, &document.body, &document.tags, request] {
+        for field in [&document.title, &document.body, &document.tags] {
             for word in words(field) {
                 place += 1;
                 if let Some(&at) = self.terms.get(stem(&word).as_str()) {
@@ -196,7 +194,7 @@ impl<'a> Judge<'a> {
             share: if self.all > 0.0 { worth / self.all } else { 0.0 },
             telling,
             together: self.together(&places),
-            name: self.name_in(candidate, request),
+            name: self.name_in(candidate),
             cosine: candidate.cosine.unwrap_or(0.0),
             governs: false,
             is_brief: self.asking.is_brief,
@@ -219,11 +217,11 @@ impl<'a> Judge<'a> {
         best
     }
 
-    fn name_in(&self, candidate: &Candidate, request: &str) -> Option<NameConfidence> {
+    fn name_in(&self, candidate: &Candidate) -> Option<NameConfidence> {
         if self.asking.names.is_empty() {
             return None;
         }
-        let text = format!("{}\n{}", text_of(candidate), request.to_lowercase());
+        let text = text_of(candidate);
         let names = self.asking.names.iter().zip(&self.everywhere);
         let found = names.filter(|(name, _)| contains_name(&name.text, &text));
         found.map(|(name, everywhere)| if *everywhere { NameConfidence::Hint } else { name.confidence }).max()

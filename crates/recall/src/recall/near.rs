@@ -71,7 +71,7 @@ fn candidates(
         let candidate = &gathered.rows[&RowId::new(hit.kind, hit.row_id)];
         if hit.kind == RowKind::Prompt {
             let own = candidate.document.session == ask.own;
-            if !own && said.len() < SAID_MAX && of_prompt.measure(candidate, "").speaks_for_turn() {
+            if !own && said.len() < SAID_MAX && of_prompt.measure(candidate).speaks_for_turn() {
                 said.push(Said { id: PromptId(hit.row_id), score: hit.score, matched: hit.parts.matched });
             }
             continue;
@@ -87,10 +87,8 @@ fn candidates(
         if own || row.wrong || row.replaced_by.is_some() || !taken.insert(row.id) {
             continue;
         }
-        // The index has a subtitle, unless it repeats the session's request.
-        let request = if candidate.document.body.starts_with(&row.subtitle) { "" } else { &row.subtitle };
         found.push(Near {
-            evidence: of_memory.measure(candidate, request),
+            evidence: of_memory.measure(candidate),
             row,
             score: hit.score,
             matched: hit.parts.matched,
