@@ -48,6 +48,8 @@ pub struct Carry {
     /// What the user laid down in this session, newest last.
     pub(super) rules: VecDeque<String>,
     pub(super) failures: VecDeque<OpenFailure>,
+    /// A file was edited or a commit was made in this session.
+    pub(super) worked: bool,
     /// Open todos and tasks by id.
     pub(super) tasks: BTreeMap<String, String>,
     /// The options that the agent's last message offered.
