@@ -216,7 +216,7 @@ fn persist_session(
                 told += part.episodes.len();
                 let bytes = part.bytes.min(total - advanced);
                 advanced += bytes;
-                persister.add_part(&session.job, *part)?;
+                persister.add_part(&session.job, part)?;
                 progress.advance(bytes);
             }
             ReaderMessage::Unreadable(why) => {
