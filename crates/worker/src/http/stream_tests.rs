@@ -299,11 +299,11 @@ fn foreign_event_ids_are_ignored() {
         "",
         "1",
         "1.2.3",
-        "a.b.c.d.e",
-        "-1.0.0.0.0",
-        "99999999999999999999.0.0.0.0",
-        "0.0.0.0",
-        "0.0.0.0.0.0",
+        "a.b.c.d.e.f",
+        "-1.0.0.0.0.0",
+        "99999999999999999999.0.0.0.0.0",
+        "0.0.0.0.0",
+        "0.0.0.0.0.0.0",
     ] {
         let mut page = StreamClient::open(&stage, Some(odd));
         let next = save(&stage, &format!("After {odd}"));
