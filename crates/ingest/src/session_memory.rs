@@ -116,8 +116,9 @@ impl SessionMemoryWriter<'_> {
             tx.link_claim(self.session, &format!("row:{}", row.id), row.id)?;
         }
         tx.clear_session_claims(self.session)?;
+        let by_model = tx.has_model_observations(self.session)?;
         for episode in episodes {
-            self.append_claims(tx, episode, false)?;
+            self.append_claims(tx, episode, by_model)?;
         }
         let kept: Vec<EpisodeClaims> = tx
             .session_claims(self.session)?
@@ -125,6 +126,9 @@ impl SessionMemoryWriter<'_> {
             .map(|claims| serde_json::from_str(&claims.body))
             .collect::<Result<_, _>>()?;
         let mut memories = consolidator(&kept);
+        if by_model {
+            memories.observations.clear();
+        }
         let mut forgotten = Vec::new();
         for made in &memories.observations {
             let new = &made.observation;

@@ -37,6 +37,12 @@ impl StoreReader<'_> {
         Ok(self.0.prepare_cached(sql)?.query_row([run], |row| row.get(0))?)
     }
 
+    /// Whether a model wrote observations of this session.
+    pub fn has_model_observations(&self, session: SessionId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM observations WHERE session_id = ?1 AND made_by NOT IN ('local', 'hand')";
+        Ok(self.0.prepare_cached(sql)?.exists([session.sql()])?)
+    }
+
     /// Observations of a session that its claims may have made.
     pub fn local_observations(&self, session: SessionId) -> Result<Vec<ObservationId>, StoreError> {
         let sql = "SELECT id FROM observations WHERE session_id = ?1 AND made_by = 'local' ORDER BY id";
