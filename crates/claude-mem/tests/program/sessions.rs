@@ -27,7 +27,15 @@ fn merged() -> Sandbox {
 #[test]
 fn merged_number_leads_to_its_successor() {
     let home = merged();
-    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"
+    #2 Carts lose items: the cookie expires early
+    discovery · 2026-01-31 10:00 · project
+
+      Seen in the shop.
+    [stderr]
+    note: #1 is now part of #2
+    [exit 0]
+    ");
     let pinned = home.mem(&["pin", "1"]).ok();
     assert!(pinned.stdout.contains("pinned #2") && pinned.stderr.contains("now part of #2"), "{pinned}");
     home.mem(&["mark", "useful", "#1"]).ok();
@@ -43,7 +51,11 @@ fn merged_number_leads_to_its_successor() {
 fn withdrawn_number_says_so() {
     let home = merged();
     store(&home).write(|tx| tx.withdraw_observation(ObservationId(2))).expect("withdrawn");
-    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "1"])), @"
+    [stderr]
+    error: #1 was withdrawn by its session
+    [exit 1]
+    ");
 }
 
 fn with_account() -> Sandbox {
@@ -97,8 +109,31 @@ fn with_account() -> Sandbox {
 #[test]
 fn sessions_list_their_accounts() {
     let home = with_account();
-    assert_snapshot!(shown(&home, &home.mem(&["sessions"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["show", "A1"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["sessions"])), @"
+    account  when              outcome  branch  for
+    A1       2026-01-31 09:00  active   cart    Make carts survive a login
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["show", "A1"])), @"
+    A1 Make carts survive a login
+    account · 2026-01-31 09:00 · project · session s1
+
+    for
+      Make carts survive a login
+
+    done
+      - Moved the cart to the server
+
+    decided
+      - Carts live for thirty days
+
+    open
+      - Test the walrus path
+
+    changed
+      src/cart.rs
+    [exit 0]
+    ");
     let found = home.mem(&["search", "walrus"]).ok();
     assert!(found.stdout.contains("A1"), "{found}");
     let json = home.mem(&["sessions", "--json"]).ok().stdout;
@@ -108,9 +143,24 @@ fn sessions_list_their_accounts() {
 #[test]
 fn open_items_are_closed_and_reopened_by_hand() {
     let home = with_account();
-    assert_snapshot!(shown(&home, &home.mem(&["open-items"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["open-items", "close", "1", "--reason", "not needed"])), @"");
-    assert_snapshot!(shown(&home, &home.mem(&["open-items", "--all"])), @"");
+    assert_snapshot!(shown(&home, &home.mem(&["open-items"])), @"
+    id  state  since             what
+    2   open   2026-01-31 09:00  Name the limit
+    1   open   2026-01-31 09:00  Test the walrus path
+    close one: `claude-mem open-items close ID`
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["open-items", "close", "1", "--reason", "not needed"])), @"
+    closed 1  Test the walrus path
+    [exit 0]
+    ");
+    assert_snapshot!(shown(&home, &home.mem(&["open-items", "--all"])), @"
+    id  state           since             what
+    2   open            2026-01-31 09:00  Name the limit
+    1   closed by hand  2026-01-31 09:00  Test the walrus path
+    close one: `claude-mem open-items close ID`
+    [exit 0]
+    ");
     home.mem(&["open-items", "reopen", "1"]).ok();
     let open = home.mem(&["open-items", "--json"]).ok().stdout;
     assert!(open.contains("walrus"), "{open}");

@@ -221,7 +221,7 @@ fn bulk_changes_are_sent_as_missed() {
         })
     });
     saved.unwrap();
-    for mut page in [page, StreamClient::open(&stage, Some("0.0.0.0.0"))] {
+    for mut page in [page, StreamClient::open(&stage, Some("0.0.0.0.0.0"))] {
         let (mut missed, mut told) = (0, 0);
         loop {
             let event = page.next();
