@@ -41,6 +41,7 @@ mod imports;
 mod inbox;
 mod index_merge;
 mod index_rows;
+mod json_column;
 mod leases;
 mod legacy;
 mod list_by_time;
@@ -61,6 +62,7 @@ mod row_kind;
 mod salvage;
 mod schema;
 mod session_claims;
+mod session_snapshot;
 mod session_status;
 mod sessions;
 mod spend;
@@ -72,6 +74,7 @@ mod swap;
 mod transcripts;
 mod transfer;
 mod vectors;
+mod whole_row;
 mod writer;
 
 #[cfg(test)]
@@ -124,7 +127,7 @@ pub use summaries::SummaryRow;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
-    PromptRecord, RowImportOutcome, SessionRecord, SummaryRecord,
+    PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord,
 };
 pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
 pub use writer::StoreWriter;

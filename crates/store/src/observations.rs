@@ -189,7 +189,14 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         page: PageRequest,
     ) -> Result<RowPage<Observation>, StoreError> {
-        let mut clause = filter.observation_clause();
+        let mut clause = RowFilter { session: None, ..filter.clone() }.observation_clause();
+        if let Some(session) = filter.session {
+            // Its own rows, and those that it shares with earlier sessions.
+            clause.and(
+                "session_id = ? OR id IN (SELECT observation_id FROM observation_sources WHERE session_id = ?)",
+                [session.sql(), session.sql()],
+            );
+        }
         for (is_asked, column) in [(filter.pinned, "pinned = 1"), (filter.wrong, "wrong = 1")] {
             if is_asked {
                 clause.and(column, []);

@@ -91,8 +91,11 @@ impl StoreWriter<'_> {
         let reason = if new.is_some() { "merged" } else { "withdrawn" };
         self.tx
             .prepare_cached(
-                "INSERT INTO row_successors (kind, old_id, new_id, reason) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET new_id = excluded.new_id, reason = excluded.reason",
+                "INSERT INTO row_successors (kind, old_id, old_uid, new_id, reason)
+                 SELECT ?1, ?2, uid, ?3, ?4 FROM observations WHERE id = ?2
+                 UNION ALL SELECT ?1, ?2, old_uid, ?3, ?4 FROM row_successors WHERE kind = ?1 AND old_id = ?2
+                 LIMIT 1
+                 ON CONFLICT (kind, old_id) DO UPDATE SET new_id = excluded.new_id, reason = excluded.reason",
             )?
             .execute(params![RowKind::Observation, old.sql(), new.sql(), reason])?;
         if let Some(new) = new {

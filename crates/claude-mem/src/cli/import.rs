@@ -3,8 +3,8 @@
 //! Every import is a numbered run that can be listed and undone. A dry run works on a temporary copy
 //! of the store.
 
-mod progress;
-mod run_import;
+pub(super) mod progress;
+pub(super) mod run_import;
 mod table;
 mod transcripts;
 

@@ -148,5 +148,6 @@ words and how close together; names: identifiers and paths as typed; neighbours:
 date: the time in the query";
 
 fn parse_kind(name: &str) -> Result<RowKind, String> {
-    RowKind::from_name(name).ok_or_else(|| "expected observation, summary, prompt or message".to_owned())
+    RowKind::from_name(name)
+        .ok_or_else(|| "expected observation, summary, prompt, message or account".to_owned())
 }

@@ -27,6 +27,7 @@ mod projects;
 mod queue;
 mod recall;
 mod search;
+mod sessions;
 mod status;
 mod viewer;
 mod worker;

@@ -174,7 +174,7 @@ fn show_timeline_and_recent_print_memories() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["show", "everything"])), @r#"
     [stderr]
-    error: invalid value 'everything' for '<ID>...': "everything" is not an id; ids look like #12, S3, P7 or M9
+    error: invalid value 'everything' for '<ID>...': "everything" is not an id; ids look like #12, S3, P7, M9 or A4
 
     For more information, try '--help'.
     [exit 64]

@@ -84,7 +84,7 @@ pub(super) fn decide(turn: &Turn<'_>, carry: &mut Carry) -> Vec<NewObservation> 
 
 /// Openings by which an agent says again what was settled.
 const RECAP_OPENINGS: &[&str] = &[
-    "to be explicit", "so the contract", "so the rule", "the rule", "recap", "to recap", "quick recap", "final recap", "understood", "settled", "agreed", "got it", "noted",
+    "amended", "updated rule", "updated policy", "to be explicit", "so the contract", "so the rule", "the rule", "recap", "to recap", "quick recap", "final recap", "understood", "settled", "agreed", "got it", "noted",
     "locked in", "confirmed", "to confirm", "final rule", "final policy", "restating", "decision", "decided",
     "verstanden", "zusammengefasst", "vereinbart", "entendido", "acordado", "compris", "convenu", "récapitulatif",
     "了解", "明白", "总结", "承知", "понял", "итог", "решено",

@@ -58,6 +58,11 @@ impl StoreReader<'_> {
         Ok(found.query_row([uid.sql()], |row| row.get(0))?)
     }
 
+    /// Whether the row was merged into another one or withdrawn here.
+    fn has_successor(&self, uid: PublicId) -> Result<bool, StoreError> {
+        Ok(self.0.prepare_cached("SELECT 1 FROM row_successors WHERE old_uid = ?1")?.exists([uid.sql()])?)
+    }
+
     pub fn session_by_uid(&self, uid: PublicId) -> Result<Option<SessionId>, StoreError> {
         let mut found = self.0.prepare_cached("SELECT id FROM sdk_sessions WHERE uid = ?1")?;
         Ok(found.query_row([uid.sql()], |row| row.column(0)).optional()?)
@@ -75,7 +80,7 @@ impl StoreReader<'_> {
         uid: PublicId,
         said: Option<String>,
     ) -> Result<Option<RowImportOutcome>, StoreError> {
-        if self.has_row(kind, uid)? {
+        if self.has_row(kind, uid)? || self.has_successor(uid)? {
             return Ok(Some(RowImportOutcome::AlreadyPresent));
         }
         let gone = self.is_tombstone(&format!("uid:{uid}"))?

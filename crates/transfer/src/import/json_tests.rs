@@ -5,7 +5,9 @@ use claude_mem_capture::settings::HookSettings;
 use claude_mem_core::config::Settings;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, PublicId};
-use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{
+    NewObservation, NewOpenItem, NewSummary, ObservationType, Origin, SessionAccount,
+};
 use claude_mem_store::{
     NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowId, RowKind,
 };
@@ -103,6 +105,40 @@ fn furnished(dir: &Path) -> Store {
             let old = tx.create_observation(&note("Use floats", 1), &place)?;
             let new = tx.create_observation(&note("Use cents", 2), &place)?;
             tx.replace_observation(old, new)?;
+            let other = tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &ClientSessionId("s2".to_owned()),
+                project: Some(project),
+                branch: None,
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at: NOW,
+            })?;
+            tx.add_observation_source(new, other)?;
+            let account = SessionAccount {
+                purpose: "Count money in cents".to_owned(),
+                done: vec!["Moved prices to cents".to_owned()],
+                decided: vec!["Use cents".to_owned()],
+                files_edited: vec!["b.rs".to_owned()],
+                at: NOW,
+                ..SessionAccount::default()
+            };
+            tx.set_session_account(session, &account, &place)?;
+            let item = |claim: &str, text: &str| NewOpenItem {
+                claim: claim.to_owned(),
+                text: text.to_owned(),
+                at: NOW,
+                closed: false,
+            };
+            tx.set_open_items(
+                session,
+                &[item("c1", "Test the rounding"), item("c2", "Migrate prices")],
+                &place,
+            )?;
+            let items = tx.open_items(project, None, 10)?;
+            tx.close_item_by_session(items[0].id, other, "Tested the rounding", Millis(NOW.0 + 9))?;
+            tx.close_item(items[1].id, "not needed", Millis(NOW.0 + 9))?;
             let pinned = ObservationEdit { pinned: Some(true), ..ObservationEdit::default() };
             tx.edit_observation(new, &pinned, Millis(NOW.0 + 50))?;
             let by_hand = NewObservationMeta {
@@ -162,11 +198,13 @@ fn round_trip_loses_nothing() {
     assert_eq!(
         kinds.collect::<Vec<_>>(),
         [
-            ("sessions", 2, 2),
+            ("sessions", 3, 3),
             ("prompts", 2, 2),
             ("messages", 1, 1),
             ("observations", 3, 3),
-            ("summaries", 1, 1)
+            ("summaries", 1, 1),
+            ("accounts", 1, 1),
+            ("open_items", 2, 2)
         ]
     );
     // An imported session is not active in this store.
@@ -277,7 +315,7 @@ fn unreadable_projects_and_tombstones_are_counted() {
     };
     assert_eq!(unreadable("projects"), Some(1));
     assert_eq!(unreadable("tombstones"), Some(1));
-    assert_eq!(unreadable("sessions"), Some(1));
+    assert_eq!(unreadable("sessions"), Some(2));
     let counts = empty.read().counts().unwrap();
     assert_eq!((counts.observations, counts.prompts), (0, 0));
 }

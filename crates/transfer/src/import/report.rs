@@ -23,6 +23,8 @@ pub enum SkipReason {
     Captured,
     ReadBefore,
     NotAskedFor,
+    StillActive,
+    TranscriptGone,
 }
 
 impl SkipReason {
@@ -41,6 +43,8 @@ impl SkipReason {
             Self::Captured => "already captured by hooks",
             Self::ReadBefore => "already read",
             Self::NotAskedFor => "not requested",
+            Self::StillActive => "session still active",
+            Self::TranscriptGone => "transcript no longer there",
         }
     }
 }

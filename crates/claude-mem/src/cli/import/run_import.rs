@@ -12,7 +12,7 @@ use claude_mem_transfer::import;
 use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport};
 
 /// Runs an import on the store, or for a dry run on a temporary copy of it.
-pub(super) fn run_import(
+pub(in crate::cli) fn run_import(
     app: &App,
     dry_run: bool,
     act: impl FnOnce(&mut Store, ImportContext<'_>) -> anyhow::Result<ImportReport>,

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
 use claude_mem_recall::quote;
-use claude_mem_store::{ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord};
+use claude_mem_store::{
+    AccountRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
+};
 
 /// The rows of one session, or of no session.
 #[derive(Default)]
@@ -13,6 +15,7 @@ pub(super) struct SessionContents {
     pub prompts: Vec<PromptRecord>,
     pub observations: Vec<ObservationRecord>,
     pub summaries: Vec<SummaryRecord>,
+    pub account: Option<AccountRecord>,
 }
 
 /// First bytes of every exported file, by which later exports recognise it.
@@ -63,6 +66,9 @@ pub(super) fn session_page(
         let _ = writeln!(text, "- branch: `{}`", one_line(branch));
     }
     let _ = writeln!(text, "- session: {} {}", session.client, one_line(&session.client_session));
+    if let Some(row) = &contents.account {
+        account(&mut text, row);
+    }
     turns(&mut text, contents);
     MarkdownPage { name: format!("{}-{}", day(session.created_at), short_id(session.uid)), text }
 }
@@ -109,6 +115,32 @@ fn turns(text: &mut String, contents: &SessionContents) {
     }
 }
 
+/// The account of the whole session, before its turns.
+fn account(text: &mut String, row: &AccountRecord) {
+    let _ = writeln!(text, "\n## The session\n");
+    paragraph(text, &row.purpose);
+    for (name, lines) in [
+        ("Done", &row.done),
+        ("Learned", &row.learned),
+        ("Decided", &row.decided),
+        ("Checked", &row.checked),
+        ("Open", &row.open),
+    ] {
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "**{name}:**\n");
+        for line in lines {
+            let _ = writeln!(text, "- {}", one_line_unbounded(line));
+        }
+        text.push('\n');
+    }
+    if !row.files_edited.is_empty() {
+        let files: Vec<_> = row.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        let _ = writeln!(text, "_changed {}_", files.join(", "));
+    }
+}
+
 fn prompt(text: &mut String, row: &PromptRecord) {
     let _ = writeln!(text, "\n## {} · {}\n", minute(row.created_at), heading(&row.text));
     for said in row.text.trim().lines() {
@@ -142,6 +174,9 @@ fn observation(text: &mut String, row: &ObservationRecord) {
         details.push(row.concepts.join(", "));
     }
     let marks = [(row.pinned, "pinned"), (row.wrong, "wrong"), (row.replaced_by.is_some(), "replaced")];
+    if row.sessions.len() > 1 {
+        details.push(format!("said in {} sessions", row.sessions.len()));
+    }
     details.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| (*mark).to_owned()));
     let _ = writeln!(text, "_{}_", details.join(" · "));
 }
