@@ -8,13 +8,13 @@
 
 use std::path::Path;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::payload;
 use crate::payload::{ClientPayload, PayloadHeader};
 use crate::transcript;
-use crate::{sanitize, transcript_tail, truncate};
+use crate::truncate::{ToolCallTruncator, TruncatedValue};
+use crate::{sanitize, transcript_tail};
 use claude_mem_core::agents::{CodingAgent, HookEventKind};
 use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody, ProjectHint};
@@ -155,21 +155,21 @@ impl DecodedHookCall<'_> {
 
     fn tool_use(&self, cut: &mut bool) -> EventBody {
         let failed = self.kind == HookEventKind::ToolFailure;
-        let mut part = |raw: Option<&RawValue>, bytes_max| match raw {
-            None => Value::Null,
-            Some(raw) => {
-                let kept = truncate::truncate_json(raw, bytes_max);
-                *cut |= kept.cut;
-                kept.value
-            }
+        let mut truncator = ToolCallTruncator::default();
+        let mut keep = |kept: Option<TruncatedValue>| {
+            let kept = kept?;
+            *cut |= kept.cut;
+            Some(kept.value)
         };
         let wire = self.payload;
+        let input = wire.and_then(|wire| wire.tool_input);
+        let input = keep(input.map(|raw| truncator.input(raw, TOOL_INPUT_BYTES_MAX)));
         let output = wire.and_then(|wire| if failed { wire.error } else { wire.tool_response });
         EventBody::ToolUse {
             tool: self.header.tool.clone().unwrap_or_default(),
             tool_use_id: self.header.tool_use_id.clone(),
-            input: part(wire.and_then(|wire| wire.tool_input), TOOL_INPUT_BYTES_MAX),
-            output: part(output, TOOL_OUTPUT_BYTES_MAX),
+            input: input.unwrap_or_default(),
+            output: keep(output.map(|raw| truncator.output(raw, TOOL_OUTPUT_BYTES_MAX))).unwrap_or_default(),
             failed,
             duration_ms: self.header.duration_ms,
         }

@@ -3,6 +3,7 @@
 //! `build/redact_rules.rs` generates the tables and names the types of this file.
 
 use super::class::{self, ByteClass};
+use super::command::PasswordForm;
 
 /// A rule, as its index in `RULES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,8 +67,22 @@ pub(super) enum AnchorScanner {
     Cookie,
     /// `kind: Secret`
     Manifest,
-    /// Programs with a password option that is not named as such.
+    /// A program or function of `commands.txt`.
     Command,
+    /// `my seed phrase`, `recovery words`
+    SeedPhrase,
+    /// A word for a short number that grants access: a PIN, a one-time code.
+    AccessCode,
+    /// A card or an account by its number.
+    PaymentNumber,
+    /// `log in with`
+    Login,
+    /// A connection string or line with a password in a fixed place.
+    Connection,
+    /// A field that says of its neighbours that one is secret: `"sensitive": true`.
+    Neighbour,
+    /// A character that may hide something from the other scanners.
+    Obscuring,
 }
 
 /// A text that may mark a secret, and the scanner to run there.
@@ -80,14 +95,24 @@ pub(super) struct RuleAnchor {
     pub rule: RuleId,
 }
 
+/// A secret that a program takes.
+#[derive(Debug)]
+pub(super) struct CommandOption {
+    pub program: TextSlice,
+    /// Whether the name may continue with letters: `mysql` is also `mysqldump`.
+    pub open_end: bool,
+    pub option: TextSlice,
+    pub form: PasswordForm,
+}
+
 #[allow(clippy::unreadable_literal, reason = "generated")]
 mod tables {
-    use super::{AnchorScanner, ClassRun, RuleAnchor, RuleId, SecretRule, ShapePiece, TextSlice, class};
+    use super::{AnchorScanner, ClassRun, CommandOption, PasswordForm, RuleAnchor, RuleId, SecretRule, ShapePiece, TextSlice, class};
 
     include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
 }
 
-pub(super) use tables::RULES;
+pub(super) use tables::{COMMANDS, RULES};
 use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
 
 impl RuleId {
@@ -181,6 +206,10 @@ impl AnchorKey {
 }
 
 impl RuleAnchor {
+    pub(super) fn text(&self) -> &'static str {
+        self.text.get()
+    }
+
     pub(super) const fn len(&self) -> usize {
         self.text.length as usize
     }

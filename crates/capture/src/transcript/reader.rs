@@ -14,7 +14,8 @@ use super::lines::has_user_role;
 use super::prompts::{self, UserLine};
 use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
 use super::record::{self, ContentBlock, RecordContent, RecordMessage, TranscriptRecord};
-use crate::{sanitize, truncate};
+use crate::sanitize;
+use crate::truncate::ToolCallTruncator;
 use claude_mem_core::agents::WARMUP_PROMPT;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
@@ -331,8 +332,9 @@ impl<'r> TranscriptReader<'r> {
         if settings.touches_ignored_path(&[input, output], cwd.as_deref(), self.rules.home) {
             return;
         }
-        let input = input.map(|raw| truncate::truncate_json(raw, TOOL_INPUT_BYTES_MAX));
-        let output = output.map(|raw| truncate::truncate_json(raw, TOOL_OUTPUT_BYTES_MAX));
+        let mut truncator = ToolCallTruncator::default();
+        let input = input.map(|raw| truncator.input(raw, TOOL_INPUT_BYTES_MAX));
+        let output = output.map(|raw| truncator.output(raw, TOOL_OUTPUT_BYTES_MAX));
         let cut = [&input, &output].into_iter().flatten().any(|kept| kept.cut);
         let mut event = self.build_event(
             at,
