@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::payload;
 use crate::payload::{ClientPayload, PayloadHeader};
+use crate::private_word_mask::mask_private_words;
 use crate::transcript;
 use crate::truncate::{ToolCallTruncator, TruncatedValue};
 use crate::{sanitize, transcript_tail};
@@ -21,7 +22,7 @@ use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use claude_mem_core::source::TextSource;
-use claude_mem_redact::HeadTailLimit;
+use claude_mem_redact::{HeadTailLimit, PrivateWords};
 
 /// One hook call as far as it could be decoded.
 #[derive(Debug)]
@@ -81,8 +82,24 @@ impl DecodedHookCall<'_> {
         self.payload.map_or([None; 3], |wire| [wire.tool_input, wire.tool_response, wire.error])
     }
 
+    /// The whole prompt, with its private blocks; never to be stored.
+    pub fn raw_prompt(&self) -> Option<std::borrow::Cow<'_, str>> {
+        self.text_field(|wire| wire.prompt)
+    }
+
     /// Builds the event to capture. `None` if nothing of this call may be captured.
     pub fn normalize(
+        &self,
+        silence: TurnSuppression,
+        project: Option<ProjectHint>,
+        private_words: &PrivateWords,
+    ) -> Option<NormalizedEvent> {
+        let mut normalized = self.normalize_body(silence, project)?;
+        mask_private_words(&mut normalized.event.body, private_words);
+        Some(normalized)
+    }
+
+    fn normalize_body(
         &self,
         silence: TurnSuppression,
         project: Option<ProjectHint>,

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use claude_mem_core::agents::CLAUDE_CODE;
@@ -18,7 +18,7 @@ fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
         payload: wire.as_ref(),
         at: Micros(1),
     };
-    call.normalize(silence, None)
+    call.normalize(silence, None, &PrivateWords::default())
 }
 
 fn body(payload: &serde_json::Value) -> Option<EventBody> {

@@ -3,12 +3,14 @@
 //!
 //! A hook lives for two milliseconds. Building an automaton of the rules in every process would
 //! cost a tenth of that, so the tables are made here: the rules themselves, the anchors by which
-//! a scanner notices them, and a bitmap that says of three bytes "no anchor begins like this".
+//! a scanner notices them, and a bitmap that says of four bytes "no anchor begins like this".
 
 use std::fmt::Write as _;
 
-/// Bits of the bitmap, as a power of two. Must agree with `src/rules.rs`.
-const FILTER_BITS_LOG2: u32 = 14;
+/// Bits of the bitmap of four bytes, as a power of two.
+const FILTER_BITS_LOG2: u32 = 16;
+/// Bits of the bitmap of anchors that have only three bytes.
+const SHORT_BITS_LOG2: u32 = 13;
 const FILTER_FACTOR: u32 = 0x9E37_79B1;
 /// Slots of the hash table behind the bitmap, as a power of two.
 const SLOTS_LOG2: u32 = 11;
@@ -62,7 +64,7 @@ struct CommandSource {
 }
 
 pub(super) fn tables(source: &str, commands: &str) -> Result<String, String> {
-    let commands = parse_commands(commands)?;
+    let mut commands = parse_commands(commands)?;
     let mut rules: Vec<RuleSource> = Vec::new();
     for (number, line) in source.lines().enumerate() {
         let line = line.trim_end();
@@ -88,6 +90,7 @@ pub(super) fn tables(source: &str, commands: &str) -> Result<String, String> {
     }
     let rule = rules.iter_mut().find(|rule| rule.name == "command-password");
     let rule = rule.ok_or("no rule for commands")?;
+    commands.sort_by(|a, b| a.program.cmp(&b.program));
     let mut last = "";
     for command in &commands {
         if command.program != last {
@@ -110,14 +113,19 @@ fn parse_commands(source: &str) -> Result<Vec<CommandSource>, String> {
         let (program, forms) = line.split_once(" = ").ok_or_else(|| failed("no form"))?;
         let (program, open_end) = match program.strip_suffix('*') {
             Some(program) => (program.to_owned(), true),
-            // An anchor needs three bytes.
-            None if program.len() < 3 => (format!("{program} "), false),
+            // The more bytes an anchor has, the rarer it is.
+            None if program.len() < 4 => (format!("{program} "), false),
             None => (program.to_owned(), false),
         };
         for entry in forms.split(", ") {
             let (option, form) = entry.rsplit_once(' ').unwrap_or(("", entry));
             let form = form_variant(form).ok_or_else(|| failed("unknown form"))?;
-            commands.push(CommandSource { program: program.clone(), open_end, option: option.to_owned(), form });
+            commands.push(CommandSource {
+                program: program.clone(),
+                open_end,
+                option: option.to_owned(),
+                form,
+            });
         }
     }
     Ok(commands)
@@ -126,8 +134,8 @@ fn parse_commands(source: &str) -> Result<Vec<CommandSource>, String> {
 fn form_variant(form: &str) -> Option<String> {
     Some(match form {
         "arg1" | "arg2" | "arg3" | "arg4" => format!("Arg({})", &form[3..]),
-        "next" | "glued" | "either" | "user" | "percent" | "comma" | "slash" | "cookie" | "assign" | "last"
-        | "chosen" | "quoted" | "call" | "stdin" | "typed" => form[..1].to_uppercase() + &form[1..],
+        "next" | "glued" | "either" | "user" | "percent" | "comma" | "slash" | "cookie" | "assign"
+        | "last" | "chosen" | "quoted" | "call" | "stdin" | "typed" => form[..1].to_uppercase() + &form[1..],
         _ => return None,
     })
 }
@@ -234,11 +242,10 @@ fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
         .collect();
     // The longest anchor first: `sk-ant-` before `sk-`.
     anchors.sort_by_key(|(key, rule, a)| (*key, std::cmp::Reverse(a.text.len()), *rule));
-    let mut filter = vec![0_u64; (1 << FILTER_BITS_LOG2) / 64];
-    for (key, ..) in &anchors {
-        let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
-        filter[bit as usize / 64] |= 1 << (bit % 64);
-    }
+    let texts_of = |short: bool| {
+        anchors.iter().map(|(_, _, a)| a.text.as_bytes()).filter(move |text| (text.len() < 4) == short)
+    };
+    let (long, short) = (filter(texts_of(false), FILTER_BITS_LOG2), filter(texts_of(true), SHORT_BITS_LOG2));
     let slots = slots(anchors.iter().map(|(key, ..)| *key));
     let mut texts = TextPool::default();
     let mut pieces: Vec<String> = Vec::new();
@@ -255,10 +262,23 @@ fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
     let _ = writeln!(out, "pub(in super::super) static TEXTS: &str = {:?};", texts.0);
     let _ = writeln!(out, "pub(in super::super) static SLOTS: [u16; {}] = {slots:?};", slots.len());
     let _ = writeln!(out, "pub(in super::super) const SLOTS_LOG2: u32 = {SLOTS_LOG2};");
-    let _ = writeln!(out, "pub(in super::super) static FILTER: [u64; {}] = {filter:?};", filter.len());
+    let _ = writeln!(out, "pub(in super::super) static FILTER: [u8; {}] = {long:?};", long.len());
+    let _ = writeln!(out, "pub(in super::super) static SHORT_FILTER: [u8; {}] = {short:?};", short.len());
+    let _ = writeln!(out, "pub(in super::super) const SHORT_BITS_LOG2: u32 = {SHORT_BITS_LOG2};");
     let _ = writeln!(out, "pub(in super::super) const FILTER_BITS_LOG2: u32 = {FILTER_BITS_LOG2};");
     let _ = writeln!(out, "pub(in super::super) const FILTER_FACTOR: u32 = {FILTER_FACTOR};");
     out
+}
+
+/// A bitmap of the keys of anchors, in little-endian order: their first `4` bytes, or the only three.
+fn filter<'a>(anchors: impl Iterator<Item = &'a [u8]>, bits_log2: u32) -> Vec<u8> {
+    let mut filter = vec![0_u8; (1 << bits_log2) / 8];
+    for anchor in anchors {
+        let key = anchor.iter().take(4).rev().fold(0, |key: u32, b| key << 8 | u32::from(b | 0x20));
+        let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - bits_log2);
+        filter[bit as usize / 8] |= 1 << (bit % 8);
+    }
+    filter
 }
 
 /// An open hash table: for each key one more than the index of its first anchor, in the first

@@ -97,12 +97,17 @@ fn name_bytes(anchor: &RuleAnchor) -> usize {
 /// The name around an anchor, if it may be the header of a column of a table.
 pub(super) fn header_name(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<std::ops::Range<usize>> {
     let (start, end) = name_around(bytes, at, name_bytes(anchor))?;
-    let after = end + class::run(&bytes[end..], class::ALPHA, 0);
-    let after = after + usize::from(matches!(bytes.get(after), Some(b'"' | b'\'' | b'`')));
+    let after = end + usize::from(matches!(bytes.get(end), Some(b'"' | b'\'' | b'`')));
     let spaces = bytes[after..].iter().take(64).take_while(|b| **b == b' ').count();
-    let ends_cell = matches!(bytes.get(after + spaces), None | Some(b'|' | b',' | b';' | b'\t' | b'\n' | b'\r' | b')'));
-    // `Secret access key`: the last word decides.
-    (ends_cell || spaces > 1).then_some(start..end)
+    let ends_cell =
+        matches!(bytes.get(after + spaces), None | Some(b'|' | b',' | b';' | b'\t' | b'\n' | b'\r' | b')'));
+    let starts_cell = matches!(
+        bytes[..start].last(),
+        None | Some(b' ' | b'\n' | b'\t' | b'|' | b',' | b';' | b'(' | b'"' | b'\'' | b'`')
+    );
+    // `Secret access key`: a weak word may end a name that promises more.
+    (starts_cell && (ends_cell || spaces > 1) && names::promise(&bytes[start..end]).is_some())
+        .then_some(start..end)
 }
 
 /// The value of an object that the name belongs to: `"db_password": {"value": "…"}`, or

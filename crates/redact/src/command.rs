@@ -6,7 +6,8 @@
 use super::class;
 use super::judge::is_chosen;
 use super::literal::{self, opening_quote_at};
-use super::rules::{COMMANDS, RuleAnchor, RuleId};
+use super::reference::is_placeholder;
+use super::rules::{RuleAnchor, RuleId, command_options};
 use super::shape::word_begins;
 use super::shell_words::{self, ShellWord};
 use super::value::{self, ValueRandomness};
@@ -47,25 +48,29 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
     if capitals && !bytes[at..].starts_with(name.as_bytes()) {
         return None;
     }
-    let starts = bytes[at] == b'-' || opens_call && name.starts_with(|c: char| c.is_ascii_uppercase()) || word_begins(bytes, at) && (opens_call || !follows_joint(bytes, at));
+    let starts = bytes[at] == b'-'
+        || opens_call && name.starts_with(|c: char| c.is_ascii_uppercase())
+        || word_begins(bytes, at) && (opens_call || !follows_joint(bytes, at));
     if !starts {
         return None;
     }
-    let entries = || COMMANDS.iter().filter(|entry| entry.program.get() == name);
-    let open_end = entries().any(|entry| entry.open_end);
-    let ended = !name.ends_with(|c: char| c.is_ascii_alphanumeric()) || bytes.get(after).is_none_or(|b| !class::has(class::URL, *b) && *b != b'.');
+    let entries = command_options(name);
+    let open_end = entries.iter().any(|entry| entry.open_end);
+    let ended = !name.ends_with(|c: char| c.is_ascii_alphanumeric())
+        || bytes.get(after).is_none_or(|b| !class::has(class::URL, *b) && *b != b'.');
     if !open_end && !ended {
         return None;
     }
     let after = after + if open_end { class::run(&bytes[after..], class::TILDE, 16) } else { 0 };
     let mut words = None;
-    entries().find_map(|entry| {
+    entries.iter().find_map(|entry| {
         let (start, end) = match entry.form {
             PasswordForm::Call => call(bytes, after),
             PasswordForm::Stdin => {
                 let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
                 let option = entry.option.get();
-                let asked = option.is_empty() || words.iter().any(|word| word.slice(bytes).starts_with(option.as_bytes()));
+                let asked = option.is_empty()
+                    || words.iter().any(|word| word.slice(bytes).starts_with(option.as_bytes()));
                 asked.then(|| piped(bytes, at).or_else(|| here_string(bytes, words))).flatten()
             }
             form => {
@@ -95,7 +100,9 @@ fn argument(bytes: &[u8], words: &[ShellWord], option: &[u8], form: PasswordForm
             return chosen_word(bytes, *word);
         }
         PasswordForm::Typed => {
-            let typed = words.first().filter(|word| [b"\\r\"".as_slice(), b"\\n\""].iter().any(|end| word.slice(bytes).ends_with(end)))?;
+            let typed = words.first().filter(|word| {
+                [b"\\r\"".as_slice(), b"\\n\""].iter().any(|end| word.slice(bytes).ends_with(end))
+            })?;
             return chosen_word(bytes, *typed);
         }
         PasswordForm::Slash => return words.iter().find_map(|word| user_and_password(bytes, *word, b'/')),
@@ -119,13 +126,18 @@ fn argument(bytes: &[u8], words: &[ShellWord], option: &[u8], form: PasswordForm
         }
         let rest = ShellWord { start: word.start + option.len(), ..*word };
         let found = match text.get(option.len()) {
-            None if form != PasswordForm::Glued => words.get(i + 1).and_then(|next| value(bytes, *next, form)),
+            None if form != PasswordForm::Glued => {
+                words.get(i + 1).and_then(|next| value(bytes, *next, form))
+            }
             Some(b'=') if form != PasswordForm::Glued => {
                 value(bytes, ShellWord { start: rest.start + 1, ..rest }, form)
             }
             Some(_) if matches!(form, PasswordForm::Glued | PasswordForm::Either) => secret_word(bytes, rest),
             // `-uNAME:SECRET`
-            Some(_) if option.len() == 2 && !matches!(form, PasswordForm::Next | PasswordForm::Chosen | PasswordForm::Quoted) => {
+            Some(_)
+                if option.len() == 2
+                    && !matches!(form, PasswordForm::Next | PasswordForm::Chosen | PasswordForm::Quoted) =>
+            {
                 value(bytes, rest, form)
             }
             _ => None,
@@ -180,7 +192,11 @@ fn chosen_word(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
 fn is_secret(value: &[u8]) -> bool {
     let weight = value::classify_value(value);
     let word = weight == ValueRandomness::Word && value_form::is_common(value);
-    value.len() >= 3 && value[0] != b'-' && weight > ValueRandomness::NotSecret && !word
+    value.len() >= 3
+        && value[0] != b'-'
+        && weight > ValueRandomness::NotSecret
+        && !word
+        && !is_placeholder(value)
 }
 
 /// The password of `NAME:PASSWORD`, with the given separator.

@@ -16,7 +16,8 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &str) -> Option<(usize,
         "]:587" | "]:465" | "]:25" => mail_line(bytes, at + anchor.len())?,
         _ => password_line(bytes, at + anchor.len())?,
     };
-    (end > start && value::classify_value(&bytes[start..end]) > ValueRandomness::NotSecret).then_some((start, end, CONNECTION))
+    (end > start && value::classify_value(&bytes[start..end]) > ValueRandomness::NotSecret)
+        .then_some((start, end, CONNECTION))
 }
 
 /// `user:password@tcp(host:3306)/name`
@@ -54,8 +55,10 @@ fn password_line(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     let line = &line[..line.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(line.len())];
     let mut colons = line.iter().enumerate().filter(|(_, b)| **b == b':').map(|(i, _)| i);
     let (name, user) = (colons.next()?, colons.next()?);
-    let is_name = |text: &[u8]| !text.is_empty() && text.iter().all(|b| class::has(class::TILDE, *b) || *b == b'*');
+    let is_name =
+        |text: &[u8]| !text.is_empty() && text.iter().all(|b| class::has(class::TILDE, *b) || *b == b'*');
     let password = &line[user + 1..];
     let one_word = !password.iter().any(u8::is_ascii_whitespace);
-    (is_name(&line[..name]) && is_name(&line[name + 1..user]) && one_word).then_some((from + user + 1, from + line.len()))
+    (is_name(&line[..name]) && is_name(&line[name + 1..user]) && one_word)
+        .then_some((from + user + 1, from + line.len()))
 }

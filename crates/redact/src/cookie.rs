@@ -27,8 +27,8 @@ pub(super) fn secret_at(bytes: &[u8], end: usize) -> Option<(usize, usize, RuleI
     if !looked.split(|b| *b == b';').any(is_secret) {
         return None;
     }
-    let stop = open
-        .map_or_else(|| header_end(bytes, start, usize::MAX), |open| literal::literal_end(bytes, open));
+    let stop =
+        open.map_or_else(|| header_end(bytes, start, usize::MAX), |open| literal::literal_end(bytes, open));
     Some((start, stop, COOKIE))
 }
 

@@ -17,7 +17,9 @@ const PRIVATE_KEY: RuleId = RuleId::named("private-key");
 const BOT_TOKEN: RuleId = RuleId::named("bot-token");
 
 /// Every run of this length contains a byte at a multiple of it.
-const STRIDE_BYTES: usize = 20;
+const STRIDE_BYTES: usize = 23;
+/// Minimum length of a generated value.
+const GENERATED_BYTES_MIN: usize = 20;
 /// Minimum length of an encoded text.
 const ENCODED_BYTES_MIN: usize = 40;
 /// How much of a decoded text is searched.
@@ -38,7 +40,7 @@ pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     let mut at = STRIDE_BYTES - 1;
     while let Some(&byte) = bytes.get(at) {
-        if !class::has(RUN, byte) {
+        if !class::has(RUN, byte) || !may_be_long(bytes, at) {
             at += STRIDE_BYTES;
             continue;
         }
@@ -56,6 +58,12 @@ pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
     }
 }
 
+/// Whether the run around `at` may have the minimum length: then it reaches half of it to one side.
+fn may_be_long(bytes: &[u8], at: usize) -> bool {
+    let of_run = |at: usize| bytes.get(at).is_some_and(|b| class::has(RUN, *b));
+    of_run(at + 11) && of_run(at + 7) && of_run(at + 3) || of_run(at - 11) && of_run(at - 7) && of_run(at - 3)
+}
+
 /// The secret in the run at `bytes[start..end]`.
 fn secret_run(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize, RuleId)> {
     if let Some(end) = bot_token(bytes, start, end) {
@@ -68,7 +76,12 @@ fn secret_run(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize, R
         return Some(found);
     }
     // `NAME=` and `data:…,` before the text, `sha512-` before a checksum.
-    let start = start + bytes[start..end].iter().rposition(|b| *b == b'=').filter(|sign| start + sign + 3 < end).map_or(0, |sign| sign + 1);
+    let start = start
+        + bytes[start..end]
+            .iter()
+            .rposition(|b| *b == b'=')
+            .filter(|sign| start + sign + 3 < end)
+            .map_or(0, |sign| sign + 1);
     if end - start < ENCODED_BYTES_MIN {
         return None;
     }
@@ -96,11 +109,16 @@ fn environment_value(bytes: &[u8], start: usize, end: usize) -> Option<(usize, u
         && name[0].is_ascii_uppercase()
         && name.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_');
     let ends = bytes.get(end).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'\\'));
-    let own_word = matches!(bytes[..start].last(), None | Some(b'\n' | b' ' | b'\t' | b'"' | b'\'')) || bytes[..start].ends_with("→".as_bytes());
+    let own_word = matches!(bytes[..start].last(), None | Some(b'\n' | b' ' | b'\t' | b'"' | b'\''))
+        || bytes[..start].ends_with("→".as_bytes());
     let varied = value.iter().any(u8::is_ascii_lowercase)
         && value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_digit);
-    let generated = is_name && ends && own_word && varied && value.len() >= STRIDE_BYTES
+    let generated = is_name
+        && ends
+        && own_word
+        && varied
+        && value.len() >= GENERATED_BYTES_MIN
         && value::classify_value(value) == ValueRandomness::Random
         && !is_identifier_name(name);
     generated.then_some((start + sign + 1, end, HIGH_ENTROPY))
@@ -116,7 +134,10 @@ fn is_identifier_name(name: &[u8]) -> bool {
 /// Where a bot's token ends that starts with the run: an id in base64, a time and a signature.
 fn bot_token(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let id = end - start;
-    if !(23..=28).contains(&id) || !matches!(bytes[start], b'M' | b'N' | b'O') || bytes.get(end) != Some(&b'.') {
+    if !(23..=28).contains(&id)
+        || !matches!(bytes[start], b'M' | b'N' | b'O')
+        || bytes.get(end) != Some(&b'.')
+    {
         return None;
     }
     let time = class::run(&bytes[end + 1..], class::URL, 8);
@@ -151,15 +172,22 @@ fn is_hex_text(run: &[u8]) -> bool {
 /// The text of hexadecimal digits; empty if it is none.
 fn decode_hex(run: &[u8]) -> String {
     let digit = |b: u8| char::from(b).to_digit(16).unwrap_or(0) as u8;
-    let bytes: Vec<u8> = run.chunks_exact(2).take(DECODED_BYTES_MAX).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
+    let bytes: Vec<u8> = run
+        .chunks_exact(2)
+        .take(DECODED_BYTES_MAX)
+        .map(|pair| digit(pair[0]) << 4 | digit(pair[1]))
+        .collect();
     if is_text(&bytes) { String::from_utf8(bytes).unwrap_or_default() } else { "\u{0}".to_owned() }
 }
 
 /// Whether the run starts like a text in base64.
 fn is_base64_text(run: &[u8]) -> bool {
     let mut decoded = Vec::with_capacity(PROBE_BYTES);
-    decode_base64(&run[..PROBE_BYTES / 3 * 4], &mut decoded);
-    decoded.len() >= PROBE_BYTES - 3 && is_text(&decoded)
+    run[..PROBE_BYTES / 3 * 4].chunks_exact(4).all(|digits| {
+        decoded.clear();
+        decode_base64(digits, &mut decoded);
+        decoded.len() == 3 && is_text(&decoded)
+    })
 }
 
 /// The decoded text of the run and of the lines that continue it, and where they end.
@@ -187,7 +215,9 @@ fn decode_lines(bytes: &[u8], start: usize, end: usize) -> (String, usize) {
 fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
     match bytes.get(end..)? {
         [b'\r', b'\n', ..] | [b'\\', b'n', ..] => Some(end + 2),
-        [b'\n', rest @ ..] => Some(end + 1 + rest.iter().take(16).take_while(|b| matches!(b, b' ' | b'\t')).count()),
+        [b'\n', rest @ ..] => {
+            Some(end + 1 + rest.iter().take(16).take_while(|b| matches!(b, b' ' | b'\t')).count())
+        }
         _ => None,
     }
 }
@@ -236,7 +266,11 @@ fn key_lines(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize, Ru
         }
     }
     let rest = bytes[stop..].trim_ascii_start();
-    (lines >= KEY_LINES_MIN && !rest.starts_with(b"-----END") && !rest.starts_with(b"=")).then_some((start, stop, PRIVATE_KEY))
+    (lines >= KEY_LINES_MIN && !rest.starts_with(b"-----END") && !rest.starts_with(b"=")).then_some((
+        start,
+        stop,
+        PRIVATE_KEY,
+    ))
 }
 
 /// Whether a header that is not followed by its end stands shortly before.

@@ -41,20 +41,53 @@ impl ExpectedSecret {
     pub(super) fn from_siblings(fields: &Map<String, Value>) -> Option<Self> {
         let is = |key: &str, names: &[&str]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
         let by_field = |(key, field): (&String, &Value)| {
-            if is(key, &["sensitive", "secret", "masked", "isSecret", "secure"]) && field == &Value::Bool(true) {
+            if is(key, &["sensitive", "secret", "masked", "isSecret", "secure"])
+                && field == &Value::Bool(true)
+            {
                 return Some(Self::PASSWORD);
             }
             let text = field.as_str()?;
             if text.len() > DESCRIPTION_BYTES_MAX {
                 None
-            } else if is(key, &["name", "key", "k", "header", "parameter", "parameterName", "param", "variable", "var", "env", "property"])
-            {
+            } else if is(
+                key,
+                &[
+                    "name",
+                    "key",
+                    "k",
+                    "header",
+                    "parameter",
+                    "parameterName",
+                    "param",
+                    "variable",
+                    "var",
+                    "env",
+                    "property",
+                ],
+            ) {
                 Self::from_description(text)
             } else if is(
                 key,
                 &[
-                    "id", "label", "field", "selector", "element", "placeholder", "title", "question", "prompt", "locator",
-                    "target", "description", "secretName", "secret_name", "arn", "path", "column", "attribute", "setting",
+                    "id",
+                    "label",
+                    "field",
+                    "selector",
+                    "element",
+                    "placeholder",
+                    "title",
+                    "question",
+                    "prompt",
+                    "locator",
+                    "target",
+                    "description",
+                    "secretName",
+                    "secret_name",
+                    "arn",
+                    "path",
+                    "column",
+                    "attribute",
+                    "setting",
                 ],
             ) {
                 Self::from_description(text).map(Self::relaxed)
@@ -77,7 +110,10 @@ impl ExpectedSecret {
 
     /// By a description: `Password field`, `#login input[name=password]`, `CONCEALED`.
     fn from_description(text: &str) -> Option<Self> {
-        if ["concealed", "securestring", "secureString", "random_password"].iter().any(|known| text.eq_ignore_ascii_case(known)) {
+        if ["concealed", "securestring", "secureString", "random_password"]
+            .iter()
+            .any(|known| text.eq_ignore_ascii_case(known))
+        {
             return Some(Self::PASSWORD);
         }
         let mut text = text;
@@ -119,7 +155,9 @@ impl ExpectedSecret {
             Self::Secret(NamePromise::Password, _) | Self::Authorization | Self::Cookies => {
                 !is_descriptive_name(name)
             }
-            Self::Secret(..) => names::is_qualifier(name.as_bytes()) || neighbour::is_value_name(name.as_bytes()),
+            Self::Secret(..) => {
+                names::is_qualifier(name.as_bytes()) || neighbour::is_value_name(name.as_bytes())
+            }
         };
         passes.then(|| self.relaxed())
     }

@@ -39,9 +39,30 @@ pub(super) fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<(u8
 
 /// The length of a verb that says what the value is, in a few languages: `the password is …`.
 fn copula(rest: &[u8]) -> Option<usize> {
-    const VERBS: &str = "is was are ist lautet lautete heißt es est sera è é jest to är er este je on olan это";
-    let length = rest.iter().take(16).position(|b| *b == b' ')?;
-    let verb = VERBS.split(' ').any(|verb| rest[..length].eq_ignore_ascii_case(verb.as_bytes()));
+    if !rest.first().is_some_and(|b| b"iwalehsjt".contains(b) || !b.is_ascii()) {
+        return None;
+    }
+    let length = rest.iter().take(10).position(|b| *b == b' ')?;
+    let verb = matches!(
+        &rest[..length],
+        b"is"
+            | b"was"
+            | b"are"
+            | b"ist"
+            | b"lautet"
+            | b"lautete"
+            | b"hei\xc3\x9ft"
+            | b"es"
+            | b"est"
+            | b"sera"
+            | b"\xc3\xa8"
+            | b"\xc3\xa9"
+            | b"jest"
+            | b"to"
+            | b"este"
+            | b"je"
+            | b"\xc3\xa4r"
+    );
     (verb && rest.len() > length + 1).then_some(length)
 }
 
@@ -60,8 +81,11 @@ pub(super) fn follow_on(bytes: &[u8], at: usize) -> Option<AssignedValue> {
     // `token, value = …` is a list of variables.
     let apart = rest[..skipped].iter().any(|b| matches!(b, b'\n' | b'"' | b'\''));
     let quoted_name = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
+    if skipped == 0 || !(apart || quoted_name) {
+        return None;
+    }
     let length = class::run(&rest[skipped..], class::WORD, 16);
-    if skipped == 0 || !(apart || quoted_name) || !neighbour::is_value_name(&rest[skipped..skipped + length]) {
+    if !neighbour::is_value_name(&rest[skipped..skipped + length]) {
         return None;
     }
     let mut here = at + skipped + length;

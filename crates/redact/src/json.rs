@@ -50,7 +50,9 @@ impl JsonRedactor {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => self.string(text, expect),
             Value::Array(items) if expect.is_none() && is_lines(items) => self.lines(items),
-            Value::Array(items) if expect.is_none() && items.len() > 1 && items.iter().all(Value::is_array) => {
+            Value::Array(items)
+                if expect.is_none() && items.len() > 1 && items.iter().all(Value::is_array) =>
+            {
                 let header = items[0].as_array().cloned().unwrap_or_default();
                 self.table(&header, &mut items[1..]);
                 items.iter_mut().for_each(|item| self.value(item, None));
@@ -120,7 +122,8 @@ impl JsonRedactor {
     /// Masks the arguments of a command that is given as a list: `["mysql", "-psecret"]`.
     fn arguments(&mut self, items: &mut [Value]) {
         let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-        if words.iter().any(|word| word.contains(['\n', ' '])) {
+        let options = words.iter().any(|word| word.starts_with('-'));
+        if !options || words.iter().any(|word| word.contains(['\n', ' '])) {
             return;
         }
         let spans = super::secrets::find(&words.join(" "));
@@ -160,7 +163,9 @@ impl JsonRedactor {
         let Some(command) = fields.get("command").filter(|command| command.is_string()).cloned() else {
             return;
         };
-        if let Some(arguments) = fields.get_mut("args").and_then(Value::as_array_mut).filter(|items| is_lines(items)) {
+        if let Some(arguments) =
+            fields.get_mut("args").and_then(Value::as_array_mut).filter(|items| is_lines(items))
+        {
             arguments.insert(0, command);
             self.arguments(arguments);
             arguments.remove(0);
@@ -169,8 +174,14 @@ impl JsonRedactor {
 
     /// Finds the header and the rows of a table among the fields of an object.
     fn tables(&mut self, fields: &mut Map<String, Value>) {
-        let named = |names: &[&str]| names.iter().find(|name| fields.get(**name).is_some_and(Value::is_array)).map(|name| (*name).to_owned());
-        let header = named(&["columns", "fields", "headers", "header", "columnNames", "column_names", "schema"]);
+        let named = |names: &[&str]| {
+            names
+                .iter()
+                .find(|name| fields.get(**name).is_some_and(Value::is_array))
+                .map(|name| (*name).to_owned())
+        };
+        let header =
+            named(&["columns", "fields", "headers", "header", "columnNames", "column_names", "schema"]);
         let rows = named(&["rows", "data", "values", "records", "result", "results"]);
         if let (Some(header), Some(rows)) = (header, rows) {
             let header = fields[&header].as_array().cloned().unwrap_or_default();
@@ -199,7 +210,9 @@ impl JsonRedactor {
             self.in_output = is_output(key);
             if manifest && (key == "data" || key == "stringData") {
                 if let Value::Object(data) = value {
-                    data.values_mut().for_each(|secret| *secret = Value::String("[redacted:kubernetes-secret]".to_owned()));
+                    data.values_mut().for_each(|secret| {
+                        *secret = Value::String("[redacted:kubernetes-secret]".to_owned())
+                    });
                     self.masked += 1;
                 }
                 continue;
@@ -251,13 +264,17 @@ fn is_value(key: &str) -> bool {
 
 /// Whether the field may hold what was typed into the thing that its siblings describe.
 fn is_text(key: &str) -> bool {
-    const NAMES: [&str; 9] = ["text", "content", "input", "answer", "response", "secret", "keys", "data", "reply"];
+    const NAMES: [&str; 9] =
+        ["text", "content", "input", "answer", "response", "secret", "keys", "data", "reply"];
     NAMES.iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
 /// Whether the field holds what a tool printed or read.
 fn is_output(key: &str) -> bool {
-    matches!(key, "stdout" | "content" | "contents" | "text" | "output" | "result" | "data" | "body" | "message")
+    matches!(
+        key,
+        "stdout" | "content" | "contents" | "text" | "output" | "result" | "data" | "body" | "message"
+    )
 }
 
 /// Whether the field holds a path or URL, whose query part may contain a key.

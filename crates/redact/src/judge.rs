@@ -3,6 +3,7 @@
 use super::assigned_value::ValueContext;
 use super::class;
 use super::names::NamePromise;
+use super::reference::is_placeholder;
 use super::rules::RuleId;
 use super::scheme;
 use super::value::{self, ValueRandomness};
@@ -19,11 +20,28 @@ pub(super) fn judge(promise: NamePromise, place: ValueContext, value: &[u8]) -> 
     if weight == ValueRandomness::NotSecret || place == ValueContext::Expression {
         return None;
     }
+    let rule = judge_weight(promise, place, value, weight)?;
+    (!is_placeholder(value)).then_some(rule)
+}
+
+fn judge_weight(
+    promise: NamePromise,
+    place: ValueContext,
+    value: &[u8],
+    weight: ValueRandomness,
+) -> Option<RuleId> {
     match promise {
         NamePromise::Password => is_password(place, value, weight).then_some(PASSWORD),
         NamePromise::Maybe => {
-            let assigns = value.iter().position(|b| *b == b'=').is_some_and(|sign| value[..sign].iter().all(u8::is_ascii_alphabetic));
-            let fits = if place == ValueContext::Juxtaposed { value::is_strong(value) } else { is_chosen(value, weight) };
+            let assigns = value
+                .iter()
+                .position(|b| *b == b'=')
+                .is_some_and(|sign| value[..sign].iter().all(u8::is_ascii_alphabetic));
+            let fits = if place == ValueContext::Juxtaposed {
+                value::is_strong(value)
+            } else {
+                is_chosen(value, weight)
+            };
             (fits && !assigns).then_some(PASSWORD)
         }
         NamePromise::Token => is_token(place, value, weight).then_some(SECRET),

@@ -37,6 +37,7 @@ mod pem;
 mod place;
 mod plain_view;
 mod private;
+mod private_words;
 mod prose;
 mod query;
 mod redacted_text;
@@ -61,6 +62,7 @@ pub use json::{json, json_output};
 pub use output_secrecy::OutputSecrecy;
 pub use path::path;
 pub use private::{StrippedText, strip as private};
+pub use private_words::PrivateWords;
 pub use redacted_text::{RedactedText, is_clean, secrets, text};
 #[doc(hidden)]
 pub use samples::{RuleSample, rule_samples};
@@ -78,6 +80,10 @@ mod path_tests;
 #[cfg(test)]
 mod private_tests;
 #[cfg(test)]
+mod private_words_tests;
+#[cfg(test)]
 mod properties_tests;
 #[cfg(test)]
 mod rules_tests;
+#[cfg(test)]
+mod secret_places_tests;

@@ -83,7 +83,8 @@ fn starts_item(line: &[u8], indent_bytes: usize) -> bool {
 
 /// Whether the line is this key and nothing else, at this indentation.
 fn is_key(line: &[u8], indent_bytes: usize, key: &[u8]) -> bool {
-    indent(line) == indent_bytes && line[indent_bytes..].trim_ascii_end().starts_with(key)
+    indent(line) == indent_bytes
+        && line[indent_bytes..].trim_ascii_end().starts_with(key)
         && (key == b"kind:" || line[indent_bytes..].trim_ascii_end().len() == key.len())
 }
 
@@ -121,7 +122,11 @@ fn json_data(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
             let quoted = bytes[found - 1] == b'"';
             let joint = bytes[from..object_end].iter().take_while(|b| b" \t\r\n\":\\".contains(b)).count();
             let open = from + joint;
-            if !quoted || joint == 0 || bytes.get(open) != Some(&b'{') || object_start(bytes, found) != Some(object) {
+            if !quoted
+                || joint == 0
+                || bytes.get(open) != Some(&b'{')
+                || object_start(bytes, found) != Some(object)
+            {
                 continue;
             }
             let end = self::object_end(bytes, open).unwrap_or(object_end);

@@ -29,7 +29,9 @@ pub(super) fn promise(name: &[u8]) -> Option<NamePromise> {
     let owner = words.next().unwrap_or_default();
     let mut folded = [0; WORD_BYTES_MAX];
     let last = fold(last, &mut folded)?;
-    for noun in ["password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort", "pwd", "passw"] {
+    for noun in
+        ["password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort", "pwd", "passw"]
+    {
         if last.ends_with(noun) {
             return Some(NamePromise::Password);
         }
@@ -64,7 +66,8 @@ pub(super) fn promise(name: &[u8]) -> Option<NamePromise> {
 
 /// Whether the word is glued to a short form of password: `requirepass`, `bindpw`, `wpapsk`.
 fn ends_like_a_password(word: &str) -> bool {
-    const OTHER: [&str; 8] = ["compass", "bypass", "trespass", "encompass", "overpass", "surpass", "underpass", "multipass"];
+    const OTHER: [&str; 8] =
+        ["compass", "bypass", "trespass", "encompass", "overpass", "surpass", "underpass", "multipass"];
     let glued = ["pass", "pw", "psk"].iter().any(|end| word.len() > end.len() && word.ends_with(end));
     glued && !OTHER.iter().any(|other| word.ends_with(other))
 }

@@ -16,8 +16,20 @@ const REACH_BYTES: usize = 1500;
 
 /// Names of fields that hold the value of an object.
 const VALUE_NAMES: [&str; 14] = [
-    "value", "val", "v", "result", "plaintext", "secretstring", "secretvalue", "secret_value", "string_value",
-    "stringvalue", "payload", "password", "default", "current",
+    "value",
+    "val",
+    "v",
+    "result",
+    "plaintext",
+    "secretstring",
+    "secretvalue",
+    "secret_value",
+    "string_value",
+    "stringvalue",
+    "payload",
+    "password",
+    "default",
+    "current",
 ];
 
 /// Whether a field of this name holds the value of its object.
@@ -45,7 +57,9 @@ pub(super) fn secret_inside(bytes: &[u8], open: usize) -> Option<(usize, usize, 
 fn value_in(bytes: &[u8], range: Range<usize>) -> Option<(usize, usize, RuleId)> {
     let mut here = range.start;
     while here < range.end {
-        let Some(open) = opening_quote_at(bytes, here).filter(|open| open.start == here || bytes[here] == b'\\') else {
+        let Some(open) =
+            opening_quote_at(bytes, here).filter(|open| open.start == here || bytes[here] == b'\\')
+        else {
             here += 1;
             continue;
         };

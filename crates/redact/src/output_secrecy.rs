@@ -52,48 +52,61 @@ impl OutputSecrecy {
 
     /// By the path of a file.
     pub fn from_path(path: &str) -> Self {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        if HARMLESS_ENDINGS.split_ascii_whitespace().any(|ending| name.ends_with(ending)) {
+        if is_harmless_file(path) {
             return Self::Ordinary;
         }
-        let files = sources().filter(|(_, kind, _)| *kind == "file");
-        let found = files.filter(|(_, _, pattern)| match pattern.strip_prefix('/') {
-            Some(_) => path.contains(pattern),
-            None if pattern.contains('/') => path.ends_with(pattern),
-            None => matches_glob(name, pattern),
-        });
-        found.map(|(secrecy, ..)| secrecy).max().unwrap_or_default()
+        let files = sources().filter(|(_, kind, pattern)| *kind == "file" && matches_path(path, pattern));
+        files.map(|(secrecy, ..)| secrecy).max().unwrap_or_default()
     }
 
-    /// By a command line: the strictest of its pipelines.
+    /// By a command line: the strictest of its commands whose output is printed.
     pub(super) fn from_command(command: &str) -> Self {
         let command = &command[..command.floor_char_boundary(COMMAND_BYTES_MAX)];
-        let pipelines = command.split(['\n', ';']).flat_map(|line| line.split("&&")).flat_map(|line| line.split("||"));
-        pipelines.map(Self::from_pipeline).max().unwrap_or_default()
+        let pipelines =
+            command.split(['\n', ';']).flat_map(|line| line.split("&&")).flat_map(|line| line.split("||"));
+        let commands: Vec<Vec<&str>> = pipelines.flat_map(printing_commands).collect();
+        let files: Vec<&str> = commands
+            .iter()
+            .filter(|words| words.first().is_some_and(|program| is_one_of(program, READERS)))
+            .flat_map(|words| &words[1..])
+            .map(|word| word.trim_matches(['"', '\'', '<', '(', ')', '`']))
+            .filter(|word| !word.starts_with('-') && !is_harmless_file(word))
+            .collect();
+        let by_source = sources().filter(|(_, kind, pattern)| match *kind {
+            "command" => commands.iter().any(|words| matches_words(words, pattern)),
+            _ => files.iter().any(|file| matches_path(file, pattern)),
+        });
+        let by_source = by_source.map(|(secrecy, ..)| secrecy).max();
+        by_source.max(commands.iter().filter_map(|words| by_variable(words)).max()).unwrap_or_default()
     }
+}
 
-    fn from_pipeline(pipeline: &str) -> Self {
-        let commands: Vec<Vec<&str>> = pipeline.split('|').map(words).collect();
-        let reduced = commands.last().and_then(|words| words.first()).is_some_and(|program| is_one_of(program, REDUCERS));
-        let redirected = commands.last().is_some_and(|words| words.iter().any(|word| word.starts_with('>') && !word.starts_with(">&")));
-        if reduced || redirected {
-            return Self::Ordinary;
-        }
-        commands.iter().map(|words| Self::from_words(words)).max().unwrap_or_default()
-    }
+/// The commands of a pipeline whose output reaches the agent.
+fn printing_commands(pipeline: &str) -> Vec<Vec<&str>> {
+    let commands: Vec<Vec<&str>> = pipeline.split('|').map(words).filter(|words| !words.is_empty()).collect();
+    let Some(last) = commands.last() else {
+        return commands;
+    };
+    let redirected = last.iter().any(|word| word.starts_with('>') && !word.starts_with(">&"));
+    if redirected || is_one_of(last[0], REDUCERS) { Vec::new() } else { commands }
+}
 
-    fn from_words(words: &[&str]) -> Self {
-        let Some(program) = words.first() else {
-            return Self::Ordinary;
-        };
-        let commands = sources().filter(|(_, kind, _)| *kind == "command");
-        let by_command = commands.filter(|(_, _, pattern)| matches_words(words, pattern)).map(|(secrecy, ..)| secrecy).max();
-        let by_file = if is_one_of(program, READERS) {
-            words[1..].iter().map(|word| Self::from_path(word.trim_matches(['"', '\'', '<', '(', ')', '`']))).max()
-        } else {
-            None
-        };
-        by_command.max(by_file).max(by_variable(words)).unwrap_or_default()
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn is_harmless_file(path: &str) -> bool {
+    HARMLESS_ENDINGS.split_ascii_whitespace().any(|ending| path.ends_with(ending))
+}
+
+fn matches_path(path: &str, pattern: &str) -> bool {
+    if pattern.starts_with('/') {
+        path.contains(pattern)
+    } else if pattern.contains('/') {
+        path.ends_with(pattern)
+    } else {
+        matches_glob(file_name(path), pattern)
     }
 }
 
@@ -131,23 +144,41 @@ fn sources() -> impl Iterator<Item = (OutputSecrecy, &'static str, &'static str)
 fn words(command: &str) -> Vec<&str> {
     let mut words: Vec<&str> = command.split_ascii_whitespace().collect();
     let before = |word: &str| {
-        let assigns = word.split_once('=').is_some_and(|(name, _)| name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit()));
-        matches!(word, "sudo" | "time" | "command" | "exec" | "nohup" | "$" | "(" | "{" | "then" | "do" | "!" | "-E") || assigns
+        let assigns = word.split_once('=').is_some_and(|(name, _)| {
+            name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit())
+        });
+        matches!(
+            word,
+            "sudo" | "time" | "command" | "exec" | "nohup" | "$" | "(" | "{" | "then" | "do" | "!" | "-E"
+        ) || assigns
     };
     while words.first().is_some_and(|word| before(word)) {
         words.remove(0);
     }
     // `docker exec name program …`, `ssh host program …`
     let remote = match words.as_slice() {
-        ["docker" | "podman" | "kubectl", "exec", ..] => words.iter().skip(2).position(|word| is_one_of(word, READERS) || *word == "printenv" || *word == "env").map(|at| at + 2),
-        ["ssh", ..] => words.iter().skip(2).position(|word| is_one_of(word.trim_matches(['"', '\'']), READERS)).map(|at| at + 2),
+        ["docker" | "podman" | "kubectl", "exec", ..] => words
+            .iter()
+            .skip(2)
+            .position(|word| is_one_of(word, READERS) || *word == "printenv" || *word == "env")
+            .map(|at| at + 2),
+        ["ssh", ..] => words
+            .iter()
+            .skip(2)
+            .position(|word| is_one_of(word.trim_matches(['"', '\'']), READERS))
+            .map(|at| at + 2),
         _ => None,
     };
     if let Some(at) = remote {
         words.drain(..at);
     }
     if let Some(program) = words.first_mut() {
-        *program = program.rsplit('/').next().unwrap_or(program).trim_start_matches(['"', '\'', '(', '`']).trim_start_matches("$(");
+        *program = program
+            .rsplit('/')
+            .next()
+            .unwrap_or(program)
+            .trim_start_matches(['"', '\'', '(', '`'])
+            .trim_start_matches("$(");
     }
     words
 }
@@ -187,7 +218,9 @@ fn matches_glob(text: &str, pattern: &str) -> bool {
             };
             match rest.split_once('*') {
                 None => text.ends_with(rest),
-                Some((middle, end)) => text.find(middle).is_some_and(|at| text[at + middle.len()..].ends_with(end)),
+                Some((middle, end)) => {
+                    text.find(middle).is_some_and(|at| text[at + middle.len()..].ends_with(end))
+                }
             }
         }
     }

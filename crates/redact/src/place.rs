@@ -17,7 +17,10 @@ pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<Assig
     }
     if bytes.get(here) == Some(&b' ') && start > 0 && bytes[start - 1] == b'<' {
         let tag = &bytes[here..bytes.len().min(here + TAG_BYTES_MAX)];
-        return element(bytes, here + tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')? + 1);
+        return element(
+            bytes,
+            here + tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')? + 1,
+        );
     }
     here += usize::from(bytes.get(here) == Some(&b']'));
     if let Some(value) = joint::follow_on(bytes, here) {
@@ -107,7 +110,8 @@ fn value_start(bytes: &[u8], at: usize, sign: u8) -> Option<usize> {
     let next = next + 1;
     let indented = next + blanks(bytes, next);
     let quoted = || opening_quote_at(bytes, indented).is_some();
-    (indented > next && (block > 0 || quoted() || sign == b':' && is_lone_value(bytes, indented))).then_some(indented)
+    (indented > next && (block > 0 || quoted() || sign == b':' && is_lone_value(bytes, indented)))
+        .then_some(indented)
 }
 
 /// Whether the line at `start` holds one word that no key is: letters and digits mixed, no colon.

@@ -23,7 +23,8 @@ impl PlainView {
     /// Reads `text`. `None` if nothing in it is hidden.
     pub(super) fn read(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
-        let mut view = Self { text: String::with_capacity(text.len()), sources: Vec::with_capacity(text.len()) };
+        let mut view =
+            Self { text: String::with_capacity(text.len()), sources: Vec::with_capacity(text.len()) };
         let mut here = 0;
         while let Some(&byte) = bytes.get(here) {
             let hidden = match byte {
@@ -37,7 +38,8 @@ impl PlainView {
                 continue;
             }
             if matches!(byte, b'\\' | b'%')
-                && let Some((c, length)) = glyph::ascii_escape(&bytes[here..]).filter(|(c, _)| !matches!(c, b'/' | b'<' | b'>'))
+                && let Some((c, length)) =
+                    glyph::ascii_escape(&bytes[here..]).filter(|(c, _)| !matches!(c, b'/' | b'<' | b'>'))
             {
                 view.push(char::from(c), here, here + length);
                 here += length;
@@ -70,10 +72,10 @@ impl PlainView {
         self.sources.extend(std::iter::repeat_n((start as u32, end as u32), c.len_utf8()));
     }
 
-    /// The same secret in the original text.
-    pub(super) fn original(&self, span: SecretSpan) -> SecretSpan {
-        let start = self.sources[span.start].0 as usize;
-        let end = self.sources[span.end - 1].1 as usize;
+    /// The same secret in the original text, of which the view starts at `offset`.
+    pub(super) fn original(&self, span: SecretSpan, offset: usize) -> SecretSpan {
+        let start = offset + self.sources[span.start].0 as usize;
+        let end = offset + self.sources[span.end - 1].1 as usize;
         SecretSpan { start, end, rule: span.rule }
     }
 

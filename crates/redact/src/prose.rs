@@ -32,7 +32,11 @@ pub(super) fn seed_phrase(bytes: &[u8], end: usize) -> Option<SecretMatch> {
         (None, Some(gap)) => end + gap + 1,
         (None, None) => return None,
     };
-    start += bytes[start..].iter().take(GAP_BYTES_MAX).take_while(|b| b.is_ascii_whitespace() || b"\"'`:".contains(b)).count();
+    start += bytes[start..]
+        .iter()
+        .take(GAP_BYTES_MAX)
+        .take_while(|b| b.is_ascii_whitespace() || b"\"'`:".contains(b))
+        .count();
     let (mut here, mut words) = (start, 0);
     let mut stop = start;
     loop {
@@ -76,12 +80,20 @@ pub(super) fn access_code(bytes: &[u8], at: usize, end: usize) -> Option<SecretM
     let length = class::run(&bytes[start..], class::DIGIT, 12);
     let mut stop = start + length;
     // `482 913`
-    if length == 3 && matches!(bytes.get(stop), Some(b' ' | b'-')) && class::run(&bytes[stop + 1..], class::DIGIT, 4) == 3 {
+    if length == 3
+        && matches!(bytes.get(stop), Some(b' ' | b'-'))
+        && class::run(&bytes[stop + 1..], class::DIGIT, 4) == 3
+    {
         stop += 4;
     }
     let digits = bytes[start..stop].iter().filter(|b| b.is_ascii_digit()).count();
     let ends = bytes.get(stop).is_none_or(|b| !class::has(class::WORD, *b));
-    let least = if bytes[at..end].eq_ignore_ascii_case(b"cvc") || bytes[at..end].eq_ignore_ascii_case(b"cvv") { 3 } else { 4 };
+    let least = if bytes[at..end].eq_ignore_ascii_case(b"cvc") || bytes[at..end].eq_ignore_ascii_case(b"cvv")
+    {
+        3
+    } else {
+        4
+    };
     ((least..=10).contains(&digits) && ends).then_some((start, stop, ACCESS_CODE))
 }
 
@@ -100,7 +112,11 @@ pub(super) fn payment_number(bytes: &[u8], at: usize, end: usize) -> Option<Secr
     let text = bytes[start..start + length].trim_ascii_end();
     // A date or a code may follow without a sign between.
     let ends = |stop: &usize| !text.get(*stop).is_some_and(u8::is_ascii_digit);
-    (0..=text.len()).rev().filter(ends).find(|stop| is_card_number(&text[..*stop])).map(|stop| (start, start + stop, PAYMENT_NUMBER))
+    (0..=text.len())
+        .rev()
+        .filter(ends)
+        .find(|stop| is_card_number(&text[..*stop]))
+        .map(|stop| (start, start + stop, PAYMENT_NUMBER))
 }
 
 /// Whether these are the digits of a card, in groups or not, with the right check digit.
@@ -124,13 +140,20 @@ fn is_card_number(text: &[u8]) -> bool {
 /// An IBAN with the right check digits.
 fn account_number(bytes: &[u8], end: usize) -> Option<SecretMatch> {
     let near = &bytes[end..bytes.len().min(end + GAP_BYTES_MAX)];
-    let start = end + near.windows(4).position(|w| {
-        w[0].is_ascii_uppercase() && w[1].is_ascii_uppercase() && w[2].is_ascii_digit() && w[3].is_ascii_digit()
-    })?;
+    let start = end
+        + near.windows(4).position(|w| {
+            w[0].is_ascii_uppercase()
+                && w[1].is_ascii_uppercase()
+                && w[2].is_ascii_digit()
+                && w[3].is_ascii_digit()
+        })?;
     let of_number = |b: &&u8| b.is_ascii_uppercase() || b.is_ascii_digit() || **b == b' ';
     let length = bytes[start..].iter().take(42).take_while(of_number).count();
     let text = bytes[start..start + length].trim_ascii_end();
-    (15..=text.len()).rev().find(|stop| is_iban(&text[..*stop])).map(|stop| (start, start + stop, PAYMENT_NUMBER))
+    (15..=text.len())
+        .rev()
+        .find(|stop| is_iban(&text[..*stop]))
+        .map(|stop| (start, start + stop, PAYMENT_NUMBER))
 }
 
 fn is_iban(text: &[u8]) -> bool {
@@ -139,7 +162,11 @@ fn is_iban(text: &[u8]) -> bool {
         return false;
     }
     let rest = signs[4..].iter().chain(&signs[..4]).fold(0_u32, |rest, &b| {
-        if b.is_ascii_digit() { (rest * 10 + u32::from(b - b'0')) % 97 } else { (rest * 100 + u32::from(b - b'A' + 10)) % 97 }
+        if b.is_ascii_digit() {
+            (rest * 10 + u32::from(b - b'0')) % 97
+        } else {
+            (rest * 100 + u32::from(b - b'A' + 10)) % 97
+        }
     });
     rest == 1
 }
@@ -162,7 +189,9 @@ pub(super) fn login(bytes: &[u8], end: usize) -> Option<SecretMatch> {
         }
         // `admin/password`, `admin:password`
         let sign = word.iter().position(|b| matches!(b, b'/' | b':')).filter(|sign| *sign > 0)?;
-        let address = word[sign..].starts_with(b"://") || word[sign + 1..].contains(&b'/') || !is_mixed(&word[sign + 1..]);
+        let address = word[sign..].starts_with(b"://")
+            || word[sign + 1..].contains(&b'/')
+            || !is_mixed(&word[sign + 1..]);
         if address { None } else { is_password(start + sign + 1, stop) }
     })
 }
@@ -190,7 +219,10 @@ impl Iterator for LineWords<'_> {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let skipped = self.bytes[self.here..].iter().take_while(|b| b.is_ascii_whitespace() || b"'\"`(".contains(b)).count();
+        let skipped = self.bytes[self.here..]
+            .iter()
+            .take_while(|b| b.is_ascii_whitespace() || b"'\"`(".contains(b))
+            .count();
         let start = self.here + skipped;
         let length = self.bytes[start..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
         self.here = start + length;

@@ -105,15 +105,28 @@ pub(super) struct CommandOption {
     pub form: PasswordForm,
 }
 
+/// The options of the program of this name.
+pub(super) fn command_options(program: &str) -> &'static [CommandOption] {
+    let first = COMMANDS.partition_point(|entry| entry.program.get() < program);
+    let length = COMMANDS[first..].iter().take_while(|entry| entry.program.get() == program).count();
+    &COMMANDS[first..first + length]
+}
+
 #[allow(clippy::unreadable_literal, reason = "generated")]
 mod tables {
-    use super::{AnchorScanner, ClassRun, CommandOption, PasswordForm, RuleAnchor, RuleId, SecretRule, ShapePiece, TextSlice, class};
+    use super::{
+        AnchorScanner, ClassRun, CommandOption, PasswordForm, RuleAnchor, RuleId, SecretRule, ShapePiece,
+        TextSlice, class,
+    };
 
     include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
 }
 
-pub(super) use tables::{COMMANDS, RULES};
-use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
+pub(super) use tables::RULES;
+use tables::{
+    ANCHORS, COMMANDS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SHORT_BITS_LOG2, SHORT_FILTER, SLOTS,
+    SLOTS_LOG2, TEXTS,
+};
 
 impl RuleId {
     pub(super) fn rule(self) -> &'static SecretRule {
@@ -167,19 +180,23 @@ impl TextSlice {
 pub(super) struct AnchorKey(u32);
 
 impl AnchorKey {
+    /// Bytes of a key.
+    pub(super) const BYTES: usize = 3;
+
+    /// The key of the first three bytes.
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
-        bytes.iter().fold(Self::default(), |key, &byte| key.next(byte))
+        Self(bytes.iter().take(Self::BYTES).fold(0, |key, &byte| key << 8 | u32::from(byte | 0x20)))
     }
 
-    /// The key one byte further.
-    pub(super) const fn next(self, byte: u8) -> Self {
-        Self((self.0 << 8 | (byte | 0x20) as u32) & 0x00FF_FFFF)
-    }
-
-    /// Whether an anchor may start with these bytes. A bitmap test, usually false.
-    pub(super) fn may_anchor(self) -> bool {
-        let bit = self.0.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
-        FILTER[bit as usize / 64] >> (bit % 64) & 1 != 0
+    /// Whether an anchor may start with this window of four bytes. Two bitmap tests, usually false.
+    #[inline]
+    pub(super) fn may_anchor(window: [u8; 4]) -> bool {
+        let key = u32::from_le_bytes(window) | 0x2020_2020;
+        let long = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
+        let short = (key & 0x00FF_FFFF).wrapping_mul(FILTER_FACTOR) >> (32 - SHORT_BITS_LOG2);
+        let long = FILTER[long as usize / 8] >> (long % 8);
+        let short = SHORT_FILTER[short as usize / 8] >> (short % 8);
+        (long | short) & 1 != 0
     }
 
     /// The anchors at the start of `bytes`, longest first.

@@ -37,11 +37,28 @@ pub(super) fn mask(text: &str, secrecy: OutputSecrecy) -> Option<(String, u32)> 
 /// Whether the source said that there is nothing.
 fn is_error(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default().to_ascii_lowercase();
-    let start = ["error", "fatal", "usage:", "failed", "warning", "not found", "unable", "cannot", "permission denied"];
+    let start = [
+        "error",
+        "fatal",
+        "usage:",
+        "failed",
+        "warning",
+        "not found",
+        "unable",
+        "cannot",
+        "permission denied",
+    ];
     start.iter().any(|word| first.starts_with(word))
-        || ["no such file", "does not exist", "command not found", "permission denied", "not exist", "(notfound)"]
-            .iter()
-            .any(|word| first.contains(word))
+        || [
+            "no such file",
+            "does not exist",
+            "command not found",
+            "permission denied",
+            "not exist",
+            "(notfound)",
+        ]
+        .iter()
+        .any(|word| first.contains(word))
 }
 
 /// Masks the value of a line, or the line.
@@ -56,7 +73,8 @@ fn mask_line(line: &str, secrecy: OutputSecrecy) -> Option<String> {
         return Some([before, &rest[..start], MASK, &rest[end..]].concat());
     }
     if secrecy == OutputSecrecy::Values
-        && let Some(cell) = body.split(',').map(|cell| cell.trim_matches(['"', ' '])).find(|cell| is_generated_cell(cell))
+        && let Some(cell) =
+            body.split(',').map(|cell| cell.trim_matches(['"', ' '])).find(|cell| is_generated_cell(cell))
         && body.contains(',')
     {
         return Some(line.replacen(cell, MASK, 1));
@@ -75,7 +93,9 @@ fn is_value(line: &str) -> bool {
     let bytes = line.as_bytes();
     match value::classify_value(bytes) {
         ValueRandomness::NotSecret => false,
-        ValueRandomness::Word => line.len() >= 6 && !line.ends_with(':') && !line.bytes().all(|b| b.is_ascii_uppercase()),
+        ValueRandomness::Word => {
+            line.len() >= 6 && !line.ends_with(':') && !line.bytes().all(|b| b.is_ascii_uppercase())
+        }
         ValueRandomness::Mixed | ValueRandomness::Random => true,
     }
 }
@@ -92,7 +112,9 @@ fn line_number(line: &str) -> usize {
 
 /// The value in `name = value`, if it looks like a secret.
 fn assigned(line: &str, secrecy: OutputSecrecy) -> Option<(usize, usize)> {
-    let sign = line.find(['=', ':']).or_else(|| line.trim_start().find([' ', '\t']).map(|at| at + line.len() - line.trim_start().len()))?;
+    let sign = line.find(['=', ':']).or_else(|| {
+        line.trim_start().find([' ', '\t']).map(|at| at + line.len() - line.trim_start().len())
+    })?;
     let name = line[..sign].trim().trim_matches(['"', '\'']);
     let of_name = |c: char| c.is_alphanumeric() || "_-.@/ ".contains(c);
     if name.is_empty() || name.len() > 64 || !name.chars().all(of_name) || line[sign..].starts_with("://") {
@@ -107,11 +129,14 @@ fn assigned(line: &str, secrecy: OutputSecrecy) -> Option<(usize, usize)> {
             // A number, a word, a path or a host is ordinary; the rules judge names that promise more.
             let bytes = value.as_bytes();
             (judge(NamePromise::Token, ValueContext::Quoted, bytes).is_some()
-                || is_chosen(bytes, value::classify_value(bytes)) && bytes.iter().any(|b| b"!#$%^&*".contains(b)))
+                || is_chosen(bytes, value::classify_value(bytes))
+                    && bytes.iter().any(|b| b"!#$%^&*".contains(b)))
                 && !value.contains("://")
                 && !is_host(value)
         }
-        _ => value.len() >= LINE_BYTES_MIN && value::classify_value(value.as_bytes()) >= ValueRandomness::Mixed,
+        _ => {
+            value.len() >= LINE_BYTES_MIN && value::classify_value(value.as_bytes()) >= ValueRandomness::Mixed
+        }
     };
     secret.then_some((start, start + value.len()))
 }

@@ -1,13 +1,14 @@
 //! Finds secrets in one pass and masks them.
 //!
-//! A sliding window of three bytes is tested against a bitmap of all anchors; scanners run only
+//! A sliding window of four bytes is tested against a bitmap of all anchors; scanners run only
 //! where it reports a possible anchor. Ordinary text costs a few instructions per byte and no
 //! allocation.
 
-use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
 use super::plain_view::PlainView;
+use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
 use super::{
-    assign, class, command, connection, console, cookie, encoded, manifest, neighbour, pem, prose, query, scheme, shape, table, url,
+    assign, class, command, connection, console, cookie, encoded, manifest, neighbour, pem, prose, query,
+    scheme, shape, table, url,
 };
 
 /// A secret at `text[start..end]`, and the rule that found it.
@@ -32,6 +33,8 @@ impl SecretSpan {
 
 const MASK_START: &str = "[redacted:";
 const MASK_END: &str = "]";
+/// How far around a place that may hide a secret the text is read as a person sees it.
+const HIDDEN_BYTES_MAX: usize = 1024;
 /// A secret of at least this length may have been examined only in part.
 const JUDGED_BYTES_MIN: usize = 400;
 /// Maximum masking rounds: masking one secret can reveal the shape of another, rarely more than
@@ -43,11 +46,9 @@ pub(super) fn find(text: &str) -> Vec<SecretSpan> {
     let mut scan = scan(text);
     encoded::find(text, &mut scan.spans);
     console::find(text, &mut scan.spans);
-    if scan.obscured || hides_text(text.as_bytes()) {
-        if let Some(view) = PlainView::read(text) {
-            let hidden = self::scan(&view.text).spans;
-            scan.spans.extend(hidden.into_iter().map(|span| view.original(span)));
-        }
+    scan.obscured.extend(hiding_places(text.as_bytes()));
+    if !scan.obscured.is_empty() {
+        find_hidden(text, &mut scan);
     }
     merged(scan.spans)
 }
@@ -57,10 +58,33 @@ pub(super) fn contains_secret(text: &str) -> bool {
     !scan(text).spans.is_empty()
 }
 
-/// Whether a control character stands inside a word.
-fn hides_text(bytes: &[u8]) -> bool {
+/// Finds the secrets around the places where something may hide them.
+fn find_hidden(text: &str, scan: &mut AnchorScan) {
+    scan.obscured.sort_unstable();
+    let mut read_until = 0;
+    let places = std::mem::take(&mut scan.obscured);
+    for (i, &place) in places.iter().enumerate() {
+        if place < read_until {
+            continue;
+        }
+        // One window for all places that are near each other.
+        let near = |(before, after): &(usize, usize)| after - before <= HIDDEN_BYTES_MAX;
+        let pairs = places[i..].iter().copied().zip(places[i + 1..].iter().copied());
+        let last = pairs.take_while(near).last().map_or(place, |(_, last)| last);
+        let start = text.floor_char_boundary(place.saturating_sub(HIDDEN_BYTES_MAX).max(read_until));
+        let end = text.ceil_char_boundary((last + HIDDEN_BYTES_MAX).min(text.len()));
+        read_until = end;
+        if let Some(view) = PlainView::read(&text[start..end]) {
+            let hidden = self::scan(&view.text).spans;
+            scan.spans.extend(hidden.into_iter().map(|span| view.original(span, start)));
+        }
+    }
+}
+
+/// Where a control character stands inside a word.
+fn hiding_places(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let of_word = |b: Option<&u8>| b.is_some_and(|b| class::has(class::URL, *b));
-    memchr::memchr2_iter(0, 0x1b, bytes).any(|at| {
+    memchr::memchr2_iter(0, 0x1b, bytes).filter(move |&at| {
         let length = claude_mem_core::glyph::terminal_sequence(&bytes[at..]).unwrap_or(1);
         of_word(bytes[..at].last()) && of_word(bytes.get(at + length))
     })
@@ -70,8 +94,8 @@ fn hides_text(bytes: &[u8]) -> bool {
 #[derive(Default)]
 struct AnchorScan {
     spans: Vec<SecretSpan>,
-    /// Something in the text may hide a secret from the scanners.
-    obscured: bool,
+    /// Where something in the text may hide a secret from the scanners.
+    obscured: Vec<usize>,
 }
 
 /// Runs the scanners at all anchors of `text`.
@@ -96,21 +120,26 @@ fn scan(text: &str) -> AnchorScan {
     }
 }
 
-/// The first secret whose anchor ends in `text[from..until]`, and where to continue.
+/// The first secret whose anchor starts in `text[from..until]`, and where to continue.
 fn next_secret(text: &str, from: usize, until: usize, scan: &mut AnchorScan) -> Option<(SecretSpan, usize)> {
     let bytes = text.as_bytes();
-    // The anchor may begin up to two bytes earlier.
-    let mut key = AnchorKey::from_bytes(&bytes[from.saturating_sub(2)..from]);
     let mut here = from;
-    for &byte in bytes.get(from..until)? {
-        key = key.next(byte);
-        here += 1;
-        if key.may_anchor()
-            && here >= 3
-            && let Some(span) = match_anchors(text, here - 3, key, scan)
-        {
-            return Some((span, here));
+    while here < until {
+        let mut start = here;
+        while let Some(window) = bytes[start..].first_chunk::<4>().filter(|_| start < until) {
+            if AnchorKey::may_anchor(*window) {
+                break;
+            }
+            start += 1;
         }
+        // An anchor at the end may be shorter than the window.
+        if start >= until || start + AnchorKey::BYTES > bytes.len() {
+            return None;
+        }
+        if let Some(span) = match_anchors(text, start, AnchorKey::from_bytes(&bytes[start..]), scan) {
+            return Some((span, start + 1));
+        }
+        here = start + 1;
     }
     None
 }
@@ -161,6 +190,7 @@ pub(super) fn replace(text: &str, spans: &[SecretSpan]) -> String {
 }
 
 /// The secret found by an anchor at `start`, if any.
+#[inline(never)]
 fn match_anchors(text: &str, start: usize, key: AnchorKey, scan: &mut AnchorScan) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     key.anchors(&bytes[start..]).find_map(|anchor| {
@@ -217,7 +247,9 @@ fn run_scanner(
     match anchor.scanner {
         AnchorScanner::Shape => {
             let found = shape::match_at(bytes, at, anchor);
-            scan.obscured |= found.is_none() && shape::breaks_off(bytes, end);
+            if found.is_none() && shape::breaks_off(bytes, end) {
+                scan.obscured.push(at);
+            }
             found.map(|(start, end)| (start, end, anchor.rule))
         }
         AnchorScanner::Name => {
@@ -237,13 +269,15 @@ fn run_scanner(
         AnchorScanner::Manifest => manifest::secret_at(bytes, at, anchor.len()),
         AnchorScanner::Command => command::secret_at(bytes, at, anchor),
         AnchorScanner::SeedPhrase => prose::seed_phrase(bytes, end),
-        AnchorScanner::AccessCode => prose::access_code(bytes, at, end),
+        AnchorScanner::AccessCode => {
+            prose::access_code(bytes, at, at + anchor.text().trim_end_matches([' ', ':', '=']).len())
+        }
         AnchorScanner::PaymentNumber => prose::payment_number(bytes, at, end),
         AnchorScanner::Login => prose::login(bytes, end),
         AnchorScanner::Connection => connection::secret_at(bytes, at, anchor.text()),
         AnchorScanner::Neighbour => neighbour::secret_beside(bytes, at),
         AnchorScanner::Obscuring => {
-            scan.obscured = true;
+            scan.obscured.push(at);
             None
         }
     }

@@ -74,20 +74,22 @@ fn word_end(bytes: &[u8], start: usize, until: usize) -> usize {
     while here < until {
         match bytes[here] {
             b' ' | b'\t' | b'\n' | b'\r' | b';' | b'|' => break,
-            b'"' | b'\'' | b'`' | b'\\' => match opening_quote_at(bytes, here).filter(|o| o.start == here || here == start) {
-                Some(open) if opens(bytes, start, here) => {
-                    let close = literal::literal_end(bytes, open);
-                    let closed = bytes.get(close).is_some_and(|b| *b != b'\n');
-                    if !closed {
-                        return close;
+            b'"' | b'\'' | b'`' | b'\\' => {
+                match opening_quote_at(bytes, here).filter(|o| o.start == here || here == start) {
+                    Some(open) if opens(bytes, start, here) => {
+                        let close = literal::literal_end(bytes, open);
+                        let closed = bytes.get(close).is_some_and(|b| *b != b'\n');
+                        if !closed {
+                            return close;
+                        }
+                        here = close + open.end - open.start;
                     }
-                    here = close + open.end - open.start;
+                    Some(_) => break,
+                    // `\n` in a string ends a line.
+                    None if here > start && matches!(bytes.get(here + 1), Some(b'n' | b'r')) => break,
+                    None => here += 2,
                 }
-                Some(_) => break,
-                // `\n` in a string ends a line.
-                None if here > start && matches!(bytes.get(here + 1), Some(b'n' | b'r')) => break,
-                None => here += 2,
-            },
+            }
             _ => here += 1,
         }
     }
@@ -106,7 +108,8 @@ fn opens(bytes: &[u8], start: usize, at: usize) -> bool {
 pub(super) fn pipe_before(bytes: &[u8], at: usize) -> Option<usize> {
     let from = at.saturating_sub(400);
     let here = bytes[from..at].iter().rposition(|b| matches!(b, b'|' | b'\n' | b';'))? + from;
-    let single = bytes[here] == b'|' && here > 0 && bytes[here - 1] != b'|' && bytes.get(here + 1) != Some(&b'|');
+    let single =
+        bytes[here] == b'|' && here > 0 && bytes[here - 1] != b'|' && bytes.get(here + 1) != Some(&b'|');
     single.then_some(here)
 }
 

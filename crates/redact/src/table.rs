@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::judge::{is_chosen, judge};
 use super::assigned_value::ValueContext;
+use super::judge::{is_chosen, judge};
 use super::names::{self, NamePromise};
 use super::rules::RuleId;
 use super::secrets::SecretSpan;
@@ -19,11 +19,17 @@ const HEADER_CELL_BYTES_MAX: usize = 48;
 
 /// Appends the secrets of the column whose header cell contains the name at `name`.
 pub(super) fn find(bytes: &[u8], name: Range<usize>, spans: &mut Vec<SecretSpan>) {
-    let Some(line) = header_line(bytes, &name) else {
+    let line = header_line(bytes, &name);
+    let text = &bytes[line.clone()];
+    let is_list = text.first() == Some(&b'(');
+    if !is_list && text.iter().any(|b| b"{}=<>$&".contains(b)) {
         return;
-    };
-    if let Some(cell) = expanded_value(bytes, line.clone(), &name) {
-        let column = TableColumn { separator: Separator::Bar, column: 1, columns: 2, promise: NamePromise::Password };
+    }
+    if text.contains(&b'|')
+        && let Some(cell) = expanded_value(bytes, line.clone(), &name)
+    {
+        let column =
+            TableColumn { separator: Separator::Bar, column: 1, columns: 2, promise: NamePromise::Password };
         return column.push_cell(bytes, cell, spans);
     }
     let Some((separator, header)) = split_header(bytes, line.clone()) else {
@@ -47,7 +53,8 @@ pub(super) fn find(bytes: &[u8], name: Range<usize>, spans: &mut Vec<SecretSpan>
 fn expanded_value(bytes: &[u8], line: Range<usize>, name: &Range<usize>) -> Option<Range<usize>> {
     let cells = split_cells(bytes, line.clone(), Separator::Bar);
     let below = next_line(bytes, line.end).map_or(&[][..], |next| &bytes[next]);
-    let expanded = cells.len() == 2 && bytes[line.start] != b'|' && cells[0].end == name.end && !is_rule(below);
+    let expanded =
+        cells.len() == 2 && bytes[line.start] != b'|' && cells[0].end == name.end && !is_rule(below);
     (expanded && promise(&bytes[cells[0].clone()]).is_some()).then(|| cells[1].clone())
 }
 
@@ -129,11 +136,12 @@ impl TableColumn {
 
 /// What a header cell promises: `Secret access key`, `password`.
 fn promise(cell: &[u8]) -> Option<NamePromise> {
-    names::promise(cell).filter(|promise| matches!(promise, NamePromise::Password | NamePromise::Token | NamePromise::Maybe))
+    names::promise(cell)
+        .filter(|promise| matches!(promise, NamePromise::Password | NamePromise::Token | NamePromise::Maybe))
 }
 
 /// The line around the name, if it is short enough for a header.
-fn header_line(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+fn header_line(bytes: &[u8], name: &Range<usize>) -> Range<usize> {
     let from = name.start.saturating_sub(HEADER_BYTES_MAX);
     let start = bytes[from..name.start].iter().rposition(|b| *b == b'\n').map_or(from, |i| from + i + 1);
     let limit = bytes.len().min(name.end + HEADER_BYTES_MAX);
@@ -142,7 +150,7 @@ fn header_line(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
         Some(open) => start + open,
         None => start,
     };
-    Some(start..end)
+    start..end
 }
 
 /// The cells of a header line and their separator.
@@ -173,7 +181,10 @@ fn split_header(bytes: &[u8], line: Range<usize>) -> Option<(Separator, Vec<Rang
 /// Whether these are at least two names.
 fn is_header(bytes: &[u8], cells: &[Range<usize>]) -> bool {
     let of_name = |b: &u8| b.is_ascii_alphanumeric() || b" _-./\"'`#()".contains(b) || !b.is_ascii();
-    cells.len() >= 2 && cells.iter().all(|cell| cell.len() <= HEADER_CELL_BYTES_MAX && bytes[cell.clone()].iter().all(of_name))
+    cells.len() >= 2
+        && cells
+            .iter()
+            .all(|cell| cell.len() <= HEADER_CELL_BYTES_MAX && bytes[cell.clone()].iter().all(of_name))
 }
 
 /// The trimmed cells of a line. The bars around a line of a table make no cells.

@@ -1,6 +1,6 @@
 //! Classifies how much a value looks like a secret, whatever it is assigned to.
 
-use super::reference::{is_blank, is_literal, is_placeholder, is_reference};
+use super::reference::{is_blank, is_literal, is_reference};
 use super::shape::entropy;
 use super::value_form::{contains, is_token, is_wordlike};
 
@@ -19,7 +19,7 @@ pub(super) enum ValueRandomness {
 
 /// Classifies a value without its quotes.
 pub(super) fn classify_value(value: &[u8]) -> ValueRandomness {
-    if is_blank(value) || is_reference(value) || is_literal(value) || is_placeholder(value) {
+    if is_blank(value) || is_reference(value) || is_literal(value) {
         ValueRandomness::NotSecret
     } else if is_dense(value) {
         ValueRandomness::Random

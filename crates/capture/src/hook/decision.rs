@@ -12,6 +12,7 @@ use crate::normalize::{DecodedHookCall, PromptPrivacy, TurnSuppression};
 use crate::settings::HookSettings;
 use claude_mem_core::agents::{self, HookEventKind};
 use claude_mem_core::event::ProjectHint;
+use claude_mem_redact::PrivateWords;
 
 /// What a decision depends on besides the call, read before it.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(super) struct CaptureFacts {
     pub(super) is_session_ignored: bool,
     /// What the privacy marks of earlier prompts exclude; nothing for a prompt.
     pub(super) suppression: TurnSuppression,
+    /// Words of earlier private blocks that the agent may repeat; none for a prompt.
+    pub(super) private_words: PrivateWords,
     pub(super) settings: HookSettings,
     pub(super) project: Option<ProjectHint>,
     /// The project could not be identified with certainty.

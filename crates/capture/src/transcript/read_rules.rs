@@ -27,6 +27,9 @@ pub struct ReaderState {
     pub had_private: bool,
     /// The prompts of muted turns, for the transcripts of their subagents.
     pub private_prompts: Vec<String>,
+    /// The words of private blocks, as [`PrivateWords`](claude_mem_redact::PrivateWords) encodes them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub private_words: String,
 }
 
 /// The session that a transcript belongs to, and the rules for capturing it.

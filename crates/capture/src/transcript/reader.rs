@@ -14,6 +14,7 @@ use super::lines::has_user_role;
 use super::prompts::{self, UserLine};
 use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
 use super::record::{self, ContentBlock, RecordContent, RecordMessage, TranscriptRecord};
+use crate::private_word_mask::mask_private_words;
 use crate::sanitize;
 use crate::truncate::ToolCallTruncator;
 use claude_mem_core::agents::WARMUP_PROMPT;
@@ -23,7 +24,7 @@ use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::{agents, event_key};
-use claude_mem_redact::HeadTailLimit;
+use claude_mem_redact::{HeadTailLimit, PrivateWords};
 
 /// Maximum private prompts that are recorded per session. Once the list is full, every subagent
 /// counts as muted.
@@ -40,6 +41,8 @@ pub(super) struct TranscriptReader<'r> {
     /// Tool calls without a result, by tool use id.
     pending_calls: HashMap<String, PendingToolCall>,
     last: Option<LastMessageCandidate>,
+    /// Words of private blocks, decoded from the state.
+    private_words: PrivateWords,
     /// Offset to resume at: the first line that is still needed.
     resume_offset: u64,
     /// The state at that offset.
@@ -74,6 +77,7 @@ impl<'r> TranscriptReader<'r> {
             rules,
             sink,
             resume_state: state.clone(),
+            private_words: PrivateWords::decode(&state.private_words).unwrap_or_default(),
             state,
             pending_calls: HashMap::new(),
             last: None,
@@ -202,6 +206,10 @@ impl<'r> TranscriptReader<'r> {
         let marked = prompt_id.as_deref().is_some_and(self.rules.is_muted);
         let muted = marked || stripped.is_fully_private();
         self.state.had_private |= muted || stripped.private;
+        if stripped.private {
+            self.private_words.learn(text);
+            self.state.private_words = self.private_words.encode();
+        }
         if let Some(id) = prompt_id.as_ref().filter(|_| muted) {
             self.note_private(id);
         }
@@ -414,7 +422,8 @@ impl<'r> TranscriptReader<'r> {
         }
     }
 
-    fn emit(&mut self, event: Event, message_id: Option<&str>) {
+    fn emit(&mut self, mut event: Event, message_id: Option<&str>) {
+        mask_private_words(&mut event.body, &self.private_words);
         let key: EventKey = event_key::event_key(&event, message_id);
         if !self.sink.is_known(key) {
             self.sink.push(key, event);

@@ -394,6 +394,7 @@ fn truncated_transcript_stays_private() {
             muted: true,
             had_private: true,
             private_prompts: vec!["p".into()],
+            ..ReaderState::default()
         },
     };
     let settings = settings();
