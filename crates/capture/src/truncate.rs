@@ -165,8 +165,8 @@ impl<'de> DeserializeSeed<'de> for TruncatingVisitor<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         if self.state.depth > TOOL_DEPTH_MAX {
-            let skipped = Box::<RawValue>::deserialize(from)?;
-            self.state.skip(&skipped);
+            let skipped = <&RawValue>::deserialize(from)?;
+            self.state.skip(skipped);
             self.state.cut = true;
             return Ok(Some(Value::String("[… too deep …]".to_owned())));
         }
@@ -217,8 +217,8 @@ impl<'de> Visitor<'de> for TruncatingVisitor<'_> {
             items.extend(item);
         }
         let mut left_out = 0_usize;
-        while let Some(skipped) = from.next_element::<Box<RawValue>>()? {
-            limits.skip(&skipped);
+        while let Some(skipped) = from.next_element::<&RawValue>()? {
+            limits.skip(skipped);
             left_out += 1;
         }
         items.push(Value::String(format!("[… {left_out} more …]")));
@@ -232,8 +232,8 @@ impl<'de> Visitor<'de> for TruncatingVisitor<'_> {
         let mut fields = Map::new();
         while let Some(name) = from.next_key::<Cow<'de, str>>()? {
             if is_redundant(&name) || !limits.admit_value() {
-                let skipped = from.next_value::<Box<RawValue>>()?;
-                limits.skip(&skipped);
+                let skipped = from.next_value::<&RawValue>()?;
+                limits.skip(skipped);
                 continue;
             }
             let name = limits.truncate_name(name);

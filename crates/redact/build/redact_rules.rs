@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 /// Bits of the bitmap of four bytes, as a power of two.
-const FILTER_BITS_LOG2: u32 = 16;
+const FILTER_BITS_LOG2: u32 = 17;
 /// Bits of the bitmap of anchors that have only three bytes.
 const SHORT_BITS_LOG2: u32 = 13;
 const FILTER_FACTOR: u32 = 0x9E37_79B1;
@@ -341,7 +341,8 @@ impl CommandSource {
 impl AnchorSource {
     fn print(&self, key: u32, rule: usize, texts: &mut TextPool) -> String {
         format!(
-            "RuleAnchor {{ key: {key}, text: {}, scanner: AnchorScanner::{}, any_case: {}, rule: RuleId({rule}) }}",
+            "RuleAnchor {{ key: {key}, fourth: {}, text: {}, scanner: AnchorScanner::{}, any_case: {}, rule: RuleId({rule}) }}",
+            self.text.as_bytes().get(3).map_or(0, |b| b | 0x20),
             texts.add(&self.text),
             self.scanner,
             self.any_case,

@@ -105,10 +105,17 @@ pub(super) fn header_name(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Optio
         bytes[..start].last(),
         None | Some(b' ' | b'\n' | b'\t' | b'|' | b',' | b';' | b'(' | b'"' | b'\'' | b'`')
     );
+    if !starts_cell || !(ends_cell || spaces > 1) {
+        return None;
+    }
     // `Secret access key`: a weak word may end a name that promises more.
-    (starts_cell && (ends_cell || spaces > 1) && names::promise(&bytes[start..end]).is_some())
-        .then_some(start..end)
+    let promises = promise(bytes, start, end)? != NamePromise::Weak;
+    promises.then_some(start..end)
 }
+
+/// Names of fields that hold a name.
+const NAMING_FIELDS: &str = "name key k field label parameter parametername param variable var id title \
+    secretname secret_name arn";
 
 /// The value of an object that the name belongs to: `"db_password": {"value": "…"}`, or
 /// `{"Name": "/prod/db/password", …, "Value": "…"}`.
@@ -128,9 +135,10 @@ fn secret_in_object(bytes: &[u8], start: usize, end: usize, promise: NamePromise
     let before = before.iter().rev().skip_while(|b| **b == b'\\').count();
     let before = bytes[..before].trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
     let before = before.strip_suffix(b"\"")?;
+    let before = &before[..before.len() - before.iter().rev().take_while(|b| **b == b'\\').count()];
     let key = &before[before.len() - class::run_back(before, class::WORD, 24)..];
-    const NAMING: &str = "name key k field label parameter parametername param variable var id title secretname secret_name arn";
-    let names = NAMING.split(' ').any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
+    let names =
+        NAMING_FIELDS.split_ascii_whitespace().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     names.then(|| neighbour::secret_beside(bytes, start)).flatten()
 }
 

@@ -60,8 +60,10 @@ pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
 
 /// Whether the run around `at` may have the minimum length: then it reaches half of it to one side.
 fn may_be_long(bytes: &[u8], at: usize) -> bool {
-    let of_run = |at: usize| bytes.get(at).is_some_and(|b| class::has(RUN, *b));
-    of_run(at + 11) && of_run(at + 7) && of_run(at + 3) || of_run(at - 11) && of_run(at - 7) && of_run(at - 3)
+    let of_run = |at: usize| class::has(RUN, bytes[at]);
+    let before = of_run(at - 11) & of_run(at - 7) & of_run(at - 3);
+    let after = bytes.len() > at + 11 && of_run(at + 11) & of_run(at + 7) & of_run(at + 3);
+    before | after
 }
 
 /// The secret in the run at `bytes[start..end]`.

@@ -18,10 +18,9 @@ pub(super) fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<(u8
         | [b'?', b'?', b'=', ..]
         | [b'|', b'|', b'=', ..]
         | [b'%', b'3', b'D', ..] => 3,
-        [b':' | b'=' | b'!' | b'+' | b'?', b'=', ..] | [b'=', b'>', ..] => 2,
+        [b':' | b'=' | b'!' | b'+' | b'?', b'=', ..] | [b'=', b'>', ..] | [b'-', b'>', b' ', ..] => 2,
         // `${NAME:?message}`
         [b':', b'?', ..] if !quoted_name => return None,
-        [b'-', b'>', b' ', ..] => 2,
         [b'=' | b':', ..] => 1,
         [b',', ..] if quoted_name => 1,
         [b'f', b'o', b'r', b' ', ..] => {

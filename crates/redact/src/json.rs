@@ -55,7 +55,9 @@ impl JsonRedactor {
             {
                 let header = items[0].as_array().cloned().unwrap_or_default();
                 self.table(&header, &mut items[1..]);
-                items.iter_mut().for_each(|item| self.value(item, None));
+                for item in items.iter_mut() {
+                    self.value(item, None);
+                }
             }
             Value::Array(items) => {
                 let mut label = None;
@@ -211,7 +213,7 @@ impl JsonRedactor {
             if manifest && (key == "data" || key == "stringData") {
                 if let Value::Object(data) = value {
                     data.values_mut().for_each(|secret| {
-                        *secret = Value::String("[redacted:kubernetes-secret]".to_owned())
+                        *secret = Value::String("[redacted:kubernetes-secret]".to_owned());
                     });
                     self.masked += 1;
                 }

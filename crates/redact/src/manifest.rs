@@ -95,7 +95,7 @@ fn block_end(bytes: &[u8], from: usize, indent_bytes: usize) -> usize {
         let stop = line_end(bytes, here);
         let line = &bytes[here..stop];
         if !line.trim_ascii().is_empty() {
-            if indent(line) <= indent_bytes {
+            if line.starts_with(b"---") || indent(line) <= indent_bytes {
                 break;
             }
             end = stop;

@@ -49,14 +49,13 @@ pub(super) fn promise(name: &[u8]) -> Option<NamePromise> {
     }
     match last {
         "pass" if is_pass_of_many(owner) => None,
-        "pass" if owner.is_empty() => Some(NamePromise::Maybe),
-        "pass" | "mnemonic" | "seedphrase" | "psk" | "presharedkey" => Some(NamePromise::Password),
-        "pw" if owner.is_empty() => Some(NamePromise::Maybe),
-        "pw" => Some(NamePromise::Password),
-        _ if ends_like_a_password(last) => Some(NamePromise::Password),
+        "pass" | "pw" if owner.is_empty() => Some(NamePromise::Maybe),
+        "pass" | "pw" | "mnemonic" | "seedphrase" | "psk" => Some(NamePromise::Password),
+        _ if ends_like_a_password(last) || last == "phrase" && owner.eq_ignore_ascii_case(b"seed") => {
+            Some(NamePromise::Password)
+        }
         "salt" => Some(NamePromise::Weak),
         "jwt" | "pat" | "cred" if !owner.is_empty() => Some(NamePromise::Token),
-        "phrase" if owner.eq_ignore_ascii_case(b"seed") => Some(NamePromise::Password),
         "sig" | "signature" | "auth" | "authorization" | "cookie" | "jwt" | "bearer" | "secrets" => {
             Some(NamePromise::Weak)
         }

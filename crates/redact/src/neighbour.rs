@@ -64,9 +64,7 @@ fn value_in(bytes: &[u8], range: Range<usize>) -> Option<(usize, usize, RuleId)>
             continue;
         };
         let end = literal::literal_end(bytes, open);
-        let Some(close) = quote_at(bytes, end) else {
-            return None;
-        };
+        let close = quote_at(bytes, end)?;
         here = close.end;
         if !is_value_name(&bytes[open.end..end]) {
             continue;

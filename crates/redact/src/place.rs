@@ -13,14 +13,12 @@ pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<Assig
     let quoted_name = quote_at(bytes, end);
     let mut here = quoted_name.map_or(end, |quote| quote.end);
     if bytes.get(here) == Some(&b'>') && start > 0 && bytes[start - 1] == b'<' {
-        return element(bytes, here + 1);
+        return Some(element(bytes, here + 1));
     }
     if bytes.get(here) == Some(&b' ') && start > 0 && bytes[start - 1] == b'<' {
         let tag = &bytes[here..bytes.len().min(here + TAG_BYTES_MAX)];
-        return element(
-            bytes,
-            here + tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')? + 1,
-        );
+        let close = tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')?;
+        return Some(element(bytes, here + close + 1));
     }
     here += usize::from(bytes.get(here) == Some(&b']'));
     if let Some(value) = joint::follow_on(bytes, here) {
@@ -123,10 +121,10 @@ fn is_lone_value(bytes: &[u8], start: usize) -> bool {
 }
 
 /// The value of an XML element: `<name>value</…`.
-fn element(bytes: &[u8], start: usize) -> Option<AssignedValue> {
+fn element(bytes: &[u8], start: usize) -> AssignedValue {
     let limit = bytes.len().min(start + VALUE_BYTES_MAX);
     let length = bytes[start..limit].iter().position(|b| *b == b'<').unwrap_or(limit - start);
-    Some(AssignedValue { place: ValueContext::Quoted, start, end: start + length })
+    AssignedValue { place: ValueContext::Quoted, start, end: start + length }
 }
 
 /// Whether the name is a first argument: `("NAME", …`.

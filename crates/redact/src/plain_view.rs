@@ -52,9 +52,7 @@ impl PlainView {
                 here += 1;
                 continue;
             }
-            let Some(c) = text.get(here..).and_then(|rest| rest.chars().next()) else {
-                return None;
-            };
+            let c = text.get(here..)?.chars().next()?;
             let next = here + c.len_utf8();
             match c {
                 // Full-width forms are in ASCII order.

@@ -212,8 +212,5 @@ fn is_common(word: &str) -> bool {
         })
     };
     let mut parts = word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    parts.all(|part| {
-        part.chars().all(char::is_alphabetic)
-            && (part.chars().count() < LETTERS_MIN && word != part || known(part))
-    })
+    parts.all(|part| part.chars().all(char::is_alphabetic) && (part.chars().count() <= 3 || known(part)))
 }

@@ -89,6 +89,8 @@ pub(super) enum AnchorScanner {
 #[derive(Debug)]
 pub(super) struct RuleAnchor {
     key: u32,
+    /// The fourth byte, case-folded; zero if there is none.
+    fourth: u8,
     text: TextSlice,
     pub scanner: AnchorScanner,
     any_case: bool,
@@ -201,10 +203,12 @@ impl AnchorKey {
 
     /// The anchors at the start of `bytes`, longest first.
     pub(super) fn anchors(self, bytes: &[u8]) -> impl Iterator<Item = &'static RuleAnchor> {
+        // Three bytes already agree; the fourth rejects most other words.
+        let fourth = bytes.get(3).map_or(0, |b| b | 0x20);
         ANCHORS[self.first()..]
             .iter()
             .take_while(move |anchor| anchor.key == self.0)
-            .filter(move |anchor| anchor.matches_at(bytes))
+            .filter(move |anchor| (anchor.fourth == 0 || anchor.fourth == fourth) && anchor.matches_at(bytes))
     }
 
     /// The index of the first anchor with this key, or `ANCHORS.len()`.
@@ -233,11 +237,6 @@ impl RuleAnchor {
 
     fn matches_at(&self, bytes: &[u8]) -> bool {
         let text = self.text.get().as_bytes();
-        // Three bytes already agree; the fourth rejects most other words.
-        let fourth = |text: &[u8]| text.get(3).map(|b| b | 0x20);
-        if text.len() > 3 && fourth(bytes) != fourth(text) {
-            return false;
-        }
         bytes
             .get(..text.len())
             .is_some_and(|start| if self.any_case { start.eq_ignore_ascii_case(text) } else { start == text })

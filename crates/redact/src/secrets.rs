@@ -125,12 +125,14 @@ fn next_secret(text: &str, from: usize, until: usize, scan: &mut AnchorScan) -> 
     let bytes = text.as_bytes();
     let mut here = from;
     while here < until {
-        let mut start = here;
-        while let Some(window) = bytes[start..].first_chunk::<4>().filter(|_| start < until) {
-            if AnchorKey::may_anchor(*window) {
+        let last = until.saturating_add(3).min(bytes.len());
+        let windows = bytes[here..last].windows(4);
+        let mut start = here + windows.len();
+        for (i, window) in windows.enumerate() {
+            if AnchorKey::may_anchor([window[0], window[1], window[2], window[3]]) {
+                start = here + i;
                 break;
             }
-            start += 1;
         }
         // An anchor at the end may be shorter than the window.
         if start >= until || start + AnchorKey::BYTES > bytes.len() {
@@ -205,7 +207,7 @@ fn match_anchors(text: &str, start: usize, key: AnchorKey, scan: &mut AnchorScan
 /// Where the secret really ends. Scanners examine a bounded part of a value; what continues a long one
 /// without a gap belongs to it.
 fn natural_end(bytes: &[u8], start: usize, end: usize) -> usize {
-    if let Some(end) = continued_end(bytes, end) {
+    if let Some(end) = continued_end(bytes, start, end) {
         return end;
     }
     if end - start < JUDGED_BYTES_MIN {
@@ -221,10 +223,15 @@ fn natural_end(bytes: &[u8], start: usize, end: usize) -> usize {
 
 /// Where a secret ends that was cut in two: by a backslash at the end of a line, or into strings that
 /// are joined, `'…' + '…'`.
-fn continued_end(bytes: &[u8], end: usize) -> Option<usize> {
+fn continued_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let next = match &bytes[end..] {
         [b'\\', b'\n', ..] => end + 2,
         [b'\n', ..] if end > 0 && bytes[end - 1] == b'\\' => end + 1,
+        // A string that its quotation mark ends on the next line.
+        [b'\n', rest @ ..] if matches!(bytes[..start].last(), Some(b'"' | b'\'')) => {
+            let length = class::run(rest, class::DOTTED, usize::MAX);
+            return (length >= 8 && rest.get(length) == bytes[..start].last()).then_some(end + 1 + length);
+        }
         [quote @ (b'"' | b'\''), rest @ ..] => {
             let joint = rest.iter().take(24).take_while(|b| b" \t\n+.".contains(b)).count();
             let joined = rest[..joint].contains(&b'+') && rest.get(joint) == Some(quote);
