@@ -3,14 +3,12 @@
 //!
 //! A hook lives for two milliseconds. Building an automaton of the rules in every process would
 //! cost a tenth of that, so the tables are made here: the rules themselves, the anchors by which
-//! a scanner notices them, and a bitmap that says of four bytes "no anchor begins like this".
+//! a scanner notices them, and a filter that says of four bytes "no anchor begins like this".
 
 use std::fmt::Write as _;
 
-/// Bits of the bitmap of four bytes, as a power of two.
-const FILTER_BITS_LOG2: u32 = 17;
-/// Bits of the bitmap of anchors that have only three bytes.
-const SHORT_BITS_LOG2: u32 = 13;
+/// Entries of the filter, as a power of two.
+const FILTER_LOG2: u32 = 14;
 const FILTER_FACTOR: u32 = 0x9E37_79B1;
 /// Slots of the hash table behind the bitmap, as a power of two.
 const SLOTS_LOG2: u32 = 11;
@@ -242,10 +240,7 @@ fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
         .collect();
     // The longest anchor first: `sk-ant-` before `sk-`.
     anchors.sort_by_key(|(key, rule, a)| (*key, std::cmp::Reverse(a.text.len()), *rule));
-    let texts_of = |short: bool| {
-        anchors.iter().map(|(_, _, a)| a.text.as_bytes()).filter(move |text| (text.len() < 4) == short)
-    };
-    let (long, short) = (filter(texts_of(false), FILTER_BITS_LOG2), filter(texts_of(true), SHORT_BITS_LOG2));
+    let filter = filter(anchors.iter().map(|(_, _, anchor)| anchor.text.as_bytes()));
     let slots = slots(anchors.iter().map(|(key, ..)| *key));
     let mut texts = TextPool::default();
     let mut pieces: Vec<String> = Vec::new();
@@ -262,21 +257,20 @@ fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
     let _ = writeln!(out, "pub(in super::super) static TEXTS: &str = {:?};", texts.0);
     let _ = writeln!(out, "pub(in super::super) static SLOTS: [u16; {}] = {slots:?};", slots.len());
     let _ = writeln!(out, "pub(in super::super) const SLOTS_LOG2: u32 = {SLOTS_LOG2};");
-    let _ = writeln!(out, "pub(in super::super) static FILTER: [u8; {}] = {long:?};", long.len());
-    let _ = writeln!(out, "pub(in super::super) static SHORT_FILTER: [u8; {}] = {short:?};", short.len());
-    let _ = writeln!(out, "pub(in super::super) const SHORT_BITS_LOG2: u32 = {SHORT_BITS_LOG2};");
-    let _ = writeln!(out, "pub(in super::super) const FILTER_BITS_LOG2: u32 = {FILTER_BITS_LOG2};");
+    let _ = writeln!(out, "pub(in super::super) static FILTER: [u8; {}] = {filter:?};", filter.len());
+    let _ = writeln!(out, "pub(in super::super) const FILTER_LOG2: u32 = {FILTER_LOG2};");
     let _ = writeln!(out, "pub(in super::super) const FILTER_FACTOR: u32 = {FILTER_FACTOR};");
     out
 }
 
-/// A bitmap of the keys of anchors, in little-endian order: their first `4` bytes, or the only three.
-fn filter<'a>(anchors: impl Iterator<Item = &'a [u8]>, bits_log2: u32) -> Vec<u8> {
-    let mut filter = vec![0_u8; (1 << bits_log2) / 8];
+/// For each hash of three bytes, the fourth bytes that an anchor may have there, as a set of their
+/// last three bits. After an anchor of three bytes anything may follow.
+fn filter<'a>(anchors: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut filter = vec![0_u8; 1 << FILTER_LOG2];
     for anchor in anchors {
-        let key = anchor.iter().take(4).rev().fold(0, |key: u32, b| key << 8 | u32::from(b | 0x20));
-        let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - bits_log2);
-        filter[bit as usize / 8] |= 1 << (bit % 8);
+        let key = anchor.iter().take(3).rev().fold(0, |key: u32, b| key << 8 | u32::from(b | 0x20));
+        let slot = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_LOG2);
+        filter[slot as usize] |= anchor.get(3).map_or(0xFF, |b| 1 << ((b | 0x20) & 7));
     }
     filter
 }

@@ -125,10 +125,7 @@ mod tables {
 }
 
 pub(super) use tables::RULES;
-use tables::{
-    ANCHORS, COMMANDS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SHORT_BITS_LOG2, SHORT_FILTER, SLOTS,
-    SLOTS_LOG2, TEXTS,
-};
+use tables::{ANCHORS, COMMANDS, FILTER, FILTER_FACTOR, FILTER_LOG2, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
 
 impl RuleId {
     pub(super) fn rule(self) -> &'static SecretRule {
@@ -190,15 +187,12 @@ impl AnchorKey {
         Self(bytes.iter().take(Self::BYTES).fold(0, |key, &byte| key << 8 | u32::from(byte | 0x20)))
     }
 
-    /// Whether an anchor may start with this window of four bytes. Two bitmap tests, usually false.
+    /// Whether an anchor may start with this window of four bytes. One look into a table, usually false.
     #[inline]
     pub(super) fn may_anchor(window: [u8; 4]) -> bool {
         let key = u32::from_le_bytes(window) | 0x2020_2020;
-        let long = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
-        let short = (key & 0x00FF_FFFF).wrapping_mul(FILTER_FACTOR) >> (32 - SHORT_BITS_LOG2);
-        let long = FILTER[long as usize / 8] >> (long % 8);
-        let short = SHORT_FILTER[short as usize / 8] >> (short % 8);
-        (long | short) & 1 != 0
+        let slot = (key & 0x00FF_FFFF).wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_LOG2);
+        FILTER[slot as usize] >> (key >> 24 & 7) & 1 != 0
     }
 
     /// The anchors at the start of `bytes`, longest first.
