@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use claude_mem_core::agents::CLAUDE_CODE;
@@ -19,7 +19,7 @@ fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
         at: Micros(1),
         prompt: std::cell::OnceCell::new(),
     };
-    call.normalize(silence, None)
+    call.normalize(silence, None, &PrivateWords::default())
 }
 
 fn body(payload: &serde_json::Value) -> Option<EventBody> {

@@ -1,20 +1,24 @@
-//! Privacy marks: empty files that say which turns and sessions must not be captured.
+//! Privacy marks: small files that say which turns and sessions must not be captured.
 //!
 //! A fully private prompt mutes its turn: its tool calls, the agent's last message and every summary
 //! that covers it. [`PrivacyMarks`] stores a mark as an empty file, the least that can be written. If
 //! the file cannot be created in `muted/`, it is created in the spool directory; if that fails too, no
 //! event can be spooled there either.
 //!
+//! One mark is not empty: the keyed hashes of the distinctive words of private blocks
+//! ([`PrivateWords`]), by which later hooks of the session mask them where the agent repeats them.
+//!
 //! Invariant: in doubt, a turn is muted. Only "no such file" means that it may be captured.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use claude_mem_core::event_key;
 use claude_mem_core::paths;
 use claude_mem_core::paths::DataDir;
+use claude_mem_redact::PrivateWords;
 
 /// The privacy marks of one session.
 #[derive(Debug)]
@@ -44,6 +48,31 @@ impl<'a> PrivacyMarks<'a> {
     /// conversation may repeat it.
     pub fn note_private(&self) -> io::Result<()> {
         self.set(&self.session_mark(".past"))
+    }
+
+    /// Remembers the distinctive words of the private blocks of a prompt, as keyed hashes. The key is
+    /// made for the session and is kept with them.
+    pub fn learn_private_words(&self, prompt: &str) -> io::Result<()> {
+        let mut words = self.private_words()?;
+        words.learn(prompt);
+        let text = words.encode();
+        let [usual, other] = self.paths(&self.words_mark());
+        let made = write_mark(&usual, &self.dir.muted(), &text);
+        made.or_else(|e| write_mark(&other, &self.dir.spool(), &text).map_err(|_| e))
+    }
+
+    /// The words of private blocks of this session. An error means that there may be some.
+    pub fn private_words(&self) -> io::Result<PrivateWords> {
+        for place in self.paths(&self.words_mark()) {
+            match std::fs::read_to_string(&place) {
+                Ok(text) => {
+                    return PrivateWords::decode(&text).ok_or_else(|| io::ErrorKind::InvalidData.into());
+                }
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(PrivateWords::default())
     }
 
     /// Unmutes the session: a prompt that may be captured begins.
@@ -118,10 +147,20 @@ impl<'a> PrivacyMarks<'a> {
         event_key::hex(&event_key::session_key(self.client, self.session)) + ending
     }
 
+    fn words_mark(&self) -> String {
+        self.session_mark(".words")
+    }
+
     fn prompt_mark(&self, id: &str) -> String {
         let parts = [self.client, self.session, id].map(str::as_bytes);
         event_key::hex(&event_key::digest(&parts)) + ".prompt"
     }
+}
+
+/// Replaces a mark that has contents.
+fn write_mark(mark: &Path, dir: &Path, text: &str) -> io::Result<()> {
+    create_mark(mark, dir)?;
+    OpenOptions::new().write(true).truncate(true).open(mark)?.write_all(text.as_bytes())
 }
 
 fn create_mark(mark: &Path, dir: &Path) -> io::Result<()> {

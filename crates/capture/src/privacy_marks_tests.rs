@@ -69,3 +69,31 @@ fn fallback_mark_stays_in_force() {
     marks.unmute_turn().unwrap();
     assert!(!marks.is_muted(None) && marks.is_muted(Some("p1")));
 }
+
+#[test]
+fn words_of_private_blocks_are_kept_as_hashes_only() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    assert!(marks.private_words().unwrap().is_empty());
+    marks.learn_private_words("use <private>canary7351</private> to log in").unwrap();
+    marks.learn_private_words("and <private>another99</private>").unwrap();
+    let words = marks.private_words().unwrap();
+    assert_eq!(words.mask("canary7351 another99 log"), "[redacted:private-word] [redacted:private-word] log");
+    let other = PrivacyMarks::for_session(&dir, "claude-code", "s2");
+    assert!(other.private_words().unwrap().is_empty());
+    for file in fs::read_dir(dir.muted()).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains("canary") && !text.contains("another"), "{text}");
+    }
+}
+
+#[test]
+fn damaged_words_are_an_error() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    marks.learn_private_words("<private>canary7351</private>").unwrap();
+    for file in fs::read_dir(dir.muted()).unwrap() {
+        fs::write(file.unwrap().path(), "damaged").unwrap();
+    }
+    assert!(marks.private_words().is_err());
+}

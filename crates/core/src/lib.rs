@@ -20,6 +20,7 @@ pub mod event_key;
 mod files;
 mod first_sentence;
 pub mod glob;
+pub mod glyph;
 pub mod ids;
 pub mod limits;
 pub mod log;

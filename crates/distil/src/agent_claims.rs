@@ -139,7 +139,8 @@ fn starts_with_file(text: &str) -> bool {
 
 fn decides(statement: &Statement) -> bool {
     let marks = &statement.marks;
-    let chooses = ["instead of", "rather than", "decided", "chose", "deliberately", "on purpose", "by design"];
+    let chooses =
+        ["instead of", "rather than", "decided", "chose", "deliberately", "on purpose", "by design"];
     let lower = statement.text.to_lowercase();
     chooses.iter().any(|phrase| lower.contains(phrase)) || (marks.has(Cue::Choice) && marks.has(Cue::Reason))
 }
@@ -153,13 +154,51 @@ fn starts_with_work(text: &str) -> bool {
 
 /// Phrases that name a cause, rather than a plain "because".
 const CAUSES: &[&str] = &[
-    "root cause", "real issue", "actual issue", "real problem", "actual problem", "turns out", "turned out",
-    "caused by", "the culprit", "fails because", "failed because", "failing because", "was failing",
-    "the cause", "the bug is", "the bug was", "the issue is", "the issue was", "the problem is",
-    "the problem was", "traced to", "stems from", "is why", "was why", "happens when", "happens because",
-    "breaks because", "broke because", "this explains", "which explains", "due to", "because the",
-    "because it", "because of", "won't work because", "doesn't work because", "never called", "never reached",
-    "silently", "is a known flaky", "known flaky", "race condition", "which causes", "causing", "resulting in",
+    "root cause",
+    "real issue",
+    "actual issue",
+    "real problem",
+    "actual problem",
+    "turns out",
+    "turned out",
+    "caused by",
+    "the culprit",
+    "fails because",
+    "failed because",
+    "failing because",
+    "was failing",
+    "the cause",
+    "the bug is",
+    "the bug was",
+    "the issue is",
+    "the issue was",
+    "the problem is",
+    "the problem was",
+    "traced to",
+    "stems from",
+    "is why",
+    "was why",
+    "happens when",
+    "happens because",
+    "breaks because",
+    "broke because",
+    "this explains",
+    "which explains",
+    "due to",
+    "because the",
+    "because it",
+    "because of",
+    "won't work because",
+    "doesn't work because",
+    "never called",
+    "never reached",
+    "silently",
+    "is a known flaky",
+    "known flaky",
+    "race condition",
+    "which causes",
+    "causing",
+    "resulting in",
 ];
 
 /// Whether a sentence says why something happened.
@@ -173,17 +212,60 @@ pub(crate) fn names_cause(text: &str, language: Language) -> bool {
 
 /// Phrases that state remaining work.
 const REMAINS: &[&str] = &[
-    "not yet", "still needs", "still need", "still to do", "still to be", "remaining", "remains to", "todo:",
-    "deferred", "left to do", "left undone", "not fixed", "not implemented yet", "follow-up", "known issue",
-    "out of scope for", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
-    "noch nicht", "steht noch aus", "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
+    "not yet",
+    "still needs",
+    "still need",
+    "still to do",
+    "still to be",
+    "remaining",
+    "remains to",
+    "todo:",
+    "deferred",
+    "left to do",
+    "left undone",
+    "not fixed",
+    "not implemented yet",
+    "follow-up",
+    "known issue",
+    "out of scope for",
+    "still pending",
+    "still fails",
+    "still failing",
+    "not addressed",
+    "future work",
+    "noch offen",
+    "noch nicht",
+    "steht noch aus",
+    "pendiente",
+    "reste à",
+    "à faire",
+    "остаётся",
+    "ещё не",
+    "осталось",
 ];
 
 /// Offers and questions to the user, which open nothing.
 const OFFERS: &[&str] = &[
-    "you may want", "you might want", "you can ", "if you", "i'd recommend", "i recommend", "let me know",
-    "want me to", "would you like", "shall i", "should i", "i can ", "i could ", "happy to", "feel free",
-    "you'll want", "you could", "consider ", "ready to", "ready for",
+    "you may want",
+    "you might want",
+    "you can ",
+    "if you",
+    "i'd recommend",
+    "i recommend",
+    "let me know",
+    "want me to",
+    "would you like",
+    "shall i",
+    "should i",
+    "i can ",
+    "i could ",
+    "happy to",
+    "feel free",
+    "you'll want",
+    "you could",
+    "consider ",
+    "ready to",
+    "ready for",
 ];
 
 fn is_open(sentence: &Sentence, statement: &Statement, section: &cues::Marks) -> bool {
@@ -198,10 +280,25 @@ fn is_open(sentence: &Sentence, statement: &Statement, section: &cues::Marks) ->
         return true;
     }
     let heading = sentence.section.to_lowercase();
-    let headed = ["remaining", "open ", "todo", "to do", "not done", "deferred", "follow-up", "known issue",
-        "still open", "left over", "outstanding", "pending", "next step", "what's left", "offen"]
-        .iter()
-        .any(|title| heading.contains(title));
+    let headed = [
+        "remaining",
+        "open ",
+        "todo",
+        "to do",
+        "not done",
+        "deferred",
+        "follow-up",
+        "known issue",
+        "still open",
+        "left over",
+        "outstanding",
+        "pending",
+        "next step",
+        "what's left",
+        "offen",
+    ]
+    .iter()
+    .any(|title| heading.contains(title));
     let listed = matches!(sentence.block, Block::Item) && headed && !heading.ends_with('?');
     let says = REMAINS.iter().any(|phrase| lower.contains(phrase));
     let past = content_words(&sentence.text).len() > 40;

@@ -168,7 +168,8 @@ fn settle(
     let decided = decisions::decide(&turn, carry);
     carry.close_turn(answered, &decided);
     let worked = !log.edited.is_empty() || log.claims.iter().any(|claim| claim.kind == ClaimKind::Commit);
-    let of_user = |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
+    let of_user =
+        |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
     let stated = claims.iter().any(|claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice));
     carry.worked |= worked;
     if worked || !(stated || ((recapped || restated) && !carry.worked)) {
@@ -205,7 +206,8 @@ fn mark_outside(episode: &Episode, claims: &mut [Claim]) {
         lower.starts_with("web") || lower.starts_with("mcp__") || lower.contains("web_")
     };
     let steps = episode.steps.iter().filter(|step| foreign(&step.tool) && !acts::is_ours(&step.tool));
-    let pages: HashSet<[String; 3]> = steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
+    let pages: HashSet<[String; 3]> =
+        steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
     if pages.is_empty() {
         return;
     }

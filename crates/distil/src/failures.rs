@@ -38,7 +38,8 @@ pub(crate) fn note(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
 fn open(run: &Run, carry: &mut Carry) {
     let known = carry.failures.iter().position(|open| open.key == run.key);
     let earlier = known.and_then(|index| carry.failures.remove(index));
-    let mut failure = earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
+    let mut failure =
+        earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
     failure.command = run.told();
     failure.program = run.program().to_owned();
     failure.errors.clone_from(&run.errors);
@@ -60,15 +61,16 @@ fn close(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
     let ends = |failure: &OpenFailure| covers(run, &failure.key) || is_variant(run, failure);
     let (over, open): (Vec<_>, Vec<_>) = carry.failures.drain(..).partition(ends);
     carry.failures = open.into();
-    over.into_iter()
-        .map(|failure| OvercomeFailure { changed: failure.command != told, failure })
-        .collect()
+    over.into_iter().map(|failure| OvercomeFailure { changed: failure.command != told, failure }).collect()
 }
 
 /// The same program for the same purpose, said differently: `PYTHONPATH=src pytest` after `pytest`.
 fn is_variant(run: &Run, failure: &OpenFailure) -> bool {
     let tells = matches!(run.purpose, Purpose::Test | Purpose::Build | Purpose::Check);
-    tells && run.program() == failure.program && !failure.edited && is_said_differently(&failure.command, &run.told())
+    tells
+        && run.program() == failure.program
+        && !failure.edited
+        && is_said_differently(&failure.command, &run.told())
 }
 
 /// Whether the second command is the first with a variable or an option added.
@@ -91,9 +93,26 @@ pub(crate) fn note_edit(path: &str, carry: &mut Carry) {
 
 /// Errors of work in progress, which nobody looks up later.
 const ROUTINE_ERRORS: &[&str] = &[
-    "cannot find", "is not defined", "undefined:", "unused", "expected", "Expected", "assert", "Assertion",
-    "syntax", "Syntax", "no attribute", "unresolved", "is not assignable", "warning", "lint", "prettier",
-    "FAILED", "FAIL ", "does not exist on type", "TS2",
+    "cannot find",
+    "is not defined",
+    "undefined:",
+    "unused",
+    "expected",
+    "Expected",
+    "assert",
+    "Assertion",
+    "syntax",
+    "Syntax",
+    "no attribute",
+    "unresolved",
+    "is not assignable",
+    "warning",
+    "lint",
+    "prettier",
+    "FAILED",
+    "FAIL ",
+    "does not exist on type",
+    "TS2",
 ];
 
 /// The failure and its remedy as a claim, if the remedy is worth knowing.

@@ -7,34 +7,121 @@ use crate::text::{content_words, is_name};
 
 /// Words that open a sentence about something said elsewhere.
 const DANGLING: &[&str] = &[
-    "it", "its", "it's", "this", "that", "that's", "these", "those", "they", "both", "he", "she", "there",
-    "which", "and", "but", "so", "or", "then", "also", "however", "instead", "otherwise", "same", "neither",
-    "either", "another", "here", "thus", "therefore", "plus", "yes", "no", "yep", "done", "one", "as",
-    "because", "hence", "meanwhile", "additionally", "likewise", "similarly", "there's", "not", "looks",
-    "for", "exactly", "overall", "currently",
+    "it",
+    "its",
+    "it's",
+    "this",
+    "that",
+    "that's",
+    "these",
+    "those",
+    "they",
+    "both",
+    "he",
+    "she",
+    "there",
+    "which",
+    "and",
+    "but",
+    "so",
+    "or",
+    "then",
+    "also",
+    "however",
+    "instead",
+    "otherwise",
+    "same",
+    "neither",
+    "either",
+    "another",
+    "here",
+    "thus",
+    "therefore",
+    "plus",
+    "yes",
+    "no",
+    "yep",
+    "done",
+    "one",
+    "as",
+    "because",
+    "hence",
+    "meanwhile",
+    "additionally",
+    "likewise",
+    "similarly",
+    "there's",
+    "not",
+    "looks",
+    "for",
+    "exactly",
+    "overall",
+    "currently",
 ];
 
 /// First words of running commentary and of talk to the reader.
 const COMMENTARY: &[&str] = &[
-    "let me", "let's", "now i", "now let", "i'll", "i will", "i'm going", "i am going", "first, let",
-    "next, i", "good.", "great", "perfect", "excellent", "i need to", "i should", "i can see", "looking at",
-    "want me to", "would you", "shall i", "should i", "do you want", "ready to", "if you", "feel free",
-    "here's", "here is", "here are", "the user ", "running", "checking", "waiting", "i see", "you can",
-    "you'll", "you may", "you should", "please ", "happy to", "sure", "ok,", "okay", "got it", "i have ",
-    "i've read", "i understand",
+    "let me",
+    "let's",
+    "now i",
+    "now let",
+    "i'll",
+    "i will",
+    "i'm going",
+    "i am going",
+    "first, let",
+    "next, i",
+    "good.",
+    "great",
+    "perfect",
+    "excellent",
+    "i need to",
+    "i should",
+    "i can see",
+    "looking at",
+    "want me to",
+    "would you",
+    "shall i",
+    "should i",
+    "do you want",
+    "ready to",
+    "if you",
+    "feel free",
+    "here's",
+    "here is",
+    "here are",
+    "the user ",
+    "running",
+    "checking",
+    "waiting",
+    "i see",
+    "you can",
+    "you'll",
+    "you may",
+    "you should",
+    "please ",
+    "happy to",
+    "sure",
+    "ok,",
+    "okay",
+    "got it",
+    "i have ",
+    "i've read",
+    "i understand",
 ];
 
 /// Verbs by which a clause is told from a label.
 const VERBS: &[&str] = &[
     "is", "are", "was", "were", "be", "been", "has", "have", "had", "does", "do", "did", "can", "cannot",
-    "can't", "could", "must", "should", "will", "won't", "would", "may", "isn't", "aren't", "doesn't", "don't",
-    "didn't", "wasn't", "needs", "need", "uses", "use", "fails", "fail", "returns", "return", "requires",
-    "require", "means", "mean", "works", "work", "runs", "run", "makes", "make", "gives", "keeps", "keep",
-    "takes", "gets", "get", "sets", "shows", "calls", "breaks", "causes", "lets", "stores", "contains", "lives",
-    "depends", "supports", "expects", "handles", "adds", "add", "fix", "fixes", "remove", "removes", "allows",
-    "allow", "enable", "enables", "move", "moves", "replace", "replaces", "create", "creates", "update",
-    "updates", "rename", "avoid", "avoids", "prevent", "prevents", "sends", "reads", "writes", "starts",
-    "stops", "treats", "wins", "exists", "defaults", "matches", "checks", "skips", "belongs", "stays",
+    "can't", "could", "must", "should", "will", "won't", "would", "may", "isn't", "aren't", "doesn't",
+    "don't", "didn't", "wasn't", "needs", "need", "uses", "use", "fails", "fail", "returns", "return",
+    "requires", "require", "means", "mean", "works", "work", "runs", "run", "makes", "make", "gives",
+    "keeps", "keep", "takes", "gets", "get", "sets", "shows", "calls", "breaks", "causes", "lets", "stores",
+    "contains", "lives", "depends", "supports", "expects", "handles", "adds", "add", "fix", "fixes",
+    "remove", "removes", "allows", "allow", "enable", "enables", "move", "moves", "replace", "replaces",
+    "create", "creates", "update", "updates", "rename", "avoid", "avoids", "prevent", "prevents", "sends",
+    "reads", "writes", "starts", "stops", "treats", "wins", "exists", "defaults", "matches", "checks",
+    "skips", "belongs", "stays",
 ];
 
 /// Whether a line has a verb, so that it says something rather than naming it.
@@ -82,7 +169,8 @@ pub(crate) fn names_something(text: &str) -> bool {
 
 /// "When the last row is deleted": a condition without what follows from it.
 fn is_half_clause(text: &str) -> bool {
-    let leads = ["for", "when", "if", "while", "although", "whereas", "unless", "once", "since", "wenn", "falls"];
+    let leads =
+        ["for", "when", "if", "while", "although", "whereas", "unless", "once", "since", "wenn", "falls"];
     leads.contains(&first_word(text).as_str()) && !text.contains([',', '—', '–', '→', ';'])
 }
 
@@ -106,25 +194,152 @@ pub(crate) fn is_commentary(text: &str) -> bool {
 
 /// Phrases that make a sentence of the user last beyond the moment.
 const LASTING: &[&str] = &[
-    "always", "never", "from now on", "in future", "in the future", "going forward", "whenever", "every time",
-    "each time", "by default", "prefer", "must", "must not", "we don't", "we do not", "not allowed",
-    "no longer", "don't ever", "should always", "should never", "at all times", "as a rule", "has to be",
-    "have to be", "needs to be", "need to be", "only ever", "is forbidden", "are forbidden", "stop ",
-    "remember to", "make sure", "under no circumstances", "we never", "we always", "policy", "convention",
-    "at most", "at least", "is not acceptable", "non-negotiable", "off the table", "should not", "shouldn't",
-    "no exceptions", "must be", "must stay", "required to", "rule",
+    "always",
+    "never",
+    "from now on",
+    "in future",
+    "in the future",
+    "going forward",
+    "whenever",
+    "every time",
+    "each time",
+    "by default",
+    "prefer",
+    "must",
+    "must not",
+    "we don't",
+    "we do not",
+    "not allowed",
+    "no longer",
+    "don't ever",
+    "should always",
+    "should never",
+    "at all times",
+    "as a rule",
+    "has to be",
+    "have to be",
+    "needs to be",
+    "need to be",
+    "only ever",
+    "is forbidden",
+    "are forbidden",
+    "stop ",
+    "remember to",
+    "make sure",
+    "under no circumstances",
+    "we never",
+    "we always",
+    "policy",
+    "convention",
+    "at most",
+    "at least",
+    "is not acceptable",
+    "non-negotiable",
+    "off the table",
+    "should not",
+    "shouldn't",
+    "no exceptions",
+    "must be",
+    "must stay",
+    "required to",
+    "rule",
 ];
 
 /// Orders for now: they open with a verb that asks for work at once.
 const ORDERS: &[&str] = &[
-    "push", "commit", "check", "look", "run", "rerun", "add", "fix", "create", "log", "show", "open", "merge",
-    "update", "remove", "delete", "write", "implement", "review", "try", "go", "start", "continue", "proceed",
-    "explain", "find", "test", "verify", "deploy", "rebase", "close", "do", "make", "please", "can", "could",
-    "would", "will", "let", "lets", "let's", "give", "tell", "read", "rename", "move", "investigate", "debug",
-    "clean", "undo", "revert", "apply", "plan", "think", "wait", "stop", "resolve", "address", "generate",
-    "execute", "switch", "checkout", "pull", "fetch", "restart", "retry", "help", "put", "set", "change",
-    "replace", "refactor", "convert", "install", "build", "search", "list", "summarize", "summarise", "ask",
-    "use", "take", "get", "see", "have", "ensure", "just", "now", "then", "and", "also", "ok", "okay",
+    "push",
+    "commit",
+    "check",
+    "look",
+    "run",
+    "rerun",
+    "add",
+    "fix",
+    "create",
+    "log",
+    "show",
+    "open",
+    "merge",
+    "update",
+    "remove",
+    "delete",
+    "write",
+    "implement",
+    "review",
+    "try",
+    "go",
+    "start",
+    "continue",
+    "proceed",
+    "explain",
+    "find",
+    "test",
+    "verify",
+    "deploy",
+    "rebase",
+    "close",
+    "do",
+    "make",
+    "please",
+    "can",
+    "could",
+    "would",
+    "will",
+    "let",
+    "lets",
+    "let's",
+    "give",
+    "tell",
+    "read",
+    "rename",
+    "move",
+    "investigate",
+    "debug",
+    "clean",
+    "undo",
+    "revert",
+    "apply",
+    "plan",
+    "think",
+    "wait",
+    "stop",
+    "resolve",
+    "address",
+    "generate",
+    "execute",
+    "switch",
+    "checkout",
+    "pull",
+    "fetch",
+    "restart",
+    "retry",
+    "help",
+    "put",
+    "set",
+    "change",
+    "replace",
+    "refactor",
+    "convert",
+    "install",
+    "build",
+    "search",
+    "list",
+    "summarize",
+    "summarise",
+    "ask",
+    "use",
+    "take",
+    "get",
+    "see",
+    "have",
+    "ensure",
+    "just",
+    "now",
+    "then",
+    "and",
+    "also",
+    "ok",
+    "okay",
 ];
 
 /// Whether a sentence opens as an order for now.
@@ -160,7 +375,11 @@ pub(crate) fn user_act(statement: &Statement, worth: Option<f32>, language: Lang
         .any(|start| text.to_lowercase().starts_with(start));
     let complains = marks.has(Cue::Problem) && !rules_on_it(statement);
     let lasting = lasting && !complains && (!polite || has_lasting_time(text));
-    if lasting && !marks.has(Cue::Hedge) && worth >= if order { 0.45 } else { 0.3 } && is_understood(text, marks) {
+    if lasting
+        && !marks.has(Cue::Hedge)
+        && worth >= if order { 0.45 } else { 0.3 }
+        && is_understood(text, marks)
+    {
         return UserAct::Rule;
     }
     if order && !marks.has(Cue::Reason) && !text.contains("instead") {
@@ -169,9 +388,9 @@ pub(crate) fn user_act(statement: &Statement, worth: Option<f32>, language: Lang
     if marks.has(Cue::Choice) && worth >= 0.5 && is_understood(text, marks) {
         return UserAct::Choice;
     }
-    let personal = [" i ", " i'm ", " i've ", " my ", " me "].iter().any(|word| {
-        format!(" {} ", text.to_lowercase()).contains(word)
-    });
+    let personal = [" i ", " i'm ", " i've ", " my ", " me "]
+        .iter()
+        .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
     let states = names_something(text) && has_verb(text) && !personal && !order && !complains;
     if worth >= 0.65 && states && is_understood(text, marks) && !marks.has(Cue::Hedge) {
         return UserAct::Fact;
@@ -207,7 +426,8 @@ pub(crate) fn is_quotation(text: &str) -> bool {
     let text = text.trim();
     let symbols = text.chars().filter(|c| "{}[]<>=;|\\$#@*+~^&".contains(*c)).count();
     let letters = text.chars().filter(|c| c.is_alphabetic() || c.is_whitespace()).count();
-    let starts = ["$ ", "> ", "% ", "at ", "+ ", "- [", "❯", "│", "├", "└", "⏺", "⎿", "[", "{", "<", "//", "#!"];
+    let starts =
+        ["$ ", "> ", "% ", "at ", "+ ", "- [", "❯", "│", "├", "└", "⏺", "⎿", "[", "{", "<", "//", "#!"];
     let spaced = text.split_whitespace().count() >= 3;
     starts.iter().any(|start| text.starts_with(start))
         || symbols * 8 > text.chars().count().max(1)
@@ -225,8 +445,9 @@ pub(crate) fn is_pasted(text: &str) -> bool {
 fn is_pasted_token(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| "`'\"().,;:".contains(c));
     let glued = inner.contains('`') && inner.chars().filter(|c| c.is_alphabetic()).count() > 6;
-    let place = inner.rsplit(':').next().is_some_and(|end| end.len() >= 3 && end.chars().all(|c| c.is_ascii_digit()))
-        && inner.contains('.');
+    let place =
+        inner.rsplit(':').next().is_some_and(|end| end.len() >= 3 && end.chars().all(|c| c.is_ascii_digit()))
+            && inner.contains('.');
     glued || place || (inner.chars().count() > 60 && !inner.contains("://"))
 }
 
@@ -235,7 +456,8 @@ fn cues_of_log(text: &str) -> bool {
     let head: String = text.chars().take(24).collect();
     let digits = head.chars().filter(char::is_ascii_digit).count();
     let stamped = digits >= 8 && (head.contains(':') || head.contains('-'));
-    let levels = ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
+    let levels =
+        ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
     stamped || levels.iter().any(|level| text.starts_with(level))
 }
 

@@ -8,7 +8,8 @@ use crate::patch::Change;
 use crate::sentences::{Block, Document};
 use crate::text::{capitalised, content_words};
 
-const NAMES: &[&str] = &["claude.md", "agents.md", "memory.md", "gemini.md", ".cursorrules", "learnings.md", "gotchas.md"];
+const NAMES: &[&str] =
+    &["claude.md", "agents.md", "memory.md", "gemini.md", ".cursorrules", "learnings.md", "gotchas.md"];
 const FOLDERS: &[&str] = &[".learnings/", "docs/adr/", "adr/", "docs/decisions/", "decisions/", "/memory/"];
 /// Lines of one edit that are kept.
 const LINES_MAX: usize = 12;

@@ -28,7 +28,8 @@ pub(crate) fn plan_of_step(step: &EpisodeStep) -> Option<&str> {
 pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let text = text.trim_start().strip_prefix(HAND_OVER).unwrap_or(text);
     let document = Document::read(text);
-    let Some(title) = document.sentences.iter().find(|s| s.block == Block::Heading).map(|s| plan_title(&s.text))
+    let Some(title) =
+        document.sentences.iter().find(|s| s.block == Block::Heading).map(|s| plan_title(&s.text))
     else {
         return Vec::new();
     };
@@ -52,7 +53,8 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
     for (index, sentence) in document.sentences.iter().enumerate() {
         let wanted = matches!(sentence.block, Block::Prose | Block::Item) && !sentence.text.ends_with(':');
         let place = RankedSentence { text: &sentence.text, source: TextSource::Plan, index, count };
-        let Some(worth) = ranker::worth(&place, language).filter(|worth| wanted && *worth >= PLAN_WORTH_MIN) else {
+        let Some(worth) = ranker::worth(&place, language).filter(|worth| wanted && *worth >= PLAN_WORTH_MIN)
+        else {
             continue;
         };
         let mut claim = Claim::new(ClaimKind::Decision, TextSource::Plan, capitalised(&sentence.text), at);
@@ -71,7 +73,8 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
 fn plan_title(heading: &str) -> String {
     let heading = heading.trim();
     let lower = heading.to_lowercase();
-    let labels = ["plan : ", "implementation plan: ", "implementation plan - ", "plan: ", "plan - ", "plan — "];
+    let labels =
+        ["plan : ", "implementation plan: ", "implementation plan - ", "plan: ", "plan - ", "plan — "];
     let stripped = labels.iter().find_map(|label| lower.starts_with(label).then(|| &heading[label.len()..]));
     capitalised(stripped.unwrap_or(heading).trim_end_matches('.'))
 }

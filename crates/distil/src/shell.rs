@@ -298,8 +298,8 @@ fn wrapper_words(words: &[String]) -> usize {
     let name = first.rsplit('/').next().unwrap_or(first);
     match name {
         _ if is_assignment(first) => 1,
-        "sudo" | "time" | "rtk" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then" | "do"
-        | "else" | "if" | "!" | "while" | "until" | "{" | "(" => 1,
+        "sudo" | "time" | "rtk" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then"
+        | "do" | "else" | "if" | "!" | "while" | "until" | "{" | "(" => 1,
         "env" | "nice" | "stdbuf" => 1 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "timeout" => 2 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "uv" | "poetry" | "pipenv" | "rye" | "pdm" | "hatch" if word(1) == "run" => 2,

@@ -2,7 +2,8 @@ use super::*;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{NewOpenItem, Origin, SessionAccount};
-use claude_mem_distil::Claim;
+use claude_mem_core::source::TextSource;
+use claude_mem_distil::{Claim, ClaimKind};
 use claude_mem_store::testing::{WorkerScratch, scratch};
 use claude_mem_store::{
     ExposureLevel, FeedbackSignal, NewFeedback, NewSession, ObservationEdit, PageRequest, RowFilter, RowId,
@@ -325,8 +326,13 @@ fn own_session_closes_its_item() {
 }
 
 fn claims(keys: &[(&str, &str)]) -> EpisodeClaims {
-    let claim = |(key, title): &(&str, &str)| Claim { key: (*key).into(), observation: observed(title) };
-    EpisodeClaims { claims: keys.iter().map(claim).collect() }
+    let claim = |(key, title): &(&str, &str)| {
+        let mut claim = Claim::new(ClaimKind::Fact, TextSource::FinalMessage, *title, Millis(0));
+        claim.key = (*key).into();
+        claim.composed = Some(Box::new(observed(title)));
+        claim
+    };
+    EpisodeClaims { claims: keys.iter().map(claim).collect(), ..EpisodeClaims::default() }
 }
 
 /// Every claim is an observation and a line of the account.
@@ -334,9 +340,9 @@ fn told(episodes: &[EpisodeClaims]) -> SessionMemories {
     let all = || episodes.iter().flat_map(|episode| &episode.claims);
     let observations = all().map(|claim| ConsolidatedObservation {
         claims: vec![claim.key.clone()],
-        observation: claim.observation.clone(),
+        observation: claim.composed.as_deref().cloned().unwrap(),
     });
-    let done: Vec<&str> = all().map(|claim| claim.observation.title.as_str()).collect();
+    let done: Vec<&str> = all().map(|claim| claim.text.as_str()).collect();
     SessionMemories {
         observations: observations.collect(),
         account: Some(account("Repair the cart", &done)),

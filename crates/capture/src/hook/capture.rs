@@ -77,11 +77,23 @@ where
 
 fn set_marks(change: MarkChange, call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> io::Result<()> {
     match change {
-        MarkChange::MuteTurn => marks.mute_turn(call.header.prompt_id.as_deref()),
-        MarkChange::NotePrivatePart => marks.note_private().and_then(|()| marks.unmute_turn()),
+        MarkChange::MuteTurn => {
+            marks.mute_turn(call.header.prompt_id.as_deref())?;
+            learn_private_words(call, marks)
+        }
+        MarkChange::NotePrivatePart => {
+            marks.note_private()?;
+            learn_private_words(call, marks)?;
+            marks.unmute_turn()
+        }
         MarkChange::UnmuteTurn => marks.unmute_turn(),
         MarkChange::NoteForeignPart => marks.note_private(),
     }
+}
+
+/// Remembers the words of the prompt's private blocks. An unreadable prompt has none that we know.
+fn learn_private_words(call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> io::Result<()> {
+    call.raw_prompt().map_or(Ok(()), |prompt| marks.learn_private_words(&prompt))
 }
 
 /// Marks the whole session as ignored.
@@ -100,7 +112,7 @@ fn ignore_session(
 }
 
 fn normalize(call: &DecodedHookCall<'_>, facts: &CaptureFacts) -> Option<NormalizedEvent> {
-    call.normalize(facts.suppression, facts.project.clone())
+    call.normalize(facts.suppression, facts.project.clone(), &facts.private_words)
 }
 
 fn enqueue(

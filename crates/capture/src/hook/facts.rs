@@ -11,6 +11,7 @@ use crate::privacy_marks::PrivacyMarks;
 use crate::settings::HookSettings;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::{pause, project};
+use claude_mem_redact::PrivateWords;
 
 /// The facts about a call. The rest is not read if the session is ignored anyway.
 pub(super) fn gather_facts<E>(
@@ -33,10 +34,20 @@ where
     if let Some(why) = unseen.as_ref().filter(|_| settings.has_project_rules()) {
         resources.log(&format!("cannot determine whether the project is ignored: {why}"));
     }
+    let mut suppression = read_suppression(call, marks);
+    // Only a session with private text has such words; reading them costs the others nothing.
+    let private_words =
+        if suppression.summaries { marks.private_words() } else { Ok(PrivateWords::default()) };
+    if let Err(e) = &private_words {
+        resources
+            .log(&format!("failed to read the words of private blocks, so the turn is muted: {}", e.kind()));
+        suppression.turn = true;
+    }
     CaptureFacts {
         is_disabled,
         is_session_ignored,
-        suppression: read_suppression(call, marks),
+        suppression,
+        private_words: private_words.unwrap_or_default(),
         settings,
         project,
         is_project_uncertain: unseen.is_some(),

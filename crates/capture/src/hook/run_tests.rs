@@ -305,3 +305,30 @@ fn only_a_prompt_of_the_user_ends_a_private_turn() {
         assert_eq!(edit().skip_reason, None, "{prompt:?}");
     }
 }
+
+#[test]
+fn repeated_words_of_a_private_block_are_masked_in_later_hooks() {
+    let stage = HookStage::new();
+    stage.hook(
+        "UserPromptSubmit",
+        &json!({"prompt": "use <private>canary7351</private> to log in", "prompt_id": "p"}),
+    );
+    stage.hook(
+        "PostToolUse",
+        &json!({"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "login canary7351"},
+            "tool_response": {"stdout": "welcome canary7351", "stderr": ""}}),
+    );
+    stage.hook("Stop", &json!({"last_assistant_message": "I used canary7351."}));
+    let mut stored = Vec::new();
+    let mut open = vec![stage.scratch.dir.root().to_owned()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            stored.extend(std::fs::read(&path).unwrap());
+        }
+    }
+    let stored = String::from_utf8_lossy(&stored);
+    assert!(stored.contains("[redacted:private-word]"), "nothing was captured");
+    assert!(!stored.contains("canary7351"));
+}

@@ -1,7 +1,7 @@
 //! Observations from frames.
 
-use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
+use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::vocabulary::{PREFERENCE, Vocabulary};
 
 use crate::claim::{Claim, ClaimKind};
@@ -32,7 +32,10 @@ const BEFORE_CHARS: usize = 220;
 const SAME_SENTENCE: f32 = 0.8;
 
 /// Makes one observation of each frame that has a title that stands alone.
-pub(super) fn compose_observations(frames: &[Frame<'_>], vocabulary: &Vocabulary) -> Vec<ConsolidatedObservation> {
+pub(super) fn compose_observations(
+    frames: &[Frame<'_>],
+    vocabulary: &Vocabulary,
+) -> Vec<ConsolidatedObservation> {
     let mut made: Vec<ConsolidatedObservation> = Vec::new();
     for frame in frames {
         let Some((observation, claims)) = compose(frame) else {
@@ -113,7 +116,8 @@ fn work(frame: &Frame<'_>) -> Option<NewObservation> {
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     fill(&mut made, sentences);
     made.files_modified.clone_from(&frame.files);
-    made.concepts = draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
+    made.concepts =
+        draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
     Some(made)
 }
@@ -126,7 +130,11 @@ fn body_sentences(body: &str) -> Vec<String> {
 fn finding(frame: &Frame<'_>) -> Option<NewObservation> {
     let title = titles::finding_title(frame)?;
     let decided = frame.details.iter().filter(|claim| claim.kind == ClaimKind::Decision).count();
-    let kind = if decided * 2 > frame.details.len() { ObservationType::DECISION } else { ObservationType::DISCOVERY };
+    let kind = if decided * 2 > frame.details.len() {
+        ObservationType::DECISION
+    } else {
+        ObservationType::DISCOVERY
+    };
     let kind = if kind == ObservationType::DECISION { ObservationType::DISCOVERY } else { kind };
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
@@ -144,14 +152,16 @@ fn decision(frame: &Frame<'_>) -> Option<NewObservation> {
         let earlier = frame.leads.iter().skip(1).filter(|earlier| earlier.source.is_user());
         let told = content_words(&format!("{} {}", made.narrative, made.facts.join(" ")));
         for earlier in earlier {
-            let sentences = earlier.composed.as_ref().map_or_else(|| vec![earlier.text.clone()], |c| c.facts.clone());
+            let sentences =
+                earlier.composed.as_ref().map_or_else(|| vec![earlier.text.clone()], |c| c.facts.clone());
             let new = |text: &String| overlap(&content_words(text), &told) < SAME_SENTENCE;
             made.facts.extend(sentences.into_iter().filter(new));
         }
         return Some(made);
     }
     let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
-    let kind = if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
+    let kind =
+        if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
     let mut made = NewObservation::new(kind, title, Origin::User, frame.at);
     if lead.title.is_empty() {
         made.narrative = format!("User: “{}”", lead.text);
@@ -177,8 +187,12 @@ fn short_choice(lead: &Claim) -> String {
 
 fn memory_file(frame: &Frame<'_>) -> Option<NewObservation> {
     let title = titles::best(frame, |claim| gates::stands_alone(&claim.text))?;
-    let mut made =
-        NewObservation::new(ObservationType::DISCOVERY, titles::sentence_title(&title.text), Origin::Agent, frame.at);
+    let mut made = NewObservation::new(
+        ObservationType::DISCOVERY,
+        titles::sentence_title(&title.text),
+        Origin::Agent,
+        frame.at,
+    );
     fill(&mut made, frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect());
     made.concepts = draft::concepts(&["pattern"]);
     Some(made)
@@ -186,7 +200,8 @@ fn memory_file(frame: &Frame<'_>) -> Option<NewObservation> {
 
 fn remedy(frame: &Frame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
-    let mut made = NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
+    let mut made =
+        NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
     made.narrative.clone_from(&lead.text);
     made.concepts = draft::concepts(&["problem-solution", "gotcha"]);
     Some(made)

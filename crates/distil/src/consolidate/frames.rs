@@ -103,8 +103,11 @@ impl<'c> Frame<'c> {
     /// How well a claim fits: names of files and words that both have.
     fn affinity(&self, claim: &Claim) -> f32 {
         let words = content_words(&claim.text);
-        let own: BTreeSet<String> =
-            self.leads.iter().flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text))).collect();
+        let own: BTreeSet<String> = self
+            .leads
+            .iter()
+            .flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text)))
+            .collect();
         let named = self.files.iter().filter(|file| names_file(&claim.text, file)).count();
         overlap(&words, &own) + 0.3 * named.min(2) as f32
     }
@@ -215,7 +218,8 @@ impl<'c> FrameBuilder<'c> {
     fn pull_request(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
         let words = content_words(&format!("{} {}", claim.title, claim.text));
         let about = |frame: &Frame<'_>| {
-            let title: BTreeSet<String> = frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect();
+            let title: BTreeSet<String> =
+                frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect();
             frame.kind == FrameKind::Work && frame.is_committed() && overlap(&title, &words) >= 0.4
         };
         match self.frames.iter().rposition(about) {
@@ -231,9 +235,8 @@ impl<'c> FrameBuilder<'c> {
     /// A sentence about the work of this turn: it belongs to the commit that it fits, else to the work that
     /// is not committed yet, else to the turn's only commit.
     fn work_detail(&mut self, first: usize, claim: &'c Claim, work: &mut Frame<'c>) {
-        let commits: Vec<usize> = (first..self.frames.len())
-            .filter(|index| self.frames[*index].is_committed())
-            .collect();
+        let commits: Vec<usize> =
+            (first..self.frames.len()).filter(|index| self.frames[*index].is_committed()).collect();
         if commits.is_empty() || claim.source == TextSource::Message {
             work.details.push(claim);
             return;
@@ -277,11 +280,16 @@ impl<'c> FrameBuilder<'c> {
             let lead = known.leads.first();
             let talk = matches!(known.kind, FrameKind::Decision | FrameKind::Finding);
             let answered = lead.is_some_and(|lead| lead.source == TextSource::Answer);
-            let own: BTreeSet<String> =
-                known.leads.iter().chain(&known.details).flat_map(|claim| content_words(&claim.text)).collect();
+            let own: BTreeSet<String> = known
+                .leads
+                .iter()
+                .chain(&known.details)
+                .flat_map(|claim| content_words(&claim.text))
+                .collect();
             talk && !answered && overlap(&own, &words) >= RECAP_OVERLAP
         };
-        let (settled, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.frames).into_iter().partition(same);
+        let (settled, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.frames).into_iter().partition(same);
         self.frames = others;
         for known in settled {
             frame.absorb(known);
@@ -341,7 +349,9 @@ impl<'c> FrameBuilder<'c> {
 fn merge_work(frames: Vec<Frame<'_>>) -> Vec<Frame<'_>> {
     let mut merged: Vec<Frame<'_>> = Vec::new();
     for frame in frames {
-        let same = |known: &Frame<'_>| known.kind == FrameKind::Work && frame.kind == FrameKind::Work && is_same_work(known, &frame);
+        let same = |known: &Frame<'_>| {
+            known.kind == FrameKind::Work && frame.kind == FrameKind::Work && is_same_work(known, &frame)
+        };
         match merged.iter_mut().rev().find(|known| same(known)) {
             Some(known) => {
                 known.absorb(frame);
@@ -372,6 +382,7 @@ fn is_same_work(a: &Frame<'_>, b: &Frame<'_>) -> bool {
     let fewer = a.files.len().min(b.files.len()).max(1);
     let alike = !one.is_empty() && !other.is_empty() && overlap(&one, &other) >= SAME_WORK_OVERLAP;
     let both_committed = a.is_committed() && b.is_committed();
-    let akin = if both_committed { shared(&one, &other) > 0 } else { overlap(&a.words(), &b.words()) >= 0.55 };
+    let akin =
+        if both_committed { shared(&one, &other) > 0 } else { overlap(&a.words(), &b.words()) >= 0.55 };
     alike || (files * 2 >= fewer && files > 0 && akin)
 }

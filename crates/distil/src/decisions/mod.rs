@@ -84,10 +84,45 @@ pub(super) fn decide(turn: &Turn<'_>, carry: &mut Carry) -> Vec<NewObservation> 
 
 /// Openings by which an agent says again what was settled.
 const RECAP_OPENINGS: &[&str] = &[
-    "amended", "updated rule", "updated policy", "to be explicit", "so the contract", "so the rule", "the rule", "recap", "to recap", "quick recap", "final recap", "understood", "settled", "agreed", "got it", "noted",
-    "locked in", "confirmed", "to confirm", "final rule", "final policy", "restating", "decision", "decided",
-    "verstanden", "zusammengefasst", "vereinbart", "entendido", "acordado", "compris", "convenu", "récapitulatif",
-    "了解", "明白", "总结", "承知", "понял", "итог", "решено",
+    "amended",
+    "updated rule",
+    "updated policy",
+    "to be explicit",
+    "so the contract",
+    "so the rule",
+    "the rule",
+    "recap",
+    "to recap",
+    "quick recap",
+    "final recap",
+    "understood",
+    "settled",
+    "agreed",
+    "got it",
+    "noted",
+    "locked in",
+    "confirmed",
+    "to confirm",
+    "final rule",
+    "final policy",
+    "restating",
+    "decision",
+    "decided",
+    "verstanden",
+    "zusammengefasst",
+    "vereinbart",
+    "entendido",
+    "acordado",
+    "compris",
+    "convenu",
+    "récapitulatif",
+    "了解",
+    "明白",
+    "总结",
+    "承知",
+    "понял",
+    "итог",
+    "решено",
 ];
 
 /// Whether the agent says again, at length, what the user laid down in this session: "Recap of …: …",
@@ -110,7 +145,8 @@ fn is_recap(text: &str) -> bool {
         return false;
     };
     let head: String = lower.chars().skip(opening.chars().count()).take(70).collect();
-    let marked = head.contains([':', '：']) || head.contains(" - ") || head.contains(" — ") || head.contains(',');
+    let marked =
+        head.contains([':', '：']) || head.contains(" - ") || head.contains(" — ") || head.contains(',');
     marked && crate::text::content_words(text).len() >= 6
 }
 
