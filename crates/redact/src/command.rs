@@ -6,6 +6,7 @@
 use super::class;
 use super::judge::is_chosen;
 use super::literal::{self, opening_quote_at};
+use super::password_form::PasswordForm;
 use super::reference::is_placeholder;
 use super::rules::{RuleAnchor, RuleId, command_options};
 use super::shape::word_begins;
@@ -16,27 +17,6 @@ use super::value_form;
 const COMMAND_PASSWORD: RuleId = RuleId::named("command-password");
 /// Maximum length of the arguments of a call that are examined.
 const CALL_BYTES_MAX: usize = 400;
-
-/// The form in which a program takes a secret; `commands.txt` describes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PasswordForm {
-    Next,
-    Glued,
-    Either,
-    User,
-    Percent,
-    Comma,
-    Slash,
-    Cookie,
-    Assign,
-    Arg(u8),
-    Last,
-    Chosen,
-    Quoted,
-    Call,
-    Stdin,
-    Typed,
-}
 
 /// The secret among the arguments of the program whose name is `anchor`, at `at`.
 pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, usize, RuleId)> {

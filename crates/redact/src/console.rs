@@ -2,7 +2,7 @@
 
 use super::output_secrecy::OutputSecrecy;
 use super::rules::RuleId;
-use super::secrets::SecretSpan;
+use super::secret_span::SecretSpan;
 use super::value::{self, ValueRandomness};
 
 const SECRET_SOURCE: RuleId = RuleId::named("secret-source");

@@ -7,7 +7,7 @@
 
 use super::class::{self, ByteClass};
 use super::rules::RuleId;
-use super::secrets::{SecretSpan, contains_secret};
+use super::secret_span::SecretSpan;
 use super::value::{self, ValueRandomness};
 use super::value_form;
 
@@ -35,8 +35,11 @@ const HEADER_BYTES_MAX: usize = 300;
 
 const RUN: ByteClass = class::B64 | class::URL;
 
+/// Whether a text contains a secret.
+type TextTest = fn(&str) -> bool;
+
 /// Appends the secrets found in long runs.
-pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
+pub(super) fn find(text: &str, contains_secret: TextTest, spans: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     let mut at = STRIDE_BYTES - 1;
     while let Some(&byte) = bytes.get(at) {
@@ -48,7 +51,7 @@ pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
         let end = at + class::run(&bytes[at..], RUN, usize::MAX);
         let mut after = end;
         if end - start >= STRIDE_BYTES
-            && let Some((start, end, rule)) = secret_run(bytes, start, end)
+            && let Some((start, end, rule)) = secret_run(bytes, start, end, contains_secret)
         {
             spans.push(SecretSpan { start, end, rule });
             after = end;
@@ -67,7 +70,12 @@ fn may_be_long(bytes: &[u8], at: usize) -> bool {
 }
 
 /// The secret in the run at `bytes[start..end]`.
-fn secret_run(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize, RuleId)> {
+fn secret_run(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    contains_secret: TextTest,
+) -> Option<(usize, usize, RuleId)> {
     if let Some(end) = bot_token(bytes, start, end) {
         return Some((start, end, BOT_TOKEN));
     }
@@ -93,13 +101,13 @@ fn secret_run(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize, R
     }
     if is_base64_text(&bytes[start..end]) {
         let (decoded, end) = decode_lines(bytes, start, end);
-        return holds_secret(&decoded).then_some((start, end, ENCODED_SECRET));
+        return holds_secret(&decoded, contains_secret).then_some((start, end, ENCODED_SECRET));
     }
     key_lines(bytes, start, end)
 }
 
 /// Whether a decoded text contains a secret: a private key, or whatever else is found in it.
-fn holds_secret(decoded: &str) -> bool {
+fn holds_secret(decoded: &str, contains_secret: TextTest) -> bool {
     (decoded.contains("-----BEGIN") && decoded.contains("PRIVATE KEY")) || contains_secret(decoded)
 }
 

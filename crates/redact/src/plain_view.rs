@@ -7,7 +7,7 @@
 use claude_mem_core::glyph;
 
 use super::class;
-use super::secrets::SecretSpan;
+use super::secret_span::SecretSpan;
 
 /// Minimum length of the part of a word before and after a wrap.
 const WRAPPED_BYTES_MIN: usize = 8;

@@ -3,7 +3,7 @@
 //! `build/redact_rules.rs` generates the tables and names the types of this file.
 
 use super::class::{self, ByteClass};
-use super::command::PasswordForm;
+use super::password_form::PasswordForm;
 
 /// A rule, as its index in `RULES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,33 +6,12 @@
 
 use super::plain_view::PlainView;
 use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
+use super::secret_span::SecretSpan;
 use super::{
     assign, class, command, connection, console, cookie, encoded, manifest, neighbour, pem, prose, query,
     scheme, shape, table, url,
 };
 
-/// A secret at `text[start..end]`, and the rule that found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SecretSpan {
-    pub start: usize,
-    pub end: usize,
-    pub rule: RuleId,
-}
-
-impl SecretSpan {
-    pub(super) fn mask_bytes(&self) -> usize {
-        MASK_START.len() + self.rule.name().len() + MASK_END.len()
-    }
-
-    pub(super) fn push_mask(&self, out: &mut String) {
-        out.push_str(MASK_START);
-        out.push_str(self.rule.name());
-        out.push_str(MASK_END);
-    }
-}
-
-const MASK_START: &str = "[redacted:";
-const MASK_END: &str = "]";
 /// How far around a place that may hide a secret the text is read as a person sees it.
 const HIDDEN_BYTES_MAX: usize = 1024;
 /// A secret of at least this length may have been examined only in part.
@@ -44,7 +23,7 @@ const ROUNDS_MAX: usize = 8;
 /// All secrets of `text` in order, without overlaps.
 pub(super) fn find(text: &str) -> Vec<SecretSpan> {
     let mut scan = scan(text);
-    encoded::find(text, &mut scan.spans);
+    encoded::find(text, contains_secret, &mut scan.spans);
     console::find(text, &mut scan.spans);
     scan.obscured.extend(hiding_places(text.as_bytes()));
     if !scan.obscured.is_empty() {
@@ -54,7 +33,7 @@ pub(super) fn find(text: &str) -> Vec<SecretSpan> {
 }
 
 /// Whether a decoded text contains a secret. What is encoded in it in turn is not decoded.
-pub(super) fn contains_secret(text: &str) -> bool {
+fn contains_secret(text: &str) -> bool {
     !scan(text).spans.is_empty()
 }
 

@@ -9,7 +9,7 @@ use super::assigned_value::ValueContext;
 use super::judge::{is_chosen, judge};
 use super::names::{self, NamePromise};
 use super::rules::RuleId;
-use super::secrets::SecretSpan;
+use super::secret_span::SecretSpan;
 use super::value::{self, ValueRandomness};
 
 /// Maximum length of a header line.
