@@ -22,6 +22,7 @@ mod first_sentence;
 pub mod glob;
 pub mod ids;
 pub mod limits;
+pub mod live_settings;
 pub mod log;
 pub mod lone_surrogates;
 pub mod memory;

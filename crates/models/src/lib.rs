@@ -28,4 +28,5 @@ pub mod rolling;
 pub mod scanner;
 mod steps;
 mod text;
+pub mod trouble;
 mod truncate_middle;

@@ -30,3 +30,4 @@ mod search;
 mod status;
 mod viewer;
 mod worker;
+mod worker_settings;
