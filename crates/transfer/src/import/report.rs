@@ -23,6 +23,7 @@ pub enum SkipReason {
     Captured,
     ReadBefore,
     NotAskedFor,
+    Untrusted,
 }
 
 impl SkipReason {
@@ -41,6 +42,7 @@ impl SkipReason {
             Self::Captured => "already captured by hooks",
             Self::ReadBefore => "already read",
             Self::NotAskedFor => "not requested",
+            Self::Untrusted => "needs --trust",
         }
     }
 }
