@@ -23,6 +23,7 @@ pub mod glob;
 pub mod glyph;
 pub mod ids;
 pub mod limits;
+pub mod live_settings;
 pub mod log;
 pub mod lone_surrogates;
 pub mod memory;

@@ -6,42 +6,24 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 
-use serde::Serialize;
-
 use crate::doctor::settings_without_hooks;
 pub use crate::fixes::{CANNOT_OPEN_FIX, DISK_FAILED_FIX};
 use crate::install::client::needs_new_hooks;
 use crate::install::manifest::InstallManifest;
 use crate::install::plan::ClientPaths;
+pub use crate::model_notice::model_notice;
+pub use crate::user_notice::UserNotice;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_core::client_version::ClientVersion;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::config::{LoadedSettings, Provider, Settings};
+use claude_mem_core::config::{LoadedSettings, Settings};
 use claude_mem_core::paths::DataDir;
 use claude_mem_store::recovery::{RECOVERY_NOTICE_KEY, RECOVERY_NOTICE_SECONDS, RecoveryNotice};
 use claude_mem_store::{StoreError, StoreReader};
 
 /// Spooled events that are normal, as when a migration or a backup locks the database.
 const SPOOLED_NORMAL_MAX: u64 = 100;
-
-/// A condition that needs the user's attention, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UserNotice {
-    pub what: String,
-    pub fix: String,
-}
-
-impl UserNotice {
-    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { what: what.into(), fix: fix.into() }
-    }
-
-    /// One line that names the program, for use outside our own output.
-    pub fn line(&self) -> String {
-        format!("claude-mem: {} ({})", self.what, self.fix)
-    }
-}
 
 /// The notices at the start of a session, most important first.
 pub fn session_start_notices(
@@ -66,7 +48,7 @@ pub fn store_notices(
     let mut found = Vec::new();
     found.extend(recovery_notice(reads, now)?);
     found.extend(dead_events_notice(reads)?);
-    found.extend(budget_notice(reads, settings, now)?);
+    found.extend(model_notice(reads, settings, now)?);
     Ok(found)
 }
 
@@ -110,25 +92,6 @@ fn dead_events_notice(reads: &StoreReader<'_>) -> Result<Option<UserNotice>, Sto
         UserNotice::new(
             format!("{} could not be processed", count_events(dead)),
             "claude-mem queue list --state dead",
-        )
-    }))
-}
-
-fn budget_notice(
-    reads: &StoreReader<'_>,
-    settings: &Settings,
-    now: Millis,
-) -> Result<Option<UserNotice>, StoreError> {
-    // `auto` may have chosen a model; the tokens spent show whether it did.
-    if settings.provider == Provider::Local {
-        return Ok(None);
-    }
-    let spent = reads.spend_on(&clock::local_day(now))?.tokens;
-    let all = settings.budget_tokens_per_day;
-    Ok((spent > 0 && spent >= all).then(|| {
-        UserNotice::new(
-            format!("today's {all} tokens are used up; memories are made without a model until tomorrow"),
-            "claude-mem config set budget_tokens_per_day raises the limit",
         )
     }))
 }

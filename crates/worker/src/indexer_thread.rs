@@ -59,7 +59,7 @@ fn run_thread(worker: &WorkerContext) {
 
 fn run_once(worker: &WorkerContext, reconciled: &mut bool) -> Result<(), StoreError> {
     let signal = &worker.index_signal;
-    if !worker.settings.vectors {
+    if !worker.settings.at_start.vectors {
         return delete_orphaned_vectors(worker);
     }
     let waiting = worker.store.with(|store| store.read().pending_embeddings_count())?;

@@ -17,6 +17,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::config::{LoadedSettings, Provider, WorkerStart};
 use claude_mem_core::pause;
 use claude_mem_core::pause::CapturePause;
+use claude_mem_ingest::compressor::CompressorReport;
 use claude_mem_setup::notices;
 use claude_mem_setup::notices::UserNotice;
 use claude_mem_store::{RecentCounts, SCHEMA_VERSION, SpendReport, Store, StoreCounts, StoreError};
@@ -45,6 +46,7 @@ struct StatusReport {
     rows: RowCounts,
     today: RecentCounts,
     bytes: DiskUsage,
+    /// The provider of the settings; `worker.uses` is what a running worker really uses.
     provider: &'static str,
     spend: SpendSummary,
     warnings: Vec<String>,
@@ -319,16 +321,40 @@ fn paused_text(pause: PauseReport, now: Millis) -> String {
     }
 }
 
+/// The provider as the worker reports it; without a worker, as the next one will use it.
 fn provider_text(status: &StatusReport) -> String {
     let spent = status.spend.in_all.tokens;
+    let provider = match &status.worker.uses {
+        Some(uses) => used_provider(uses),
+        None => status.provider.to_owned(),
+    };
     if status.provider == Provider::Local.as_str() || spent == 0 {
-        return format!("{}; no tokens spent", status.provider);
+        return format!("{provider}; no tokens spent");
     }
     format!(
-        "{}; {} of {} tokens today, {} in total",
-        status.provider,
+        "{provider}; {} of {} tokens today, {} in total",
         format::grouped(status.spend.today.tokens),
         format::grouped(status.spend.budget_tokens_per_day),
         format::grouped(spent),
     )
+}
+
+fn used_provider(uses: &CompressorReport) -> String {
+    let mut text = match uses.configured.as_str() {
+        configured if configured == uses.provider || configured == Provider::Auto.as_str() => {
+            uses.provider.clone()
+        }
+        configured => format!("{} instead of {configured}", uses.provider),
+    };
+    if !uses.model.is_empty() {
+        text.push_str(&format!(", model {}", uses.model));
+    }
+    let place = if uses.program.is_empty() { &uses.address } else { &uses.program };
+    if !place.is_empty() {
+        text.push_str(&format!(" at {place}"));
+    }
+    if !uses.vocabulary.is_empty() {
+        text.push_str(&format!(", vocabulary {}", uses.vocabulary));
+    }
+    text
 }

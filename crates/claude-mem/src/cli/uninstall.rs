@@ -87,6 +87,13 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     for change in &changes {
         report_change(change, steps)?;
     }
+    if files.iter().any(|left| !left.adopted.is_empty()) {
+        let detail = format!(
+            "its hooks and plugin are enabled again; its files are in {}, in a directory {LEGACY_BACKUP_PREFIX}…",
+            app.data.backups().display()
+        );
+        steps.report_change("earlier", detail)?;
+    }
     if receipt.plugin && args.project.is_none() {
         if !args.dry_run {
             super::install::uninstall_plugin(app, &mut receipt)?;

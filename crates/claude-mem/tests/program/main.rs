@@ -31,3 +31,4 @@ mod sessions;
 mod status;
 mod viewer;
 mod worker;
+mod worker_settings;

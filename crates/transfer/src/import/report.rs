@@ -25,6 +25,7 @@ pub enum SkipReason {
     NotAskedFor,
     StillActive,
     TranscriptGone,
+    Untrusted,
 }
 
 impl SkipReason {
@@ -45,6 +46,7 @@ impl SkipReason {
             Self::NotAskedFor => "not requested",
             Self::StillActive => "session still active",
             Self::TranscriptGone => "transcript no longer there",
+            Self::Untrusted => "needs --trust",
         }
     }
 }

@@ -662,3 +662,32 @@ fn paused_capture_accepts_nothing() {
     stage.call("POST", "/api/resume", "{}");
     assert_eq!(stage.get("/api/processing-status").json()["paused"], false);
 }
+
+#[test]
+fn trouble_with_the_model_is_in_readiness_and_health() {
+    let stage = TestServer::with_turn();
+    stage.call(
+        "PATCH",
+        "/api/settings",
+        r#"{"provider":"openai","model":"m","base_url":"http://127.0.0.1:9/v1"}"#,
+    );
+    assert_eq!(stage.get("/api/readiness").status, 200);
+    let trouble = json!({
+        "kind": "invalid_answer", "why": "the model's answer is empty", "provider": "openai", "since": 1, "last": 2,
+    });
+    let key = "model_trouble";
+    let write =
+        |store: &mut claude_mem_store::Store| store.write(|tx| tx.set_meta(key, &trouble.to_string()));
+    stage.worker.store.with(write).unwrap();
+    let ready = stage.get("/api/readiness");
+    assert_eq!(ready.status, 503);
+    assert!(ready.json()["problems"][0].as_str().unwrap().contains("answer is empty"), "{:#}", ready.json());
+    let stats = stage.get("/api/stats").json();
+    let health = stats["health"].as_array().unwrap();
+    let found =
+        health.iter().find(|one| one["problem"].as_str().unwrap().contains("answer is empty")).unwrap();
+    assert!(found["fix"].as_str().unwrap().contains("claude-mem config set model"), "{found:#}");
+    // The notice ends when no model is configured.
+    stage.call("PATCH", "/api/settings", r#"{"provider":"local"}"#);
+    assert_eq!(stage.get("/api/readiness").status, 200);
+}

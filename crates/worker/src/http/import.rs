@@ -12,9 +12,10 @@ use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::problem::Problem;
 use claude_mem_capture::settings::HookSettings;
+use claude_mem_setup::install::manifest::InstallManifest;
 use claude_mem_store::Store;
 use claude_mem_transfer::import;
-use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport, NoProgress, json};
+use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport, NoProgress, SourceTrust, json};
 
 /// The source under which the import run is listed.
 const SOURCE: &str = "the HTTP API";
@@ -79,9 +80,12 @@ pub(super) fn import(
     let loaded = api.settings();
     let settings = HookSettings::from_settings(loaded.settings, loaded.file_unreadable);
     let home = (api.env)("HOME").unwrap_or_default();
-    let configured = (api.env)("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
-    let client_dir = configured.map_or_else(|| Path::new(&home).join(".claude"), PathBuf::from);
-    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir };
+    // `doctor` reports an unreadable manifest; the default directory counts meanwhile.
+    let manifest = InstallManifest::read(&api.dir().installed()).unwrap_or_default();
+    let client_dir = manifest.client_dir.unwrap_or_else(|| Path::new(&home).join(".claude"));
+    // A page or a program may send any document; `claude-mem import json --trust` restores an own one.
+    let trust = SourceTrust::Foreign;
+    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir, trust };
     let held = MemfdFile::new(document.0.get())?;
     // On its own connection, so that the worker can write between the batches.
     let mut store = Store::open(&api.dir().db())?;

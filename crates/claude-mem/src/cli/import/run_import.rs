@@ -9,12 +9,13 @@ use crate::cli::app::App;
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_store::{Store, StoreError};
 use claude_mem_transfer::import;
-use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport};
+use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport, SourceTrust};
 
 /// Runs an import on the store, or for a dry run on a temporary copy of it.
 pub(in crate::cli) fn run_import(
     app: &App,
     dry_run: bool,
+    trust: SourceTrust,
     act: impl FnOnce(&mut Store, ImportContext<'_>) -> anyhow::Result<ImportReport>,
 ) -> anyhow::Result<ImportReport> {
     app.data.create().with_context(|| format!("cannot create {}", app.data.root().display()))?;
@@ -25,7 +26,7 @@ pub(in crate::cli) fn run_import(
     let home = std::env::var_os("HOME").unwrap_or_default();
     let client_dir = client_dir(&home)?;
     let home = home.to_string_lossy().into_owned();
-    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir };
+    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir, trust };
     let mut store = open_store(app)?;
     let brought = if dry_run {
         let scratch = create_rehearsal_dir(app)?;

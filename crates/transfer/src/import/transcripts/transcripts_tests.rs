@@ -86,8 +86,12 @@ impl TranscriptImportFixture {
         progress: &mut dyn ImportProgress,
     ) -> (ImportReport, ImportSummary) {
         let settings = HookSettings::from_settings(self.settings.clone(), false);
-        let around =
-            ImportContext { settings: &settings, home: "/home/user", client_dir: Path::new("/nowhere") };
+        let around = ImportContext {
+            settings: &settings,
+            home: "/home/user",
+            client_dir: Path::new("/nowhere"),
+            trust: crate::import::SourceTrust::Own,
+        };
         let wanted = TranscriptImportRequest {
             path: self.folder(),
             since: self.wanted_since,
