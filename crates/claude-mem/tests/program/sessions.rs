@@ -1,7 +1,6 @@
 //! Accounts, open items, and numbers of observations that were merged or withdrawn.
 
 use claude_mem_core::clock::Millis;
-use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId};
 use claude_mem_core::memory::{NewOpenItem, Origin, SessionAccount};
 use claude_mem_store::{NewObservationMeta, NewSession, Store};

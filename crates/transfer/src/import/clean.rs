@@ -110,9 +110,11 @@ pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejec
 
 pub(super) fn clean_account(record: &mut AccountRecord) -> Result<(), CleanRejection> {
     clean_field(&mut record.purpose);
-    let mut lists =
+    let lists =
         [&mut record.done, &mut record.learned, &mut record.decided, &mut record.checked, &mut record.open];
-    lists.iter_mut().for_each(|list| clean_list(list));
+    for list in lists {
+        clean_list(list);
+    }
     clean_list(&mut record.files_edited);
     let texts = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
     let texts: Vec<&str> = texts.into_iter().flatten().chain([&record.purpose]).map(String::as_str).collect();

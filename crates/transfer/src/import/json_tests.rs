@@ -4,12 +4,13 @@ use crate::import::{NoProgress, SourceTrust};
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_core::config::Settings;
 use claude_mem_core::event::ProjectHint;
-use claude_mem_core::ids::{ClientSessionId, PublicId};
+use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::{
     NewObservation, NewOpenItem, NewSummary, ObservationType, Origin, SessionAccount,
 };
 use claude_mem_store::{
-    NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowId, RowKind,
+    NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowId, RowKind, StoreError,
+    StoreWriter,
 };
 
 const NOW: Millis = Millis(1_700_000_000_000);
@@ -48,6 +49,47 @@ fn note(title: &str, at: i64) -> NewObservation {
         discovery_tokens: 7,
         ..NewObservation::new(ObservationType::DECISION, title, Origin::Agent, Millis(NOW.0 + at))
     }
+}
+
+/// An account, two closed open items, and a second session that said an observation.
+fn leave_account(
+    tx: &StoreWriter<'_>,
+    project: ProjectId,
+    session: SessionId,
+    new: ObservationId,
+    place: &NewObservationMeta<'_>,
+) -> Result<(), StoreError> {
+    let other = tx.ensure_session(&NewSession {
+        client: "claude-code",
+        client_session: &ClientSessionId("s2".to_owned()),
+        project: Some(project),
+        branch: None,
+        transcript_path: None,
+        origin: Origin::Agent,
+        import_run: None,
+        at: NOW,
+    })?;
+    tx.add_observation_source(new, other)?;
+    let account = SessionAccount {
+        purpose: "Count money in cents".to_owned(),
+        done: vec!["Moved prices to cents".to_owned()],
+        decided: vec!["Use cents".to_owned()],
+        files_edited: vec!["b.rs".to_owned()],
+        at: NOW,
+        ..SessionAccount::default()
+    };
+    tx.set_session_account(session, &account, place)?;
+    let item = |claim: &str, text: &str| NewOpenItem {
+        claim: claim.to_owned(),
+        text: text.to_owned(),
+        at: NOW,
+        closed: false,
+    };
+    tx.set_open_items(session, &[item("c1", "Test the rounding"), item("c2", "Migrate prices")], &place)?;
+    let items = tx.open_items(project, None, 10)?;
+    tx.close_item_by_session(items[0].id, other, "Tested the rounding", Millis(NOW.0 + 9))?;
+    tx.close_item(items[1].id, "not needed", Millis(NOW.0 + 9))?;
+    Ok(())
 }
 
 /// A store with one row of every kind.
@@ -110,40 +152,7 @@ fn furnished(dir: &Path) -> Store {
             let old = tx.create_observation(&note("Use floats", 1), &place)?;
             let new = tx.create_observation(&note("Use cents", 2), &place)?;
             tx.replace_observation(old, new)?;
-            let other = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s2".to_owned()),
-                project: Some(project),
-                branch: None,
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at: NOW,
-            })?;
-            tx.add_observation_source(new, other)?;
-            let account = SessionAccount {
-                purpose: "Count money in cents".to_owned(),
-                done: vec!["Moved prices to cents".to_owned()],
-                decided: vec!["Use cents".to_owned()],
-                files_edited: vec!["b.rs".to_owned()],
-                at: NOW,
-                ..SessionAccount::default()
-            };
-            tx.set_session_account(session, &account, &place)?;
-            let item = |claim: &str, text: &str| NewOpenItem {
-                claim: claim.to_owned(),
-                text: text.to_owned(),
-                at: NOW,
-                closed: false,
-            };
-            tx.set_open_items(
-                session,
-                &[item("c1", "Test the rounding"), item("c2", "Migrate prices")],
-                &place,
-            )?;
-            let items = tx.open_items(project, None, 10)?;
-            tx.close_item_by_session(items[0].id, other, "Tested the rounding", Millis(NOW.0 + 9))?;
-            tx.close_item(items[1].id, "not needed", Millis(NOW.0 + 9))?;
+            leave_account(tx, project, session, new, &place)?;
             let pinned = ObservationEdit { pinned: Some(true), ..ObservationEdit::default() };
             tx.edit_observation(new, &pinned, Millis(NOW.0 + 50))?;
             let by_hand = NewObservationMeta {

@@ -81,9 +81,9 @@ pub fn redo_sessions(
     let left = store.write(|tx| {
         let left = tx.count_session_snapshots(run)?;
         if left == 0 {
-            tx.undo_import(run, 1).map(drop)?
+            tx.undo_import(run, 1)?;
         } else {
-            tx.finish_import(run, &told, wanted.now)?
+            tx.finish_import(run, &told, wanted.now)?;
         }
         Ok(left)
     })?;
