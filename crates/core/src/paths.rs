@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::event_key::hex;
-use crate::files::restrict_dir;
 pub use crate::files::{
     append_file, create_dir, create_file, ensure_private_dir, open_file, open_file_if_any, random_hex,
     read_file, remove_if_exists, replace_file, replace_file_with, with_suffix,
 };
+use crate::files::{is_open_to_others, restrict_dir};
 
 /// Maximum bytes of the worker socket's path. The kernel accepts slightly more than this.
 pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 100;
@@ -186,6 +186,16 @@ impl DataDir {
         }
         let name = crate::event_key::hex(&crate::event_key::digest(&[self.root.as_os_str().as_bytes()]));
         short.join(format!("claude-mem-{name}.sock"))
+    }
+
+    /// Restricts the directory to its owner if other users can enter it. One system call if they
+    /// cannot, or if there is no directory yet.
+    pub fn restrict(&self) -> io::Result<()> {
+        match std::fs::metadata(&self.root) {
+            Ok(about) if about.is_dir() && is_open_to_others(&about) => self.create(),
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Creates the directory and those subdirectories that hooks write to, which stay usable even

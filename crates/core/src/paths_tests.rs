@@ -141,3 +141,16 @@ fn missing_file_needs_no_removal() {
     remove_if_exists(&path).unwrap();
     assert!(remove_if_exists(dir.path()).is_err(), "a directory is not a file");
 }
+
+#[test]
+fn pipe_and_endless_file_are_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let temp = tempfile::tempdir().unwrap();
+    let (pipe, sparse) = (temp.path().join("pipe"), temp.path().join("sparse"));
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    fs::File::create(&sparse).unwrap().set_len(1 << 36).unwrap();
+    assert!(open_file(&pipe).is_err());
+    assert!(append_file(&pipe).is_err());
+    assert!(read_file(&pipe).is_err());
+    assert_eq!(read_file(&sparse).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+}

@@ -4,7 +4,6 @@
 //! compressor takes its place, and `status` shows why.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +105,7 @@ pub fn load_vocabulary(root: &Path, settings: &Settings) -> Result<Vocabulary, S
     let path = root.join(settings.vocabulary.trim());
     let mut text = String::new();
     let bytes_max = VOCABULARY_BYTES_MAX as u64 + 1;
-    let read = File::open(&path).and_then(|file| file.take(bytes_max).read_to_string(&mut text));
+    let read = paths::open_file(&path).and_then(|file| file.take(bytes_max).read_to_string(&mut text));
     let wrong = |why: String| {
         let path = path.display();
         format!("vocabulary {path}: {why}; using the default vocabulary")

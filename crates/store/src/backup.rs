@@ -51,7 +51,7 @@ fn erase_forgotten(copy: &Connection) -> Result<(), StoreError> {
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
     let io = |error| StoreError::io(from.display(), error);
-    let mut source = std::fs::File::open(from).map_err(io)?;
+    let mut source = claude_mem_core::paths::open_file(from).map_err(io)?;
     let mut copy = create_private_file(to).map_err(io)?;
     std::io::copy(&mut source, &mut copy).map_err(io)?;
     copy.sync_all().map_err(io)

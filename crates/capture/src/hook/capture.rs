@@ -15,6 +15,7 @@ use super::skip_reason::SkipReason;
 use crate::enqueue;
 use crate::normalize::{DecodedHookCall, NormalizedEvent};
 use crate::privacy_marks::PrivacyMarks;
+use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::client_version;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
@@ -46,6 +47,16 @@ where
     // Before anything else: whatever fails below, a private turn stays muted.
     if let Some(change) = decision::decide_marks(call, facts::is_disabled(environment)) {
         set_marks(change, call, &marks).map_err(|e| log_mark_error(resources, &e))?;
+        if change != MarkChange::MuteTurn {
+            // Without the record the hooks of this turn capture nothing, and the transcript tells it.
+            let accepted = marks.accept_prompt(call.header.prompt_id.as_deref());
+            let _ = accepted.map_err(|e| log_mark_error(resources, &e));
+        }
+    }
+    if call.kind == HookEventKind::SessionStart {
+        let made = marks.make_spare_marks();
+        // Spare marks only matter if real ones cannot be written later.
+        let _ = made.map_err(|e| log_mark_error(resources, &e));
     }
     let facts = facts::gather_facts(call, &marks, environment, resources);
     let decision = decision::decide(call, &facts);

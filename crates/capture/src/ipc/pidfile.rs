@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use claude_mem_core::child::ProcessIdentity;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::paths::replace_file_with;
+use claude_mem_core::paths::{read_file, replace_file_with};
 
 /// Content of the pid file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl WorkerFile {
 
     /// `Ok(None)` if the file does not exist or does not parse.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
-        match std::fs::read(path) {
+        match read_file(path) {
             Ok(text) => Ok(serde_json::from_slice(&text).ok()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),

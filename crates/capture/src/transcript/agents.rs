@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Subagent, record};
+use claude_mem_core::paths;
 
 /// The transcript file of one subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ pub fn subagent_transcript(path: PathBuf) -> Option<SubagentTranscript> {
     }
     let id = subagent_id(&path)?.to_owned();
     // Older clients write no metadata; the kind is then unknown.
-    let meta = std::fs::read(path.with_extension("meta.json"));
+    let meta = paths::read_file(&path.with_extension("meta.json"));
     let meta: SubagentMeta =
         meta.ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
     let agent = Subagent { id, kind: meta.agent_type };
