@@ -20,6 +20,7 @@ mod limits;
 pub mod normalize;
 pub mod payload;
 pub mod privacy_marks;
+pub mod project_claim;
 pub mod sanitize;
 pub mod scan;
 pub mod settings;

@@ -96,6 +96,11 @@ impl<'a> PrivacyMarks<'a> {
         self.is_set(&self.turn_mark()) || !self.has_accepted(prompt_id)
     }
 
+    /// True if the turn, or the turn that began with this prompt, is marked as private.
+    pub fn is_marked(&self, prompt_id: Option<&str>) -> bool {
+        self.is_set(&self.turn_mark()) || prompt_id.is_some_and(|id| self.is_prompt_muted(id))
+    }
+
     /// Whether the prompt is in the record of accepted prompts. A client that sends no prompt ids is
     /// muted by an empty record only.
     fn has_accepted(&self, prompt_id: Option<&str>) -> bool {

@@ -40,6 +40,7 @@ mod scheme;
 mod secrets;
 mod shape;
 mod share;
+mod short_text;
 mod tag;
 mod url;
 mod value;
@@ -53,6 +54,7 @@ pub use private::{StrippedText, strip as private};
 pub use redacted_text::{RedactedText, is_clean, secrets, text};
 #[doc(hidden)]
 pub use samples::{RuleSample, rule_samples};
+pub use short_text::{ShortText, event_fields, project_hint};
 
 #[cfg(test)]
 mod assign_tests;

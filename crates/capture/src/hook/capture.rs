@@ -17,6 +17,7 @@ use crate::normalize::{DecodedHookCall, NormalizedEvent};
 use crate::privacy_marks::PrivacyMarks;
 use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::client_version;
+use claude_mem_core::event::EventBody;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
 
@@ -58,10 +59,16 @@ where
         // Spare marks only matter if real ones cannot be written later.
         let _ = made.map_err(|e| log_mark_error(resources, &e));
     }
-    let facts = facts::gather_facts(call, &marks, environment, resources);
+    let mut facts = facts::gather_facts(call, &marks, environment, resources);
+    // The ignore rules see the project as it is; everything after them sees it as it may be stored.
     let decision = decision::decide(call, &facts);
+    facts.project = facts.project.map(claude_mem_redact::project_hint);
     if decision.closes_transcript {
         marks.close_transcript().map_err(|e| log_mark_error(resources, &e))?;
+    }
+    if facts.suppression.turn && !facts.suppression.summaries && is_part_of_turn(call.kind) {
+        // The turn may be private, although its mark is missing: a summary may repeat it.
+        marks.note_private().map_err(|e| log_mark_error(resources, &e))?;
     }
     let (normalized, skip_reason) = match decision.action {
         CaptureAction::IgnoreSession => return ignore_session(call, &marks, resources),
@@ -84,6 +91,11 @@ where
     };
     let request = recall_request(call, &facts, decision, normalized.as_ref(), environment);
     Ok(HandledCall { response: respond::respond(&request, resources), skip_reason })
+}
+
+/// Whether the event reports a part of a turn.
+fn is_part_of_turn(kind: HookEventKind) -> bool {
+    kind.is_tool_result() || matches!(kind, HookEventKind::Stop | HookEventKind::SubagentStop)
 }
 
 fn set_marks(change: MarkChange, call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> io::Result<()> {
@@ -110,7 +122,20 @@ fn ignore_session(
 }
 
 fn normalize(call: &DecodedHookCall<'_>, facts: &CaptureFacts) -> Option<NormalizedEvent> {
-    call.normalize(facts.suppression, facts.project.clone())
+    let mut normalized = call.normalize(facts.suppression, facts.project.clone())?;
+    // What the agent says about an ignored file is ignored too, wherever the message came from.
+    let cwd = call.header.cwd.as_deref();
+    let is_ignored = |text: &String| facts.settings.text_names_ignored_path(text, cwd, &facts.home);
+    match &mut normalized.event.body {
+        EventBody::Stop { last_message } | EventBody::SubagentStop { last_message }
+            if last_message.as_ref().is_some_and(is_ignored) =>
+        {
+            *last_message = None;
+        }
+        EventBody::PostCompact { summary } if is_ignored(summary) => return None,
+        _ => {}
+    }
+    Some(normalized)
 }
 
 fn enqueue(

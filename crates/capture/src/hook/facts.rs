@@ -57,7 +57,12 @@ fn read_suppression(call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> Tur
     if call.kind == HookEventKind::Prompt {
         return TurnSuppression::default();
     }
-    let turn = marks.is_muted(call.header.prompt_id.as_deref());
+    let prompt_id = call.header.prompt_id.as_deref();
+    // A compaction may have an id of its own, without a prompt; it covers the whole session.
+    let turn = match call.kind {
+        HookEventKind::PostCompact => marks.is_marked(prompt_id),
+        _ => marks.is_muted(prompt_id),
+    };
     TurnSuppression { turn, summaries: marks.had_private() }
 }
 
@@ -73,5 +78,11 @@ where
     let dir = (environment.env)(call.agent.project_variable).filter(|dir| !dir.is_empty());
     let dir = dir.or_else(|| call.header.cwd.clone().map(OsString::from))?;
     let dir = Path::new(&dir);
-    dir.is_absolute().then(|| project::identify_with_error(dir))
+    let identify = match call.kind {
+        HookEventKind::SessionStart | HookEventKind::Prompt | HookEventKind::Stop => {
+            project::identify_with_commit
+        }
+        _ => project::identify_with_error,
+    };
+    dir.is_absolute().then(|| identify(dir))
 }
