@@ -60,7 +60,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// Checks that a backup is ours, sound, and of a schema that we can read.
 fn verify_backup(database: &Path) -> Result<(), StoreError> {
     let conn = open::open_reader(database)?;
-    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
         return Err(StoreError::Corrupt);
     }
@@ -101,7 +101,8 @@ pub(super) fn copy_verified(from: &Connection, to: &Path) -> Result<BackupReport
         }
         copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
         erase_forgotten(&copy)?;
-        let verdict: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        // Not `quick_check`, which does not compare indexes with their tables.
+        let verdict: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
             return Err(StoreError::Corrupt);
         }
