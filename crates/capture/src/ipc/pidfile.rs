@@ -22,6 +22,8 @@ pub struct WorkerFile {
     pub started_ticks: Option<u64>,
     pub since: Millis,
     pub version: String,
+    /// For people; a path that is not UTF-8 is shown as far as possible.
+    #[serde(serialize_with = "serialize_lossily")]
     pub socket: PathBuf,
     /// Port of the viewer and the API, once they listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +72,10 @@ impl WorkerFile {
     pub fn process(&self) -> Option<Pid> {
         i32::try_from(self.pid).ok().and_then(Pid::from_raw)
     }
+}
+
+fn serialize_lossily<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
 }
 
 /// The start time of a running process.
