@@ -21,6 +21,7 @@ pub mod normalize;
 pub mod payload;
 pub mod privacy_marks;
 mod private_word_mask;
+pub mod project_claim;
 pub mod prompt_source;
 pub mod sanitize;
 pub mod scan;

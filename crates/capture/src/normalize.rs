@@ -221,7 +221,7 @@ impl DecodedHookCall<'_> {
             return Some(redact_message(&text));
         }
         // An unreadable transcript yields no message; transcript backfill tries again later.
-        let last = transcript_tail::last_message(Path::new(transcript?)).ok()??;
+        let last = transcript_tail::last_message(Path::new(transcript?), self.session).ok()??;
         *id = last.id;
         Some(redact_message(&last.text))
     }

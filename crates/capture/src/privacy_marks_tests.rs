@@ -28,6 +28,7 @@ fn late_work_of_private_prompt_stays_muted() {
     let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
     marks.mute_turn(Some("p1")).unwrap();
     marks.unmute_turn().unwrap();
+    marks.accept_prompt(Some("p2")).unwrap();
     assert!(marks.is_muted(Some("p1")));
     assert!(!marks.is_muted(Some("p2")));
 }
@@ -96,4 +97,45 @@ fn damaged_words_are_an_error() {
         fs::write(file.unwrap().path(), "damaged").unwrap();
     }
     assert!(marks.private_words().is_err());
+}
+
+#[test]
+fn prompt_without_evidence_is_muted() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    assert!(marks.is_muted(Some("p1")), "nothing is known of it");
+    assert!(!marks.is_muted(None), "an old client sends no ids");
+    marks.accept_prompt(Some("p1")).unwrap();
+    marks.accept_prompt(Some("p2")).unwrap();
+    assert!(!marks.is_muted(Some("p1")) && !marks.is_muted(Some("p2")) && !marks.is_muted(None));
+    assert!(marks.is_muted(Some("p3")));
+    let other = PrivacyMarks::for_session(&dir, "claude-code", "s2");
+    assert!(other.is_muted(Some("p1")));
+}
+
+#[test]
+fn emptied_record_mutes_a_client_without_prompt_ids() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    marks.accept_prompt(None).unwrap();
+    assert!(!marks.is_muted(None));
+    marks.clear_accepted().unwrap();
+    assert!(marks.is_muted(None));
+    marks.accept_prompt(None).unwrap();
+    assert!(!marks.is_muted(None));
+}
+
+#[test]
+fn spare_mark_needs_no_room() {
+    let (_temp, dir) = sandbox();
+    let marks = PrivacyMarks::for_session(&dir, "claude-code", "s1");
+    marks.make_spare_marks().unwrap();
+    marks.rename_spare(&dir.muted().join(marks.turn_mark())).unwrap();
+    assert!(marks.is_muted(None));
+    for _ in 1..SPARE_MARKS {
+        marks.rename_spare(&dir.muted().join(marks.turn_mark())).unwrap();
+    }
+    assert!(marks.rename_spare(&dir.muted().join(marks.turn_mark())).is_err(), "all are used");
+    marks.make_spare_marks().unwrap();
+    assert!(marks.rename_spare(&dir.muted().join(marks.turn_mark())).is_ok());
 }

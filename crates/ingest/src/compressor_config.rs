@@ -5,7 +5,6 @@
 //! worker follows the settings.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use std::sync::Arc;
 use claude_mem_core::config::{Provider, SecretString, Settings};
 use claude_mem_core::limits::VOCABULARY_BYTES_MAX;
 use claude_mem_core::live_settings::LiveSettings;
+use claude_mem_core::paths;
 use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_models::budget::BudgetLimits;
@@ -118,7 +118,7 @@ pub fn load_vocabulary(root: &Path, settings: &Settings) -> Result<Vocabulary, S
     let path = root.join(settings.vocabulary.trim());
     let mut text = String::new();
     let bytes_max = VOCABULARY_BYTES_MAX as u64 + 1;
-    let read = File::open(&path).and_then(|file| file.take(bytes_max).read_to_string(&mut text));
+    let read = paths::open_file(&path).and_then(|file| file.take(bytes_max).read_to_string(&mut text));
     let wrong = |why: String| {
         let path = path.display();
         format!("vocabulary {path}: {why}; using the default vocabulary")

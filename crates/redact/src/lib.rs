@@ -52,6 +52,7 @@ mod secrets;
 mod shape;
 mod share;
 mod shell_words;
+mod short_text;
 mod table;
 mod tag;
 mod url;
@@ -68,6 +69,7 @@ pub use private_words::PrivateWords;
 pub use redacted_text::{RedactedText, is_clean, secrets, text};
 #[doc(hidden)]
 pub use samples::{RuleSample, rule_samples};
+pub use short_text::{ShortText, event_fields, project_hint};
 
 #[cfg(test)]
 mod assign_tests;

@@ -14,6 +14,7 @@ use crate::install::plan::ClientPaths;
 pub use crate::model_notice::model_notice;
 pub use crate::user_notice::UserNotice;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
+use claude_mem_capture::project_claim;
 use claude_mem_core::client_version::ClientVersion;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
@@ -37,6 +38,13 @@ pub fn session_start_notices(
     found.extend(worker_version_notice(dir));
     found.extend(client_version_notice(dir, client));
     Ok(found.iter().map(UserNotice::line).collect())
+}
+
+/// A directory that claims to be a known project, without evidence.
+pub fn project_notice(reads: &StoreReader<'_>, keys: &[String]) -> Result<Option<UserNotice>, StoreError> {
+    let claimed = reads.unconfirmed_project(keys)?;
+    Ok(claimed
+        .map(|claimed| UserNotice::new(project_claim::describe_claim(&claimed), project_claim::JOIN_COMMAND)))
 }
 
 /// Notices about the content of the store, most important first.
@@ -65,6 +73,12 @@ fn recovery_notice(reads: &StoreReader<'_>, now: Millis) -> Result<Option<UserNo
         let what = match happened.backup_from {
             Some(from) => {
                 format!("the database was damaged and restored from a backup of {}", clock::local_day(from))
+            }
+            None if happened.rows > 0 => {
+                let rows = happened.rows;
+                format!(
+                    "the database was damaged and no backup could be used; {rows} rows were recovered from it"
+                )
             }
             None if happened.passed_over.is_empty() => {
                 "the database was damaged and there was no backup: memory starts empty".to_owned()
@@ -223,6 +237,7 @@ mod tests {
             damaged: "/backups/damaged.db".into(),
             backup_from: None,
             salvaged: 0,
+            rows: 0,
             passed_over: vec!["/backups/b.db: not a database".into()],
             incomplete: vec!["sessions not to be remembered".into()],
         };

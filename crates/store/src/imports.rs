@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Serialize, Serializer};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, path_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, PublicId, SessionId};
 
@@ -97,7 +97,7 @@ impl StoreWriter<'_> {
     pub fn start_import(&self, kind: &str, source: &str, at: Millis) -> Result<i64, StoreError> {
         self.tx.execute(
             "INSERT INTO import_runs (uid, kind, source, started_at_epoch) VALUES (?1, ?2, ?3, ?4)",
-            params![PublicId::new().sql(), kind, source, at.sql()],
+            params![PublicId::new().sql(), kind, path_column(source), at.sql()],
         )?;
         Ok(self.tx.last_insert_rowid())
     }

@@ -60,6 +60,7 @@ mod retention;
 mod row_id;
 mod row_kind;
 mod salvage;
+mod salvage_rows;
 mod schema;
 mod session_claims;
 mod session_snapshot;

@@ -245,7 +245,8 @@ pub(super) fn check_application_id(path: &Path, application_id: i32) -> Result<(
 
 fn check_header(path: &Path, application_id: i32) -> Result<(), StoreError> {
     let mut header = Vec::with_capacity(100);
-    let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
+    let read =
+        claude_mem_core::paths::open_file(path).and_then(|file| file.take(100).read_to_end(&mut header));
     match read {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing),
         Err(e) => return Err(StoreError::io(path.display(), e)),

@@ -46,6 +46,8 @@ pub(super) enum MarkChange {
     /// A part of a prompt that is not the user's is private: summaries are not captured, and the turn
     /// stays as it is.
     NoteForeignPart,
+    /// A turn begins that the user did not begin; it is accepted unless a private turn is going on.
+    AcceptForeign,
 }
 
 /// What to do with a hook call.
@@ -82,7 +84,8 @@ pub(super) fn decide_marks(call: &DecodedHookCall<'_>, is_disabled: bool) -> Opt
         PromptPrivacy::All => Some(MarkChange::MuteTurn),
         PromptPrivacy::Part => Some(MarkChange::NotePrivatePart),
         PromptPrivacy::None => Some(MarkChange::UnmuteTurn),
-        PromptPrivacy::Foreign => call.has_private_part().then_some(MarkChange::NoteForeignPart),
+        PromptPrivacy::Foreign if call.has_private_part() => Some(MarkChange::NoteForeignPart),
+        PromptPrivacy::Foreign => Some(MarkChange::AcceptForeign),
     }
 }
 

@@ -9,6 +9,7 @@ use super::resources::HookResources;
 use crate::normalize::{DecodedHookCall, TurnSuppression};
 use crate::privacy_marks::PrivacyMarks;
 use crate::settings::HookSettings;
+use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::{pause, project};
 use claude_mem_redact::PrivateWords;
@@ -67,7 +68,12 @@ fn read_suppression(call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> Tur
     if call.begins_user_turn() {
         return TurnSuppression::default();
     }
-    let turn = marks.is_muted(call.header.prompt_id.as_deref());
+    let prompt_id = call.header.prompt_id.as_deref();
+    // A compaction may have an id of its own, without a prompt; it covers the whole session.
+    let turn = match call.kind {
+        HookEventKind::PostCompact => marks.is_marked(prompt_id),
+        _ => marks.is_muted(prompt_id),
+    };
     TurnSuppression { turn, summaries: marks.had_private() }
 }
 
@@ -83,5 +89,11 @@ where
     let dir = (environment.env)(call.agent.project_variable).filter(|dir| !dir.is_empty());
     let dir = dir.or_else(|| call.header.cwd.clone().map(OsString::from))?;
     let dir = Path::new(&dir);
-    dir.is_absolute().then(|| project::identify_with_error(dir))
+    let identify = match call.kind {
+        HookEventKind::SessionStart | HookEventKind::Prompt | HookEventKind::Stop => {
+            project::identify_with_commit
+        }
+        _ => project::identify_with_error,
+    };
+    dir.is_absolute().then(|| identify(dir))
 }

@@ -332,3 +332,22 @@ fn repeated_words_of_a_private_block_are_masked_in_later_hooks() {
     assert!(stored.contains("[redacted:private-word]"), "nothing was captured");
     assert!(!stored.contains("canary7351"));
 }
+
+#[test]
+fn message_about_an_ignored_path_is_dropped() {
+    for (message, kept) in [("I read /src/prod/.env and it says x.", false), ("All tests pass.", true)] {
+        let stage = HookStage::new();
+        let rules = [("CLAUDE_MEM_IGNORE_PATHS", "**/.env*")];
+        stage.hook_with("Stop", &json!({"last_assistant_message": message}), &rules);
+        let mut store = Store::open(&stage.scratch.dir.db()).unwrap();
+        crate::enqueue::drain_spool(&stage.scratch.dir, &mut store, Millis(1)).unwrap();
+        let said = store.read().pending(None, claude_mem_store::PageRequest::first(10)).unwrap();
+        assert_eq!(said.items.len(), 1, "the end of the turn is captured");
+        drop(store);
+        let bytes = std::fs::read(stage.scratch.dir.db()).unwrap();
+        let wal = claude_mem_core::paths::with_suffix(&stage.scratch.dir.db(), "-wal");
+        let all = [bytes, std::fs::read(wal).unwrap_or_default()].concat();
+        let found = memchr::memmem::find(&all, message.as_bytes()).is_some();
+        assert_eq!(found, kept, "{message}");
+    }
+}

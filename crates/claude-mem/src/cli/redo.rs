@@ -10,6 +10,7 @@ use super::{UsageError, import, project};
 use crate::cli::format;
 use crate::cli::output::{QUIET, Screen};
 use claude_mem_core::ids::ClientSessionId;
+use claude_mem_transfer::import::SourceTrust;
 use claude_mem_transfer::import::ImportReport;
 use claude_mem_transfer::import::transcripts::{RedoRequest, RedoSummary, redo_sessions};
 
@@ -54,7 +55,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     }
     let vocabulary = app.vocabulary();
     let mut summary = RedoSummary::default();
-    let report = run_import(app, args.dry_run, |store, around| {
+    let report = run_import(app, args.dry_run, SourceTrust::Own, |store, around| {
         let reads = store.read();
         let project = args.project.as_deref().map(|named| project::find(&reads, named)).transpose()?;
         let wanted = RedoRequest {

@@ -17,6 +17,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::config::{LoadedSettings, Provider, WorkerStart};
 use claude_mem_core::pause;
 use claude_mem_core::pause::CapturePause;
+use claude_mem_core::project;
 use claude_mem_ingest::compressor::CompressorReport;
 use claude_mem_setup::notices;
 use claude_mem_setup::notices::UserNotice;
@@ -43,7 +44,8 @@ struct StatusReport {
     #[serde(skip)]
     manual_start: bool,
     queue: QueueFigures,
-    rows: RowCounts,
+    /// `null` if the database cannot be read.
+    rows: Option<RowCounts>,
     today: RecentCounts,
     bytes: DiskUsage,
     /// The provider of the settings; `worker.uses` is what a running worker really uses.
@@ -128,12 +130,12 @@ fn collect(app: &App) -> StatusReport {
     let bytes = DiskUsage::measure(&app.data);
     let paused = pause::active_pause(&app.data.paused(), app.now);
     let mut problems = notices::directory_notices(&app.data, &loaded);
-    let (held, is_new) = match read_store(app, &loaded) {
-        Ok(Some(held)) => (held, false),
-        Ok(None) => (StoreFigures::default(), true),
+    let (held, is_new, is_readable) = match read_store(app, &loaded) {
+        Ok(Some(held)) => (held, false, true),
+        Ok(None) => (StoreFigures::default(), true, true),
         Err(error) => {
             problems.push(notices::store_error_notice(&error, &app.data));
-            (StoreFigures::default(), false)
+            (StoreFigures::default(), false, false)
         }
     };
     let StoreFigures { counts, waiting_for_prompt, today, in_all, made_today, findings } = held;
@@ -160,7 +162,7 @@ fn collect(app: &App) -> StatusReport {
         worker,
         manual_start: loaded.settings.worker == WorkerStart::Manual,
         queue: queue(&counts, waiting_for_prompt, bytes.spooled_files),
-        rows: rows(&counts),
+        rows: is_readable.then(|| rows(&counts)),
         today: made_today,
         provider: loaded.settings.provider.as_str(),
         spend: SpendSummary { today, in_all, budget_tokens_per_day: loaded.settings.budget_tokens_per_day },
@@ -197,7 +199,13 @@ impl StoreFigures {
             today: read.spend_on(&clock::local_day(now))?,
             in_all: read.total_spend()?,
             made_today: read.counts_since(format::local_midnight(now))?,
-            findings: notices::store_notices(&read, &loaded.settings, now)?,
+            findings: {
+                let mut found = notices::store_notices(&read, &loaded.settings, now)?;
+                if let Ok(here) = std::env::current_dir() {
+                    found.extend(notices::project_notice(&read, &project::identify(&here).keys)?);
+                }
+                found
+            },
         })
     }
 }
@@ -256,18 +264,24 @@ fn print(screen: &mut Screen, status: &StatusReport, now: Millis) -> std::io::Re
 fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
     use format::{count, size};
     let StatusReport { rows, queue, .. } = status;
-    let mut facts = vec![(
-        "memory",
-        format!(
-            "{}, {} and {} from {} in {}",
-            count(rows.observations, "observation"),
-            count(rows.summaries, "summary"),
-            count(rows.prompts, "prompt"),
-            count(rows.sessions, "session"),
-            count(rows.projects, "project"),
-        ),
-    )];
-    facts.push(("today", today_text(status.today)));
+    let mut facts = match rows {
+        Some(rows) => vec![
+            (
+                "memory",
+                format!(
+                    "{}, {} and {} from {} in {}",
+                    count(rows.observations, "observation"),
+                    count(rows.summaries, "summary"),
+                    count(rows.prompts, "prompt"),
+                    count(rows.sessions, "session"),
+                    count(rows.projects, "project"),
+                ),
+            ),
+            ("today", today_text(status.today)),
+        ],
+        // Zeros would read as if everything were lost.
+        None => vec![("memory", "unknown: the database cannot be read".to_owned())],
+    };
     facts.push(("worker", worker_text(status, now)));
     if let Some(address) = &status.worker.address {
         facts.push(("viewer", format!("{address}; `claude-mem open` opens it")));

@@ -12,6 +12,7 @@ mod broken_store;
 mod children;
 mod claude_child;
 mod full_disk;
+mod held_up;
 mod killed_consolidation;
 mod killed_worker;
 mod many;

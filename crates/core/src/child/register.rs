@@ -93,7 +93,7 @@ enum EntryOutcome {
 }
 
 fn examine_entry(path: &Path, boot: &str) -> io::Result<EntryOutcome> {
-    let bytes = match fs::read(path) {
+    let bytes = match crate::files::read_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(EntryOutcome::Keep),
         bytes => bytes?,
     };

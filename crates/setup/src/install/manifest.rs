@@ -78,7 +78,7 @@ impl InstallManifest {
     /// Reads the manifest; a missing one is empty. An unreadable one is an error: going on without
     /// it would overwrite it and leave hooks in projects that only it lists.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let read = match std::fs::read(path) {
+        let read = match paths::read_file(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             read => read.and_then(|text| Ok(serde_json::from_slice(&text)?)),
         };
