@@ -22,6 +22,7 @@ use claude_mem_core::config::{Provider, Settings};
 use claude_mem_core::limits::VOCABULARY_BYTES_MAX;
 use claude_mem_core::log::{LogLevel, LogWriter};
 use claude_mem_core::paths;
+use claude_mem_core::platform;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_models::budget::BudgetLimits;
 use claude_mem_models::model::{
@@ -45,7 +46,7 @@ impl ProcessEnv {
         Self {
             env: std::env::vars_os().collect(),
             // Names the running program even after an update has replaced its file.
-            executable: "/proc/self/exe".into(),
+            executable: platform::own_executable(),
         }
     }
 
