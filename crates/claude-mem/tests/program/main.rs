@@ -28,5 +28,6 @@ mod queue;
 mod recall;
 mod search;
 mod status;
+mod update;
 mod viewer;
 mod worker;

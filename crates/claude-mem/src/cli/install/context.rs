@@ -1,6 +1,6 @@
 //! What to install ([`InstallOptions`]), and what the steps need to know ([`InstallContext`]).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -91,8 +91,8 @@ impl<'a> InstallContext<'a> {
     }
 }
 
-/// The path of this executable. Fails if the file was replaced: the kernel then reports a path that
-/// does not exist.
+/// The path that hooks use for this executable. Fails if the file was replaced: the kernel then reports a
+/// path that does not exist.
 fn executable() -> anyhow::Result<PathBuf> {
     let path = std::env::current_exe().context("cannot determine the path of this executable")?;
     anyhow::ensure!(
@@ -100,5 +100,39 @@ fn executable() -> anyhow::Result<PathBuf> {
         "{} was replaced or removed while running; run the new one",
         path.display()
     );
-    Ok(path)
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    Ok(linked_executable(&path, std::env::split_paths(&search_path)).unwrap_or(path))
+}
+
+/// A link on the search path that leads to `own`. Package managers that keep each version in a directory of
+/// its own change the link when they update, and remove the directory.
+fn linked_executable(own: &Path, search_path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    let name = own.file_name()?;
+    search_path
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(name))
+        .find(|link| link.is_symlink() && link.canonicalize().is_ok_and(|target| target == own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn link_of_a_package_manager_is_preferred() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let own = root.join("versions/1.0/claude-mem");
+        for below in ["versions/1.0", "bin", "other"] {
+            std::fs::create_dir_all(root.join(below)).unwrap();
+        }
+        std::fs::write(&own, "").unwrap();
+        std::fs::write(root.join("other/claude-mem"), "").unwrap();
+        let search_path = || ["other", "bin"].map(|below| root.join(below)).into_iter();
+        assert_eq!(linked_executable(&own, search_path()), None);
+        std::os::unix::fs::symlink(&own, root.join("bin/claude-mem")).unwrap();
+        assert_eq!(linked_executable(&own, search_path()), Some(root.join("bin/claude-mem")));
+        let another = root.join("other/claude-mem");
+        assert_eq!(linked_executable(&another, search_path()), None, "a link to another file");
+    }
 }
