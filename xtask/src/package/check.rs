@@ -75,7 +75,7 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         let environment = scratch.join("environment");
         home.sh(&format!("python3 -m venv {}", environment.display()))?;
         let bin = environment.join("bin");
-        let pip = format!("{}/pip --disable-pip-version-check --quiet", bin.display());
+        let pip = format!("{}/pip --disable-pip-version-check --no-cache-dir --quiet", bin.display());
         home.sh(&format!("{pip} install --no-index {}", out.join(wheel::file_name(target)).display()))?;
         home.sh(&format!("{}/{PACKAGE_NAME} install --yes", bin.display()))?;
         Ok(Installed { command: bin.join(COMMAND), remove: format!("{pip} uninstall --yes {PACKAGE_NAME}") })

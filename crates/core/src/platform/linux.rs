@@ -15,7 +15,7 @@ use rustix::process::{
     set_parent_process_death_signal,
 };
 
-use super::ListedProcess;
+use super::process::ListedProcess;
 
 /// The first number of the fourth field of `/proc/loadavg`.
 pub(super) fn runnable_tasks() -> Option<usize> {

@@ -3,6 +3,8 @@
 //! `linux.rs` and `portable.rs` have the same functions. The portable ones use only what every Unix has;
 //! where that gives no answer they say so, and the caller takes its slower or less exact way.
 
+mod process;
+
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -20,6 +22,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
+
+pub use process::ListedProcess;
 
 /// Maximum cores that background work takes.
 const BACKGROUND_CORES_MAX: usize = 4;
@@ -50,16 +54,6 @@ pub fn lower_thread_priority(niceness: i32) -> io::Result<()> {
 /// system allows that.
 pub fn own_executable() -> PathBuf {
     system::own_executable()
-}
-
-/// A process as the system lists it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListedProcess {
-    /// It has exited and is not reaped yet.
-    pub has_exited: bool,
-    /// A number that differs between two processes with the same pid: on Linux the start time in clock
-    /// ticks since boot.
-    pub start_ticks: u64,
 }
 
 /// The process with this pid.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::ListedProcess;
+use super::process::ListedProcess;
 
 /// There is no portable count of runnable tasks.
 pub(super) fn runnable_tasks() -> Option<usize> {

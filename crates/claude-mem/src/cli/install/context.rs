@@ -104,10 +104,14 @@ fn executable() -> anyhow::Result<PathBuf> {
     Ok(linked_executable(&path, std::env::split_paths(&search_path)).unwrap_or(path))
 }
 
-/// A link on the search path that leads to `own`. Package managers that keep each version in a directory of
-/// its own change the link when they update, and remove the directory.
+/// A link on the search path that leads to `own`, if that is in a directory of this version. Package managers
+/// that keep each version in a directory of its own change the link when they update, and remove the directory.
 fn linked_executable(own: &Path, search_path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     let name = own.file_name()?;
+    let mut directories = own.ancestors().skip(1).filter_map(Path::file_name);
+    if !directories.any(|dir| dir.to_string_lossy().starts_with(env!("CARGO_PKG_VERSION"))) {
+        return None;
+    }
     search_path
         .filter(|dir| dir.is_absolute())
         .map(|dir| dir.join(name))
@@ -119,20 +123,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_of_a_package_manager_is_preferred() {
+    fn link_to_a_versioned_directory_is_preferred() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let own = root.join("versions/1.0/claude-mem");
-        for below in ["versions/1.0", "bin", "other"] {
+        let versioned = format!("cellar/{}_1/bin", env!("CARGO_PKG_VERSION"));
+        for below in [&versioned, "bin", "other", "stable"] {
             std::fs::create_dir_all(root.join(below)).unwrap();
         }
-        std::fs::write(&own, "").unwrap();
-        std::fs::write(root.join("other/claude-mem"), "").unwrap();
-        let search_path = || ["other", "bin"].map(|below| root.join(below)).into_iter();
-        assert_eq!(linked_executable(&own, search_path()), None);
-        std::os::unix::fs::symlink(&own, root.join("bin/claude-mem")).unwrap();
-        assert_eq!(linked_executable(&own, search_path()), Some(root.join("bin/claude-mem")));
-        let another = root.join("other/claude-mem");
-        assert_eq!(linked_executable(&another, search_path()), None, "a link to another file");
+        let [own, stable] = [&versioned, "stable"].map(|below| root.join(below).join("claude-mem"));
+        for executable in [&own, &stable] {
+            std::fs::write(executable, "").unwrap();
+        }
+        let search_path = |below: &str| std::iter::once(root.join(below));
+        let link = |to: &Path, below: &str| {
+            let link = root.join(below).join("claude-mem");
+            std::os::unix::fs::symlink(to, &link).unwrap();
+            link
+        };
+        assert_eq!(linked_executable(&own, search_path("bin")), None, "no link yet");
+        let first = link(&own, "bin");
+        assert_eq!(linked_executable(&own, search_path("bin")), Some(first));
+        link(&stable, "other");
+        assert_eq!(linked_executable(&own, search_path("other")), None, "a link to another file");
+        assert_eq!(linked_executable(&stable, search_path("other")), None, "this path stays");
     }
 }
