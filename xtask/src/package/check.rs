@@ -40,10 +40,12 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
     let target = ReleaseTarget::host()?;
     let home = |name: &str| EmptyHome::create(scratch.join(name));
     check_one("shell installer", &home("shell")?, |home| {
-        let script = format!("sh {} --yes", out.join("install.sh").display());
-        home.sh(&script)?;
+        // Not from where the release will be published: it is not there yet.
+        let (from, script) = (out.display(), out.join("install.sh"));
+        home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL=file://{from} sh {} --yes", script.display()))?;
         Ok(Installed { command: home.dir.join(".local/bin").join(COMMAND), remove: remove_local(home) })
     })?;
+    refuse_tampered_download(out, &scratch.join("tampered"), &home("refused")?)?;
     check_one("npm package", &home("npm")?, |home| {
         let registry = LoopbackRegistry::start(out)?;
         let prefix = scratch.join("npm-prefix");
@@ -96,6 +98,25 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         home.sh(&format!("{} install --yes", command.display()))?;
         Ok(Installed { command, remove: format!("{dpkg} --purge {PACKAGE_NAME}") })
     })
+}
+
+/// The shell installer must not install a tarball with another checksum.
+fn refuse_tampered_download(out: &Path, tampered: &Path, home: &EmptyHome) -> anyhow::Result<()> {
+    let tarball = ReleaseTarget::host()?.tarball();
+    let mut bytes = std::fs::read(out.join(&tarball))?;
+    if let Some(last) = bytes.last_mut() {
+        *last ^= 1;
+    }
+    std::fs::create_dir_all(tampered)?;
+    std::fs::write(tampered.join(&tarball), bytes)?;
+    let script = out.join("install.sh");
+    let tried =
+        home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL=file://{} sh {}", tampered.display(), script.display()));
+    let refused = tried.is_err_and(|error| error.to_string().contains("checksum mismatch"));
+    ensure!(refused, "the installer accepted a download with another checksum");
+    home.ensure_empty()?;
+    println!("shell installer: refused a download with another checksum and installed nothing");
+    Ok(())
 }
 
 /// An installation: its command, and what removes the package after `uninstall`.

@@ -12,13 +12,11 @@ pub(super) struct ReleaseTarball {
 
 /// The shell installer. It downloads the tarball of the platform, verifies it and installs it for the user.
 pub(super) fn shell_script(tarballs: &[ReleaseTarball], base_url: &str) -> String {
-    let cases: String = tarballs
-        .iter()
-        .map(|ReleaseTarball { target, sha256 }| {
-            let (system, machine) = target.uname;
-            format!("  {system}-{machine}) file={} sum={sha256} ;;\n", target.tarball())
-        })
-        .collect();
+    let mut cases = String::new();
+    for ReleaseTarball { target, sha256 } in tarballs {
+        let (system, machine) = target.uname;
+        cases.push_str(&format!("  {system}-{machine}) file={} sum={sha256} ;;\n", target.tarball()));
+    }
     include_str!("install.sh")
         .replace("@CASES@\n", &cases)
         .replace("@BASE_URL@", base_url)

@@ -57,7 +57,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     std::fs::create_dir_all(&out)?;
     let base_url = args.base_url.clone().unwrap_or_else(|| format!("file://{}", out.display()));
-    if !args.collect {
+    if args.collect {
+        write_common(&out, &base_url)?;
+    } else {
         let exe = args.exe.clone().map_or_else(cargo::build_dist, Ok)?;
         let executable = std::fs::read(&exe).with_context(|| exe.display().to_string())?;
         write_platform(&out, ReleaseTarget::host()?, &executable)?;
@@ -65,8 +67,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         if args.check {
             check::check_packages(&out, &base_url, &executable)?;
         }
-    } else {
-        write_common(&out, &base_url)?;
     }
     for (name, bytes) in packages(&out)? {
         println!("{:>9.1} kB  {name}", bytes as f64 / 1e3);
@@ -134,5 +134,9 @@ fn write(out: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::new();
+    for byte in Sha256::digest(bytes) {
+        hex.push_str(&format!("{byte:02x}"));
+    }
+    hex
 }

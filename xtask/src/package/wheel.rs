@@ -29,8 +29,10 @@ pub(super) fn package(target: ReleaseTarget, executable: &[u8]) -> anyhow::Resul
          License: {LICENSE}\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n{}",
         super::PACKAGE_README
     );
-    let tags: String =
-        target.wheel_tag.split('.').map(|platform| format!("Tag: py3-none-{platform}\n")).collect();
+    let mut tags = String::new();
+    for platform in target.wheel_tag.split('.') {
+        tags.push_str(&format!("Tag: py3-none-{platform}\n"));
+    }
     let mut files = vec![
         ArchiveFile::program(format!("{scripts}/{COMMAND}"), executable),
         ArchiveFile::program(format!("{scripts}/{PACKAGE_NAME}"), ALIAS.replace("COMMAND", COMMAND)),

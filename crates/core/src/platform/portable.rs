@@ -83,6 +83,7 @@ pub(super) fn wait_for_exit(child: &mut Child, deadline: Duration) -> io::Result
 
 /// Between the check and the kill the pid could be reused; the start time makes that a matter of
 /// microseconds.
+#[allow(clippy::unnecessary_wraps, reason = "the Linux counterpart can fail")]
 pub(super) fn kill_process_and_group(pid: u32, is_same: impl Fn() -> bool) -> io::Result<bool> {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return Ok(false);

@@ -27,6 +27,7 @@ pub(super) fn leave_cache(app: &App) -> anyhow::Result<()> {
     app.data.create()?;
     copy_executable(&own, &copy)
         .with_context(|| format!("cannot copy this executable to {}", copy.display()))?;
+    #[allow(clippy::disallowed_methods, reason = "it replaces this process and is no child")]
     let error = Command::new(&copy).args(std::env::args_os().skip(1)).exec();
     Err(error).with_context(|| format!("cannot start {}", copy.display()))
 }
