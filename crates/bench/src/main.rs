@@ -16,6 +16,7 @@ mod hooks;
 mod http;
 mod idle;
 mod import;
+mod indexing;
 mod made_up;
 mod metrics;
 mod model;
@@ -52,6 +53,8 @@ enum BenchCommand {
     Idle(idle::Args),
     /// The worker under load: reads while hooks write
     Http(http::Args),
+    /// The vector index: rows per CPU second, before and after, with ONNX Runtime as the yardstick
+    Index(indexing::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
     /// Generate the weights file of crates/embed from the published model
@@ -72,6 +75,7 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Drain(args) => drain::run(&args),
         BenchCommand::Idle(args) => idle::run(&args),
         BenchCommand::Http(args) => http::run(&args),
+        BenchCommand::Index(args) => indexing::run(&args),
         BenchCommand::Embed(args) => embedding::run(&args),
         BenchCommand::Model(args) => model::run(&args),
         BenchCommand::Unicode(args) => unicode::run(&args),

@@ -29,6 +29,7 @@ pub mod lone_surrogates;
 pub mod memory;
 pub mod paths;
 pub mod pause;
+pub mod platform;
 pub mod project;
 pub mod queue;
 pub mod source;

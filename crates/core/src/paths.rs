@@ -140,6 +140,11 @@ impl DataDir {
         self.root.join("plugin")
     }
 
+    /// The copy of the executable, if it was installed from a package manager's cache.
+    pub fn own_executable(&self) -> PathBuf {
+        self.root.join("bin").join("claude-mem")
+    }
+
     /// Exists while capture is paused.
     pub fn paused(&self) -> PathBuf {
         self.root.join("paused")

@@ -37,7 +37,7 @@ impl ProcessEnv {
         Self {
             env: listed.into_iter().map(|(name, value)| (name.into(), value)).collect(),
             // Names the running program even after an update has replaced its file.
-            executable: "/proc/self/exe".into(),
+            executable: claude_mem_core::platform::own_executable(),
             claude,
         }
     }

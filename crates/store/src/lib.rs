@@ -89,7 +89,7 @@ pub use change_feed::{ChangeCursor, RowChange};
 pub use counts::{ProjectCounts, QueueCounts, RecentCounts, StoreCounts};
 pub use doc_id::{Corpus, DocId, DocIdRange, NO_PROJECT};
 pub use documents::passages;
-pub use embedding_backlog::{EmbeddableText, PendingEmbedding};
+pub use embedding_backlog::{EmbeddableText, IndexCoverage, PendingEmbedding};
 pub use error::StoreError;
 pub use feed::{FeedCursor, FeedScope};
 pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, NewFeedback};

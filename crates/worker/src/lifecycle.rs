@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::executable::ExecutableWatch;
+use crate::executable::{ExecutableChange, ExecutableWatch};
 use crate::http;
 use crate::indexer_thread::IndexerThread;
 use crate::maintenance::MaintenanceThread;
@@ -48,7 +48,7 @@ pub struct WorkerOptions {
     pub socket: PathBuf,
     /// The user's home directory, which replaces `~` in patterns.
     pub home: String,
-    /// The worker ends when this file is replaced, so that the new version takes over.
+    /// The worker ends when this file is replaced or removed, so that the new version takes over.
     pub executable: PathBuf,
     /// End when the queue is empty.
     pub until_drained: bool,
@@ -241,8 +241,10 @@ async fn wait_for_shutdown(
         if plan.until_drained {
             continue;
         }
-        if executable.is_replaced() {
-            return Ok(ShutdownReason::ExecutableReplaced);
+        match executable.poll() {
+            Some(ExecutableChange::Replaced) => return Ok(ShutdownReason::ExecutableReplaced),
+            Some(ExecutableChange::Removed) => return Ok(ShutdownReason::ExecutableRemoved),
+            None => {}
         }
         let idle_minutes = worker.settings.current().worker_idle_minutes;
         if worker.idle.idle_for(Instant::now()) >= Duration::from_secs(u64::from(idle_minutes) * 60) {

@@ -12,6 +12,7 @@ mod command_hints;
 mod context;
 mod data;
 mod finish;
+mod own_copy;
 mod plugin;
 mod registration;
 mod steps;
@@ -77,6 +78,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     }
     if let Some(name) = &args.provider {
         finish::parse_provider(name)?;
+    }
+    if !args.dry_run {
+        own_copy::leave_cache(app)?;
     }
     let wish = InstallOptions {
         dry_run: args.dry_run,

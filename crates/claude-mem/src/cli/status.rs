@@ -43,6 +43,9 @@ struct StatusReport {
     /// Hooks do not start the worker: the `worker` setting is `manual`.
     #[serde(skip)]
     manual_start: bool,
+    /// The `vectors` setting.
+    #[serde(skip)]
+    vectors: bool,
     queue: QueueFigures,
     /// `null` if the database cannot be read.
     rows: Option<RowCounts>,
@@ -108,6 +111,8 @@ struct RowCounts {
     observations: u64,
     summaries: u64,
     final_messages: u64,
+    /// Rows that can be searched by meaning, once the backlog is empty.
+    embeddable: u64,
     vector_backlog: u64,
 }
 
@@ -160,6 +165,7 @@ fn collect(app: &App) -> StatusReport {
         },
         paused: paused.map(PauseReport::from),
         worker,
+        vectors: loaded.settings.vectors,
         manual_start: loaded.settings.worker == WorkerStart::Manual,
         queue: queue(&counts, waiting_for_prompt, bytes.spooled_files),
         rows: is_readable.then(|| rows(&counts)),
@@ -229,6 +235,7 @@ fn rows(counts: &StoreCounts) -> RowCounts {
         observations: counts.observations,
         summaries: counts.summaries,
         final_messages: counts.final_messages,
+        embeddable: counts.embeddable,
         vector_backlog: counts.vector_backlog,
     }
 }
@@ -297,6 +304,9 @@ fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
         }
     }
     facts.push(("queue", parts.join(", ")));
+    if let Some(rows) = rows.as_ref().filter(|rows| status.vectors && rows.vector_backlog > 0) {
+        facts.push(("index", index_text(rows)));
+    }
     if let Some(pause) = status.paused {
         facts.push(("paused", paused_text(pause, now)));
     }
@@ -325,6 +335,17 @@ fn worker_text(status: &StatusReport, now: Millis) -> String {
         None if status.manual_start => "not running; `claude-mem worker start`".to_owned(),
         None => "not running; hooks start it when there is work".to_owned(),
     }
+}
+
+/// The progress of the vector index.
+fn index_text(rows: &RowCounts) -> String {
+    let done = rows.embeddable.saturating_sub(rows.vector_backlog);
+    format!(
+        "{} of {} searchable by meaning, {} waiting",
+        format::grouped(done),
+        format::count(rows.embeddable, "row"),
+        format::grouped(rows.vector_backlog),
+    )
 }
 
 fn paused_text(pause: PauseReport, now: Millis) -> String {

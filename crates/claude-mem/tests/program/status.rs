@@ -52,6 +52,7 @@ fn json_has_the_same_facts() {
         "observations": 0,
         "summaries": 0,
         "final_messages": 0,
+        "embeddable": 0,
         "vector_backlog": 0
       },
       "today": {

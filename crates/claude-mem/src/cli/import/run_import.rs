@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::cli::app::App;
+use crate::cli::format;
+use crate::cli::output::print_note;
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_store::{Store, StoreError};
 use claude_mem_transfer::import;
@@ -39,8 +41,23 @@ pub(in crate::cli) fn run_import(
     let mut report = brought.map_err(add_advice)?;
     if dry_run {
         report.run = None;
+    } else {
+        print_index_backlog(app, &store)?;
     }
     Ok(report)
+}
+
+/// Says that search by meaning follows later, if there is much to index.
+fn print_index_backlog(app: &App, store: &Store) -> anyhow::Result<()> {
+    let gap = store.read().noticeable_index_gap()?;
+    if let Some(coverage) = gap.filter(|_| app.settings().settings.vectors) {
+        print_note(format!(
+            "{} can be found by words now, and by meaning once the worker has indexed them; \
+             `claude-mem status` shows the progress",
+            format::count(coverage.waiting, "row")
+        ))?;
+    }
+    Ok(())
 }
 
 /// Adds advice to errors that the user can act on.

@@ -8,6 +8,7 @@ use super::steps::{StepReporter, StepState};
 use crate::cli::{UsageError, worker};
 use claude_mem_core::config;
 use claude_mem_core::config::{Provider, RawSetting, SettingSource, SettingsFile, WorkerStart};
+use claude_mem_core::platform;
 use claude_mem_setup::install::check;
 use claude_mem_setup::install::check::SelfCheckReport;
 use claude_mem_setup::install::provider_gap::missing_for_provider;
@@ -93,7 +94,7 @@ pub(super) fn self_check(
         return Ok(None);
     }
     steps.start_spinner("check", "running a test session through the hooks");
-    match check::run_check(&setting.launch, &std::env::temp_dir(), "/proc/self/exe".into()) {
+    match check::run_check(&setting.launch, &std::env::temp_dir(), platform::own_executable()) {
         Ok(remembered) => {
             let titles: Vec<String> = remembered.titles.iter().map(|title| format!("“{title}”")).collect();
             let detail = format!(
