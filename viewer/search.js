@@ -14,7 +14,7 @@ const HOW = {
   otherProjects: 'Nothing in this project; these come from others.',
   otherProjectsBroader: 'Nothing in this project, and nothing elsewhere matches all of it; these of others match a part.',
   broader: 'Nothing matches all of it; these match a part.',
-  recent: 'Nothing matches; these are the latest.',
+  near: 'Nothing matches; these are the nearest in meaning.',
 };
 
 /** Whether the last word may go on. */

@@ -44,7 +44,6 @@ fn search_request(query: &BenchQuery, project: ProjectId) -> SearchRequest {
     let now = Millis(query.now * 1_000);
     SearchRequest {
         until: query.before.map(|seconds| Millis(seconds * 1_000)),
-        fallback_to_recent: false,
         page: PageRequest::first(RANKED),
         ..SearchRequest::new(&query.query, now)
             .in_scope(ProjectScope::ProjectOnly(project))

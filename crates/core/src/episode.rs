@@ -120,21 +120,35 @@ impl Episode {
 impl EpisodeStep {
     /// The file that this call edited, if it is an edit and succeeded.
     pub fn modified_file(&self) -> Option<&str> {
-        let edits = matches!(self.tool.as_str(), "Edit" | "MultiEdit" | "Write" | "NotebookEdit");
-        if edits && !self.failed { self.path() } else { None }
+        let touched = touched_file(&self.tool, &self.input).filter(|_| !self.failed)?;
+        touched.edited.then_some(touched.path)
     }
 
     /// The file that this call read, if it succeeded.
     pub fn read_file(&self) -> Option<&str> {
-        let reads = matches!(self.tool.as_str(), "Read" | "NotebookRead");
-        if reads && !self.failed { self.path() } else { None }
+        let touched = touched_file(&self.tool, &self.input).filter(|_| !self.failed)?;
+        (!touched.edited).then_some(touched.path)
     }
+}
 
-    fn path(&self) -> Option<&str> {
-        let named = |name| self.input.get(name).and_then(serde_json::Value::as_str);
-        let path = named("file_path").or_else(|| named("notebook_path"))?;
-        Some(path).filter(|path| !path.is_empty())
-    }
+/// The file that a tool call names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TouchedFile<'c> {
+    pub path: &'c str,
+    /// The tool writes it; otherwise the tool reads it.
+    pub edited: bool,
+}
+
+/// The file that a call of this tool reads or edits, if the tool works on one file.
+pub fn touched_file<'c>(tool: &str, input: &'c serde_json::Value) -> Option<TouchedFile<'c>> {
+    let edited = match tool {
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => true,
+        "Read" | "NotebookRead" => false,
+        _ => return None,
+    };
+    let named = |name| input.get(name).and_then(serde_json::Value::as_str);
+    let path = named("file_path").or_else(|| named("notebook_path"))?;
+    (!path.is_empty()).then_some(TouchedFile { path, edited })
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ pub mod platform;
 pub mod project;
 pub mod queue;
 pub mod source;
+pub mod suggest;
 pub mod sync;
 pub mod tokens;
 pub mod vocabulary;

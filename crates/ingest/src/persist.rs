@@ -12,6 +12,7 @@ use crate::session_memory;
 use crate::session_memory::{ConsolidationChanges, LOCAL, SessionMemoryWriter};
 use crate::supersede;
 use crate::supersede::StoredDecision;
+use claude_mem_core::episode::touched_file;
 use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::ids::{
     AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
@@ -218,6 +219,11 @@ impl EpisodeWriter<'_> {
                 }
                 EventBody::SessionEnd { .. } => {
                     tx.set_session_status(self.session, SessionStatus::Completed, at)?;
+                }
+                EventBody::ToolUse { tool, input, failed: false, .. } => {
+                    if let Some(file) = touched_file(tool, input) {
+                        tx.record_session_file(self.session, self.project, file.path, file.edited)?;
+                    }
                 }
                 EventBody::Text { .. } | EventBody::ToolUse { .. } | EventBody::PreCompact { .. } => {}
             }

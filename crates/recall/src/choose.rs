@@ -18,6 +18,8 @@ pub struct Item {
     pub value: f64,
     /// Why it is worth it, in a few words, the weightiest first.
     pub reasons: Vec<&'static str>,
+    /// A sentence of its text below the line, where the budget has room for it.
+    pub detail: String,
 }
 
 /// What value depends on besides the row.

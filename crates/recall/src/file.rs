@@ -1,10 +1,11 @@
-//! What is known of a file, at the moment it is read or edited.
+//! What matters about a file, at the moment it is read or edited.
 
 use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::recall::{Brought, Recalled, frame, said};
+use super::recall::{Brought, Recalled, frame, remedy_sentence, said, tells_failure};
+use super::sentences::sentences;
 use super::{quote, render};
 use claude_mem_core::ids::{ObservationId, ProjectId, SessionId};
 use claude_mem_core::tokens;
@@ -15,11 +16,15 @@ use claude_mem_store::{Observation, RowId, RowKind, StoreError, StoreReader};
 const LOOKED_AT: usize = 240;
 /// Lines that one file may bring.
 const LINES_MAX: usize = 5;
+/// Characters of the title, and of the sentence after it.
+const TITLE_CHARS_MAX: usize = 160;
+const SENTENCE_CHARS_MAX: usize = 200;
 /// A smaller file is read sooner than what is known of it.
 pub const FILE_BYTES_MIN: u64 = 512;
 
+/// The agent that opens a file, and how much it may be told.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct FileRecallRequest<'a> {
     pub project: ProjectId,
     pub own: Option<SessionId>,
     /// Relative to the project's root.
@@ -29,56 +34,86 @@ pub struct Ask<'a> {
     pub zone: &'a TimeZone,
 }
 
+/// A memory of the file and the words that are told of it.
+struct FileMemory {
+    row: Observation,
+    text: String,
+    worth: u8,
+}
+
 /// Decisions, gotchas and fixes first, then the last changes; nothing for a file that memory
 /// does not know.
-pub fn file(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Recalled, StoreError> {
+pub fn recall_file(reads: &StoreReader<'_>, request: &FileRecallRequest<'_>) -> Result<Recalled, StoreError> {
     let mut known = Vec::new();
-    let mut refs = reads.refs_of_path(ask.project, ask.path)?;
+    let mut refs = reads.refs_of_path(request.project, request.path)?;
     refs.retain(|found| {
-        found.kind == RowKind::Observation && !ask.shown.contains(&RowId::new(found.kind, found.row_id))
+        found.kind == RowKind::Observation && !request.shown.contains(&RowId::new(found.kind, found.row_id))
     });
     for found in refs.into_iter().take(LOOKED_AT) {
         let row = reads.observation(ObservationId(found.row_id))?;
-        let own = row.session.is_some() && row.session == ask.own;
+        let own = row.session.is_some() && row.session == request.own;
+        let worth = worth(&row, request.path);
         // That somebody read it once says nothing about it.
-        if !own && !row.wrong && row.replaced_by.is_none() && (found.modified || speaks(&row)) {
-            known.push(row);
+        if own || row.wrong || row.replaced_by.is_some() || !(found.modified || worth > 0) {
+            continue;
         }
+        known.extend(told_text(&row, request.path).map(|text| FileMemory { row, text, worth }));
     }
-    known.sort_by(|a, b| worth(b).cmp(&worth(a)).then(b.created_at.cmp(&a.created_at)));
+    known.sort_by(|a, b| b.worth.cmp(&a.worth).then(b.row.created_at.cmp(&a.row.created_at)));
+    let mut said_before = HashSet::new();
+    known.retain(|memory| said_before.insert(memory.text.to_lowercase()));
     known.truncate(LINES_MAX);
-    Ok(render_known(ask, known))
+    Ok(render_known(request, known))
 }
 
-/// Worth saying of a file that was only read.
-fn speaks(row: &Observation) -> bool {
-    worth(row) > 0
-}
-
-fn worth(row: &Observation) -> u8 {
-    let gotcha = row.concepts.iter().any(|concept| concept == "gotcha");
-    match row.kind.as_str() {
-        _ if row.pinned => 4,
-        "decision" => 3,
-        "bugfix" => 2,
-        _ if gotcha => 2,
-        "discovery" => 1,
+fn worth(row: &Observation, path: &str) -> u8 {
+    let is_gotcha = row.concepts.iter().any(|concept| concept == "gotcha");
+    let by_type = match row.kind.as_str() {
+        _ if row.pinned => 8,
+        "decision" => 6,
+        "bugfix" => 4,
+        _ if is_gotcha => 4,
+        "discovery" => 2,
         _ => 0,
-    }
+    };
+    by_type + u8::from(sentence_about(row, path).is_some())
 }
 
-fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
-    let head = format!("Known of {}:\n", quote::line(ask.path, 120));
-    let mut left = ask.budget_tokens.saturating_sub(tokens::estimate(&frame(&head)));
+/// The title, and the sentence that says more of this file. An overcome failure is told as its remedy
+/// only, or not at all.
+fn told_text(row: &Observation, path: &str) -> Option<String> {
+    if tells_failure(row) {
+        return remedy_sentence(row).map(|remedy| quote::line(remedy, SENTENCE_CHARS_MAX));
+    }
+    let mut text = quote::line(&row.title, TITLE_CHARS_MAX);
+    if let Some(sentence) = sentence_about(row, path) {
+        if !text.ends_with(['.', '!', '?', '…']) {
+            text.push('.');
+        }
+        text.push(' ');
+        text.push_str(&quote::line(sentence, SENTENCE_CHARS_MAX));
+    }
+    Some(text)
+}
+
+/// The first sentence below the title that names the file.
+fn sentence_about<'r>(row: &'r Observation, path: &str) -> Option<&'r str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let texts = row.facts.iter().chain([&row.narrative]);
+    texts.flat_map(|text| sentences(text)).find(|sentence| sentence.contains(name))
+}
+
+fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Recalled {
+    let head = format!("Known of {}:\n", quote::line(request.path, 120));
+    let mut left = request.budget_tokens.saturating_sub(tokens::estimate(&frame(&head)));
     let (mut body, mut items) = (head, Vec::new());
-    for row in known {
-        let worth = worth(&row);
+    for FileMemory { row, text, worth } in known {
         let line = format!(
             "- {} {} {} {}\n",
             RowId::new(RowKind::Observation, row.id.0),
-            render::day(row.created_at, ask.zone),
+            render::day(row.created_at, request.zone),
             render::mark(RowKind::Observation, row.kind.as_str(), row.origin),
-            said(row.origin, &quote::line(&row.title, 160))
+            said(row.origin, &text)
         );
         let cost = tokens::estimate(&line);
         if cost > left {
@@ -92,7 +127,7 @@ fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
             title: row.title,
             score: f64::from(worth),
             tokens: cost,
-            reason: ask.path.to_owned(),
+            reason: request.path.to_owned(),
         });
     }
     if items.is_empty() {
@@ -100,3 +135,7 @@ fn render_known(ask: &Ask<'_>, known: Vec<Observation>) -> Recalled {
     }
     Recalled { text: frame(&body), items }
 }
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

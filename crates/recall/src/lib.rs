@@ -8,9 +8,9 @@
 //! stays within its budget and within the clients' limit, and the same state gives the same
 //! bytes. Absent on purpose: the clock, the worker, writing.
 
-mod above;
 pub mod choose;
 mod current;
+mod error_signature;
 pub mod failure;
 pub mod file;
 pub mod manual_edits;
@@ -20,10 +20,17 @@ pub mod quote;
 pub mod recall;
 mod recap;
 pub mod render;
+mod sentences;
 pub mod session_start;
 mod session_start_ask;
+mod start_account;
+mod start_details;
+mod start_files;
+mod start_rules;
+mod start_sections;
 pub mod starting;
 
 pub use choose::{Chosen, Item, Shelf};
 pub use session_start::{Ask, Block, Parts, session_start};
+pub use start_account::LastSession;
 pub use starting::Starting;

@@ -108,12 +108,36 @@ pub fn save(store: &mut Store, note: &ManualNote<'_>, now: Millis) -> Result<Obs
         discovery_tokens: 0,
     };
     Ok(store.write(|tx| {
+        if let Some(known) = same_note(tx, project, &new)? {
+            return Ok(known);
+        }
         let session = match note.session {
             Some(session) => known_session(tx, session, note.project, now)?,
             None => None,
         };
         tx.create_observation(&new, &NewObservationMeta { session, ..place })
     })?)
+}
+
+/// An observation that says the same already: the same words from a tool, a slash command and a prompt are
+/// one memory.
+fn same_note(
+    tx: &StoreWriter<'_>,
+    project: Option<ProjectId>,
+    new: &NewObservation,
+) -> Result<Option<ObservationId>, StoreError> {
+    let Some(project) = project else { return Ok(None) };
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let says = |title: &str, narrative: &str| {
+        // A note whose body repeats its title says no more than the title.
+        if narrative.trim().is_empty() { squeeze(title) } else { squeeze(narrative) }
+    };
+    let wanted = says(&new.title, &new.narrative);
+    let titled = tx.observations_titled(project, &new.title)?;
+    let is_same = |row: &Observation| {
+        !row.wrong && row.replaced_by.is_none() && says(&row.title, &row.narrative) == wanted
+    };
+    Ok(titled.iter().find(|row| is_same(row)).map(|row| row.id))
 }
 
 /// The session's row, if hooks have reported the session. Otherwise none is created: its transcript

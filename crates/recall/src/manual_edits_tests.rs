@@ -225,6 +225,23 @@ fn note_belongs_to_the_session_that_saved_it() {
             })
         })
         .unwrap();
+    let note = ManualNote { text: "Weights are in grams", ..note };
     let id = save(&mut store, &note, Millis(6)).unwrap();
     assert_eq!(store.read().observation(id).unwrap().session, Some(session));
+}
+
+#[test]
+fn same_note_saved_again_is_one_memory() {
+    let (_dir, mut store, project) = store();
+    let note = ManualNote {
+        text: "Money is in cents",
+        project: Some(project),
+        by_agent: true,
+        ..ManualNote::default()
+    };
+    let first = save(&mut store, &note, Millis(5)).unwrap();
+    let by_hand = ManualNote { text: "  money is in  cents ", by_agent: false, ..note.clone() };
+    assert_eq!(save(&mut store, &by_hand, Millis(6)).unwrap(), first);
+    let more = ManualNote { text: "Money is in cents. Never use floats.", ..note };
+    assert_ne!(save(&mut store, &more, Millis(7)).unwrap(), first);
 }

@@ -14,7 +14,9 @@ use claude_mem_core::ids::{ClientSessionId, SessionId};
 use claude_mem_core::limits::{RECALL_CHARS_MAX, RECALL_HEAD_CHARS};
 use claude_mem_core::tokens;
 use claude_mem_search::VectorRetriever;
-use claude_mem_store::{ExposureLevel, FeedbackSignal, NewFeedback, RowId, RowKind, StoreError, StoreReader};
+use claude_mem_store::{
+    ExposureLevel, FeedbackSignal, IndexRow, NewFeedback, RowId, StoreError, StoreReader,
+};
 
 /// The agent that is told something: one of a session may not know what another was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,22 +149,28 @@ impl Listener {
 impl Block {
     /// What stands in it, as the ledger counts it.
     pub fn brought(&self) -> Vec<Brought> {
-        let account = self.summary.iter().map(|summary| Brought {
-            kind: RowKind::Summary,
-            row_id: summary.id.0,
-            title: summary.request.clone(),
+        let account = self.last.iter().map(|last| Brought {
+            kind: last.row_id().kind,
+            row_id: last.row_id().row_id,
+            title: last.purpose().to_owned(),
             score: 0.0,
-            tokens: self.summary_tokens,
+            tokens: self.last_tokens,
             reason: "the last session's account".to_owned(),
         });
-        let preferences = self.preferences.iter().map(|row| Brought {
-            kind: row.kind,
-            row_id: row.row_id,
-            title: row.title.clone(),
-            score: 0.0,
-            tokens: tokens::estimate(&row.title),
-            reason: "a preference".to_owned(),
-        });
+        let stated = |rows: &'_ [IndexRow], reason: &'static str| -> Vec<Brought> {
+            let each = rows.iter().map(|row| Brought {
+                kind: row.kind,
+                row_id: row.row_id,
+                title: row.title.clone(),
+                score: 0.0,
+                tokens: tokens::estimate(&row.title),
+                reason: reason.to_owned(),
+            });
+            each.collect()
+        };
+        let preferences = stated(&self.preferences, "a preference")
+            .into_iter()
+            .chain(stated(&self.rules, "a standing rule"));
         let items = self.chosen.items.iter().map(|item| Brought {
             kind: item.row.kind,
             row_id: item.row.row_id,

@@ -8,7 +8,7 @@ use super::choose::Item;
 use super::quote;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::{ObservationType, Origin};
-use claude_mem_store::{RowId, RowKind, SummaryRow};
+use claude_mem_store::{RowId, RowKind};
 
 /// A title in the index.
 pub const TITLE_CHARS_MAX: usize = 110;
@@ -20,8 +20,9 @@ pub fn day(at: Millis, zone: &TimeZone) -> String {
     zoned(at, zone).strftime("%Y-%m-%d").to_string()
 }
 
-fn clock_time(at: Millis, zone: &TimeZone) -> String {
-    zoned(at, zone).strftime("%H:%M").to_string()
+/// `2026-11-15 14:30`.
+pub fn day_and_time(at: Millis, zone: &TimeZone) -> String {
+    zoned(at, zone).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 fn zoned(at: Millis, zone: &TimeZone) -> jiff::Zoned {
@@ -42,6 +43,9 @@ pub fn index(items: &[Item], zone: &TimeZone) -> String {
         }
         out.push_str(&line_of(item, zone));
         out.push('\n');
+        if !item.detail.is_empty() {
+            let _ = writeln!(out, "  {}", item.detail);
+        }
     }
     out
 }
@@ -49,11 +53,13 @@ pub fn index(items: &[Item], zone: &TimeZone) -> String {
 /// One line of the index. What stands under its day need not say it.
 pub fn line_of(item: &Item, zone: &TimeZone) -> String {
     let row = &item.row;
-    let when = if row.pinned { day(row.created_at, zone) } else { clock_time(row.created_at, zone) };
+    let when = if row.pinned { format!(" {}", day(row.created_at, zone)) } else { String::new() };
+    // The heading says that rows were imported; on every line it would say nothing.
+    let origin = if row.origin == Origin::Import { Origin::Agent } else { row.origin };
     format!(
-        "- {} {when} {} {} (~{})",
+        "- {}{when} {} {} (~{})",
         RowId::new(row.kind, row.row_id),
-        mark(row.kind, &row.observation_type, row.origin),
+        mark(row.kind, &row.observation_type, origin),
         quote::line(&row.title, TITLE_CHARS_MAX),
         row.read_tokens,
     )
@@ -84,33 +90,6 @@ pub const fn source(origin: Origin) -> &'static str {
         Origin::Import => "[import]",
         Origin::User | Origin::Agent | Origin::Manual => "",
     }
-}
-
-/// A session's account, field by field, empty ones left out.
-pub fn account(summary: &SummaryRow, heading: &str, field_chars: usize, zone: &TimeZone) -> String {
-    let (mut out, source) = (String::new(), source(summary.origin));
-    let _ = writeln!(
-        out,
-        "\n## {heading} ({} {}, {}){}{}",
-        day(summary.created_at, zone),
-        clock_time(summary.created_at, zone),
-        RowId::new(RowKind::Summary, summary.id.0),
-        if source.is_empty() { "" } else { " " },
-        source
-    );
-    for (name, text) in [
-        ("Asked", &summary.request),
-        ("Learned", &summary.learned),
-        ("Done", &summary.completed),
-        ("Next", &summary.next_steps),
-        ("Open", &summary.notes),
-    ] {
-        let text = quote::line(text, field_chars);
-        if !text.is_empty() {
-            let _ = writeln!(out, "{name}: {text}");
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a session is told when it starts.
+//! The start context: what a session is told when it starts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -6,20 +6,26 @@ use std::time::UNIX_EPOCH;
 
 use jiff::tz::TimeZone;
 
-use super::above::{Above, Tellable, above};
 use super::choose::{self, Chosen, Item, Shelf};
 pub use super::session_start_ask::{Ask, Parts};
-use super::{current, quote, render};
+use super::start_account::LastSession;
+use super::start_details::add_details;
+use super::start_sections::{SectionInput, StartSections, fit_sections};
+use super::{current, quote, render, start_files, start_rules};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::limits::CONTEXT_CHARS_MAX;
+use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
-use claude_mem_store::{IndexRow, StoreError, StoreReader, SummaryRow};
+use claude_mem_store::{
+    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowKind, StoreError, StoreReader,
+};
 
 /// Rows looked at; more would not change what fits.
 const RECENT_ROWS: u32 = 240;
 const LASTING_ROWS: u32 = 60;
 const SESSIONS: u32 = 8;
 const PREFERENCES: u32 = 12;
+const OPEN_ITEMS: u32 = 8;
 /// Files whose time on disk is looked at.
 const STATS_MAX: usize = 200;
 
@@ -31,59 +37,169 @@ pub struct Block {
     pub tokens: u32,
     pub chosen: Chosen,
     /// Told in full above the index.
-    pub summary: Option<SummaryRow>,
-    pub summary_tokens: u32,
+    pub last: Option<LastSession>,
+    pub last_tokens: u32,
     pub preferences: Vec<IndexRow>,
+    pub rules: Vec<IndexRow>,
+}
+
+/// Everything read from the store for one start context.
+#[derive(Default)]
+struct StartRows {
+    recent: Vec<IndexRow>,
+    sessions: Vec<IndexRow>,
+    lasting: Vec<IndexRow>,
+    open_items: Vec<OpenItemRow>,
+    files: Vec<String>,
+    preferences: Vec<IndexRow>,
+    proposals: Vec<IndexRow>,
+    last: Option<LastSession>,
+    asked: Vec<String>,
 }
 
 pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, StoreError> {
-    let since = ask.resumed.map(|(_, since)| since);
-    let (mut recent, mut sessions, mut lasting) = match ask.project {
-        Some(project) => (
-            reads.recent_index_rows(project, RECENT_ROWS)?,
-            reads.session_index_rows(project, SESSIONS)?,
-            reads.lasting_index_rows(project, LASTING_ROWS)?,
-        ),
-        None => (Vec::new(), Vec::new(), Vec::new()),
-    };
-    if let Some((own, since)) = ask.resumed {
-        let is_new = |row: &IndexRow| row.created_at > since && row.session != Some(own);
-        recent.retain(is_new);
-        sessions.retain(is_new);
-        lasting.clear();
-    }
-    let last = ask.current.or(sessions.first().and_then(|row| row.session));
-    let summary = match last {
-        Some(id) if ask.parts.summary => reads.newest_summary(id)?,
-        _ => None,
-    };
-    let asked = match ask.current {
-        Some(id) if ask.parts.summary => current::asked(reads, id)?,
-        _ => Vec::new(),
-    };
-    let preferences = if ask.parts.preferences && since.is_none() {
-        reads.user_level_index_rows(PREFERENCES)?
-    } else {
-        Vec::new()
-    };
-    let nothing = recent.is_empty() && summary.is_none() && preferences.is_empty();
-    if nothing && asked.is_empty() && ask.notices.is_empty() {
+    let mut rows = read_rows(reads, ask)?;
+    let nothing = rows.recent.is_empty()
+        && rows.last.is_none()
+        && rows.preferences.is_empty()
+        && rows.open_items.is_empty()
+        && rows.files.is_empty();
+    if nothing && rows.asked.is_empty() && ask.notices.is_empty() {
         return Ok(Block::default());
     }
-    let mut rows = recent;
-    merge(&mut rows, lasting);
-    // The last session's account stands in full above the index.
-    let shown = summary.as_ref().map(|summary| summary.id.0);
-    merge(
-        &mut rows,
-        sessions.into_iter().filter(|row| Some(row.row_id) != shown && !row.title.is_empty()).collect(),
+    let rules = start_rules::standing_rules(&rows.lasting);
+    let sections = fit_sections(
+        ask,
+        &SectionInput {
+            asked: &rows.asked,
+            last: rows.last.as_ref(),
+            preferences: &rows.preferences,
+            proposals: &rows.proposals,
+            rules: &rules,
+            open_items: &rows.open_items,
+            files: &rows.files,
+        },
     );
+    let told: HashSet<(RowKind, i64)> = sections.rules.iter().map(|row| (row.kind, row.row_id)).collect();
+    let mut index = std::mem::take(&mut rows.recent);
+    merge(&mut index, std::mem::take(&mut rows.lasting));
+    merge(&mut index, std::mem::take(&mut rows.sessions));
+    let last = rows.last.as_ref().map(LastSession::row_id);
+    index.retain(|row| {
+        let is_last = last.is_some_and(|last| (last.kind, last.row_id) == (row.kind, row.row_id));
+        !is_last && !row.title.is_empty() && !told.contains(&(row.kind, row.row_id))
+    });
+    start_rules::drop_repeated(&mut index, start_rules::SAME_LINE_PERCENT);
     if !ask.parts.index {
-        rows.clear();
+        index.clear();
     }
-    let above = above(ask, &Tellable { asked: &asked, summary: summary.as_ref(), preferences: &preferences });
-    let summary = summary.filter(|_| above.has_account);
-    Ok(assemble(ask, rows, above, summary))
+    assemble(reads, ask, index, sections, rows.last)
+}
+
+fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreError> {
+    let mut rows = StartRows::default();
+    if ask.parts.preferences && ask.resumed.is_none() {
+        rows.preferences = reads.user_level_index_rows(PREFERENCES)?;
+    }
+    if let Some(id) = ask.current.filter(|_| ask.parts.summary) {
+        rows.asked = current::asked(reads, id)?;
+    }
+    let Some(project) = ask.project else {
+        return Ok(rows);
+    };
+    rows.recent = reads.recent_index_rows(project, RECENT_ROWS)?;
+    rows.sessions = session_rows(reads, ask)?;
+    rows.lasting = reads.lasting_index_rows(project, LASTING_ROWS)?;
+    if let Some((own, since)) = ask.resumed {
+        let is_new = |row: &IndexRow| row.created_at > since && row.session != Some(own);
+        rows.recent.retain(is_new);
+        rows.sessions.retain(is_new);
+        rows.lasting.clear();
+    } else {
+        let files = reads.recent_session_files(project, start_files::SESSIONS, None)?;
+        rows.files = start_files::rank_files(&files, ask.root);
+        rows.open_items = reads.open_items(project, ask.branch, OPEN_ITEMS)?;
+        if ask.parts.preferences {
+            rows.proposals = reads.proposed_index_rows(project, PREFERENCES)?;
+        }
+    }
+    if !ask.parts.index {
+        rows.files.clear();
+        rows.lasting.clear();
+    }
+    if ask.parts.summary {
+        rows.last = last_session(reads, ask, rows.sessions.first())?;
+    } else {
+        rows.open_items.clear();
+    }
+    Ok(rows)
+}
+
+/// The latest sessions as lines of the index: their accounts, or in an older store the summaries of their
+/// last turns.
+fn session_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Vec<IndexRow>, StoreError> {
+    let Some(project) = ask.project else { return Ok(Vec::new()) };
+    let of_project = RowFilter { project: Some(project), ..RowFilter::default() };
+    let accounts = reads.accounts(&of_project, PageRequest::first(SESSIONS))?.items;
+    if accounts.is_empty() {
+        return reads.session_index_rows(project, SESSIONS);
+    }
+    Ok(accounts.into_iter().map(account_line).collect())
+}
+
+fn account_line(row: AccountRow) -> IndexRow {
+    let title =
+        if row.purpose.is_empty() { row.done.into_iter().next().unwrap_or_default() } else { row.purpose };
+    IndexRow {
+        kind: RowKind::Account,
+        row_id: row.id.0,
+        observation_type: String::new(),
+        title,
+        session: Some(row.session),
+        branch: row.branch,
+        concepts: Vec::new(),
+        files: row.files_edited,
+        pinned: false,
+        read_tokens: row.read_tokens,
+        discovery_tokens: 0,
+        created_at: row.created_at,
+        origin: row.origin,
+        used: 0,
+        useless: 0,
+        sources: 1,
+    }
+}
+
+/// The work that goes on after a compaction or `/clear`, else the last session of this branch, else of the
+/// project.
+fn last_session(
+    reads: &StoreReader<'_>,
+    ask: &Ask<'_>,
+    newest: Option<&IndexRow>,
+) -> Result<Option<LastSession>, StoreError> {
+    let account = |row: Option<AccountRow>| row.map(|row| LastSession::Account(Box::new(row)));
+    if let Some(id) = ask.current {
+        let found = account(reads.account_of_session(id)?);
+        return match found {
+            Some(found) => Ok(Some(found)),
+            None => Ok(reads.newest_summary(id)?.map(|row| LastSession::Summary(Box::new(row)))),
+        };
+    }
+    if let (Some(project), None) = (ask.project, ask.resumed) {
+        if ask.branch.is_some()
+            && let Some(found) = account(reads.latest_account(project, ask.branch)?)
+        {
+            return Ok(Some(found));
+        }
+        if let Some(found) = account(reads.latest_account(project, None)?) {
+            return Ok(Some(found));
+        }
+    }
+    let Some(session) = newest.and_then(|row| row.session) else { return Ok(None) };
+    match account(reads.account_of_session(session)?) {
+        Some(found) => Ok(Some(found)),
+        None => Ok(reads.newest_summary(session)?.map(|row| LastSession::Summary(Box::new(row)))),
+    }
 }
 
 fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {
@@ -91,9 +207,15 @@ fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {
     rows.extend(more.into_iter().filter(|row| !have.contains(&(row.kind, row.row_id))));
 }
 
-fn assemble(ask: &Ask<'_>, rows: Vec<IndexRow>, above: Above, summary: Option<SummaryRow>) -> Block {
+fn assemble(
+    reads: &StoreReader<'_>,
+    ask: &Ask<'_>,
+    rows: Vec<IndexRow>,
+    above: StartSections,
+    last: Option<LastSession>,
+) -> Result<Block, StoreError> {
     // Room for the heading, the days, and the lines below the index.
-    let frame = 110;
+    let frame = 60;
     let shelf = shelf(ask, &rows);
     let items = rows.into_iter().map(|row| item(row, &shelf, ask.zone)).collect();
     let room = ask.budget_tokens.saturating_sub(frame);
@@ -102,23 +224,29 @@ fn assemble(ask: &Ask<'_>, rows: Vec<IndexRow>, above: Above, summary: Option<Su
     loop {
         let nothing = chosen.items.is_empty() && chosen.left_out == 0;
         if nothing && !above.says_something {
-            return Block::default();
+            return Ok(Block::default());
         }
         let text = [above.text.as_str(), &index_part(&chosen, ask), &closing(&chosen, ask)].concat();
         let tokens = tokens::estimate(&text);
         if tokens <= ask.budget_tokens && text.chars().count() <= CONTEXT_CHARS_MAX {
-            return Block {
+            let chars_left = CONTEXT_CHARS_MAX - text.chars().count();
+            // No token is shorter than a character.
+            let left = (ask.budget_tokens - tokens).min(u32::try_from(chars_left / 4).unwrap_or(0));
+            add_details(reads, &mut chosen, left)?;
+            let text = [above.text.as_str(), &index_part(&chosen, ask), &closing(&chosen, ask)].concat();
+            return Ok(Block {
+                tokens: tokens::estimate(&text),
                 text,
-                tokens,
                 chosen,
-                summary,
-                summary_tokens: above.account_tokens,
+                last: last.filter(|_| above.has_account),
+                last_tokens: above.account_tokens,
                 preferences: above.preferences,
-            };
+                rules: above.rules,
+            });
         }
         if chosen.items.is_empty() {
             // Not even its heading fits.
-            return Block::default();
+            return Ok(Block::default());
         }
         // Days add lines that no single item accounts for: the least worthy give way.
         drop_least(&mut chosen);
@@ -143,7 +271,7 @@ fn drop_least(chosen: &mut Chosen) {
 
 fn item(row: IndexRow, shelf: &Shelf, zone: &TimeZone) -> Item {
     let (value, reasons) = shelf.value(&row);
-    let mut item = Item { row, tokens: 0, value, reasons };
+    let mut item = Item { row, tokens: 0, value, reasons, detail: String::new() };
     item.tokens = tokens::estimate(&render::line_of(&item, zone)) + 1;
     item
 }
@@ -181,7 +309,10 @@ fn index_part(chosen: &Chosen, ask: &Ask<'_>) -> String {
     if chosen.items.is_empty() {
         return String::new();
     }
-    format!("\n## Index: id, time, type, title, tokens to read\n{}", render::index(&chosen.items, ask.zone))
+    let imported = chosen.items.iter().any(|item| item.row.origin == Origin::Import);
+    let imported = if imported { ", partly imported" } else { "" };
+    let lines = render::index(&chosen.items, ask.zone);
+    format!("\n## Index: id, type, title, tokens to read{imported}\n{lines}")
 }
 
 fn closing(chosen: &Chosen, ask: &Ask<'_>) -> String {

@@ -31,12 +31,14 @@ pub struct Ask<'a> {
 
 /// Which parts are wanted.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "four independent switches of the settings")]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches of the settings")]
 pub struct Parts {
     pub summary: bool,
     pub index: bool,
     pub preferences: bool,
     pub economics: bool,
+    /// The agent is invited to save rules, decisions and causes itself.
+    pub agent_notes: bool,
 }
 
 impl Parts {
@@ -47,12 +49,13 @@ impl Parts {
             index: settings.context_index,
             preferences: settings.context_preferences,
             economics: settings.context_economics,
+            agent_notes: settings.agent_notes,
         }
     }
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { summary: true, index: true, preferences: true, economics: true }
+        Self { summary: true, index: true, preferences: true, economics: true, agent_notes: true }
     }
 }

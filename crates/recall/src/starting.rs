@@ -64,7 +64,13 @@ impl Starting<'_> {
     /// A forked conversation has heard it all; only what needs the person is said again.
     fn parts(&self) -> Parts {
         if self.source == "fork" {
-            return Parts { summary: false, index: false, preferences: false, economics: false };
+            return Parts {
+                summary: false,
+                index: false,
+                preferences: false,
+                economics: false,
+                agent_notes: false,
+            };
         }
         Parts::from_settings(self.settings)
     }

@@ -73,6 +73,7 @@ impl<'r> ItemBuilder<'r> {
             read_tokens: common.read_tokens,
             origin: common.origin,
             user_level: common.user_level,
+            near: false,
             wrong: common.wrong,
         }))
     }

@@ -16,6 +16,7 @@ pub mod candidates;
 mod complete;
 pub mod coverage;
 pub mod date_arg;
+mod elsewhere;
 mod encoder;
 mod encoder_thread;
 mod engine;

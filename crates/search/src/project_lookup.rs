@@ -1,4 +1,4 @@
-//! Looks up a project by the name or id a user or agent typed.
+//! Looks up a project by the name, id or directory a user or agent typed.
 
 use claude_mem_core::ids::ProjectId;
 use claude_mem_store::{ProjectRow, StoreError, StoreReader};
@@ -12,7 +12,8 @@ pub enum ProjectLookup {
     NotFound,
 }
 
-/// Finds a project by name, else by id.
+/// Finds a project by name, else by id, else by its directory as `project list` prints it, whether or not
+/// the directory still exists.
 pub fn find_project(reads: &StoreReader<'_>, name: &str) -> Result<ProjectLookup, StoreError> {
     let mut named = reads.projects_named(name)?;
     if named.len() > 1 {
@@ -24,6 +25,11 @@ pub fn find_project(reads: &StoreReader<'_>, name: &str) -> Result<ProjectLookup
     let by_number = name.parse().ok().map(ProjectId);
     match by_number {
         Some(id) if reads.project_name(id)?.is_some() => Ok(ProjectLookup::One(id)),
+        _ if name.contains('/') => {
+            let directory = name.trim_end_matches('/');
+            let found = reads.projects()?.into_iter().find(|one| one.root.trim_end_matches('/') == directory);
+            Ok(found.map_or(ProjectLookup::NotFound, |one| ProjectLookup::One(one.id)))
+        }
         _ => Ok(ProjectLookup::NotFound),
     }
 }

@@ -38,6 +38,9 @@ pub struct ScoreParts {
     pub rerank_delta: f64,
     /// The query's words as they occur in the row.
     pub matched: Vec<String>,
+    /// Share of the query's weighted terms that the row contains, 0 to 1.
+    #[serde(skip)]
+    pub share: f64,
 }
 
 /// One ranked row.
@@ -62,6 +65,17 @@ impl SearchHit {
     pub(super) fn is_match(&self) -> bool {
         const NEAR: f64 = 0.4;
         !self.parts.matched.is_empty() || self.parts.cosine.is_some_and(|cosine| cosine >= NEAR)
+    }
+
+    /// Whether it answers the query: close in meaning, or with enough of its words. A common word
+    /// alone is no answer.
+    pub(super) fn fits(&self) -> bool {
+        const NEAR: f64 = 0.45;
+        const SHARE_MIN: f64 = 0.34;
+        const WORDS_MIN: usize = 4;
+        self.parts.cosine.is_some_and(|cosine| cosine >= NEAR)
+            || self.parts.share >= SHARE_MIN
+            || self.parts.matched.len() >= WORDS_MIN
     }
 
     /// Whether it contains a query word or is at least close in meaning: less than a match, shown
@@ -122,6 +136,7 @@ pub fn rank_candidates(gathered: &CandidateSet, ranking: &RankingConfig) -> Vec<
                 time: ranking.named_time * time_score(&gathered.periods, row.document.created_at),
                 cosine: row.cosine,
                 matched: row.stats.matched_words.clone(),
+                share: row.stats.coverage.share,
                 ..parts
             };
             SearchHit {

@@ -57,8 +57,6 @@ pub struct SearchRequest {
     pub include_wrong: bool,
     /// The last word may be incomplete (search as you type), so it is also matched as a prefix.
     pub is_incomplete: bool,
-    /// Returns recent rows, labelled as such, when nothing matches.
-    pub fallback_to_recent: bool,
     pub order: ResultOrder,
     /// The page of results to return.
     pub page: PageRequest,
@@ -83,7 +81,6 @@ impl SearchRequest {
             exclude_session: None,
             include_wrong: false,
             is_incomplete: false,
-            fallback_to_recent: true,
             order: ResultOrder::default(),
             page: PageRequest::first(20),
             now,
@@ -176,8 +173,11 @@ pub enum MatchQuality {
     Full,
     /// No row meets every required clause; these meet some.
     Broader,
-    /// Nothing matched; these are the most recent rows.
-    Recent,
+    /// Nothing matches; these rows are only near in meaning or share single words.
+    Near,
+    /// Nothing matches and nothing is near: there are no results.
+    #[serde(rename = "none")]
+    Nothing,
     /// The request had no query words: a filtered list, newest first.
     Listed,
 }
@@ -224,6 +224,9 @@ pub struct SearchItem {
     /// A user-level memory, valid in every project.
     #[serde(skip)]
     pub user_level: bool,
+    /// Not a match, only near in meaning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub near: bool,
     /// Marked as wrong; returned only if the request includes such rows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wrong: bool,

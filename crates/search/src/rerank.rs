@@ -1,5 +1,5 @@
-//! Reranks hits by what the score cannot know: rows that are wrong, superseded, or repeat a better
-//! row of the same turn.
+//! Reranks hits by what the score cannot know: rows that are wrong, superseded, raw text rather
+//! than memories, or repeat a better row of the same turn.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +13,9 @@ use claude_mem_store::{RowId, RowKind, StoreError, StoreReader};
 
 /// Factor for each better row of the same turn.
 const REPEATED_TURN_FACTOR: f64 = 0.6;
+/// Factor for prompts, messages and summaries of turns: an observation of the same relevance goes
+/// before raw text. Lower factors lose more answers among the first five rows than they gain.
+const RAW_TEXT_FACTOR: f64 = 0.85;
 /// Factor for a superseded observation.
 const REPLACED_FACTOR: f64 = 0.7;
 /// A superseded observation passes on its session's best score if its own is at least this share of
@@ -76,6 +79,7 @@ pub(super) fn rerank(
     }
     kept.sort_by(|a, b| b.score.total_cmp(&a.score));
     demote_repeated_turns(reads, &mut kept)?;
+    demote_raw_text(&mut kept);
     if asked.request.order != ResultOrder::Relevance {
         // Sorted by time, a row that is merely near would displace real matches.
         kept.retain(SearchHit::is_match);
@@ -159,6 +163,15 @@ fn demote_repeated_turns(reads: &StoreReader<'_>, hits: &mut [SearchHit]) -> Res
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(())
+}
+
+/// Ranks observations and accounts before prompts, messages and summaries of about the same relevance.
+fn demote_raw_text(hits: &mut [SearchHit]) {
+    let is_memory = |kind: RowKind| matches!(kind, RowKind::Observation | RowKind::Account);
+    for hit in hits.iter_mut().filter(|hit| !is_memory(hit.kind)) {
+        hit.set_score(hit.score * RAW_TEXT_FACTOR);
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
 /// The ids of the first `most` observations among the hits.

@@ -2,11 +2,13 @@
 //! nothing matches.
 //!
 //! The attempts run in order: the requested projects, then without required clauses, then the same
-//! over all projects. The response's scope names the attempt that succeeded.
+//! over all projects. The response's scope names the attempt that succeeded. If none does, the
+//! response says so: it has the nearest rows, marked as such, or no rows.
 
 use std::collections::HashSet;
 
 use crate::candidates::collect_candidates;
+use crate::elsewhere::exact_matches_elsewhere;
 use crate::items::ItemBuilder;
 use crate::query::SearchQuery;
 use crate::rank::{ScoreParts, SearchHit, rank_candidates};
@@ -22,6 +24,11 @@ use claude_mem_store::{FtsQuery, PageRequest, RowId, RowKind, StoreError, StoreR
 
 /// Maximum rows scanned to fill one page of a filtered list.
 const LISTED_ROWS_MAX: usize = 20_000;
+
+/// Maximum rows that are offered as near where nothing matches.
+const NEAR_ROWS_MAX: usize = 10;
+/// Minimum cosine of such a row.
+const NEAR_COSINE_MIN: f64 = 0.25;
 
 /// Maximum rows reachable by paging through ranked results.
 const PAGED_ROWS_MAX: usize = 1_000;
@@ -44,21 +51,11 @@ impl<'a> Searcher<'a> {
     pub fn search(&mut self, ask: &SearchRequest) -> Result<SearchResponse, StoreError> {
         let mut asked = ResolvedQuery::resolve(&self.reads, ask)?;
         if asked.query.is_empty() {
-            return self.list_by_time(&asked, MatchQuality::Listed);
-        }
-        let mut nets = vec![(asked.answer_scope, asked.project_scope, MatchQuality::Full)];
-        if asked.query.must.is_some() {
-            nets.push((asked.answer_scope, asked.project_scope, MatchQuality::Broader));
-        }
-        if asked.may_widen {
-            nets.push((AnswerScope::OtherProjects, ProjectScope::All, MatchQuality::Full));
-            if asked.query.must.is_some() {
-                nets.push((AnswerScope::OtherProjects, ProjectScope::All, MatchQuality::Broader));
-            }
+            return self.list_by_time(&asked);
         }
         let mut failed = None;
-        let mut faint = None;
-        for (from, whose, fit) in nets {
+        let mut near: Option<(AnswerScope, Vec<SearchHit>)> = None;
+        for (from, whose, fit) in attempts(&asked) {
             if fit == MatchQuality::Broader {
                 asked.query.must = None;
             }
@@ -67,40 +64,37 @@ impl<'a> Searcher<'a> {
             if let (MatchQuality::Broader, Some(unwanted)) = (fit, &asked.query.must_not) {
                 hits = self.exclude_matching(unwanted, hits)?;
             }
-            let is_faint = asked.query.must.is_none() && is_weak(&hits);
+            let answers = asked.query.must.is_some() || hits.iter().any(SearchHit::fits);
             asked.query.must = asked.must.clone();
             if hits.is_empty() {
                 continue;
             }
-            if from == AnswerScope::OtherProjects {
-                if faint.is_some() && !matches_most_words(&hits, &asked.query) {
-                    continue;
-                }
-            } else if is_faint && asked.may_widen {
-                // Other projects may contain the query's words.
-                faint.get_or_insert((from, fit, hits));
+            let is_elsewhere = from == AnswerScope::OtherProjects;
+            if is_elsewhere && near.is_some() && !matches_most_words(&hits, &asked.query) {
                 continue;
             }
-            let mut scope = asked.response_scope(from, fit, self.vectors.is_some() && failed.is_none());
-            scope.notes.extend(is_faint.then(|| WEAK_MATCH_NOTE.to_owned()));
+            if !answers {
+                // Other projects may contain the query's words.
+                if !is_elsewhere {
+                    near.get_or_insert((from, hits));
+                }
+                continue;
+            }
+            let vectors = self.vectors.is_some() && failed.is_none();
+            let mut scope = asked.response_scope(from, fit, vectors);
+            if !is_elsewhere {
+                scope.notes.extend(exact_matches_elsewhere(&self.reads, &asked, &hits)?);
+            }
             return self.build_response(&asked, scope, &hits, failed);
         }
-        if let Some((from, fit, hits)) = faint {
-            let mut scope = asked.response_scope(from, fit, self.vectors.is_some() && failed.is_none());
-            scope.notes.push(WEAK_MATCH_NOTE.to_owned());
-            return self.build_response(&asked, scope, &hits, failed);
-        }
-        if ask.fallback_to_recent {
-            let mut found = self.list_by_time(&asked, MatchQuality::Recent)?;
-            found.vectors_unavailable = failed.map(|why| why.to_string());
-            return Ok(found);
-        }
-        let scope = asked.response_scope(
-            asked.answer_scope,
-            MatchQuality::Full,
-            self.vectors.is_some() && failed.is_none(),
-        );
-        self.build_response(&asked, scope, &[], failed)
+        let vectors = self.vectors.is_some() && failed.is_none();
+        let (from, quality, mut hits) = match near {
+            Some((from, hits)) => (from, MatchQuality::Near, hits),
+            None => (asked.answer_scope, MatchQuality::Nothing, Vec::new()),
+        };
+        hits.truncate(NEAR_ROWS_MAX);
+        let scope = asked.response_scope(from, quality, vectors);
+        self.build_response(&asked, scope, &hits, failed)
     }
 
     /// Ranked hits for one scope. Pages beyond the first candidates rank a wider set, appended so
@@ -142,7 +136,7 @@ impl<'a> Searcher<'a> {
         } else if hits.iter().any(SearchHit::is_match) {
             hits.retain(|hit| hit.has_evidence(&ranking));
         } else {
-            hits.clear();
+            hits.retain(|hit| hit.parts.cosine.is_some_and(|cosine| cosine >= NEAR_COSINE_MIN));
         }
         Ok((rerank(&self.reads, asked, hits)?, candidates.vectors_unavailable))
     }
@@ -175,7 +169,13 @@ impl<'a> Searcher<'a> {
         let mut results = Vec::with_capacity(limit);
         let mut wanted = hits.iter().filter(|hit| !asked.excludes(hit)).skip(offset);
         for hit in wanted.by_ref().take(limit) {
-            results.extend(items.build(hit.key(), hit.score, hit.parts.clone())?);
+            let near = match scope.quality {
+                MatchQuality::Near => true,
+                MatchQuality::Listed => false,
+                _ => !hit.is_match(),
+            };
+            let item = items.build(hit.key(), hit.score, hit.parts.clone())?;
+            results.extend(item.map(|item| SearchItem { near, ..item }));
         }
         Ok(SearchResponse {
             scope,
@@ -205,13 +205,9 @@ impl<'a> Searcher<'a> {
         Ok(kept)
     }
 
-    /// Lists rows by time, when the query has no words or nothing matched.
-    fn list_by_time(
-        &self,
-        asked: &ResolvedQuery<'_>,
-        fit: MatchQuality,
-    ) -> Result<SearchResponse, StoreError> {
-        let scope = asked.response_scope(asked.answer_scope, fit, false);
+    /// Lists rows by time, when the query has no words.
+    fn list_by_time(&self, asked: &ResolvedQuery<'_>) -> Result<SearchResponse, StoreError> {
+        let scope = asked.response_scope(asked.answer_scope, MatchQuality::Listed, false);
         let words = asked.word_scope(asked.project_scope);
         let page = asked.request.page;
         // More than one page, because rows marked as wrong are dropped below.
@@ -243,13 +239,20 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// The note on results that match only weakly and only by meaning.
-const WEAK_MATCH_NOTE: &str = "no memory contains these words; showing the closest in meaning";
-
-/// Whether all hits match by meaning only and weakly. A large store always has such hits.
-fn is_weak(hits: &[SearchHit]) -> bool {
-    const NEAR: f64 = 0.45;
-    hits.iter().all(|hit| hit.parts.matched.is_empty() && hit.parts.cosine.is_none_or(|cosine| cosine < NEAR))
+/// The attempts at one request, in order: scope of the answer, projects to search, match quality.
+fn attempts(asked: &ResolvedQuery<'_>) -> Vec<(AnswerScope, ProjectScope, MatchQuality)> {
+    let mut scopes = vec![(asked.answer_scope, asked.project_scope)];
+    if asked.may_widen {
+        scopes.push((AnswerScope::OtherProjects, ProjectScope::All));
+    }
+    let mut attempts = Vec::new();
+    for (from, whose) in scopes {
+        attempts.push((from, whose, MatchQuality::Full));
+        if asked.query.must.is_some() {
+            attempts.push((from, whose, MatchQuality::Broader));
+        }
+    }
+    attempts
 }
 
 /// Whether one hit contains at least half of the query's words.

@@ -93,7 +93,7 @@ fn query_without_accents_finds_and_ranks_accented_words() {
     for (typed, matched) in
         [("priklad", "příklad"), ("PŘÍKLAD", "příklad"), ("pri\u{301}klad pouziti", "příklad")]
     {
-        let ask = SearchRequest { fallback_to_recent: false, ..town.ask(typed) };
+        let ask = town.ask(typed);
         let found = Searcher::new(town.store.read(), None).search(&ask).unwrap();
         let best = &found.results[0];
         assert_eq!(best.title, "První příklad použití", "typed {typed:?}");
@@ -188,7 +188,7 @@ fn other_projects_answer_only_as_a_fallback() {
     assert_eq!(found.scope.from, AnswerScope::OtherProjects);
     assert_eq!(found.results[0].title, "Oven burns bread");
     let only = ProjectScope::ProjectOnly(town.shop);
-    let found = town.search(&SearchRequest { fallback_to_recent: false, ..town.ask("bread").in_scope(only) });
+    let found = town.search(&town.ask("bread").in_scope(only));
     assert!(found.results.iter().all(|item| item.project.as_deref() == Some("shop")));
     let nobody = town.ask("login").in_scope(ProjectScope::UnknownProject);
     assert_eq!(town.search(&nobody).scope.from, AnswerScope::OtherProjects);
@@ -209,14 +209,46 @@ fn unmet_clause_is_broadened_and_reported() {
 }
 
 #[test]
-fn no_match_falls_back_to_recent_rows() {
+fn no_match_is_reported_without_rows() {
     let mut town = town();
-    let ask = town.ask("zzzzqqq");
-    let found = town.search(&ask);
-    assert_eq!(found.scope.quality, MatchQuality::Recent);
-    assert_eq!(found.results[0].title, "Cart shows old prices");
-    let quiet = SearchRequest { fallback_to_recent: false, ..ask };
-    assert!(town.search(&quiet).results.is_empty());
+    let found = town.search(&town.ask("zzzzqqq"));
+    assert_eq!(found.scope.quality, MatchQuality::Nothing);
+    assert!(found.results.is_empty());
+}
+
+#[test]
+fn exact_match_of_another_project_is_named_beside_partial_ones() {
+    let mut town = town();
+    filled(&mut town, &[("Bread is sold in the cart", "")]);
+    let found = town.search(&town.ask("oven bread"));
+    assert_eq!(found.scope.from, AnswerScope::Project);
+    assert_eq!(found.results[0].title, "Bread is sold in the cart");
+    assert_eq!(found.scope.notes, ["exact match in bakery: #4 Oven burns bread"]);
+    // The project itself has the whole query: nothing is added.
+    assert!(town.search(&town.ask("bread")).scope.notes.is_empty());
+}
+
+#[test]
+fn memory_goes_before_the_prompt_that_says_the_same() {
+    let mut town = town();
+    let prompt = |tx: &StoreWriter<'_>| {
+        let talk = session(tx, town.shop, "earlier talk")?;
+        tx.create_prompt(&NewPrompt {
+            session: talk,
+            project: Some(town.shop),
+            prompt_id: None,
+            text: "are coupons stackable",
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(5_000),
+        })
+    };
+    town.store.write(prompt).unwrap();
+    filled(&mut town, &[("Coupons of one order are not stackable", "Decided by the owners.")]);
+    let found = town.search(&town.ask("coupons stackable")).results;
+    let kinds: Vec<RowKind> = found.iter().map(|item| item.kind).collect();
+    assert_eq!(kinds, [RowKind::Observation, RowKind::Prompt], "{found:?}");
 }
 
 #[test]
@@ -457,10 +489,10 @@ fn exact_words_elsewhere_beat_weak_matches_here() {
     assert_eq!(found.scope.from, AnswerScope::OtherProjects);
     assert_eq!(found.results[0].title, "Oven burns bread");
     assert!(found.scope.notes.is_empty());
-    // If no project contains the words, a note says so.
+    // If no project contains the words, the nearest rows are marked as such.
     let found = town.search(&town.ask("why so zebra giraffe"));
-    assert_eq!(found.scope.notes, [WEAK_MATCH_NOTE]);
-    assert!(found.results[0].title.starts_with("Why so one"));
+    assert_eq!(found.scope.quality, MatchQuality::Near);
+    assert!(found.results[0].title.starts_with("Why so one") && found.results[0].near);
 }
 
 #[test]
@@ -544,7 +576,7 @@ fn request_constructors_filter_as_named() {
     assert_eq!(town.titles(&SearchRequest::by_type(ObservationType::BUGFIX, now).in_scope(shop)).len(), 2);
     assert_eq!(town.titles(&SearchRequest::recent(shop, now))[0], "Cart shows old prices");
     let all = SearchRequest::new("login", now).kinds(&[RowKind::Summary]);
-    assert!(town.search(&SearchRequest { fallback_to_recent: false, ..all }).results.is_empty());
+    assert!(town.search(&all).results.is_empty());
 }
 
 #[test]
@@ -559,7 +591,7 @@ fn prefix_finds_the_whole_word() {
         assert_eq!(found.scope.quality, MatchQuality::Full, "typed {typed}");
         assert_eq!(found.results[0].title, want, "typed {typed}");
     }
-    assert_eq!(town.search(&town.ask("title:postg*")).scope.quality, MatchQuality::Recent);
+    assert_eq!(town.search(&town.ask("title:postg*")).scope.quality, MatchQuality::Nothing);
 }
 
 #[test]

@@ -20,6 +20,7 @@ use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::config::{LoadedSettings, Settings};
 use claude_mem_core::paths::DataDir;
+use claude_mem_core::pause;
 use claude_mem_store::recovery::{RECOVERY_NOTICE_KEY, RECOVERY_NOTICE_SECONDS, RecoveryNotice};
 use claude_mem_store::{StoreError, StoreReader};
 
@@ -35,6 +36,7 @@ pub fn session_start_notices(
     client: Option<ClientVersion>,
 ) -> Result<Vec<String>, StoreError> {
     let mut found = store_notices(reads, settings, now)?;
+    found.extend(pause_notice(dir, now));
     found.extend(worker_version_notice(dir));
     found.extend(client_version_notice(dir, client));
     Ok(found.iter().map(UserNotice::line).collect())
@@ -189,6 +191,19 @@ pub fn set_aside_notice(files: u64) -> Option<UserNotice> {
         let what = format!("{} could not be read (set aside)", count_events(files));
         UserNotice::new(what, "claude-mem doctor")
     })
+}
+
+/// Reports that capture is paused: what happens meanwhile is not remembered.
+pub fn pause_notice(dir: &DataDir, now: Millis) -> Option<UserNotice> {
+    let pause = pause::active_pause(&dir.paused(), now)?;
+    let until = match pause.until {
+        Some(until) => format!(" until {}", clock::local_time(until)),
+        None => String::new(),
+    };
+    Some(UserNotice::new(
+        format!("memory is paused{until}; this session is not recorded"),
+        "claude-mem resume",
+    ))
 }
 
 /// Reports a worker that was started before the last update.

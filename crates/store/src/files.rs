@@ -96,7 +96,7 @@ impl StoreReader<'_> {
     }
 
     /// Converts a path as typed into the stored form, relative to the project's root.
-    fn to_stored_path(&self, project: ProjectId, file: &str) -> Result<String, StoreError> {
+    pub(super) fn to_stored_path(&self, project: ProjectId, file: &str) -> Result<String, StoreError> {
         let file = file.strip_prefix("./").unwrap_or(file);
         if !file.starts_with('/') {
             return Ok(file.to_owned());

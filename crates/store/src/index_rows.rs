@@ -30,6 +30,8 @@ pub struct IndexRow {
     pub used: u32,
     /// How often it was marked useless.
     pub useless: u32,
+    /// How many sessions said it.
+    pub sources: u32,
 }
 
 /// Callers exclude observations that are wrong or replaced.
@@ -38,7 +40,7 @@ const OBSERVATIONS: &str = "SELECT 'observation', o.id, o.type, o.title, o.sessi
       (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
          AND f.signal IN ('fetched', 'cited', 'useful')),
       (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
-         AND f.signal = 'useless'), o.origin
+         AND f.signal = 'useless'), o.origin, o.source_count
     FROM observations AS o";
 
 fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
@@ -58,6 +60,7 @@ fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
         used: row.get(12)?,
         useless: row.get(13)?,
         origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
+        sources: row.get(15)?,
     })
 }
 
@@ -91,11 +94,21 @@ impl StoreReader<'_> {
         Ok(rows.query_map([limit], index_row)?.collect::<Result<_, _>>()?)
     }
 
+    /// Observations of a project that are proposed for every project, newest first.
+    pub fn proposed_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.level = 'proposed' AND o.level <> 'project' AND o.wrong = 0
+             AND o.replaced_by IS NULL ORDER BY o.created_at_epoch DESC LIMIT ?2"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+
     /// The newest summary of each of the latest sessions, newest first.
     pub fn session_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT 'summary', s.id, '', s.request, s.session_id, s.branch, '[]', s.files_edited, 0, s.read_tokens,
-               s.discovery_tokens, s.created_at_epoch, 0, 0, s.origin
+               s.discovery_tokens, s.created_at_epoch, 0, 0, s.origin, 1
              FROM session_summaries AS s WHERE s.project_id = ?1
                AND NOT EXISTS (SELECT 1 FROM session_summaries AS later WHERE later.session_id = s.session_id
                  AND (later.created_at_epoch, later.id) > (s.created_at_epoch, s.id))

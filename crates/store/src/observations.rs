@@ -346,7 +346,11 @@ impl StoreWriter<'_> {
     pub(super) fn index_observation(&self, id: ObservationId) -> Result<(), StoreError> {
         let row = self.observation(id)?;
         let mut body = String::with_capacity(row.narrative.len() + 256);
-        for text in std::iter::once(&row.subtitle).chain([&row.narrative]).chain(&row.facts) {
+        // The prompt of a session is indexed by itself; in every row of the session it would answer for
+        // all of them.
+        let is_prompt = self.is_session_prompt(row.session, &row.subtitle)?;
+        let subtitle = Some(&row.subtitle).filter(|_| !is_prompt);
+        for text in subtitle.into_iter().chain([&row.narrative]).chain(&row.facts) {
             if !text.is_empty() {
                 body.push_str(text);
                 body.push('\n');

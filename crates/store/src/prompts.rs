@@ -177,6 +177,26 @@ impl StoreWriter<'_> {
         )?)
     }
 
+    /// Whether a text is the first line of the session's first prompt, possibly cut.
+    pub(super) fn is_session_prompt(
+        &self,
+        session: Option<SessionId>,
+        text: &str,
+    ) -> Result<bool, StoreError> {
+        let Some(session) = session.filter(|_| !text.is_empty()) else {
+            return Ok(false);
+        };
+        let name: Option<Option<String>> = self
+            .tx
+            .prepare_cached("SELECT user_prompt FROM sdk_sessions WHERE id = ?1")?
+            .query_row([session.sql()], |row| row.get(0))
+            .optional()?;
+        let name = name.flatten().unwrap_or_default();
+        let (prompt, text) = (squeezed(&name), squeezed(text));
+        let shorter = prompt.len().min(text.len());
+        Ok(shorter > 0 && prompt.as_bytes()[..shorter] == text.as_bytes()[..shorter])
+    }
+
     /// Names the session after its first remaining prompt.
     pub(super) fn refresh_session_name(&self, session: SessionId) -> Result<(), StoreError> {
         let first: Option<String> = self
@@ -193,6 +213,11 @@ impl StoreWriter<'_> {
             .execute(params![session.sql(), name])?;
         Ok(())
     }
+}
+
+/// Letters and digits only, so that a cut or respaced text can be compared.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// The first non-empty line, cut to 200 characters.

@@ -12,6 +12,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_texts_by_project.sql"),
     include_str!("migrations/0003_row_changes.sql"),
     include_str!("migrations/0004_session_memories.sql"),
+    include_str!("migrations/0005_session_files.sql"),
 ];
 
 /// Creates the newest schema in an empty file.

@@ -61,7 +61,7 @@ fn find_memories(
     if feedback.iter().any(is_shown) {
         return Ok(None);
     }
-    let ask = file::Ask {
+    let ask = file::FileRecallRequest {
         project,
         own: listener.own_session(reads)?,
         path: relative,
@@ -69,5 +69,5 @@ fn find_memories(
         budget_tokens: request.settings.effective().recall_file_tokens,
         zone: &clock::zone(),
     };
-    file::file(reads, &ask).map(Some)
+    file::recall_file(reads, &ask).map(Some)
 }

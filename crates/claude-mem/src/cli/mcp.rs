@@ -30,6 +30,7 @@ pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Resu
         now: || clock::now().millis(),
         encoder: embed::EmbeddingModel::built_in(),
         vectors: &|| app.settings().settings.vectors,
+        agent_notes: &|| app.settings().settings.agent_notes,
         vocabulary: &|| app.vocabulary(),
     };
     Ok(mcp::serve(io::BufReader::new(io::stdin()), io::stdout(), &mut memory)?)

@@ -11,9 +11,9 @@ use super::{UsageError, install};
 use crate::cli::format;
 use crate::cli::output;
 use crate::cli::output::Screen;
-use claude_mem_core::ids::ProjectId;
 use claude_mem_core::project;
-use claude_mem_store::{ProjectRow, StoreError, StoreReader};
+use claude_mem_search::project_lookup::{ProjectLookup, find_project};
+use claude_mem_store::{ProjectRow, StoreReader};
 
 /// List, alias, merge or rename projects
 #[derive(Debug, clap::Args)]
@@ -195,7 +195,7 @@ fn join(app: &App, screen: &mut Screen, directory: &Path, dry_run: bool, yes: bo
 }
 
 /// The project of this directory, if it has no other directories.
-fn own_project(read: &StoreReader<'_>, keys: &[String]) -> Result<Option<ProjectId>, StoreError> {
+fn own_project(read: &StoreReader<'_>, keys: &[String]) -> Result<Option<claude_mem_core::ids::ProjectId>, claude_mem_store::StoreError> {
     let Some(own) = read.project_by_keys(keys)? else {
         return Ok(None);
     };
@@ -270,26 +270,20 @@ fn rename(app: &App, screen: &mut Screen, named: &str, name: &str) -> anyhow::Re
     screen.show(&renamed, |screen, renamed| writeln!(screen, "renamed {} to {}", project.name, renamed.name))
 }
 
-/// Finds a project by id, name or directory.
+/// Finds a project by name, id or directory. A directory that is gone is found by the path that
+/// `project list` prints.
 pub(super) fn find(read: &StoreReader<'_>, named: &str) -> anyhow::Result<ProjectRow> {
-    if let Ok(id) = named.parse() {
-        return match read.project(ProjectId(id)) {
-            Err(StoreError::NoSuchRow { .. }) => Err(project_not_found(named)),
-            project => Ok(project?),
-        };
-    }
-    match &read.projects_named(named)?[..] {
-        [one] => return Ok(one.clone()),
-        [] => {}
-        several => {
+    match find_project(read, named)? {
+        ProjectLookup::One(id) => return Ok(read.project(id)?),
+        ProjectLookup::Ambiguous(several) => {
             let ids: Vec<_> = several.iter().map(|one| one.id.to_string()).collect();
             anyhow::bail!("several projects are named {named}; use an id: {}", ids.join(", "));
         }
+        ProjectLookup::NotFound => {}
     }
     let directory = std::path::absolute(named)?;
-    if directory.is_dir()
-        && let Some(id) = read.project_by_keys(&project::identify(&directory).keys)?
-    {
+    let is_path = named.contains('/') || directory.is_dir();
+    if is_path && let Some(id) = read.project_by_keys(&project::identify(&directory).keys)? {
         return Ok(read.project(id)?);
     }
     Err(project_not_found(named))

@@ -12,6 +12,7 @@ use crate::cli::output::{QUIET, Screen, WARN};
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::ObservationType;
+use claude_mem_core::suggest::did_you_mean;
 use claude_mem_search::request::AnswerScope;
 use claude_mem_search::{
     MatchQuality, ProjectScope, ResponseScope, SearchEngine, SearchItem, SearchRequest, date_arg,
@@ -62,6 +63,7 @@ impl QueryArgs {
                 UsageError::error(format!("{text:?} is not a time; use 2026-01-31, yesterday, 3d or 2w"))
             }),
         };
+        check_types(&self.types, app, reads)?;
         let named = |name: &String| ObservationType::named(name.to_lowercase());
         Ok(SearchRequest {
             project_scope: self.project_scope(reads)?,
@@ -104,6 +106,27 @@ impl QueryArgs {
         let keys = claude_mem_core::project::identify(&here).keys;
         Ok(reads.project_by_keys(&keys)?.map_or(ProjectScope::UnknownProject, ProjectScope::ProjectFirst))
     }
+}
+
+/// Rejects a `--type` that neither the vocabulary nor any observation has: most often a typo.
+fn check_types(named: &[String], app: &App, reads: &StoreReader<'_>) -> anyhow::Result<()> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let vocabulary = app.vocabulary();
+    let mut known: Vec<String> = vocabulary.types.iter().map(|term| term.name.clone()).collect();
+    known.extend(reads.counts_by_type()?.into_iter().map(|(name, _)| name));
+    known.sort();
+    known.dedup();
+    for name in named {
+        let name = name.to_lowercase();
+        if !known.contains(&name) {
+            let hint = did_you_mean(&name, known.iter().map(String::as_str));
+            let known = known.join(", ");
+            return Err(UsageError::error(format!("unknown type {name:?}{hint}\nknown types: {known}")));
+        }
+    }
+    Ok(())
 }
 
 /// Selects one project: the current one by default.
@@ -198,7 +221,7 @@ pub(super) fn print_scope(screen: &mut Screen, scope: &ResponseScope, any: bool)
     }
     let here = scope.project.as_deref().unwrap_or("this project");
     let said = match (scope.from, scope.quality) {
-        (_, MatchQuality::Recent) => "no match; showing the latest".to_owned(),
+        (_, MatchQuality::Near) => "nothing matches; nearest in meaning:".to_owned(),
         (AnswerScope::OtherProjects, MatchQuality::Broader) => {
             format!("no match in {here}; partial matches from other projects:")
         }
@@ -226,6 +249,9 @@ pub(super) fn print_items(
             }
             if let Some(newer) = item.replaced_by {
                 title = format!("{title} (replaced by {newer})");
+            }
+            if item.near {
+                title.push_str(" (near)");
             }
             [item.id.to_string(), type_label(item), format::local_time(item.created_at), title]
         })

@@ -54,7 +54,6 @@ struct SearchOutput<'a> {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let text = args.text.join(" ");
     let mut answer = SearchOutput { query: &text, scope: None, results: Vec::new(), has_more: false };
-    let mut types = Vec::new();
     if let Some(mut engine) = query_args::open_engine(app)? {
         let mut ask = args.which.to_request(&text, app, &engine.reads())?;
         ask.kinds.clone_from(&args.kind);
@@ -71,7 +70,6 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         answer.scope = Some(found.scope);
         answer.results = found.results;
         answer.has_more = found.has_more;
-        types = engine.reads().counts_by_type()?.into_iter().map(|(name, _)| name).collect();
     }
     screen.show(&answer, |screen, answer| {
         if let Some(scope) = &answer.scope {
@@ -82,7 +80,6 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
         if answer.results.is_empty() {
             writeln!(screen, "nothing found")?;
-            print_unknown_type(screen, &args.which, &types)?;
             return args.which.print_hints(screen);
         }
         if answer.query.trim().is_empty() {
@@ -99,21 +96,6 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         }
         Ok(())
     })
-}
-
-/// Points out a `--type` that no observation has: most often a typo.
-fn print_unknown_type(
-    screen: &mut Screen,
-    which: &query_args::QueryArgs,
-    known: &[String],
-) -> std::io::Result<()> {
-    match which.types.iter().find(|named| !known.contains(&named.to_lowercase())) {
-        Some(unknown) if !known.is_empty() => {
-            let known = known.join(", ");
-            writeln!(screen, "{QUIET}no observations of type {unknown:?}; known types: {known}{QUIET:#}")
-        }
-        _ => Ok(()),
-    }
 }
 
 fn explain(screen: &mut Screen, items: &[SearchItem]) -> std::io::Result<()> {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::app::App;
 use super::terminal::sanitize;
+use crate::cli::output;
 use crate::cli::output::{QUIET, Screen, TITLE};
 use crate::cli::{format, query_args};
 use claude_mem_core::ids::{AccountId, FinalMessageId, ObservationId, PromptId, SummaryId};
@@ -46,12 +47,15 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         return Err(query_args::store_is_empty(app));
     };
     let reads = engine.reads();
-    let mut shown = Vec::new();
-    for handle in &args.ids {
-        let handle = &query_args::current_row(&reads, *handle)?;
-        match load_items(&reads, &[*handle])?.pop() {
-            Some(item) => shown.push(load_memory(&reads, item)?),
-            None => return Err(query_args::row_not_found(*handle)),
+    let (mut shown, mut missing) = (Vec::new(), None);
+    for &handle in &args.ids {
+        match load_by_id(&reads, handle) {
+            Ok(memory) => shown.push(memory),
+            Err(error) if args.ids.len() == 1 => return Err(error),
+            Err(error) => {
+                output::print_note(error.to_string())?;
+                missing = Some(error);
+            }
         }
     }
     screen.show(&shown, |screen, shown| {
@@ -62,7 +66,17 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             print_memory(screen, one)?;
         }
         Ok(())
-    })
+    })?;
+    // The others were shown; the exit code still says that not all exist.
+    missing.map_or(Ok(()), |_| Err(anyhow::anyhow!("not all of these memories exist")))
+}
+
+fn load_by_id(reads: &StoreReader<'_>, handle: RowId) -> anyhow::Result<ShownMemory> {
+    let handle = query_args::current_row(reads, handle)?;
+    match load_items(reads, &[handle])?.pop() {
+        Some(item) => Ok(load_memory(reads, item)?),
+        None => Err(query_args::row_not_found(handle)),
+    }
 }
 
 fn print_memory(screen: &mut Screen, shown: &ShownMemory) -> std::io::Result<()> {

@@ -119,11 +119,10 @@ fn find_anchor(args: &Args, app: &App, engine: &mut SearchEngine) -> anyhow::Res
         }
         return query_args::current_row(&engine.reads(), handle);
     }
-    let mut ask = args.which.to_request(&text, app, &engine.reads())?;
-    ask.fallback_to_recent = false;
+    let ask = args.which.to_request(&text, app, &engine.reads())?;
     let found = engine.search(&ask)?;
     match found.results.first() {
-        Some(best) if found.scope.quality != MatchQuality::Recent => Ok(best.id),
+        Some(best) if found.scope.quality != MatchQuality::Near => Ok(best.id),
         _ => anyhow::bail!("nothing found for {text:?}"),
     }
 }

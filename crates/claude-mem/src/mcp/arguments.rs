@@ -1,7 +1,8 @@
 //! Arguments of the tools. Unknown arguments are rejected: if ignored, the agent would assume they
 //! took effect.
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use claude_mem_recall::manual_edits::Judgement;
 use claude_mem_search::ResultOrder;
@@ -12,8 +13,10 @@ use claude_mem_store::RowId;
 #[allow(non_snake_case, reason = "the names that agents know these parameters by")]
 pub(super) struct SearchArgs {
     pub(super) query: String,
+    #[serde(deserialize_with = "number")]
     pub(super) limit: Option<u32>,
-    pub(super) offset: u32,
+    #[serde(deserialize_with = "number")]
+    pub(super) offset: Option<u32>,
     pub(super) project: Option<String>,
     pub(super) r#type: Option<String>,
     pub(super) obs_type: Option<String>,
@@ -27,14 +30,17 @@ pub(super) struct SearchArgs {
 pub(super) struct TimelineArgs {
     pub(super) anchor: Option<RowIdArg>,
     pub(super) query: Option<String>,
-    pub(super) depth_before: Option<usize>,
-    pub(super) depth_after: Option<usize>,
+    #[serde(deserialize_with = "number")]
+    pub(super) depth_before: Option<u32>,
+    #[serde(deserialize_with = "number")]
+    pub(super) depth_after: Option<u32>,
     pub(super) project: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetArgs {
+    #[serde(deserialize_with = "row_ids")]
     pub(super) ids: Vec<RowIdArg>,
 }
 
@@ -63,6 +69,43 @@ pub(super) struct OpenItemsArgs {
     pub(super) reopen: Vec<i64>,
     pub(super) reason: String,
     pub(super) project: Option<String>,
+}
+
+/// A number, or its digits as a string: models quote numbers now and then.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum NumberArg {
+        Number(u32),
+        Text(String),
+    }
+    match Option::<NumberArg>::deserialize(from)? {
+        None => Ok(None),
+        Some(NumberArg::Number(number)) => Ok(Some(number)),
+        Some(NumberArg::Text(text)) if text.trim().is_empty() => Ok(None),
+        Some(NumberArg::Text(text)) => {
+            text.trim().parse().map(Some).map_err(|_| D::Error::custom(format!("{text:?} is not a number")))
+        }
+    }
+}
+
+/// A list of ids, one id, or several in one string: `7`, `"7"`, `"#7, S3"`, `"[7, 8]"`.
+fn row_ids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RowIdArg>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum RowIdsArg {
+        List(Vec<RowIdArg>),
+        One(RowIdArg),
+    }
+    Ok(match RowIdsArg::deserialize(from)? {
+        RowIdsArg::List(ids) => ids,
+        RowIdsArg::One(RowIdArg::Number(number)) => vec![RowIdArg::Number(number)],
+        RowIdsArg::One(RowIdArg::Text(text)) => text
+            .split([',', ' ', '[', ']', '"'])
+            .filter(|id| !id.is_empty())
+            .map(|id| RowIdArg::Text(id.to_owned()))
+            .collect(),
+    })
 }
 
 /// A row handle as agents pass it: `12`, `"12"`, `"#12"`, `"S3"`.

@@ -56,6 +56,9 @@ impl RowFormatter<'_> {
         if item.wrong {
             line.push_str(" (marked as wrong)");
         }
+        if item.near {
+            line.push_str(" (near)");
+        }
         if let Some(newer) = item.replaced_by {
             line.push_str(&format!(" replaced by {newer}"));
         }
@@ -87,6 +90,7 @@ impl RowFormatter<'_> {
             ("project", name.map(|name| json!(quote::line(name, NAME_CHARS_MAX)))),
             ("replaced_by", item.replaced_by.map(|newer| json!(newer.to_string()))),
             ("wrong", item.wrong.then_some(json!(true))),
+            ("near", item.near.then_some(json!(true))),
         ] {
             if let Some(value) = value {
                 row[key] = value;
@@ -122,7 +126,7 @@ pub(super) fn scope_note(scope: &ResponseScope, nothing: bool) -> String {
     }
     text.push_str(match (scope.from, scope.quality) {
         _ if nothing => "No memory matches.\n",
-        (_, MatchQuality::Recent) => "No match; most recent memories instead:\n",
+        (_, MatchQuality::Near) => "No memory matches; the nearest in meaning, which may not fit:\n",
         (AnswerScope::OtherProjects, MatchQuality::Broader) => {
             "No match in this project and no full match elsewhere; \
              partial matches from other projects:\n"

@@ -49,11 +49,18 @@ pub(crate) struct MemoryTools<'a> {
     pub encoder: &'static dyn TextEncoder,
     /// Whether vector search is enabled, read from the current settings.
     pub vectors: &'a dyn Fn() -> bool,
+    /// Whether the agent is invited to save memories itself.
+    pub agent_notes: &'a dyn Fn() -> bool,
     /// The vocabulary of types, read from the current settings.
     pub vocabulary: &'a dyn Fn() -> Vocabulary,
 }
 
 impl Toolbox for MemoryTools<'_> {
+    fn instructions(&self) -> String {
+        let invitation = if (self.agent_notes)() { schema::SAVE_INVITATION } else { "" };
+        format!("{}{invitation}", schema::INSTRUCTIONS)
+    }
+
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, String> {
         let said = self.dispatch(tool, arguments);
         match said {
@@ -74,7 +81,7 @@ impl MemoryTools<'_> {
             "save_memory" => self.save(&parse_arguments(arguments)?),
             "forget" => self.forget(&parse_arguments(arguments)?),
             "open_items" => self.open_items(&parse_arguments(arguments)?),
-            _ => Ok(ToolOutput::text(schema::INSTRUCTIONS)),
+            _ => Ok(ToolOutput::text(self.instructions())),
         }
     }
 }
@@ -150,7 +157,8 @@ impl MemoryTools<'_> {
         ask.types = types.filter(|name| !name.is_empty()).map(ObservationType::named).collect();
         ask.since = read(&args.dateStart, date_arg::parse_time)?;
         ask.until = read(&args.dateEnd, date_arg::parse_time_end)?;
-        ask.page = PageRequest { offset: args.offset, limit: args.limit.unwrap_or(ROWS).min(ROWS_MAX) };
+        ask.page =
+            PageRequest { offset: args.offset.unwrap_or(0), limit: args.limit.unwrap_or(ROWS).min(ROWS_MAX) };
         ask.order = args.orderBy.map_or(ResultOrder::Relevance, ResultOrder::from);
         let found = engine.search(&ask).map_err(store_error_text)?;
         let lines = self.row_formatter(&engine.reads())?;
@@ -158,7 +166,7 @@ impl MemoryTools<'_> {
         let structure = json!({
             "results": lines.rows_json(&found.results), "hasMore": found.has_more, "note": about.trim_end(),
         });
-        let text = lines.response_text(&found, args.offset) + &lexical_only_note(&found);
+        let text = lines.response_text(&found, args.offset.unwrap_or(0)) + &lexical_only_note(&found);
         Ok(ToolOutput::text(text).with_structure(structure))
     }
 
@@ -180,8 +188,8 @@ impl MemoryTools<'_> {
         text.push_str(&moved);
         let around = TimelineRequest {
             anchor,
-            before: args.depth_before.unwrap_or(5).min(50),
-            after: args.depth_after.unwrap_or(5).min(50),
+            before: args.depth_before.unwrap_or(5).min(50) as usize,
+            after: args.depth_after.unwrap_or(5).min(50) as usize,
             kinds: Vec::new(),
             types: Vec::new(),
             since: None,
@@ -214,7 +222,6 @@ impl MemoryTools<'_> {
         let mut ask = SearchRequest::new(query, (self.now)()).page(PageRequest::first(1));
         ask.project_scope = self.project_scope(&engine.reads(), project)?;
         ask.zone = self.zone.clone();
-        ask.fallback_to_recent = false;
         let found = engine.search(&ask).map_err(store_error_text)?;
         let best = found.results.first().map(|item| item.id);
         let about = lines::scope_note(&found.scope, best.is_none()) + &lexical_only_note(&found);

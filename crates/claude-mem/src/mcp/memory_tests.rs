@@ -97,6 +97,7 @@ impl McpFixture {
             now: || Millis(NOW),
             encoder,
             vectors: &|| vectors,
+            agent_notes: &|| true,
             vocabulary: &Vocabulary::default,
         };
         let said = memory.call(tool, arguments)?.to_json(false, true);
@@ -388,4 +389,20 @@ fn failed_vector_search_is_reported() {
     std::fs::write(vectors, "no database").unwrap();
     let said = desk.ok("search", &json!({ "query": "redis" }));
     assert!(said.contains("Keyword search only"), "{said}");
+}
+
+#[test]
+fn quoted_numbers_and_single_ids_are_accepted() {
+    let desk = McpFixture::at("shop");
+    for n in 0..3 {
+        desk.add("shop", &format!("Sessions live in Redis, part {n}"), n);
+    }
+    let said = desk.ok("search", &json!({ "query": "sessions redis", "limit": "2" }));
+    assert_eq!(said.lines().filter(|line| line.starts_with('#')).count(), 2, "{said}");
+    for ids in [json!("2"), json!(2), json!("#2"), json!("[2]"), json!(["2"])] {
+        let said = desk.ok("get_observations", &json!({ "ids": ids }));
+        assert!(said.contains("part 1"), "{ids}: {said}");
+    }
+    let refused = desk.say("search", &json!({ "query": "x", "limit": "many" })).unwrap_err();
+    assert!(refused.contains("is not a number"), "{refused}");
 }

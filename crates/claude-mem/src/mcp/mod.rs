@@ -33,6 +33,11 @@ const READ_AHEAD: usize = 64;
 
 /// Carries out tool calls. `Err` is also a text for the agent.
 pub(crate) trait Toolbox {
+    /// The instructions that a client passes on to its model.
+    fn instructions(&self) -> String {
+        schema::INSTRUCTIONS.to_owned()
+    }
+
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::ToolOutput, String>;
 }
 
@@ -151,7 +156,7 @@ fn reply_to(
         RpcMessage::Request { id, method, params } => Some(match method.as_str() {
             "initialize" => {
                 *takes_structure = protocol::accepts_structured(&params);
-                RpcReply::result(id, protocol::initialize_result(&params, schema::INSTRUCTIONS))
+                RpcReply::result(id, protocol::initialize_result(&params, &toolbox.instructions()))
             }
             "ping" => RpcReply::result(id, serde_json::json!({})),
             "tools/list" => RpcReply::result(id, serde_json::json!({ "tools": schema::tools() })),

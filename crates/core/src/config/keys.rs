@@ -188,6 +188,8 @@ settings! {
         context_summary: bool = "on", SettingKind::Switch;
         /// Include the list of earlier memories in that context, one line each.
         context_index: bool = "on", SettingKind::Switch;
+        /// Invite the agent to save lasting rules, decisions and causes itself, through the MCP tool save_memory.
+        agent_notes: bool = "on", SettingKind::Switch;
         /// Include your preferences, which hold in every project, in that context.
         context_preferences: bool = "on", SettingKind::Switch;
         /// Include one line on the tokens that memory used and saved in that context.

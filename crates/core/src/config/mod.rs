@@ -141,12 +141,7 @@ pub fn unknown_variables<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Settin
 
 /// `; did you mean context_tokens?`, or an empty string.
 pub fn suggestion(typed: &str) -> String {
-    let typed = typed.to_ascii_lowercase();
-    KEYS.iter()
-        .map(|key| (strsim::damerau_levenshtein(key.name, &typed), key.name))
-        .min()
-        .filter(|(distance, name)| *distance * 3 <= name.len())
-        .map_or_else(String::new, |(_, name)| format!("; did you mean {name}?"))
+    crate::suggest::did_you_mean(typed, KEYS.iter().map(|key| key.name))
 }
 
 impl Default for Settings {

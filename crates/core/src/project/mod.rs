@@ -78,7 +78,28 @@ fn hint_from_checkout(checkout: &git::GitCheckout, unseen: &mut git::FirstReadEr
 
 fn hint_from_path(dir: &Path) -> ProjectHint {
     let root = canonical(dir);
+    if let Some((home, worktree)) = split_worktree_path(&root) {
+        return ProjectHint {
+            name: last_component(home),
+            keys: vec![format!("{PATH_KEY}{home}"), format!("{PATH_KEY}{worktree}")],
+            branch: None,
+            root: worktree.to_owned(),
+        };
+    }
     ProjectHint { name: last_component(&root), keys: vec![format!("{PATH_KEY}{root}")], branch: None, root }
+}
+
+/// Where worktrees are kept inside their repository. Of one that is gone only the path tells.
+const WORKTREE_FOLDERS: [&str; 2] = ["/.worktrees/", "/.claude/worktrees/"];
+
+/// The repository's directory and the worktree's, if the path is inside a worktree.
+fn split_worktree_path(path: &str) -> Option<(&str, &str)> {
+    WORKTREE_FOLDERS.iter().find_map(|folder| {
+        let at = path.find(folder).filter(|at| *at > 0)?;
+        let inside = at + folder.len();
+        let name = path[inside..].split('/').next().filter(|name| !name.is_empty())?;
+        Some((&path[..at], &path[..inside + name.len()]))
+    })
 }
 
 /// The canonical spelling of a path. A missing directory keeps its spelling.

@@ -210,3 +210,14 @@ fn linked_refs_of_another_repository_are_not_followed() {
     std::os::unix::fs::symlink(victim.join(".git/refs"), evil.join(".git/refs")).unwrap();
     assert!(identify_with_commit(&evil).0.keys.iter().all(|key| !key.starts_with(COMMIT_KEY)));
 }
+
+#[test]
+fn worktree_that_is_gone_belongs_to_its_repository() {
+    for path in ["/gone/shop/.worktrees/fix-login", "/gone/shop/.claude/worktrees/fix-login/src"] {
+        let hint = identify(Path::new(path));
+        assert_eq!(hint.name, "shop", "{path}");
+        assert_eq!(hint.keys[0], "path:/gone/shop", "{path}");
+        assert!(hint.root.ends_with("worktrees/fix-login"), "{}", hint.root);
+    }
+    assert_eq!(identify(Path::new("/gone/.worktrees")).keys, ["path:/gone/.worktrees"]);
+}

@@ -19,6 +19,8 @@ const WORDS_MAX: usize = 96;
 pub struct Asking {
     pub(super) query: SearchQuery,
     pub(super) names: Vec<CodeName>,
+    /// It has too few words to be compared by words; only similarity in meaning counts.
+    pub(super) is_brief: bool,
 }
 
 impl Asking {
@@ -31,8 +33,10 @@ impl Asking {
         let names = code_names(text);
         let query = SearchQuery::from_prompt(text, telling_words_of(text));
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
-        let asks = tells >= WORDS_MIN || !names.is_empty();
-        asks.then_some(Self { query, names })
+        let is_brief = tells < WORDS_MIN && names.is_empty();
+        let has_subject = |word: &String| is_telling(word) && telling(&stem(word)) == Telling::All;
+        let asks = !is_brief || query.words.iter().any(has_subject);
+        asks.then_some(Self { query, names, is_brief })
     }
 }
 

@@ -35,6 +35,14 @@ pub struct Evidence {
     pub name: Option<NameConfidence>,
     /// Shared words besides the names.
     pub besides: f64,
+    /// Similarity in meaning; 0 without vectors.
+    pub cosine: f64,
+    /// The memory is a rule, a fact or a cause that is near in meaning, whatever the words.
+    pub governs: bool,
+    /// The prompt has too few words to be compared by words.
+    pub is_brief: bool,
+    /// The prompt has hardly a telling word besides its names.
+    pub asks_only_for_name: bool,
 }
 
 /// When a memory is near enough.
@@ -66,16 +74,26 @@ impl Bar {
     pub(super) fn clears(self, evidence: &Evidence) -> bool {
         match self {
             Self::Failure => evidence.share >= SAME_SHARE && evidence.telling >= TELLING_MIN,
-            Self::Prompt => match evidence.name {
-                Some(NameConfidence::Certain) => true,
-                Some(NameConfidence::Hint) if evidence.besides >= 0.5 => true,
-                _ => {
-                    let least =
-                        if evidence.together >= TOGETHER_MIN { SURPRISE_TOGETHER } else { SURPRISE_APART };
-                    evidence.telling >= TELLING_MIN && evidence.surprise >= least
-                }
-            },
+            Self::Prompt => {
+                evidence.governs || evidence.is_about_shared_name() || evidence.is_said_in_same_words()
+            }
         }
+    }
+}
+
+impl Evidence {
+    /// A shared name alone is no subject: two decisions about one class need not concern each other.
+    fn is_about_shared_name(&self) -> bool {
+        match self.name {
+            Some(NameConfidence::Certain) => self.besides >= 0.5 || self.asks_only_for_name,
+            Some(NameConfidence::Hint) => self.besides >= 0.5,
+            None => false,
+        }
+    }
+
+    fn is_said_in_same_words(&self) -> bool {
+        let least = if self.together >= TOGETHER_MIN { SURPRISE_TOGETHER } else { SURPRISE_APART };
+        !self.is_brief && self.telling >= TELLING_MIN && self.surprise >= least
     }
 }
 
@@ -104,6 +122,8 @@ pub(super) struct Judge<'a> {
     known: f64,
     ln_rows: f64,
     everywhere: Vec<bool>,
+    /// How telling the prompt's words besides its names are.
+    besides_names: f64,
 }
 
 impl<'a> Judge<'a> {
@@ -132,9 +152,11 @@ impl<'a> Judge<'a> {
             let mut names = asking.names.iter();
             names.any(|name| words(&name.text).any(|word| stem(&word) == *term))
         };
+        let is_in_name: Vec<bool> = gathered.terms.iter().map(in_names).collect();
         Self {
+            besides_names: (0..count).filter(|&at| !is_in_name[at]).map(|at| tells[at]).sum(),
             terms: (0..count).map(|at| (gathered.terms[at].as_str(), at)).collect(),
-            in_names: gathered.terms.iter().map(in_names).collect(),
+            in_names: is_in_name,
             known: (0..count).filter(|&at| known[at]).map(|at| tells[at]).sum(),
             values,
             tells,
@@ -145,11 +167,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    pub(super) fn measure(&self, candidate: &Candidate) -> Evidence {
+    /// What the candidate has of the prompt. `request` is what its session was asked for: the index
+    /// leaves it out of the row, but a decision is about it.
+    pub(super) fn measure(&self, candidate: &Candidate, request: &str) -> Evidence {
         let document = &candidate.document;
         let mut places: Vec<(usize, usize)> = Vec::new();
         let mut place = 0;
-        for field in [&document.title, &document.body, &document.tags] {
+        for field in [&document.title, &document.body, &document.tags, request] {
             for word in words(field) {
                 place += 1;
                 if let Some(&at) = self.terms.get(stem(&word).as_str()) {
@@ -172,7 +196,11 @@ impl<'a> Judge<'a> {
             share: if self.all > 0.0 { worth / self.all } else { 0.0 },
             telling,
             together: self.together(&places),
-            name: self.name_in(candidate),
+            name: self.name_in(candidate, request),
+            cosine: candidate.cosine.unwrap_or(0.0),
+            governs: false,
+            is_brief: self.asking.is_brief,
+            asks_only_for_name: self.besides_names <= 1.0,
             besides: found.iter().filter(|at| !self.in_names[**at]).map(|&at| self.tells[at]).sum(),
         }
     }
@@ -191,11 +219,11 @@ impl<'a> Judge<'a> {
         best
     }
 
-    fn name_in(&self, candidate: &Candidate) -> Option<NameConfidence> {
+    fn name_in(&self, candidate: &Candidate, request: &str) -> Option<NameConfidence> {
         if self.asking.names.is_empty() {
             return None;
         }
-        let text = text_of(candidate);
+        let text = format!("{}\n{}", text_of(candidate), request.to_lowercase());
         let names = self.asking.names.iter().zip(&self.everywhere);
         let found = names.filter(|(name, _)| contains_name(&name.text, &text));
         found.map(|(name, everywhere)| if *everywhere { NameConfidence::Hint } else { name.confidence }).max()

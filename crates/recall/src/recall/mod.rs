@@ -13,10 +13,12 @@ mod brought;
 mod everyday;
 mod evidence;
 mod function_words;
+mod governing;
 mod near;
 mod near_rows;
 mod newest;
 mod prompt;
+mod remedy;
 mod tell;
 mod turn;
 
@@ -24,10 +26,19 @@ pub use asking::Asking;
 pub use brought::{Ask, Brought, MEMORIES_MAX, Recalled};
 pub use evidence::{Bar, Evidence};
 pub use prompt::prompt;
+pub(super) use remedy::{remedy_sentence, tells_failure};
 pub(super) use tell::{frame, said};
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod failure_cases;
+#[cfg(test)]
+mod failure_tests;
+#[cfg(test)]
+mod governed_cases;
+#[cfg(test)]
+mod governed_tests;
 #[cfg(test)]
 #[path = "recall_tests.rs"]
 mod tests;

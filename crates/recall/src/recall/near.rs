@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::evidence::Judge;
 use super::near_rows::{LOOKED_AT, Looked, Near, Said};
-use super::{Ask, Asking, MEMORIES_MAX, account, newest};
+use super::{Ask, Asking, Bar, MEMORIES_MAX, account, governing, newest, remedy};
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_search::candidates::collect_candidates;
 use claude_mem_search::rank::rank_candidates;
@@ -24,7 +24,11 @@ pub(super) fn near(
     asking: &Asking,
     leg: Option<&mut VectorRetriever<'_>>,
 ) -> Result<Looked, StoreError> {
-    let (found, said) = candidates(reads, ask, asking, leg)?;
+    let (mut found, said) = candidates(reads, ask, asking, leg)?;
+    if ask.bar == Bar::Failure {
+        return Ok(Looked { memories: remedy::remedies(ask, found), said: Vec::new() });
+    }
+    governing::mark_governing(&mut found);
     if !found.iter().any(|near| ask.bar.clears(&near.evidence)) {
         let memories = Vec::new();
         return Ok(Looked { memories, said });
@@ -34,7 +38,9 @@ pub(super) fn near(
     found.retain(|near| ask.bar.clears(&near.evidence));
     let worth = found.iter().map(|near| near.evidence.worth);
     let best = worth.fold(0.0, f64::max);
-    found.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
+    found.retain(|near| near.evidence.governs || near.evidence.worth >= best * WORTH_OF_BEST);
+    // What governs the prompt goes before what shares words with it.
+    found.sort_by_key(|near| !near.evidence.governs);
     found.retain(|near| !ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0)));
     account::goes_first(reads, ask, &mut found)?;
     found.truncate(MEMORIES_MAX);
@@ -65,7 +71,7 @@ fn candidates(
         let candidate = &gathered.rows[&RowId::new(hit.kind, hit.row_id)];
         if hit.kind == RowKind::Prompt {
             let own = candidate.document.session == ask.own;
-            if !own && said.len() < SAID_MAX && of_prompt.measure(candidate).speaks_for_turn() {
+            if !own && said.len() < SAID_MAX && of_prompt.measure(candidate, "").speaks_for_turn() {
                 said.push(Said { id: PromptId(hit.row_id), score: hit.score, matched: hit.parts.matched });
             }
             continue;
@@ -81,10 +87,12 @@ fn candidates(
         if own || row.wrong || row.replaced_by.is_some() || !taken.insert(row.id) {
             continue;
         }
+        // The index has a subtitle, unless it repeats the session's request.
+        let request = if candidate.document.body.starts_with(&row.subtitle) { "" } else { &row.subtitle };
         found.push(Near {
+            evidence: of_memory.measure(candidate, request),
             row,
             score: hit.score,
-            evidence: of_memory.measure(candidate),
             matched: hit.parts.matched,
             replaces: old,
             earlier_than: None,

@@ -10,6 +10,7 @@ use claude_mem_core::ids::SessionId;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::source::TextSource;
 use claude_mem_core::tokens;
+use claude_mem_search::subject::content_words;
 use claude_mem_store::{
     FinalMessageRow, PageRequest, PromptRow, RowFilter, RowId, RowKind, StoreError, StoreReader,
 };
@@ -26,6 +27,7 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
         let known = RowId::new(RowKind::Prompt, prompt.id.0);
         if prompt.private
             || !is_by_user(&prompt)
+            || !is_statement(ask.prompt, &prompt.text)
             || ask.shown.contains(&known)
             || is_judged(reads, ask, &prompt)?
         {
@@ -36,6 +38,22 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
         }
     }
     Ok(Recalled::default())
+}
+
+/// Share of the words of an earlier prompt that makes it the same asking, in percent.
+const SAME_ASKING_PERCENT: usize = 85;
+
+/// Whether an earlier prompt states something: a question, the same request again or a message of the
+/// client is not knowledge.
+fn is_statement(asked: &str, earlier: &str) -> bool {
+    let earlier = earlier.trim();
+    if earlier.starts_with('<') || earlier.ends_with('?') {
+        return false;
+    }
+    let (now, before) = (content_words(std::iter::once(asked)), content_words(std::iter::once(earlier)));
+    let shared = now.intersection(&before).count() * 100;
+    let is_same = |all: usize| shared >= all.max(1) * SAME_ASKING_PERCENT;
+    !(is_same(now.len()) && is_same(before.len()))
 }
 
 /// Only the user's own words are told as such; the client submits plans and reports as prompts, too.

@@ -87,7 +87,10 @@ enum SearchFitView {
     /// Other projects, and none has all terms.
     OtherProjectsBroader,
     Broader,
-    Recent,
+    /// Nothing matches; these rows are only near in meaning.
+    Near,
+    /// Nothing matches and nothing is near.
+    Nothing,
 }
 
 /// One search result.
@@ -183,7 +186,8 @@ pub(super) fn search(api: &ApiState, _: &PathParams, asked: SearchParams) -> Res
 
 fn search_fit(found: &SearchResponse) -> SearchFitView {
     match (found.scope.quality, found.scope.from) {
-        (MatchQuality::Recent, _) => SearchFitView::Recent,
+        (MatchQuality::Near, _) => SearchFitView::Near,
+        (MatchQuality::Nothing, _) => SearchFitView::Nothing,
         (MatchQuality::Broader, request::AnswerScope::OtherProjects) => SearchFitView::OtherProjectsBroader,
         (MatchQuality::Broader, _) => SearchFitView::Broader,
         (_, request::AnswerScope::OtherProjects) => SearchFitView::OtherProjects,

@@ -17,6 +17,7 @@ use claude_mem_capture::transcript::{ReadPosition, ReadRules, ReaderState, Subag
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::EpisodePrompt;
+use claude_mem_core::episode::touched_file;
 use claude_mem_core::event::{Event, EventBody, EventKey, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::NewSummary;
@@ -261,10 +262,12 @@ impl<'a> SessionDistiller<'a> {
     }
 }
 
-/// Drops tool input and output after distilling: they are most of an event's size.
+/// Drops tool input and output after distilling: they are most of an event's size. The path of a file stays,
+/// because the session's files are recorded from it.
 fn drop_tool_contents(event: &mut Event) {
-    if let EventBody::ToolUse { input, output, .. } = &mut event.body {
-        *input = serde_json::Value::Null;
+    if let EventBody::ToolUse { tool, input, output, .. } = &mut event.body {
+        let path = touched_file(tool, input).map(|file| file.path.to_owned());
+        *input = path.map_or(serde_json::Value::Null, |path| serde_json::json!({ "file_path": path }));
         *output = serde_json::Value::Null;
     }
 }

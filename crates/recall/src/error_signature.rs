@@ -1,0 +1,148 @@
+//! [`ErrorSignature`]: what identifies an error, without the parts that differ from run to run.
+//!
+//! Two error lines have the same signature if they say the same of the same thing: numbers, paths, times and
+//! addresses are left out, names in quotation marks and error codes are kept.
+
+use claude_mem_search::analyzer::{is_stop_word, words};
+use claude_mem_search::stem::stem;
+
+/// Share of the signature's words that a text must contain close together, in percent.
+const WORDS_PERCENT_MIN: usize = 75;
+/// Words without which a signature identifies nothing, unless it has a name.
+const WORDS_MIN: usize = 3;
+/// The words of a signature stand within this many words more than there are of them.
+const WINDOW_SLACK_WORDS: usize = 6;
+
+/// One error line as the words and names that identify it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ErrorSignature {
+    /// Stems, in order, without those that any error has.
+    words: Vec<String>,
+    /// Quoted names and error codes, in lower case.
+    names: Vec<String>,
+}
+
+impl ErrorSignature {
+    /// `None` if the line identifies no error: "exit code 1", "tests failed".
+    pub(crate) fn from_line(line: &str) -> Option<Self> {
+        let mut signature = Self::default();
+        for (at, part) in line.split(['\'', '"', '`', '‘', '’', '“', '”']).enumerate() {
+            if at % 2 == 1 && is_name(part) {
+                signature.names.push(part.trim().to_lowercase());
+                continue;
+            }
+            for token in part.split_whitespace().filter(|token| !is_place(token)) {
+                signature.names.extend(port(token).map(str::to_owned));
+                for piece in token.split(['[', ']', '(', ')', ':', ',', ';']) {
+                    signature.add_token(piece);
+                }
+            }
+        }
+        let telling = signature.words.len();
+        let identifies = if signature.names.is_empty() { telling >= WORDS_MIN } else { telling >= 1 };
+        identifies.then_some(signature)
+    }
+
+    fn add_token(&mut self, token: &str) {
+        let token = token.trim_matches(|c: char| !c.is_alphanumeric());
+        if is_error_code(token) {
+            self.names.push(token.to_lowercase());
+        } else if !token.chars().any(|c| c.is_ascii_digit()) {
+            let kept = words(token).filter(|word| word.len() > 1 && !is_stop_word(word));
+            let kept = kept.map(|word| stem(&word)).filter(|word| !GENERIC.contains(&word.as_str()));
+            self.words.extend(kept);
+        }
+    }
+
+    /// Whether a text quotes this error: every name, and nearly all words within one passage.
+    pub(crate) fn is_quoted_in(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let has_name = |name: &String| {
+            lower.match_indices(name.as_str()).any(|(at, found)| {
+                let before = lower[..at].chars().next_back();
+                let after = lower[at + found.len()..].chars().next();
+                let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
+                !inside(before) && !inside(after)
+            })
+        };
+        if !self.names.iter().all(has_name) {
+            return false;
+        }
+        let stems: Vec<String> = words(text).map(|word| stem(&word)).collect();
+        let width = self.words.len() + self.names.len() + WINDOW_SLACK_WORDS;
+        let most = (0..stems.len().max(1))
+            .map(|from| {
+                let window = &stems[from.min(stems.len())..(from + width).min(stems.len())];
+                self.words.iter().filter(|word| window.contains(word)).count()
+            })
+            .max()
+            .unwrap_or(0);
+        most * 100 >= self.words.len() * WORDS_PERCENT_MIN
+    }
+}
+
+/// Words of any error: alone they say which kind of program failed, not why.
+const GENERIC: &[&str] = &[
+    "abort", "build", "cannot", "code", "command", "compil", "complet", "could", "error", "err", "exit",
+    "fail", "failur", "fatal", "find", "found", "invalid", "line", "npm", "panic", "process", "run",
+    "script", "statu", "step", "task", "test", "unexpect", "unknown", "warn",
+];
+
+/// A quoted word. A quoted path differs from machine to machine.
+fn is_name(part: &str) -> bool {
+    let part = part.trim();
+    let is_word = !part.is_empty() && part.len() <= 120 && !part.contains(char::is_whitespace);
+    is_word && !is_place(part) && part.chars().any(char::is_alphabetic)
+}
+
+/// The port of `127.0.0.1:5432` or `localhost:5432`: it says which service did not answer.
+fn port(token: &str) -> Option<&str> {
+    let (host, port) = token.trim_matches(|c: char| !c.is_alphanumeric()).rsplit_once(':')?;
+    let is_address = host == "localhost" || host.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_port = (2..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit());
+    (is_address && host.len() > 3 && is_port).then_some(port)
+}
+
+fn is_place(token: &str) -> bool {
+    (token.contains('/') && !token.starts_with('@')) || token.contains('\\')
+}
+
+/// `E0502`, `TS2345`, `ENOENT`, `P2002`, `SQLITE_BUSY`, `CS0103`.
+fn is_error_code(token: &str) -> bool {
+    let letters = token.chars().take_while(|c| c.is_ascii_uppercase() || *c == '_').count();
+    let rest = &token[letters..];
+    let is_numbered =
+        (1..=6).contains(&letters) && rest.len() >= 3 && rest.bytes().all(|b| b.is_ascii_digit());
+    let is_constant =
+        letters == token.len() && letters >= 5 && (token.starts_with('E') || token.contains('_'));
+    (is_numbered || is_constant)
+        && !matches!(token, "ERROR" | "ERRORS" | "ENDED" | "EXITED" | "EMPTY" | "EXPECTED")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(line: &str, text: &str) -> bool {
+        ErrorSignature::from_line(line).is_some_and(|signature| signature.is_quoted_in(text))
+    }
+
+    #[test]
+    fn numbers_and_paths_do_not_matter_and_names_do() {
+        let told = "`cargo build` failed with error[E0502]: cannot borrow `rows` as mutable at src/a.rs:12. \
+                    Collecting the ids first worked.";
+        assert!(same("error[E0502]: cannot borrow `rows` as mutable", told));
+        assert!(!same("error[E0502]: cannot borrow `cells` as mutable", told));
+        assert!(!same("error[E0499]: cannot borrow `rows` as mutable", told));
+        let database = "connect ECONNREFUSED 127.0.0.1:5432: docker compose up -d db";
+        assert!(same("Error: connect ECONNREFUSED 10.0.0.7:5432", database));
+        assert!(!same("Error: connect ECONNREFUSED 127.0.0.1:6379", database));
+    }
+
+    #[test]
+    fn what_any_failure_prints_identifies_nothing() {
+        for line in ["error: test failed", "Process exited with status 1", "npm ERR! code 1", "FAILED", ""] {
+            assert_eq!(ErrorSignature::from_line(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+
+use super::failure_cases::{REMEDIES, UNKNOWN_FAILURES};
+use super::{Ask, Bar};
+use crate::moment::{Moment, Need};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::ProjectId;
+use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_store::{NewObservationMeta, Store};
+
+fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+    let write = store.write(|tx| {
+        let hint =
+            ProjectHint { name: "p".into(), keys: vec!["path:/p".into()], root: "/p".into(), branch: None };
+        let project = tx.ensure_project(&hint, Millis(1))?;
+        for (at, (kind, title, narrative)) in rows.iter().enumerate() {
+            let new = NewObservation {
+                narrative: (*narrative).into(),
+                ..NewObservation::new(
+                    ObservationType::named(*kind),
+                    *title,
+                    Origin::Agent,
+                    Millis(1_000 * at as i64),
+                )
+            };
+            let place = NewObservationMeta {
+                project: Some(project),
+                made_by: "test",
+                ..NewObservationMeta::default()
+            };
+            tx.create_observation(&new, &place)?;
+        }
+        Ok(project)
+    });
+    let project = write.unwrap();
+    (dir, store, project)
+}
+
+fn told(store: &Store, project: ProjectId, output: &str) -> Vec<String> {
+    let Some(text) = Moment::text_of(Need::Failure, output) else {
+        return Vec::new();
+    };
+    let ask = Ask {
+        project,
+        own: None,
+        prompt: &text,
+        shown: &HashSet::new(),
+        budget_tokens: 400,
+        zone: &TimeZone::UTC,
+        bar: Bar::Failure,
+    };
+    let recalled = super::prompt(&store.read(), &ask, None).unwrap();
+    recalled.items.into_iter().map(|item| item.title).collect()
+}
+
+fn remedies() -> Vec<(&'static str, &'static str, &'static str)> {
+    REMEDIES.iter().map(|one| ("bugfix", one.title, one.narrative)).collect()
+}
+
+#[test]
+fn same_error_brings_what_worked() {
+    let (_dir, store, project) = store_of(&remedies());
+    let missed: Vec<_> =
+        REMEDIES.iter().filter(|one| told(&store, project, one.output) != [one.title]).collect();
+    let missed: Vec<_> = missed
+        .iter()
+        .map(|one| (one.title, told(&store, project, one.output), Moment::text_of(Need::Failure, one.output)))
+        .collect();
+    assert!(missed.len() * 100 <= REMEDIES.len() * 15, "{missed:#?}");
+}
+
+#[test]
+fn other_errors_of_the_same_tools_bring_nothing() {
+    let (_dir, store, project) = store_of(&remedies());
+    for output in UNKNOWN_FAILURES {
+        assert_eq!(told(&store, project, output), Vec::<String>::new(), "{output}");
+    }
+}
+
+#[test]
+fn failure_without_a_remedy_and_decisions_with_the_same_words_stay_out() {
+    let rows = [
+        ("discovery", "error: canceling statement due to lock timeout in `make migrate`", ""),
+        ("decision", "The lock timeout of migrations is 5 seconds", "A statement is cancelled then."),
+    ];
+    let (_dir, store, project) = store_of(&rows);
+    let output = "error: canceling statement due to lock timeout\nmake: *** [migrate] Error 1";
+    assert_eq!(told(&store, project, output), Vec::<String>::new());
+}

@@ -1,0 +1,59 @@
+//! What worked against the same error: a memory counts only if it quotes the error's signature and says
+//! how it was overcome.
+
+use super::near_rows::Near;
+use super::{Ask, MEMORIES_MAX};
+use crate::error_signature::ErrorSignature;
+use crate::sentences::sentences;
+use claude_mem_core::memory::ObservationType;
+use claude_mem_store::{Observation, RowId, RowKind};
+
+/// The candidates that name a remedy for the error in the prompt, best first.
+pub(super) fn remedies(ask: &Ask<'_>, mut found: Vec<Near>) -> Vec<Near> {
+    let signatures: Vec<ErrorSignature> = ask.prompt.lines().filter_map(ErrorSignature::from_line).collect();
+    found.retain(|near| {
+        let text = whole_text(&near.row);
+        let is_same = signatures.iter().any(|signature| signature.is_quoted_in(&text));
+        let is_known = ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0));
+        is_same && !is_known && names_remedy(&near.row)
+    });
+    found.truncate(MEMORIES_MAX);
+    found
+}
+
+fn whole_text(row: &Observation) -> String {
+    let parts = [&row.title, &row.narrative].into_iter().chain(&row.facts);
+    parts.map(String::as_str).collect::<Vec<_>>().join("\n")
+}
+
+/// Words by which a text says what was done about a problem.
+#[rustfmt::skip]
+const REMEDY_CUES: &[&str] = &[
+    "fix", "worked", "works", "solved", "solution", "resolved", "remedy", "instead", "workaround", "helped", "passes",
+    "after ", "set ", "use ", "run ", "install", "raise", "restart", "clear", "delete", "remove", "upgrade", "pin ", "→",
+];
+
+/// Words by which a title tells a failure as the state of things.
+const FAILURE_CUES: &[&str] =
+    &["fails", "failed", "failing", "error", "crash", "broken", "cannot", "does not"];
+
+/// A failure that is only reported is no help.
+fn names_remedy(row: &Observation) -> bool {
+    row.kind == ObservationType::BUGFIX || has_cue(&whole_text(row), REMEDY_CUES)
+}
+
+/// Whether the title tells a failure as if it were still so.
+pub(crate) fn tells_failure(row: &Observation) -> bool {
+    has_cue(&row.title, FAILURE_CUES) && !has_cue(&row.title, REMEDY_CUES)
+}
+
+/// The sentence that says what worked.
+pub(crate) fn remedy_sentence(row: &Observation) -> Option<&str> {
+    let texts = std::iter::once(&row.narrative).chain(&row.facts);
+    texts.flat_map(|text| sentences(text)).find(|sentence| has_cue(sentence, REMEDY_CUES))
+}
+
+fn has_cue(text: &str, cues: &[&str]) -> bool {
+    let lower = text.to_lowercase();
+    cues.iter().any(|cue| lower.contains(cue))
+}

@@ -1,0 +1,117 @@
+//! The account of the last session, from the session's account or, in an older store, from the summary of
+//! its last turn.
+
+use std::fmt::Write;
+
+use jiff::tz::TimeZone;
+
+use super::start_rules::says_same_rule;
+use super::{quote, render};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::SessionId;
+use claude_mem_core::memory::Origin;
+use claude_mem_store::{AccountRow, IndexRow, RowId, RowKind, SummaryRow};
+
+/// What is told of the last session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LastSession {
+    Account(Box<AccountRow>),
+    Summary(Box<SummaryRow>),
+}
+
+impl LastSession {
+    pub fn row_id(&self) -> RowId {
+        match self {
+            Self::Account(row) => RowId::new(RowKind::Account, row.id.0),
+            Self::Summary(row) => RowId::new(RowKind::Summary, row.id.0),
+        }
+    }
+
+    pub fn session(&self) -> SessionId {
+        match self {
+            Self::Account(row) => row.session,
+            Self::Summary(row) => row.session,
+        }
+    }
+
+    /// What the session was for.
+    pub fn purpose(&self) -> &str {
+        match self {
+            Self::Account(row) => &row.purpose,
+            Self::Summary(row) => &row.request,
+        }
+    }
+
+    fn created_at(&self) -> Millis {
+        match self {
+            Self::Account(row) => row.created_at,
+            Self::Summary(row) => row.created_at,
+        }
+    }
+
+    fn origin(&self) -> Origin {
+        match self {
+            // That its transcript was imported says nothing about who wrote it.
+            Self::Account(row) if row.origin == Origin::Import => Origin::Agent,
+            Self::Account(row) => row.origin,
+            Self::Summary(row) => row.origin,
+        }
+    }
+
+    /// Names and texts of its fields, in the order of reading. What is told as a rule is not repeated.
+    fn fields(&self, rules: &[IndexRow]) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Account(row) => {
+                let list = |lines: &[String]| lines.join("; ");
+                vec![
+                    ("For", row.purpose.clone()),
+                    ("Done", list(&row.done)),
+                    ("Decided", list(&untold(&row.decided, rules))),
+                    ("Learned", list(&row.learned)),
+                    ("Checked", list(&row.checked)),
+                ]
+            }
+            Self::Summary(row) => [
+                ("Asked", &row.request),
+                ("Learned", &row.learned),
+                ("Done", &row.completed),
+                ("Next", &row.next_steps),
+                ("Open", &row.notes),
+            ]
+            .map(|(name, text)| (name, text.clone()))
+            .to_vec(),
+        }
+    }
+
+    /// Field by field, empty ones left out.
+    pub(super) fn render(
+        &self,
+        heading: &str,
+        field_chars: usize,
+        rules: &[IndexRow],
+        zone: &TimeZone,
+    ) -> String {
+        let (mut out, source) = (String::new(), render::source(self.origin()));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "\n## {heading} ({}, {}){}{}",
+            render::day_and_time(self.created_at(), zone),
+            self.row_id(),
+            if source.is_empty() { "" } else { " " },
+            source
+        );
+        for (name, text) in self.fields(rules) {
+            let text = quote::line(&text, field_chars);
+            if !text.is_empty() {
+                let _ = writeln!(out, "{name}: {text}");
+            }
+        }
+        out
+    }
+}
+
+fn untold(lines: &[String], rules: &[IndexRow]) -> Vec<String> {
+    let is_told = |line: &str| rules.iter().any(|rule| says_same_rule(line, &rule.title));
+    lines.iter().filter(|line| !is_told(line)).cloned().collect()
+}
