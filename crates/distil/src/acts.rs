@@ -20,12 +20,6 @@ pub(super) enum Act {
         output: String,
     },
     Read(String),
-    /// A pattern or a name that was searched for.
-    Searched(String),
-    /// An address or a question that went to the web.
-    Fetched(String),
-    /// A subagent's task.
-    Delegated(String),
 }
 
 #[derive(Clone, Debug)]
@@ -66,19 +60,6 @@ fn of_step(step: &EpisodeStep, episode: &Episode) -> Vec<Act> {
             _ => Vec::new(),
         },
         "read" | "notebookread" | "read_file" | "view" => path().map(Act::Read).into_iter().collect(),
-        "grep" | "glob" | "search_file_content" | "codesearch" => {
-            field(input, &["pattern", "query"]).map(|p| Act::Searched(p.to_owned())).into_iter().collect()
-        }
-        "webfetch" | "websearch" | "web_fetch" | "google_web_search" => {
-            field(input, &["url", "query", "prompt"])
-                .map(|p| Act::Fetched(p.to_owned()))
-                .into_iter()
-                .collect()
-        }
-        "task" | "agent" => field(input, &["description", "prompt"])
-            .map(|t| Act::Delegated(t.to_owned()))
-            .into_iter()
-            .collect(),
         _ => Vec::new(),
     }
 }

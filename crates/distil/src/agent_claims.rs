@@ -37,10 +37,9 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
             continue;
         };
         let wanted = match (source, kind) {
-            (_, ClaimKind::Open) => true,
+            (_, ClaimKind::Open) | (TextSource::Recap, _) => true,
             (TextSource::SubagentReport, ClaimKind::Cause) => worth >= INTURN_WORTH_MIN,
             (TextSource::SubagentReport, _) => false,
-            (TextSource::Recap, _) => true,
             _ if report => worth >= CLAIM_WORTH_MIN,
             _ => kind == ClaimKind::Cause && worth >= INTURN_WORTH_MIN,
         };

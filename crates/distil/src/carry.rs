@@ -13,10 +13,6 @@ use super::speech::{Speech, Statement};
 use super::text::{clip, content_words, one_line, overlap, subject};
 use claude_mem_core::memory::NewObservation;
 
-/// Maximum titles of earlier observations that a session carries between episodes, to avoid
-/// duplicates.
-const CARRY_TITLES_MAX: usize = 48;
-
 /// Maximum unresolved failures that a session carries between episodes.
 pub(crate) const CARRY_FAILURES_MAX: usize = 6;
 
@@ -52,7 +48,6 @@ pub struct Carry {
     pub(super) tasks: BTreeMap<String, String>,
     /// The options that the agent's last message offered.
     pub(super) options: Vec<String>,
-    titles: VecDeque<String>,
 }
 
 /// How the agent ended its last turn: what the next prompt may be the answer to.
@@ -131,21 +126,6 @@ impl Carry {
     pub(super) fn remember_failure(&mut self, failure: OpenFailure) {
         self.failures.retain(|open| open.key != failure.key);
         push_bounded(&mut self.failures, failure, CARRY_FAILURES_MAX);
-    }
-
-    /// Whether this title, or nearly this title, has been given in this session.
-    pub(super) fn knows(&self, title: &str) -> bool {
-        self.titles.iter().any(|earlier| are_alike(earlier, title))
-    }
-
-    /// Whether this title, or nearly this title, has been given in this session; if not, it is
-    /// from now on.
-    pub(super) fn is_told(&mut self, title: &str) -> bool {
-        let told = self.knows(title);
-        if !told {
-            push_bounded(&mut self.titles, title.to_owned(), CARRY_TITLES_MAX);
-        }
-        told
     }
 }
 

@@ -81,13 +81,11 @@ impl Run {
     /// The telling command with the variables set for it: `PYTHONPATH=src pytest`.
     pub(super) fn told(&self) -> String {
         let telling = self.simples.iter().find(|simple| simple.line() == self.command);
-        let assignments: Vec<&str> = telling
+        let variables = telling
             .into_iter()
             .flat_map(|simple| simple.words.iter().take_while(|word| shell::is_assignment(word)))
-            .map(String::as_str)
-            .collect();
-        let variables: String = assignments.iter().map(|word| format!("{word} ")).collect();
-        format!("{variables}{}", self.command)
+            .map(String::as_str);
+        variables.chain([self.command.as_str()]).collect::<Vec<_>>().join(" ")
     }
 
     /// The program of the telling command.

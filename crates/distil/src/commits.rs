@@ -4,7 +4,7 @@
 
 use super::commands::{Outcome, Run};
 use super::kinds;
-use super::sentences::{self, Document};
+use super::sentences::Document;
 use super::shell::Simple;
 use super::text::{capitalised, content_words, one_line};
 use claude_mem_core::memory::ObservationType;
@@ -244,12 +244,6 @@ pub(super) fn statements(body: &str) -> Vec<String> {
     let document = Document::read(body);
     let worth = document.sentences.iter().filter(|s| content_words(&s.text).len() >= 3);
     worth.map(|s| s.text.trim_end_matches('.').to_owned()).collect()
-}
-
-/// The body as running text.
-pub(super) fn narrative(body: &str) -> String {
-    let lines: Vec<String> = body.lines().map(sentences::unmark).collect();
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn a_message_is_read_however_it_is_given() {
             "git commit -m 'fix(auth): renew early' -m 'Because the clock drifts.'",
             "",
             "bugfix",
-            "auth: renew early",
+            "Renew early (auth)",
             "Because the clock drifts.",
         ),
         ("git add . && git commit -qam \"Add a lease\"", "", "feature", "Add a lease", ""),

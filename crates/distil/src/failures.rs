@@ -40,7 +40,7 @@ fn open(run: &Run, carry: &mut Carry) {
     let earlier = known.and_then(|index| carry.failures.remove(index));
     let mut failure = earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
     failure.command = run.told();
-    failure.program = run.program().to_owned();
+    run.program().clone_into(&mut failure.program);
     failure.errors.clone_from(&run.errors);
     carry.remember_failure(failure);
 }

@@ -1,6 +1,6 @@
 //! The gates that a sentence passes before it becomes a claim: it is an act of its kind, and it stands alone.
 
-use crate::cues::{self, Cue, Language, Marks};
+use crate::cues::{Cue, Language, Marks};
 use crate::speech::Statement;
 use crate::text::{content_words, is_name};
 
@@ -225,9 +225,4 @@ fn cues_of_log(text: &str) -> bool {
     let stamped = digits >= 8 && (head.contains(':') || head.contains('-'));
     let levels = ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
     stamped || levels.iter().any(|level| text.starts_with(level))
-}
-
-/// The cues of a sentence, for callers that have only its text.
-pub(crate) fn marks_of(text: &str, language: Language) -> Marks {
-    cues::mark(text, language)
 }

@@ -33,17 +33,11 @@ pub(super) struct Sentence {
     pub paragraph: usize,
 }
 
-/// A fenced block of code or output.
-#[derive(Clone, Debug)]
-pub(super) struct Fence {
-    pub info: String,
-    pub body: String,
-}
-
 #[derive(Clone, Debug, Default)]
 pub(super) struct Document {
     pub sentences: Vec<Sentence>,
-    pub fences: Vec<Fence>,
+    /// Code or output stands in it, in a fence.
+    pub has_fence: bool,
 }
 
 impl Document {
@@ -55,7 +49,6 @@ impl Document {
                 break;
             }
         }
-        reader.close_fence();
         reader.flush();
         reader.document.sentences.truncate(DISTIL_SENTENCES_MAX);
         reader.document
@@ -66,7 +59,8 @@ impl Document {
 struct Reader {
     document: Document,
     open: Option<(Block, String)>,
-    fence: Option<(&'static str, Fence)>,
+    /// The mark that closes the fence that is being read.
+    fence: Option<&'static str>,
     section: String,
     /// The last paragraph ended in a colon: it introduces the list that follows.
     intro: Option<String>,
@@ -76,19 +70,16 @@ struct Reader {
 impl Reader {
     fn line(&mut self, line: &str) {
         let trimmed = line.trim();
-        if let Some((mark, fence)) = &mut self.fence {
-            if trimmed.starts_with(*mark) {
-                self.close_fence();
-            } else if fence.body.len() < DISTIL_TEXT_BYTES_MAX {
-                fence.body.push_str(line);
-                fence.body.push('\n');
+        if let Some(mark) = self.fence {
+            if trimmed.starts_with(mark) {
+                self.fence = None;
             }
             return;
         }
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
             self.flush();
-            let info = trimmed.trim_start_matches(['`', '~']).trim().to_owned();
-            self.fence = Some((mark, Fence { info, body: String::new() }));
+            self.fence = Some(mark);
+            self.document.has_fence = true;
         } else if trimmed.is_empty() || is_rule(trimmed) {
             self.flush();
         } else if let Some(title) = heading(trimmed) {
@@ -152,12 +143,6 @@ impl Reader {
         if let Some((_, so_far)) = &mut self.open {
             so_far.push('\n');
             so_far.push_str(text);
-        }
-    }
-
-    fn close_fence(&mut self) {
-        if let Some((_, fence)) = self.fence.take() {
-            self.document.fences.push(fence);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cues::{self, Cue, Language, Marks};
-use super::sentences::{Block, Document, Fence, Sentence};
+use super::sentences::{Block, Document, Sentence};
 use super::text::{content_words, is_name};
 
 /// One sentence with what was found in it.
@@ -11,7 +11,6 @@ use super::text::{content_words, is_name};
 pub(super) struct Statement {
     pub text: String,
     pub block: Block,
-    pub section: String,
     pub paragraph: usize,
     pub marks: Marks,
     pub words: BTreeSet<String>,
@@ -23,7 +22,8 @@ pub(super) struct Statement {
 #[derive(Clone, Debug)]
 pub(super) struct Speech {
     pub statements: Vec<Statement>,
-    pub fences: Vec<Fence>,
+    /// Code or output stands in it, in a fence.
+    pub has_fence: bool,
     pub language: Language,
 }
 
@@ -33,12 +33,12 @@ impl Speech {
         let language = Language::detect(text);
         let statements = document.sentences.into_iter();
         let statements = statements.map(|s| Statement::new(s, language)).collect();
-        Self { statements, fences: document.fences, language }
+        Self { statements, has_fence: document.has_fence, language }
     }
 
     /// Whether nothing is said beyond agreement and politeness: "ok", "thanks, go on".
     pub(super) fn is_bare(&self) -> bool {
-        self.fences.is_empty() && self.statements.iter().all(Statement::is_bare)
+        !self.has_fence && self.statements.iter().all(Statement::is_bare)
     }
 
     /// The statements that are the speaker's own: no headings, no quotes, no table rows.
@@ -58,7 +58,6 @@ impl Statement {
             question: sentence.text.ends_with(['?', '？']),
             text: sentence.text,
             block: sentence.block,
-            section: sentence.section,
             paragraph: sentence.paragraph,
         }
     }

@@ -37,16 +37,6 @@ pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
     rest
 }
 
-/// The sentence without its lead-in, however little is left.
-pub(super) fn answer_alone(text: &str, language: Language) -> &str {
-    let answer = [Cue::Ack, Cue::Agree, Cue::Disagree];
-    let after = cues::after_opening(text, language, &answer)
-        .filter(|after| after.trim_start().starts_with(&SEPARATORS[1..]))
-        .map(|after| after.trim_start_matches(SEPARATORS))
-        .filter(|after| after.chars().any(char::is_alphanumeric));
-    after.unwrap_or(text)
-}
-
 /// "Two things for all our work: always run …" → from the rule on, where only the part after the
 /// colon binds.
 pub(super) fn without_preface(text: &str, language: Language) -> &str {

@@ -33,7 +33,6 @@ impl WorkLog {
                 Act::Changed(change) => log.edit(change, at, carry, group),
                 Act::Ran { run, output } => log.ran(&run, &output, at, carry, group),
                 Act::Read(path) => push_new(&mut log.read, path),
-                Act::Searched(_) | Act::Delegated(_) | Act::Fetched(_) => {}
             }
         }
         for change in log.changes {

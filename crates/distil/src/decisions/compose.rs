@@ -9,10 +9,7 @@ use crate::carry::Carry;
 use crate::cues;
 use crate::cues::{Cue, Language};
 use crate::draft::{concepts, observation};
-use crate::effect::Effect;
-use crate::effects;
-use crate::patch;
-use crate::speech::{Speech, Statement};
+use crate::speech::Statement;
 use crate::text::{capitalised, clip};
 use crate::titles::{headline, without_lead_in, without_offer, without_preface};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
@@ -44,7 +41,6 @@ pub(super) fn decision(subject: &Subject<'_>) -> Option<NewObservation> {
     let least = if recap { f32::MIN } else { FACT_WEIGHT };
     made.facts = facts(&agents, subject.turn.answered.language, least);
     made.facts.extend(facts(&users, subject.turn.said.language, FACT_WEIGHT));
-    made.facts.extend(values_in_code(subject.turn.answered));
     made.files_modified = subject.turn.files.to_vec();
     made.origin = Origin::User;
     made.subtitle = about(subject.carry, subject.topic);
@@ -134,22 +130,6 @@ fn narrative(subject: &Subject<'_>, users: &[&Statement], agents: &[&Statement])
         voices.push(format!("Agent: “{}”", join(agents)));
     }
     voices.join(" ")
-}
-
-/// Values that the agent shows as a patch in its answer: `MAX_ATTEMPTS` 5 → 7. Nobody may have
-/// applied it, so it is a fact of the decision, not a change of a file.
-fn values_in_code(answered: &Speech) -> Vec<String> {
-    let patches = answered
-        .fences
-        .iter()
-        .filter(|fence| fence.info.starts_with("diff") || fence.body.contains("\n+++ "));
-    let changes = patches.flat_map(|fence| patch::of_text(&fence.body));
-    let told = changes.flat_map(|change| {
-        let values = effects::effects_of(&change).into_iter().filter(|e| matches!(e, Effect::Value { .. }));
-        let path = change.path.clone();
-        values.map(move |value| format!("{} ({path})", value.in_words())).collect::<Vec<_>>()
-    });
-    told.take(4).collect()
 }
 
 /// What kind of knowledge it is.

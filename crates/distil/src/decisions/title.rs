@@ -11,13 +11,11 @@ use crate::cues;
 use crate::cues::{Cue, Language};
 use crate::speech::Statement;
 use crate::text::{capitalised, content_words, is_name, shared};
-use crate::titles::{answer_alone, clauses, headline, shorten_to, without_lead_in, without_preface};
+use crate::titles::{clauses, headline, shorten_to, without_lead_in, without_preface};
 
 /// A recap that says what it is about titles itself.
 const WHOLE_RECAP_WEIGHT: f32 = 100.0;
 const HEAD_CHARS_MAX: usize = 90;
-/// A title with fewer words that mean something needs its question.
-const THIN_WORDS: usize = 4;
 
 pub(super) fn compose_title(subject: &Subject<'_>) -> Option<String> {
     let turn = subject.turn;
@@ -60,9 +58,8 @@ pub(super) fn compose_title(subject: &Subject<'_>) -> Option<String> {
         }
         before = statement.text.as_str();
     }
-    // A recap repeats what single answers were titled with; it gets a title of its own.
     best.lines.sort_by(|a, b| b.0.total_cmp(&a.0));
-    best.lines.into_iter().map(|(_, line)| line).find(|line| !subject.carry.knows(line))
+    best.lines.into_iter().next().map(|(_, line)| line)
 }
 
 /// "Recap of the retention rules: invoices are kept …" → "The retention rules: invoices are …":
