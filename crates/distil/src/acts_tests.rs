@@ -4,10 +4,10 @@ use serde_json::json;
 fn acts(tool: &str, input: Value, output: Value) -> Vec<String> {
     let step = EpisodeStep { tool: tool.into(), input, output, ..EpisodeStep::default() };
     let episode = Episode { root: "/home/u/p".into(), steps: vec![step], ..Episode::default() };
-    let shown = |done: Done| match done.act {
-        Act::Changed(change) => format!("changed {} {}", change.path, change.hunks.len()),
-        Act::Ran { run, output } => format!("ran {} → {output}", run.command),
-        Act::Read(path) => format!("read {path}"),
+    let shown = |done: TimedAct| match done.act {
+        StepAct::Changed(change) => format!("changed {} {}", change.path, change.hunks.len()),
+        StepAct::Ran { run, output } => format!("ran {} → {output}", run.command),
+        StepAct::Read(path) => format!("read {path}"),
     };
     read(&episode).into_iter().map(shown).collect()
 }

@@ -13,14 +13,17 @@ use crate::user_claims::user_claims;
 const QUESTION_TOOLS: [&str; 2] = ["AskUserQuestion", "ask_user"];
 
 /// Words of questions about the process, whose answers mean nothing later.
+#[rustfmt::skip]
 const PROCESS_WORDS: &[&str] = &[
     "proceed", "continue", "next step", "what next", "what would you like", "ready to", "want me to",
     "should i ", "shall i ", "commit", "push", "discuss", "where should i write", "how would you like",
     "which todo", "work on", "start with", "look good", "looks good", "move on", "next area", "anything else",
     "which areas", "approve", "do you want to", "more questions", "selected", "create context", "what now",
 ];
-const PROCESS_HEADERS: &[&str] = &["next", "next step", "action", "continue", "proceed", "todo", "confirm", "ready"];
-const PROCESS_LABELS: &[&str] = &["you decide", "next area", "continue", "proceed", "yes", "no", "skip", "other"];
+const PROCESS_HEADERS: &[&str] =
+    &["next", "next step", "action", "continue", "proceed", "todo", "confirm", "ready"];
+const PROCESS_LABELS: &[&str] =
+    &["you decide", "next area", "continue", "proceed", "yes", "no", "skip", "other"];
 
 /// Extracts one claim per answered question that is about the work.
 pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
@@ -53,7 +56,13 @@ pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
     claims
 }
 
-fn choice_claim(step: &EpisodeStep, question: &Value, asked: &str, header: &str, answer: &str) -> Option<Claim> {
+fn choice_claim(
+    step: &EpisodeStep,
+    question: &Value,
+    asked: &str,
+    header: &str,
+    answer: &str,
+) -> Option<Claim> {
     let options = question.get("options").and_then(Value::as_array);
     let options: Vec<(String, String)> = options
         .into_iter()
@@ -128,9 +137,10 @@ mod tests {
 
     #[test]
     fn answers_about_the_process_are_dropped() {
-        for (question, header, answer) in
-            [("Ready to proceed?", "Next step", "Yes"), ("What would you like to do with this?", "Action", "In the folder")]
-        {
+        for (question, header, answer) in [
+            ("Ready to proceed?", "Next step", "Yes"),
+            ("What would you like to do with this?", "Action", "In the folder"),
+        ] {
             assert_eq!(answer_claims(&step(question, header, answer), 0), [], "{question}");
         }
     }

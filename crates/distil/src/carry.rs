@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::cues::Cue;
-use super::speech::{Speech, Statement};
+use super::cues::CueKind;
+use super::speech::{MarkedSentence, SpokenText};
 use super::text::{clip, content_words, one_line, overlap, subject};
 use claude_mem_core::memory::NewObservation;
 
@@ -80,7 +80,13 @@ pub(super) struct OpenFailure {
 
 impl Carry {
     /// Takes in what the user said. The later pieces of one long turn repeat its prompt.
-    pub(super) fn open_turn(&mut self, prompt: Option<u32>, said: &Speech, answered: &Speech, words: &str) {
+    pub(super) fn open_turn(
+        &mut self,
+        prompt: Option<u32>,
+        said: &SpokenText,
+        answered: &SpokenText,
+        words: &str,
+    ) {
         self.same_turn = prompt.is_some() && prompt == self.prompt;
         self.prompt = prompt;
         if self.first_request.is_empty() {
@@ -93,13 +99,13 @@ impl Carry {
     }
 
     /// Takes in how the agent ended its turn.
-    pub(super) fn close_turn(&mut self, answered: &Speech, decided: &[NewObservation]) {
+    pub(super) fn close_turn(&mut self, answered: &SpokenText, decided: &[NewObservation]) {
         if answered.statements.is_empty() {
             return;
         }
-        let clipped = |s: &Statement| clip(&s.text, CARRY_TEXT_CHARS_MAX);
-        let asks = |s: &&Statement| s.question;
-        let offers = |s: &&Statement| s.marks.has(Cue::Propose) && !s.question;
+        let clipped = |s: &MarkedSentence| clip(&s.text, CARRY_TEXT_CHARS_MAX);
+        let asks = |s: &&MarkedSentence| s.question;
+        let offers = |s: &&MarkedSentence| s.marks.has(CueKind::Propose) && !s.question;
         self.last_words = LastWords {
             spoke: true,
             question: answered.own().filter(asks).last().map(clipped).unwrap_or_default(),

@@ -2,15 +2,15 @@
 //!
 //! A commit message is the one place where people write down why. Its body is kept as it is.
 
-use super::commands::{Outcome, Run};
+use super::commands::{CommandRun, RunOutcome};
 use super::kinds;
-use super::sentences::Document;
-use super::shell::Simple;
+use super::sentences::TextDocument;
+use super::shell::SimpleCommand;
 use super::text::{capitalised, content_words, one_line};
 use claude_mem_core::memory::ObservationType;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Commit {
+pub(super) struct CommitMessage {
     pub title: String,
     /// The message after its subject, wrapped lines joined, trailers off.
     pub body: String,
@@ -22,14 +22,14 @@ pub(super) struct Commit {
 }
 
 /// The commits and pull requests that a call of the shell made.
-pub(super) fn of_run(run: &Run, output: &str) -> Vec<Commit> {
-    if run.outcome != Outcome::Passed {
+pub(super) fn of_run(run: &CommandRun, output: &str) -> Vec<CommitMessage> {
+    if run.outcome != RunOutcome::Passed {
         return Vec::new();
     }
     run.simples.iter().filter_map(|simple| of_command(simple, output)).collect()
 }
 
-fn of_command(simple: &Simple, output: &str) -> Option<Commit> {
+fn of_command(simple: &SimpleCommand, output: &str) -> Option<CommitMessage> {
     let words = simple.bare();
     let after = |names: &[&str]| option(words, names);
     match (simple.program(), subcommand(words)) {
@@ -106,7 +106,7 @@ fn printed_subject(output: &str) -> Option<&str> {
 }
 
 /// A message as a commit.
-pub(super) fn read(message: &str) -> Option<Commit> {
+pub(super) fn read(message: &str) -> Option<CommitMessage> {
     let message = message.trim();
     let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
     let subject = one_line(subject);
@@ -115,7 +115,7 @@ pub(super) fn read(message: &str) -> Option<Commit> {
         return None;
     }
     let body = unwrapped(body);
-    Some(Commit {
+    Some(CommitMessage {
         routine: body.is_empty() && is_routine(&title),
         title: capitalised(&title),
         body,
@@ -241,7 +241,7 @@ fn is_routine(title: &str) -> bool {
 
 /// The statements of a body, one per sentence or list item.
 pub(super) fn statements(body: &str) -> Vec<String> {
-    let document = Document::read(body);
+    let document = TextDocument::read(body);
     let worth = document.sentences.iter().filter(|s| content_words(&s.text).len() >= 3);
     worth.map(|s| s.text.trim_end_matches('.').to_owned()).collect()
 }

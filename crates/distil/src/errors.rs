@@ -15,15 +15,15 @@ const LINE_CHARS_MAX: usize = 200;
 const SCANNED_MAX: usize = 4_000;
 
 /// How a line is recognised and how much it tells.
-enum Sign {
+enum ErrorSign {
     Starts(&'static str),
     Holds(&'static str),
 }
 
-use Sign::{Holds, Starts};
+use ErrorSign::{Holds, Starts};
 
 /// Heavier signs first; the first that fits decides.
-const SIGNS: &[(Sign, u8)] = &[
+const SIGNS: &[(ErrorSign, u8)] = &[
     // Rust
     (Starts("error["), 9),
     (Starts("error: could not compile"), 2),
@@ -168,7 +168,7 @@ fn weight(line: &str) -> u8 {
 
 /// The signs of all lines as one automaton: an output has thousands of lines, most without any.
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let text = |sign: &Sign| match sign {
+    let text = |sign: &ErrorSign| match sign {
         Starts(text) | Holds(text) => *text,
     };
     AhoCorasick::new(SIGNS.iter().map(|(sign, _)| text(sign))).ok()

@@ -12,12 +12,12 @@ use crate::agent_claims::agent_claims;
 use crate::answers::answer_claims;
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
-use crate::decisions::{self, Turn};
+use crate::decisions::{self, TurnTexts};
 use crate::gates;
 use crate::outputs;
 use crate::plans;
 use crate::prompts;
-use crate::speech::Speech;
+use crate::speech::SpokenText;
 use crate::summary;
 use crate::tasks::task_claims;
 use crate::text::{clip, content_words, one_line, shared};
@@ -40,9 +40,9 @@ pub fn extract_claims(
     let prompt = episode.prompt.as_ref();
     let typed = prompt.filter(|prompt| prompt.source.is_user());
     let spoken = typed.map(|prompt| prompts::spoken(&prompt.text)).unwrap_or_default();
-    let said = Speech::read(&typed_part(&spoken));
+    let said = SpokenText::read(&typed_part(&spoken));
     let answer = episode.final_message.as_ref().map_or("", |message| message.text.as_str());
-    let answered = Speech::read(answer);
+    let answered = SpokenText::read(answer);
     carry.open_turn(prompt.map(|prompt| prompt.number), &said, &answered, &spoken);
 
     let mut groups = GroupCounter::default();
@@ -155,19 +155,20 @@ fn step_claims(episode: &Episode, groups: &mut GroupCounter) -> Vec<Claim> {
 /// Adds what the conversation settled in a turn without work: the user's rule with the agent's restatement.
 fn settle(
     episode: &Episode,
-    said: &Speech,
-    answered: &Speech,
+    said: &SpokenText,
+    answered: &SpokenText,
     log: &WorkLog,
     carry: &mut Carry,
     claims: &mut Vec<Claim>,
 ) {
     let at = episode.ended_at();
-    let turn = Turn { said, answered, at, files: &log.edited };
+    let turn = TurnTexts { said, answered, at, files: &log.edited };
     let recapped = decisions::has_recap(&turn, carry);
     let decided = decisions::decide(&turn, carry);
     carry.close_turn(answered, &decided);
     let worked = !log.edited.is_empty() || log.claims.iter().any(|claim| claim.kind == ClaimKind::Commit);
-    let of_user = |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
+    let of_user =
+        |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
     let stated = claims.iter().any(|claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice));
     let confirmed = recapped && !carry.rules.is_empty() && !carry.options.is_empty();
     if worked || !(stated || confirmed) {
@@ -204,7 +205,8 @@ fn mark_outside(episode: &Episode, claims: &mut [Claim]) {
         lower.starts_with("web") || lower.starts_with("mcp__") || lower.contains("web_")
     };
     let steps = episode.steps.iter().filter(|step| foreign(&step.tool) && !acts::is_ours(&step.tool));
-    let pages: HashSet<[String; 3]> = steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
+    let pages: HashSet<[String; 3]> =
+        steps.flat_map(|step| word_triples(&outputs::text(&step.output))).collect();
     if pages.is_empty() {
         return;
     }
@@ -232,7 +234,7 @@ fn remove_repeated(claims: &mut Vec<Claim>) {
 }
 
 /// What the user asked for, in one line.
-fn request(said: &Speech) -> String {
+fn request(said: &SpokenText) -> String {
     if said.is_bare() {
         return String::new();
     }

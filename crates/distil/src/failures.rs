@@ -9,7 +9,7 @@ use claude_mem_core::source::TextSource;
 
 use crate::carry::{Carry, OpenFailure};
 use crate::claim::{Claim, ClaimKind};
-use crate::commands::{Outcome, Purpose, Run, covers};
+use crate::commands::{CommandPurpose, CommandRun, RunOutcome, covers};
 use crate::text::clip;
 
 /// Maximum remedy commands that are recorded with one unresolved failure.
@@ -24,30 +24,31 @@ pub(crate) struct OvercomeFailure {
 }
 
 /// Records a run. Returns the failures that it ends.
-pub(crate) fn note(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
+pub(crate) fn note(run: &CommandRun, carry: &mut Carry) -> Vec<OvercomeFailure> {
     match run.outcome {
-        Outcome::Failed if run.matters() && !run.errors.is_empty() => {
+        RunOutcome::Failed if run.matters() && !run.errors.is_empty() => {
             open(run, carry);
             Vec::new()
         }
-        Outcome::Passed => close(run, carry),
-        Outcome::Failed | Outcome::Unknown => Vec::new(),
+        RunOutcome::Passed => close(run, carry),
+        RunOutcome::Failed | RunOutcome::Unknown => Vec::new(),
     }
 }
 
-fn open(run: &Run, carry: &mut Carry) {
+fn open(run: &CommandRun, carry: &mut Carry) {
     let known = carry.failures.iter().position(|open| open.key == run.key);
     let earlier = known.and_then(|index| carry.failures.remove(index));
-    let mut failure = earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
+    let mut failure =
+        earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
     failure.command = run.told();
     run.program().clone_into(&mut failure.program);
     failure.errors.clone_from(&run.errors);
     carry.remember_failure(failure);
 }
 
-fn close(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
+fn close(run: &CommandRun, carry: &mut Carry) -> Vec<OvercomeFailure> {
     if !run.matters() {
-        if run.purpose == Purpose::Remedy {
+        if run.purpose == CommandPurpose::Remedy {
             for open in &mut carry.failures {
                 if open.remedies.len() < REMEDIES_MAX && !open.remedies.contains(&run.command) {
                     open.remedies.push(clip(&run.command, 120));
@@ -60,15 +61,16 @@ fn close(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
     let ends = |failure: &OpenFailure| covers(run, &failure.key) || is_variant(run, failure);
     let (over, open): (Vec<_>, Vec<_>) = carry.failures.drain(..).partition(ends);
     carry.failures = open.into();
-    over.into_iter()
-        .map(|failure| OvercomeFailure { changed: failure.command != told, failure })
-        .collect()
+    over.into_iter().map(|failure| OvercomeFailure { changed: failure.command != told, failure }).collect()
 }
 
 /// The same program for the same purpose, said differently: `PYTHONPATH=src pytest` after `pytest`.
-fn is_variant(run: &Run, failure: &OpenFailure) -> bool {
-    let tells = matches!(run.purpose, Purpose::Test | Purpose::Build | Purpose::Check);
-    tells && run.program() == failure.program && !failure.edited && is_said_differently(&failure.command, &run.told())
+fn is_variant(run: &CommandRun, failure: &OpenFailure) -> bool {
+    let tells = matches!(run.purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check);
+    tells
+        && run.program() == failure.program
+        && !failure.edited
+        && is_said_differently(&failure.command, &run.told())
 }
 
 /// Whether the second command is the first with a variable or an option added.
@@ -90,6 +92,7 @@ pub(crate) fn note_edit(path: &str, carry: &mut Carry) {
 }
 
 /// Errors of work in progress, which nobody looks up later.
+#[rustfmt::skip]
 const ROUTINE_ERRORS: &[&str] = &[
     "cannot find", "is not defined", "undefined:", "unused", "expected", "Expected", "assert", "Assertion",
     "syntax", "Syntax", "no attribute", "unresolved", "is not assignable", "warning", "lint", "prettier",
@@ -97,7 +100,7 @@ const ROUTINE_ERRORS: &[&str] = &[
 ];
 
 /// The failure and its remedy as a claim, if the remedy is worth knowing.
-pub(crate) fn remedy_claim(over: &OvercomeFailure, run: &Run, at: Millis) -> Option<Claim> {
+pub(crate) fn remedy_claim(over: &OvercomeFailure, run: &CommandRun, at: Millis) -> Option<Claim> {
     let failure = &over.failure;
     let error = failure.errors.first()?;
     if failure.edited || ROUTINE_ERRORS.iter().any(|routine| error.contains(routine)) {

@@ -1,10 +1,11 @@
 //! The gates that a sentence passes before it becomes a claim: it is an act of its kind, and it stands alone.
 
-use crate::cues::{Cue, Language, Marks};
-use crate::speech::Statement;
+use crate::cues::{CueKind, CueMarks, Language};
+use crate::speech::MarkedSentence;
 use crate::text::{content_words, is_name};
 
 /// Words that open a sentence about something said elsewhere.
+#[rustfmt::skip]
 const DANGLING: &[&str] = &[
     "it", "its", "it's", "this", "that", "that's", "these", "those", "they", "both", "he", "she", "there",
     "which", "and", "but", "so", "or", "then", "also", "however", "instead", "otherwise", "same", "neither",
@@ -14,6 +15,7 @@ const DANGLING: &[&str] = &[
 ];
 
 /// First words of running commentary and of talk to the reader.
+#[rustfmt::skip]
 const COMMENTARY: &[&str] = &[
     "let me", "let's", "now i", "now let", "i'll", "i will", "i'm going", "i am going", "first, let",
     "next, i", "good.", "great", "perfect", "excellent", "i need to", "i should", "i can see", "looking at",
@@ -24,6 +26,7 @@ const COMMENTARY: &[&str] = &[
 ];
 
 /// Verbs by which a clause is told from a label.
+#[rustfmt::skip]
 const VERBS: &[&str] = &[
     "is", "are", "was", "were", "be", "been", "has", "have", "had", "does", "do", "did", "can", "cannot",
     "can't", "could", "must", "should", "will", "won't", "would", "may", "isn't", "aren't", "doesn't", "don't",
@@ -71,7 +74,8 @@ pub(crate) fn names_something(text: &str) -> bool {
 
 /// "When the last row is deleted": a condition without what follows from it.
 fn is_half_clause(text: &str) -> bool {
-    let leads = ["for", "when", "if", "while", "although", "whereas", "unless", "once", "since", "wenn", "falls"];
+    let leads =
+        ["for", "when", "if", "while", "although", "whereas", "unless", "once", "since", "wenn", "falls"];
     leads.contains(&first_word(text).as_str()) && !text.contains([',', '—', '–', '→', ';'])
 }
 
@@ -94,6 +98,7 @@ pub(crate) fn is_commentary(text: &str) -> bool {
 }
 
 /// Phrases that make a sentence of the user last beyond the moment.
+#[rustfmt::skip]
 const LASTING: &[&str] = &[
     "always", "never", "from now on", "in future", "in the future", "going forward", "whenever", "every time",
     "each time", "by default", "prefer", "must", "must not", "we don't", "we do not", "not allowed",
@@ -105,6 +110,7 @@ const LASTING: &[&str] = &[
 ];
 
 /// Orders for now: they open with a verb that asks for work at once.
+#[rustfmt::skip]
 const ORDERS: &[&str] = &[
     "push", "commit", "check", "look", "run", "rerun", "add", "fix", "create", "log", "show", "open", "merge",
     "update", "remove", "delete", "write", "implement", "review", "try", "go", "start", "continue", "proceed",
@@ -132,7 +138,7 @@ pub(crate) enum UserAct {
 }
 
 /// Classifies a sentence that the user typed. When in doubt it is nothing.
-pub(crate) fn user_act(statement: &Statement, worth: Option<f32>, language: Language) -> UserAct {
+pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language: Language) -> UserAct {
     let text = statement.text.as_str();
     let marks = &statement.marks;
     if statement.question || statement.is_bare() || statement.words.len() < 4 || is_pasted(text) {
@@ -148,20 +154,24 @@ pub(crate) fn user_act(statement: &Statement, worth: Option<f32>, language: Lang
         .iter()
         .any(|start| text.to_lowercase().starts_with(start));
     let lasting = lasting && (!polite || has_lasting_time(text));
-    if lasting && !marks.has(Cue::Hedge) && worth >= if order { 0.45 } else { 0.3 } && is_understood(text, marks) {
+    if lasting
+        && !marks.has(CueKind::Hedge)
+        && worth >= if order { 0.45 } else { 0.3 }
+        && is_understood(text, marks)
+    {
         return UserAct::Rule;
     }
-    if order && !marks.has(Cue::Reason) && !text.contains("instead") {
+    if order && !marks.has(CueKind::Reason) && !text.contains("instead") {
         return UserAct::Nothing;
     }
-    if marks.has(Cue::Choice) && worth >= 0.5 && is_understood(text, marks) {
+    if marks.has(CueKind::Choice) && worth >= 0.5 && is_understood(text, marks) {
         return UserAct::Choice;
     }
-    let personal = [" i ", " i'm ", " i've ", " my ", " me "].iter().any(|word| {
-        format!(" {} ", text.to_lowercase()).contains(word)
-    });
+    let personal = [" i ", " i'm ", " i've ", " my ", " me "]
+        .iter()
+        .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
     let states = names_something(text) && has_verb(text) && !personal && !order;
-    if worth >= 0.65 && states && is_understood(text, marks) && !marks.has(Cue::Hedge) {
+    if worth >= 0.65 && states && is_understood(text, marks) && !marks.has(CueKind::Hedge) {
         return UserAct::Fact;
     }
     UserAct::Nothing
@@ -175,19 +185,19 @@ fn has_lasting_time(text: &str) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
-fn is_lasting(text: &str, marks: &Marks, language: Language) -> bool {
+fn is_lasting(text: &str, marks: &CueMarks, language: Language) -> bool {
     if language != Language::English {
-        return marks.has(Cue::Rule) || marks.has(Cue::General);
+        return marks.has(CueKind::Rule) || marks.has(CueKind::General);
     }
     let lower = format!(" {} ", text.to_lowercase().replace(['.', ',', ';', '!'], " "));
     LASTING.iter().any(|phrase| lower.contains(&format!(" {}", phrase.trim_end())))
 }
 
 /// Whether a sentence of the user can be understood without the one before it.
-fn is_understood(text: &str, marks: &Marks) -> bool {
+fn is_understood(text: &str, marks: &CueMarks) -> bool {
     let bare = DANGLING.contains(&first_word(text).as_str());
     let short = content_words(text).len() < 5;
-    !(marks.opens(Cue::Pronoun) || (bare && short))
+    !(marks.opens(CueKind::Pronoun) || (bare && short))
 }
 
 /// A line that no person phrases: a log line, code, a path, a prompt of a shell.
@@ -195,7 +205,8 @@ pub(crate) fn is_quotation(text: &str) -> bool {
     let text = text.trim();
     let symbols = text.chars().filter(|c| "{}[]<>=;|\\$#@*+~^&".contains(*c)).count();
     let letters = text.chars().filter(|c| c.is_alphabetic() || c.is_whitespace()).count();
-    let starts = ["$ ", "> ", "% ", "at ", "+ ", "- [", "❯", "│", "├", "└", "⏺", "⎿", "[", "{", "<", "//", "#!"];
+    let starts =
+        ["$ ", "> ", "% ", "at ", "+ ", "- [", "❯", "│", "├", "└", "⏺", "⎿", "[", "{", "<", "//", "#!"];
     let spaced = text.split_whitespace().count() >= 3;
     starts.iter().any(|start| text.starts_with(start))
         || symbols * 8 > text.chars().count().max(1)
@@ -213,8 +224,9 @@ pub(crate) fn is_pasted(text: &str) -> bool {
 fn is_pasted_token(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| "`'\"().,;:".contains(c));
     let glued = inner.contains('`') && inner.chars().filter(|c| c.is_alphabetic()).count() > 6;
-    let place = inner.rsplit(':').next().is_some_and(|end| end.len() >= 3 && end.chars().all(|c| c.is_ascii_digit()))
-        && inner.contains('.');
+    let place =
+        inner.rsplit(':').next().is_some_and(|end| end.len() >= 3 && end.chars().all(|c| c.is_ascii_digit()))
+            && inner.contains('.');
     glued || place || (inner.chars().count() > 60 && !inner.contains("://"))
 }
 
@@ -223,6 +235,7 @@ fn cues_of_log(text: &str) -> bool {
     let head: String = text.chars().take(24).collect();
     let digits = head.chars().filter(char::is_ascii_digit).count();
     let stamped = digits >= 8 && (head.contains(':') || head.contains('-'));
-    let levels = ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
+    let levels =
+        ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
     stamped || levels.iter().any(|level| text.starts_with(level))
 }

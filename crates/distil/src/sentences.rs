@@ -11,7 +11,7 @@ const DISTIL_SENTENCES_MAX: usize = 400;
 
 /// What a sentence stood in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum TextBlock {
     Prose,
     Item,
     /// A list item with an empty box before it.
@@ -23,10 +23,10 @@ pub(super) enum Block {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Sentence {
+pub(super) struct TextSentence {
     /// One line, without emphasis marks; code keeps its backticks.
     pub text: String,
-    pub block: Block,
+    pub block: TextBlock,
     /// The heading above it, or the line that introduces its list.
     pub section: String,
     /// Sentences of one paragraph or one list item share a number.
@@ -34,15 +34,15 @@ pub(super) struct Sentence {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Document {
-    pub sentences: Vec<Sentence>,
+pub(super) struct TextDocument {
+    pub sentences: Vec<TextSentence>,
     /// Code or output stands in it, in a fence.
     pub has_fence: bool,
 }
 
-impl Document {
+impl TextDocument {
     pub(super) fn read(text: &str) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = BlockReader::default();
         for line in head(text, DISTIL_TEXT_BYTES_MAX).lines() {
             reader.line(line);
             if reader.document.sentences.len() >= DISTIL_SENTENCES_MAX {
@@ -56,9 +56,9 @@ impl Document {
 }
 
 #[derive(Default)]
-struct Reader {
-    document: Document,
-    open: Option<(Block, String)>,
+struct BlockReader {
+    document: TextDocument,
+    open: Option<(TextBlock, String)>,
     /// The mark that closes the fence that is being read.
     fence: Option<&'static str>,
     section: String,
@@ -67,7 +67,7 @@ struct Reader {
     paragraph: usize,
 }
 
-impl Reader {
+impl BlockReader {
     fn line(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some(mark) = self.fence {
@@ -85,16 +85,16 @@ impl Reader {
         } else if let Some(title) = heading(trimmed) {
             self.flush();
             self.intro = None;
-            self.push(Block::Heading, title);
+            self.push(TextBlock::Heading, title);
             self.flush();
             self.section = one_line(&unmark(title));
         } else if let Some(quoted) = trimmed.strip_prefix('>') {
-            self.start_or_join(Block::Quote, quoted.trim());
+            self.start_or_join(TextBlock::Quote, quoted.trim());
         } else if trimmed.starts_with('|') {
             self.flush();
             let cells: Vec<&str> = trimmed.trim_matches('|').split('|').map(str::trim).collect();
             if !cells.iter().all(|cell| cell.chars().all(|c| "-: ".contains(c))) {
-                self.push(Block::Row, &cells.join(" — "));
+                self.push(TextBlock::Row, &cells.join(" — "));
                 self.flush();
             }
         } else if let Some((block, item)) = item(trimmed) {
@@ -108,24 +108,24 @@ impl Reader {
     fn prose(&mut self, line: &str, trimmed: &str) {
         let indented = line.starts_with([' ', '\t']);
         match &self.open {
-            Some((Block::Item | Block::Todo, _)) if indented => self.join(trimmed),
-            Some((Block::Item | Block::Todo | Block::Quote, _)) => {
+            Some((TextBlock::Item | TextBlock::Todo, _)) if indented => self.join(trimmed),
+            Some((TextBlock::Item | TextBlock::Todo | TextBlock::Quote, _)) => {
                 self.flush();
-                self.push(Block::Prose, trimmed);
+                self.push(TextBlock::Prose, trimmed);
             }
-            Some((Block::Prose, so_far)) if breaks_here(so_far) => {
+            Some((TextBlock::Prose, so_far)) if breaks_here(so_far) => {
                 // A short line is a statement of its own, though no full stop says so.
                 let paragraph = self.paragraph;
                 self.flush();
                 self.paragraph = paragraph;
-                self.push(Block::Prose, trimmed);
+                self.push(TextBlock::Prose, trimmed);
             }
             Some(_) => self.join(trimmed),
-            None => self.push(Block::Prose, trimmed),
+            None => self.push(TextBlock::Prose, trimmed),
         }
     }
 
-    fn start_or_join(&mut self, block: Block, text: &str) {
+    fn start_or_join(&mut self, block: TextBlock, text: &str) {
         match &self.open {
             Some((open, _)) if *open == block => self.join(text),
             _ => {
@@ -135,7 +135,7 @@ impl Reader {
         }
     }
 
-    fn push(&mut self, block: Block, text: &str) {
+    fn push(&mut self, block: TextBlock, text: &str) {
         self.open = Some((block, text.to_owned()));
     }
 
@@ -155,17 +155,17 @@ impl Reader {
             return;
         }
         self.paragraph += 1;
-        if block == Block::Prose {
+        if block == TextBlock::Prose {
             self.intro = text.ends_with([':', '：']).then(|| text.clone());
         }
         let section = match (&self.intro, block) {
-            (Some(intro), Block::Item | Block::Todo) => intro.clone(),
+            (Some(intro), TextBlock::Item | TextBlock::Todo) => intro.clone(),
             _ => self.section.clone(),
         };
-        let whole = matches!(block, Block::Heading | Block::Row);
+        let whole = matches!(block, TextBlock::Heading | TextBlock::Row);
         let pieces = if whole { vec![text.as_str()] } else { split(&text) };
         for piece in pieces {
-            self.document.sentences.push(Sentence {
+            self.document.sentences.push(TextSentence {
                 text: piece.to_owned(),
                 block,
                 section: section.clone(),
@@ -196,7 +196,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// The text of a list item, its mark taken off.
-fn item(line: &str) -> Option<(Block, &str)> {
+fn item(line: &str) -> Option<(TextBlock, &str)> {
     let rest = match line.strip_prefix(['-', '*', '+', '•', '✓', '✔', '✅', '☐']) {
         Some(rest) if rest.starts_with(' ') => rest.trim_start(),
         _ => {
@@ -209,14 +209,14 @@ fn item(line: &str) -> Option<(Block, &str)> {
         }
     };
     if line.starts_with('☐') {
-        return Some((Block::Todo, rest));
+        return Some((TextBlock::Todo, rest));
     }
-    for (boxed, block) in [("[ ]", Block::Todo), ("[x]", Block::Item), ("[X]", Block::Item)] {
+    for (boxed, block) in [("[ ]", TextBlock::Todo), ("[x]", TextBlock::Item), ("[X]", TextBlock::Item)] {
         if let Some(text) = rest.strip_prefix(boxed) {
             return Some((block, text.trim_start()));
         }
     }
-    Some((Block::Item, rest))
+    Some((TextBlock::Item, rest))
 }
 
 /// Takes away what only dresses the words: emphasis and link targets. Code stays as it is.
@@ -355,6 +355,7 @@ fn is_abbreviation(before: &str) -> bool {
     initial || ABBREVIATIONS.contains(&word.to_lowercase().as_str())
 }
 
+#[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
     "e.g", "i.e", "eg", "ie", "vs", "etc", "cf", "ca", "approx", "nr", "fig", "z.b", "d.h", "bzw", "usw",
     "evtl", "ggf", "u.a", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",

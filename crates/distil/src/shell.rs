@@ -8,7 +8,7 @@ use crate::limits::DISTIL_TEXT_BYTES_MAX;
 
 /// One command of a line, its words unquoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     pub words: Vec<String>,
     /// What a heredoc fed it.
     pub heredoc: Option<String>,
@@ -22,18 +22,18 @@ pub(super) struct Simple {
 const COMMANDS_MAX: usize = 64;
 const WORDS_MAX: usize = 400;
 
-pub(super) fn parse(line: &str) -> Vec<Simple> {
-    let mut parser = Parser { rest: head(line, DISTIL_TEXT_BYTES_MAX), ..Parser::default() };
+pub(super) fn parse(line: &str) -> Vec<SimpleCommand> {
+    let mut parser = ShellParser { rest: head(line, DISTIL_TEXT_BYTES_MAX), ..ShellParser::default() };
     while parser.step() {}
     parser.end_command(false);
     parser.done
 }
 
 #[derive(Default)]
-struct Parser<'a> {
+struct ShellParser<'a> {
     rest: &'a str,
-    done: Vec<Simple>,
-    now: Simple,
+    done: Vec<SimpleCommand>,
+    now: SimpleCommand,
     word: Option<String>,
     /// Delimiters of heredocs whose bodies start on the next line.
     heredocs: Vec<String>,
@@ -41,7 +41,7 @@ struct Parser<'a> {
     redirects: bool,
 }
 
-impl Parser<'_> {
+impl ShellParser<'_> {
     fn step(&mut self) -> bool {
         let Some(c) = self.rest.chars().next() else {
             return false;
@@ -254,7 +254,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-impl Simple {
+impl SimpleCommand {
     /// The words that say what was run: no variables, no wrappers such as `sudo` or `npx`.
     pub(super) fn bare(&self) -> &[String] {
         let mut words = self.words.as_slice();
@@ -298,8 +298,8 @@ fn wrapper_words(words: &[String]) -> usize {
     let name = first.rsplit('/').next().unwrap_or(first);
     match name {
         _ if is_assignment(first) => 1,
-        "sudo" | "time" | "rtk" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then" | "do"
-        | "else" | "if" | "!" | "while" | "until" | "{" | "(" => 1,
+        "sudo" | "time" | "rtk" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then"
+        | "do" | "else" | "if" | "!" | "while" | "until" | "{" | "(" => 1,
         "env" | "nice" | "stdbuf" => 1 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "timeout" => 2 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "uv" | "poetry" | "pipenv" | "rye" | "pdm" | "hatch" if word(1) == "run" => 2,

@@ -5,7 +5,7 @@ use claude_mem_core::memory::NewSummary;
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::limits::OBSERVATION_FILES_MAX;
-use crate::speech::Speech;
+use crate::speech::SpokenText;
 use crate::text::{clip, content_words, full_stop, overlap};
 
 /// Maximum characters of each field of a summary.
@@ -15,17 +15,21 @@ const SENTENCES_MAX: usize = 4;
 const SENTENCE_WORTH_MIN: f32 = 0.45;
 
 /// The summary of a turn, or none where nothing happened: "ok", "thanks".
-pub(crate) fn summarize_turn(turn: &EpisodeClaims, said: &Speech, carry: &Carry) -> Option<NewSummary> {
+pub(crate) fn summarize_turn(turn: &EpisodeClaims, said: &SpokenText, carry: &Carry) -> Option<NewSummary> {
     let request = if said.is_bare() { carry.request.clone() } else { turn.request.clone() };
-    let titles = turn.claims.iter().filter(|claim| matches!(claim.kind, ClaimKind::Commit | ClaimKind::PullRequest));
-    let done: Vec<String> =
-        titles.map(|claim| claim.title.clone()).chain(best(turn, &[ClaimKind::Done], SENTENCES_MAX)).collect();
+    let titles =
+        turn.claims.iter().filter(|claim| matches!(claim.kind, ClaimKind::Commit | ClaimKind::PullRequest));
+    let done: Vec<String> = titles
+        .map(|claim| claim.title.clone())
+        .chain(best(turn, &[ClaimKind::Done], SENTENCES_MAX))
+        .collect();
     let learned = best(
         turn,
         &[ClaimKind::Cause, ClaimKind::Fact, ClaimKind::Decision, ClaimKind::DeadEnd, ClaimKind::Remedy],
         SENTENCES_MAX,
     );
-    let open = turn.claims.iter().filter(|claim| claim.kind == ClaimKind::Open).map(|claim| claim.text.clone());
+    let open =
+        turn.claims.iter().filter(|claim| claim.kind == ClaimKind::Open).map(|claim| claim.text.clone());
     let mut summary = NewSummary {
         request: clip(&request, SUMMARY_FIELD_CHARS_MAX),
         investigated: String::new(),

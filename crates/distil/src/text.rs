@@ -253,6 +253,7 @@ pub(super) fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f32 {
     shared(a, b) as f32 / smaller as f32
 }
 
+#[rustfmt::skip]
 const FUNCTION_WORDS: &[&str] = &[
     "the", "and", "for", "that", "this", "with", "are", "was", "were", "will", "would", "should", "can",
     "could", "has", "have", "had", "not", "but", "you", "your", "our", "ours", "they", "them", "their",

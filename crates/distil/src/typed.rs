@@ -53,6 +53,9 @@ mod tests {
         let prompt = "The build fails, see below.\n```\nerror: no such file\n```\n\
             2026-01-02 10:11:12 INFO started worker\n  at run (main.js:3:4)\n$ npm test\n\
             Please never delete the cache directory.";
-        assert_eq!(typed_part(prompt), "The build fails, see below.\nPlease never delete the cache directory.");
+        assert_eq!(
+            typed_part(prompt),
+            "The build fails, see below.\nPlease never delete the cache directory."
+        );
     }
 }

@@ -9,12 +9,13 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates::{self, UserAct};
 use crate::ranker::{self, RankedSentence};
-use crate::speech::Speech;
+use crate::speech::SpokenText;
 use crate::text::{capitalised, one_line};
 use crate::titles::without_lead_in;
 use crate::typed::typed_part;
 
 /// Openers that say nothing: "ok", "hmm", "I think".
+#[rustfmt::skip]
 const OPENERS: &[&str] = &[
     "ok ", "okay ", "ok, ", "yeah ", "yeah, ", "yes ", "yes, ", "hmm ", "hmm, ", "hmmm, ", "hmmm ", "well ",
     "well, ", "so ", "and ", "but ", "also ", "also, ", "i think ", "i guess ", "actually ", "actually, ",
@@ -26,7 +27,7 @@ const OPENERS: &[&str] = &[
 pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let typed = typed_part(text);
     let language = Language::detect(&typed);
-    let speech = Speech::read(&typed);
+    let speech = SpokenText::read(&typed);
     let own: Vec<_> = speech.own().collect();
     let mut claims: Vec<Claim> = Vec::new();
     for (index, statement) in own.iter().enumerate() {
@@ -55,7 +56,8 @@ pub(crate) fn without_openers(text: &str) -> String {
         let Some(opener) = OPENERS.iter().find(|opener| lower.starts_with(**opener)) else {
             break;
         };
-        let Some(after) = rest.get(opener.len()..).filter(|after| after.split_whitespace().count() >= 3) else {
+        let Some(after) = rest.get(opener.len()..).filter(|after| after.split_whitespace().count() >= 3)
+        else {
             break;
         };
         rest = after.trim_start().to_owned();
@@ -66,9 +68,26 @@ pub(crate) fn without_openers(text: &str) -> String {
 /// A request as a statement of work: "could you also add a filter" → "add a filter".
 pub(crate) fn as_statement(text: &str) -> String {
     const ASKING: &[&str] = &[
-        "could you also ", "can you also ", "could you please ", "can you please ", "can we please ", "could you ",
-        "can you ", "can we ", "could we ", "i want you to ", "i would like you to ", "i'd like you to ",
-        "i want to ", "i'd like to ", "i would like to ", "we need to ", "we should ", "please ", "now ", "let's ",
+        "could you also ",
+        "can you also ",
+        "could you please ",
+        "can you please ",
+        "can we please ",
+        "could you ",
+        "can you ",
+        "can we ",
+        "could we ",
+        "i want you to ",
+        "i would like you to ",
+        "i'd like you to ",
+        "i want to ",
+        "i'd like to ",
+        "i would like to ",
+        "we need to ",
+        "we should ",
+        "please ",
+        "now ",
+        "let's ",
         "lets ",
     ];
     let mut rest = without_openers(text);
@@ -134,7 +153,8 @@ mod tests {
 
     #[test]
     fn short_reply_picks_an_offered_option() {
-        let options = offered_options("Which one?\n1. Store shares on the server\n2. Keep them in the folder");
+        let options =
+            offered_options("Which one?\n1. Store shares on the server\n2. Keep them in the folder");
         assert_eq!(picked_option("2", &options), Some("Keep them in the folder"));
         assert_eq!(picked_option("1, please", &options), Some("Store shares on the server"));
         assert_eq!(picked_option("3", &options), None);

@@ -8,7 +8,7 @@ use claude_mem_core::source::TextSource;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::text::{clip, content_words, full_stop, overlap};
 
-use super::frames::{Frame, FrameKind};
+use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
 
 /// Lines of each list of an account.
@@ -21,7 +21,7 @@ const FILES_MAX: usize = 40;
 /// Writes the account of the episodes, which are in order. `None` if nothing happened.
 pub(super) fn write_account(
     episodes: &[&EpisodeClaims],
-    frames: &[Frame<'_>],
+    frames: &[ClaimFrame<'_>],
     open_items: &[NewOpenItem],
 ) -> Option<SessionAccount> {
     let claims: Vec<&Claim> = episodes.iter().flat_map(|episode| &episode.claims).collect();
@@ -33,11 +33,15 @@ pub(super) fn write_account(
         ..SessionAccount::default()
     };
     let work = frames.iter().filter(|frame| frame.kind == FrameKind::Work);
-    account.done = lines(work.filter_map(titles::work_title).map(|title| (1.0, title)).chain(
-        sentences(&claims, &[ClaimKind::Done]),
+    account.done = lines(
+        work.filter_map(titles::work_title)
+            .map(|title| (1.0, title))
+            .chain(sentences(&claims, &[ClaimKind::Done])),
+    );
+    account.learned = lines(sentences(
+        &claims,
+        &[ClaimKind::Cause, ClaimKind::Fact, ClaimKind::Caveat, ClaimKind::DeadEnd, ClaimKind::MemoryLine],
     ));
-    account.learned =
-        lines(sentences(&claims, &[ClaimKind::Cause, ClaimKind::Fact, ClaimKind::Caveat, ClaimKind::DeadEnd, ClaimKind::MemoryLine]));
     let user = claims.iter().filter(|claim| {
         matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled)
     });
@@ -63,14 +67,18 @@ fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
     let plan = claims.iter().find(|claim| claim.kind == ClaimKind::Plan && claim.source == TextSource::Plan);
     let first = episodes.first().map(|episode| episode.turn);
     if let Some(plan) = plan
-        && episodes.iter().any(|episode| Some(episode.turn) == first && episode.claims.iter().any(|c| c.key == plan.key))
+        && episodes
+            .iter()
+            .any(|episode| Some(episode.turn) == first && episode.claims.iter().any(|c| c.key == plan.key))
     {
         return clip(&plan.title, LINE_CHARS_MAX);
     }
     let says = |request: &str| content_words(request).len() >= 3;
     let request = episodes.iter().map(|episode| episode.request.as_str()).find(|request| says(request));
     request
-        .or_else(|| episodes.iter().map(|episode| episode.request.as_str()).find(|request| !request.is_empty()))
+        .or_else(|| {
+            episodes.iter().map(|episode| episode.request.as_str()).find(|request| !request.is_empty())
+        })
         .map(|request| clip(request, LINE_CHARS_MAX))
         .unwrap_or_default()
 }
@@ -101,7 +109,9 @@ fn lines(candidates: impl Iterator<Item = (f32, String)>) -> Vec<String> {
 fn checks_after_last_edit(episodes: &[&EpisodeClaims]) -> Vec<String> {
     let last_edit = episodes.iter().rposition(|episode| !episode.edited.is_empty()).unwrap_or(0);
     let mut checks: Vec<(String, String)> = Vec::new();
-    for run in episodes[last_edit.min(episodes.len().saturating_sub(1))..].iter().flat_map(|episode| &episode.runs) {
+    for run in
+        episodes[last_edit.min(episodes.len().saturating_sub(1))..].iter().flat_map(|episode| &episode.runs)
+    {
         if run.stale {
             continue;
         }

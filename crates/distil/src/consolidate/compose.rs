@@ -1,7 +1,7 @@
 //! Observations from frames.
 
-use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
+use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::vocabulary::{PREFERENCE, Vocabulary};
 
 use crate::claim::{Claim, ClaimKind};
@@ -11,10 +11,10 @@ use crate::decisions;
 use crate::draft;
 use crate::gates;
 use crate::kinds;
-use crate::speech::Statement;
+use crate::speech::MarkedSentence;
 use crate::text::{clip, content_words, full_stop, one_line, overlap};
 
-use super::frames::{Frame, FrameKind};
+use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
 
 /// Characters of a narrative that are filled with sentences.
@@ -32,7 +32,10 @@ const BEFORE_CHARS: usize = 220;
 const SAME_SENTENCE: f32 = 0.8;
 
 /// Makes one observation of each frame that has a title that stands alone.
-pub(super) fn compose_observations(frames: &[Frame<'_>], vocabulary: &Vocabulary) -> Vec<ConsolidatedObservation> {
+pub(super) fn compose_observations(
+    frames: &[ClaimFrame<'_>],
+    vocabulary: &Vocabulary,
+) -> Vec<ConsolidatedObservation> {
     let mut made: Vec<ConsolidatedObservation> = Vec::new();
     for frame in frames {
         let Some((observation, claims)) = compose(frame) else {
@@ -52,7 +55,7 @@ pub(super) fn compose_observations(frames: &[Frame<'_>], vocabulary: &Vocabulary
     made
 }
 
-fn compose(frame: &Frame<'_>) -> Option<(NewObservation, Vec<String>)> {
+fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
     let observation = match frame.kind {
         FrameKind::Work => work(frame)?,
         FrameKind::Finding => finding(frame)?,
@@ -64,7 +67,7 @@ fn compose(frame: &Frame<'_>) -> Option<(NewObservation, Vec<String>)> {
     Some((observation, claims))
 }
 
-fn work(frame: &Frame<'_>) -> Option<NewObservation> {
+fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::work_title(frame)?;
     let lead = frame.leads.first();
     let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
@@ -113,7 +116,8 @@ fn work(frame: &Frame<'_>) -> Option<NewObservation> {
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     fill(&mut made, sentences);
     made.files_modified.clone_from(&frame.files);
-    made.concepts = draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
+    made.concepts =
+        draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
     Some(made)
 }
@@ -123,10 +127,14 @@ fn body_sentences(body: &str) -> Vec<String> {
     commits::statements(body).into_iter().filter(|text| content_words(text).len() >= 4).collect()
 }
 
-fn finding(frame: &Frame<'_>) -> Option<NewObservation> {
+fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::finding_title(frame)?;
     let decided = frame.details.iter().filter(|claim| claim.kind == ClaimKind::Decision).count();
-    let kind = if decided * 2 > frame.details.len() { ObservationType::DECISION } else { ObservationType::DISCOVERY };
+    let kind = if decided * 2 > frame.details.len() {
+        ObservationType::DECISION
+    } else {
+        ObservationType::DISCOVERY
+    };
     let kind = if kind == ObservationType::DECISION { ObservationType::DISCOVERY } else { kind };
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
@@ -136,13 +144,14 @@ fn finding(frame: &Frame<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-fn decision(frame: &Frame<'_>) -> Option<NewObservation> {
+fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     if let Some(composed) = &lead.composed {
         return Some((**composed).clone());
     }
     let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
-    let kind = if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
+    let kind =
+        if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
     let mut made = NewObservation::new(kind, title, Origin::User, frame.at);
     if lead.title.is_empty() {
         made.narrative = format!("User: “{}”", lead.text);
@@ -154,7 +163,7 @@ fn decision(frame: &Frame<'_>) -> Option<NewObservation> {
             made.title = labels.join("; ");
         }
     }
-    let statement = Statement::clause(&lead.text, Language::detect(&lead.text));
+    let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
     if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
         made.concepts = draft::concepts(&[PREFERENCE]);
     }
@@ -166,18 +175,23 @@ fn short_choice(lead: &Claim) -> String {
     lead.title.split(" — ").next().unwrap_or(&lead.title).to_owned()
 }
 
-fn memory_file(frame: &Frame<'_>) -> Option<NewObservation> {
+fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::best(frame, |claim| gates::stands_alone(&claim.text))?;
-    let mut made =
-        NewObservation::new(ObservationType::DISCOVERY, titles::sentence_title(&title.text), Origin::Agent, frame.at);
+    let mut made = NewObservation::new(
+        ObservationType::DISCOVERY,
+        titles::sentence_title(&title.text),
+        Origin::Agent,
+        frame.at,
+    );
     fill(&mut made, frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect());
     made.concepts = draft::concepts(&["pattern"]);
     Some(made)
 }
 
-fn remedy(frame: &Frame<'_>) -> Option<NewObservation> {
+fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
-    let mut made = NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
+    let mut made =
+        NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
     made.narrative.clone_from(&lead.text);
     made.concepts = draft::concepts(&["problem-solution", "gotcha"]);
     Some(made)

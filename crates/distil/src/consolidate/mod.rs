@@ -30,7 +30,10 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
         .iter()
         .flat_map(|episode| &episode.claims)
         .filter(|claim| {
-            matches!(claim.kind, ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done)
+            matches!(
+                claim.kind,
+                ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done
+            )
         })
         .map(|claim| claim.headline().to_owned())
         .collect();

@@ -18,7 +18,7 @@ use aho_corasick::AhoCorasick;
 /// What a phrase is a sign of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Cue {
+pub(super) enum CueKind {
     /// It binds: must, never, always, exactly.
     Rule,
     /// It narrows: only, exactly, unless.
@@ -76,13 +76,13 @@ pub(super) enum Cue {
     Pronoun,
 }
 
-const CUES: usize = Cue::Pronoun as usize + 1;
+const CUES: usize = CueKind::Pronoun as usize + 1;
 
 /// The phrases of one language.
-pub(super) struct Table {
+pub(super) struct CueTable {
     /// Whether words are set apart by spaces.
     spaced: bool,
-    phrases: &'static [(Cue, &'static [&'static str])],
+    phrases: &'static [(CueKind, &'static [&'static str])],
     /// Frequent small words by which the language is told from others.
     telltales: &'static [&'static str],
 }
@@ -99,24 +99,24 @@ pub enum Language {
 
 /// What was found in one sentence.
 #[derive(Clone, Debug)]
-pub(super) struct Marks {
+pub(super) struct CueMarks {
     counts: [u8; CUES],
     opening: u32,
     /// Where each was found, in order.
-    found: Vec<(usize, Cue)>,
+    found: Vec<(usize, CueKind)>,
 }
 
-impl Marks {
-    pub(super) const fn count(&self, cue: Cue) -> u8 {
+impl CueMarks {
+    pub(super) const fn count(&self, cue: CueKind) -> u8 {
         self.counts[cue as usize]
     }
 
-    pub(super) const fn has(&self, cue: Cue) -> bool {
+    pub(super) const fn has(&self, cue: CueKind) -> bool {
         self.count(cue) > 0
     }
 
     /// How many phrases of one cue stand before the first of another; all of them if it has none.
-    pub(super) fn before(&self, cue: Cue, first_of: Cue) -> usize {
+    pub(super) fn before(&self, cue: CueKind, first_of: CueKind) -> usize {
         let end = self.found.iter().find(|(_, found)| *found == first_of);
         let end = end.map_or(usize::MAX, |(start, _)| *start);
         let earlier = self.found.iter().filter(|(start, _)| *start < end);
@@ -124,21 +124,21 @@ impl Marks {
     }
 
     /// Whether the sentence starts with such a phrase.
-    pub(super) const fn opens(&self, cue: Cue) -> bool {
+    pub(super) const fn opens(&self, cue: CueKind) -> bool {
         self.opening & (1 << cue as u32) != 0
     }
 }
 
 const _: () = assert!(CUES <= 32, "the openings of a sentence are kept in 32 bits");
 
-struct Scanner {
+struct CueScanner {
     automaton: AhoCorasick,
-    entries: Vec<(Cue, bool)>,
+    entries: Vec<(CueKind, bool)>,
     spaced: bool,
 }
 
-impl Scanner {
-    fn new(table: &Table) -> Option<Self> {
+impl CueScanner {
+    fn new(table: &CueTable) -> Option<Self> {
         let (mut patterns, mut entries) = (Vec::new(), Vec::new());
         for (cue, phrases) in table.phrases {
             for phrase in *phrases {
@@ -153,7 +153,7 @@ impl Scanner {
     }
 
     /// Every phrase in the folded text: its cue, where it starts and where it ends.
-    fn hits<'t>(&'t self, folded: &'t str) -> impl Iterator<Item = (Cue, usize, usize)> + 't {
+    fn hits<'t>(&'t self, folded: &'t str) -> impl Iterator<Item = (CueKind, usize, usize)> + 't {
         self.automaton.find_overlapping_iter(folded).filter_map(|hit| {
             let (cue, open_ended) = self.entries[hit.pattern().as_usize()];
             let (before, after) = (&folded[..hit.start()], &folded[hit.end()..]);
@@ -168,11 +168,11 @@ fn in_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-static SCANNERS: LazyLock<[Option<Scanner>; 6]> = LazyLock::new(|| {
-    [en::TABLE, de::TABLE, es::TABLE, fr::TABLE, zh::TABLE, ja::TABLE].each_ref().map(Scanner::new)
+static SCANNERS: LazyLock<[Option<CueScanner>; 6]> = LazyLock::new(|| {
+    [en::TABLE, de::TABLE, es::TABLE, fr::TABLE, zh::TABLE, ja::TABLE].each_ref().map(CueScanner::new)
 });
 
-fn scanner(language: Language) -> Option<&'static Scanner> {
+fn scanner(language: Language) -> Option<&'static CueScanner> {
     let index = match language {
         Language::English => 0,
         Language::German => 1,
@@ -201,8 +201,8 @@ fn first_word(folded: &str) -> usize {
     folded.find(|c: char| c.is_alphanumeric() || c == '`').unwrap_or(folded.len())
 }
 
-pub(super) fn mark(text: &str, language: Language) -> Marks {
-    let mut marks = Marks { counts: [0; CUES], opening: 0, found: Vec::new() };
+pub(super) fn mark(text: &str, language: Language) -> CueMarks {
+    let mut marks = CueMarks { counts: [0; CUES], opening: 0, found: Vec::new() };
     let Some(scanner) = scanner(language) else {
         return marks;
     };
@@ -221,7 +221,7 @@ pub(super) fn mark(text: &str, language: Language) -> Marks {
 }
 
 /// The text after an opening phrase of one of these cues, or nothing where none opens it.
-pub(super) fn after_opening<'t>(text: &'t str, language: Language, cues: &[Cue]) -> Option<&'t str> {
+pub(super) fn after_opening<'t>(text: &'t str, language: Language, cues: &[CueKind]) -> Option<&'t str> {
     let folded = fold(text);
     let first = first_word(&folded);
     let opening = scanner(language)?

@@ -19,23 +19,23 @@ fn the_language_is_told_by_script_and_small_words() {
 #[test]
 fn a_phrase_counts_only_as_a_whole_word_unless_it_may_go_on() {
     let marks = mark("The mustard is nevertheless mandated", Language::English);
-    assert_eq!(marks.count(Cue::Rule), 1, "mandat* alone");
-    assert!(mark("you must not", Language::English).has(Cue::Rule));
-    assert!(!mark("must_have", Language::English).has(Cue::Rule));
+    assert_eq!(marks.count(CueKind::Rule), 1, "mandat* alone");
+    assert!(mark("you must not", Language::English).has(CueKind::Rule));
+    assert!(!mark("must_have", Language::English).has(CueKind::Rule));
 }
 
 #[test]
 fn an_opening_is_seen_past_quotes() {
-    assert!(mark("“No, use tabs", Language::English).opens(Cue::Disagree));
-    assert!(!mark("There is no way", Language::English).opens(Cue::Disagree));
-    assert_eq!(after_opening("Got it - ship", Language::English, &[Cue::Ack]), Some(" - ship"));
-    assert_eq!(after_opening("Ship it", Language::English, &[Cue::Ack]), None);
+    assert!(mark("“No, use tabs", Language::English).opens(CueKind::Disagree));
+    assert!(!mark("There is no way", Language::English).opens(CueKind::Disagree));
+    assert_eq!(after_opening("Got it - ship", Language::English, &[CueKind::Ack]), Some(" - ship"));
+    assert_eq!(after_opening("Ship it", Language::English, &[CueKind::Ack]), None);
 }
 
 #[test]
 fn every_table_is_read_without_loss() {
     for table in [en::TABLE, de::TABLE, es::TABLE, fr::TABLE, zh::TABLE, ja::TABLE] {
-        assert!(Scanner::new(&table).is_some());
+        assert!(CueScanner::new(&table).is_some());
         for (cue, phrases) in table.phrases {
             for phrase in *phrases {
                 assert_eq!(fold(phrase), **phrase, "{cue:?}: phrases are lower case");
@@ -49,5 +49,5 @@ fn every_table_is_read_without_loss() {
 fn letters_that_change_length_keep_their_place() {
     let text = "İSTANBUL must not";
     assert_eq!(fold(text).len(), text.len());
-    assert!(mark(text, Language::English).has(Cue::Rule));
+    assert!(mark(text, Language::English).has(CueKind::Rule));
 }
