@@ -43,7 +43,7 @@ pub fn extract_claims(
     let said = SpokenText::read(&typed_part(&spoken));
     let answer = episode.final_message.as_ref().map_or("", |message| message.text.as_str());
     let answered = SpokenText::read(answer);
-    carry.open_turn(prompt.map(|prompt| prompt.number), &said, &answered, &spoken);
+    carry.open_turn(prompt.map(|prompt| prompt.number), &said, &spoken);
 
     let mut groups = GroupCounter::default();
     let mut claims: Vec<Claim> = Vec::new();

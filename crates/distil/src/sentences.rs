@@ -1,15 +1,14 @@
-//! Text as people and agents write it, taken apart: blocks, then sentences.
+//! Splits Markdown and plain text into blocks, and blocks into sentences.
 //!
-//! Reads the Markdown that agents answer in and the plain lines that users type. Code stands
-//! apart in `fences`, so that nothing inside it is ever taken for a statement of anyone's.
+//! Fenced code is skipped, so that nothing inside it becomes a claim.
 
 use super::text::{head, is_name, one_line};
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 
-/// Maximum sentences that the heuristic compressor reads of one text.
+/// Maximum sentences of one text that are read.
 const DISTIL_SENTENCES_MAX: usize = 400;
 
-/// What a sentence stood in.
+/// The kind of block that a sentence is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextBlock {
     Prose,
@@ -17,11 +16,12 @@ pub(super) enum TextBlock {
     /// A list item with an empty box before it.
     Todo,
     Heading,
-    /// Someone else's words: a quoted line.
+    /// A quoted line.
     Quote,
     Row,
 }
 
+/// One sentence with its place in the text.
 #[derive(Clone, Debug)]
 pub(super) struct TextSentence {
     /// One line, without emphasis marks; code keeps its backticks.
@@ -33,6 +33,7 @@ pub(super) struct TextSentence {
     pub paragraph: usize,
 }
 
+/// A text as sentences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TextDocument {
     pub sentences: Vec<TextSentence>,
@@ -55,6 +56,7 @@ impl TextDocument {
     }
 }
 
+/// Reads a text line by line.
 #[derive(Default)]
 struct BlockReader {
     document: TextDocument,
@@ -175,7 +177,7 @@ impl BlockReader {
     }
 }
 
-/// Whether the paragraph so far ends in a line that nobody would wrap there.
+/// Whether the last line of the paragraph ends a statement rather than being wrapped.
 fn breaks_here(so_far: &str) -> bool {
     let last = so_far.lines().next_back().unwrap_or_default();
     last.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']) || last.chars().count() < 56
@@ -219,7 +221,7 @@ fn item(line: &str) -> Option<(TextBlock, &str)> {
     Some((TextBlock::Item, rest))
 }
 
-/// Takes away what only dresses the words: emphasis and link targets. Code stays as it is.
+/// Removes emphasis and link targets. Code stays as it is.
 pub(super) fn unmark(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, part) in text.split('`').enumerate() {
@@ -332,7 +334,7 @@ pub(super) fn split(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Whether a mark ends its sentence, by what stands before and after it.
+/// Whether a punctuation mark ends its sentence.
 fn ends_here(before: &str, mark: char, after: &str, informal: bool) -> bool {
     if after.is_empty() {
         return true;
@@ -361,7 +363,7 @@ const ABBREVIATIONS: &[&str] = &[
     "evtl", "ggf", "u.a", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",
 ];
 
-/// Someone who starts no sentence with a capital means a new one after each full stop.
+/// Whether a text uses no capitals, so that each full stop ends a sentence.
 fn is_informal(text: &str) -> bool {
     text.chars().next().is_some_and(char::is_lowercase)
         && !text.as_bytes().windows(3).any(|w| w[0] == b'.' && w[1] == b' ' && w[2].is_ascii_uppercase())

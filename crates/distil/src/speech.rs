@@ -1,4 +1,4 @@
-//! What one side said in a turn, sentence by sentence, each with the cues found in it.
+//! The sentences of a prompt or an answer, each with its cues.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::cues::{self, CueKind, CueMarks, Language};
 use super::sentences::{TextBlock, TextDocument, TextSentence};
 use super::text::{content_words, is_name};
 
-/// One sentence with what was found in it.
+/// One sentence with its cues.
 #[derive(Clone, Debug)]
 pub(super) struct MarkedSentence {
     pub text: String,
@@ -14,11 +14,12 @@ pub(super) struct MarkedSentence {
     pub paragraph: usize,
     pub marks: CueMarks,
     pub words: BTreeSet<String>,
-    /// Numbers, names from code, quoted literals and words in capitals: what makes it concrete.
+    /// How many numbers, names from code, quoted literals and words in capitals it has.
     pub values: usize,
     pub question: bool,
 }
 
+/// A prompt or an answer as sentences.
 #[derive(Clone, Debug)]
 pub(super) struct SpokenText {
     pub statements: Vec<MarkedSentence>,
@@ -36,12 +37,12 @@ impl SpokenText {
         Self { statements, has_fence: document.has_fence, language }
     }
 
-    /// Whether nothing is said beyond agreement and politeness: "ok", "thanks, go on".
+    /// Whether it is agreement and politeness alone: "ok", "thanks, go on".
     pub(super) fn is_bare(&self) -> bool {
         !self.has_fence && self.statements.iter().all(MarkedSentence::is_bare)
     }
 
-    /// The statements that are the speaker's own: no headings, no quotes, no table rows.
+    /// The sentences without headings, quotes and table rows.
     pub(super) fn own(&self) -> impl Iterator<Item = &MarkedSentence> {
         self.statements.iter().filter(|statement| {
             matches!(statement.block, TextBlock::Prose | TextBlock::Item | TextBlock::Todo)
@@ -62,7 +63,7 @@ impl MarkedSentence {
         }
     }
 
-    /// A piece of a sentence, weighed by itself.
+    /// Reads a single sentence or clause.
     pub(super) fn clause(text: &str, language: Language) -> Self {
         let sentence = TextSentence {
             text: text.to_owned(),
@@ -73,7 +74,7 @@ impl MarkedSentence {
         Self::new(sentence, language)
     }
 
-    /// How strongly it reads as a rule: something that binds what is done later.
+    /// How much it reads as a rule: cue phrases and concrete values add, hedges, questions and plans subtract.
     pub(super) fn rule_weight(&self) -> f32 {
         let counted = |cue: CueKind, first: f32, more: f32| match self.marks.count(cue) {
             0 => 0.0,
@@ -112,7 +113,7 @@ impl MarkedSentence {
         weight
     }
 
-    /// Whether it is agreement or politeness and nothing else.
+    /// Whether it is agreement or politeness alone.
     pub(super) fn is_bare(&self) -> bool {
         let polite = self.marks.opens(CueKind::Agree)
             || self.marks.opens(CueKind::Ack)
@@ -121,7 +122,7 @@ impl MarkedSentence {
     }
 }
 
-/// How many things in the text are concrete.
+/// The number of concrete values in a text.
 fn values(text: &str) -> usize {
     let code = text.split('`').skip(1).step_by(2).filter(|code| !code.is_empty()).count();
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");

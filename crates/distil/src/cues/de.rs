@@ -1,6 +1,6 @@
 //! German.
 
-use super::{CueKind, CueTable};
+use super::table::{CueKind, CueTable};
 
 #[rustfmt::skip]
 pub(super) const TABLE: CueTable = CueTable {

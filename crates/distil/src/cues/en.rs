@@ -1,6 +1,6 @@
 //! English.
 
-use super::{CueKind, CueTable};
+use super::table::{CueKind, CueTable};
 
 #[rustfmt::skip]
 pub(super) const TABLE: CueTable = CueTable {

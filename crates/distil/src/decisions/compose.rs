@@ -1,10 +1,12 @@
-//! A decision as an observation: the rule for a title, the words it was decided in for a
-//! narrative, its parts for facts.
+//! Observations from decisions: the rule is the title, the words of both voices are the narrative, the clauses
+//! are the facts.
 
 use super::reply::ReplyKind;
 use super::restated::RestatedRule;
+use super::subject::SettledSubject;
+use super::title;
+use super::turn::{SHORT_ANSWER_CHARS, TurnTexts};
 use super::words::{echo, facts, join, length, of_agent, of_user, room_after};
-use super::{SHORT_ANSWER_CHARS, TurnTexts, title};
 use crate::carry::Carry;
 use crate::cues;
 use crate::cues::{CueKind, Language};
@@ -15,21 +17,12 @@ use crate::titles::{headline, without_lead_in, without_offer, without_preface};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::vocabulary::{AMENDMENT, PREFERENCE};
 
-/// The user's share of a narrative, so that the agent's restatement has room beside it.
+/// Maximum characters of the user's words in a narrative, which leaves room for the agent's restatement.
 const USER_CHARS: usize = 560;
-/// A statement that weighs less is background, not a fact of the decision.
+/// Minimum weight of a sentence that becomes a fact.
 const FACT_WEIGHT: f32 = 0.75;
 
-/// One subject of a prompt with everything that was said about it.
-pub(super) struct SettledSubject<'a> {
-    pub turn: &'a TurnTexts<'a>,
-    pub topic: &'a [&'a MarkedSentence],
-    pub reply: ReplyKind,
-    pub restated: &'a [RestatedRule<'a>],
-    pub carry: &'a Carry,
-}
-
-/// The user laid something down.
+/// Composes the decision of a subject on which the user stated a rule.
 pub(super) fn decision(subject: &SettledSubject<'_>) -> Option<NewObservation> {
     let users = of_user(subject.topic, USER_CHARS);
     let restated: Vec<&RestatedRule<'_>> = subject.restated.iter().collect();
@@ -48,7 +41,7 @@ pub(super) fn decision(subject: &SettledSubject<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-/// The agent said the whole of what was settled again, at length.
+/// Composes the decision of a long recap by the agent.
 pub(super) fn whole(
     turn: &TurnTexts<'_>,
     restated: &[RestatedRule<'_>],
@@ -69,7 +62,7 @@ pub(super) fn whole(
     Some(made)
 }
 
-/// The agent proposed, the user said yes, and nobody has written it down yet.
+/// Composes the decision of a proposal of the agent that the user accepted.
 pub(super) fn accepted(turn: &TurnTexts<'_>, carry: &Carry) -> Option<NewObservation> {
     let last = &carry.last_words;
     let agrees = turn.said.own().next()?.marks.opens(CueKind::Agree);
@@ -88,7 +81,7 @@ pub(super) fn accepted(turn: &TurnTexts<'_>, carry: &Carry) -> Option<NewObserva
     Some(made)
 }
 
-/// A way of working that may hold in every project.
+/// Composes a preference, which may hold in every project.
 pub(super) fn preference(turn: &TurnTexts<'_>, stated: &MarkedSentence) -> NewObservation {
     let language = turn.said.language;
     let wish = without_preface(without_lead_in(&stated.text, language), language);
@@ -99,7 +92,7 @@ pub(super) fn preference(turn: &TurnTexts<'_>, stated: &MarkedSentence) -> NewOb
     made
 }
 
-/// The user warned of something: "that test has been flaky all week".
+/// Composes a discovery of a warning: "that test has been flaky all week".
 pub(super) fn warning(subject: &SettledSubject<'_>) -> Option<NewObservation> {
     let warns = |s: &&&MarkedSentence| s.marks.has(CueKind::Caveat) && !s.question && s.words.len() >= 4;
     let warning = subject.topic.iter().find(warns)?;
@@ -136,7 +129,7 @@ fn narrative(subject: &SettledSubject<'_>, users: &[&MarkedSentence], agents: &[
     voices.join(" ")
 }
 
-/// What kind of knowledge it is.
+/// The concepts of a decision, by the cues in its sentences.
 fn nature(statements: &[&MarkedSentence], reply: ReplyKind) -> Vec<String> {
     let has = |cue: CueKind| statements.iter().any(|s| s.marks.has(cue));
     let mut names = Vec::new();
@@ -155,7 +148,7 @@ fn nature(statements: &[&MarkedSentence], reply: ReplyKind) -> Vec<String> {
     concepts(&names)
 }
 
-/// What the session was about, unless this is its first prompt.
+/// The first request of the session, unless the subject is part of it.
 fn about(carry: &Carry, topic: &[&MarkedSentence]) -> String {
     let first = topic.first().map_or("", |s| s.text.as_str());
     if !first.is_empty() && carry.first_request.starts_with(first) {

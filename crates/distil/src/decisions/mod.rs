@@ -1,55 +1,43 @@
-//! What was decided in a turn, in the words it was decided in.
+//! Decisions that a conversation settles: the user's rule together with the agent's restatement of it.
 //!
-//! In: what the user said, what the agent answered, how the agent's last turn ended. Out: one
-//! observation per subject that was settled. Only these two voices are read: nothing that a tool
-//! printed can become a rule here.
+//! [`decide`] reads the two voices of a turn ([`TurnTexts`]) and the end of the agent's previous turn, and
+//! composes one observation per settled subject. Output of tools is not read here.
 //!
-//! Invariant: each observation stands on its own. Where the user's words are an answer, the
-//! question is kept with them; where the agent said the rule again in full, that is what titles
-//! it; a proposal that the user turned down is never a statement.
+//! Invariant: each observation can be understood alone. A short answer is kept with its question, the agent's
+//! full restatement becomes the title, and a proposal that the user rejected is not kept.
 
 mod compose;
 mod preferences;
 mod reply;
 mod restated;
+mod subject;
 mod title;
+mod turn;
 mod words;
 
 pub(crate) use preferences::is_preference;
+pub(crate) use turn::TurnTexts;
 
-use self::compose::SettledSubject;
 use self::reply::ReplyKind;
 use self::restated::RestatedRule;
+use self::subject::SettledSubject;
+use self::turn::{RULE_WEIGHT, SHORT_ANSWER_CHARS};
 use super::carry::Carry;
 use super::cues::CueKind;
 use super::speech::{MarkedSentence, SpokenText};
-use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::NewObservation;
 
 /// Maximum decisions of one turn.
 const DISTIL_DECISIONS_MAX: usize = 4;
 
-/// A sentence of the user's that weighs this much is a rule, once the agent has said something.
-const RULE_WEIGHT: f32 = 2.25;
-/// An opening prompt describes a problem in much the same words; it needs more to be a rule.
+/// The weight of a rule in an opening prompt, which describes its problem in similar words.
 const OPENING_RULE_WEIGHT: f32 = 3.25;
-/// What a complaint takes from a sentence of an opening prompt.
+/// Penalty of a complaint in an opening prompt.
 const COMPLAINT_WEIGHT: f32 = 2.5;
-/// From here on a restatement is the account of the whole conversation, not of one answer.
+/// Restatements of at least this length sum up the whole conversation rather than one answer.
 const WHOLE_CHARS: usize = 320;
-/// An answer shorter than this means little without its question.
-const SHORT_ANSWER_CHARS: usize = 120;
 
-/// Both voices of a turn.
-pub(super) struct TurnTexts<'a> {
-    pub said: &'a SpokenText,
-    pub answered: &'a SpokenText,
-    pub at: Millis,
-    /// The files that were changed in it: what was decided holds for them.
-    pub files: &'a [String],
-}
-
-/// What was settled in this turn, and what the user laid down in it for later turns to build on.
+/// Composes what was settled in this turn, and remembers the rules in it for later turns.
 pub(super) fn decide(turn: &TurnTexts<'_>, carry: &mut Carry) -> Vec<NewObservation> {
     let reply = ReplyKind::read(turn.said, &carry.last_words);
     let restated = restated::find(turn, reply);

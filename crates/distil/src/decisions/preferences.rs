@@ -1,10 +1,10 @@
-//! How the user wants work to be done, whatever the task: "always run the formatter".
+//! Preferences: rules about the way of working in every task, such as "always run the formatter".
 
 use crate::cues::CueKind;
 use crate::speech::MarkedSentence;
 
-/// Whether a sentence states a preference: general, about working rather than about the product,
-/// and addressed to whoever does the work.
+/// Whether a sentence states a preference: general, about the work rather than the product, and addressed to
+/// the agent.
 pub(crate) fn is_preference(statement: &MarkedSentence) -> bool {
     let marks = &statement.marks;
     let addressed = marks.has(CueKind::Personal)

@@ -1,12 +1,13 @@
-//! How a prompt stands to what the agent said before it.
+//! The relation of a prompt to the agent's previous message.
 
 use crate::carry::LastWords;
 use crate::cues::CueKind;
 use crate::speech::SpokenText;
 
-/// An agreement of no more words than this adds nothing, unless they are new.
+/// Maximum words of a bare confirmation.
 const CONFIRMING_WORDS: usize = 7;
 
+/// The relation of a prompt to the agent's previous message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReplyKind {
     /// The agent had said nothing that this could be about.

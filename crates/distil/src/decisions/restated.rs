@@ -1,21 +1,22 @@
-//! Where the agent says again what was settled: "Got it - the set is exactly …", "Recap: …".
+//! Finds restatements of a rule by the agent: "Got it - the set is exactly …", "Recap: …".
 
-use super::TurnTexts;
 use super::reply::ReplyKind;
+use super::turn::TurnTexts;
 use crate::cues;
 use crate::cues::{CueKind, Language};
 use crate::speech::MarkedSentence;
 use crate::text::shared;
 
-/// What a sentence of the agent's must weigh to count as the rule said again.
+/// Minimum weight of a sentence of the agent that restates a rule.
 const RESTATED_WEIGHT: f32 = 2.4;
-/// A recap may be introduced by this much before its colon.
+/// Maximum characters before the colon of a recap.
 const HEAD_CHARS: usize = 90;
 
+/// A sentence of the agent that restates a rule.
 pub(super) struct RestatedRule<'a> {
     pub statement: &'a MarkedSentence,
     pub weight: f32,
-    /// It is introduced as what was settled, rather than merely sounding like it.
+    /// An introduction such as "Recap:" announces it.
     pub recap: bool,
 }
 
@@ -25,7 +26,7 @@ impl RestatedRule<'_> {
     }
 }
 
-/// How a sentence announces that it says something again.
+/// How a sentence announces a restatement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RecapIntroduction {
     None,

@@ -1,11 +1,10 @@
-//! The rule as one sentence: the agent's restatement where there is one, else the user's
-//! strongest words, always with enough beside it to be understood alone.
+//! Titles of decisions: the agent's restatement if there is one, else the user's sentence of the highest weight.
 
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use std::collections::BTreeSet;
 
-use super::compose::SettledSubject;
 use super::reply::ReplyKind;
+use super::subject::SettledSubject;
 use super::words::without_head;
 use crate::cues;
 use crate::cues::{CueKind, Language};
@@ -13,7 +12,7 @@ use crate::speech::MarkedSentence;
 use crate::text::{capitalised, content_words, is_name, shared};
 use crate::titles::{clauses, headline, shorten_to, without_lead_in, without_preface};
 
-/// A recap that says what it is about titles itself.
+/// The weight of a recap that names its subject: it always wins.
 const WHOLE_RECAP_WEIGHT: f32 = 100.0;
 const HEAD_CHARS_MAX: usize = 90;
 
@@ -78,7 +77,7 @@ fn whole_recap(statement: &MarkedSentence, language: Language) -> Option<String>
     Some(shorten_to(line.trim_end_matches('.'), most, most * 2 / 3))
 }
 
-/// What could be the title, each with how well it would do.
+/// Candidate titles with their weights.
 #[derive(Default)]
 struct TitleCandidates {
     lines: Vec<(f32, String)>,
@@ -95,8 +94,8 @@ impl TitleCandidates {
     }
 }
 
-/// A clause's own weight, with a bonus for taking up what the user said. A reason, a rejected
-/// option and a bare "it" are worth keeping, but they are not the rule.
+/// The weight of a clause, with a bonus for words of the user and penalties for reasons, rejected options and
+/// bare pronouns.
 fn weight(clause: &str, language: Language, theirs: &BTreeSet<String>) -> f32 {
     let statement = MarkedSentence::clause(without_lead_in(clause, language), language);
     let mut weight = statement.rule_weight() + 0.2 * shared(&statement.words, theirs).min(6) as f32;
@@ -116,7 +115,7 @@ fn weight(clause: &str, language: Language, theirs: &BTreeSet<String>) -> f32 {
     weight
 }
 
-/// What makes a line a poor title: too little in it, or its end cut off.
+/// The penalty of a title with few words or a cut end.
 fn unfitness(line: &str, text: &str, language: Language) -> f32 {
     let concrete = MarkedSentence::clause(line, language).values;
     let thin = match content_words(line).len() + concrete.min(2) {

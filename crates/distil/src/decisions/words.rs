@@ -1,14 +1,14 @@
-//! Which words of a decision are kept: the weightiest that fit, in the order they were said.
+//! Selects the sentences of a decision: those of the highest weight that fit, in the order they were said.
 
-use super::RULE_WEIGHT;
 use super::restated::RestatedRule;
+use super::turn::RULE_WEIGHT;
 use crate::cues::{CueKind, Language};
 use crate::speech::MarkedSentence;
 use crate::text::{capitalised, content_words, overlap, run_on, shared};
 use crate::titles::{clauses, without_lead_in};
 use claude_mem_core::limits::DISTIL_NARRATIVE_CHARS_MAX;
 
-/// What the labels of the voices take of a narrative.
+/// Characters of the labels "User:" and "Agent:" in a narrative.
 const LABEL_CHARS: usize = 40;
 /// "Recap of append_event's contract" is a head; longer than this it is part of the sentence.
 const HEAD_CHARS: usize = 80;
@@ -59,8 +59,7 @@ fn fitting<'a>(weighed: &[(&'a MarkedSentence, f32)], room: usize) -> Vec<&'a Ma
     taken.into_iter().map(|index| weighed[index].0).collect()
 }
 
-/// Of what the user laid down earlier in the session, what these words take up; best where it
-/// gives the reason that they leave out.
+/// The earlier rule of the session that shares most words with these sentences; a rule that gives a reason wins.
 pub(super) fn echo<'a>(
     rules: impl Iterator<Item = &'a String>,
     agents: &[&MarkedSentence],
