@@ -52,3 +52,8 @@ pub use consolidate::consolidate;
 pub use cues::Language;
 pub use errors::telling as telling_error_lines;
 pub use extract::extract_claims;
+
+#[cfg(test)]
+mod golden_tests;
+#[cfg(test)]
+mod session_tests;
