@@ -1,5 +1,5 @@
 //! Benchmarks of claude-mem: each [`BenchCommand`] measures one table of the documentation. Two more
-//! generate the files of the encoder, because this crate links it anyway.
+//! generate the files of the encoder, because this crate links it anyway, and one trains the ranker.
 
 #![allow(
     clippy::disallowed_methods,
@@ -19,6 +19,7 @@ mod import;
 mod made_up;
 mod metrics;
 mod model;
+mod ranker;
 mod retrieval;
 mod searching;
 mod spawn;
@@ -54,6 +55,8 @@ enum BenchCommand {
     Http(http::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
+    /// Train the ranker of crates/distil and measure it with each project held out
+    Ranker(ranker::Args),
     /// Generate the weights file of crates/embed from the published model
     Model(model::Args),
     /// Generate the Unicode table of the tokenizer in crates/embed
@@ -73,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Idle(args) => idle::run(&args),
         BenchCommand::Http(args) => http::run(&args),
         BenchCommand::Embed(args) => embedding::run(&args),
+        BenchCommand::Ranker(args) => ranker::run(&args),
         BenchCommand::Model(args) => model::run(&args),
         BenchCommand::Unicode(args) => unicode::run(&args),
         BenchCommand::Corpus(args) => corpus::run(&args),
