@@ -1,7 +1,7 @@
-//! Tool calls as what they mean: a file was changed, a command was run, something was looked at.
+//! Reads the tool calls of an episode, whatever client made them, as [`StepAct`]s: a file was changed, a command
+//! was run, a file was read.
 //!
-//! In: the steps of an episode, as any client shapes them. Out: acts, in order. Our own tools are
-//! passed over: memory that remembers being asked would feed on itself.
+//! Calls of our own tools are skipped, so that a search does not become a memory of itself.
 
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ fn command_line(input: &Value) -> Option<String> {
     }
 }
 
-/// What a command writes into a file by itself: a heredoc, a patch, `sed -i`.
+/// The files that a command writes: a heredoc, a patch, `sed -i`.
 fn written(simple: &SimpleCommand, episode: &Episode) -> Vec<StepAct> {
     let heredoc = simple.heredoc.as_deref();
     match simple.program() {
@@ -128,7 +128,7 @@ fn is_project_file(path: &str) -> bool {
     !path.starts_with("/tmp/") && !path.starts_with("/dev/") && !path.contains('$')
 }
 
-/// `sed -i 's/a/b/' file` as one line for another.
+/// `sed -i 's/a/b/' file` as a replaced line.
 fn in_place(simple: &SimpleCommand, episode: &Episode) -> Vec<StepAct> {
     let words = simple.bare();
     let edits = words.iter().any(|word| word.starts_with("-i") || word == "-pi" || word.starts_with("-pi"));

@@ -1,11 +1,11 @@
-//! What a command line ran, what for, and how it ended.
+//! Classifies a shell call: the command that matters, its purpose and its outcome.
 
 use super::errors;
 use super::results::{self, TestCounts};
 use super::shell::{self, SimpleCommand};
 use super::text::one_line;
 
-/// What a command is for. Only some kinds say anything by failing or passing.
+/// The purpose of a command. The outcome matters only for some purposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandPurpose {
     Test,
@@ -33,11 +33,11 @@ pub(super) enum RunOutcome {
 pub(super) struct CommandRun {
     pub purpose: CommandPurpose,
     pub outcome: RunOutcome,
-    /// The telling command, as one would say it.
+    /// The command that matters most in the line.
     pub command: String,
-    /// What makes it the same command again, whatever it is piped into.
+    /// The command without variable parts and pipes.
     pub key: String,
-    /// The same of every command in the line: if the line passes, all of them do.
+    /// The keys of all commands in the line: if the line passes, all of them do.
     pub keys: Vec<String>,
     pub results: Option<TestCounts>,
     /// The lines that say what went wrong.
@@ -107,15 +107,14 @@ impl CommandRun {
     }
 }
 
-/// The client's words for a call that the user did not allow.
+/// Results of clients for a call that the user did not allow.
 fn was_refused(output: &str) -> bool {
     ["doesn't want to proceed", "requested permissions", "Permission to use"]
         .iter()
         .any(|words| output.contains(words))
 }
 
-/// The command of a line that says most about it: a test before a build before anything else;
-/// of two alike, the last.
+/// The command of a line that matters most: a test before a build before others; of two equals, the last.
 fn telling(simples: &[SimpleCommand]) -> (CommandPurpose, Option<&SimpleCommand>) {
     let rank = |purpose: CommandPurpose| match purpose {
         CommandPurpose::Test => 6,

@@ -1,6 +1,6 @@
-//! What was committed, and the whole of what its message says.
+//! Reads commits and pull requests from shell calls: title, body, kind of work.
 //!
-//! A commit message is the one place where people write down why. Its body is kept as it is.
+//! Commit messages give reasons, so the body is kept unchanged.
 
 use super::commands::{CommandRun, RunOutcome};
 use super::kinds;
@@ -9,15 +9,16 @@ use super::shell::SimpleCommand;
 use super::text::{capitalised, content_words, one_line};
 use claude_mem_core::memory::ObservationType;
 
+/// The message of a commit or a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CommitMessage {
     pub title: String,
     /// The message after its subject, wrapped lines joined, trailers off.
     pub body: String,
     pub kind: ObservationType,
-    /// Nothing that anyone would look up later: a merge, a version number, "wip".
+    /// A merge, a version number, "wip": not worth remembering.
     pub routine: bool,
-    /// A pull request, which speaks of commits.
+    /// It is a pull request.
     pub request: bool,
 }
 
@@ -193,7 +194,7 @@ fn unwrapped(body: &str) -> String {
     lines.join("\n")
 }
 
-/// Subjects that say nothing a later reader would look for.
+/// Subjects that are not worth remembering.
 fn is_routine(title: &str) -> bool {
     let lower = title.to_lowercase();
     let starts = [

@@ -1,4 +1,4 @@
-//! A change to a file as lines taken out and lines put in, whichever tool made it.
+//! Changes of a file as removed and added lines, from any editing tool.
 
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 use serde_json::Value;
@@ -9,13 +9,13 @@ use super::text::head;
 /// Maximum hunks that are read of one change to a file.
 const DISTIL_HUNKS_MAX: usize = 64;
 
-/// Beyond this many cells, two texts are compared as wholes.
+/// Maximum cells of the comparison matrix; larger texts are compared as wholes.
 const DIFF_CELLS_MAX: usize = 40_000;
 
 /// Lines above a place that are kept to find out what it stands in.
 const ABOVE_LINES_MAX: usize = 400;
 
-/// One place of a change.
+/// One contiguous change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PatchHunk {
     /// Lines above the first changed one, nearest last: where the change is.
@@ -44,7 +44,7 @@ impl PatchedFile {
         self.hunks.iter().flat_map(|hunk| hunk.removed.iter().map(String::as_str))
     }
 
-    /// A whole text written to a file that was not there.
+    /// A new file.
     pub(super) fn written(path: &str, content: &str) -> Self {
         let added = lines(content);
         Self {
@@ -55,7 +55,7 @@ impl PatchedFile {
         }
     }
 
-    /// One text in place of another, with what stands above it where the file is known.
+    /// A replaced text, with the lines above it if the file is known.
     pub(super) fn replaced(path: &str, old: &str, new: &str, original: Option<&str>) -> Self {
         let mut hunks = diff(&lines(old), &lines(new));
         let before = original.and_then(|file| file.find(old).map(|at| &file[..at]));

@@ -1,4 +1,4 @@
-//! How many tests passed and failed, read from whatever ran them.
+//! Test counts from the output of common test runners.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ pub(super) fn read(output: &str) -> Option<TestCounts> {
     total
 }
 
-/// The words that a count cannot do without, found at once: most lines have none of them.
+/// Words of which every count has one; most lines have none and are skipped.
 static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let words = ["pass", "fail", "examples", "error", "tests run"];
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()

@@ -1,7 +1,7 @@
-//! Command lines, taken apart as far as it takes to know what was run.
+//! Parses command lines far enough to know which commands they run.
 //!
-//! Not a shell: nothing is expanded or executed. Quotes, heredocs and the operators between
-//! commands are understood; whatever else a line holds passes through as plain words.
+//! Quotes, heredocs and operators between commands are parsed; everything else is plain words. Nothing is
+//! expanded or executed.
 
 use super::text::{clip, head, one_line};
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
@@ -10,7 +10,7 @@ use crate::limits::DISTIL_TEXT_BYTES_MAX;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SimpleCommand {
     pub words: Vec<String>,
-    /// What a heredoc fed it.
+    /// The body of its heredoc.
     pub heredoc: Option<String>,
     /// The file that its output was written to.
     pub written: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct SimpleCommand {
     pub piped: bool,
 }
 
-/// Commands of one line beyond this are not looked at.
+/// Maximum commands of one line that are read.
 const COMMANDS_MAX: usize = 64;
 const WORDS_MAX: usize = 400;
 
@@ -277,7 +277,7 @@ impl SimpleCommand {
         self.bare().get(index).map_or("", String::as_str)
     }
 
-    /// As one would say it: the words, clipped, without the variables before them.
+    /// The words, clipped, without the variables before them.
     pub(super) fn line(&self) -> String {
         let shown = |word: &String| {
             if word.contains([' ', '\n', '\'']) || word.is_empty() {
@@ -291,7 +291,7 @@ impl SimpleCommand {
     }
 }
 
-/// How many words at the front only say how the rest is run.
+/// The number of leading words that are wrappers or variables.
 fn wrapper_words(words: &[String]) -> usize {
     let word = |index: usize| words.get(index).map_or("", String::as_str);
     let first = word(0);

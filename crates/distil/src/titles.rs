@@ -1,4 +1,4 @@
-//! Sentences as headlines: the lead-in off, one clause, short enough for an index line.
+//! Makes headlines of sentences: removes lead-ins and shortens them to one clause.
 
 use super::cues::{self, CueKind, Language};
 use super::text::{capitalised, clip, content_words};
@@ -6,10 +6,10 @@ use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 
 const SEPARATORS: &[char] = &[' ', ',', '.', ':', ';', '-', '–', '—', '!', '，', '。', '：', '！', '、'];
 
-/// What may stand before a colon without being part of the rule.
+/// Maximum characters of a preface before a colon.
 const PREFACE_CHARS_MAX: usize = 45;
 
-/// The sentence without what only leads into it: "Got it - ", "No, ", "And ".
+/// The sentence without its lead-in: "Got it - ", "No, ", "And ".
 pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
     let mut rest = text.trim();
     for _ in 0..4 {

@@ -8,12 +8,12 @@ use super::language::Language;
 use super::table::{CUES, CueKind, CueTable};
 use super::{de, en, es, fr, ja, ru, zh};
 
-/// What was found in one sentence.
+/// The cues of one sentence.
 #[derive(Clone, Debug)]
 pub(crate) struct CueMarks {
     counts: [u8; CUES],
     opening: u32,
-    /// Where each was found, in order.
+    /// Each cue with its position, in order.
     found: Vec<(usize, CueKind)>,
 }
 
@@ -26,7 +26,7 @@ impl CueMarks {
         self.count(cue) > 0
     }
 
-    /// How many phrases of one cue stand before the first of another; all of them if it has none.
+    /// The number of phrases of one cue before the first of another; all of them if there is none.
     pub(crate) fn before(&self, cue: CueKind, first_of: CueKind) -> usize {
         let end = self.found.iter().find(|(_, found)| *found == first_of);
         let end = end.map_or(usize::MAX, |(start, _)| *start);
@@ -98,7 +98,7 @@ fn scanner(language: Language) -> Option<&'static CueScanner> {
     SCANNERS[index].as_ref()
 }
 
-/// Lower-cased, character by character, so that every byte keeps its place.
+/// Lower case with the same byte positions.
 pub(super) fn fold(text: &str) -> String {
     let lower = |c: char| {
         let mut lowered = c.to_lowercase();

@@ -1,63 +1,63 @@
 //! The kinds of cues, and the form of a language's table of phrases.
 
-/// What a phrase is a sign of.
+/// What a phrase indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum CueKind {
-    /// It binds: must, never, always, exactly.
+    /// A rule: must, never, always.
     Rule,
-    /// It narrows: only, exactly, unless.
+    /// A restriction: only, exactly, unless.
     Limit,
-    /// It leans: should, wants, counts as.
+    /// A weak rule: should, wants, counts as.
     Should,
-    /// One thing over another: use, keep, instead of.
+    /// A choice: use, keep, instead of.
     Choice,
     Reason,
-    /// Somebody looked: measured, benchmark.
+    /// A measurement: measured, benchmark.
     Measure,
-    /// It replaces what held before.
+    /// A changed rule.
     Amend,
-    /// The agent is about to do something: "let me", "I'll start".
+    /// An announcement of the agent: "let me", "I'll start".
     Plan,
-    /// The agent offers something: "I'd", "my default would be".
+    /// An offer of the agent: "I'd", "my default would be".
     Propose,
     Hedge,
-    /// Politeness and praise, which say nothing.
+    /// Politeness and praise.
     Filler,
-    /// Something was found out: root cause, turns out.
+    /// A cause: root cause, turns out.
     Cause,
-    /// Work that is finished: fixed, added, renamed.
+    /// Finished work: fixed, added, renamed.
     Done,
     Next,
     Caveat,
     Tried,
-    /// It did not help.
+    /// A failed attempt.
     Fruitless,
-    /// It holds beyond this task: from now on, whenever.
+    /// Validity beyond this task: from now on, whenever.
     General,
-    /// It is about how work is done: commits, formatting, answers.
+    /// The way of working: commits, formatting, answers.
     Working,
-    /// It is the speaker's wish: I prefer, please.
+    /// A wish: I prefer, please.
     Personal,
-    /// Checks that went well: tests pass.
+    /// Successful checks: tests pass.
     Verified,
-    /// Something is wrong: broken, fails, complain.
+    /// A problem: broken, fails, complain.
     Problem,
-    /// Another subject starts here.
+    /// A change of subject.
     Topic,
-    /// At the start: no, careful, hold on.
+    /// An opening: no, careful, hold on.
     Disagree,
-    /// At the start: yes, right, ship it.
+    /// An opening: yes, right, ship it.
     Agree,
-    /// At the start: the agent has taken it in.
+    /// An opening: understood, got it.
     Ack,
-    /// At the start: what was settled is said again.
+    /// An opening: recap, settled.
     Recap,
-    /// At the start: somebody asks for work.
+    /// An opening that asks for work.
     Request,
-    /// At the start: and, but, so.
+    /// An opening: and, but, so.
     Connective,
-    /// The whole of it may be missing: a bare pronoun as subject.
+    /// An opening: a bare pronoun as subject.
     Pronoun,
 }
 
@@ -65,9 +65,9 @@ pub(super) const CUES: usize = CueKind::Pronoun as usize + 1;
 
 /// The phrases of one language.
 pub(super) struct CueTable {
-    /// Whether words are set apart by spaces.
+    /// Whether words are separated by spaces.
     pub spaced: bool,
     pub phrases: &'static [(CueKind, &'static [&'static str])],
-    /// Frequent small words by which the language is told from others.
+    /// Frequent small words by which the language is recognised.
     pub telltales: &'static [&'static str],
 }
