@@ -201,7 +201,9 @@ fn check_memories(memories: &SessionMemories) {
             assert!(lines.len() <= ACCOUNT_LINES_MAX);
         }
         for lines in [&account.done, &account.learned, &account.decided] {
-            lines.iter().for_each(|line| within(line, ACCOUNT_LINE_CHARS_MAX));
+            for line in lines {
+                within(line, ACCOUNT_LINE_CHARS_MAX);
+            }
         }
     }
     assert!(memories.open_items.len() <= OPEN_ITEMS_MAX);
@@ -323,7 +325,7 @@ fn own_vocabulary_names_the_memories() {
     .unwrap();
     let prompt = EpisodePrompt {
         number: 1,
-        text: "From now on always run the formatter `prettier` on all templates before you commit.".into(),
+        text: "Always run prettier before you commit, and never push to main without asking me.".into(),
         ..EpisodePrompt::default()
     };
     let episode = Episode { prompt: Some(prompt), finished: true, ..Episode::default() };
