@@ -1,6 +1,7 @@
 //! Restores a slash command from the wrapper in which the client records it.
 
-use super::{PromptClass, tags};
+use super::prompt_class::PromptClass;
+use super::tags;
 
 /// Client commands that send no prompt to the model, separated by spaces.
 const LOCAL_COMMANDS: &str = "add-dir agents bug clear color compact config context copy cost doctor \
