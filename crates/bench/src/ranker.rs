@@ -225,7 +225,8 @@ mod tests {
         let weights = fit(&examples, 200);
         assert!(weights[1] > 0.0 && weights[0] < weights[1], "{:?}", &weights[..2]);
         assert!(weights[2].abs() < f64::EPSILON, "a feature that never occurs stays zero");
-        assert_eq!(fit(&examples, 200), weights);
+        let again = fit(&examples, 200);
+        assert!(again.iter().zip(&weights).all(|(a, b)| a.to_bits() == b.to_bits()));
     }
 
     #[test]
@@ -233,6 +234,6 @@ mod tests {
         let ranked = RankedExamples(vec![(0.9, 2), (0.8, 0), (0.7, 1), (0.1, 0)]);
         assert!((ranked.auc(1) - 0.75).abs() < 1e-9);
         assert!((ranked.auc(2) - 1.0).abs() < 1e-9);
-        assert!((ranked.average_precision() - (1.0 + 2.0 / 3.0) / 2.0).abs() < 1e-9);
+        assert!((ranked.average_precision() - 5.0 / 6.0).abs() < 1e-9);
     }
 }
