@@ -16,6 +16,7 @@ mod hooks;
 mod http;
 mod idle;
 mod import;
+mod indexing;
 mod made_up;
 mod metrics;
 mod model;
@@ -53,6 +54,8 @@ enum BenchCommand {
     Idle(idle::Args),
     /// The worker under load: reads while hooks write
     Http(http::Args),
+    /// The vector index: rows per CPU second, before and after, with ONNX Runtime as the yardstick
+    Index(indexing::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
     /// Train the ranker of crates/distil and measure it with each project held out
@@ -75,6 +78,7 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Drain(args) => drain::run(&args),
         BenchCommand::Idle(args) => idle::run(&args),
         BenchCommand::Http(args) => http::run(&args),
+        BenchCommand::Index(args) => indexing::run(&args),
         BenchCommand::Embed(args) => embedding::run(&args),
         BenchCommand::Ranker(args) => ranker::run(&args),
         BenchCommand::Model(args) => model::run(&args),

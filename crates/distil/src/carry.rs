@@ -43,6 +43,8 @@ pub struct Carry {
     /// Rules of the user in this session, newest last.
     pub(super) rules: VecDeque<String>,
     pub(super) failures: VecDeque<OpenFailure>,
+    /// A file was edited or a commit was made in this session.
+    pub(super) worked: bool,
     /// Open todos and tasks by id.
     pub(super) tasks: BTreeMap<String, String>,
     /// The options that the agent's last message offered.

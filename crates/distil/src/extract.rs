@@ -164,25 +164,26 @@ fn settle(
     let at = episode.ended_at();
     let turn = TurnTexts { said, answered, at, files: &log.edited };
     let recapped = decisions::has_recap(&turn, carry);
+    let restated = decisions::is_restated(&turn, carry);
     let decided = decisions::decide(&turn, carry);
     carry.close_turn(answered, &decided);
     let worked = !log.edited.is_empty() || log.claims.iter().any(|claim| claim.kind == ClaimKind::Commit);
     let of_user =
         |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
     let stated = claims.iter().any(|claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice));
-    let confirmed = recapped && !carry.rules.is_empty() && !carry.options.is_empty();
-    if worked || !(stated || confirmed) {
+    carry.worked |= worked;
+    if worked || !(stated || ((recapped || restated) && !carry.worked)) {
         return;
     }
     for observation in decided {
-        let proposes = gates::is_commentary(&observation.title) || !gates::stands_alone(&observation.title);
-        if proposes {
+        if gates::is_commentary(&observation.title) || !gates::is_rule_title(&observation.title) {
             continue;
         }
         let words = content_words(&format!("{} {}", observation.title, observation.narrative));
         let told = |claim: &Claim| {
             let own = content_words(&claim.text);
-            of_user(claim) && shared(&own, &words) * 10 >= own.len() * 8
+            let voices = of_user(claim) || claim.source == TextSource::FinalMessage;
+            voices && claim.kind != ClaimKind::Open && shared(&own, &words) * 10 >= own.len() * 8
         };
         claims.retain(|claim| !told(claim));
         let source = if observation.origin == claude_mem_core::memory::Origin::User {
@@ -192,7 +193,7 @@ fn settle(
         };
         let mut claim = Claim::new(ClaimKind::Settled, source, observation.narrative.clone(), at)
             .titled(observation.title.clone());
-        claim.worth = 0.7;
+        claim.worth = if recapped && observation.narrative.contains("Agent: “") { 0.9 } else { 0.7 };
         claim.composed = Some(Box::new(observation));
         claims.push(claim);
     }

@@ -1,6 +1,7 @@
 //! The gates that a sentence passes before it becomes a claim: it is an act of its kind, and it stands alone.
 
 use crate::cues::{CueKind, CueMarks, Language};
+use crate::decisions::rules_on_it;
 use crate::speech::MarkedSentence;
 use crate::text::{content_words, is_name};
 
@@ -61,10 +62,20 @@ pub(crate) fn stands_alone(text: &str) -> bool {
     names_something(text) || words >= 7
 }
 
+/// Whether the title of a settled decision says what it is about. It may be shorter than a sentence that has
+/// to stand alone, because its narrative quotes both voices.
+pub(crate) fn is_rule_title(text: &str) -> bool {
+    let words = content_words(text).len();
+    !DANGLING.contains(&first_word(text).as_str())
+        && !text.ends_with(':')
+        && !is_half_clause(text)
+        && (words >= 5 || (words >= 2 && names_something(text)))
+}
+
 /// Whether it names something concrete: code, a number, a proper noun after its first word.
 pub(crate) fn names_something(text: &str) -> bool {
-    text.contains('`')
-        || text.split_whitespace().any(is_name)
+    text.contains(['`', '“', '"'])
+        || text.split_whitespace().any(|word| is_name(word) || (word.len() > 2 && word.starts_with('\'')))
         || text.split_whitespace().skip(1).any(|word| {
             let core = word.trim_matches(|c: char| !c.is_alphanumeric());
             core.chars().any(|c| c.is_ascii_digit())
@@ -153,7 +164,8 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
     let polite = ["can you", "can we", "could you", "could we", "please", "would you", "will you"]
         .iter()
         .any(|start| text.to_lowercase().starts_with(start));
-    let lasting = lasting && (!polite || has_lasting_time(text));
+    let complains = marks.has(CueKind::Problem) && !rules_on_it(statement);
+    let lasting = lasting && !complains && (!polite || has_lasting_time(text));
     if lasting
         && !marks.has(CueKind::Hedge)
         && worth >= if order { 0.45 } else { 0.3 }
@@ -170,7 +182,7 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
     let personal = [" i ", " i'm ", " i've ", " my ", " me "]
         .iter()
         .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
-    let states = names_something(text) && has_verb(text) && !personal && !order;
+    let states = names_something(text) && has_verb(text) && !personal && !order && !complains;
     if worth >= 0.65 && states && is_understood(text, marks) && !marks.has(CueKind::Hedge) {
         return UserAct::Fact;
     }

@@ -112,3 +112,17 @@ pub fn account(summary: &SummaryRow, heading: &str, field_chars: usize, zone: &T
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompt_that_is_not_the_users_is_marked() {
+        for (origin, want) in
+            [(Origin::User, "prompt"), (Origin::Agent, "plan"), (Origin::Tool, "prompt[tool]")]
+        {
+            assert_eq!(mark(RowKind::Prompt, "", origin), want);
+        }
+    }
+}

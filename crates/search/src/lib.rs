@@ -25,6 +25,7 @@ mod items;
 mod lexer;
 mod lexical;
 pub mod names;
+mod parallel_encoder;
 pub mod passages;
 mod postings;
 mod prefix;
@@ -48,6 +49,7 @@ mod verify;
 
 pub use encoder::TextEncoder;
 pub use engine::SearchEngine;
+pub use parallel_encoder::ParallelEncoder;
 pub use query::SearchQuery;
 pub use rank::{ScoreParts, SearchHit};
 pub use ranking_config::RankingConfig;

@@ -16,6 +16,8 @@ pub(crate) enum BenchTarget {
     Drain(BenchArgs),
     /// The idle worker: memory and CPU
     Idle(BenchArgs),
+    /// The vector index: rows per CPU second, before and after, with ONNX Runtime as the yardstick
+    Index(BenchArgs),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(BenchArgs),
     /// The HTTP API under load: reads while hooks write
@@ -47,6 +49,7 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
     match bench {
         BenchTarget::Drain(args) => run_bench("drain", args),
         BenchTarget::Idle(args) => run_bench_on_dist("idle", args),
+        BenchTarget::Index(args) => run_bench("index", args),
         BenchTarget::Embed(args) => run_bench("embed", args),
         BenchTarget::Import(args) => run_bench("import", args),
         BenchTarget::Hooks(args) => run_bench_on_dist("hooks", args),

@@ -83,7 +83,9 @@ fn classify_start(start: &str) -> Option<PromptClass> {
     match tags::leading_tag(start)? {
         "task-notification" => Some(PromptClass::Notification(TaskNotification::parse(start))),
         "teammate-message" => Some(PromptClass::Teammate(TeammateMessage::parse(start))),
-        "command-name" | "command-message" => Some(slash_command::classify_command(start)),
+        "command-name" | "command-message" => {
+            Some(slash_command::restore_command(start).map_or(PromptClass::ClientText, PromptClass::User))
+        }
         _ => None,
     }
 }

@@ -147,7 +147,17 @@ fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
 fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     if let Some(composed) = &lead.composed {
-        return Some((**composed).clone());
+        let mut made = (**composed).clone();
+        // Reasons that the user gave and the recap leaves out.
+        let earlier = frame.leads.iter().skip(1).filter(|earlier| earlier.source.is_user());
+        let told = content_words(&format!("{} {}", made.narrative, made.facts.join(" ")));
+        for earlier in earlier {
+            let sentences =
+                earlier.composed.as_ref().map_or_else(|| vec![earlier.text.clone()], |c| c.facts.clone());
+            let new = |text: &String| overlap(&content_words(text), &told) < SAME_SENTENCE;
+            made.facts.extend(sentences.into_iter().filter(new));
+        }
+        return Some(made);
     }
     let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
     let kind =

@@ -41,6 +41,10 @@ pub(super) struct ClaimFrame<'c> {
 const FINDING_WORTH_MIN: f32 = 0.52;
 /// A sentence said before a commit belongs to it if it fits this well.
 const COMMIT_AFFINITY_MIN: f32 = 0.2;
+/// A settled claim of this worth is a recap.
+const RECAP_WORTH: f32 = 0.85;
+/// The share of an earlier decision's words that a recap must repeat.
+const RECAP_OVERLAP: f32 = 0.4;
 /// Work without a commit needs a sentence this likely to be worth remembering.
 const STRONG_WORTH_MIN: f32 = 0.45;
 /// Two findings that share this much are one.
@@ -250,6 +254,10 @@ impl<'c> FrameBuilder<'c> {
     }
 
     fn decision(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        if claim.kind == ClaimKind::Settled && claim.worth >= RECAP_WORTH {
+            self.recap(episode, claim);
+            return;
+        }
         // Answers of one question tool call, or of calls in a row, are one decision.
         if claim.source == TextSource::Answer
             && let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind == FrameKind::Decision)
@@ -261,6 +269,32 @@ impl<'c> FrameBuilder<'c> {
             return;
         }
         self.push_single(FrameKind::Decision, episode, claim);
+    }
+
+    /// A recap says again what earlier turns settled: they become one decision.
+    fn recap(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        let mut frame = ClaimFrame::new(FrameKind::Decision, episode, claim.at);
+        frame.leads.push(claim);
+        let words = content_words(&format!("{} {}", claim.title, claim.text));
+        let same = |known: &ClaimFrame<'_>| {
+            let lead = known.leads.first();
+            let talk = matches!(known.kind, FrameKind::Decision | FrameKind::Finding);
+            let answered = lead.is_some_and(|lead| lead.source == TextSource::Answer);
+            let own: BTreeSet<String> = known
+                .leads
+                .iter()
+                .chain(&known.details)
+                .flat_map(|claim| content_words(&claim.text))
+                .collect();
+            talk && !answered && overlap(&own, &words) >= RECAP_OVERLAP
+        };
+        let (settled, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.frames).into_iter().partition(same);
+        self.frames = others;
+        for known in settled {
+            frame.absorb(known);
+        }
+        self.frames.push(frame);
     }
 
     fn memory_line(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {

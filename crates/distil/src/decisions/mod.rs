@@ -71,11 +71,72 @@ pub(super) fn decide(turn: &TurnTexts<'_>, carry: &mut Carry) -> Vec<NewObservat
     made
 }
 
-/// Whether the agent says again, at length, what the user laid down in this session.
+/// Openings by which an agent says again what was settled.
+const RECAP_OPENINGS: &[&str] = &[
+    "amended",
+    "updated rule",
+    "updated policy",
+    "to be explicit",
+    "so the contract",
+    "so the rule",
+    "the rule",
+    "recap",
+    "to recap",
+    "quick recap",
+    "final recap",
+    "understood",
+    "settled",
+    "agreed",
+    "got it",
+    "noted",
+    "locked in",
+    "confirmed",
+    "to confirm",
+    "final rule",
+    "final policy",
+    "restating",
+    "decision",
+    "decided",
+    "verstanden",
+    "zusammengefasst",
+    "vereinbart",
+    "entendido",
+    "acordado",
+    "compris",
+    "convenu",
+    "récapitulatif",
+    "了解",
+    "明白",
+    "总结",
+    "承知",
+    "понял",
+    "итог",
+    "решено",
+];
+
+/// Whether the agent says again, at length, what the user laid down in this session: "Recap of …: …",
+/// "Understood: …".
 pub(super) fn has_recap(turn: &TurnTexts<'_>, carry: &Carry) -> bool {
+    let answers = carry.last_words.spoke;
+    answers && turn.answered.own().any(|statement| is_recap(&statement.text))
+}
+
+/// Whether the agent says again what the user's reply to it settled.
+pub(super) fn is_restated(turn: &TurnTexts<'_>, carry: &Carry) -> bool {
     let reply = ReplyKind::read(turn.said, &carry.last_words);
-    let recaps = restated::find(turn, reply).iter().any(|restated| restated.recap);
-    recaps && (!carry.rules.is_empty() || reply != ReplyKind::Opens)
+    let replies = matches!(reply, ReplyKind::Corrects | ReplyKind::Answers | ReplyKind::Extends);
+    replies && !restated::find(turn, reply).is_empty()
+}
+
+fn is_recap(text: &str) -> bool {
+    let lower = text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let Some(opening) = RECAP_OPENINGS.iter().find(|opening| lower.starts_with(**opening)) else {
+        return false;
+    };
+    let head: String = lower.chars().skip(opening.chars().count()).take(70).collect();
+    let marked =
+        head.contains([':', '：']) || head.contains(" - ") || head.contains(" — ") || head.contains(',');
+    marked && crate::text::content_words(text).len() >= 6
 }
 
 fn on_topic(
@@ -131,7 +192,7 @@ fn settles(topic: &[&MarkedSentence], reply: ReplyKind) -> bool {
 /// Whether a sentence that names a problem lays down what to do about it: "never log error
 /// payloads", "we must never return duplicates", "round up, always, because auditors complained".
 /// "It always fails" does not.
-fn rules_on_it(s: &MarkedSentence) -> bool {
+pub(crate) fn rules_on_it(s: &MarkedSentence) -> bool {
     let rules = s.marks.before(CueKind::Rule, CueKind::Problem);
     let with_reason = s.marks.before(CueKind::Reason, CueKind::Problem) > 0;
     s.marks.opens(CueKind::Rule) || rules >= 2 || (rules == 1 && with_reason)
