@@ -1,4 +1,4 @@
-//! Which kind of work a sentence speaks of, by its verbs.
+//! The kind of work that a sentence describes, by its verbs.
 
 use claude_mem_core::memory::ObservationType;
 
@@ -152,7 +152,7 @@ pub(super) fn by_verb(text: &str) -> Option<ObservationType> {
     unspaced(&lower)
 }
 
-/// Scripts without spaces: the verb stands inside the run.
+/// The same for scripts without spaces.
 fn unspaced(lower: &str) -> Option<ObservationType> {
     let holds = |words: &[&str]| {
         words.iter().any(|word| {

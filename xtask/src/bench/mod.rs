@@ -28,6 +28,8 @@ pub(crate) enum BenchTarget {
     Page(page::Args),
     /// Import of old transcripts: speed and memory use
     Import(BenchArgs),
+    /// The ranker of crates/distil: trains it on labelled sentences, each project held out once
+    Ranker(BenchArgs),
     /// Retrieval quality on data sets converted to our rows
     Retrieval(BenchArgs),
     /// Search latency: each method, warm and in a fresh process, at several sizes
@@ -53,6 +55,7 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
         BenchTarget::Hooks(args) => run_bench_on_dist("hooks", args),
         BenchTarget::Http(args) => run_bench_on_dist("http", args),
         BenchTarget::Page(args) => page::run(args),
+        BenchTarget::Ranker(args) => run_bench("ranker", args),
         BenchTarget::Retrieval(args) => run_bench("retrieval", args),
         BenchTarget::Search(args) => run_bench_on_dist("search", args),
     }

@@ -8,7 +8,7 @@ use claude_mem_core::source::TextSource;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::text::{clip, content_words, full_stop, overlap};
 
-use super::frames::{Frame, FrameKind};
+use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
 
 /// Lines of each list of an account.
@@ -21,7 +21,7 @@ const FILES_MAX: usize = 40;
 /// Writes the account of the episodes, which are in order. `None` if nothing happened.
 pub(super) fn write_account(
     episodes: &[&EpisodeClaims],
-    frames: &[Frame<'_>],
+    frames: &[ClaimFrame<'_>],
     open_items: &[NewOpenItem],
 ) -> Option<SessionAccount> {
     let claims: Vec<&Claim> = episodes.iter().flat_map(|episode| &episode.claims).collect();
