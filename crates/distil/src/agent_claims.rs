@@ -16,7 +16,7 @@ use crate::titles::without_speaker;
 /// Sentences below this are not kept as claims.
 pub(crate) const CLAIM_WORTH_MIN: f32 = 0.35;
 /// A sentence of a short message during the turn must be a cause, and at least this likely.
-const INTURN_WORTH_MIN: f32 = 0.45;
+const INTURN_WORTH_MIN: f32 = 0.35;
 /// What a sentence is given where there is no ranker: enough only if cues say what it is.
 const UNRANKED_WORTH: f32 = 0.5;
 /// From this score on a message is a report.
@@ -126,7 +126,27 @@ fn sentence_kind(
     };
     // Without a ranker only what cues name is kept.
     let known = language == Language::English || kind != ClaimKind::Fact;
-    known.then_some((kind, worth))
+    let guess = kind == ClaimKind::Fact && is_guess(text);
+    // A cause that says so is worth keeping, whatever else the sentence looks like.
+    let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };
+    (known && !guess).then_some((kind, worth))
+}
+
+fn is_labelled_cause(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["root cause", "cause:", "the cause", "caused by", "turns out", "fails because", "failed because"]
+        .iter()
+        .any(|label| lower.contains(label))
+}
+
+/// A guess that nothing has confirmed yet.
+fn is_guess(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["it might ", "maybe ", "perhaps ", "my guess", "my primary suspect", "could be that"]
+        .iter()
+        .any(|start| lower.starts_with(start))
+        || lower.contains(" might be ")
+        || lower.contains("primary suspect")
 }
 
 fn starts_with_file(text: &str) -> bool {
@@ -155,7 +175,7 @@ fn starts_with_work(text: &str) -> bool {
 /// Phrases that name a cause, rather than a plain "because".
 #[rustfmt::skip]
 const CAUSES: &[&str] = &[
-    "root cause", "real issue", "actual issue", "real problem", "actual problem", "turns out", "turned out",
+    "cause: ", "root cause", "real issue", "actual issue", "real problem", "actual problem", "turns out", "turned out",
     "caused by", "the culprit", "fails because", "failed because", "failing because", "was failing",
     "the cause", "the bug is", "the bug was", "the issue is", "the issue was", "the problem is",
     "the problem was", "traced to", "stems from", "is why", "was why", "happens when", "happens because",
@@ -179,7 +199,7 @@ const REMAINS: &[&str] = &[
     "not yet", "still needs", "still need", "still to do", "still to be", "remaining", "remains to", "todo:",
     "deferred", "left to do", "left undone", "not fixed", "not implemented yet", "follow-up", "known issue",
     "out of scope for", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
-    "noch nicht", "steht noch aus", "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
+    "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成", "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
 ];
 
 /// Offers and questions to the user, which open nothing.
@@ -223,6 +243,7 @@ fn is_open(sentence: &TextSentence, statement: &MarkedSentence, section: &cues::
     .any(|title| heading.contains(title));
     let listed = matches!(sentence.block, TextBlock::Item) && headed && !heading.ends_with('?');
     let says = REMAINS.iter().any(|phrase| lower.contains(phrase));
+    let says = says || lower.starts_with("next: ") || lower.starts_with("next step: ");
     let past = content_words(&sentence.text).len() > 40;
     (listed || (says && !section.has(CueKind::Done))) && !past
 }

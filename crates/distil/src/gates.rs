@@ -46,7 +46,7 @@ pub(crate) fn has_verb(text: &str) -> bool {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_lowercase();
         VERBS.contains(&word.as_str()) || (word.len() > 4 && word.ends_with("ed"))
     };
-    !text.is_ascii() && text.chars().any(|c| c as u32 > 0x370) || text.split_whitespace().any(verb)
+    Language::detect(text) != Language::English || text.split_whitespace().any(verb)
 }
 
 /// Whether a reader who did not see the session understands what the sentence is about.
@@ -166,11 +166,15 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
         .any(|start| text.to_lowercase().starts_with(start));
     let complains = marks.has(CueKind::Problem) && !rules_on_it(statement);
     let lasting = lasting && !complains && (!polite || has_lasting_time(text));
-    if lasting
-        && !marks.has(CueKind::Hedge)
-        && worth >= if order { 0.45 } else { 0.3 }
-        && is_understood(text, marks)
-    {
+    // "From now on …" and "Never …" say themselves that they last.
+    let first = first_word(text);
+    let strong = !order && (has_lasting_time(text) || matches!(first.as_str(), "never" | "always"));
+    let least = match (strong, order) {
+        (true, _) => 0.05,
+        (false, true) => 0.45,
+        (false, false) => 0.3,
+    };
+    if lasting && !marks.has(CueKind::Hedge) && worth >= least && is_understood(text, marks) {
         return UserAct::Rule;
     }
     if order && !marks.has(CueKind::Reason) && !text.contains("instead") {
@@ -183,7 +187,10 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
         .iter()
         .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
     let states = names_something(text) && has_verb(text) && !personal && !order && !complains;
-    if worth >= 0.65 && states && is_understood(text, marks) && !marks.has(CueKind::Hedge) {
+    // "Staging is at `…`": an address, a version or a name makes a plain statement a fact.
+    let concrete = text.contains('`') || text.contains("://") || text.split_whitespace().any(is_name);
+    let least = if concrete { 0.45 } else { 0.65 };
+    if worth >= least && states && is_understood(text, marks) && !marks.has(CueKind::Hedge) {
         return UserAct::Fact;
     }
     UserAct::Nothing

@@ -137,7 +137,9 @@ const REFACTOR: &[&str] = &[
 
 /// The kind of work that the first such verb names.
 pub(super) fn by_verb(text: &str) -> Option<ObservationType> {
-    let lower = text.to_lowercase();
+    // Names from code are no verbs: `create_shipment`.
+    let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+    let lower = prose.to_lowercase();
     for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(14) {
         if FIX.contains(&word) {
             return Some(ObservationType::BUGFIX);

@@ -195,7 +195,10 @@ fn join(app: &App, screen: &mut Screen, directory: &Path, dry_run: bool, yes: bo
 }
 
 /// The project of this directory, if it has no other directories.
-fn own_project(read: &StoreReader<'_>, keys: &[String]) -> Result<Option<claude_mem_core::ids::ProjectId>, claude_mem_store::StoreError> {
+fn own_project(
+    read: &StoreReader<'_>,
+    keys: &[String],
+) -> Result<Option<claude_mem_core::ids::ProjectId>, claude_mem_store::StoreError> {
     let Some(own) = read.project_by_keys(keys)? else {
         return Ok(None);
     };

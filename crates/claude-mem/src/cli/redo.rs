@@ -10,8 +10,8 @@ use super::{UsageError, import, project};
 use crate::cli::format;
 use crate::cli::output::{QUIET, Screen};
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_transfer::import::SourceTrust;
 use claude_mem_transfer::import::ImportReport;
+use claude_mem_transfer::import::SourceTrust;
 use claude_mem_transfer::import::transcripts::{RedoRequest, RedoSummary, redo_sessions};
 
 /// Make the memories of past sessions anew, from their transcripts

@@ -96,7 +96,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     for claim in &frame.details {
         let bonus = match claim.kind {
             ClaimKind::Cause => 0.25,
-            ClaimKind::DeadEnd | ClaimKind::Decision => 0.1,
+            ClaimKind::DeadEnd => 0.25,
+            ClaimKind::Decision => 0.1,
             _ => 0.0,
         };
         let planned = claim.source == claude_mem_core::source::TextSource::Plan;

@@ -31,6 +31,15 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     })
 }
 
+/// What a change did, for the account: its title, unless that is a cause.
+pub(super) fn done_title(frame: &ClaimFrame<'_>) -> Option<String> {
+    if frame.leads.iter().any(|lead| !lead.title.is_empty()) {
+        return work_title(frame);
+    }
+    let done = best(frame, |claim| claim.kind == ClaimKind::Done && is_title(claim));
+    request_title(frame.request).or_else(|| done.map(|claim| sentence_title(&claim.text)))
+}
+
 /// The title of a finding: its best sentence that stands alone, a cause first.
 pub(super) fn finding_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let cause = best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim) && claim.worth >= 0.6);
@@ -48,6 +57,9 @@ pub(super) fn best<'c>(frame: &ClaimFrame<'c>, fits: impl Fn(&Claim) -> bool) ->
 }
 
 fn is_title(claim: &Claim) -> bool {
+    if matches!(claim.kind, ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
+        return false;
+    }
     let title = sentence_title(&claim.text);
     let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
     gates::stands_alone(&claim.text)
@@ -70,6 +82,7 @@ fn is_labelled(title: &str) -> bool {
 /// Labels in front of a cause.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
+    "root cause found: ", "cause found: ", "found the cause: ", "found it: ", "ursache: ", "causa: ", "cause : ",
     "root cause: ", "the root cause: ", "root cause — ", "cause: ", "fix: ", "fixed: ", "problem: ", "issue: ",
     "the issue: ", "the problem: ", "the fix: ", "note: ", "important: ", "result: ", "solution: ", "finding: ",
     "key insight: ", "key finding: ", "bottom line: ", "short answer: ", "tl;dr: ", "summary: ", "done: ",

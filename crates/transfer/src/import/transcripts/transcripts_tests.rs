@@ -495,7 +495,12 @@ fn forgotten_rows_are_not_imported_again() {
 
 fn redo(scratch: &TranscriptImportFixture, store: &mut Store, data: &DataDir) -> (ImportReport, RedoSummary) {
     let settings = HookSettings::from_settings(scratch.settings.clone(), false);
-    let around = ImportContext { settings: &settings, home: "/home/user", client_dir: Path::new("/nowhere"), trust: crate::import::SourceTrust::Own };
+    let around = ImportContext {
+        settings: &settings,
+        home: "/home/user",
+        client_dir: Path::new("/nowhere"),
+        trust: crate::import::SourceTrust::Own,
+    };
     let wanted =
         RedoRequest { project: None, session: None, data, vocabulary: &Vocabulary::default(), now: NOW };
     redo_sessions(store, around, &wanted, &mut NoProgress).unwrap()
