@@ -95,7 +95,7 @@ function field(item) {
       box,
       h('div', { class: 'setting-about' },
         h('label', { for: id, class: 'setting-name' }, called(item.key)),
-        h('p', { class: 'help', id: `${id}-help` }, coded(item.help), item.restart && ' Holds from the worker’s next start.'),
+        h('p', { class: 'help', id: `${id}-help` }, coded(item.help), item.restart && coded(' Restart required: `claude-mem worker restart`.')),
         h('p', { class: 'meta' }, h('code', {}, item.key), h('span', {}, SOURCES[item.source]), range(item), reset)),
       h('div', { class: 'setting-control' }, control(item, id, save), problem),
     );

@@ -8,7 +8,7 @@ import { Stage, visit } from './stage.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'next', 'settings'];
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 
 before(async () => {
   stage.history(200);

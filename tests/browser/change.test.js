@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { card, discard, picture, Stage, until } from './stage.js';
 
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 let page;
 let row;
 

@@ -298,7 +298,7 @@ const engines = { firefox: Firefox, webkit: WebKit, chromium: Chromium };
 const [rows, cache, only] = process.argv.slice(2);
 const chosen = only ? [only] : Object.keys(engines);
 for (const name of chosen) {
-  const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+  const stage = new Stage({ vectors: false });
   const engine = new engines[name]();
   try {
     stage.history(Number(rows), cache || undefined);

@@ -7,7 +7,7 @@ import { PATIENCE_MS, picture, shown, Stage, until, visit } from './stage.js';
 
 const MANY = 150;
 const NOW = 1_794_700_800_000;
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 const all = payloads(MANY);
 
 /** Every text of every row is the payload. */

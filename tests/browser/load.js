@@ -8,7 +8,7 @@ import { measured, median, Stage } from './stage.js';
 
 const VISITS = 15;
 const rows = Number(process.argv[2] ?? 100_000);
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 
 /** Lets the browser report when the first memory, or the one line, is painted. The page is not queried
  *  before that, because queries would be measured too. */

@@ -8,7 +8,7 @@ const ROWS = 10_000;
 /** A window's worth above and below, and the pages that these are part of. */
 const CARDS_MAX = 400;
 
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 before(() => {
   stage.history(ROWS);
   stage.start();

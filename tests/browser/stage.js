@@ -23,14 +23,16 @@ const SLOWDOWN = Number(process.env.CLAUDE_MEM_TEST_SLOWDOWN ?? 1);
 const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
 export class Stage {
-  constructor(env = {}) {
+  /** `settings` go into the settings file. */
+  constructor(settings = {}) {
     this.root = mkdtempSync(join(tmpdir(), 'claude-mem-browser-'));
     this.home = join(this.root, 'home');
     this.data = join(this.home, '.claude-mem');
     this.project = join(this.root, 'harbour');
     for (const folder of [this.data, join(this.project, '.git')]) mkdirSync(folder, { recursive: true });
     writeFileSync(join(this.project, '.git/HEAD'), 'ref: refs/heads/main\n');
-    this.env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.home, CLAUDE_MEM_DATA_DIR: this.data, LANG: 'C.UTF-8', TZ: 'UTC', CLAUDE_MEM_WORKER: 'manual', ...env };
+    this.env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.home, CLAUDE_MEM_DATA_DIR: this.data, LANG: 'C.UTF-8', TZ: 'UTC', CLAUDE_MEM_WORKER: 'manual' };
+    if (Object.keys(settings).length > 0) writeFileSync(join(this.data, 'settings.json'), JSON.stringify(settings));
     // Ends the worker even if the test is aborted.
     this.last = () => this.end();
     process.once('exit', this.last);
@@ -76,7 +78,7 @@ export class Stage {
   import(document) {
     const file = join(this.root, 'import.json');
     writeFileSync(file, JSON.stringify(document));
-    this.mem(['import', 'json', file]);
+    this.mem(['import', 'json', file, '--trust']);
   }
 
   start() {

@@ -6,7 +6,7 @@ import { becomes, card, Stage, visit } from './stage.js';
 
 /** A browser gives one address six connections. */
 const TABS = 8;
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 before(async () => {
   stage.start();
   await stage.turn('Ring the bell');

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { becomes, card, failing, focused, Stage, visit } from './stage.js';
 
 const ROWS = 90;
-const stage = new Stage({ CLAUDE_MEM_VECTORS: 'off' });
+const stage = new Stage({ vectors: false });
 let page;
 
 before(async () => {

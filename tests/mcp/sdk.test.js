@@ -35,11 +35,11 @@ after(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test('the workflow stands in the instructions and six tools are listed', async () => {
+test('the workflow stands in the instructions and seven tools are listed', async () => {
   assert.match(client.getInstructions(), /search/);
   const { tools } = await client.listTools();
   const names = tools.map((tool) => tool.name);
-  assert.deepEqual(names, ['__IMPORTANT', 'search', 'timeline', 'get_observations', 'save_memory', 'forget']);
+  assert.deepEqual(names, ['__IMPORTANT', 'search', 'timeline', 'get_observations', 'save_memory', 'forget', 'open_items']);
   for (const tool of tools) assert.equal(tool.inputSchema.type, 'object');
 });
 

@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask install`, `test`, `bench`, `engines`, `faults`, `model`, `unicode`.
+//! Developer commands: `cargo xtask install`, `package`, `test`, `bench`, `engines`, `faults`, `model`, `unicode`.
 //!
 //! One file or folder per command, each with its `Args` and a `run` function; [`XtaskCommand`] selects one.
 
@@ -12,6 +12,7 @@ mod cargo;
 mod engines;
 mod faults;
 mod install;
+mod package;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,7 @@ struct XtaskCli {
 #[derive(Debug, Subcommand)]
 enum XtaskCommand {
     Install(install::Args),
+    Package(package::Args),
     Test(test::Args),
     /// Measure a part of the program
     #[command(subcommand)]
@@ -41,6 +43,7 @@ enum XtaskCommand {
 fn main() -> anyhow::Result<()> {
     match XtaskCli::parse().command {
         XtaskCommand::Install(args) => install::run(&args),
+        XtaskCommand::Package(args) => package::run(&args),
         XtaskCommand::Test(args) => test::run(&args),
         XtaskCommand::Bench(bench) => bench::run(&bench),
         XtaskCommand::Engines(args) => engines::run(&args),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
-use embed::EmbeddingModel;
+use embed::{EmbeddingModel, InstructionSet};
 use serde::Deserialize;
 
 use crate::usage::{cpu_ms, resident_mb};
@@ -58,7 +58,7 @@ fn load(args: &Args) -> anyhow::Result<EmbeddingModel> {
         Some(path) => EmbeddingModel::from_bytes(std::fs::read(path)?)?,
         None => EmbeddingModel::built_in().clone(),
     };
-    Ok(if args.portable { model.portable() } else { model })
+    Ok(if args.portable { model.limited_to(InstructionSet::Baseline) } else { model })
 }
 
 /// The first query of a process faults in the pages of the weights, so it is measured in separate
@@ -139,7 +139,7 @@ struct ReferenceVector {
     vector: Vec<f64>,
 }
 
-fn print_distance(model: &EmbeddingModel, path: &Path) -> anyhow::Result<()> {
+pub(crate) fn print_distance(model: &EmbeddingModel, path: &Path) -> anyhow::Result<()> {
     let lines = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut cosines = Vec::new();
     for line in lines.lines() {
@@ -163,7 +163,7 @@ fn cosine(ours: &[f32], theirs: &[f64]) -> f64 {
     dot / (ours * theirs)
 }
 
-fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

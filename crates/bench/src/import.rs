@@ -76,7 +76,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     data.create()?;
     let mut store = Store::open(&data.db())?;
     let settings = HookSettings::from_settings(Settings::default(), false);
-    let around = ImportContext { settings: &settings, home: "/home/user", client_dir: dir.path() };
+    let trust = claude_mem_transfer::import::SourceTrust::Own;
+    let around = ImportContext { settings: &settings, home: "/home/user", client_dir: dir.path(), trust };
     let wanted = TranscriptImportRequest {
         path: tree,
         since: None,

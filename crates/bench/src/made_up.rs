@@ -75,7 +75,9 @@ fn synthesize_vectors(
     for row in &owed {
         let Some(text) = row.text else { continue };
         let parts = subdocuments(&store.read(), RowId::new(row.kind, row.row_id))?.len();
-        let made_up = (0..parts).map(|_| with_noise(&pool[rng.below(pool.len())], rng));
+        // One vector more for the whole, unless there is only one part.
+        let vectors = if parts > 1 { parts + 1 } else { parts };
+        let made_up = (0..vectors).map(|_| with_noise(&pool[rng.below(pool.len())], rng));
         put.push(row_vectors(row, &text, made_up));
     }
     vectors.apply_changes(&put, &[])?;

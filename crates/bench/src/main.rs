@@ -1,5 +1,5 @@
 //! Benchmarks of claude-mem: each [`BenchCommand`] measures one table of the documentation. Two more
-//! generate the files of the encoder, because this crate links it anyway.
+//! generate the files of the encoder, because this crate links it anyway, and one trains the ranker.
 
 #![allow(
     clippy::disallowed_methods,
@@ -16,9 +16,11 @@ mod hooks;
 mod http;
 mod idle;
 mod import;
+mod indexing;
 mod made_up;
 mod metrics;
 mod model;
+mod ranker;
 mod retrieval;
 mod searching;
 mod spawn;
@@ -52,8 +54,12 @@ enum BenchCommand {
     Idle(idle::Args),
     /// The worker under load: reads while hooks write
     Http(http::Args),
+    /// The vector index: rows per CPU second, before and after, with ONNX Runtime as the yardstick
+    Index(indexing::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
+    /// Train the ranker of crates/distil and measure it with each project held out
+    Ranker(ranker::Args),
     /// Generate the weights file of crates/embed from the published model
     Model(model::Args),
     /// Generate the Unicode table of the tokenizer in crates/embed
@@ -72,7 +78,9 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Drain(args) => drain::run(&args),
         BenchCommand::Idle(args) => idle::run(&args),
         BenchCommand::Http(args) => http::run(&args),
+        BenchCommand::Index(args) => indexing::run(&args),
         BenchCommand::Embed(args) => embedding::run(&args),
+        BenchCommand::Ranker(args) => ranker::run(&args),
         BenchCommand::Model(args) => model::run(&args),
         BenchCommand::Unicode(args) => unicode::run(&args),
         BenchCommand::Corpus(args) => corpus::run(&args),

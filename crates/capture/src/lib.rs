@@ -20,6 +20,8 @@ mod limits;
 pub mod normalize;
 pub mod payload;
 pub mod privacy_marks;
+mod private_word_mask;
+pub mod project_claim;
 pub mod prompt_source;
 pub mod sanitize;
 pub mod scan;

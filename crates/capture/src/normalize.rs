@@ -9,21 +9,22 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::payload;
 use crate::payload::{ClientPayload, PayloadHeader};
+use crate::private_word_mask::mask_private_words;
 use crate::prompt_source::{self, ClassifiedPrompt, PromptClass, PromptPrivacy};
 use crate::transcript;
-use crate::{sanitize, transcript_tail, truncate};
+use crate::truncate::{ToolCallTruncator, TruncatedValue};
+use crate::{sanitize, transcript_tail};
 use claude_mem_core::agents::{CodingAgent, HookEventKind};
 use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use claude_mem_core::source::TextSource;
-use claude_mem_redact::HeadTailLimit;
+use claude_mem_redact::{HeadTailLimit, PrivateWords};
 
 /// One hook call as far as it could be decoded.
 #[derive(Debug)]
@@ -86,8 +87,24 @@ impl DecodedHookCall<'_> {
         self.payload.map_or([None; 3], |wire| [wire.tool_input, wire.tool_response, wire.error])
     }
 
+    /// The whole prompt, with its private blocks; never to be stored.
+    pub fn raw_prompt(&self) -> Option<std::borrow::Cow<'_, str>> {
+        self.text_field(|wire| wire.prompt)
+    }
+
     /// Builds the event to capture. `None` if nothing of this call may be captured.
     pub fn normalize(
+        &self,
+        silence: TurnSuppression,
+        project: Option<ProjectHint>,
+        private_words: &PrivateWords,
+    ) -> Option<NormalizedEvent> {
+        let mut normalized = self.normalize_body(silence, project)?;
+        mask_private_words(&mut normalized.event.body, private_words);
+        Some(normalized)
+    }
+
+    fn normalize_body(
         &self,
         silence: TurnSuppression,
         project: Option<ProjectHint>,
@@ -178,21 +195,21 @@ impl DecodedHookCall<'_> {
 
     fn tool_use(&self, cut: &mut bool) -> EventBody {
         let failed = self.kind == HookEventKind::ToolFailure;
-        let mut part = |raw: Option<&RawValue>, bytes_max| match raw {
-            None => Value::Null,
-            Some(raw) => {
-                let kept = truncate::truncate_json(raw, bytes_max);
-                *cut |= kept.cut;
-                kept.value
-            }
+        let mut truncator = ToolCallTruncator::default();
+        let mut keep = |kept: Option<TruncatedValue>| {
+            let kept = kept?;
+            *cut |= kept.cut;
+            Some(kept.value)
         };
         let wire = self.payload;
+        let input = wire.and_then(|wire| wire.tool_input);
+        let input = keep(input.map(|raw| truncator.input(raw, TOOL_INPUT_BYTES_MAX)));
         let output = wire.and_then(|wire| if failed { wire.error } else { wire.tool_response });
         EventBody::ToolUse {
             tool: self.header.tool.clone().unwrap_or_default(),
             tool_use_id: self.header.tool_use_id.clone(),
-            input: part(wire.and_then(|wire| wire.tool_input), TOOL_INPUT_BYTES_MAX),
-            output: part(output, TOOL_OUTPUT_BYTES_MAX),
+            input: input.unwrap_or_default(),
+            output: keep(output.map(|raw| truncator.output(raw, TOOL_OUTPUT_BYTES_MAX))).unwrap_or_default(),
             failed,
             duration_ms: self.header.duration_ms,
         }
@@ -204,7 +221,7 @@ impl DecodedHookCall<'_> {
             return Some(redact_message(&text));
         }
         // An unreadable transcript yields no message; transcript backfill tries again later.
-        let last = transcript_tail::last_message(Path::new(transcript?)).ok()??;
+        let last = transcript_tail::last_message(Path::new(transcript?), self.session).ok()??;
         *id = last.id;
         Some(redact_message(&last.text))
     }

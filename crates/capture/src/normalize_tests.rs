@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use claude_mem_core::agents::CLAUDE_CODE;
@@ -19,7 +19,7 @@ fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
         at: Micros(1),
         prompt: std::cell::OnceCell::new(),
     };
-    call.normalize(silence, None)
+    call.normalize(silence, None, &PrivateWords::default())
 }
 
 fn body(payload: &serde_json::Value) -> Option<EventBody> {
@@ -157,7 +157,7 @@ fn old_client_last_message_comes_from_transcript() {
         env!("CARGO_MANIFEST_DIR"),
         "/../claude-mem/tests/fixtures/claude-code-1.0.127/transcripts/session.jsonl"
     );
-    let payload = json!({"session_id": "s", "hook_event_name": "Stop",
+    let payload = json!({"session_id": "57f44ca2-8c12-4e8f-843a-7efcd7f447be", "hook_event_name": "Stop",
         "transcript_path": transcript});
     let taken = taken(&payload.to_string(), TurnSuppression::default()).unwrap();
     assert!(taken.message_id.is_some());

@@ -1,20 +1,36 @@
-//! Privacy marks: empty files that say which turns and sessions must not be captured.
+//! Privacy marks: small files that say which turns and sessions must not be captured.
 //!
 //! A fully private prompt mutes its turn: its tool calls, the agent's last message and every summary
 //! that covers it. [`PrivacyMarks`] stores a mark as an empty file, the least that can be written. If
 //! the file cannot be created in `muted/`, it is created in the spool directory; if that fails too, no
-//! event can be spooled there either.
+//! event can be spooled there either, and a spare mark that was made earlier is renamed, which needs no
+//! room.
+//!
+//! A mark that could not be written must not look like a prompt without one. So a prompt that may be
+//! captured leaves evidence as well: its id in the session's record of accepted prompts. An event of a
+//! prompt that is not in the record counts as private; the transcript, which shows the prompt itself,
+//! decides later.
+//!
+//! One mark is not empty: the keyed hashes of the distinctive words of private blocks
+//! ([`PrivateWords`]), by which later hooks of the session mask them where the agent repeats them.
 //!
 //! Invariant: in doubt, a turn is muted. Only "no such file" means that it may be captured.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use claude_mem_core::event_key;
 use claude_mem_core::paths;
 use claude_mem_core::paths::DataDir;
+use claude_mem_redact::PrivateWords;
+
+/// Spare marks: a private prompt needs up to three.
+const SPARE_MARKS: usize = 6;
+
+/// Maximum bytes that are read of a record of accepted prompts: eight thousand prompts.
+const ACCEPTED_BYTES_MAX: u64 = 256 << 10;
 
 /// The privacy marks of one session.
 #[derive(Debug)]
@@ -32,7 +48,8 @@ impl<'a> PrivacyMarks<'a> {
     /// Mutes the turn of a private prompt, up to the next prompt. The prompt's own mark stays, because
     /// background work that it started may end in a later turn.
     pub fn mute_turn(&self, prompt_id: Option<&str>) -> io::Result<()> {
-        self.set(&self.turn_mark())?;
+        // An empty record mutes too, and emptying it needs neither room nor a writable directory.
+        self.set(&self.turn_mark()).or_else(|e| self.clear_accepted().map_err(|_| e))?;
         self.note_private()?;
         match prompt_id {
             Some(id) => self.set(&self.prompt_mark(id)),
@@ -46,6 +63,31 @@ impl<'a> PrivacyMarks<'a> {
         self.set(&self.session_mark(".past"))
     }
 
+    /// Remembers the distinctive words of the private blocks of a prompt, as keyed hashes. The key is
+    /// made for the session and is kept with them.
+    pub fn learn_private_words(&self, prompt: &str) -> io::Result<()> {
+        let mut words = self.private_words()?;
+        words.learn(prompt);
+        let text = words.encode();
+        let [usual, other] = self.paths(&self.words_mark());
+        let made = write_mark(&usual, &self.dir.muted(), &text);
+        made.or_else(|e| write_mark(&other, &self.dir.spool(), &text).map_err(|_| e))
+    }
+
+    /// The words of private blocks of this session. An error means that there may be some.
+    pub fn private_words(&self) -> io::Result<PrivateWords> {
+        for place in self.paths(&self.words_mark()) {
+            match std::fs::read_to_string(&place) {
+                Ok(text) => {
+                    return PrivateWords::decode(&text).ok_or_else(|| io::ErrorKind::InvalidData.into());
+                }
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(PrivateWords::default())
+    }
+
     /// Unmutes the session: a prompt that may be captured begins.
     pub fn unmute_turn(&self) -> io::Result<()> {
         for place in self.paths(&self.turn_mark()) {
@@ -54,9 +96,60 @@ impl<'a> PrivacyMarks<'a> {
         Ok(())
     }
 
-    /// True if the current event must not be captured.
+    /// Records that the prompt may be captured, and with it the rest of its turn.
+    pub fn accept_prompt(&self, prompt_id: Option<&str>) -> io::Result<()> {
+        let line = match prompt_id {
+            Some(id) => self.prompt_digest(id) + "\n",
+            None => "-\n".to_owned(),
+        };
+        let record = self.accepted_prompts();
+        let append = || paths::append_file(&record)?.write_all(line.as_bytes());
+        match append() {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                paths::create_dir(&self.dir.muted())?;
+                append()
+            }
+            appended => appended,
+        }
+    }
+
+    /// Makes the spare marks that are missing, while there is room for them.
+    pub fn make_spare_marks(&self) -> io::Result<()> {
+        let muted = self.dir.muted();
+        (0..SPARE_MARKS).try_for_each(|n| create_mark(&muted.join(spare_name(n)), &muted))
+    }
+
+    /// True if the current event must not be captured: its turn is muted, or nothing shows that its
+    /// prompt was accepted.
     pub fn is_muted(&self, prompt_id: Option<&str>) -> bool {
+        self.is_set(&self.turn_mark()) || !self.has_accepted(prompt_id)
+    }
+
+    /// True if the turn, or the turn that began with this prompt, is marked as private.
+    pub fn is_marked(&self, prompt_id: Option<&str>) -> bool {
         self.is_set(&self.turn_mark()) || prompt_id.is_some_and(|id| self.is_prompt_muted(id))
+    }
+
+    /// Whether the prompt is in the record of accepted prompts. A client that sends no prompt ids is
+    /// muted by an empty record only.
+    fn has_accepted(&self, prompt_id: Option<&str>) -> bool {
+        let record = match paths::open_file(&self.accepted_prompts()) {
+            Err(e) => return prompt_id.is_none() && e.kind() == io::ErrorKind::NotFound,
+            Ok(record) => record,
+        };
+        let Some(id) = prompt_id else {
+            return record.metadata().is_ok_and(|about| about.len() > 0);
+        };
+        let mut lines = Vec::new();
+        let read = record.take(ACCEPTED_BYTES_MAX).read_to_end(&mut lines);
+        let digest = self.prompt_digest(id);
+        // The latest prompt is the most likely one.
+        read.is_ok() && memchr::memmem::rfind(&lines, digest.as_bytes()).is_some()
+    }
+
+    /// Empties the record of accepted prompts.
+    fn clear_accepted(&self) -> io::Result<()> {
+        paths::append_file(&self.accepted_prompts())?.set_len(0)
     }
 
     /// True if nothing of the turn that began with this prompt may be captured.
@@ -97,7 +190,15 @@ impl<'a> PrivacyMarks<'a> {
     fn set(&self, mark: &str) -> io::Result<()> {
         let [usual, other] = self.paths(mark);
         let made = create_mark(&usual, &self.dir.muted());
-        made.or_else(|e| create_mark(&other, &self.dir.spool()).map_err(|_| e))
+        let made = made.or_else(|e| create_mark(&other, &self.dir.spool()).map_err(|_| e));
+        made.or_else(|e| self.rename_spare(&usual).map_err(|_| e))
+    }
+
+    /// Turns a spare mark into this one.
+    fn rename_spare(&self, mark: &Path) -> io::Result<()> {
+        let spare = |n| self.dir.muted().join(spare_name(n));
+        let mut tried = (0..SPARE_MARKS).map(|n| std::fs::rename(spare(n), mark));
+        tried.find(Result::is_ok).unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
     }
 
     fn is_set(&self, mark: &str) -> bool {
@@ -118,15 +219,43 @@ impl<'a> PrivacyMarks<'a> {
         event_key::hex(&event_key::session_key(self.client, self.session)) + ending
     }
 
+    fn words_mark(&self) -> String {
+        self.session_mark(".words")
+    }
+
     fn prompt_mark(&self, id: &str) -> String {
+        self.prompt_digest(id) + ".prompt"
+    }
+
+    fn prompt_digest(&self, id: &str) -> String {
         let parts = [self.client, self.session, id].map(str::as_bytes);
-        event_key::hex(&event_key::digest(&parts)) + ".prompt"
+        event_key::hex(&event_key::digest(&parts))
+    }
+
+    /// The session's record of accepted prompts, one digest per line.
+    fn accepted_prompts(&self) -> PathBuf {
+        self.dir.muted().join(self.session_mark(".turns"))
     }
 }
 
+/// Replaces a mark that has contents.
+fn write_mark(mark: &Path, dir: &Path, text: &str) -> io::Result<()> {
+    create_mark(mark, dir)?;
+    OpenOptions::new().write(true).truncate(true).open(mark)?.write_all(text.as_bytes())
+}
+
+fn spare_name(n: usize) -> String {
+    format!("spare-{n}")
+}
+
 fn create_mark(mark: &Path, dir: &Path) -> io::Result<()> {
-    let make =
-        || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(mark).map(drop);
+    // Opening a pipe for writing could block; then the mark is made in the other place.
+    let no_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let make = || {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600).custom_flags(no_wait);
+        options.open(mark).map(drop)
+    };
     match make() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             paths::create_dir(dir)?;

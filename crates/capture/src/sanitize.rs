@@ -5,8 +5,6 @@
 
 use std::borrow::Cow;
 
-use claude_mem_core::event_key;
-
 /// Maximum length of an id or a name, in bytes.
 const ID_BYTES_MAX: usize = 200;
 
@@ -30,10 +28,8 @@ pub fn sanitize_id(text: String) -> Option<String> {
 /// Returns the session id, or its digest if the id itself must not be stored: the digest still
 /// distinguishes sessions.
 pub fn sanitize_session_id(text: String) -> String {
-    if claude_mem_redact::is_clean(&text) {
-        return text;
-    }
-    event_key::hex(&event_key::digest(&[text.as_bytes()]))
+    // The store does the same, so privacy marks and rows agree on the session.
+    claude_mem_redact::ShortText::id(&text).into_text().into_owned()
 }
 
 /// Returns the word if it is known, else [`OTHER`].

@@ -18,6 +18,7 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::glob;
 use claude_mem_core::paths;
 use claude_mem_core::paths::DataDir;
+use claude_mem_core::project::COMMIT_KEY;
 
 /// The settings as a hook sees them.
 #[derive(Debug)]
@@ -123,7 +124,8 @@ impl HookSettings {
 
     /// True if any of the project's keys, its name or its root is ignored.
     pub fn ignores_project_hint(&self, project: &ProjectHint, home: &str) -> bool {
-        let keys = project.keys.iter().filter_map(|key| key.split_once(':'));
+        let keys = project.keys.iter().filter(|key| !key.starts_with(COMMIT_KEY));
+        let keys = keys.filter_map(|key| key.split_once(':'));
         let mut names: Vec<&str> = keys.map(|(_, name)| name).collect();
         names.push(&project.name);
         self.ignores_project(&names, &project.root, home)
@@ -139,6 +141,17 @@ impl HookSettings {
         self.loaded
             .as_ref()
             .is_some_and(|settings| ignored::names_ignored_path(&settings.ignore_paths, contents, cwd, home))
+    }
+
+    /// True if a text names an ignored path.
+    pub fn text_names_ignored_path(&self, text: &str, cwd: Option<&str>, home: &str) -> bool {
+        let patterns = self.loaded.as_ref().map_or(&[][..], |settings| &settings.ignore_paths);
+        if patterns.is_empty() {
+            return false;
+        }
+        // A string that cannot be encoded cannot be checked either.
+        let raw = serde_json::value::to_raw_value(text);
+        raw.map_or(true, |raw| ignored::names_ignored_path(patterns, &[Some(&raw)], cwd, home))
     }
 
     /// True if a hook may start the worker.

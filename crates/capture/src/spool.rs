@@ -12,6 +12,7 @@
 
 use std::fs::{self, DirEntry};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use crate::spool_entry::SpoolEntry;
@@ -74,10 +75,13 @@ pub fn read_pending(dir: &DataDir, entries_max: usize) -> io::Result<Vec<Pending
         match read_entry(&path) {
             Ok(entry) => pending.push(PendingEntry { path, entry }),
             Err(EntryReadError::Gone) => {}
-            Err(EntryReadError::Invalid(why)) => {
-                set_aside(&path)?;
-                log_set_aside(dir, &path, &why);
-            }
+            Err(EntryReadError::Invalid(why)) => match set_aside(&path) {
+                Ok(()) => log_set_aside(dir, &path, &why),
+                // It stays and is never read, like a file of another user in a sticky directory.
+                Err(e) => {
+                    log_set_aside(dir, &path, &format!("{why}; it could not be renamed: {e}"));
+                }
+            },
             Err(EntryReadError::Transient(e)) => {
                 unread.get_or_insert(e);
             }
@@ -173,16 +177,18 @@ fn pending_files(spool: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn read_entry(path: &Path) -> Result<SpoolEntry<'static>, EntryReadError> {
-    let file = fs::File::open(path).map_err(|e| match e.kind() {
+    let file = paths::open_file(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => EntryReadError::Gone,
+        io::ErrorKind::InvalidInput => EntryReadError::Invalid("not a regular file".to_owned()),
         _ => EntryReadError::Transient(e),
     })?;
+    let about = file.metadata().map_err(EntryReadError::Transient)?;
+    if about.uid() != rustix::process::geteuid().as_raw() {
+        return Err(EntryReadError::Invalid("belongs to another user".to_owned()));
+    }
     let mut bytes = Vec::new();
     let read = file.take(SPOOL_FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|e| match e.kind() {
-        io::ErrorKind::IsADirectory => EntryReadError::Invalid("is a directory".to_owned()),
-        _ => EntryReadError::Transient(e),
-    })?;
+    read.map_err(EntryReadError::Transient)?;
     if bytes.len() as u64 > SPOOL_FILE_BYTES_MAX {
         return Err(EntryReadError::Invalid("too long".to_owned()));
     }

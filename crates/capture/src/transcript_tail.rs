@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::sanitize;
 use claude_mem_core::agents::WARMUP_PROMPT;
 use claude_mem_core::paths;
 
@@ -27,6 +28,8 @@ struct TailRecord {
     #[serde(rename = "type", default)]
     kind: String,
     uuid: Option<String>,
+    #[serde(rename = "sessionId")]
+    session: Option<String>,
     message: Option<TailMessage>,
 }
 
@@ -53,9 +56,9 @@ struct TailBlock {
     text: String,
 }
 
-/// Reads the last message of a transcript. `Ok(None)` if the current turn has none within the last
-/// `TRANSCRIPT_TAIL_BYTES`.
-pub fn last_message(transcript: &Path) -> io::Result<Option<LastMessage>> {
+/// Reads the last message of a session's transcript. `Ok(None)` if the current turn has none within the
+/// last `TRANSCRIPT_TAIL_BYTES`, or if the transcript is another session's: a payload may name any file.
+pub fn last_message(transcript: &Path, session: &str) -> io::Result<Option<LastMessage>> {
     let mut file = paths::open_file(transcript)?;
     let length = file.metadata()?.len();
     let start = length.saturating_sub(TRANSCRIPT_TAIL_BYTES);
@@ -67,7 +70,7 @@ pub fn last_message(transcript: &Path) -> io::Result<Option<LastMessage>> {
         Some(end) if start > 0 => &bytes[end + 1..],
         _ => &bytes,
     };
-    Ok(last_message_in(whole))
+    Ok(last_message_in(whole, session))
 }
 
 /// Whether this is the transcript of a warm-up subagent. False if it cannot be read.
@@ -82,7 +85,7 @@ pub fn is_warmup(transcript: &Path) -> bool {
     first.is_some_and(|line| line.kind == "user" && line.text().trim() == WARMUP_PROMPT)
 }
 
-fn last_message_in(lines: &[u8]) -> Option<LastMessage> {
+fn last_message_in(lines: &[u8], session: &str) -> Option<LastMessage> {
     for line in lines.rsplit(|byte| *byte == b'\n') {
         // A cheap test first: some lines are long.
         if memchr::memmem::find(line, b"\"type\"").is_none() {
@@ -91,6 +94,9 @@ fn last_message_in(lines: &[u8]) -> Option<LastMessage> {
         let Ok(line) = serde_json::from_slice::<TailRecord>(line) else {
             continue;
         };
+        if line.is_foreign(session) {
+            return None;
+        }
         match line.kind.as_str() {
             "assistant" => {}
             // Messages before a prompt belong to an earlier turn.
@@ -106,6 +112,12 @@ fn last_message_in(lines: &[u8]) -> Option<LastMessage> {
 }
 
 impl TailRecord {
+    /// Whether the record names another session. Older clients name none in some records.
+    fn is_foreign(&self, session: &str) -> bool {
+        let named = self.session.as_ref();
+        named.is_some_and(|named| sanitize::sanitize_session_id(named.clone()) != session)
+    }
+
     fn text(&self) -> String {
         match self.message.as_ref().map(|message| &message.content) {
             Some(TailContent::Text(text)) => text.clone(),

@@ -9,7 +9,7 @@ fn assistant(id: &str, text: &str) -> String {
 }
 
 fn last(lines: &[String]) -> Option<LastMessage> {
-    last_message_in(lines.join("\n").as_bytes())
+    last_message_in(lines.join("\n").as_bytes(), "s")
 }
 
 const TOOL_RESULT: &str =
@@ -49,11 +49,11 @@ fn only_the_tail_is_read() {
         writeln!(text, r#"{{"type":"system","padding":"{}"}}"#, "x".repeat(1000)).unwrap();
     }
     std::fs::write(&path, &text).unwrap();
-    assert_eq!(last_message(&path).unwrap(), None);
+    assert_eq!(last_message(&path, "s").unwrap(), None);
     text.push_str(&assistant("near", "Now."));
     std::fs::write(&path, &text).unwrap();
-    assert_eq!(last_message(&path).unwrap().unwrap().text, "Now.");
-    assert!(last_message(&temp.path().join("none")).is_err());
+    assert_eq!(last_message(&path, "s").unwrap().unwrap().text, "Now.");
+    assert!(last_message(&temp.path().join("none"), "s").is_err());
 }
 
 #[test]
@@ -81,6 +81,15 @@ fn pipe_is_not_waited_for() {
     let pipe = temp.path().join("pipe");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert!(last_message(&pipe).is_err());
+    assert!(last_message(&pipe, "s").is_err());
     assert!(!is_warmup(&pipe));
+}
+
+#[test]
+fn transcript_of_another_session_is_not_read() {
+    let named =
+        |session: &str| assistant("a", "Said.").replacen('{', &format!(r#"{{"sessionId":"{session}","#), 1);
+    assert!(last(&[named("s")]).is_some());
+    assert_eq!(last(&[named("other")]), None);
+    assert_eq!(last(&[assistant("a", "Said."), named("other")]), None);
 }

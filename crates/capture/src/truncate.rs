@@ -1,6 +1,6 @@
 //! Truncates and redacts a tool's input or output.
 //!
-//! [`truncate_json`] turns raw JSON of any size and shape into a redacted [`TruncatedValue`] of
+//! [`ToolCallTruncator`] turns raw JSON of any size and shape into a redacted [`TruncatedValue`] of
 //! bounded size, depth and number of values. Long strings are redacted and truncated while the
 //! payload is parsed, so that a payload of many megabytes is never copied; the result then goes
 //! through `redact` as a whole.
@@ -12,12 +12,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use claude_mem_core::limits::{TOOL_DEPTH_MAX, TOOL_STRING_BYTES_MAX};
-use claude_mem_redact::{HeadTailLimit, OpenBlockTracker, VisibleText};
+use claude_mem_redact::{HeadTailLimit, OpenBlockTracker, OutputSecrecy, VisibleText};
 
 /// Maximum JSON values (numbers, strings, arrays, objects) kept of a tool's input or output.
 pub(crate) const TOOL_VALUES_MAX: usize = 4_096;
@@ -33,22 +34,49 @@ pub struct TruncatedValue {
     pub cut: bool,
 }
 
-/// Parses, truncates and redacts a value.
+/// Parses, truncates and redacts a value that stands alone.
 pub fn truncate_json(raw: &RawValue, bytes_max: usize) -> TruncatedValue {
-    let mut limits = TruncationState {
-        values_left: TOOL_VALUES_MAX,
-        depth: 0,
-        flow: OpenBlockTracker::default(),
-        cut: false,
-    };
-    let mut from = serde_json::Deserializer::from_str(raw.get());
-    // A raw value that decoded as part of the payload can still hold an invalid number or escape.
-    let Ok(value) = (TruncatingVisitor { state: &mut limits }).deserialize(&mut from) else {
-        return TruncatedValue { value: Value::Null, cut: true };
-    };
-    let mut value = value.unwrap_or_default();
-    claude_mem_redact::json(&mut value, HeadTailLimit::from_total(bytes_max));
-    TruncatedValue { value, cut: limits.cut }
+    ToolCallTruncator::default().input(raw, bytes_max)
+}
+
+/// Truncates the input and then the output of one tool call. A private block may begin in the input
+/// and end in the output, and the input says whether the output is secret as a whole.
+#[derive(Debug, Default)]
+pub struct ToolCallTruncator {
+    /// Private blocks that earlier texts of the call left open.
+    flow: OpenBlockTracker,
+    output_secrecy: OutputSecrecy,
+}
+
+impl ToolCallTruncator {
+    /// Truncates and redacts the input.
+    pub fn input(&mut self, raw: &RawValue, bytes_max: usize) -> TruncatedValue {
+        let (mut value, cut) = self.parse(raw);
+        self.output_secrecy = OutputSecrecy::from_input(&value);
+        claude_mem_redact::json(&mut value, HeadTailLimit::from_total(bytes_max));
+        TruncatedValue { value, cut }
+    }
+
+    /// Truncates and redacts the output.
+    pub fn output(&mut self, raw: &RawValue, bytes_max: usize) -> TruncatedValue {
+        let (mut value, cut) = self.parse(raw);
+        let keep = HeadTailLimit::from_total(bytes_max);
+        claude_mem_redact::json_output(&mut value, keep, self.output_secrecy);
+        TruncatedValue { value, cut }
+    }
+
+    fn parse(&mut self, raw: &RawValue) -> (Value, bool) {
+        let flow = std::mem::take(&mut self.flow);
+        let mut limits = TruncationState { values_left: TOOL_VALUES_MAX, depth: 0, flow, cut: false };
+        let mut from = serde_json::Deserializer::from_str(raw.get());
+        let parsed = (TruncatingVisitor { state: &mut limits }).deserialize(&mut from);
+        self.flow = limits.flow;
+        // A raw value that decoded as part of the payload can still hold an invalid number or escape.
+        let Ok(value) = parsed else {
+            return (Value::Null, true);
+        };
+        (value.unwrap_or_default(), limits.cut)
+    }
 }
 
 /// Remaining limits, and the private blocks that are open so far.
@@ -66,6 +94,15 @@ impl TruncationState {
         self.values_left = self.values_left.saturating_sub(1);
         self.cut |= !takes;
         takes
+    }
+
+    /// Looks for tags in a value that is left out: a private block may begin or end there.
+    fn skip(&mut self, skipped: &RawValue) {
+        let text = skipped.get();
+        let mentions = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+        if self.flow.is_private() || mentions("private") || mentions("PRIVATE") || mentions("Private") {
+            self.flow.next_text(text);
+        }
     }
 
     fn truncate_text(&mut self, text: &str) -> Option<Value> {
@@ -128,7 +165,8 @@ impl<'de> DeserializeSeed<'de> for TruncatingVisitor<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         if self.state.depth > TOOL_DEPTH_MAX {
-            from.deserialize_ignored_any(IgnoredAny)?;
+            let skipped = <&RawValue>::deserialize(from)?;
+            self.state.skip(skipped);
             self.state.cut = true;
             return Ok(Some(Value::String("[… too deep …]".to_owned())));
         }
@@ -179,7 +217,8 @@ impl<'de> Visitor<'de> for TruncatingVisitor<'_> {
             items.extend(item);
         }
         let mut left_out = 0_usize;
-        while from.next_element::<IgnoredAny>()?.is_some() {
+        while let Some(skipped) = from.next_element::<&RawValue>()? {
+            limits.skip(skipped);
             left_out += 1;
         }
         items.push(Value::String(format!("[… {left_out} more …]")));
@@ -193,7 +232,8 @@ impl<'de> Visitor<'de> for TruncatingVisitor<'_> {
         let mut fields = Map::new();
         while let Some(name) = from.next_key::<Cow<'de, str>>()? {
             if is_redundant(&name) || !limits.admit_value() {
-                from.next_value::<IgnoredAny>()?;
+                let skipped = from.next_value::<&RawValue>()?;
+                limits.skip(skipped);
                 continue;
             }
             let name = limits.truncate_name(name);

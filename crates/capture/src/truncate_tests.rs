@@ -113,3 +113,91 @@ fn field_names_are_truncated() {
     let longest = kept.value.as_object().unwrap().keys().map(String::len).max();
     assert!(longest <= Some(HeadTailLimit::from_total(TOOL_NAME_BYTES_MAX).bytes_max()), "{longest:?}");
 }
+
+/// Input and output of one call, as they are kept.
+fn kept_call(input: &serde_json::Value, output: &serde_json::Value) -> (Value, Value) {
+    let raw = |value: &Value| RawValue::from_string(value.to_string()).unwrap();
+    let mut truncator = ToolCallTruncator::default();
+    let input = truncator.input(&raw(input), TOOL_OUTPUT_BYTES_MAX).value;
+    (input, truncator.output(&raw(output), TOOL_OUTPUT_BYTES_MAX).value)
+}
+
+#[test]
+fn private_block_spans_input_and_output() {
+    let output = json!({"stdout": "canary</private> after", "z": "more"});
+    let (_, output) = kept_call(&json!({"command": "cat <private>"}), &output);
+    // The name of the first field is inside the block, too.
+    assert_eq!(output, json!({"z": "more"}));
+    let (_, output) =
+        kept_call(&json!({"command": "tail x"}), &json!({"stdout": "canary\n</private>\nafter"}));
+    assert_eq!(output, json!({"stdout": "\nafter"}));
+}
+
+#[test]
+fn tags_in_what_is_left_out_count() {
+    let kept = kept(
+        r#"{"originalFile": "x <private> y", "newString": "canary", "y": "canary</private>", "z": "b"}"#,
+    );
+    assert_eq!(kept.value, json!({"z": "b"}));
+    let deep = format!("{{\"a\":{}\"<private>\"{},\"b\":\"canary\"}}", "[".repeat(80), "]".repeat(80));
+    let raw: &RawValue = serde_json::from_str(&deep).unwrap();
+    assert!(!truncate_json(raw, TOOL_OUTPUT_BYTES_MAX).value.to_string().contains("canary"));
+}
+
+#[test]
+fn output_of_secret_sources_is_masked() {
+    let secret = "Kx7!mQ2pZ9wL";
+    for command in [
+        "pass show work/mail",
+        "op read op://Prod/db/password",
+        "cat /run/secrets/db_password",
+        "sudo cat ~/.vault-token",
+        "kubectl get secret db -o jsonpath='{.data.password}' | base64 -d",
+        "gcloud secrets versions access latest --secret=db",
+        "docker exec db printenv POSTGRES_PASSWORD",
+        "echo $DB_PASSWORD",
+        "terraform output -raw db_password",
+        "cd app && cat config/master.key",
+    ] {
+        let output = json!({"stdout": format!("{secret}\n"), "stderr": ""});
+        let (_, output) = kept_call(&json!({ "command": command }), &output);
+        assert!(!output.to_string().contains(secret), "{command}: {output}");
+    }
+    for path in [
+        "/srv/app/config/master.key",
+        "/home/u/.pgpass",
+        "/etc/rsyncd.secrets",
+        ".htpasswd",
+        "/run/secrets/smtp",
+    ] {
+        let output =
+            json!({"type": "text", "file": {"filePath": path, "content": format!("bob {secret}\n")}});
+        let (_, output) = kept_call(&json!({ "file_path": path }), &output);
+        assert!(!output.to_string().contains(secret), "{path}: {output}");
+        assert_eq!(output["file"]["filePath"], path);
+    }
+    let env = "PORT=8080\nMAILER=Kx7mQ2pZ9wLr4Tn8\nHOST=db.example.com\nDEBUG=false\n";
+    let (_, output) = kept_call(&json!({"file_path": "/srv/.env"}), &json!({"file": {"content": env}}));
+    let want = env.replace("Kx7mQ2pZ9wLr4Tn8", "[redacted:secret-source]");
+    assert_eq!(output["file"]["content"], want);
+}
+
+#[test]
+fn output_of_ordinary_sources_is_unchanged() {
+    for command in [
+        "cat notes.txt",
+        "pass ls",
+        "ls /run/secrets",
+        "cat .env.example",
+        "kubectl get pods",
+        "wc -c < id_rsa",
+        "cat credentials.rs",
+    ] {
+        let output = json!({"stdout": "Kx7mQ2pZ9wLr4Tn8\n", "stderr": ""});
+        let (_, kept) = kept_call(&json!({ "command": command }), &output);
+        assert_eq!(kept, output, "{command}");
+    }
+    let failed = json!({"stdout": "cat: /run/secrets/x: No such file or directory", "stderr": ""});
+    let (_, kept) = kept_call(&json!({"command": "cat /run/secrets/x"}), &failed);
+    assert_eq!(kept, failed);
+}

@@ -27,12 +27,16 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 pub(crate) fn restrict_dir(path: &Path) -> io::Result<()> {
     const STICKY: u32 = 0o1000;
     let about = fs::metadata(path)?;
-    let is_open = about.mode() & 0o077 != 0;
     let is_ours = about.uid() == rustix::process::geteuid().as_raw();
-    if is_open && is_ours && about.mode() & STICKY == 0 {
+    if is_open_to_others(&about) && is_ours && about.mode() & STICKY == 0 {
         fs::set_permissions(path, Permissions::from_mode(0o700))?;
     }
     Ok(())
+}
+
+/// Whether other users may list, enter or change the directory.
+pub(crate) fn is_open_to_others(about: &fs::Metadata) -> bool {
+    about.mode() & 0o077 != 0
 }
 
 /// Opens a regular file for reading. Anything else is refused: opening a pipe could block.
@@ -43,8 +47,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 fn open_file_with(path: &Path, more: rustix::fs::OFlags) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    regular_file(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 /// Opens a file that may be missing. A dangling symlink is an error: somebody meant it to lead
@@ -63,11 +66,15 @@ pub fn open_file_if_any(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Reads a whole file.
+/// Maximum bytes of a file that is read as a whole. Our own small files are a thousandth of it.
+const READ_FILE_BYTES_MAX: u64 = 8 << 20;
+
+/// Reads a whole small file. A larger one, such as a sparse file of any length, is refused.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut open_file(path)?, &mut bytes)?;
-    Ok(bytes)
+    let file = open_file(path)?;
+    io::Read::read_to_end(&mut io::Read::take(file, READ_FILE_BYTES_MAX + 1), &mut bytes)?;
+    if bytes.len() as u64 > READ_FILE_BYTES_MAX { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
 /// Ensures a directory that no other user can write to, even in a world-writable parent.
@@ -140,13 +147,24 @@ pub fn random_hex<const BYTES: usize>() -> io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// Opens a file for appending; creates it with mode 0600.
+/// Opens a file for appending; creates it with mode 0600. Anything but a regular file is refused:
+/// opening a pipe could block.
 pub fn append_file(path: &Path) -> io::Result<File> {
-    match OpenOptions::new().append(true).open(path) {
+    match append_options().open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-        opened => return opened,
+        opened => return opened.and_then(regular_file),
     }
-    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    let file = append_options().create(true).mode(0o600).open(path).and_then(regular_file)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
+}
+
+fn append_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.append(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    options
+}
+
+fn regular_file(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }

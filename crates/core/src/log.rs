@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::Millis;
 use crate::config::Settings;
 use crate::paths::{append_file, create_dir};
+use crate::platform;
 
 /// Maximum days that log files are kept, unless the settings say otherwise.
 const LOG_DAYS_MAX: u32 = 14;
@@ -141,14 +142,13 @@ impl LogWriter {
 
     /// Renames a full file to the next free number. Safe if two processes do so at once.
     fn rotate(&self, path: &Path, now: Millis) -> std::io::Result<()> {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
         for part in 1..1_000 {
             let aside = self.dir.join(self.name(now, part));
-            match renameat_with(CWD, path, CWD, &aside, RenameFlags::NOREPLACE) {
-                Err(rustix::io::Errno::EXIST) => {}
+            match platform::rename_without_replacing(path, &aside) {
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
                 // Another process has rotated already.
-                Err(rustix::io::Errno::NOENT) => return Ok(()),
-                other => return Ok(other?),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+                other => return other,
             }
         }
         std::fs::remove_file(path)

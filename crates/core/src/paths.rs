@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::event_key::hex;
-use crate::files::restrict_dir;
 pub use crate::files::{
     append_file, create_dir, create_file, ensure_private_dir, open_file, open_file_if_any, random_hex,
     read_file, remove_if_exists, replace_file, replace_file_with, with_suffix,
 };
+use crate::files::{is_open_to_others, restrict_dir};
 
 /// Maximum bytes of the worker socket's path. The kernel accepts slightly more than this.
 pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 100;
@@ -140,6 +140,11 @@ impl DataDir {
         self.root.join("plugin")
     }
 
+    /// The copy of the executable, if it was installed from a package manager's cache.
+    pub fn own_executable(&self) -> PathBuf {
+        self.root.join("bin").join("claude-mem")
+    }
+
     /// Exists while capture is paused.
     pub fn paused(&self) -> PathBuf {
         self.root.join("paused")
@@ -176,16 +181,26 @@ impl DataDir {
         self.root.join("worker.lock")
     }
 
-    /// The worker's Unix socket. The kernel limits its path to about a hundred bytes, so a deep
-    /// data directory has its socket in `short`, a directory of the same owner, under a hash of the
-    /// full path.
+    /// The worker's Unix socket. The kernel limits its path to about a hundred bytes. On Linux a deep
+    /// data directory is reached through [`with_socket_path`]; elsewhere its socket is in `short`, a
+    /// directory of the same owner, under a hash of the full path.
     pub fn worker_sock(&self, short: &Path) -> PathBuf {
         let here = self.root.join(SOCKET_NAME);
-        if here.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+        if here.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || cfg!(target_os = "linux") {
             return here;
         }
         let name = crate::event_key::hex(&crate::event_key::digest(&[self.root.as_os_str().as_bytes()]));
         short.join(format!("claude-mem-{name}.sock"))
+    }
+
+    /// Restricts the directory to its owner if other users can enter it. One system call if they
+    /// cannot, or if there is no directory yet.
+    pub fn restrict(&self) -> io::Result<()> {
+        match std::fs::metadata(&self.root) {
+            Ok(about) if about.is_dir() && is_open_to_others(&about) => self.create(),
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Creates the directory and those subdirectories that hooks write to, which stay usable even
@@ -198,6 +213,22 @@ impl DataDir {
         }
         Ok(())
     }
+}
+
+/// Calls `act` with a path of the socket that the kernel accepts: the path itself, or one through an
+/// open directory, which is as short as a number.
+pub fn with_socket_path<T>(socket: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    use rustix::fs::{Mode, OFlags};
+    let (Some(dir), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return act(socket);
+    };
+    if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || !cfg!(target_os = "linux") {
+        return act(socket);
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let open = rustix::fs::open(dir, flags, Mode::empty())?;
+    let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+    act(&Path::new("/proc/self/fd").join(number.to_string()).join(name))
 }
 
 /// A directory with a short path for `DataDir::worker_sock`. `ensure_private_dir` must check it

@@ -52,9 +52,21 @@ fn file_in_place_of_directory_is_an_error() {
 fn socket_path_fits_kernel_limit() {
     let short = Path::new("/run/user/1000");
     assert_eq!(DataDir::new("/h/.claude-mem").worker_sock(short), Path::new("/h/.claude-mem/worker.sock"));
-    let deep = DataDir::new("/deep/".repeat(30)).worker_sock(short);
-    assert!(deep.starts_with(short), "{deep:?}");
-    assert!(deep.as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
+    let temp = tempfile::tempdir().unwrap();
+    let deep = DataDir::new(temp.path().join("deep/".repeat(40)));
+    deep.create().unwrap();
+    let socket = deep.worker_sock(short);
+    // Another user may own the short directory first, so it is not used where it is not needed.
+    #[cfg(target_os = "linux")]
+    {
+        assert!(socket.starts_with(deep.root()), "{socket:?}");
+        let listener =
+            with_socket_path(&socket, |path| std::os::unix::net::UnixListener::bind(path)).unwrap();
+        let client = with_socket_path(&socket, |path| std::os::unix::net::UnixStream::connect(path));
+        assert!(client.is_ok() && listener.accept().is_ok());
+    }
+    #[cfg(not(target_os = "linux"))]
+    assert!(socket.starts_with(short) && socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX, "{socket:?}");
 }
 
 #[test]
@@ -140,4 +152,17 @@ fn missing_file_needs_no_removal() {
     remove_if_exists(&path).unwrap();
     remove_if_exists(&path).unwrap();
     assert!(remove_if_exists(dir.path()).is_err(), "a directory is not a file");
+}
+
+#[test]
+fn pipe_and_endless_file_are_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let temp = tempfile::tempdir().unwrap();
+    let (pipe, sparse) = (temp.path().join("pipe"), temp.path().join("sparse"));
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    fs::File::create(&sparse).unwrap().set_len(1 << 36).unwrap();
+    assert!(open_file(&pipe).is_err());
+    assert!(append_file(&pipe).is_err());
+    assert!(read_file(&pipe).is_err());
+    assert_eq!(read_file(&sparse).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
 }

@@ -1,44 +1,35 @@
-//! Tool calls as what they mean: a file was changed, a command was run, something was looked at.
+//! Reads the tool calls of an episode, whatever client made them, as [`StepAct`]s: a file was changed, a command
+//! was run, a file was read.
 //!
-//! In: the steps of an episode, as any client shapes them. Out: acts, in order. Our own tools are
-//! passed over: memory that remembers being asked would feed on itself.
+//! Calls of our own tools are skipped, so that a search does not become a memory of itself.
 
 use serde_json::Value;
 
-use super::commands::Run;
+use super::commands::CommandRun;
 use super::outputs::{self, field};
-use super::patch::{self, Change};
-use super::shell::Simple;
+use super::patch::{self, PatchedFile};
+use super::shell::SimpleCommand;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::{Episode, EpisodeStep};
 
 #[derive(Clone, Debug)]
-pub(super) enum Act {
-    Changed(Change),
-    Ran {
-        run: Run,
-        output: String,
-    },
+pub(super) enum StepAct {
+    Changed(PatchedFile),
+    Ran { run: CommandRun, output: String },
     Read(String),
-    /// A pattern or a name that was searched for.
-    Searched(String),
-    /// An address or a question that went to the web.
-    Fetched(String),
-    /// A subagent's task.
-    Delegated(String),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Done {
-    pub act: Act,
+pub(super) struct TimedAct {
+    pub act: StepAct,
     pub at: Millis,
 }
 
-pub(super) fn read(episode: &Episode) -> Vec<Done> {
+pub(super) fn read(episode: &Episode) -> Vec<TimedAct> {
     let mut done = Vec::new();
     for step in &episode.steps {
         let acts = if is_ours(&step.tool) { Vec::new() } else { of_step(step, episode) };
-        done.extend(acts.into_iter().map(|act| Done { act, at: step.at }));
+        done.extend(acts.into_iter().map(|act| TimedAct { act, at: step.at }));
     }
     done
 }
@@ -47,7 +38,7 @@ pub(super) fn is_ours(tool: &str) -> bool {
     tool.contains("claude-mem") || tool.contains("claude_mem")
 }
 
-fn of_step(step: &EpisodeStep, episode: &Episode) -> Vec<Act> {
+fn of_step(step: &EpisodeStep, episode: &Episode) -> Vec<StepAct> {
     let input = &step.input;
     let path = || {
         let names = ["file_path", "notebook_path", "filePath", "path", "absolute_path"];
@@ -59,52 +50,42 @@ fn of_step(step: &EpisodeStep, episode: &Episode) -> Vec<Act> {
         }
         "edit" | "multiedit" | "write" | "notebookedit" | "replace" | "write_file" | "str_replace_editor" => {
             let changed = path().filter(|_| !step.failed);
-            changed.map(|path| Act::Changed(patch::of_edit(&path, input, &step.output))).into_iter().collect()
+            changed
+                .map(|path| StepAct::Changed(patch::of_edit(&path, input, &step.output)))
+                .into_iter()
+                .collect()
         }
         "apply_patch" => match field(input, &["input", "patch", "command", "patchText"]) {
             Some(text) if !step.failed => patched(text, episode),
             _ => Vec::new(),
         },
-        "read" | "notebookread" | "read_file" | "view" => path().map(Act::Read).into_iter().collect(),
-        "grep" | "glob" | "search_file_content" | "codesearch" => {
-            field(input, &["pattern", "query"]).map(|p| Act::Searched(p.to_owned())).into_iter().collect()
-        }
-        "webfetch" | "websearch" | "web_fetch" | "google_web_search" => {
-            field(input, &["url", "query", "prompt"])
-                .map(|p| Act::Fetched(p.to_owned()))
-                .into_iter()
-                .collect()
-        }
-        "task" | "agent" => field(input, &["description", "prompt"])
-            .map(|t| Act::Delegated(t.to_owned()))
-            .into_iter()
-            .collect(),
+        "read" | "notebookread" | "read_file" | "view" => path().map(StepAct::Read).into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
-fn patched(text: &str, episode: &Episode) -> Vec<Act> {
+fn patched(text: &str, episode: &Episode) -> Vec<StepAct> {
     let changes = patch::of_text(text).into_iter().map(|mut change| {
         change.path = episode.relative_path(&change.path).to_owned();
-        Act::Changed(change)
+        StepAct::Changed(change)
     });
     changes.collect()
 }
 
-fn shell(step: &EpisodeStep, episode: &Episode) -> Vec<Act> {
+fn shell(step: &EpisodeStep, episode: &Episode) -> Vec<StepAct> {
     let Some(line) = command_line(&step.input) else {
         return Vec::new();
     };
     let interrupted = step.output.get("interrupted").and_then(Value::as_bool).unwrap_or(false);
     let output = outputs::text(&step.output);
-    let run = Run::read(&line, &output, step.failed, interrupted);
+    let run = CommandRun::read(&line, &output, step.failed, interrupted);
     let mut acts = Vec::new();
     if !step.failed {
         for simple in &run.simples {
             acts.extend(written(simple, episode));
         }
     }
-    acts.push(Act::Ran { run, output });
+    acts.push(StepAct::Ran { run, output });
     acts
 }
 
@@ -121,8 +102,8 @@ fn command_line(input: &Value) -> Option<String> {
     }
 }
 
-/// What a command writes into a file by itself: a heredoc, a patch, `sed -i`.
-fn written(simple: &Simple, episode: &Episode) -> Vec<Act> {
+/// The files that a command writes: a heredoc, a patch, `sed -i`.
+fn written(simple: &SimpleCommand, episode: &Episode) -> Vec<StepAct> {
     let heredoc = simple.heredoc.as_deref();
     match simple.program() {
         "apply_patch" => patched(heredoc.unwrap_or(simple.argument(1)), episode),
@@ -133,7 +114,7 @@ fn written(simple: &Simple, episode: &Episode) -> Vec<Act> {
             });
             match (target, heredoc) {
                 (Some(path), Some(text)) if is_project_file(path) => {
-                    vec![Act::Changed(Change::written(episode.relative_path(path), text))]
+                    vec![StepAct::Changed(PatchedFile::written(episode.relative_path(path), text))]
                 }
                 _ => Vec::new(),
             }
@@ -147,8 +128,8 @@ fn is_project_file(path: &str) -> bool {
     !path.starts_with("/tmp/") && !path.starts_with("/dev/") && !path.contains('$')
 }
 
-/// `sed -i 's/a/b/' file` as one line for another.
-fn in_place(simple: &Simple, episode: &Episode) -> Vec<Act> {
+/// `sed -i 's/a/b/' file` as a replaced line.
+fn in_place(simple: &SimpleCommand, episode: &Episode) -> Vec<StepAct> {
     let words = simple.bare();
     let edits = words.iter().any(|word| word.starts_with("-i") || word == "-pi" || word.starts_with("-pi"));
     if !edits {
@@ -159,7 +140,8 @@ fn in_place(simple: &Simple, episode: &Episode) -> Vec<Act> {
     let Some((old, new)) = script else {
         return Vec::new();
     };
-    let of_file = |path: &String| Act::Changed(Change::replaced(episode.relative_path(path), old, new, None));
+    let of_file =
+        |path: &String| StepAct::Changed(PatchedFile::replaced(episode.relative_path(path), old, new, None));
     files.filter(|path| is_project_file(path)).take(16).map(of_file).collect()
 }
 

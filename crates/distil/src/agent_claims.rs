@@ -5,18 +5,18 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
-use crate::cues::{self, Cue, Language};
+use crate::cues::{self, CueKind, Language};
 use crate::gates;
 use crate::ranker::{self, RankedSentence};
-use crate::sentences::{Block, Document, Sentence};
-use crate::speech::Statement;
+use crate::sentences::{TextBlock, TextDocument, TextSentence};
+use crate::speech::MarkedSentence;
 use crate::text::{capitalised, content_words};
 use crate::titles::without_speaker;
 
 /// Sentences below this are not kept as claims.
 pub(crate) const CLAIM_WORTH_MIN: f32 = 0.35;
 /// A sentence of a short message during the turn must be a cause, and at least this likely.
-const INTURN_WORTH_MIN: f32 = 0.45;
+const INTURN_WORTH_MIN: f32 = 0.35;
 /// What a sentence is given where there is no ranker: enough only if cues say what it is.
 const UNRANKED_WORTH: f32 = 0.5;
 /// From this score on a message is a report.
@@ -24,7 +24,7 @@ const REPORT_SCORE_MIN: f32 = 6.0;
 
 /// Extracts the claims of one text of the agent.
 pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
-    let document = Document::read(text);
+    let document = TextDocument::read(text);
     let language = Language::detect(text);
     let report = source == TextSource::FinalMessage || report_score(&document, text) >= REPORT_SCORE_MIN;
     // A structured message during the turn is as good as a final one.
@@ -37,10 +37,9 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
             continue;
         };
         let wanted = match (source, kind) {
-            (_, ClaimKind::Open) => true,
+            (_, ClaimKind::Open) | (TextSource::Recap, _) => true,
             (TextSource::SubagentReport, ClaimKind::Cause) => worth >= INTURN_WORTH_MIN,
             (TextSource::SubagentReport, _) => false,
-            (TextSource::Recap, _) => true,
             _ if report => worth >= CLAIM_WORTH_MIN,
             _ => kind == ClaimKind::Cause && worth >= INTURN_WORTH_MIN,
         };
@@ -64,14 +63,14 @@ fn strip_marks(text: &str) -> String {
 }
 
 /// How much a message looks like a report: long, structured, with findings; not a question, not a plan.
-pub(crate) fn report_score(document: &Document, text: &str) -> f32 {
-    let count = |block: Block| document.sentences.iter().filter(|s| s.block == block).count();
+pub(crate) fn report_score(document: &TextDocument, text: &str) -> f32 {
+    let count = |block: TextBlock| document.sentences.iter().filter(|s| s.block == block).count();
     let mut score = (text.chars().count() as f32 / 300.0).min(10.0)
-        + 2.0 * count(Block::Heading).min(4) as f32
-        + count(Block::Item).min(8) as f32
-        + count(Block::Row).min(4) as f32;
+        + 2.0 * count(TextBlock::Heading).min(4) as f32
+        + count(TextBlock::Item).min(8) as f32
+        + count(TextBlock::Row).min(4) as f32;
     let language = Language::detect(text);
-    let causes = document.sentences.iter().any(|s| cues::mark(&s.text, language).has(Cue::Cause));
+    let causes = document.sentences.iter().any(|s| cues::mark(&s.text, language).has(CueKind::Cause));
     score += if causes { 4.0 } else { 0.0 };
     if text.trim_end().ends_with('?') {
         score -= 6.0;
@@ -84,15 +83,15 @@ pub(crate) fn report_score(document: &Document, text: &str) -> f32 {
 
 /// What kind of claim a sentence is, with its worth. `None`: it claims nothing.
 fn sentence_kind(
-    sentence: &Sentence,
+    sentence: &TextSentence,
     place: &RankedSentence<'_>,
     language: Language,
 ) -> Option<(ClaimKind, f32)> {
     let text = sentence.text.as_str();
-    if matches!(sentence.block, Block::Heading | Block::Quote) || text.ends_with([':', '：']) {
+    if matches!(sentence.block, TextBlock::Heading | TextBlock::Quote) || text.ends_with([':', '：']) {
         return None;
     }
-    let statement = Statement::clause(text, language);
+    let statement = MarkedSentence::clause(text, language);
     let marks = &statement.marks;
     if statement.is_bare() || statement.words.len() < 3 || gates::is_quotation(text) {
         return None;
@@ -102,32 +101,52 @@ fn sentence_kind(
     if is_open(sentence, &statement, &section) {
         return Some((ClaimKind::Open, worth));
     }
-    if gates::is_commentary(text) || marks.has(Cue::Propose) || section.has(Cue::Next) {
+    if gates::is_commentary(text) || marks.has(CueKind::Propose) || section.has(CueKind::Next) {
         return None;
     }
-    if marks.has(Cue::Verified) && !marks.has(Cue::Cause) && statement.words.len() < 9 {
+    if marks.has(CueKind::Verified) && !marks.has(CueKind::Cause) && statement.words.len() < 9 {
         return None;
     }
     // "`list.rs` — added a cursor": what changed in a file, which the code itself shows.
-    let listed = matches!(sentence.block, Block::Item | Block::Row) && starts_with_file(text);
+    let listed = matches!(sentence.block, TextBlock::Item | TextBlock::Row) && starts_with_file(text);
     let worth = if listed { worth * 0.8 } else { worth };
-    let hedged = marks.has(Cue::Hedge);
-    let kind = if marks.has(Cue::Fruitless) && (marks.has(Cue::Tried) || marks.has(Cue::Cause)) {
+    let hedged = marks.has(CueKind::Hedge);
+    let kind = if marks.has(CueKind::Fruitless) && (marks.has(CueKind::Tried) || marks.has(CueKind::Cause)) {
         ClaimKind::DeadEnd
     } else if names_cause(text, language) && !hedged {
         ClaimKind::Cause
-    } else if marks.opens(Cue::Done) || (marks.has(Cue::Done) && starts_with_work(text)) {
+    } else if marks.opens(CueKind::Done) || (marks.has(CueKind::Done) && starts_with_work(text)) {
         ClaimKind::Done
     } else if decides(&statement) {
         ClaimKind::Decision
-    } else if marks.has(Cue::Caveat) {
+    } else if marks.has(CueKind::Caveat) {
         ClaimKind::Caveat
     } else {
         ClaimKind::Fact
     };
     // Without a ranker only what cues name is kept.
     let known = language == Language::English || kind != ClaimKind::Fact;
-    known.then_some((kind, worth))
+    let guess = kind == ClaimKind::Fact && is_guess(text);
+    // A cause that says so is worth keeping, whatever else the sentence looks like.
+    let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };
+    (known && !guess).then_some((kind, worth))
+}
+
+fn is_labelled_cause(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["root cause", "cause:", "the cause", "caused by", "turns out", "fails because", "failed because"]
+        .iter()
+        .any(|label| lower.contains(label))
+}
+
+/// A guess that nothing has confirmed yet.
+fn is_guess(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["it might ", "maybe ", "perhaps ", "my guess", "my primary suspect", "could be that"]
+        .iter()
+        .any(|start| lower.starts_with(start))
+        || lower.contains(" might be ")
+        || lower.contains("primary suspect")
 }
 
 fn starts_with_file(text: &str) -> bool {
@@ -137,12 +156,13 @@ fn starts_with_file(text: &str) -> bool {
     (1..=5).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric)
 }
 
-fn decides(statement: &Statement) -> bool {
+fn decides(statement: &MarkedSentence) -> bool {
     let marks = &statement.marks;
     let chooses =
         ["instead of", "rather than", "decided", "chose", "deliberately", "on purpose", "by design"];
     let lower = statement.text.to_lowercase();
-    chooses.iter().any(|phrase| lower.contains(phrase)) || (marks.has(Cue::Choice) && marks.has(Cue::Reason))
+    chooses.iter().any(|phrase| lower.contains(phrase))
+        || (marks.has(CueKind::Choice) && marks.has(CueKind::Reason))
 }
 
 /// "I changed …", "Added …": the verb stands in front.
@@ -153,122 +173,44 @@ fn starts_with_work(text: &str) -> bool {
 }
 
 /// Phrases that name a cause, rather than a plain "because".
+#[rustfmt::skip]
 const CAUSES: &[&str] = &[
-    "root cause",
-    "real issue",
-    "actual issue",
-    "real problem",
-    "actual problem",
-    "turns out",
-    "turned out",
-    "caused by",
-    "the culprit",
-    "fails because",
-    "failed because",
-    "failing because",
-    "was failing",
-    "the cause",
-    "the bug is",
-    "the bug was",
-    "the issue is",
-    "the issue was",
-    "the problem is",
-    "the problem was",
-    "traced to",
-    "stems from",
-    "is why",
-    "was why",
-    "happens when",
-    "happens because",
-    "breaks because",
-    "broke because",
-    "this explains",
-    "which explains",
-    "due to",
-    "because the",
-    "because it",
-    "because of",
-    "won't work because",
-    "doesn't work because",
-    "never called",
-    "never reached",
-    "silently",
-    "is a known flaky",
-    "known flaky",
-    "race condition",
-    "which causes",
-    "causing",
-    "resulting in",
+    "cause: ", "root cause", "real issue", "actual issue", "real problem", "actual problem", "turns out", "turned out",
+    "caused by", "the culprit", "fails because", "failed because", "failing because", "was failing",
+    "the cause", "the bug is", "the bug was", "the issue is", "the issue was", "the problem is",
+    "the problem was", "traced to", "stems from", "is why", "was why", "happens when", "happens because",
+    "breaks because", "broke because", "this explains", "which explains", "due to", "because the",
+    "because it", "because of", "won't work because", "doesn't work because", "never called", "never reached",
+    "silently", "is a known flaky", "known flaky", "race condition", "which causes", "causing", "resulting in",
 ];
 
 /// Whether a sentence says why something happened.
 pub(crate) fn names_cause(text: &str, language: Language) -> bool {
     if language != Language::English {
-        return cues::mark(text, language).has(Cue::Cause);
+        return cues::mark(text, language).has(CueKind::Cause);
     }
     let lower = text.to_lowercase();
     CAUSES.iter().any(|cause| lower.contains(cause))
 }
 
 /// Phrases that state remaining work.
+#[rustfmt::skip]
 const REMAINS: &[&str] = &[
-    "not yet",
-    "still needs",
-    "still need",
-    "still to do",
-    "still to be",
-    "remaining",
-    "remains to",
-    "todo:",
-    "deferred",
-    "left to do",
-    "left undone",
-    "not fixed",
-    "not implemented yet",
-    "follow-up",
-    "known issue",
-    "out of scope for",
-    "still pending",
-    "still fails",
-    "still failing",
-    "not addressed",
-    "future work",
-    "noch offen",
-    "noch nicht",
-    "steht noch aus",
-    "pendiente",
-    "reste à",
-    "à faire",
-    "остаётся",
-    "ещё не",
-    "осталось",
+    "not yet", "still needs", "still need", "still to do", "still to be", "remaining", "remains to", "todo:",
+    "deferred", "left to do", "left undone", "not fixed", "not implemented yet", "follow-up", "known issue",
+    "out of scope for", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
+    "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成", "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
 ];
 
 /// Offers and questions to the user, which open nothing.
+#[rustfmt::skip]
 const OFFERS: &[&str] = &[
-    "you may want",
-    "you might want",
-    "you can ",
-    "if you",
-    "i'd recommend",
-    "i recommend",
-    "let me know",
-    "want me to",
-    "would you like",
-    "shall i",
-    "should i",
-    "i can ",
-    "i could ",
-    "happy to",
-    "feel free",
-    "you'll want",
-    "you could",
-    "consider ",
-    "ready to",
-    "ready for",
+    "you may want", "you might want", "you can ", "if you", "i'd recommend", "i recommend", "let me know",
+    "want me to", "would you like", "shall i", "should i", "i can ", "i could ", "happy to", "feel free",
+    "you'll want", "you could", "consider ", "ready to", "ready for",
 ];
 
-fn is_open(sentence: &Sentence, statement: &Statement, section: &cues::Marks) -> bool {
+fn is_open(sentence: &TextSentence, statement: &MarkedSentence, section: &cues::CueMarks) -> bool {
     if statement.question || statement.words.len() < 4 {
         return false;
     }
@@ -276,7 +218,7 @@ fn is_open(sentence: &Sentence, statement: &Statement, section: &cues::Marks) ->
     if OFFERS.iter().any(|offer| lower.contains(offer)) || gates::is_commentary(&sentence.text) {
         return false;
     }
-    if sentence.block == Block::Todo {
+    if sentence.block == TextBlock::Todo {
         return true;
     }
     let heading = sentence.section.to_lowercase();
@@ -299,8 +241,9 @@ fn is_open(sentence: &Sentence, statement: &Statement, section: &cues::Marks) ->
     ]
     .iter()
     .any(|title| heading.contains(title));
-    let listed = matches!(sentence.block, Block::Item) && headed && !heading.ends_with('?');
+    let listed = matches!(sentence.block, TextBlock::Item) && headed && !heading.ends_with('?');
     let says = REMAINS.iter().any(|phrase| lower.contains(phrase));
+    let says = says || lower.starts_with("next: ") || lower.starts_with("next step: ");
     let past = content_words(&sentence.text).len() > 40;
-    (listed || (says && !section.has(Cue::Done))) && !past
+    (listed || (says && !section.has(CueKind::Done))) && !past
 }

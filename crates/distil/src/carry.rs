@@ -1,21 +1,17 @@
-//! What crosses the episodes of one session: a failure whose fix may come turns later, the
-//! question that the next prompt answers, what has been said already.
+//! State that one episode of a session passes to the next: unresolved failures, the agent's last question and
+//! options, open tasks, rules of the user.
 //!
-//! The worker keeps it per session as JSON. Invariant: it is bounded, whatever the session does,
-//! and a carry of an older version, or none, only makes the distiller know less.
+//! The worker stores [`Carry`] per session as JSON. Invariant: its size is bounded, and an older or missing one
+//! only means that fewer claims are found.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::cues::Cue;
-use super::speech::{Speech, Statement};
-use super::text::{clip, content_words, one_line, overlap, subject};
+use super::cues::CueKind;
+use super::speech::{MarkedSentence, SpokenText};
+use super::text::{clip, content_words, one_line, overlap};
 use claude_mem_core::memory::NewObservation;
-
-/// Maximum titles of earlier observations that a session carries between episodes, to avoid
-/// duplicates.
-const CARRY_TITLES_MAX: usize = 48;
 
 /// Maximum unresolved failures that a session carries between episodes.
 pub(crate) const CARRY_FAILURES_MAX: usize = 6;
@@ -30,40 +26,40 @@ pub(crate) const CARRY_RULES_MAX: usize = 16;
 /// ended the last turn.
 const CARRY_TEXT_CHARS_MAX: usize = 500;
 
+/// The state of a session between two of its episodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Carry {
-    /// What the session set out to do: the first prompt that says something.
+    /// The first prompt that asks for something.
     pub(super) first_request: String,
     /// The last prompt that asked for something, for turns that only say "go on".
     pub(super) request: String,
-    /// The prompt of the last episode, so that the pieces of one long turn are known as one.
+    /// The prompt number of the previous episode, by which the parts of one long turn are recognised.
     pub(super) prompt: Option<u32>,
-    /// This episode goes on with the turn of the one before.
+    /// This episode continues the turn of the previous one.
     #[serde(skip)]
     pub(super) same_turn: bool,
     pub(super) last_words: LastWords,
-    /// The name from code that the session turns around: the first one it mentioned.
-    pub(super) subject: String,
-    /// What the user laid down in this session, newest last.
+    /// Rules of the user in this session, newest last.
     pub(super) rules: VecDeque<String>,
     pub(super) failures: VecDeque<OpenFailure>,
+    /// A file was edited or a commit was made in this session.
+    pub(super) worked: bool,
     /// Open todos and tasks by id.
     pub(super) tasks: BTreeMap<String, String>,
     /// The options that the agent's last message offered.
     pub(super) options: Vec<String>,
-    titles: VecDeque<String>,
 }
 
-/// How the agent ended its last turn: what the next prompt may be the answer to.
+/// The end of the agent's previous turn, which the next prompt may answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct LastWords {
-    /// It said something at all.
+    /// The agent wrote a message.
     pub spoke: bool,
     pub question: String,
     pub proposal: String,
-    /// What it said was settled, so that a mere "right" is not stored again.
+    /// What was settled, so that a confirmation does not store it again.
     pub settled: String,
 }
 
@@ -71,7 +67,7 @@ pub(super) struct LastWords {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct OpenFailure {
-    /// The command, reduced to what makes it the same command again.
+    /// The command without its variable parts.
     pub key: String,
     pub command: String,
     /// The program that was run.
@@ -84,27 +80,23 @@ pub(super) struct OpenFailure {
 }
 
 impl Carry {
-    /// Takes in what the user said. The later pieces of one long turn repeat its prompt.
-    pub(super) fn open_turn(&mut self, prompt: Option<u32>, said: &Speech, answered: &Speech, words: &str) {
+    /// Reads the prompt of a turn. The later parts of a long turn repeat it.
+    pub(super) fn open_turn(&mut self, prompt: Option<u32>, said: &SpokenText, words: &str) {
         self.same_turn = prompt.is_some() && prompt == self.prompt;
         self.prompt = prompt;
-        if self.first_request.is_empty() {
-            let spoken = said.own().chain(answered.own());
-            self.subject = spoken.map(|s| subject(&s.text)).find_map(|name| name).unwrap_or_default();
-        }
         if !said.is_bare() && !self.same_turn {
             self.remember_request(&one_line(words));
         }
     }
 
-    /// Takes in how the agent ended its turn.
-    pub(super) fn close_turn(&mut self, answered: &Speech, decided: &[NewObservation]) {
+    /// Reads the agent's last message of a turn.
+    pub(super) fn close_turn(&mut self, answered: &SpokenText, decided: &[NewObservation]) {
         if answered.statements.is_empty() {
             return;
         }
-        let clipped = |s: &Statement| clip(&s.text, CARRY_TEXT_CHARS_MAX);
-        let asks = |s: &&Statement| s.question;
-        let offers = |s: &&Statement| s.marks.has(Cue::Propose) && !s.question;
+        let clipped = |s: &MarkedSentence| clip(&s.text, CARRY_TEXT_CHARS_MAX);
+        let asks = |s: &&MarkedSentence| s.question;
+        let offers = |s: &&MarkedSentence| s.marks.has(CueKind::Propose) && !s.question;
         self.last_words = LastWords {
             spoke: true,
             question: answered.own().filter(asks).last().map(clipped).unwrap_or_default(),
@@ -131,21 +123,6 @@ impl Carry {
     pub(super) fn remember_failure(&mut self, failure: OpenFailure) {
         self.failures.retain(|open| open.key != failure.key);
         push_bounded(&mut self.failures, failure, CARRY_FAILURES_MAX);
-    }
-
-    /// Whether this title, or nearly this title, has been given in this session.
-    pub(super) fn knows(&self, title: &str) -> bool {
-        self.titles.iter().any(|earlier| are_alike(earlier, title))
-    }
-
-    /// Whether this title, or nearly this title, has been given in this session; if not, it is
-    /// from now on.
-    pub(super) fn is_told(&mut self, title: &str) -> bool {
-        let told = self.knows(title);
-        if !told {
-            push_bounded(&mut self.titles, title.to_owned(), CARRY_TITLES_MAX);
-        }
-        told
     }
 }
 

@@ -117,7 +117,8 @@ pub struct RunClaim {
 }
 
 impl Claim {
-    pub(crate) fn new(kind: ClaimKind, source: TextSource, text: impl Into<String>, at: Millis) -> Self {
+    /// A claim of nothing but a text.
+    pub fn new(kind: ClaimKind, source: TextSource, text: impl Into<String>, at: Millis) -> Self {
         let text = text.into();
         let key = claim_key(kind, &text);
         Self {

@@ -1,13 +1,13 @@
-//! What a command line ran, what for, and how it ended.
+//! Classifies a shell call: the command that matters, its purpose and its outcome.
 
 use super::errors;
-use super::results::{self, Results};
-use super::shell::{self, Simple};
+use super::results::{self, TestCounts};
+use super::shell::{self, SimpleCommand};
 use super::text::one_line;
 
-/// What a command is for. Only some kinds say anything by failing or passing.
+/// The purpose of a command. The outcome matters only for some purposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum CommandPurpose {
     Test,
     Build,
     /// Types, style, formatting.
@@ -21,7 +21,7 @@ pub(super) enum Purpose {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum RunOutcome {
     Passed,
     Failed,
     /// Stopped by the user, or never run.
@@ -30,48 +30,53 @@ pub(super) enum Outcome {
 
 /// One call of the shell.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
-    pub purpose: Purpose,
-    pub outcome: Outcome,
-    /// The telling command, as one would say it.
+pub(super) struct CommandRun {
+    pub purpose: CommandPurpose,
+    pub outcome: RunOutcome,
+    /// The command that matters most in the line.
     pub command: String,
-    /// What makes it the same command again, whatever it is piped into.
+    /// The command without variable parts and pipes.
     pub key: String,
-    /// The same of every command in the line: if the line passes, all of them do.
+    /// The keys of all commands in the line: if the line passes, all of them do.
     pub keys: Vec<String>,
-    pub results: Option<Results>,
+    pub results: Option<TestCounts>,
     /// The lines that say what went wrong.
     pub errors: Vec<String>,
-    pub simples: Vec<Simple>,
+    pub simples: Vec<SimpleCommand>,
 }
 
-impl Run {
+impl CommandRun {
     /// Reads one call: its command line, its output, and whether the client calls it failed.
     pub(super) fn read(line: &str, output: &str, failed: bool, interrupted: bool) -> Self {
         let simples = shell::parse(line);
         let (purpose, telling) = telling(&simples);
         let results = match purpose {
-            Purpose::Routine | Purpose::Git => None,
+            CommandPurpose::Routine | CommandPurpose::Git => None,
             _ => results::read(output),
         };
-        let failed_by_output = matches!(purpose, Purpose::Test | Purpose::Build | Purpose::Check)
-            && (results.is_some_and(|r| r.failed > 0) || errors::says_failed(output));
+        let failed_by_output =
+            matches!(purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check)
+                && (results.is_some_and(|r| r.failed > 0) || errors::says_failed(output));
         let outcome = match (failed || failed_by_output, interrupted || was_refused(output)) {
-            (_, true) => Outcome::Unknown,
-            (true, false) => Outcome::Failed,
-            (false, false) => Outcome::Passed,
+            (_, true) => RunOutcome::Unknown,
+            (true, false) => RunOutcome::Failed,
+            (false, false) => RunOutcome::Passed,
         };
         let errors = match (outcome, purpose) {
-            (Outcome::Failed, Purpose::Routine) => Vec::new(),
-            (Outcome::Failed, _) => errors::telling(output),
+            (RunOutcome::Failed, CommandPurpose::Routine) => Vec::new(),
+            (RunOutcome::Failed, _) => errors::telling(output),
             _ => Vec::new(),
         };
         Self {
             purpose,
             outcome,
-            command: telling.map(Simple::line).unwrap_or_default(),
+            command: telling.map(SimpleCommand::line).unwrap_or_default(),
             key: telling.map(key).unwrap_or_default(),
-            keys: simples.iter().filter(|simple| purpose_of(simple) != Purpose::Routine).map(key).collect(),
+            keys: simples
+                .iter()
+                .filter(|simple| purpose_of(simple) != CommandPurpose::Routine)
+                .map(key)
+                .collect(),
             results,
             errors,
             simples,
@@ -81,13 +86,11 @@ impl Run {
     /// The telling command with the variables set for it: `PYTHONPATH=src pytest`.
     pub(super) fn told(&self) -> String {
         let telling = self.simples.iter().find(|simple| simple.line() == self.command);
-        let assignments: Vec<&str> = telling
+        let variables = telling
             .into_iter()
             .flat_map(|simple| simple.words.iter().take_while(|word| shell::is_assignment(word)))
-            .map(String::as_str)
-            .collect();
-        let variables: String = assignments.iter().map(|word| format!("{word} ")).collect();
-        format!("{variables}{}", self.command)
+            .map(String::as_str);
+        variables.chain([self.command.as_str()]).collect::<Vec<_>>().join(" ")
     }
 
     /// The program of the telling command.
@@ -97,31 +100,33 @@ impl Run {
 
     /// Whether its failing or passing says something about the work.
     pub(super) const fn matters(&self) -> bool {
-        matches!(self.purpose, Purpose::Test | Purpose::Build | Purpose::Check | Purpose::Run)
+        matches!(
+            self.purpose,
+            CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check | CommandPurpose::Run
+        )
     }
 }
 
-/// The client's words for a call that the user did not allow.
+/// Results of clients for a call that the user did not allow.
 fn was_refused(output: &str) -> bool {
     ["doesn't want to proceed", "requested permissions", "Permission to use"]
         .iter()
         .any(|words| output.contains(words))
 }
 
-/// The command of a line that says most about it: a test before a build before anything else;
-/// of two alike, the last.
-fn telling(simples: &[Simple]) -> (Purpose, Option<&Simple>) {
-    let rank = |purpose: Purpose| match purpose {
-        Purpose::Test => 6,
-        Purpose::Build => 5,
-        Purpose::Check => 4,
-        Purpose::Git => 3,
-        Purpose::Remedy => 2,
-        Purpose::Run => 1,
-        Purpose::Routine => 0,
+/// The command of a line that matters most: a test before a build before others; of two equals, the last.
+fn telling(simples: &[SimpleCommand]) -> (CommandPurpose, Option<&SimpleCommand>) {
+    let rank = |purpose: CommandPurpose| match purpose {
+        CommandPurpose::Test => 6,
+        CommandPurpose::Build => 5,
+        CommandPurpose::Check => 4,
+        CommandPurpose::Git => 3,
+        CommandPurpose::Remedy => 2,
+        CommandPurpose::Run => 1,
+        CommandPurpose::Routine => 0,
     };
     let purposes = simples.iter().map(|simple| (purpose_of(simple), Some(simple)));
-    purposes.max_by_key(|(purpose, _)| rank(*purpose)).unwrap_or((Purpose::Routine, None))
+    purposes.max_by_key(|(purpose, _)| rank(*purpose)).unwrap_or((CommandPurpose::Routine, None))
 }
 
 const ROUTINE: &[&str] = &[
@@ -220,89 +225,93 @@ const ROUTINE: &[&str] = &[
     "od",
 ];
 
-fn purpose_of(simple: &Simple) -> Purpose {
+fn purpose_of(simple: &SimpleCommand) -> CommandPurpose {
     let (first, second) = (simple.argument(1), simple.argument(2));
     match simple.program() {
-        "git" | "jj" | "hg" => Purpose::Git,
-        name if ROUTINE.contains(&name) => Purpose::Routine,
+        "git" | "jj" | "hg" => CommandPurpose::Git,
+        name if ROUTINE.contains(&name) => CommandPurpose::Routine,
         "cargo" => match first {
-            "test" | "nextest" | "t" | "miri" | "bench" => Purpose::Test,
-            "clippy" | "fmt" | "deny" | "audit" => Purpose::Check,
-            "add" | "install" | "update" | "remove" => Purpose::Remedy,
-            "tree" | "metadata" | "search" | "doc" | "--version" | "--list" => Purpose::Routine,
-            _ => Purpose::Build,
+            "test" | "nextest" | "t" | "miri" | "bench" => CommandPurpose::Test,
+            "clippy" | "fmt" | "deny" | "audit" => CommandPurpose::Check,
+            "add" | "install" | "update" | "remove" => CommandPurpose::Remedy,
+            "tree" | "metadata" | "search" | "doc" | "--version" | "--list" => CommandPurpose::Routine,
+            _ => CommandPurpose::Build,
         },
         "pytest" | "py.test" | "tox" | "nox" | "unittest" | "jest" | "vitest" | "mocha" | "ava" | "rspec"
         | "phpunit" | "pest" | "ctest" | "playwright" | "cypress" | "bats" | "ginkgo" | "busted"
-        | "minitest" => Purpose::Test,
+        | "minitest" => CommandPurpose::Test,
         "npm" | "pnpm" | "yarn" | "bun" | "deno" => script(first, second),
         "go" => match first {
-            "test" => Purpose::Test,
-            "vet" | "fmt" => Purpose::Check,
-            "get" | "mod" | "install" | "generate" => Purpose::Remedy,
-            "version" | "env" | "list" | "doc" => Purpose::Routine,
-            _ => Purpose::Build,
+            "test" => CommandPurpose::Test,
+            "vet" | "fmt" => CommandPurpose::Check,
+            "get" | "mod" | "install" | "generate" => CommandPurpose::Remedy,
+            "version" | "env" | "list" | "doc" => CommandPurpose::Routine,
+            _ => CommandPurpose::Build,
         },
         "make" | "just" | "task" | "rake" | "mix" | "gradle" | "gradlew" | "mvn" | "mvnw" | "sbt"
         | "dotnet" | "swift" | "bazel" | "cmake" | "ninja" | "xcodebuild" | "composer" | "zig" | "stack"
         | "cabal" | "flutter" | "dart" | "meson" | "lein" => target(simple),
         "tsc" | "vue-tsc" | "webpack" | "vite" | "rollup" | "esbuild" | "next" | "gcc" | "g++" | "clang"
-        | "clang++" | "cc" | "javac" | "rustc" | "kotlinc" | "ghc" | "nvcc" => Purpose::Build,
+        | "clang++" | "cc" | "javac" | "rustc" | "kotlinc" | "ghc" | "nvcc" => CommandPurpose::Build,
         "eslint" | "prettier" | "biome" | "ruff" | "black" | "mypy" | "pyright" | "flake8" | "pylint"
         | "isort" | "rubocop" | "golangci-lint" | "staticcheck" | "shellcheck" | "stylelint" | "phpstan"
         | "ktlint" | "clang-tidy" | "hadolint" | "yamllint" | "rustfmt" | "swiftlint" | "oxlint"
-        | "tflint" | "actionlint" | "gofmt" => Purpose::Check,
+        | "tflint" | "actionlint" | "gofmt" => CommandPurpose::Check,
         "docker" | "podman" | "docker-compose" | "nerdctl" => match (first, second) {
-            ("build" | "buildx", _) | ("compose", "build") => Purpose::Build,
+            ("build" | "buildx", _) | ("compose", "build") => CommandPurpose::Build,
             ("ps" | "images" | "logs" | "inspect" | "version", _) | ("compose", "ps" | "logs") => {
-                Purpose::Routine
+                CommandPurpose::Routine
             }
-            _ => Purpose::Remedy,
+            _ => CommandPurpose::Remedy,
         },
         "pip" | "pip3" | "apt" | "apt-get" | "brew" | "dnf" | "yum" | "apk" | "pacman" | "gem" | "rustup"
         | "nvm" | "fnm" | "asdf" | "mise" | "conda" | "uv" | "poetry" | "pipenv" | "systemctl"
         | "service" | "alembic" | "prisma" | "flyway" | "createdb" | "dropdb" | "corepack" | "ensurepip"
-        | "venv" | "direnv" | "initdb" | "pg_ctl" => Purpose::Remedy,
-        "" => Purpose::Routine,
-        _ => Purpose::Run,
+        | "venv" | "direnv" | "initdb" | "pg_ctl" => CommandPurpose::Remedy,
+        "" => CommandPurpose::Routine,
+        _ => CommandPurpose::Run,
     }
 }
 
 /// What a package manager's script is for, by its name.
-fn script(first: &str, second: &str) -> Purpose {
+fn script(first: &str, second: &str) -> CommandPurpose {
     let name = if first == "run" { second } else { first };
     match name {
-        "install" | "ci" | "add" | "i" | "remove" | "update" | "up" | "rebuild" | "link" => Purpose::Remedy,
-        "ls" | "list" | "view" | "why" | "outdated" | "config" | "--version" | "-v" | "" => Purpose::Routine,
-        name if name.contains("test") || name.contains("e2e") => Purpose::Test,
-        name if ["lint", "type", "format", "check", "fmt"].iter().any(|part| name.contains(part)) => {
-            Purpose::Check
+        "install" | "ci" | "add" | "i" | "remove" | "update" | "up" | "rebuild" | "link" => {
+            CommandPurpose::Remedy
         }
-        name if name.contains("build") || name.contains("compile") => Purpose::Build,
-        _ => Purpose::Run,
+        "ls" | "list" | "view" | "why" | "outdated" | "config" | "--version" | "-v" | "" => {
+            CommandPurpose::Routine
+        }
+        name if name.contains("test") || name.contains("e2e") => CommandPurpose::Test,
+        name if ["lint", "type", "format", "check", "fmt"].iter().any(|part| name.contains(part)) => {
+            CommandPurpose::Check
+        }
+        name if name.contains("build") || name.contains("compile") => CommandPurpose::Build,
+        _ => CommandPurpose::Run,
     }
 }
 
 /// What a build tool was asked for, by the names of its targets.
-fn target(simple: &Simple) -> Purpose {
+fn target(simple: &SimpleCommand) -> CommandPurpose {
     let asked = |names: &[&str]| {
         let targets = simple.bare().iter().skip(1).filter(|word| !word.starts_with('-'));
         targets.into_iter().any(|word| names.iter().any(|name| word.to_lowercase().contains(name)))
     };
     if asked(&["test", "spec", "verify"]) {
-        Purpose::Test
+        CommandPurpose::Test
     } else if asked(&["lint", "fmt", "format", "analyze", "check"]) {
-        Purpose::Check
+        CommandPurpose::Check
     } else if asked(&["install", "deps", "setup", "migrate", "restore", "seed", "require", "pub"]) {
-        Purpose::Remedy
+        CommandPurpose::Remedy
     } else {
-        Purpose::Build
+        CommandPurpose::Build
     }
 }
 
 /// The command reduced to what it tests or builds: flags that only change how much is printed
 /// are off, so that `pytest -q` and `pytest -x -vv` are one command.
-fn key(simple: &Simple) -> String {
+fn key(simple: &SimpleCommand) -> String {
     let quiet = |word: &&String| !word.starts_with('-') || word.starts_with("--package") || word.len() < 2;
     let words: Vec<&str> = simple.bare().iter().filter(quiet).map(String::as_str).collect();
     let joined = words.join(" ");
@@ -313,7 +322,7 @@ fn key(simple: &Simple) -> String {
 
 /// Whether a run that passes means that a failed command would: the same one, or the whole of
 /// which it is a part.
-pub(super) fn covers(passed: &Run, failed: &str) -> bool {
+pub(super) fn covers(passed: &CommandRun, failed: &str) -> bool {
     passed.keys.iter().any(|key| {
         let part = failed.strip_prefix(key.as_str());
         !key.is_empty() && part.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

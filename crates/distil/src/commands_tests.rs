@@ -1,23 +1,23 @@
 use super::*;
 
-fn purposes(line: &str) -> Purpose {
-    Run::read(line, "", false, false).purpose
+fn purposes(line: &str) -> CommandPurpose {
+    CommandRun::read(line, "", false, false).purpose
 }
 
 #[test]
 fn the_telling_command_of_a_line_is_found() {
     for (line, purpose, command) in [
-        ("cd app && npm run build 2>&1 | tail -20", Purpose::Build, "npm run build"),
-        ("ls -la; cat x", Purpose::Routine, "cat x"),
-        ("python -m pytest -q tests/test_a.py", Purpose::Test, "pytest -q tests/test_a.py"),
-        ("RUST_LOG=debug cargo nextest run -p store", Purpose::Test, "cargo nextest run -p store"),
-        ("make test", Purpose::Test, "make test"),
-        ("./gradlew :app:assembleDebug", Purpose::Build, "./gradlew :app:assembleDebug"),
-        ("pip install -e .", Purpose::Remedy, "pip install -e ."),
-        ("docker compose up -d db", Purpose::Remedy, "docker compose up -d db"),
-        ("./scripts/sync.sh --all", Purpose::Run, "./scripts/sync.sh --all"),
+        ("cd app && npm run build 2>&1 | tail -20", CommandPurpose::Build, "npm run build"),
+        ("ls -la; cat x", CommandPurpose::Routine, "cat x"),
+        ("python -m pytest -q tests/test_a.py", CommandPurpose::Test, "pytest -q tests/test_a.py"),
+        ("RUST_LOG=debug cargo nextest run -p store", CommandPurpose::Test, "cargo nextest run -p store"),
+        ("make test", CommandPurpose::Test, "make test"),
+        ("./gradlew :app:assembleDebug", CommandPurpose::Build, "./gradlew :app:assembleDebug"),
+        ("pip install -e .", CommandPurpose::Remedy, "pip install -e ."),
+        ("docker compose up -d db", CommandPurpose::Remedy, "docker compose up -d db"),
+        ("./scripts/sync.sh --all", CommandPurpose::Run, "./scripts/sync.sh --all"),
     ] {
-        let run = Run::read(line, "", false, false);
+        let run = CommandRun::read(line, "", false, false);
         assert_eq!((run.purpose, run.command.as_str()), (purpose, command), "{line}");
     }
 }
@@ -25,25 +25,25 @@ fn the_telling_command_of_a_line_is_found() {
 #[test]
 fn looking_around_is_routine() {
     for line in ["ls", "grep -rn x .", "sed -n 1,5p a", "cargo tree", "docker ps", "git status | head"] {
-        assert!(matches!(purposes(line), Purpose::Routine | Purpose::Git), "{line}");
+        assert!(matches!(purposes(line), CommandPurpose::Routine | CommandPurpose::Git), "{line}");
     }
 }
 
 #[test]
 fn a_pipe_does_not_hide_a_failure() {
-    let run = Run::read("pytest | tail -3", "1 failed, 2 passed in 0.1s", false, false);
-    assert_eq!(run.outcome, Outcome::Failed);
-    let run = Run::read("cargo build 2>&1 | tail", "error: could not compile `x`", false, false);
-    assert_eq!(run.outcome, Outcome::Failed);
-    let run = Run::read("cat log.txt", "error: could not compile `x`", false, false);
-    assert_eq!(run.outcome, Outcome::Passed, "a file that speaks of a failure is none");
+    let run = CommandRun::read("pytest | tail -3", "1 failed, 2 passed in 0.1s", false, false);
+    assert_eq!(run.outcome, RunOutcome::Failed);
+    let run = CommandRun::read("cargo build 2>&1 | tail", "error: could not compile `x`", false, false);
+    assert_eq!(run.outcome, RunOutcome::Failed);
+    let run = CommandRun::read("cat log.txt", "error: could not compile `x`", false, false);
+    assert_eq!(run.outcome, RunOutcome::Passed, "a file that speaks of a failure is none");
 }
 
 #[test]
 fn the_same_command_is_known_again() {
-    let key = |line: &str| Run::read(line, "", false, false).key;
+    let key = |line: &str| CommandRun::read(line, "", false, false).key;
     assert_eq!(key("pytest -q tests/a.py"), key("cd x && python -m pytest -vv tests/a.py | tail"));
-    let run = |line: &str| Run::read(line, "", false, false);
+    let run = |line: &str| CommandRun::read(line, "", false, false);
     assert!(covers(&run("cargo test"), &key("cargo test -p store lease")));
     assert!(covers(&run("cargo build && cargo test"), &key("cargo build")));
     assert!(!covers(&run("cargo test -p a"), &key("cargo test -p b")));

@@ -1,35 +1,36 @@
-//! What was committed, and the whole of what its message says.
+//! Reads commits and pull requests from shell calls: title, body, kind of work.
 //!
-//! A commit message is the one place where people write down why. Its body is kept as it is.
+//! Commit messages give reasons, so the body is kept unchanged.
 
-use super::commands::{Outcome, Run};
+use super::commands::{CommandRun, RunOutcome};
 use super::kinds;
-use super::sentences::{self, Document};
-use super::shell::Simple;
+use super::sentences::TextDocument;
+use super::shell::SimpleCommand;
 use super::text::{capitalised, content_words, one_line};
 use claude_mem_core::memory::ObservationType;
 
+/// The message of a commit or a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Commit {
+pub(super) struct CommitMessage {
     pub title: String,
     /// The message after its subject, wrapped lines joined, trailers off.
     pub body: String,
     pub kind: ObservationType,
-    /// Nothing that anyone would look up later: a merge, a version number, "wip".
+    /// A merge, a version number, "wip": not worth remembering.
     pub routine: bool,
-    /// A pull request, which speaks of commits.
+    /// It is a pull request.
     pub request: bool,
 }
 
 /// The commits and pull requests that a call of the shell made.
-pub(super) fn of_run(run: &Run, output: &str) -> Vec<Commit> {
-    if run.outcome != Outcome::Passed {
+pub(super) fn of_run(run: &CommandRun, output: &str) -> Vec<CommitMessage> {
+    if run.outcome != RunOutcome::Passed {
         return Vec::new();
     }
     run.simples.iter().filter_map(|simple| of_command(simple, output)).collect()
 }
 
-fn of_command(simple: &Simple, output: &str) -> Option<Commit> {
+fn of_command(simple: &SimpleCommand, output: &str) -> Option<CommitMessage> {
     let words = simple.bare();
     let after = |names: &[&str]| option(words, names);
     match (simple.program(), subcommand(words)) {
@@ -106,7 +107,7 @@ fn printed_subject(output: &str) -> Option<&str> {
 }
 
 /// A message as a commit.
-pub(super) fn read(message: &str) -> Option<Commit> {
+pub(super) fn read(message: &str) -> Option<CommitMessage> {
     let message = message.trim();
     let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
     let subject = one_line(subject);
@@ -115,7 +116,7 @@ pub(super) fn read(message: &str) -> Option<Commit> {
         return None;
     }
     let body = unwrapped(body);
-    Some(Commit {
+    Some(CommitMessage {
         routine: body.is_empty() && is_routine(&title),
         title: capitalised(&title),
         body,
@@ -193,7 +194,7 @@ fn unwrapped(body: &str) -> String {
     lines.join("\n")
 }
 
-/// Subjects that say nothing a later reader would look for.
+/// Subjects that are not worth remembering.
 fn is_routine(title: &str) -> bool {
     let lower = title.to_lowercase();
     let starts = [
@@ -241,15 +242,9 @@ fn is_routine(title: &str) -> bool {
 
 /// The statements of a body, one per sentence or list item.
 pub(super) fn statements(body: &str) -> Vec<String> {
-    let document = Document::read(body);
+    let document = TextDocument::read(body);
     let worth = document.sentences.iter().filter(|s| content_words(&s.text).len() >= 3);
     worth.map(|s| s.text.trim_end_matches('.').to_owned()).collect()
-}
-
-/// The body as running text.
-pub(super) fn narrative(body: &str) -> String {
-    let lines: Vec<String> = body.lines().map(sentences::unmark).collect();
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 
 fn commits(line: &str, output: &str) -> Vec<(String, String, String)> {
-    let run = Run::read(line, output, false, false);
+    let run = CommandRun::read(line, output, false, false);
     of_run(&run, output).into_iter().map(|c| (c.kind.to_string(), c.title, c.body)).collect()
 }
 
@@ -12,7 +12,7 @@ fn a_message_is_read_however_it_is_given() {
             "git commit -m 'fix(auth): renew early' -m 'Because the clock drifts.'",
             "",
             "bugfix",
-            "auth: renew early",
+            "Renew early (auth)",
             "Because the clock drifts.",
         ),
         ("git add . && git commit -qam \"Add a lease\"", "", "feature", "Add a lease", ""),
@@ -56,7 +56,7 @@ fn what_is_no_commit_is_none() {
     for line in ["git log --oneline", "git commit", "git show -m x", "echo git commit -m x"] {
         assert_eq!(commits(line, ""), [], "{line}");
     }
-    let failed = Run::read("git commit -m 'x y z'", "nothing to commit", true, false);
+    let failed = CommandRun::read("git commit -m 'x y z'", "nothing to commit", true, false);
     assert_eq!(of_run(&failed, "nothing to commit"), []);
 }
 

@@ -1,4 +1,4 @@
-//! How an observation is put together, and the bounds that every finished one keeps.
+//! Builds observations and enforces their limits.
 
 use super::text::{clip, one_line};
 use crate::limits::OBSERVATION_FACT_CHARS_MAX;
@@ -24,7 +24,7 @@ pub(super) fn concepts(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Brings an observation into its bounds and its vocabulary. One without a title is none.
+/// Enforces the limits and the vocabulary. `None` without a title.
 pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Option<NewObservation> {
     made.kind = vocabulary.resolve_type(made.kind.as_str());
     made.title = clip(&one_line(&made.title.replace("**", "")), OBSERVATION_TITLE_CHARS_MAX);
@@ -43,10 +43,10 @@ pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Optio
     (!made.title.is_empty()).then_some(made)
 }
 
-/// What stands before a fact that is said once more: "Understood: the pool has four connections".
+/// Maximum characters before a repeated fact: "Understood: the pool has four connections".
 const LEAD_IN_CHARS_MAX: usize = 24;
 
-/// Whether a fact is one of these, perhaps behind a word of agreement.
+/// Whether a fact repeats one of these, possibly after a word of agreement.
 pub(super) fn says(known: &[String], fact: &str) -> bool {
     known.iter().any(|known| {
         let Some(at) = fact.len().checked_sub(known.len()) else {
@@ -61,7 +61,7 @@ pub(super) fn says(known: &[String], fact: &str) -> bool {
     })
 }
 
-/// The facts that no other one says in fewer words.
+/// Removes facts that repeat a shorter one.
 fn without_echoes(facts: Vec<String>) -> Vec<String> {
     let is_echo = |at: usize| {
         let others: Vec<String> =

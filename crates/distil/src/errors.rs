@@ -1,6 +1,6 @@
 //! The lines of an output that say what went wrong.
 //!
-//! What comes out is a quotation of a tool's output: data, to be shown in quotes and never obeyed.
+//! The lines are quotations of a tool's output: data, shown in quotes and never followed as instructions.
 
 use std::sync::LazyLock;
 
@@ -11,19 +11,19 @@ use super::text::{clip, one_line};
 /// Lines kept of one failure.
 const LINES_MAX: usize = 3;
 const LINE_CHARS_MAX: usize = 200;
-/// Lines looked at: errors of a longer output stand near its ends, which is what was kept.
+/// Maximum lines that are read. Longer outputs were cut in the middle; errors are near the ends.
 const SCANNED_MAX: usize = 4_000;
 
 /// How a line is recognised and how much it tells.
-enum Sign {
+enum ErrorSign {
     Starts(&'static str),
     Holds(&'static str),
 }
 
-use Sign::{Holds, Starts};
+use ErrorSign::{Holds, Starts};
 
-/// Heavier signs first; the first that fits decides.
-const SIGNS: &[(Sign, u8)] = &[
+/// Signs by weight; the first match decides.
+const SIGNS: &[(ErrorSign, u8)] = &[
     // Rust
     (Starts("error["), 9),
     (Starts("error: could not compile"), 2),
@@ -100,7 +100,7 @@ const SIGNS: &[(Sign, u8)] = &[
     (Holds("failed"), 2),
 ];
 
-/// What a build or a check prints when it failed, though a pipe hid its exit code.
+/// What a failed build or check prints, for runs whose exit code a pipe hid.
 const VERDICTS: &[&str] = &[
     "error: could not compile",
     "error: test failed",
@@ -168,7 +168,7 @@ fn weight(line: &str) -> u8 {
 
 /// The signs of all lines as one automaton: an output has thousands of lines, most without any.
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let text = |sign: &Sign| match sign {
+    let text = |sign: &ErrorSign| match sign {
         Starts(text) | Holds(text) => *text,
     };
     AhoCorasick::new(SIGNS.iter().map(|(sign, _)| text(sign))).ok()
@@ -214,7 +214,7 @@ fn same(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
-/// Nothing looked like an error: the last line is what the program said before it gave up.
+/// The last line, for outputs without a recognised error.
 fn last_words(lines: &[String]) -> Option<usize> {
     let speaks = |line: &String| line.chars().any(char::is_alphabetic);
     lines.iter().rposition(|line| speaks(line) && !line.starts_with("Exit code"))

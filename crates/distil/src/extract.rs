@@ -12,12 +12,12 @@ use crate::agent_claims::agent_claims;
 use crate::answers::answer_claims;
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
-use crate::decisions::{self, Turn};
+use crate::decisions::{self, TurnTexts};
 use crate::gates;
 use crate::outputs;
 use crate::plans;
 use crate::prompts;
-use crate::speech::Speech;
+use crate::speech::SpokenText;
 use crate::summary;
 use crate::tasks::task_claims;
 use crate::text::{clip, content_words, one_line, shared};
@@ -40,10 +40,10 @@ pub fn extract_claims(
     let prompt = episode.prompt.as_ref();
     let typed = prompt.filter(|prompt| prompt.source.is_user());
     let spoken = typed.map(|prompt| prompts::spoken(&prompt.text)).unwrap_or_default();
-    let said = Speech::read(&typed_part(&spoken));
+    let said = SpokenText::read(&typed_part(&spoken));
     let answer = episode.final_message.as_ref().map_or("", |message| message.text.as_str());
-    let answered = Speech::read(answer);
-    carry.open_turn(prompt.map(|prompt| prompt.number), &said, &answered, &spoken);
+    let answered = SpokenText::read(answer);
+    carry.open_turn(prompt.map(|prompt| prompt.number), &said, &spoken);
 
     let mut groups = GroupCounter::default();
     let mut claims: Vec<Claim> = Vec::new();
@@ -155,34 +155,35 @@ fn step_claims(episode: &Episode, groups: &mut GroupCounter) -> Vec<Claim> {
 /// Adds what the conversation settled in a turn without work: the user's rule with the agent's restatement.
 fn settle(
     episode: &Episode,
-    said: &Speech,
-    answered: &Speech,
+    said: &SpokenText,
+    answered: &SpokenText,
     log: &WorkLog,
     carry: &mut Carry,
     claims: &mut Vec<Claim>,
 ) {
     let at = episode.ended_at();
-    let turn = Turn { said, answered, at, files: &log.edited };
+    let turn = TurnTexts { said, answered, at, files: &log.edited };
     let recapped = decisions::has_recap(&turn, carry);
+    let restated = decisions::is_restated(&turn, carry);
     let decided = decisions::decide(&turn, carry);
     carry.close_turn(answered, &decided);
     let worked = !log.edited.is_empty() || log.claims.iter().any(|claim| claim.kind == ClaimKind::Commit);
     let of_user =
         |claim: &Claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
     let stated = claims.iter().any(|claim| matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice));
-    let confirmed = recapped && !carry.rules.is_empty() && !carry.options.is_empty();
-    if worked || !(stated || confirmed) {
+    carry.worked |= worked;
+    if worked || !(stated || ((recapped || restated) && !carry.worked)) {
         return;
     }
     for observation in decided {
-        let proposes = gates::is_commentary(&observation.title) || !gates::stands_alone(&observation.title);
-        if proposes {
+        if gates::is_commentary(&observation.title) || !gates::is_rule_title(&observation.title) {
             continue;
         }
         let words = content_words(&format!("{} {}", observation.title, observation.narrative));
         let told = |claim: &Claim| {
             let own = content_words(&claim.text);
-            of_user(claim) && shared(&own, &words) * 10 >= own.len() * 8
+            let voices = of_user(claim) || claim.source == TextSource::FinalMessage;
+            voices && claim.kind != ClaimKind::Open && shared(&own, &words) * 10 >= own.len() * 8
         };
         claims.retain(|claim| !told(claim));
         let source = if observation.origin == claude_mem_core::memory::Origin::User {
@@ -192,7 +193,7 @@ fn settle(
         };
         let mut claim = Claim::new(ClaimKind::Settled, source, observation.narrative.clone(), at)
             .titled(observation.title.clone());
-        claim.worth = 0.7;
+        claim.worth = if recapped && observation.narrative.contains("Agent: “") { 0.9 } else { 0.7 };
         claim.composed = Some(Box::new(observation));
         claims.push(claim);
     }
@@ -234,7 +235,7 @@ fn remove_repeated(claims: &mut Vec<Claim>) {
 }
 
 /// What the user asked for, in one line.
-fn request(said: &Speech) -> String {
+fn request(said: &SpokenText) -> String {
     if said.is_bare() {
         return String::new();
     }

@@ -9,7 +9,7 @@ use claude_mem_core::source::TextSource;
 
 use crate::carry::{Carry, OpenFailure};
 use crate::claim::{Claim, ClaimKind};
-use crate::commands::{Outcome, Purpose, Run, covers};
+use crate::commands::{CommandPurpose, CommandRun, RunOutcome, covers};
 use crate::text::clip;
 
 /// Maximum remedy commands that are recorded with one unresolved failure.
@@ -24,31 +24,31 @@ pub(crate) struct OvercomeFailure {
 }
 
 /// Records a run. Returns the failures that it ends.
-pub(crate) fn note(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
+pub(crate) fn note(run: &CommandRun, carry: &mut Carry) -> Vec<OvercomeFailure> {
     match run.outcome {
-        Outcome::Failed if run.matters() && !run.errors.is_empty() => {
+        RunOutcome::Failed if run.matters() && !run.errors.is_empty() => {
             open(run, carry);
             Vec::new()
         }
-        Outcome::Passed => close(run, carry),
-        Outcome::Failed | Outcome::Unknown => Vec::new(),
+        RunOutcome::Passed => close(run, carry),
+        RunOutcome::Failed | RunOutcome::Unknown => Vec::new(),
     }
 }
 
-fn open(run: &Run, carry: &mut Carry) {
+fn open(run: &CommandRun, carry: &mut Carry) {
     let known = carry.failures.iter().position(|open| open.key == run.key);
     let earlier = known.and_then(|index| carry.failures.remove(index));
     let mut failure =
         earlier.unwrap_or_else(|| OpenFailure { key: run.key.clone(), ..OpenFailure::default() });
     failure.command = run.told();
-    failure.program = run.program().to_owned();
+    run.program().clone_into(&mut failure.program);
     failure.errors.clone_from(&run.errors);
     carry.remember_failure(failure);
 }
 
-fn close(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
+fn close(run: &CommandRun, carry: &mut Carry) -> Vec<OvercomeFailure> {
     if !run.matters() {
-        if run.purpose == Purpose::Remedy {
+        if run.purpose == CommandPurpose::Remedy {
             for open in &mut carry.failures {
                 if open.remedies.len() < REMEDIES_MAX && !open.remedies.contains(&run.command) {
                     open.remedies.push(clip(&run.command, 120));
@@ -65,8 +65,8 @@ fn close(run: &Run, carry: &mut Carry) -> Vec<OvercomeFailure> {
 }
 
 /// The same program for the same purpose, said differently: `PYTHONPATH=src pytest` after `pytest`.
-fn is_variant(run: &Run, failure: &OpenFailure) -> bool {
-    let tells = matches!(run.purpose, Purpose::Test | Purpose::Build | Purpose::Check);
+fn is_variant(run: &CommandRun, failure: &OpenFailure) -> bool {
+    let tells = matches!(run.purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check);
     tells
         && run.program() == failure.program
         && !failure.edited
@@ -92,31 +92,15 @@ pub(crate) fn note_edit(path: &str, carry: &mut Carry) {
 }
 
 /// Errors of work in progress, which nobody looks up later.
+#[rustfmt::skip]
 const ROUTINE_ERRORS: &[&str] = &[
-    "cannot find",
-    "is not defined",
-    "undefined:",
-    "unused",
-    "expected",
-    "Expected",
-    "assert",
-    "Assertion",
-    "syntax",
-    "Syntax",
-    "no attribute",
-    "unresolved",
-    "is not assignable",
-    "warning",
-    "lint",
-    "prettier",
-    "FAILED",
-    "FAIL ",
-    "does not exist on type",
-    "TS2",
+    "cannot find", "is not defined", "undefined:", "unused", "expected", "Expected", "assert", "Assertion",
+    "syntax", "Syntax", "no attribute", "unresolved", "is not assignable", "warning", "lint", "prettier",
+    "FAILED", "FAIL ", "does not exist on type", "TS2",
 ];
 
 /// The failure and its remedy as a claim, if the remedy is worth knowing.
-pub(crate) fn remedy_claim(over: &OvercomeFailure, run: &Run, at: Millis) -> Option<Claim> {
+pub(crate) fn remedy_claim(over: &OvercomeFailure, run: &CommandRun, at: Millis) -> Option<Claim> {
     let failure = &over.failure;
     let error = failure.errors.first()?;
     if failure.edited || ROUTINE_ERRORS.iter().any(|routine| error.contains(routine)) {

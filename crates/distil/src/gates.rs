@@ -1,126 +1,43 @@
 //! The gates that a sentence passes before it becomes a claim: it is an act of its kind, and it stands alone.
 
-use crate::cues::{self, Cue, Language, Marks};
-use crate::speech::Statement;
+use crate::cues::{CueKind, CueMarks, Language};
+use crate::decisions::rules_on_it;
+use crate::speech::MarkedSentence;
 use crate::text::{content_words, is_name};
 
 /// Words that open a sentence about something said elsewhere.
+#[rustfmt::skip]
 const DANGLING: &[&str] = &[
-    "it",
-    "its",
-    "it's",
-    "this",
-    "that",
-    "that's",
-    "these",
-    "those",
-    "they",
-    "both",
-    "he",
-    "she",
-    "there",
-    "which",
-    "and",
-    "but",
-    "so",
-    "or",
-    "then",
-    "also",
-    "however",
-    "instead",
-    "otherwise",
-    "same",
-    "neither",
-    "either",
-    "another",
-    "here",
-    "thus",
-    "therefore",
-    "plus",
-    "yes",
-    "no",
-    "yep",
-    "done",
-    "one",
-    "as",
-    "because",
-    "hence",
-    "meanwhile",
-    "additionally",
-    "likewise",
-    "similarly",
-    "there's",
-    "not",
-    "looks",
-    "for",
-    "exactly",
-    "overall",
-    "currently",
+    "it", "its", "it's", "this", "that", "that's", "these", "those", "they", "both", "he", "she", "there",
+    "which", "and", "but", "so", "or", "then", "also", "however", "instead", "otherwise", "same", "neither",
+    "either", "another", "here", "thus", "therefore", "plus", "yes", "no", "yep", "done", "one", "as",
+    "because", "hence", "meanwhile", "additionally", "likewise", "similarly", "there's", "not", "looks",
+    "for", "exactly", "overall", "currently",
 ];
 
 /// First words of running commentary and of talk to the reader.
+#[rustfmt::skip]
 const COMMENTARY: &[&str] = &[
-    "let me",
-    "let's",
-    "now i",
-    "now let",
-    "i'll",
-    "i will",
-    "i'm going",
-    "i am going",
-    "first, let",
-    "next, i",
-    "good.",
-    "great",
-    "perfect",
-    "excellent",
-    "i need to",
-    "i should",
-    "i can see",
-    "looking at",
-    "want me to",
-    "would you",
-    "shall i",
-    "should i",
-    "do you want",
-    "ready to",
-    "if you",
-    "feel free",
-    "here's",
-    "here is",
-    "here are",
-    "the user ",
-    "running",
-    "checking",
-    "waiting",
-    "i see",
-    "you can",
-    "you'll",
-    "you may",
-    "you should",
-    "please ",
-    "happy to",
-    "sure",
-    "ok,",
-    "okay",
-    "got it",
-    "i have ",
-    "i've read",
-    "i understand",
+    "let me", "let's", "now i", "now let", "i'll", "i will", "i'm going", "i am going", "first, let",
+    "next, i", "good.", "great", "perfect", "excellent", "i need to", "i should", "i can see", "looking at",
+    "want me to", "would you", "shall i", "should i", "do you want", "ready to", "if you", "feel free",
+    "here's", "here is", "here are", "the user ", "running", "checking", "waiting", "i see", "you can",
+    "you'll", "you may", "you should", "please ", "happy to", "sure", "ok,", "okay", "got it", "i have ",
+    "i've read", "i understand",
 ];
 
 /// Verbs by which a clause is told from a label.
+#[rustfmt::skip]
 const VERBS: &[&str] = &[
     "is", "are", "was", "were", "be", "been", "has", "have", "had", "does", "do", "did", "can", "cannot",
-    "can't", "could", "must", "should", "will", "won't", "would", "may", "isn't", "aren't", "doesn't",
-    "don't", "didn't", "wasn't", "needs", "need", "uses", "use", "fails", "fail", "returns", "return",
-    "requires", "require", "means", "mean", "works", "work", "runs", "run", "makes", "make", "gives",
-    "keeps", "keep", "takes", "gets", "get", "sets", "shows", "calls", "breaks", "causes", "lets", "stores",
-    "contains", "lives", "depends", "supports", "expects", "handles", "adds", "add", "fix", "fixes",
-    "remove", "removes", "allows", "allow", "enable", "enables", "move", "moves", "replace", "replaces",
-    "create", "creates", "update", "updates", "rename", "avoid", "avoids", "prevent", "prevents", "sends",
-    "reads", "writes", "starts", "stops", "treats", "wins", "exists", "defaults", "matches", "checks",
-    "skips", "belongs", "stays",
+    "can't", "could", "must", "should", "will", "won't", "would", "may", "isn't", "aren't", "doesn't", "don't",
+    "didn't", "wasn't", "needs", "need", "uses", "use", "fails", "fail", "returns", "return", "requires",
+    "require", "means", "mean", "works", "work", "runs", "run", "makes", "make", "gives", "keeps", "keep",
+    "takes", "gets", "get", "sets", "shows", "calls", "breaks", "causes", "lets", "stores", "contains", "lives",
+    "depends", "supports", "expects", "handles", "adds", "add", "fix", "fixes", "remove", "removes", "allows",
+    "allow", "enable", "enables", "move", "moves", "replace", "replaces", "create", "creates", "update",
+    "updates", "rename", "avoid", "avoids", "prevent", "prevents", "sends", "reads", "writes", "starts",
+    "stops", "treats", "wins", "exists", "defaults", "matches", "checks", "skips", "belongs", "stays",
 ];
 
 /// Whether a line has a verb, so that it says something rather than naming it.
@@ -129,7 +46,7 @@ pub(crate) fn has_verb(text: &str) -> bool {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_lowercase();
         VERBS.contains(&word.as_str()) || (word.len() > 4 && word.ends_with("ed"))
     };
-    !text.is_ascii() && text.chars().any(|c| c as u32 > 0x370) || text.split_whitespace().any(verb)
+    Language::detect(text) != Language::English || text.split_whitespace().any(verb)
 }
 
 /// Whether a reader who did not see the session understands what the sentence is about.
@@ -145,10 +62,20 @@ pub(crate) fn stands_alone(text: &str) -> bool {
     names_something(text) || words >= 7
 }
 
+/// Whether the title of a settled decision says what it is about. It may be shorter than a sentence that has
+/// to stand alone, because its narrative quotes both voices.
+pub(crate) fn is_rule_title(text: &str) -> bool {
+    let words = content_words(text).len();
+    !DANGLING.contains(&first_word(text).as_str())
+        && !text.ends_with(':')
+        && !is_half_clause(text)
+        && (words >= 5 || (words >= 2 && names_something(text)))
+}
+
 /// Whether it names something concrete: code, a number, a proper noun after its first word.
 pub(crate) fn names_something(text: &str) -> bool {
-    text.contains('`')
-        || text.split_whitespace().any(is_name)
+    text.contains(['`', '“', '"'])
+        || text.split_whitespace().any(|word| is_name(word) || (word.len() > 2 && word.starts_with('\'')))
         || text.split_whitespace().skip(1).any(|word| {
             let core = word.trim_matches(|c: char| !c.is_alphanumeric());
             core.chars().any(|c| c.is_ascii_digit())
@@ -182,153 +109,28 @@ pub(crate) fn is_commentary(text: &str) -> bool {
 }
 
 /// Phrases that make a sentence of the user last beyond the moment.
+#[rustfmt::skip]
 const LASTING: &[&str] = &[
-    "always",
-    "never",
-    "from now on",
-    "in future",
-    "in the future",
-    "going forward",
-    "whenever",
-    "every time",
-    "each time",
-    "by default",
-    "prefer",
-    "must",
-    "must not",
-    "we don't",
-    "we do not",
-    "not allowed",
-    "no longer",
-    "don't ever",
-    "should always",
-    "should never",
-    "at all times",
-    "as a rule",
-    "has to be",
-    "have to be",
-    "needs to be",
-    "need to be",
-    "only ever",
-    "is forbidden",
-    "are forbidden",
-    "stop ",
-    "remember to",
-    "make sure",
-    "under no circumstances",
-    "we never",
-    "we always",
-    "policy",
-    "convention",
-    "at most",
-    "at least",
-    "is not acceptable",
-    "non-negotiable",
-    "off the table",
-    "should not",
-    "shouldn't",
-    "no exceptions",
-    "must be",
-    "must stay",
-    "required to",
-    "rule",
+    "always", "never", "from now on", "in future", "in the future", "going forward", "whenever", "every time",
+    "each time", "by default", "prefer", "must", "must not", "we don't", "we do not", "not allowed",
+    "no longer", "don't ever", "should always", "should never", "at all times", "as a rule", "has to be",
+    "have to be", "needs to be", "need to be", "only ever", "is forbidden", "are forbidden", "stop ",
+    "remember to", "make sure", "under no circumstances", "we never", "we always", "policy", "convention",
+    "at most", "at least", "is not acceptable", "non-negotiable", "off the table", "should not", "shouldn't",
+    "no exceptions", "must be", "must stay", "required to", "rule",
 ];
 
 /// Orders for now: they open with a verb that asks for work at once.
+#[rustfmt::skip]
 const ORDERS: &[&str] = &[
-    "push",
-    "commit",
-    "check",
-    "look",
-    "run",
-    "rerun",
-    "add",
-    "fix",
-    "create",
-    "log",
-    "show",
-    "open",
-    "merge",
-    "update",
-    "remove",
-    "delete",
-    "write",
-    "implement",
-    "review",
-    "try",
-    "go",
-    "start",
-    "continue",
-    "proceed",
-    "explain",
-    "find",
-    "test",
-    "verify",
-    "deploy",
-    "rebase",
-    "close",
-    "do",
-    "make",
-    "please",
-    "can",
-    "could",
-    "would",
-    "will",
-    "let",
-    "lets",
-    "let's",
-    "give",
-    "tell",
-    "read",
-    "rename",
-    "move",
-    "investigate",
-    "debug",
-    "clean",
-    "undo",
-    "revert",
-    "apply",
-    "plan",
-    "think",
-    "wait",
-    "stop",
-    "resolve",
-    "address",
-    "generate",
-    "execute",
-    "switch",
-    "checkout",
-    "pull",
-    "fetch",
-    "restart",
-    "retry",
-    "help",
-    "put",
-    "set",
-    "change",
-    "replace",
-    "refactor",
-    "convert",
-    "install",
-    "build",
-    "search",
-    "list",
-    "summarize",
-    "summarise",
-    "ask",
-    "use",
-    "take",
-    "get",
-    "see",
-    "have",
-    "ensure",
-    "just",
-    "now",
-    "then",
-    "and",
-    "also",
-    "ok",
-    "okay",
+    "push", "commit", "check", "look", "run", "rerun", "add", "fix", "create", "log", "show", "open", "merge",
+    "update", "remove", "delete", "write", "implement", "review", "try", "go", "start", "continue", "proceed",
+    "explain", "find", "test", "verify", "deploy", "rebase", "close", "do", "make", "please", "can", "could",
+    "would", "will", "let", "lets", "let's", "give", "tell", "read", "rename", "move", "investigate", "debug",
+    "clean", "undo", "revert", "apply", "plan", "think", "wait", "stop", "resolve", "address", "generate",
+    "execute", "switch", "checkout", "pull", "fetch", "restart", "retry", "help", "put", "set", "change",
+    "replace", "refactor", "convert", "install", "build", "search", "list", "summarize", "summarise", "ask",
+    "use", "take", "get", "see", "have", "ensure", "just", "now", "then", "and", "also", "ok", "okay",
 ];
 
 /// Whether a sentence opens as an order for now.
@@ -347,7 +149,7 @@ pub(crate) enum UserAct {
 }
 
 /// Classifies a sentence that the user typed. When in doubt it is nothing.
-pub(crate) fn user_act(statement: &Statement, worth: Option<f32>, language: Language) -> UserAct {
+pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language: Language) -> UserAct {
     let text = statement.text.as_str();
     let marks = &statement.marks;
     if statement.question || statement.is_bare() || statement.words.len() < 4 || is_pasted(text) {
@@ -362,25 +164,33 @@ pub(crate) fn user_act(statement: &Statement, worth: Option<f32>, language: Lang
     let polite = ["can you", "can we", "could you", "could we", "please", "would you", "will you"]
         .iter()
         .any(|start| text.to_lowercase().starts_with(start));
-    let lasting = lasting && (!polite || has_lasting_time(text));
-    if lasting
-        && !marks.has(Cue::Hedge)
-        && worth >= if order { 0.45 } else { 0.3 }
-        && is_understood(text, marks)
-    {
+    let complains = marks.has(CueKind::Problem) && !rules_on_it(statement);
+    let lasting = lasting && !complains && (!polite || has_lasting_time(text));
+    // "From now on …" and "Never …" say themselves that they last.
+    let first = first_word(text);
+    let strong = !order && (has_lasting_time(text) || matches!(first.as_str(), "never" | "always"));
+    let least = match (strong, order) {
+        (true, _) => 0.05,
+        (false, true) => 0.45,
+        (false, false) => 0.3,
+    };
+    if lasting && !marks.has(CueKind::Hedge) && worth >= least && is_understood(text, marks) {
         return UserAct::Rule;
     }
-    if order && !marks.has(Cue::Reason) && !text.contains("instead") {
+    if order && !marks.has(CueKind::Reason) && !text.contains("instead") {
         return UserAct::Nothing;
     }
-    if marks.has(Cue::Choice) && worth >= 0.5 && is_understood(text, marks) {
+    if marks.has(CueKind::Choice) && worth >= 0.5 && is_understood(text, marks) {
         return UserAct::Choice;
     }
     let personal = [" i ", " i'm ", " i've ", " my ", " me "]
         .iter()
         .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
-    let states = names_something(text) && has_verb(text) && !personal && !order;
-    if worth >= 0.65 && states && is_understood(text, marks) && !marks.has(Cue::Hedge) {
+    let states = names_something(text) && has_verb(text) && !personal && !order && !complains;
+    // "Staging is at `…`": an address, a version or a name makes a plain statement a fact.
+    let concrete = text.contains('`') || text.contains("://") || text.split_whitespace().any(is_name);
+    let least = if concrete { 0.45 } else { 0.65 };
+    if worth >= least && states && is_understood(text, marks) && !marks.has(CueKind::Hedge) {
         return UserAct::Fact;
     }
     UserAct::Nothing
@@ -394,19 +204,19 @@ fn has_lasting_time(text: &str) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
-fn is_lasting(text: &str, marks: &Marks, language: Language) -> bool {
+fn is_lasting(text: &str, marks: &CueMarks, language: Language) -> bool {
     if language != Language::English {
-        return marks.has(Cue::Rule) || marks.has(Cue::General);
+        return marks.has(CueKind::Rule) || marks.has(CueKind::General);
     }
     let lower = format!(" {} ", text.to_lowercase().replace(['.', ',', ';', '!'], " "));
     LASTING.iter().any(|phrase| lower.contains(&format!(" {}", phrase.trim_end())))
 }
 
 /// Whether a sentence of the user can be understood without the one before it.
-fn is_understood(text: &str, marks: &Marks) -> bool {
+fn is_understood(text: &str, marks: &CueMarks) -> bool {
     let bare = DANGLING.contains(&first_word(text).as_str());
     let short = content_words(text).len() < 5;
-    !(marks.opens(Cue::Pronoun) || (bare && short))
+    !(marks.opens(CueKind::Pronoun) || (bare && short))
 }
 
 /// A line that no person phrases: a log line, code, a path, a prompt of a shell.
@@ -447,9 +257,4 @@ fn cues_of_log(text: &str) -> bool {
     let levels =
         ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
     stamped || levels.iter().any(|level| text.starts_with(level))
-}
-
-/// The cues of a sentence, for callers that have only its text.
-pub(crate) fn marks_of(text: &str, language: Language) -> Marks {
-    cues::mark(text, language)
 }

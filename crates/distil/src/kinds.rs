@@ -1,4 +1,4 @@
-//! Which kind of work a sentence speaks of, by its verbs.
+//! The kind of work that a sentence describes, by its verbs.
 
 use claude_mem_core::memory::ObservationType;
 
@@ -137,7 +137,9 @@ const REFACTOR: &[&str] = &[
 
 /// The kind of work that the first such verb names.
 pub(super) fn by_verb(text: &str) -> Option<ObservationType> {
-    let lower = text.to_lowercase();
+    // Names from code are no verbs: `create_shipment`.
+    let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+    let lower = prose.to_lowercase();
     for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(14) {
         if FIX.contains(&word) {
             return Some(ObservationType::BUGFIX);
@@ -152,7 +154,7 @@ pub(super) fn by_verb(text: &str) -> Option<ObservationType> {
     unspaced(&lower)
 }
 
-/// Scripts without spaces: the verb stands inside the run.
+/// The same for scripts without spaces.
 fn unspaced(lower: &str) -> Option<ObservationType> {
     let holds = |words: &[&str]| {
         words.iter().any(|word| {

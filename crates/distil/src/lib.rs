@@ -22,14 +22,11 @@ mod consolidate;
 mod cues;
 mod decisions;
 mod draft;
-mod effect;
-mod effects;
 mod errors;
 mod extract;
 mod failures;
 mod gates;
 mod kinds;
-mod languages;
 mod limits;
 mod memory_files;
 mod outputs;
@@ -42,14 +39,11 @@ mod sentences;
 mod shell;
 mod speech;
 mod summary;
-mod symbols;
-mod syntax;
 mod tasks;
 mod text;
 mod titles;
 mod typed;
 mod user_claims;
-mod values;
 mod work_log;
 
 pub use carry::Carry;
@@ -58,3 +52,8 @@ pub use consolidate::consolidate;
 pub use cues::Language;
 pub use errors::telling as telling_error_lines;
 pub use extract::extract_claims;
+
+#[cfg(test)]
+mod golden_tests;
+#[cfg(test)]
+mod session_tests;

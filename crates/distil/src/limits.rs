@@ -12,6 +12,5 @@ pub(crate) const OBSERVATION_FACT_CHARS_MAX: usize = 300;
 /// Maximum paths in each list of files, read or modified, of an observation or a summary.
 pub(crate) const OBSERVATION_FILES_MAX: usize = 40;
 
-/// Maximum bytes that the heuristic compressor reads of one prompt, message, output or piece of
-/// code.
+/// Maximum bytes of one prompt, message or output that are read.
 pub(crate) const DISTIL_TEXT_BYTES_MAX: usize = 64 << 10;

@@ -4,8 +4,8 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
-use crate::patch::Change;
-use crate::sentences::{Block, Document};
+use crate::patch::PatchedFile;
+use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, content_words};
 
 const NAMES: &[&str] =
@@ -21,14 +21,14 @@ pub(crate) fn is_memory_file(path: &str) -> bool {
 }
 
 /// Extracts the lines that a change adds to a memory file.
-pub(crate) fn memory_line_claims(change: &Change, at: Millis, group: u32) -> Vec<Claim> {
+pub(crate) fn memory_line_claims(change: &PatchedFile, at: Millis, group: u32) -> Vec<Claim> {
     if !is_memory_file(&change.path) {
         return Vec::new();
     }
     let added: Vec<&str> = change.added().collect();
-    let document = Document::read(&added.join("\n"));
+    let document = TextDocument::read(&added.join("\n"));
     let lines = document.sentences.iter().filter(|sentence| {
-        matches!(sentence.block, Block::Prose | Block::Item)
+        matches!(sentence.block, TextBlock::Prose | TextBlock::Item)
             && content_words(&sentence.text).len() >= 5
             && !sentence.text.ends_with(':')
     });

@@ -1,11 +1,11 @@
-//! The text of a tool's result, however the client shaped it.
+//! The text of a tool's result, in the shapes of all clients.
 
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 use serde_json::Value;
 
 use super::text::{head, tail};
 
-/// Lists of parts beyond this are not text that someone reads.
+/// Maximum parts of a list that are read.
 const PARTS_MAX: usize = 64;
 
 /// All the text of a result: the output, then what went to the error stream.

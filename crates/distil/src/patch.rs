@@ -1,4 +1,4 @@
-//! A change to a file as lines taken out and lines put in, whichever tool made it.
+//! Changes of a file as removed and added lines, from any editing tool.
 
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 use serde_json::Value;
@@ -9,15 +9,15 @@ use super::text::head;
 /// Maximum hunks that are read of one change to a file.
 const DISTIL_HUNKS_MAX: usize = 64;
 
-/// Beyond this many cells, two texts are compared as wholes.
+/// Maximum cells of the comparison matrix; larger texts are compared as wholes.
 const DIFF_CELLS_MAX: usize = 40_000;
 
 /// Lines above a place that are kept to find out what it stands in.
 const ABOVE_LINES_MAX: usize = 400;
 
-/// One place of a change.
+/// One contiguous change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(super) struct PatchHunk {
     /// Lines above the first changed one, nearest last: where the change is.
     pub above: Vec<String>,
     pub removed: Vec<String>,
@@ -25,16 +25,16 @@ pub(super) struct Hunk {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct PatchedFile {
     /// Relative to the project's root.
     pub path: String,
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<PatchHunk>,
     /// The file did not exist before.
     pub created: bool,
     pub deleted: bool,
 }
 
-impl Change {
+impl PatchedFile {
     /// Lines put in, over all places.
     pub(super) fn added(&self) -> impl Iterator<Item = &str> {
         self.hunks.iter().flat_map(|hunk| hunk.added.iter().map(String::as_str))
@@ -44,18 +44,18 @@ impl Change {
         self.hunks.iter().flat_map(|hunk| hunk.removed.iter().map(String::as_str))
     }
 
-    /// A whole text written to a file that was not there.
+    /// A new file.
     pub(super) fn written(path: &str, content: &str) -> Self {
         let added = lines(content);
         Self {
             path: path.to_owned(),
-            hunks: vec![Hunk { added, ..Hunk::default() }],
+            hunks: vec![PatchHunk { added, ..PatchHunk::default() }],
             created: true,
             deleted: false,
         }
     }
 
-    /// One text in place of another, with what stands above it where the file is known.
+    /// A replaced text, with the lines above it if the file is known.
     pub(super) fn replaced(path: &str, old: &str, new: &str, original: Option<&str>) -> Self {
         let mut hunks = diff(&lines(old), &lines(new));
         let before = original.and_then(|file| file.find(old).map(|at| &file[..at]));
@@ -73,30 +73,30 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// The change that an editing tool made, from its input and its result.
-pub(super) fn of_edit(path: &str, input: &Value, output: &Value) -> Change {
+pub(super) fn of_edit(path: &str, input: &Value, output: &Value) -> PatchedFile {
     let original = field(output, &["originalFile", "originalContent"]);
     let patched = structured(output, original);
     if !patched.is_empty() {
-        return Change { path: path.to_owned(), hunks: patched, ..Change::default() };
+        return PatchedFile { path: path.to_owned(), hunks: patched, ..PatchedFile::default() };
     }
     let pairs: Vec<(&str, &str)> = match input.get("edits").and_then(Value::as_array) {
         Some(edits) => edits.iter().take(DISTIL_HUNKS_MAX).filter_map(pair).collect(),
         None => pair(input).into_iter().collect(),
     };
     if !pairs.is_empty() {
-        let mut change = Change { path: path.to_owned(), ..Change::default() };
+        let mut change = PatchedFile { path: path.to_owned(), ..PatchedFile::default() };
         for (old, new) in pairs {
-            change.hunks.extend(Change::replaced(path, old, new, original).hunks);
+            change.hunks.extend(PatchedFile::replaced(path, old, new, original).hunks);
         }
         change.hunks.truncate(DISTIL_HUNKS_MAX);
         return change;
     }
     let content = field(input, &["content", "new_source", "file_text"]).unwrap_or_default();
     if let Some(old) = original {
-        return Change::replaced(path, old, content, None);
+        return PatchedFile::replaced(path, old, content, None);
     }
     let updates = field(output, &["type"]) == Some("update");
-    Change { created: !updates, ..Change::written(path, content) }
+    PatchedFile { created: !updates, ..PatchedFile::written(path, content) }
 }
 
 fn pair(edit: &Value) -> Option<(&str, &str)> {
@@ -105,7 +105,7 @@ fn pair(edit: &Value) -> Option<(&str, &str)> {
 }
 
 /// The hunks that the client computed itself.
-fn structured(output: &Value, original: Option<&str>) -> Vec<Hunk> {
+fn structured(output: &Value, original: Option<&str>) -> Vec<PatchHunk> {
     let Some(patch) = output.get("structuredPatch").and_then(Value::as_array) else {
         return Vec::new();
     };
@@ -123,9 +123,12 @@ fn structured(output: &Value, original: Option<&str>) -> Vec<Hunk> {
 }
 
 /// Hunks of lines that are marked `+`, `-` or blank. Unchanged lines part one place from the next.
-pub(super) fn of_marked_lines<'a>(marked: impl Iterator<Item = &'a str>, above: Vec<String>) -> Vec<Hunk> {
+pub(super) fn of_marked_lines<'a>(
+    marked: impl Iterator<Item = &'a str>,
+    above: Vec<String>,
+) -> Vec<PatchHunk> {
     let (mut hunks, mut above) = (Vec::new(), above);
-    let mut open: Option<Hunk> = None;
+    let mut open: Option<PatchHunk> = None;
     for line in marked {
         let (mark, text) = line.split_at_checked(1).unwrap_or(("", line));
         match mark {
@@ -144,13 +147,13 @@ pub(super) fn of_marked_lines<'a>(marked: impl Iterator<Item = &'a str>, above: 
     hunks
 }
 
-fn place(above: &[String]) -> Hunk {
+fn place(above: &[String]) -> PatchHunk {
     let from = above.len().saturating_sub(ABOVE_LINES_MAX);
-    Hunk { above: above[from..].to_vec(), ..Hunk::default() }
+    PatchHunk { above: above[from..].to_vec(), ..PatchHunk::default() }
 }
 
 /// The places in which two texts differ.
-fn diff(old: &[String], new: &[String]) -> Vec<Hunk> {
+fn diff(old: &[String], new: &[String]) -> Vec<PatchHunk> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
     let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -161,7 +164,7 @@ fn diff(old: &[String], new: &[String]) -> Vec<Hunk> {
     }
     if old_middle.len() * new_middle.len() > DIFF_CELLS_MAX {
         let (removed, added) = (old_middle.to_vec(), new_middle.to_vec());
-        return vec![Hunk { above, removed, added }];
+        return vec![PatchHunk { above, removed, added }];
     }
     let marked = mark_common(old_middle, new_middle);
     of_marked_lines(marked.iter().map(String::as_str), above)
@@ -199,13 +202,13 @@ fn mark_common(old: &[String], new: &[String]) -> Vec<String> {
 }
 
 /// The changes of a patch in text form: `*** Update File: …` as agents write it, or `diff --git`.
-pub(super) fn of_text(patch: &str) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
+pub(super) fn of_text(patch: &str) -> Vec<PatchedFile> {
+    let mut changes: Vec<PatchedFile> = Vec::new();
     let mut body: Vec<&str> = Vec::new();
     for line in head(patch, DISTIL_TEXT_BYTES_MAX).lines() {
         if let Some((path, created, deleted)) = file_header(line) {
             close(&mut changes, &mut body);
-            changes.push(Change { path: path.to_owned(), created, deleted, ..Change::default() });
+            changes.push(PatchedFile { path: path.to_owned(), created, deleted, ..PatchedFile::default() });
         } else if line.starts_with("@@") {
             close(&mut changes, &mut body);
         } else if !line.starts_with("---") && !line.starts_with("*** ") {
@@ -234,7 +237,7 @@ fn file_header(line: &str) -> Option<(&str, bool, bool)> {
     None
 }
 
-fn close(changes: &mut [Change], body: &mut Vec<&str>) {
+fn close(changes: &mut [PatchedFile], body: &mut Vec<&str>) {
     let lines = std::mem::take(body);
     if let Some(change) = changes.last_mut() {
         change.hunks.extend(of_marked_lines(lines.into_iter(), Vec::new()));

@@ -3,17 +3,21 @@ use serde_json::json;
 
 #[test]
 fn a_replacement_is_reduced_to_what_differs() {
-    let change = Change::replaced("a", "x\ny\nz", "x\nY\nz", Some("top\nx\ny\nz\n"));
+    let change = PatchedFile::replaced("a", "x\ny\nz", "x\nY\nz", Some("top\nx\ny\nz\n"));
     assert_eq!(
         change.hunks,
-        [Hunk { above: vec!["top".into(), "x".into()], removed: vec!["y".into()], added: vec!["Y".into()] }]
+        [PatchHunk {
+            above: vec!["top".into(), "x".into()],
+            removed: vec!["y".into()],
+            added: vec!["Y".into()]
+        }]
     );
-    assert_eq!(Change::replaced("a", "x", "x", None).hunks, []);
+    assert_eq!(PatchedFile::replaced("a", "x", "x", None).hunks, []);
 }
 
 #[test]
 fn two_places_are_two_hunks() {
-    let change = Change::replaced("a", "1\nsame\n2", "one\nsame\ntwo", None);
+    let change = PatchedFile::replaced("a", "1\nsame\n2", "one\nsame\ntwo", None);
     assert_eq!(change.hunks.len(), 2);
     assert_eq!(change.hunks[1].above, ["1", "one", "same"]);
 }

@@ -8,7 +8,7 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::outputs::field;
 use crate::ranker::{self, RankedSentence};
-use crate::sentences::{Block, Document};
+use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, content_words};
 
 /// The client's tool that presents a plan.
@@ -27,9 +27,9 @@ pub(crate) fn plan_of_step(step: &EpisodeStep) -> Option<&str> {
 /// Extracts a plan: one claim with its title and reason, and its telling sentences as details.
 pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let text = text.trim_start().strip_prefix(HAND_OVER).unwrap_or(text);
-    let document = Document::read(text);
+    let document = TextDocument::read(text);
     let Some(title) =
-        document.sentences.iter().find(|s| s.block == Block::Heading).map(|s| plan_title(&s.text))
+        document.sentences.iter().find(|s| s.block == TextBlock::Heading).map(|s| plan_title(&s.text))
     else {
         return Vec::new();
     };
@@ -39,7 +39,7 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let why: Vec<&str> = document
         .sentences
         .iter()
-        .filter(|s| s.block == Block::Prose && is_reason_section(&s.section) && !s.text.ends_with(':'))
+        .filter(|s| s.block == TextBlock::Prose && is_reason_section(&s.section) && !s.text.ends_with(':'))
         .map(|s| s.text.as_str())
         .take(4)
         .collect();
@@ -51,7 +51,8 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let language = Language::detect(text);
     let mut details: Vec<Claim> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
-        let wanted = matches!(sentence.block, Block::Prose | Block::Item) && !sentence.text.ends_with(':');
+        let wanted =
+            matches!(sentence.block, TextBlock::Prose | TextBlock::Item) && !sentence.text.ends_with(':');
         let place = RankedSentence { text: &sentence.text, source: TextSource::Plan, index, count };
         let Some(worth) = ranker::worth(&place, language).filter(|worth| wanted && *worth >= PLAN_WORTH_MIN)
         else {

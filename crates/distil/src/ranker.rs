@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use claude_mem_core::source::{TextSource, Voice};
 
-use crate::cues::{self, Cue, Language, Marks};
+use crate::cues::{self, CueKind, CueMarks, Language};
 use crate::text::is_name;
 
 /// A sentence with its place in the text it comes from.
@@ -25,129 +25,28 @@ pub struct RankedSentence<'a> {
 }
 
 /// The names of all features, in the order of [`features`].
+#[rustfmt::skip]
 pub const FEATURE_NAMES: [&str; 96] = [
-    "bias",
-    "user",
-    "final",
-    "message",
-    "plan",
-    "words_0_4",
-    "words_5_8",
-    "words_9_14",
-    "words_15_24",
-    "words_25_40",
-    "words_41",
-    "code_1",
-    "code_2",
-    "code_3",
-    "name_1",
-    "name_2",
-    "name_3",
-    "number_1",
-    "number_2",
-    "path",
-    "flag",
-    "acronym",
-    "question",
-    "ends_colon",
-    "ends_open",
-    "starts_first_person",
-    "starts_now",
-    "starts_past_verb",
-    "starts_lower",
-    "starts_pronoun",
-    "starts_connective",
-    "definition",
-    "dash",
-    "negation",
-    "only",
-    "because",
-    "so_that",
-    "first",
-    "last",
-    "alone",
-    "middle",
-    "long_text",
-    "log_like",
-    "punctuation_share",
-    "second_person",
-    "can_will",
-    "modal",
-    "past_passive",
-    "is_are",
-    "which_clause",
-    "test_count",
-    "commit_hash",
-    "hedge_like",
-    "proper_noun",
-    "comparative",
-    "quoted",
-    "parenthesis",
-    "cue_rule",
-    "cue_limit",
-    "cue_should",
-    "cue_choice",
-    "cue_reason",
-    "cue_measure",
-    "cue_amend",
-    "cue_plan",
-    "cue_propose",
-    "cue_hedge",
-    "cue_filler",
-    "cue_cause",
-    "cue_done",
-    "cue_next",
-    "cue_caveat",
-    "cue_tried",
-    "cue_fruitless",
-    "cue_general",
-    "cue_working",
-    "cue_personal",
-    "cue_verified",
-    "cue_problem",
-    "cue_topic",
-    "opens_request",
-    "opens_agree",
-    "opens_disagree",
-    "opens_ack",
-    "opens_done",
-    "user_rule",
-    "user_request",
-    "user_long",
-    "final_cause",
-    "final_named",
-    "final_done",
-    "message_cause",
-    "message_plan",
-    "message_named",
-    "plan_named",
-    "plan_should",
+    "bias", "user", "final", "message", "plan", "words_0_4", "words_5_8", "words_9_14", "words_15_24",
+    "words_25_40", "words_41", "code_1", "code_2", "code_3", "name_1", "name_2", "name_3", "number_1",
+    "number_2", "path", "flag", "acronym", "question", "ends_colon", "ends_open", "starts_first_person",
+    "starts_now", "starts_past_verb", "starts_lower", "starts_pronoun", "starts_connective", "definition",
+    "dash", "negation", "only", "because", "so_that", "first", "last", "alone", "middle", "long_text",
+    "log_like", "punctuation_share", "second_person", "can_will", "modal", "past_passive", "is_are",
+    "which_clause", "test_count", "commit_hash", "hedge_like", "proper_noun", "comparative", "quoted",
+    "parenthesis", "cue_rule", "cue_limit", "cue_should", "cue_choice", "cue_reason", "cue_measure",
+    "cue_amend", "cue_plan", "cue_propose", "cue_hedge", "cue_filler", "cue_cause", "cue_done", "cue_next",
+    "cue_caveat", "cue_tried", "cue_fruitless", "cue_general", "cue_working", "cue_personal",
+    "cue_verified", "cue_problem", "cue_topic", "opens_request", "opens_agree", "opens_disagree",
+    "opens_ack", "opens_done", "user_rule", "user_request", "user_long", "final_cause", "final_named",
+    "final_done", "message_cause", "message_plan", "message_named", "plan_named", "plan_should",
 ];
 
-const CUES: [Cue; 23] = [
-    Cue::Rule,
-    Cue::Limit,
-    Cue::Should,
-    Cue::Choice,
-    Cue::Reason,
-    Cue::Measure,
-    Cue::Amend,
-    Cue::Plan,
-    Cue::Propose,
-    Cue::Hedge,
-    Cue::Filler,
-    Cue::Cause,
-    Cue::Done,
-    Cue::Next,
-    Cue::Caveat,
-    Cue::Tried,
-    Cue::Fruitless,
-    Cue::General,
-    Cue::Working,
-    Cue::Personal,
-    Cue::Verified,
-    Cue::Problem,
-    Cue::Topic,
+#[rustfmt::skip]
+const CUES: [CueKind; 23] = [
+    CueKind::Rule, CueKind::Limit, CueKind::Should, CueKind::Choice, CueKind::Reason, CueKind::Measure, CueKind::Amend, CueKind::Plan,
+    CueKind::Propose, CueKind::Hedge, CueKind::Filler, CueKind::Cause, CueKind::Done, CueKind::Next, CueKind::Caveat, CueKind::Tried,
+    CueKind::Fruitless, CueKind::General, CueKind::Working, CueKind::Personal, CueKind::Verified, CueKind::Problem, CueKind::Topic,
 ];
 
 /// The features of a sentence, one number each.
@@ -181,22 +80,22 @@ pub fn features(sentence: &RankedSentence<'_>) -> [f32; FEATURE_NAMES.len()] {
     }
     let named = form.names + form.code > 0;
     for holds in [
-        marks.opens(Cue::Request),
-        marks.opens(Cue::Agree),
-        marks.opens(Cue::Disagree),
-        marks.opens(Cue::Ack),
-        marks.opens(Cue::Done),
-        user && (marks.has(Cue::Rule) || marks.has(Cue::Limit)),
-        user && marks.opens(Cue::Request),
+        marks.opens(CueKind::Request),
+        marks.opens(CueKind::Agree),
+        marks.opens(CueKind::Disagree),
+        marks.opens(CueKind::Ack),
+        marks.opens(CueKind::Done),
+        user && (marks.has(CueKind::Rule) || marks.has(CueKind::Limit)),
+        user && marks.opens(CueKind::Request),
         user && form.words > 14,
-        last && marks.has(Cue::Cause),
+        last && marks.has(CueKind::Cause),
         last && named,
-        last && marks.has(Cue::Done),
-        message && marks.has(Cue::Cause),
-        message && marks.has(Cue::Plan),
+        last && marks.has(CueKind::Done),
+        message && marks.has(CueKind::Cause),
+        message && marks.has(CueKind::Plan),
         message && named,
         plan && named,
-        plan && marks.has(Cue::Should),
+        plan && marks.has(CueKind::Should),
     ] {
         push(&mut all, holds);
     }
@@ -278,7 +177,13 @@ impl SentenceForm {
         }
     }
 
-    fn push_edges(&self, text: &str, marks: &Marks, all: &mut Vec<f32>, push: &impl Fn(&mut Vec<f32>, bool)) {
+    fn push_edges(
+        &self,
+        text: &str,
+        marks: &CueMarks,
+        all: &mut Vec<f32>,
+        push: &impl Fn(&mut Vec<f32>, bool),
+    ) {
         let first = self.lower.split_whitespace().next().unwrap_or_default();
         let first_person = ["i ", "i'", "let me", "i’", "we ", "let's"];
         for holds in [
@@ -289,8 +194,8 @@ impl SentenceForm {
             ["now", "next,", "first,", "good", "great", "perfect", "ok,"].contains(&first),
             first.ends_with("ed") && first.len() > 4,
             text.starts_with(|c: char| c.is_ascii_lowercase()),
-            marks.opens(Cue::Pronoun),
-            marks.opens(Cue::Connective),
+            marks.opens(CueKind::Pronoun),
+            marks.opens(CueKind::Connective),
         ] {
             push(all, holds);
         }

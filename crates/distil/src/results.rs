@@ -1,4 +1,4 @@
-//! How many tests passed and failed, read from whatever ran them.
+//! Test counts from the output of common test runners.
 
 use std::sync::LazyLock;
 
@@ -6,21 +6,21 @@ use aho_corasick::AhoCorasick;
 
 /// The count of one test run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Results {
+pub(super) struct TestCounts {
     pub passed: u32,
     pub failed: u32,
 }
 
 /// Counts in a run's output. Runners that print one line per binary or package are added up;
 /// of several lines that each count everything, the last one stands.
-pub(super) fn read(output: &str) -> Option<Results> {
-    let mut total: Option<Results> = None;
+pub(super) fn read(output: &str) -> Option<TestCounts> {
+    let mut total: Option<TestCounts> = None;
     for line in output.lines().filter(|line| may_count(line)) {
         let Some((found, partial)) = counts(line) else {
             continue;
         };
         total = Some(match total {
-            Some(so_far) if partial => Results {
+            Some(so_far) if partial => TestCounts {
                 passed: so_far.passed.saturating_add(found.passed),
                 failed: so_far.failed.saturating_add(found.failed),
             },
@@ -30,7 +30,7 @@ pub(super) fn read(output: &str) -> Option<Results> {
     total
 }
 
-/// The words that a count cannot do without, found at once: most lines have none of them.
+/// Words of which every count has one; most lines have none and are skipped.
 static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let words = ["pass", "fail", "examples", "error", "tests run"];
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
@@ -41,7 +41,7 @@ fn may_count(line: &str) -> bool {
 }
 
 /// The counts of one line, and whether it speaks of a part of the run only.
-fn counts(line: &str) -> Option<(Results, bool)> {
+fn counts(line: &str) -> Option<(TestCounts, bool)> {
     let lower = line.trim();
     if lower.len() > 240 || !lower.bytes().any(|b| b.is_ascii_digit()) {
         return None;
@@ -52,7 +52,7 @@ fn counts(line: &str) -> Option<(Results, bool)> {
     }
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let (mut found, mut seen) = (Results::default(), false);
+    let (mut found, mut seen) = (TestCounts::default(), false);
     for pair in words.windows(2) {
         let Ok(number) = pair[0].parse::<u32>() else {
             continue;
@@ -77,7 +77,7 @@ fn counts(line: &str) -> Option<(Results, bool)> {
 }
 
 /// `Tests run: 12, Failures: 1, Errors: 0`; `Failed: 0, Passed: 12`.
-fn labelled(line: &str) -> Option<Results> {
+fn labelled(line: &str) -> Option<TestCounts> {
     let after = |label: &str| -> Option<u32> {
         let (_, rest) = line.split_once(label)?;
         let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
@@ -86,12 +86,12 @@ fn labelled(line: &str) -> Option<Results> {
     if let (Some(run), Some(failures)) = (after("tests run:").or_else(|| after("tests:")), after("failures:"))
     {
         let failed = failures.saturating_add(after("errors:").unwrap_or(0));
-        return Some(Results { passed: run.saturating_sub(failed), failed });
+        return Some(TestCounts { passed: run.saturating_sub(failed), failed });
     }
-    Some(Results { passed: after("passed:")?, failed: after("failed:")? })
+    Some(TestCounts { passed: after("passed:")?, failed: after("failed:")? })
 }
 
-impl Results {
+impl TestCounts {
     pub(super) fn in_words(self) -> String {
         match (self.passed, self.failed) {
             (passed, 0) => format!("{passed} passed"),

@@ -20,7 +20,7 @@ fn every_runner_s_last_line_is_read() {
         ("[INFO] Tests run: 9, Failures: 0, Errors: 2, Skipped: 0", 7, 2),
         ("Passed!  - Failed:     0, Passed:    42, Skipped: 0", 42, 0),
     ] {
-        assert_eq!(read(output), Some(Results { passed, failed }), "{output}");
+        assert_eq!(read(output), Some(TestCounts { passed, failed }), "{output}");
     }
     assert_eq!(read("compiled 3 files"), None);
     assert_eq!(read(""), None);

@@ -1,109 +1,102 @@
-//! Text as people and agents write it, taken apart: blocks, then sentences.
+//! Splits Markdown and plain text into blocks, and blocks into sentences.
 //!
-//! Reads the Markdown that agents answer in and the plain lines that users type. Code stands
-//! apart in `fences`, so that nothing inside it is ever taken for a statement of anyone's.
+//! Fenced code is skipped, so that nothing inside it becomes a claim.
 
 use super::text::{head, is_name, one_line};
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 
-/// Maximum sentences that the heuristic compressor reads of one text.
+/// Maximum sentences of one text that are read.
 const DISTIL_SENTENCES_MAX: usize = 400;
 
-/// What a sentence stood in.
+/// The kind of block that a sentence is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum TextBlock {
     Prose,
     Item,
     /// A list item with an empty box before it.
     Todo,
     Heading,
-    /// Someone else's words: a quoted line.
+    /// A quoted line.
     Quote,
     Row,
 }
 
+/// One sentence with its place in the text.
 #[derive(Clone, Debug)]
-pub(super) struct Sentence {
+pub(super) struct TextSentence {
     /// One line, without emphasis marks; code keeps its backticks.
     pub text: String,
-    pub block: Block,
+    pub block: TextBlock,
     /// The heading above it, or the line that introduces its list.
     pub section: String,
     /// Sentences of one paragraph or one list item share a number.
     pub paragraph: usize,
 }
 
-/// A fenced block of code or output.
-#[derive(Clone, Debug)]
-pub(super) struct Fence {
-    pub info: String,
-    pub body: String,
-}
-
+/// A text as sentences.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Document {
-    pub sentences: Vec<Sentence>,
-    pub fences: Vec<Fence>,
+pub(super) struct TextDocument {
+    pub sentences: Vec<TextSentence>,
+    /// Code or output stands in it, in a fence.
+    pub has_fence: bool,
 }
 
-impl Document {
+impl TextDocument {
     pub(super) fn read(text: &str) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = BlockReader::default();
         for line in head(text, DISTIL_TEXT_BYTES_MAX).lines() {
             reader.line(line);
             if reader.document.sentences.len() >= DISTIL_SENTENCES_MAX {
                 break;
             }
         }
-        reader.close_fence();
         reader.flush();
         reader.document.sentences.truncate(DISTIL_SENTENCES_MAX);
         reader.document
     }
 }
 
+/// Reads a text line by line.
 #[derive(Default)]
-struct Reader {
-    document: Document,
-    open: Option<(Block, String)>,
-    fence: Option<(&'static str, Fence)>,
+struct BlockReader {
+    document: TextDocument,
+    open: Option<(TextBlock, String)>,
+    /// The mark that closes the fence that is being read.
+    fence: Option<&'static str>,
     section: String,
     /// The last paragraph ended in a colon: it introduces the list that follows.
     intro: Option<String>,
     paragraph: usize,
 }
 
-impl Reader {
+impl BlockReader {
     fn line(&mut self, line: &str) {
         let trimmed = line.trim();
-        if let Some((mark, fence)) = &mut self.fence {
-            if trimmed.starts_with(*mark) {
-                self.close_fence();
-            } else if fence.body.len() < DISTIL_TEXT_BYTES_MAX {
-                fence.body.push_str(line);
-                fence.body.push('\n');
+        if let Some(mark) = self.fence {
+            if trimmed.starts_with(mark) {
+                self.fence = None;
             }
             return;
         }
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
             self.flush();
-            let info = trimmed.trim_start_matches(['`', '~']).trim().to_owned();
-            self.fence = Some((mark, Fence { info, body: String::new() }));
+            self.fence = Some(mark);
+            self.document.has_fence = true;
         } else if trimmed.is_empty() || is_rule(trimmed) {
             self.flush();
         } else if let Some(title) = heading(trimmed) {
             self.flush();
             self.intro = None;
-            self.push(Block::Heading, title);
+            self.push(TextBlock::Heading, title);
             self.flush();
             self.section = one_line(&unmark(title));
         } else if let Some(quoted) = trimmed.strip_prefix('>') {
-            self.start_or_join(Block::Quote, quoted.trim());
+            self.start_or_join(TextBlock::Quote, quoted.trim());
         } else if trimmed.starts_with('|') {
             self.flush();
             let cells: Vec<&str> = trimmed.trim_matches('|').split('|').map(str::trim).collect();
             if !cells.iter().all(|cell| cell.chars().all(|c| "-: ".contains(c))) {
-                self.push(Block::Row, &cells.join(" — "));
+                self.push(TextBlock::Row, &cells.join(" — "));
                 self.flush();
             }
         } else if let Some((block, item)) = item(trimmed) {
@@ -117,24 +110,24 @@ impl Reader {
     fn prose(&mut self, line: &str, trimmed: &str) {
         let indented = line.starts_with([' ', '\t']);
         match &self.open {
-            Some((Block::Item | Block::Todo, _)) if indented => self.join(trimmed),
-            Some((Block::Item | Block::Todo | Block::Quote, _)) => {
+            Some((TextBlock::Item | TextBlock::Todo, _)) if indented => self.join(trimmed),
+            Some((TextBlock::Item | TextBlock::Todo | TextBlock::Quote, _)) => {
                 self.flush();
-                self.push(Block::Prose, trimmed);
+                self.push(TextBlock::Prose, trimmed);
             }
-            Some((Block::Prose, so_far)) if breaks_here(so_far) => {
+            Some((TextBlock::Prose, so_far)) if breaks_here(so_far) => {
                 // A short line is a statement of its own, though no full stop says so.
                 let paragraph = self.paragraph;
                 self.flush();
                 self.paragraph = paragraph;
-                self.push(Block::Prose, trimmed);
+                self.push(TextBlock::Prose, trimmed);
             }
             Some(_) => self.join(trimmed),
-            None => self.push(Block::Prose, trimmed),
+            None => self.push(TextBlock::Prose, trimmed),
         }
     }
 
-    fn start_or_join(&mut self, block: Block, text: &str) {
+    fn start_or_join(&mut self, block: TextBlock, text: &str) {
         match &self.open {
             Some((open, _)) if *open == block => self.join(text),
             _ => {
@@ -144,7 +137,7 @@ impl Reader {
         }
     }
 
-    fn push(&mut self, block: Block, text: &str) {
+    fn push(&mut self, block: TextBlock, text: &str) {
         self.open = Some((block, text.to_owned()));
     }
 
@@ -152,12 +145,6 @@ impl Reader {
         if let Some((_, so_far)) = &mut self.open {
             so_far.push('\n');
             so_far.push_str(text);
-        }
-    }
-
-    fn close_fence(&mut self) {
-        if let Some((_, fence)) = self.fence.take() {
-            self.document.fences.push(fence);
         }
     }
 
@@ -170,17 +157,17 @@ impl Reader {
             return;
         }
         self.paragraph += 1;
-        if block == Block::Prose {
+        if block == TextBlock::Prose {
             self.intro = text.ends_with([':', '：']).then(|| text.clone());
         }
         let section = match (&self.intro, block) {
-            (Some(intro), Block::Item | Block::Todo) => intro.clone(),
+            (Some(intro), TextBlock::Item | TextBlock::Todo) => intro.clone(),
             _ => self.section.clone(),
         };
-        let whole = matches!(block, Block::Heading | Block::Row);
+        let whole = matches!(block, TextBlock::Heading | TextBlock::Row);
         let pieces = if whole { vec![text.as_str()] } else { split(&text) };
         for piece in pieces {
-            self.document.sentences.push(Sentence {
+            self.document.sentences.push(TextSentence {
                 text: piece.to_owned(),
                 block,
                 section: section.clone(),
@@ -190,7 +177,7 @@ impl Reader {
     }
 }
 
-/// Whether the paragraph so far ends in a line that nobody would wrap there.
+/// Whether the last line of the paragraph ends a statement rather than being wrapped.
 fn breaks_here(so_far: &str) -> bool {
     let last = so_far.lines().next_back().unwrap_or_default();
     last.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']) || last.chars().count() < 56
@@ -211,7 +198,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// The text of a list item, its mark taken off.
-fn item(line: &str) -> Option<(Block, &str)> {
+fn item(line: &str) -> Option<(TextBlock, &str)> {
     let rest = match line.strip_prefix(['-', '*', '+', '•', '✓', '✔', '✅', '☐']) {
         Some(rest) if rest.starts_with(' ') => rest.trim_start(),
         _ => {
@@ -224,17 +211,17 @@ fn item(line: &str) -> Option<(Block, &str)> {
         }
     };
     if line.starts_with('☐') {
-        return Some((Block::Todo, rest));
+        return Some((TextBlock::Todo, rest));
     }
-    for (boxed, block) in [("[ ]", Block::Todo), ("[x]", Block::Item), ("[X]", Block::Item)] {
+    for (boxed, block) in [("[ ]", TextBlock::Todo), ("[x]", TextBlock::Item), ("[X]", TextBlock::Item)] {
         if let Some(text) = rest.strip_prefix(boxed) {
             return Some((block, text.trim_start()));
         }
     }
-    Some((Block::Item, rest))
+    Some((TextBlock::Item, rest))
 }
 
-/// Takes away what only dresses the words: emphasis and link targets. Code stays as it is.
+/// Removes emphasis and link targets. Code stays as it is.
 pub(super) fn unmark(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, part) in text.split('`').enumerate() {
@@ -347,7 +334,7 @@ pub(super) fn split(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Whether a mark ends its sentence, by what stands before and after it.
+/// Whether a punctuation mark ends its sentence.
 fn ends_here(before: &str, mark: char, after: &str, informal: bool) -> bool {
     if after.is_empty() {
         return true;
@@ -370,12 +357,13 @@ fn is_abbreviation(before: &str) -> bool {
     initial || ABBREVIATIONS.contains(&word.to_lowercase().as_str())
 }
 
+#[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
     "e.g", "i.e", "eg", "ie", "vs", "etc", "cf", "ca", "approx", "nr", "fig", "z.b", "d.h", "bzw", "usw",
     "evtl", "ggf", "u.a", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",
 ];
 
-/// Someone who starts no sentence with a capital means a new one after each full stop.
+/// Whether a text uses no capitals, so that each full stop ends a sentence.
 fn is_informal(text: &str) -> bool {
     text.chars().next().is_some_and(char::is_lowercase)
         && !text.as_bytes().windows(3).any(|w| w[0] == b'.' && w[1] == b' ' && w[2].is_ascii_uppercase())

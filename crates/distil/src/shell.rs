@@ -1,16 +1,16 @@
-//! Command lines, taken apart as far as it takes to know what was run.
+//! Parses command lines far enough to know which commands they run.
 //!
-//! Not a shell: nothing is expanded or executed. Quotes, heredocs and the operators between
-//! commands are understood; whatever else a line holds passes through as plain words.
+//! Quotes, heredocs and operators between commands are parsed; everything else is plain words. Nothing is
+//! expanded or executed.
 
 use super::text::{clip, head, one_line};
 use crate::limits::DISTIL_TEXT_BYTES_MAX;
 
 /// One command of a line, its words unquoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     pub words: Vec<String>,
-    /// What a heredoc fed it.
+    /// The body of its heredoc.
     pub heredoc: Option<String>,
     /// The file that its output was written to.
     pub written: Option<String>,
@@ -18,22 +18,22 @@ pub(super) struct Simple {
     pub piped: bool,
 }
 
-/// Commands of one line beyond this are not looked at.
+/// Maximum commands of one line that are read.
 const COMMANDS_MAX: usize = 64;
 const WORDS_MAX: usize = 400;
 
-pub(super) fn parse(line: &str) -> Vec<Simple> {
-    let mut parser = Parser { rest: head(line, DISTIL_TEXT_BYTES_MAX), ..Parser::default() };
+pub(super) fn parse(line: &str) -> Vec<SimpleCommand> {
+    let mut parser = ShellParser { rest: head(line, DISTIL_TEXT_BYTES_MAX), ..ShellParser::default() };
     while parser.step() {}
     parser.end_command(false);
     parser.done
 }
 
 #[derive(Default)]
-struct Parser<'a> {
+struct ShellParser<'a> {
     rest: &'a str,
-    done: Vec<Simple>,
-    now: Simple,
+    done: Vec<SimpleCommand>,
+    now: SimpleCommand,
     word: Option<String>,
     /// Delimiters of heredocs whose bodies start on the next line.
     heredocs: Vec<String>,
@@ -41,7 +41,7 @@ struct Parser<'a> {
     redirects: bool,
 }
 
-impl Parser<'_> {
+impl ShellParser<'_> {
     fn step(&mut self) -> bool {
         let Some(c) = self.rest.chars().next() else {
             return false;
@@ -254,7 +254,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-impl Simple {
+impl SimpleCommand {
     /// The words that say what was run: no variables, no wrappers such as `sudo` or `npx`.
     pub(super) fn bare(&self) -> &[String] {
         let mut words = self.words.as_slice();
@@ -277,7 +277,7 @@ impl Simple {
         self.bare().get(index).map_or("", String::as_str)
     }
 
-    /// As one would say it: the words, clipped, without the variables before them.
+    /// The words, clipped, without the variables before them.
     pub(super) fn line(&self) -> String {
         let shown = |word: &String| {
             if word.contains([' ', '\n', '\'']) || word.is_empty() {
@@ -291,7 +291,7 @@ impl Simple {
     }
 }
 
-/// How many words at the front only say how the rest is run.
+/// The number of leading words that are wrappers or variables.
 fn wrapper_words(words: &[String]) -> usize {
     let word = |index: usize| words.get(index).map_or("", String::as_str);
     let first = word(0);

@@ -1,56 +1,57 @@
-//! What one side said in a turn, sentence by sentence, each with the cues found in it.
+//! The sentences of a prompt or an answer, each with its cues.
 
 use std::collections::BTreeSet;
 
-use super::cues::{self, Cue, Language, Marks};
-use super::sentences::{Block, Document, Fence, Sentence};
+use super::cues::{self, CueKind, CueMarks, Language};
+use super::sentences::{TextBlock, TextDocument, TextSentence};
 use super::text::{content_words, is_name};
 
-/// One sentence with what was found in it.
+/// One sentence with its cues.
 #[derive(Clone, Debug)]
-pub(super) struct Statement {
+pub(super) struct MarkedSentence {
     pub text: String,
-    pub block: Block,
-    pub section: String,
+    pub block: TextBlock,
     pub paragraph: usize,
-    pub marks: Marks,
+    pub marks: CueMarks,
     pub words: BTreeSet<String>,
-    /// Numbers, names from code, quoted literals and words in capitals: what makes it concrete.
+    /// How many numbers, names from code, quoted literals and words in capitals it has.
     pub values: usize,
     pub question: bool,
 }
 
+/// A prompt or an answer as sentences.
 #[derive(Clone, Debug)]
-pub(super) struct Speech {
-    pub statements: Vec<Statement>,
-    pub fences: Vec<Fence>,
+pub(super) struct SpokenText {
+    pub statements: Vec<MarkedSentence>,
+    /// Code or output stands in it, in a fence.
+    pub has_fence: bool,
     pub language: Language,
 }
 
-impl Speech {
+impl SpokenText {
     pub(super) fn read(text: &str) -> Self {
-        let document = Document::read(text);
+        let document = TextDocument::read(text);
         let language = Language::detect(text);
         let statements = document.sentences.into_iter();
-        let statements = statements.map(|s| Statement::new(s, language)).collect();
-        Self { statements, fences: document.fences, language }
+        let statements = statements.map(|s| MarkedSentence::new(s, language)).collect();
+        Self { statements, has_fence: document.has_fence, language }
     }
 
-    /// Whether nothing is said beyond agreement and politeness: "ok", "thanks, go on".
+    /// Whether it is agreement and politeness alone: "ok", "thanks, go on".
     pub(super) fn is_bare(&self) -> bool {
-        self.fences.is_empty() && self.statements.iter().all(Statement::is_bare)
+        !self.has_fence && self.statements.iter().all(MarkedSentence::is_bare)
     }
 
-    /// The statements that are the speaker's own: no headings, no quotes, no table rows.
-    pub(super) fn own(&self) -> impl Iterator<Item = &Statement> {
-        self.statements
-            .iter()
-            .filter(|statement| matches!(statement.block, Block::Prose | Block::Item | Block::Todo))
+    /// The sentences without headings, quotes and table rows.
+    pub(super) fn own(&self) -> impl Iterator<Item = &MarkedSentence> {
+        self.statements.iter().filter(|statement| {
+            matches!(statement.block, TextBlock::Prose | TextBlock::Item | TextBlock::Todo)
+        })
     }
 }
 
-impl Statement {
-    fn new(sentence: Sentence, language: Language) -> Self {
+impl MarkedSentence {
+    fn new(sentence: TextSentence, language: Language) -> Self {
         Self {
             marks: cues::mark(&sentence.text, language),
             words: content_words(&sentence.text),
@@ -58,47 +59,53 @@ impl Statement {
             question: sentence.text.ends_with(['?', '？']),
             text: sentence.text,
             block: sentence.block,
-            section: sentence.section,
             paragraph: sentence.paragraph,
         }
     }
 
-    /// A piece of a sentence, weighed by itself.
+    /// Reads a single sentence or clause.
     pub(super) fn clause(text: &str, language: Language) -> Self {
-        let sentence =
-            Sentence { text: text.to_owned(), block: Block::Prose, section: String::new(), paragraph: 0 };
+        let sentence = TextSentence {
+            text: text.to_owned(),
+            block: TextBlock::Prose,
+            section: String::new(),
+            paragraph: 0,
+        };
         Self::new(sentence, language)
     }
 
-    /// How strongly it reads as a rule: something that binds what is done later.
+    /// How much it reads as a rule: cue phrases and concrete values add, hedges, questions and plans subtract.
     pub(super) fn rule_weight(&self) -> f32 {
-        let counted = |cue: Cue, first: f32, more: f32| match self.marks.count(cue) {
+        let counted = |cue: CueKind, first: f32, more: f32| match self.marks.count(cue) {
             0 => 0.0,
             n => first + more * f32::from(n.min(4) - 1),
         };
-        let mut weight = counted(Cue::Rule, 2.0, 0.5)
-            + counted(Cue::Limit, 1.75, 0.5)
-            + counted(Cue::Should, 0.75, 0.25)
-            + counted(Cue::Choice, 1.0, 0.25)
-            + counted(Cue::Reason, 0.75, 0.0)
-            + counted(Cue::Measure, 1.0, 0.0)
-            + counted(Cue::Amend, 1.5, 0.0)
-            - counted(Cue::Hedge, 1.0, 0.5)
-            - counted(Cue::Filler, 1.5, 0.5)
-            - counted(Cue::Plan, 1.5, 0.0)
-            - counted(Cue::Verified, 1.5, 0.5);
+        let mut weight = counted(CueKind::Rule, 2.0, 0.5)
+            + counted(CueKind::Limit, 1.75, 0.5)
+            + counted(CueKind::Should, 0.75, 0.25)
+            + counted(CueKind::Choice, 1.0, 0.25)
+            + counted(CueKind::Reason, 0.75, 0.0)
+            + counted(CueKind::Measure, 1.0, 0.0)
+            + counted(CueKind::Amend, 1.5, 0.0)
+            - counted(CueKind::Hedge, 1.0, 0.5)
+            - counted(CueKind::Filler, 1.5, 0.5)
+            - counted(CueKind::Plan, 1.5, 0.0)
+            - counted(CueKind::Verified, 1.5, 0.5);
         weight += 0.4 * self.values.min(4) as f32;
         if self.question {
             weight -= 5.0;
         }
-        if self.marks.opens(Cue::Request) && !self.marks.has(Cue::Rule) && !self.marks.has(Cue::Limit) {
+        if self.marks.opens(CueKind::Request)
+            && !self.marks.has(CueKind::Rule)
+            && !self.marks.has(CueKind::Limit)
+        {
             weight -= 1.5;
         }
         match self.block {
-            Block::Heading => weight -= 3.0,
-            Block::Quote => weight -= 4.0,
-            Block::Row => weight -= 1.0,
-            Block::Prose | Block::Item | Block::Todo => {}
+            TextBlock::Heading => weight -= 3.0,
+            TextBlock::Quote => weight -= 4.0,
+            TextBlock::Row => weight -= 1.0,
+            TextBlock::Prose | TextBlock::Item | TextBlock::Todo => {}
         }
         if self.words.len() < 2 {
             weight -= 1.0;
@@ -106,15 +113,16 @@ impl Statement {
         weight
     }
 
-    /// Whether it is agreement or politeness and nothing else.
+    /// Whether it is agreement or politeness alone.
     pub(super) fn is_bare(&self) -> bool {
-        let polite =
-            self.marks.opens(Cue::Agree) || self.marks.opens(Cue::Ack) || self.marks.has(Cue::Filler);
+        let polite = self.marks.opens(CueKind::Agree)
+            || self.marks.opens(CueKind::Ack)
+            || self.marks.has(CueKind::Filler);
         self.words.is_empty() || (polite && self.words.len() <= 2 && self.values == 0)
     }
 }
 
-/// How many things in the text are concrete.
+/// The number of concrete values in a text.
 fn values(text: &str) -> usize {
     let code = text.split('`').skip(1).step_by(2).filter(|code| !code.is_empty()).count();
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");

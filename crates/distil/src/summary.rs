@@ -5,7 +5,7 @@ use claude_mem_core::memory::NewSummary;
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::limits::OBSERVATION_FILES_MAX;
-use crate::speech::Speech;
+use crate::speech::SpokenText;
 use crate::text::{clip, content_words, full_stop, overlap};
 
 /// Maximum characters of each field of a summary.
@@ -15,7 +15,7 @@ const SENTENCES_MAX: usize = 4;
 const SENTENCE_WORTH_MIN: f32 = 0.45;
 
 /// The summary of a turn, or none where nothing happened: "ok", "thanks".
-pub(crate) fn summarize_turn(turn: &EpisodeClaims, said: &Speech, carry: &Carry) -> Option<NewSummary> {
+pub(crate) fn summarize_turn(turn: &EpisodeClaims, said: &SpokenText, carry: &Carry) -> Option<NewSummary> {
     let request = if said.is_bare() { carry.request.clone() } else { turn.request.clone() };
     let titles =
         turn.claims.iter().filter(|claim| matches!(claim.kind, ClaimKind::Commit | ClaimKind::PullRequest));

@@ -134,39 +134,6 @@ pub(super) fn is_name(word: &str) -> bool {
         || inner.contains("::")
 }
 
-/// The first name of a function, a type or a constant in a sentence, as code spells it.
-pub(super) fn subject(text: &str) -> Option<String> {
-    for (index, part) in text.split('`').enumerate() {
-        if index % 2 == 1 {
-            if is_symbol(part) {
-                return Some(format!("`{part}`"));
-            }
-            continue;
-        }
-        let around = |c: char| !c.is_alphanumeric() && !"_()".contains(c);
-        // What stands in quotes is a value, not what the talk is about.
-        let words = part
-            .split_whitespace()
-            .filter(|word| !word.starts_with(['\'', '"', '“', '‘']))
-            .map(|word| word.trim_matches(around));
-        let mut symbols = words.filter(|word| is_symbol(word) && is_name(word));
-        if let Some(word) = symbols.next() {
-            return Some(word.to_owned());
-        }
-    }
-    None
-}
-
-/// One identifier, maybe with its type before it and brackets after it.
-fn is_symbol(word: &str) -> bool {
-    let word = word.trim_end_matches("()");
-    let fits = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    (3..=48).contains(&word.chars().count())
-        && word.chars().all(fits)
-        && word.chars().any(char::is_alphabetic)
-        && !word.ends_with(':')
-}
-
 /// Whether `mark` stands between two letters or digits.
 fn has_inner(word: &str, mark: char) -> bool {
     let mut before = false;
@@ -253,6 +220,7 @@ pub(super) fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f32 {
     shared(a, b) as f32 / smaller as f32
 }
 
+#[rustfmt::skip]
 const FUNCTION_WORDS: &[&str] = &[
     "the", "and", "for", "that", "this", "with", "are", "was", "were", "will", "would", "should", "can",
     "could", "has", "have", "had", "not", "but", "you", "your", "our", "ours", "they", "them", "their",

@@ -1,28 +1,28 @@
-//! Sentences as headlines: the lead-in off, one clause, short enough for an index line.
+//! Makes headlines of sentences: removes lead-ins and shortens them to one clause.
 
-use super::cues::{self, Cue, Language};
+use super::cues::{self, CueKind, Language};
 use super::text::{capitalised, clip, content_words};
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 
 const SEPARATORS: &[char] = &[' ', ',', '.', ':', ';', '-', '–', '—', '!', '，', '。', '：', '！', '、'];
 
-/// What may stand before a colon without being part of the rule.
+/// Maximum characters of a preface before a colon.
 const PREFACE_CHARS_MAX: usize = 45;
 
-/// The sentence without what only leads into it: "Got it - ", "No, ", "And ".
+/// The sentence without its lead-in: "Got it - ", "No, ", "And ".
 pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
     let mut rest = text.trim();
     for _ in 0..4 {
-        let answer = [Cue::Ack, Cue::Agree, Cue::Disagree, Cue::Topic];
+        let answer = [CueKind::Ack, CueKind::Agree, CueKind::Disagree, CueKind::Topic];
         let punctuated = cues::after_opening(rest, language, &answer)
             .filter(|after| after.trim_start().starts_with(&SEPARATORS[1..]));
         // "Fixed: …": what was done says so itself.
         let announced = || {
-            cues::after_opening(rest, language, &[Cue::Done])
+            cues::after_opening(rest, language, &[CueKind::Done])
                 .filter(|after| after.trim_start().starts_with([':', '-', '–', '—', '：']))
         };
         let connected = || {
-            cues::after_opening(rest, language, &[Cue::Connective])
+            cues::after_opening(rest, language, &[CueKind::Connective])
                 .filter(|after| after.starts_with(SEPARATORS))
         };
         let Some(after) = punctuated.or_else(announced).or_else(connected) else {
@@ -37,16 +37,6 @@ pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
     rest
 }
 
-/// The sentence without its lead-in, however little is left.
-pub(super) fn answer_alone(text: &str, language: Language) -> &str {
-    let answer = [Cue::Ack, Cue::Agree, Cue::Disagree];
-    let after = cues::after_opening(text, language, &answer)
-        .filter(|after| after.trim_start().starts_with(&SEPARATORS[1..]))
-        .map(|after| after.trim_start_matches(SEPARATORS))
-        .filter(|after| after.chars().any(char::is_alphanumeric));
-    after.unwrap_or(text)
-}
-
 /// "Two things for all our work: always run …" → from the rule on, where only the part after the
 /// colon binds.
 pub(super) fn without_preface(text: &str, language: Language) -> &str {
@@ -55,7 +45,7 @@ pub(super) fn without_preface(text: &str, language: Language) -> &str {
     };
     let binds = |part: &str| {
         let marks = cues::mark(part, language);
-        marks.has(Cue::Rule) || marks.has(Cue::Limit) || marks.has(Cue::Choice)
+        marks.has(CueKind::Rule) || marks.has(CueKind::Limit) || marks.has(CueKind::Choice)
     };
     let short = head.chars().count() <= PREFACE_CHARS_MAX;
     let enough = content_words(rest).len() >= 3;
@@ -141,6 +131,7 @@ fn dangles(clause: &str) -> bool {
     clause.contains([',', '，']) && (leads(&first) || (first.len() <= 3 && leads(&second)))
 }
 
+#[rustfmt::skip]
 const PREPARING: &[&str] = &[
     "if", "when", "while", "unless", "because", "since", "although", "wenn", "weil", "falls", "obwohl", "si",
     "cuando", "porque", "quand", "lorsque", "parce",

@@ -9,56 +9,25 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates::{self, UserAct};
 use crate::ranker::{self, RankedSentence};
-use crate::speech::Speech;
+use crate::speech::SpokenText;
 use crate::text::{capitalised, one_line};
 use crate::titles::without_lead_in;
 use crate::typed::typed_part;
 
 /// Openers that say nothing: "ok", "hmm", "I think".
+#[rustfmt::skip]
 const OPENERS: &[&str] = &[
-    "ok ",
-    "okay ",
-    "ok, ",
-    "yeah ",
-    "yeah, ",
-    "yes ",
-    "yes, ",
-    "hmm ",
-    "hmm, ",
-    "hmmm, ",
-    "hmmm ",
-    "well ",
-    "well, ",
-    "so ",
-    "and ",
-    "but ",
-    "also ",
-    "also, ",
-    "i think ",
-    "i guess ",
-    "actually ",
-    "actually, ",
-    "no, ",
-    "right, ",
-    "btw ",
-    "btw, ",
-    "oh ",
-    "oh, ",
-    "please ",
-    "then ",
-    "just ",
-    "lets ",
-    "let's ",
-    "remember: ",
-    "note: ",
-    "important: ",
+    "ok ", "okay ", "ok, ", "yeah ", "yeah, ", "yes ", "yes, ", "hmm ", "hmm, ", "hmmm, ", "hmmm ", "well ",
+    "well, ", "so ", "and ", "but ", "also ", "also, ", "i think ", "i guess ", "actually ", "actually, ",
+    "no, ", "right, ", "btw ", "btw, ", "oh ", "oh, ", "please ", "then ", "just ", "lets ", "let's ",
+    "remember: ", "note: ", "important: ",
 ];
 
 /// Extracts the claims of one text that the user typed.
 pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let typed = typed_part(text);
     let language = Language::detect(&typed);
-    let speech = Speech::read(&typed);
+    let speech = SpokenText::read(&typed);
     let own: Vec<_> = speech.own().collect();
     let mut claims: Vec<Claim> = Vec::new();
     for (index, statement) in own.iter().enumerate() {

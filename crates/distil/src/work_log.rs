@@ -4,15 +4,15 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::Episode;
 use claude_mem_core::source::TextSource;
 
-use crate::acts::{self, Act, Done};
+use crate::acts::{self, StepAct, TimedAct};
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, RunClaim};
-use crate::commands::{Outcome, Purpose, Run};
+use crate::commands::{CommandPurpose, CommandRun, RunOutcome};
 use crate::commits;
 use crate::failures;
 use crate::memory_files;
-use crate::patch::Change;
-use crate::shell::Simple;
+use crate::patch::PatchedFile;
+use crate::shell::SimpleCommand;
 use crate::text::clip;
 
 /// The work of one episode, in order.
@@ -22,18 +22,17 @@ pub(crate) struct WorkLog {
     pub read: Vec<String>,
     pub runs: Vec<RunClaim>,
     pub claims: Vec<Claim>,
-    changes: Vec<Change>,
+    changes: Vec<PatchedFile>,
 }
 
 impl WorkLog {
     pub(crate) fn read(episode: &Episode, carry: &mut Carry, group: u32) -> Self {
         let mut log = Self::default();
-        for Done { act, at } in acts::read(episode) {
+        for TimedAct { act, at } in acts::read(episode) {
             match act {
-                Act::Changed(change) => log.edit(change, at, carry, group),
-                Act::Ran { run, output } => log.ran(&run, &output, at, carry, group),
-                Act::Read(path) => push_new(&mut log.read, path),
-                Act::Searched(_) | Act::Delegated(_) | Act::Fetched(_) => {}
+                StepAct::Changed(change) => log.edit(change, at, carry, group),
+                StepAct::Ran { run, output } => log.ran(&run, &output, at, carry, group),
+                StepAct::Read(path) => push_new(&mut log.read, path),
             }
         }
         for change in log.changes {
@@ -43,13 +42,13 @@ impl WorkLog {
         log
     }
 
-    fn edit(&mut self, change: Change, at: Millis, carry: &mut Carry, group: u32) {
+    fn edit(&mut self, change: PatchedFile, at: Millis, carry: &mut Carry, group: u32) {
         for run in &mut self.runs {
             run.stale = true;
         }
         failures::note_edit(&change.path, carry);
         self.claims.extend(memory_files::memory_line_claims(&change, at, group));
-        let undoes = |earlier: &Change| {
+        let undoes = |earlier: &PatchedFile| {
             earlier.path == change.path
                 && earlier.added().eq(change.removed())
                 && earlier.removed().eq(change.added())
@@ -60,7 +59,7 @@ impl WorkLog {
         }
     }
 
-    fn ran(&mut self, run: &Run, output: &str, at: Millis, carry: &mut Carry, group: u32) {
+    fn ran(&mut self, run: &CommandRun, output: &str, at: Millis, carry: &mut Carry, group: u32) {
         for overcome in failures::note(run, carry) {
             if let Some(claim) = failures::remedy_claim(&overcome, run, at) {
                 self.claims.push(Claim { group, ..claim });
@@ -85,13 +84,14 @@ impl WorkLog {
         for simple in &run.simples {
             self.take_back(simple);
         }
-        let counts = matches!(run.purpose, Purpose::Test | Purpose::Build | Purpose::Check);
-        if counts && run.outcome != Outcome::Unknown {
+        let counts =
+            matches!(run.purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check);
+        if counts && run.outcome != RunOutcome::Unknown {
             self.runs.push(RunClaim {
                 command: run.told(),
                 key: run.key.clone(),
-                passed: run.outcome == Outcome::Passed,
-                result: run.results.map(super::results::Results::in_words).unwrap_or_default(),
+                passed: run.outcome == RunOutcome::Passed,
+                result: run.results.map(super::results::TestCounts::in_words).unwrap_or_default(),
                 error: run.errors.first().map(|error| clip(error, 200)).unwrap_or_default(),
                 at,
                 stale: false,
@@ -101,7 +101,7 @@ impl WorkLog {
     }
 
     /// `git checkout -- file`, `git restore`, `git reset --hard`, `rm`: what was edited is gone.
-    fn take_back(&mut self, simple: &Simple) {
+    fn take_back(&mut self, simple: &SimpleCommand) {
         let words = simple.bare();
         let has = |word: &str| words.iter().any(|known| known == word);
         let (all, some) = match simple.program() {

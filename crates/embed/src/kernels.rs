@@ -85,9 +85,8 @@ fn largest_of(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
 pub(crate) fn quantize_rows(rows: &[f32], inputs: usize, pairs: &mut [u32], scales: &mut [f32]) {
     let pairs = pairs.chunks_exact_mut(inputs / 2);
     for ((row, pairs), scale) in rows.chunks_exact(inputs).zip(pairs).zip(scales) {
-        let largest = largest_of(row, f32::abs);
-        let steps = if largest > 0.0 { INT16_MAX / largest } else { 0.0 };
-        *scale = largest / INT16_MAX;
+        let (steps, size) = quantization_step(row);
+        *scale = size;
         for (pair, values) in pairs.iter_mut().zip(row.as_chunks::<2>().0) {
             let [low, high] = values.map(|value| (value * steps + ROUND).to_bits());
             *pair = low & 0xFFFF | high << 16;
@@ -95,9 +94,18 @@ pub(crate) fn quantize_rows(rows: &[f32], inputs: usize, pairs: &mut [u32], scal
     }
 }
 
+/// The integer steps per unit that make the row's largest absolute value the largest integer, and the
+/// size of one step.
+#[inline(always)]
+pub(crate) fn quantization_step(row: &[f32]) -> (f32, f32) {
+    let largest = largest_of(row, f32::abs);
+    let steps = if largest > 0.0 { INT16_MAX / largest } else { 0.0 };
+    (steps, largest / INT16_MAX)
+}
+
 const INT16_MAX: f32 = 32_767.0;
 /// Added to a small float, this leaves the nearest integer in the low bits: 1.5 · 2^23.
-const ROUND: f32 = 12_582_912.0;
+pub(crate) const ROUND: f32 = 12_582_912.0;
 
 /// `out = rows · matrixᵀ + bias`, with exact integer sums within each group of inputs.
 #[inline(always)]
@@ -227,10 +235,15 @@ pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
     let x = larger(x, -87.0);
     let shifted = multiply_add::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
     let twos = shifted - ROUND;
-    // Ln 2 in two parts, so that the remainder keeps its last bits.
-    let rest = multiply_add::<FMA>(twos, -0.693_359_4, x);
-    let rest = multiply_add::<FMA>(twos, 2.121_944_4e-4, rest);
-    let terms = [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
-    let series = terms.into_iter().fold(1.0 / 720.0, |sum, term| multiply_add::<FMA>(sum, rest, term));
+    let rest = multiply_add::<FMA>(twos, -LN_2_HIGH, x);
+    let rest = multiply_add::<FMA>(twos, -LN_2_LOW, rest);
+    let [first, others @ ..] = EXP_TERMS;
+    let series = others.into_iter().fold(first, |sum, term| multiply_add::<FMA>(sum, rest, term));
     f32::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
+
+/// Ln 2 in two parts, so that the remainder of [`exp`] keeps its last bits.
+pub(crate) const LN_2_HIGH: f32 = 0.693_359_4;
+pub(crate) const LN_2_LOW: f32 = -2.121_944_4e-4;
+/// Coefficients of the series in [`exp`], highest power first.
+pub(crate) const EXP_TERMS: [f32; 7] = [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];

@@ -14,6 +14,12 @@
 //! Invariant: a text's vector does not depend on other texts in its batch or on earlier calls.
 
 mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod avx512_attention;
 mod encoder;
 pub mod format;
 mod kernels;
@@ -29,4 +35,5 @@ mod vocab;
 
 pub use format::WeightsError;
 pub use model::EmbeddingModel;
+pub use simd::InstructionSet;
 pub use vector::{QuantizedVector, as_bytes, as_i8, dot_i8, dots_i8, quantize, sign_distances, signs};

@@ -6,7 +6,7 @@ use crate::encoder::{self, EmbeddingTable, EncoderLayer, EncoderScratch};
 use crate::format::{self, ModelHeader, WeightsError};
 use crate::kernels::{LayerNorm, WeightMatrix};
 use crate::layout::{MatrixLayout, ModelLayout};
-use crate::simd::SimdPath;
+use crate::simd::{InstructionSet, SimdPath};
 use crate::tokenizer::Tokenizer;
 use crate::vector::as_i8;
 use crate::vocab::Vocab;
@@ -21,7 +21,7 @@ pub struct EmbeddingModel {
     header: ModelHeader,
     layout: ModelLayout,
     bytes: Cow<'static, [u8]>,
-    portable: bool,
+    limit: InstructionSet,
 }
 
 /// Aligns the embedded weights to a cache line, as in a separate file.
@@ -32,9 +32,12 @@ static BUILT_IN_WEIGHTS: &CacheAligned<[u8]> =
 
 /// Validated at compile time: an executable with an invalid model cannot be built.
 static BUILT_IN: EmbeddingModel = match validate(&BUILT_IN_WEIGHTS.0) {
-    Ok((header, layout)) => {
-        EmbeddingModel { header, layout, bytes: Cow::Borrowed(&BUILT_IN_WEIGHTS.0), portable: false }
-    }
+    Ok((header, layout)) => EmbeddingModel {
+        header,
+        layout,
+        bytes: Cow::Borrowed(&BUILT_IN_WEIGHTS.0),
+        limit: InstructionSet::Avx512,
+    },
     Err(_) => panic!("model/all-minilm-l6-v2.bin is not of this format: cargo xtask model"),
 };
 
@@ -58,14 +61,19 @@ impl EmbeddingModel {
                 return Err(WeightsError::Shape);
             }
         }
-        Ok(EmbeddingModel { header, layout, bytes, portable: false })
+        Ok(EmbeddingModel { header, layout, bytes, limit: InstructionSet::Avx512 })
     }
 
-    /// The same model without CPU-specific instructions.
+    /// The same model with no newer instructions than `limit`.
     #[must_use]
-    pub fn portable(mut self) -> EmbeddingModel {
-        self.portable = true;
+    pub fn limited_to(mut self, limit: InstructionSet) -> EmbeddingModel {
+        self.limit = limit;
         self
+    }
+
+    /// The instructions that this model uses on this processor.
+    pub fn instruction_set(&self) -> InstructionSet {
+        SimdPath::best_within(self.limit).instruction_set()
     }
 
     /// Identifies the weights and their conversion; vectors of different ids are not comparable.
@@ -135,7 +143,7 @@ impl EmbeddingModel {
     }
 
     fn run(&self, texts: &[Vec<u32>], scratch: &mut EncoderScratch, take: impl FnMut(Vec<f32>)) {
-        let path = if self.portable { SimdPath::Portable } else { SimdPath::best() };
+        let path = SimdPath::best_within(self.limit);
         let layers = (0..self.header.layers).map(|index| self.layer(index));
         encoder::run(path, &self.header, &self.embeddings(), layers, texts, scratch, take);
     }

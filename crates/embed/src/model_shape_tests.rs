@@ -133,6 +133,8 @@ proptest! {
         bytes[ModelLayout::for_header(&header).id..][..4].copy_from_slice(b"tiny");
         let model = EmbeddingModel::from_bytes(finish(&mut header, bytes)).unwrap();
         prop_assert_eq!(model.encode(&text).len(), 64);
-        prop_assert_eq!(model.portable().encode(&text).len(), 64);
+        for limit in [InstructionSet::Baseline, InstructionSet::Avx2] {
+            prop_assert_eq!(model.clone().limited_to(limit).encode(&text).len(), 64);
+        }
     }
 }

@@ -28,10 +28,29 @@ fn vectors_match_the_published_model() {
     }
 }
 
+/// The integer sums are exact and the float sums are added in the same order, so that an index does
+/// not depend on the processor that computed it.
+#[test]
+fn wider_registers_give_the_same_bits() {
+    let model = EmbeddingModel::built_in();
+    let avx2 = model.clone().limited_to(InstructionSet::Avx2);
+    for PublishedVector { text, .. } in references() {
+        assert_eq!(avx2.encode(&text), model.encode(&text), "{:?}: {text:?}", model.instruction_set());
+    }
+}
+
+#[test]
+fn instructions_do_not_exceed_the_limit() {
+    for limit in [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512] {
+        let model = EmbeddingModel::built_in().clone().limited_to(limit);
+        assert!(model.instruction_set() <= limit);
+    }
+}
+
 /// Not bit for bit: sums that are rounded differently may quantize to neighbouring integers.
 #[test]
 fn portable_path_gives_the_same_vectors() {
-    let portable = EmbeddingModel::built_in().clone().portable();
+    let portable = EmbeddingModel::built_in().clone().limited_to(InstructionSet::Baseline);
     for PublishedVector { text, .. } in references().filter(|reference| reference.text.len() < 200) {
         let cosine = cosine(&portable.encode(&text), &EmbeddingModel::built_in().encode(&text));
         assert!(cosine > 0.999_99, "{cosine} for {text:?}");

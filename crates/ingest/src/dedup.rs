@@ -44,9 +44,13 @@ impl ObservationFingerprint {
         if self.numbers != other.numbers {
             return false;
         }
+        self.title == other.title || self.shared_percent(other) >= SHARED_WORDS_PERCENT
+    }
+
+    /// The share of all words that both contain, in percent.
+    pub(crate) fn shared_percent(&self, other: &Self) -> usize {
         let shared = self.words.intersection(&other.words).count();
-        let all = self.words.len() + other.words.len() - shared;
-        self.title == other.title || shared * 100 >= all * SHARED_WORDS_PERCENT
+        shared * 100 / (self.words.len() + other.words.len() - shared).max(1)
     }
 }
 

@@ -4,16 +4,19 @@
 //! of open models and the ledger of spent tokens.
 //!
 //! Invariant: every episode yields memories, from the model or from the heuristic compressor, unless
-//! the shutdown interrupts it; a model's failure never reaches the queue. Every call has a row in
-//! the ledger.
+//! the shutdown or a change of the settings interrupts it; a model's failure never reaches the queue.
+//! Every call has a row in the ledger, and none is made once the settings have changed.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::compressor::{CompressionOutcome, Compressor};
+use crate::compressor::{CompressionOutcome, Compressor, CompressorReport};
+use crate::compressor_config::{CompressorConfig, ConfigSource};
+use crate::compressor_parts::CompressorParts;
 use crate::heuristic_compressor;
 use crate::job::{CompressedEpisode, EpisodeJob};
 use crate::shared_store::SharedStore;
+use crate::trouble_recorder::TroubleRecorder;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::SessionId;
@@ -23,10 +26,11 @@ use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_models::backoff::Backoff;
 use claude_mem_models::batch::{CompressionRequest, CompressionRules};
 use claude_mem_models::budget;
-use claude_mem_models::budget::{BudgetLimits, BudgetUsage, TokenSpend};
+use claude_mem_models::budget::{BudgetUsage, TokenSpend};
 use claude_mem_models::driver::{CallEnv, ModelOutcome, ReservationDenied, TokenBudget, compress_with_model};
 use claude_mem_models::model::{ModelPool, ProviderConfig, ProviderEnv};
 use claude_mem_models::rolling::RollingSummary;
+use claude_mem_models::trouble::CallTrouble;
 use claude_mem_store::{SpendReport, StoreError};
 
 /// Maximum tokens that a model may generate in one answer: observations and a summary, with room to
@@ -37,24 +41,22 @@ const ANSWER_TOKENS_MAX: u32 = 4_096;
 const PURPOSE: &str = "compress";
 
 /// Settings of the LLM compressor.
-#[derive(Clone, Debug)]
 pub(crate) struct LlmOptions {
     pub(crate) provider: ProviderConfig,
     pub(crate) vocabulary: Vocabulary,
-    /// Language of the memories. If empty, that of the conversation.
-    pub(crate) language: String,
-    pub(crate) limits: BudgetLimits,
-    /// Timeout of one call.
-    pub(crate) call_max: Duration,
+    /// The configuration that selected this compressor.
+    pub(crate) config: CompressorConfig,
+    /// A setting that has no effect, for `status`.
+    pub(crate) notice: Option<String>,
 }
 
 /// A [`Compressor`] that asks a model.
 pub(crate) struct LlmCompressor {
     store: Arc<SharedStore>,
+    source: Arc<ConfigSource>,
+    trouble: Arc<TroubleRecorder>,
     options: LlmOptions,
     env: ProviderEnv,
-    /// A setting that has no effect, for `status`.
-    notice: Option<String>,
     log: LogWriter,
     backoff: Mutex<Backoff>,
     pool: Mutex<ModelPool>,
@@ -69,19 +71,14 @@ impl std::fmt::Debug for LlmCompressor {
 }
 
 impl LlmCompressor {
-    pub(crate) fn new(
-        store: Arc<SharedStore>,
-        options: LlmOptions,
-        env: ProviderEnv,
-        notice: Option<String>,
-        log: LogWriter,
-    ) -> Self {
+    pub(crate) fn new(parts: &CompressorParts, options: LlmOptions, env: ProviderEnv) -> Self {
         Self {
-            store,
+            store: Arc::clone(&parts.store),
+            source: Arc::clone(&parts.source),
+            trouble: Arc::clone(&parts.trouble),
+            log: parts.log.clone(),
             options,
             env,
-            notice,
-            log,
             backoff: Mutex::default(),
             pool: Mutex::default(),
             stopping: Mutex::new(false),
@@ -96,7 +93,8 @@ impl LlmCompressor {
     /// Asks the session's model about one episode.
     fn ask_model(&self, work: &EpisodeJob, rolling: &RollingSummary) -> ModelOutcome {
         let so_far = rolling.to_prompt_text();
-        let language = Some(self.options.language.trim()).filter(|language| !language.is_empty());
+        let language =
+            Some(self.options.config.settings.language.trim()).filter(|language| !language.is_empty());
         let rules = CompressionRules {
             vocabulary: &self.options.vocabulary,
             language,
@@ -108,6 +106,9 @@ impl LlmCompressor {
             Ok(model) => model,
             Err(error) => {
                 lock(&self.backoff).record_error(&error, self.now(), self.random_byte());
+                if let Some(trouble) = CallTrouble::from_error(&error) {
+                    self.call_failed(&trouble);
+                }
                 return ModelOutcome::FallBack { why: error.to_string() };
             }
         };
@@ -155,15 +156,23 @@ impl Compressor for LlmCompressor {
         self.stopped.notify_all();
     }
 
-    fn status_warning(&self, now: Millis) -> Option<String> {
-        let ladder = lock(&self.backoff);
-        let Some((why, until)) = ladder.blocked_reason(now) else {
-            return self.notice.clone();
-        };
-        Some(match until {
-            Some(until) => format!("{why}; next attempt at {}", clock::local_time(until)),
-            None => format!("{why}; retried when there is new work"),
-        })
+    fn status_warning(&self, _now: Millis) -> Option<String> {
+        self.options.notice.clone()
+    }
+
+    fn report(&self) -> CompressorReport {
+        let LlmOptions { provider, config, .. } = &self.options;
+        let limits = config.limits();
+        CompressorReport {
+            configured: provider.provider().to_owned(),
+            provider: provider.provider().to_owned(),
+            model: provider.model().to_owned(),
+            address: provider.address().to_owned(),
+            program: self.env.launch.program.to_string_lossy().into_owned(),
+            vocabulary: config.settings.vocabulary.clone(),
+            budget_tokens_per_day: limits.day_tokens,
+            budget_tokens_per_session: limits.session_tokens,
+        }
     }
 }
 
@@ -179,7 +188,15 @@ impl CallEnv for LlmCompressor {
     }
 
     fn call_max(&self) -> Duration {
-        self.options.call_max
+        Duration::from_secs(self.options.config.settings.model_seconds.into())
+    }
+
+    fn call_failed(&self, trouble: &CallTrouble) {
+        self.trouble.record(self.options.provider.provider(), trouble, self.now());
+    }
+
+    fn call_succeeded(&self) {
+        self.trouble.clear(self.now());
     }
 
     fn wait(&self, pause: Duration) -> bool {
@@ -199,13 +216,18 @@ struct SpendLedger<'a> {
 impl TokenBudget for SpendLedger<'_> {
     fn reserve(&self, tokens: u64) -> Result<i64, ReservationDenied> {
         let plan = &self.compressor.options;
+        // The last moment before a call: nothing goes to an address or beyond a budget that is no
+        // longer configured.
+        if self.compressor.source.read() != plan.config {
+            return Err(ReservationDenied::Reconfigured);
+        }
         let now = self.compressor.now();
         let day = clock::local_day(now);
         let reserved = self.compressor.store.with(|store| {
             store.write(|tx| {
                 let today = budget_usage(tx.spend_on(&day)?);
                 let session = budget_usage(tx.spend_of_session(self.session)?);
-                if let Err(not_now) = budget::admit(plan.limits, today, session, tokens) {
+                if let Err(not_now) = budget::admit(plan.config.limits(), today, session, tokens) {
                     return Ok(Err(ReservationDenied::Budget(not_now)));
                 }
                 let (provider, model) = (plan.provider.provider(), plan.provider.model());

@@ -1,14 +1,17 @@
 use rig::model::{ModelScript, ModelTurn, ScriptedModel, StopReason};
 
 use super::*;
+use crate::compressor_config::ProcessEnv;
+use crate::live_compressor::LiveCompressor;
 use crate::pipeline::EpisodePipeline;
 use crate::pipeline_observer::PipelineObserver;
 use crate::scheduler::Scheduler;
-use claude_mem_core::child::{ChildRegistry, ChildSpawner};
-use claude_mem_core::config;
 use claude_mem_core::event::Event;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_models::model::{ClaudeLaunch, NetworkConfig};
+use claude_mem_core::live_settings::LiveSettings;
+use claude_mem_models::budget::BudgetLimits;
+use claude_mem_models::model::ClaudeInstall;
+use claude_mem_models::trouble::{MODEL_TROUBLE_KEY, ModelTrouble, TroubleKind};
 use claude_mem_store::testing::{WorkerScratch, accept, edit, event, prompt, scratch, stop};
 use claude_mem_store::{Observation, PageRequest, RowFilter, SpendRow};
 
@@ -21,10 +24,10 @@ struct LlmTestObserver;
 impl PipelineObserver for LlmTestObserver {}
 
 struct LlmFixture {
-    _scratch: WorkerScratch,
+    scratch: WorkerScratch,
     store: Arc<SharedStore>,
     model: ScriptedModel,
-    modelled: Arc<LlmCompressor>,
+    modelled: Arc<LiveCompressor>,
 }
 
 impl LlmFixture {
@@ -32,29 +35,34 @@ impl LlmFixture {
         let scratch = scratch();
         let store = Arc::new(SharedStore::open(&scratch.dir, Millis(0)).unwrap());
         let model = ScriptedModel::start(script);
-        let json = format!(r#"{{"provider": "openai", "base_url": "{}/v1", "model": "m-1"}}"#, model.url());
-        let settings = config::from_text(Some(&json), |_| None).settings;
-        let plan = LlmOptions {
-            provider: ProviderConfig::from_settings(&settings, false, &|_| None).unwrap(),
-            vocabulary: Vocabulary::default(),
-            language: String::new(),
-            limits,
-            call_max: Duration::from_mins(1),
+        let json = serde_json::json!({
+            "provider": "openai", "base_url": format!("{}/v1", model.url()), "model": "m-1", "model_seconds": 60,
+            "budget_tokens_per_day": limits.day_tokens, "budget_tokens_per_session": limits.session_tokens,
+        });
+        std::fs::write(scratch.dir.settings(), json.to_string()).unwrap();
+        let process = ProcessEnv {
+            env: Vec::new(),
+            executable: "/proc/self/exe".into(),
+            claude: |_| ClaudeInstall::default(),
         };
-        let register = ChildRegistry::open(&scratch.dir.children()).unwrap();
-        let edge = ProviderEnv {
-            network: NetworkConfig::default(),
-            spawner: ChildSpawner::start("/proc/self/exe".into(), register).unwrap(),
-            launch: ClaudeLaunch::none(),
-        };
-        let modelled = Arc::new(LlmCompressor::new(
-            Arc::clone(&store),
-            plan,
-            edge,
-            None,
-            claude_mem_store::testing::log(&scratch),
-        ));
-        Self { _scratch: scratch, store, model, modelled }
+        let live = Arc::new(LiveSettings::new(scratch.dir.root().to_owned(), |_| None));
+        let source = ConfigSource::new(scratch.dir.clone(), live, process);
+        let log = claude_mem_store::testing::log(&scratch);
+        let modelled = Arc::new(LiveCompressor::start(Arc::clone(&store), source, log));
+        Self { scratch, store, model, modelled }
+    }
+
+    /// The recorded trouble of the model.
+    fn trouble(&self) -> Option<ModelTrouble> {
+        let stored = self.store.with(|store| store.read().meta(MODEL_TROUBLE_KEY)).unwrap();
+        ModelTrouble::from_json(stored.as_deref())
+    }
+
+    fn set(&self, name: &str, value: serde_json::Value) {
+        let text = std::fs::read_to_string(self.scratch.dir.settings()).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json[name] = value;
+        std::fs::write(self.scratch.dir.settings(), json.to_string()).unwrap();
     }
 
     fn plenty(script: ModelScript) -> Self {
@@ -172,8 +180,9 @@ fn rejected_credentials_are_tried_once_and_reported() {
         stage.drain(&turn("a", number));
     }
     assert_eq!(stage.model.messages().len(), 1);
-    let why = stage.modelled.status_warning(stage.modelled.now()).unwrap();
-    assert!(why.contains("credentials") && why.contains("next attempt at"), "{why}");
+    let trouble = stage.trouble().unwrap();
+    assert_eq!(trouble.kind, TroubleKind::Credentials);
+    assert!(trouble.why.contains("credentials"), "{}", trouble.why);
 }
 
 #[test]
@@ -198,4 +207,82 @@ fn spend_exceeds_budget_by_at_most_one_call() {
         let total: u64 = of.map(|row| row.input_tokens + row.output_tokens).sum();
         assert!(total <= limits.session_tokens + 6_100, "{total} tokens of one session");
     }
+}
+
+#[test]
+fn every_failure_of_the_model_is_recorded_until_a_call_succeeds() {
+    for (fault, kind) in [
+        (ModelTurn::error(401), TroubleKind::Credentials),
+        (ModelTurn::error(404), TroubleKind::Misconfigured),
+        (ModelTurn::error(400), TroubleKind::Rejected),
+        (ModelTurn::error(429).header("retry-after", "86400"), TroubleKind::Quota),
+        (ModelTurn::text("Sure! I have saved it."), TroubleKind::InvalidAnswer),
+        (ModelTurn::text(""), TroubleKind::InvalidAnswer),
+    ] {
+        let stage = LlmFixture::plenty(ModelScript::new().fallback(fault.clone()));
+        stage.drain(&turn("a", 0));
+        assert_eq!(stage.trouble().map(|trouble| trouble.kind), Some(kind), "{fault:?}");
+        // A changed setting gives the provider a new chance at once.
+        let repaired = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::text(ANSWER)));
+        stage.set("base_url", format!("{}/v1", repaired.url()).into());
+        stage.drain(&turn("a", 1));
+        assert_eq!(stage.trouble(), None, "{fault:?}");
+        assert_eq!(repaired.messages().len(), 1, "{fault:?}");
+    }
+}
+
+#[test]
+fn used_up_budget_is_recorded() {
+    let limits = BudgetLimits { day_tokens: 100, session_tokens: 10_000_000 };
+    let stage = LlmFixture::with(ModelScript::new().fallback(ModelTurn::text(ANSWER)), limits);
+    stage.drain(&turn("a", 0));
+    assert_eq!(stage.trouble().map(|trouble| trouble.kind), Some(TroubleKind::DayBudget));
+    assert!(stage.model.messages().is_empty() && stage.spend().is_empty());
+}
+
+#[test]
+fn no_call_goes_to_an_address_that_was_configured_away() {
+    let stage = LlmFixture::plenty(ModelScript::new().fallback(ModelTurn::text(ANSWER)));
+    stage.drain(&turn("a", 0));
+    assert_eq!(stage.model.messages().len(), 1);
+    let other = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::text(ANSWER)));
+    stage.set("base_url", format!("{}/v1", other.url()).into());
+    stage.drain(&turn("a", 1));
+    assert_eq!((stage.model.messages().len(), other.messages().len()), (1, 1));
+    stage.set("provider", "local".into());
+    stage.drain(&turn("a", 2));
+    assert_eq!((stage.model.messages().len(), other.messages().len()), (1, 1));
+}
+
+/// The first attempt fails while the settings change: the retry goes to the new address.
+#[test]
+fn retry_after_a_change_goes_to_the_new_address() {
+    let gate = rig::model::TestGate::shut();
+    let held = ModelTurn::error(500).fault(rig::model::ResponseFault::Hold(gate.clone()));
+    let stage = LlmFixture::plenty(ModelScript::new().turn(held).fallback(ModelTurn::text(ANSWER)));
+    let other = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::text(ANSWER)));
+    std::thread::scope(|scope| {
+        let draining = scope.spawn(|| stage.drain(&turn("a", 0)));
+        while stage.model.messages().is_empty() {
+            std::thread::yield_now();
+        }
+        stage.set("base_url", format!("{}/v1", other.url()).into());
+        gate.open();
+        draining.join().unwrap();
+    });
+    assert_eq!((stage.model.messages().len(), other.messages().len()), (1, 1));
+}
+
+#[test]
+fn lowered_budget_holds_for_the_next_call() {
+    let bill = rig::model::BilledUsage { input: 6_000, output: 100, cache_read: 0, cache_write: 0 };
+    let answer = ModelTurn::text(ANSWER).usage(bill);
+    let stage = LlmFixture::plenty(ModelScript::new().fallback(answer));
+    stage.drain(&turn("a", 0));
+    stage.set("budget_tokens_per_day", 6_000.into());
+    stage.drain(&turn("a", 1));
+    assert_eq!((stage.model.messages().len(), stage.spend().len()), (1, 1));
+    stage.set("budget_tokens_per_day", 1_000_000.into());
+    stage.drain(&turn("a", 2));
+    assert_eq!(stage.model.messages().len(), 2);
 }

@@ -24,6 +24,9 @@ use claude_mem_store::{
 /// The `made_by` value of rows that no model made.
 pub const LOCAL: &str = "local";
 
+/// Share of all words of an old row and a new observation that both must contain to be the same one.
+const NEAR_PERCENT_MIN: usize = 35;
+
 /// Makes a session's memories from the claims of its episodes.
 pub type Consolidator<'c> = &'c dyn Fn(&[EpisodeClaims]) -> SessionMemories;
 
@@ -96,6 +99,48 @@ impl SessionMemoryWriter<'_> {
         let mut memories = consolidator(&episodes);
         // A model wrote the observations of these episodes.
         memories.observations.retain(|made| !made.claims.iter().all(|key| by_model.contains(key)));
+        self.apply(tx, &memories)
+    }
+
+    /// Replaces the claims of the session by these and consolidates anew. A row that says what a new
+    /// observation says, or tells of the same files in mostly the same words, keeps its number.
+    pub fn redo(
+        &self,
+        tx: &StoreWriter<'_>,
+        episodes: &[EpisodeClaims],
+        consolidator: Consolidator<'_>,
+    ) -> Result<ConsolidationChanges, StoreError> {
+        let old = tx.observations_by_id(&tx.local_observations(self.session)?)?;
+        for row in &old {
+            // Without a link, a row from before there were claims would not be withdrawn.
+            tx.link_claim(self.session, &format!("row:{}", row.id), row.id)?;
+        }
+        tx.clear_session_claims(self.session)?;
+        let by_model = tx.has_model_observations(self.session)?;
+        for episode in episodes {
+            self.append_claims(tx, episode, by_model)?;
+        }
+        let kept: Vec<EpisodeClaims> = tx
+            .session_claims(self.session)?
+            .iter()
+            .map(|claims| serde_json::from_str(&claims.body))
+            .collect::<Result<_, _>>()?;
+        let mut memories = consolidator(&kept);
+        if by_model {
+            memories.observations.clear();
+        }
+        let mut forgotten = Vec::new();
+        for made in &memories.observations {
+            let new = &made.observation;
+            forgotten.push(tx.is_tombstone(&tombstone_for(&new.title, &new.narrative))?);
+        }
+        let mut forgotten = forgotten.into_iter();
+        memories.observations.retain(|_| !forgotten.next().unwrap_or(false));
+        for (made, row) in match_rows(&memories.observations, &old) {
+            if let Some(claim) = made.claims.first() {
+                tx.link_claim(self.session, claim, row)?;
+            }
+        }
         self.apply(tx, &memories)
     }
 
@@ -316,6 +361,37 @@ impl SessionMemoryWriter<'_> {
             ..NewObservationMeta::default()
         }
     }
+}
+
+/// Pairs each row with the new observation that is nearest to it, if one is near.
+fn match_rows<'m>(
+    made: &'m [ConsolidatedObservation],
+    rows: &[Observation],
+) -> Vec<(&'m ConsolidatedObservation, ObservationId)> {
+    let mut pairs = Vec::new();
+    let mut taken = HashSet::new();
+    for row in rows {
+        let said = ObservationFingerprint::from_row(row);
+        let nearest = made
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !taken.contains(at))
+            .map(|(at, made)| {
+                let new = ObservationFingerprint::from_new(&made.observation);
+                let shares_file =
+                    row.files_modified.iter().any(|file| made.observation.files_modified.contains(file));
+                let percent = if new.is_duplicate_of(&said) { 100 } else { new.shared_percent(&said) };
+                (if shares_file || percent == 100 { percent } else { percent / 2 }, at)
+            })
+            .max_by_key(|(percent, at)| (*percent, std::cmp::Reverse(*at)));
+        if let Some((percent, at)) = nearest
+            && percent >= NEAR_PERCENT_MIN
+        {
+            taken.insert(at);
+            pairs.push((&made[at], row.id));
+        }
+    }
+    pairs
 }
 
 /// Observations of one session that say the same are one, with the claims of all.

@@ -2,7 +2,8 @@ use super::*;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{NewOpenItem, Origin, SessionAccount};
-use claude_mem_distil::Claim;
+use claude_mem_core::source::TextSource;
+use claude_mem_distil::{Claim, ClaimKind};
 use claude_mem_store::testing::{WorkerScratch, scratch};
 use claude_mem_store::{
     ExposureLevel, FeedbackSignal, NewFeedback, NewSession, ObservationEdit, PageRequest, RowFilter, RowId,
@@ -325,8 +326,13 @@ fn own_session_closes_its_item() {
 }
 
 fn claims(keys: &[(&str, &str)]) -> EpisodeClaims {
-    let claim = |(key, title): &(&str, &str)| Claim { key: (*key).into(), observation: observed(title) };
-    EpisodeClaims { claims: keys.iter().map(claim).collect() }
+    let claim = |(key, title): &(&str, &str)| {
+        let mut claim = Claim::new(ClaimKind::Fact, TextSource::FinalMessage, *title, Millis(0));
+        claim.key = (*key).into();
+        claim.composed = Some(Box::new(observed(title)));
+        claim
+    };
+    EpisodeClaims { claims: keys.iter().map(claim).collect(), ..EpisodeClaims::default() }
 }
 
 /// Every claim is an observation and a line of the account.
@@ -334,9 +340,9 @@ fn told(episodes: &[EpisodeClaims]) -> SessionMemories {
     let all = || episodes.iter().flat_map(|episode| &episode.claims);
     let observations = all().map(|claim| ConsolidatedObservation {
         claims: vec![claim.key.clone()],
-        observation: claim.observation.clone(),
+        observation: claim.composed.as_deref().cloned().unwrap(),
     });
-    let done: Vec<&str> = all().map(|claim| claim.observation.title.as_str()).collect();
+    let done: Vec<&str> = all().map(|claim| claim.text.as_str()).collect();
     SessionMemories {
         observations: observations.collect(),
         account: Some(account("Repair the cart", &done)),
@@ -439,4 +445,88 @@ fn changed_decision_is_compared_again() {
     assert_eq!(desk.row(old).replaced_by, Some(new));
     desk.apply(second, &decided("b", "Talked about uploads", 10));
     assert_eq!(desk.row(old).replaced_by, None, "and back");
+}
+
+/// One word for each claim, so that no two groups of claims say the same.
+const WORDS: [&str; 8] = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel"];
+
+/// The memories in which each claim is in the group that `groups` names; group 0 is left out.
+fn grouped(groups: &[u8]) -> SessionMemories {
+    let mut by_group: BTreeMap<u8, Vec<&str>> = BTreeMap::new();
+    for (word, group) in WORDS.into_iter().zip(groups).filter(|(_, group)| **group > 0) {
+        by_group.entry(*group).or_default().push(word);
+    }
+    memories(by_group.into_values().map(|claims| made(&claims, &claims.join(" "))).collect())
+}
+
+fn expected_titles(memories: &SessionMemories) -> Vec<String> {
+    let mut titles: Vec<String> =
+        memories.observations.iter().map(|made| made.observation.title.clone()).collect();
+    titles.sort();
+    titles
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    /// Whatever a session stated before, the rows are those of its last consolidation, applying it again
+    /// changes nothing, and every number that was ever given leads to a row or was withdrawn.
+    #[test]
+    fn rows_follow_the_last_consolidation(
+        steps in proptest::collection::vec(proptest::array::uniform8(0_u8..5), 1..8)
+    ) {
+        let mut desk = Desk::new();
+        let session = desk.session("s");
+        let mut given = Vec::new();
+        for step in &steps {
+            let memories = grouped(step);
+            given.extend(desk.apply(session, &memories).inserted);
+            proptest::prop_assert_eq!(desk.apply(session, &memories), ConsolidationChanges::default());
+            proptest::prop_assert_eq!(desk.titles(), expected_titles(&memories));
+        }
+        for id in given {
+            match desk.resolve(id) {
+                RowResolution::Itself => drop(desk.row(id)),
+                RowResolution::PartOf(row) => drop(desk.row(ObservationId(row.row_id))),
+                RowResolution::Withdrawn => {}
+            }
+        }
+        let last = grouped(steps.last().unwrap());
+        for (claim, id) in desk.store.read().claim_links(session.session).unwrap() {
+            let stated = last.observations.iter().any(|made| made.claims.contains(&claim));
+            if stated {
+                proptest::prop_assert!(desk.row(id).title.contains(&claim), "{} is in another row", claim);
+            }
+        }
+    }
+
+    /// The order in which late lines arrive does not matter.
+    #[test]
+    fn order_of_arrival_does_not_matter(order in proptest::sample::subsequence(vec![0_usize, 1, 2, 3], 4), seed in 0_u64..24) {
+        let mut order = order;
+        let mut left = seed as usize;
+        for at in (1..order.len()).rev() {
+            order.swap(at, left % (at + 1));
+            left /= at + 1;
+        }
+        let joined = |episodes: &[EpisodeClaims]| {
+            let mut keys: Vec<&str> =
+                episodes.iter().flat_map(|episode| &episode.claims).map(|claim| claim.key.as_str()).collect();
+            keys.sort_unstable();
+            let halves: Vec<&[&str]> = keys.chunks(3).collect();
+            memories(halves.into_iter().map(|claims| made(claims, &claims.join(" "))).collect())
+        };
+        let mut desk = Desk::new();
+        let session = desk.session("s");
+        for at in order {
+            let episode = claims(&[(WORDS[2 * at], "one"), (WORDS[2 * at + 1], "two")]);
+            desk.store
+                .write(|tx| {
+                    session.append_claims(tx, &episode, false)?;
+                    session.consolidate(tx, &joined)
+                })
+                .unwrap();
+        }
+        proptest::prop_assert_eq!(desk.titles(), ["alpha bravo charlie", "delta echo foxtrot", "golf hotel"]);
+    }
 }

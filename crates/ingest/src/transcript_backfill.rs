@@ -270,6 +270,7 @@ impl TranscriptBackfill {
         let mut from = ReadPosition::default();
         from.state.had_private = main.state.had_private;
         from.state.private_prompts.clone_from(&main.state.private_prompts);
+        from.state.private_words.clone_from(&main.state.private_words);
         let rules = ReadRules { agent: Some(agent), ..*rules };
         Ok(self.read_transcript(path, from, &rules)?.map_or(0, |(_, told)| told))
     }
@@ -285,6 +286,9 @@ impl TranscriptBackfill {
         let mut testimony = BackfillSink::new(&self.store, path, rules);
         let mut from = testimony.saved_position()?.unwrap_or_default();
         from.state.had_private |= known.state.had_private;
+        if !known.state.private_words.is_empty() {
+            from.state.private_words = known.state.private_words;
+        }
         for prompt in known.state.private_prompts {
             if !from.state.private_prompts.contains(&prompt) {
                 from.state.private_prompts.push(prompt);

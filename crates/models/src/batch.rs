@@ -12,6 +12,7 @@ use super::model::{LanguageModel, ModelError, ModelRequest};
 use super::prompt;
 use crate::backoff::Backoff;
 use crate::grounding::AnswerGrounding;
+use crate::trouble::{CallTrouble, TroubleKind};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::Episode;
 use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary};
@@ -140,6 +141,21 @@ impl<'a> CompressionRequest<'a> {
 }
 
 impl CallOutcome {
+    /// Why the call gave no usable answer, if that concerns more than this episode.
+    pub fn trouble(&self) -> Option<CallTrouble> {
+        match self.failure.as_ref()? {
+            CallFailure::Model(error) => CallTrouble::from_error(error),
+            CallFailure::Invalid(invalid) => {
+                Some(CallTrouble::new(TroubleKind::InvalidAnswer, invalid.to_string()))
+            }
+        }
+    }
+
+    /// Whether the model gave a usable answer.
+    pub const fn is_success(&self) -> bool {
+        self.failure.is_none()
+    }
+
     /// Records the outcome in the provider's backoff.
     pub fn update_backoff(&self, ladder: &mut Backoff, now: Millis, random: u8) {
         match &self.failure {

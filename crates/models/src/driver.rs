@@ -10,10 +10,11 @@ use crate::limits::MODEL_ATTEMPTS_MAX;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::batch::{CompressionRequest, NextAction};
+use super::batch::{CallOutcome, CompressionRequest, NextAction};
 use super::budget::{BudgetDenial, TokenSpend};
 use super::model::LanguageModel;
 use crate::backoff::{Backoff, BackoffAdvice};
+use crate::trouble::CallTrouble;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::limits::{MODEL_CALL_SECONDS_MAX, MODEL_CALL_SECONDS_MIN, MODEL_EPISODE_SECONDS_MAX};
 use claude_mem_core::memory::CompressionOutput;
@@ -33,6 +34,8 @@ pub trait TokenBudget {
 #[derive(Debug)]
 pub enum ReservationDenied {
     Budget(BudgetDenial),
+    /// The settings have changed: this model, address or budget is no longer the configured one.
+    Reconfigured,
     /// The ledger cannot be read or written, so nothing may be spent.
     Ledger(String),
 }
@@ -48,6 +51,10 @@ pub trait CallEnv {
     }
     /// Waits. Returns false if the worker is shutting down.
     fn wait(&self, pause: Duration) -> bool;
+    /// Notes a failure that concerns more than one episode.
+    fn call_failed(&self, _trouble: &CallTrouble) {}
+    /// Notes a usable answer.
+    fn call_succeeded(&self) {}
 }
 
 /// The result of compressing one episode with a model.
@@ -58,7 +65,7 @@ pub enum ModelOutcome {
     FallBack {
         why: String,
     },
-    /// The worker is shutting down. The episode is unchanged.
+    /// The worker is shutting down, or the settings have changed. The episode is unchanged.
     Interrupted,
 }
 
@@ -85,6 +92,7 @@ pub fn compress_with_model(
                     let outcome = batch.ask_once(model, attempts, deadline, around.now());
                     purse.settle(reservation, outcome.spend, outcome.status);
                     outcome.update_backoff(&mut lock(ladder), around.now(), around.random_byte());
+                    report_outcome(&outcome, around);
                     attempts += 1;
                     match outcome.next {
                         NextAction::Store(distilled) => return ModelOutcome::Compressed(distilled),
@@ -93,9 +101,12 @@ pub fn compress_with_model(
                     }
                 }
                 Err(ReservationDenied::Budget(BudgetDenial::Wait)) => Duration::from_millis(BUDGET_WAIT_MS),
-                Err(ReservationDenied::Budget(used_up)) => {
-                    return ModelOutcome::FallBack { why: used_up.to_string() };
+                Err(ReservationDenied::Budget(BudgetDenial::Exhausted(scope))) => {
+                    around.call_failed(&CallTrouble::from_budget(scope));
+                    let why = BudgetDenial::Exhausted(scope).to_string();
+                    return ModelOutcome::FallBack { why };
                 }
+                Err(ReservationDenied::Reconfigured) => return ModelOutcome::Interrupted,
                 Err(ReservationDenied::Ledger(why)) => return ModelOutcome::FallBack { why },
             },
         };
@@ -109,6 +120,14 @@ pub fn compress_with_model(
         }
     }
     ModelOutcome::FallBack { why: "the model failed too often".into() }
+}
+
+fn report_outcome(outcome: &CallOutcome, around: &dyn CallEnv) {
+    match outcome.trouble() {
+        Some(trouble) => around.call_failed(&trouble),
+        None if outcome.is_success() => around.call_succeeded(),
+        None => {}
+    }
 }
 
 fn lock(ladder: &Mutex<Backoff>) -> MutexGuard<'_, Backoff> {

@@ -28,5 +28,6 @@ pub mod rolling;
 pub mod scanner;
 mod steps;
 mod text;
+pub mod trouble;
 mod truncate_middle;
 mod words;

@@ -1,5 +1,7 @@
 //! Stored text made harmless: one line, no tags, nothing invisible.
 
+pub use claude_mem_core::glyph::is_invisible;
+
 /// The block that carries memory. Redaction strips it from whatever comes back.
 pub const TAG: &str = "claude-mem-context";
 
@@ -35,19 +37,6 @@ pub fn line(text: &str, chars_max: usize) -> String {
 
 const fn is_line_break(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// Control characters and all that Unicode says to show nothing for: zero-width and direction
-/// marks, variation selectors, fillers, tag characters. What a reader cannot see must not reach
-/// the model either.
-pub fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

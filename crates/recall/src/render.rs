@@ -91,3 +91,17 @@ pub const fn source(origin: Origin) -> &'static str {
         Origin::User | Origin::Agent | Origin::Manual => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompt_that_is_not_the_users_is_marked() {
+        for (origin, want) in
+            [(Origin::User, "prompt"), (Origin::Agent, "plan"), (Origin::Tool, "prompt[tool]")]
+        {
+            assert_eq!(mark(RowKind::Prompt, "", origin), want);
+        }
+    }
+}

@@ -1,16 +1,17 @@
-//! Compiles `src/rules.txt` (its head explains the format) into constant tables.
+//! Compiles `src/rules.txt` and `src/commands.txt` (their heads explain the formats) into constant
+//! tables.
 //!
 //! A hook lives for two milliseconds. Building an automaton of the rules in every process would
 //! cost a tenth of that, so the tables are made here: the rules themselves, the anchors by which
-//! a scanner notices them, and a bitmap that says of three bytes "no anchor begins like this".
+//! a scanner notices them, and a filter that says of four bytes "no anchor begins like this".
 
 use std::fmt::Write as _;
 
-/// Bits of the bitmap, as a power of two. Must agree with `src/rules.rs`.
-const FILTER_BITS_LOG2: u32 = 14;
+/// Entries of the filter, as a power of two.
+const FILTER_LOG2: u32 = 14;
 const FILTER_FACTOR: u32 = 0x9E37_79B1;
 /// Slots of the hash table behind the bitmap, as a power of two.
-const SLOTS_LOG2: u32 = 10;
+const SLOTS_LOG2: u32 = 11;
 
 #[derive(Default)]
 struct RuleSource {
@@ -51,7 +52,17 @@ impl TextPool {
     }
 }
 
-pub(super) fn tables(source: &str) -> Result<String, String> {
+/// A program that takes a secret: one line of `src/commands.txt` gives one or more of these.
+struct CommandSource {
+    program: String,
+    open_end: bool,
+    option: String,
+    /// As a variant of `PasswordForm`.
+    form: String,
+}
+
+pub(super) fn tables(source: &str, commands: &str) -> Result<String, String> {
+    let mut commands = parse_commands(commands)?;
     let mut rules: Vec<RuleSource> = Vec::new();
     for (number, line) in source.lines().enumerate() {
         let line = line.trim_end();
@@ -75,7 +86,56 @@ pub(super) fn tables(source: &str) -> Result<String, String> {
             _ => return Err(failed("unknown word")),
         }
     }
-    Ok(print(&rules))
+    let rule = rules.iter_mut().find(|rule| rule.name == "command-password");
+    let rule = rule.ok_or("no rule for commands")?;
+    commands.sort_by(|a, b| a.program.cmp(&b.program));
+    let mut last = "";
+    for command in &commands {
+        if command.program != last {
+            last = &command.program;
+            rule.anchor(last, "Command", true)?;
+        }
+    }
+    Ok(print(&rules, &commands))
+}
+
+/// `program = option form, option form, …`
+fn parse_commands(source: &str) -> Result<Vec<CommandSource>, String> {
+    let mut commands = Vec::new();
+    for (number, line) in source.lines().enumerate() {
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let failed = |what: &str| format!("commands.txt, line {}: {what}: {line}", number + 1);
+        let (program, forms) = line.split_once(" = ").ok_or_else(|| failed("no form"))?;
+        let (program, open_end) = match program.strip_suffix('*') {
+            Some(program) => (program.to_owned(), true),
+            // The more bytes an anchor has, the rarer it is.
+            None if program.len() < 4 => (format!("{program} "), false),
+            None => (program.to_owned(), false),
+        };
+        for entry in forms.split(", ") {
+            let (option, form) = entry.rsplit_once(' ').unwrap_or(("", entry));
+            let form = form_variant(form).ok_or_else(|| failed("unknown form"))?;
+            commands.push(CommandSource {
+                program: program.clone(),
+                open_end,
+                option: option.to_owned(),
+                form,
+            });
+        }
+    }
+    Ok(commands)
+}
+
+fn form_variant(form: &str) -> Option<String> {
+    Some(match form {
+        "arg1" | "arg2" | "arg3" | "arg4" => format!("Arg({})", &form[3..]),
+        "next" | "glued" | "either" | "user" | "percent" | "comma" | "slash" | "cookie" | "assign"
+        | "last" | "chosen" | "quoted" | "call" | "stdin" | "typed" => form[..1].to_uppercase() + &form[1..],
+        _ => return None,
+    })
 }
 
 impl RuleSource {
@@ -102,7 +162,7 @@ impl RuleSource {
         anchors
             .split(' ')
             .filter(|word| !word.is_empty())
-            .try_for_each(|word| self.anchor(&word.replace('~', " "), scanner, true))
+            .try_for_each(|word| self.anchor(&unescape(&word.replace('~', " ")), scanner, true))
     }
 
     fn anchor(&mut self, alternatives: &str, scanner: &str, any_case: bool) -> Result<(), String> {
@@ -114,6 +174,13 @@ impl RuleSource {
         }
         Ok(())
     }
+}
+
+/// `\u{200b}` → the character.
+fn unescape(text: &str) -> String {
+    let escaped = text.strip_prefix("\\u{").and_then(|rest| rest.strip_suffix('}'));
+    let code = escaped.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    code.and_then(char::from_u32).map_or_else(|| text.to_owned(), String::from)
 }
 
 /// `SK[0-9a]` → `SK0` … `SK9`, `SKa`.
@@ -165,7 +232,7 @@ fn key(text: &str) -> u32 {
     text.bytes().take(3).fold(0, |key, b| key << 8 | u32::from(b | 0x20))
 }
 
-fn print(rules: &[RuleSource]) -> String {
+fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
     let mut anchors: Vec<(u32, usize, &AnchorSource)> = rules
         .iter()
         .enumerate()
@@ -173,18 +240,16 @@ fn print(rules: &[RuleSource]) -> String {
         .collect();
     // The longest anchor first: `sk-ant-` before `sk-`.
     anchors.sort_by_key(|(key, rule, a)| (*key, std::cmp::Reverse(a.text.len()), *rule));
-    let mut filter = vec![0_u64; (1 << FILTER_BITS_LOG2) / 64];
-    for (key, ..) in &anchors {
-        let bit = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
-        filter[bit as usize / 64] |= 1 << (bit % 64);
-    }
+    let filter = filter(anchors.iter().map(|(_, _, anchor)| anchor.text.as_bytes()));
     let slots = slots(anchors.iter().map(|(key, ..)| *key));
     let mut texts = TextPool::default();
     let mut pieces: Vec<String> = Vec::new();
     let rules: Vec<String> = rules.iter().map(|rule| rule.print(&mut texts, &mut pieces)).collect();
     let anchors: Vec<String> =
         anchors.iter().map(|(key, rule, a)| a.print(*key, *rule, &mut texts)).collect();
+    let commands: Vec<String> = commands.iter().map(|command| command.print(&mut texts)).collect();
     let mut out = String::new();
+    table(&mut out, "COMMANDS", "CommandOption", &commands);
     table(&mut out, "RULES", "SecretRule", &rules);
     table(&mut out, "PIECES", "ShapePiece", &pieces);
     table(&mut out, "ANCHORS", "RuleAnchor", &anchors);
@@ -192,10 +257,22 @@ fn print(rules: &[RuleSource]) -> String {
     let _ = writeln!(out, "pub(in super::super) static TEXTS: &str = {:?};", texts.0);
     let _ = writeln!(out, "pub(in super::super) static SLOTS: [u16; {}] = {slots:?};", slots.len());
     let _ = writeln!(out, "pub(in super::super) const SLOTS_LOG2: u32 = {SLOTS_LOG2};");
-    let _ = writeln!(out, "pub(in super::super) static FILTER: [u64; {}] = {filter:?};", filter.len());
-    let _ = writeln!(out, "pub(in super::super) const FILTER_BITS_LOG2: u32 = {FILTER_BITS_LOG2};");
+    let _ = writeln!(out, "pub(in super::super) static FILTER: [u8; {}] = {filter:?};", filter.len());
+    let _ = writeln!(out, "pub(in super::super) const FILTER_LOG2: u32 = {FILTER_LOG2};");
     let _ = writeln!(out, "pub(in super::super) const FILTER_FACTOR: u32 = {FILTER_FACTOR};");
     out
+}
+
+/// For each hash of three bytes, the fourth bytes that an anchor may have there, as a set of their
+/// last three bits. After an anchor of three bytes anything may follow.
+fn filter<'a>(anchors: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut filter = vec![0_u8; 1 << FILTER_LOG2];
+    for anchor in anchors {
+        let key = anchor.iter().take(3).rev().fold(0, |key: u32, b| key << 8 | u32::from(b | 0x20));
+        let slot = key.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_LOG2);
+        filter[slot as usize] |= anchor.get(3).map_or(0xFF, |b| 1 << ((b | 0x20) & 7));
+    }
+    filter
 }
 
 /// An open hash table: for each key one more than the index of its first anchor, in the first
@@ -243,10 +320,23 @@ impl RuleSource {
     }
 }
 
+impl CommandSource {
+    fn print(&self, texts: &mut TextPool) -> String {
+        format!(
+            "CommandOption {{ program: {}, open_end: {}, option: {}, form: PasswordForm::{} }}",
+            texts.add(&self.program),
+            self.open_end,
+            texts.add(&self.option),
+            self.form,
+        )
+    }
+}
+
 impl AnchorSource {
     fn print(&self, key: u32, rule: usize, texts: &mut TextPool) -> String {
         format!(
-            "RuleAnchor {{ key: {key}, text: {}, scanner: AnchorScanner::{}, any_case: {}, rule: RuleId({rule}) }}",
+            "RuleAnchor {{ key: {key}, fourth: {}, text: {}, scanner: AnchorScanner::{}, any_case: {}, rule: RuleId({rule}) }}",
+            self.text.as_bytes().get(3).map_or(0, |b| b | 0x20),
             texts.add(&self.text),
             self.scanner,
             self.any_case,

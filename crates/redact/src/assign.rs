@@ -7,8 +7,10 @@
 use super::assigned_value::{AssignedValue, ValueContext};
 use super::class;
 use super::code;
-use super::judge::judge;
+use super::judge::{is_chosen, judge};
+use super::literal::quote_at;
 use super::names::{self, NamePromise};
+use super::neighbour;
 use super::place;
 use super::rules::{AnchorScanner, RuleAnchor, RuleId};
 use super::shape;
@@ -16,6 +18,8 @@ use super::value::{self, ValueRandomness};
 use super::value_form;
 
 const NAME_BYTES_MAX: usize = 80;
+/// How far after its name a value may stand in a sentence.
+const SENTENCE_BYTES_MAX: usize = 80;
 
 /// Start and end of a secret, and its rule.
 type SecretMatch = (usize, usize, RuleId);
@@ -25,9 +29,9 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
     let (start, end) = match anchor.scanner {
         // We cannot split names in other languages into words.
         AnchorScanner::Word => (at, at + anchor.len()),
-        _ => name_around(bytes, at, anchor.len())?,
+        _ => name_around(bytes, at, name_bytes(anchor))?,
     };
-    if !place::may_follow(bytes, end) {
+    if !place::may_follow(bytes, end) && anchor.scanner != AnchorScanner::Word {
         return None;
     }
     match anchor.scanner {
@@ -36,9 +40,106 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
             let whole = shape::matches_whole(anchor.rule.rule(), value.slice(bytes));
             whole.then_some((value.start, value.end, anchor.rule))
         }
-        AnchorScanner::Word => secret_by_promise(bytes, start, end, NamePromise::Maybe),
-        _ => secret_by_promise(bytes, start, end, promise(bytes, start, end)?),
+        AnchorScanner::Word => {
+            secret_by_promise(bytes, start, end, NamePromise::Maybe).or_else(|| said_value(bytes, end))
+        }
+        _ => {
+            let promise = promise(bytes, start, end)?;
+            secret_by_promise(bytes, start, end, promise)
+                .or_else(|| secret_in_object(bytes, start, end, promise))
+                .or_else(|| trailing_value(bytes, end, promise))
+        }
     }
+}
+
+/// The first value in a sentence after the word for password, in whatever grammar: `das Passwort
+/// lautet …`, `パスワードは…です`.
+fn said_value(bytes: &[u8], end: usize) -> Option<SecretMatch> {
+    let line = &bytes[end..bytes.len().min(end + SENTENCE_BYTES_MAX)];
+    let line = &line[..line.iter().position(|b| *b == b'\n').unwrap_or(line.len())];
+    let ends = |b: &u8| !b.is_ascii_graphic() || matches!(b, b'"' | b'\'' | b'`');
+    let mut here = 0;
+    while here < line.len() {
+        let length = line[here..].iter().position(ends).unwrap_or(line.len() - here);
+        let word = &line[here..here + length];
+        let word = word.strip_prefix(b":").unwrap_or(word);
+        let start = end + here + length - word.len();
+        let trailing = word.iter().rev().take_while(|b| b".,;:)".contains(b)).count();
+        let value = &word[..word.len() - trailing];
+        if is_chosen(value, value::classify_value(value)) && !value.iter().any(|b| b"/=(<".contains(b)) {
+            return Some((start, start + value.len(), RuleId::named("password")));
+        }
+        here += length + 1;
+    }
+    None
+}
+
+/// The value at the end of the line, after a colon: `temporary password for root@localhost: …`.
+fn trailing_value(bytes: &[u8], end: usize, promise: NamePromise) -> Option<SecretMatch> {
+    if promise != NamePromise::Password || bytes.get(end) != Some(&b' ') {
+        return None;
+    }
+    let line = &bytes[end..bytes.len().min(end + SENTENCE_BYTES_MAX)];
+    let line = line.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let colon = line.windows(2).rposition(|w| w == b": ")?;
+    let of_sentence = |b: &u8| b.is_ascii_alphanumeric() || b" @._-[]'".contains(b) || !b.is_ascii();
+    let value = &line[colon + 2..];
+    let start = end + colon + 2;
+    let said = line[..colon].iter().all(of_sentence) && value::is_strong(value);
+    said.then_some((start, start + value.len(), RuleId::named("password")))
+}
+
+/// The length of the anchor as part of a name, without the sign after it: `pw:`.
+fn name_bytes(anchor: &RuleAnchor) -> usize {
+    anchor.text().trim_end_matches([':', '=', '"', ' ']).len()
+}
+
+/// The name around an anchor, if it may be the header of a column of a table.
+pub(super) fn header_name(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<std::ops::Range<usize>> {
+    let (start, end) = name_around(bytes, at, name_bytes(anchor))?;
+    let after = end + usize::from(matches!(bytes.get(end), Some(b'"' | b'\'' | b'`')));
+    let spaces = bytes[after..].iter().take(64).take_while(|b| **b == b' ').count();
+    let ends_cell =
+        matches!(bytes.get(after + spaces), None | Some(b'|' | b',' | b';' | b'\t' | b'\n' | b'\r' | b')'));
+    let starts_cell = matches!(
+        bytes[..start].last(),
+        None | Some(b' ' | b'\n' | b'\t' | b'|' | b',' | b';' | b'(' | b'"' | b'\'' | b'`')
+    );
+    if !starts_cell || !(ends_cell || spaces > 1) {
+        return None;
+    }
+    // `Secret access key`: a weak word may end a name that promises more.
+    let promises = promise(bytes, start, end)? != NamePromise::Weak;
+    promises.then_some(start..end)
+}
+
+/// Names of fields that hold a name.
+const NAMING_FIELDS: &str = "name key k field label parameter parametername param variable var id title \
+    secretname secret_name arn";
+
+/// The value of an object that the name belongs to: `"db_password": {"value": "…"}`, or
+/// `{"Name": "/prod/db/password", …, "Value": "…"}`.
+fn secret_in_object(bytes: &[u8], start: usize, end: usize, promise: NamePromise) -> Option<SecretMatch> {
+    if !matches!(promise, NamePromise::Password | NamePromise::Token) {
+        return None;
+    }
+    let quote = quote_at(bytes, end)?;
+    let joint = bytes[quote.end..].iter().take(8).take_while(|b| matches!(b, b' ' | b':' | b'\n')).count();
+    let open = quote.end + joint;
+    if joint > 0 && bytes.get(open) == Some(&b'{') && bytes[quote.end..open].contains(&b':') {
+        return neighbour::secret_inside(bytes, open);
+    }
+    // The name is itself the value of a field that names things.
+    let string = start - class::run_back(&bytes[..start], class::PCT, NAME_BYTES_MAX);
+    let before = bytes[..string].strip_suffix(b"\"")?;
+    let before = before.iter().rev().skip_while(|b| **b == b'\\').count();
+    let before = bytes[..before].trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
+    let before = before.strip_suffix(b"\"")?;
+    let before = &before[..before.len() - before.iter().rev().take_while(|b| **b == b'\\').count()];
+    let key = &before[before.len() - class::run_back(before, class::WORD, 24)..];
+    let names =
+        NAMING_FIELDS.split_ascii_whitespace().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
+    names.then(|| neighbour::secret_beside(bytes, start)).flatten()
 }
 
 /// What the name promises; for a plain `key`, with the word before it.

@@ -1,116 +1,257 @@
-//! Finds passwords in command lines and SQL, after options that are not named as such.
+//! Finds passwords in command lines, SQL and calls, in places that no name announces.
+//!
+//! `commands.txt` says which program takes a secret after which option and in which form; this file
+//! interprets the forms.
 
-use memchr::memmem;
-
-use super::assigned_value::blanks;
 use super::class;
+use super::judge::is_chosen;
 use super::literal::{self, opening_quote_at};
-use super::rules::RuleId;
+use super::password_form::PasswordForm;
+use super::reference::is_placeholder;
+use super::rules::{RuleAnchor, RuleId, command_options};
+use super::shape::word_begins;
+use super::shell_words::{self, ShellWord};
 use super::value::{self, ValueRandomness};
+use super::value_form;
 
 const COMMAND_PASSWORD: RuleId = RuleId::named("command-password");
-/// Maximum distance of the option from the program's name.
-const COMMAND_BYTES_MAX: usize = 300;
+/// Maximum length of the arguments of a call that are examined.
+const CALL_BYTES_MAX: usize = 400;
 
-/// The form in which a program takes a password.
-#[derive(Clone, Copy)]
-enum PasswordForm {
-    /// The next argument: `-p secret`.
-    Next,
-    /// In the same argument: `-psecret`.
-    Glued,
-    /// After the user name: `-u user:secret`.
-    User,
-    /// A quoted argument only: `'secret'`.
-    Quoted,
+/// The secret among the arguments of the program whose name is `anchor`, at `at`.
+pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, usize, RuleId)> {
+    let name = anchor.text();
+    let after = at + name.len();
+    let opens_call = name.ends_with('(');
+    // Commands of protocols are in capitals, and a class may end with the name: `NetworkCredential(`.
+    let capitals = !name.bytes().any(|b| b.is_ascii_lowercase());
+    if capitals && !bytes[at..].starts_with(name.as_bytes()) {
+        return None;
+    }
+    let starts = bytes[at] == b'-'
+        || opens_call && name.starts_with(|c: char| c.is_ascii_uppercase())
+        || word_begins(bytes, at) && (opens_call || !follows_joint(bytes, at));
+    if !starts {
+        return None;
+    }
+    let entries = command_options(name);
+    let open_end = entries.iter().any(|entry| entry.open_end);
+    let ended = !name.ends_with(|c: char| c.is_ascii_alphanumeric())
+        || bytes.get(after).is_none_or(|b| !class::has(class::URL, *b) && *b != b'.');
+    if !open_end && !ended {
+        return None;
+    }
+    let after = after + if open_end { class::run(&bytes[after..], class::TILDE, 16) } else { 0 };
+    let mut words = None;
+    entries.iter().find_map(|entry| {
+        let (start, end) = match entry.form {
+            PasswordForm::Call => call(bytes, after),
+            PasswordForm::Stdin => {
+                let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
+                let option = entry.option.get();
+                let asked = option.is_empty()
+                    || words.iter().any(|word| word.slice(bytes).starts_with(option.as_bytes()));
+                asked.then(|| piped(bytes, at).or_else(|| here_string(bytes, words))).flatten()
+            }
+            form => {
+                let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
+                argument(bytes, words, entry.option.get().as_bytes(), form)
+            }
+        }?;
+        Some((start, end, COMMAND_PASSWORD))
+    })
 }
 
-/// Programs with their password option and its form.
-const PROGRAMS: [(&str, &str, PasswordForm); 13] = [
-    ("curl", "-u", PasswordForm::User),
-    ("curl", "--user", PasswordForm::User),
-    ("wget", "--user", PasswordForm::User),
-    ("sshpass", "-p", PasswordForm::Next),
-    ("sshpass", "-p", PasswordForm::Glued),
-    ("mysql", "-p", PasswordForm::Glued),
-    ("mariadb", "-p", PasswordForm::Glued),
-    ("redis-cli", "-a", PasswordForm::Next),
-    ("docker login", "-p", PasswordForm::Next),
-    ("podman login", "-p", PasswordForm::Next),
-    ("unzip", "-P", PasswordForm::Next),
-    ("openssl", "pass:", PasswordForm::Glued),
-    ("identified by", "", PasswordForm::Quoted),
-];
+/// Whether the name continues a path or a longer name: `my-zip`, `x.zip`; a program may follow a
+/// slash.
+fn follows_joint(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes[..at].last(), Some(b'-' | b'.' | b'$' | b'_'))
+}
 
-/// The password in the arguments of the program whose name is at `at`.
-pub(super) fn secret_at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
-    let mut end = None;
-    for (name, option, form) in PROGRAMS {
-        let start = bytes[at..].get(..name.len());
-        if !start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes())) {
+/// The secret in the first argument that has `option` and `form`.
+fn argument(bytes: &[u8], words: &[ShellWord], option: &[u8], form: PasswordForm) -> Option<(usize, usize)> {
+    match form {
+        PasswordForm::Arg(n) => {
+            let word = words.iter().filter(|word| !word.is_option(bytes)).nth(usize::from(n) - 1)?;
+            return secret_word(bytes, *word).filter(|(start, end)| end - start >= 4);
+        }
+        PasswordForm::Last => {
+            let word = words.iter().rfind(|word| !word.is_option(bytes))?;
+            return chosen_word(bytes, *word);
+        }
+        PasswordForm::Typed => {
+            let typed = words.first().filter(|word| {
+                [b"\\r\"".as_slice(), b"\\n\""].iter().any(|end| word.slice(bytes).ends_with(end))
+            })?;
+            return chosen_word(bytes, *typed);
+        }
+        PasswordForm::Slash => return words.iter().find_map(|word| user_and_password(bytes, *word, b'/')),
+        PasswordForm::Assign => return words.iter().find_map(|word| assigned(bytes, *word)),
+        _ => {}
+    }
+    if option.is_empty() {
+        let word = *words.first()?;
+        return match form {
+            PasswordForm::Quoted => {
+                let quoted = bytes[word.start] == b'\'';
+                secret_word(bytes, word).filter(|_| quoted)
+            }
+            _ => value(bytes, word, form),
+        };
+    }
+    for (i, word) in words.iter().enumerate() {
+        let text = word.slice(bytes);
+        if !text.starts_with(option) {
             continue;
         }
-        let end = *end.get_or_insert_with(|| command_end(bytes, at));
-        if let Some((start, stop)) = argument(bytes, at + name.len(), end, option, form) {
-            return Some((start, stop, COMMAND_PASSWORD));
+        let rest = ShellWord { start: word.start + option.len(), ..*word };
+        let found = match text.get(option.len()) {
+            None if form != PasswordForm::Glued => {
+                words.get(i + 1).and_then(|next| value(bytes, *next, form))
+            }
+            Some(b'=') if form != PasswordForm::Glued => {
+                value(bytes, ShellWord { start: rest.start + 1, ..rest }, form)
+            }
+            Some(_) if matches!(form, PasswordForm::Glued | PasswordForm::Either) => secret_word(bytes, rest),
+            // `-uNAME:SECRET`
+            Some(_)
+                if option.len() == 2
+                    && !matches!(form, PasswordForm::Next | PasswordForm::Chosen | PasswordForm::Quoted) =>
+            {
+                value(bytes, rest, form)
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
         }
     }
     None
 }
 
-/// The end of the command at `at`; a trailing backslash continues it on the next line.
-fn command_end(bytes: &[u8], at: usize) -> usize {
-    let limit = bytes.len().min(at + COMMAND_BYTES_MAX);
-    let ends = |i: &usize| match bytes[*i] {
-        b'\n' => bytes[*i - 1] != b'\\',
-        b'|' | b';' => true,
-        _ => false,
-    };
-    (at + 1..limit).find(ends).unwrap_or(limit)
-}
-
-/// The password after the first `option` in `bytes[from..end]` that has one.
-fn argument(
-    bytes: &[u8],
-    from: usize,
-    end: usize,
-    option: &str,
-    form: PasswordForm,
-) -> Option<(usize, usize)> {
-    if option.is_empty() {
-        return value(bytes, from, end, form);
+/// The secret part of the argument `word`.
+fn value(bytes: &[u8], word: ShellWord, form: PasswordForm) -> Option<(usize, usize)> {
+    match form {
+        PasswordForm::User => user_and_password(bytes, word, b':'),
+        PasswordForm::Percent => user_and_password(bytes, word, b'%'),
+        PasswordForm::Comma => user_and_password(bytes, word, b','),
+        PasswordForm::Slash => user_and_password(bytes, word, b'/'),
+        PasswordForm::Cookie => {
+            let (start, end) = word.unquoted(bytes);
+            let secret = |pair: &[u8]| {
+                let sign = pair.iter().position(|b| *b == b'=');
+                sign.is_some_and(|sign| is_generated(&pair[sign + 1..]))
+            };
+            bytes[start..end].split(|b| *b == b';').any(secret).then_some((start, end))
+        }
+        PasswordForm::Chosen => chosen_word(bytes, word),
+        PasswordForm::Quoted => {
+            let quoted = matches!(bytes.get(word.start), Some(b'\'' | b'"' | b'\\'));
+            secret_word(bytes, word).filter(|_| quoted)
+        }
+        _ => secret_word(bytes, word),
     }
-    memmem::find_iter(bytes.get(from..end)?, option)
-        .map(|found| from + found)
-        .filter(|&start| bytes[start - 1].is_ascii_whitespace())
-        .find_map(|start| value(bytes, start + option.len(), end, form))
 }
 
-/// The password after an option that ends at `at`.
-fn value(bytes: &[u8], at: usize, end: usize, form: PasswordForm) -> Option<(usize, usize)> {
-    let apart = blanks(bytes, at) + usize::from(bytes.get(at) == Some(&b'='));
-    let quoted = bytes.get(at + apart) == Some(&b'\'');
-    let (start, stop) = match (form, apart) {
-        (PasswordForm::Glued, 0) => word(bytes, at, end),
-        (PasswordForm::Next | PasswordForm::User, 1..) => word(bytes, at + apart, end),
-        (PasswordForm::Quoted, 1..) if quoted => word(bytes, at + apart, end),
-        _ => return None,
-    };
-    let start = match form {
-        PasswordForm::User => start + 1 + bytes[start..stop].iter().position(|b| *b == b':')?,
-        PasswordForm::Next | PasswordForm::Glued | PasswordForm::Quoted => start,
-    };
-    let secret = &bytes[start..stop];
-    let counts =
-        secret.len() >= 3 && secret[0] != b'-' && value::classify_value(secret) > ValueRandomness::NotSecret;
-    counts.then_some((start, stop))
+fn is_generated(value: &[u8]) -> bool {
+    value.len() >= 12 && value::classify_value(value) >= ValueRandomness::Mixed
 }
 
-/// One argument, without quotes.
-fn word(bytes: &[u8], at: usize, end: usize) -> (usize, usize) {
-    if let Some(open) = opening_quote_at(bytes, at) {
-        return (open.end, literal::literal_end(bytes, open));
+/// The argument, if it may be a secret at all.
+fn secret_word(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
+    let (start, end) = word.unquoted(bytes);
+    is_secret(&bytes[start..end]).then_some((start, end))
+}
+
+fn chosen_word(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
+    let (start, end) = word.unquoted(bytes);
+    let value = &bytes[start..end];
+    is_chosen(value, value::classify_value(value)).then_some((start, end))
+}
+
+fn is_secret(value: &[u8]) -> bool {
+    let weight = value::classify_value(value);
+    let word = weight == ValueRandomness::Word && value_form::is_common(value);
+    value.len() >= 3
+        && value[0] != b'-'
+        && weight > ValueRandomness::NotSecret
+        && !word
+        && !is_placeholder(value)
+}
+
+/// The password of `NAME:PASSWORD`, with the given separator.
+fn user_and_password(bytes: &[u8], word: ShellWord, separator: u8) -> Option<(usize, usize)> {
+    let (start, mut end) = word.unquoted(bytes);
+    let sign = bytes[start..end].iter().position(|b| *b == separator)?;
+    if separator == b'/' {
+        // `NAME/PASSWORD@host`
+        end = start + bytes[start..end].iter().rposition(|b| *b == b'@').unwrap_or(end - start);
     }
-    let rest = bytes.get(at..end).unwrap_or_default();
-    (at, at + class::run(rest, class::PATH, rest.len()))
+    let start = start + sign + 1;
+    (sign > 0 && start < end && is_secret(&bytes[start..end])).then_some((start, end))
+}
+
+/// The value of `NAME=VALUE` or of `--from-literal=NAME=VALUE`.
+fn assigned(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
+    let (start, end) = word.unquoted(bytes);
+    let text = &bytes[start..end];
+    let text_start = if text.starts_with(b"-") { text.iter().position(|b| *b == b'=')? + 1 } else { 0 };
+    let sign = text_start + text[text_start..].iter().position(|b| *b == b'=')?;
+    let inner = ShellWord { start: start + sign + 1, end };
+    let (start, end) = inner.unquoted(bytes);
+    let value = &bytes[start..end];
+    let mixed = value.len() >= 6 && value::classify_value(value) >= ValueRandomness::Mixed;
+    mixed.then_some((start, end))
+}
+
+/// The last string among the arguments of a call, if it looks like a password or a key.
+fn call(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+    let limit = bytes.len().min(from + CALL_BYTES_MAX);
+    let (mut here, mut depth) = (from, 0_u32);
+    let mut last = None;
+    while here < limit {
+        match bytes[here] {
+            b')' if depth == 0 => break,
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            b'\n' if last.is_some() => break,
+            b'"' | b'\'' | b'`' | b'\\' => {
+                if let Some(open) = opening_quote_at(bytes, here) {
+                    let end = literal::literal_end(bytes, open);
+                    let value = &bytes[open.end..end];
+                    let weight = value::classify_value(value);
+                    if is_chosen(value, weight) || weight == ValueRandomness::Random && value.len() >= 16 {
+                        last = Some((open.end, end));
+                    }
+                    here = end + open.end - open.start;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        here += 1;
+    }
+    last
+}
+
+/// What `echo` or `printf` pipes into the command at `at`.
+fn piped(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let pipe = shell_words::pipe_before(bytes, at)?;
+    let start = shell_words::command_start(bytes, pipe);
+    let words = shell_words::split_until(bytes, start, pipe);
+    let program = words.first()?.slice(bytes);
+    if !matches!(program, b"echo" | b"printf" | b"print" | b"Write-Output") {
+        return None;
+    }
+    let word = words[1..].iter().rfind(|word| !word.is_option(bytes))?;
+    secret_word(bytes, *word)
+}
+
+/// The here-string among the arguments: `<<< SECRET`.
+fn here_string(bytes: &[u8], words: &[ShellWord]) -> Option<(usize, usize)> {
+    let (i, word) = words.iter().enumerate().find(|(_, word)| word.slice(bytes).starts_with(b"<<<"))?;
+    if word.end - word.start > 3 {
+        return secret_word(bytes, ShellWord { start: word.start + 3, ..*word });
+    }
+    words.get(i + 1).and_then(|word| secret_word(bytes, *word))
 }

@@ -6,8 +6,8 @@ use super::rules::RuleId;
 use super::value::{self, ValueRandomness};
 
 const COOKIE: RuleId = RuleId::named("cookie");
-const HEADER_BYTES_MAX: usize = 4096;
-/// How much of a header is examined; if no cookie there is secret, none is masked.
+/// How much of a header is examined; if no cookie there is secret, none is masked. The mask covers the
+/// whole header.
 const LOOK_BYTES_MAX: usize = 1024;
 
 /// The cookies after the header name that ends at `end`: all of them, if one is a secret.
@@ -27,13 +27,13 @@ pub(super) fn secret_at(bytes: &[u8], end: usize) -> Option<(usize, usize, RuleI
     if !looked.split(|b| *b == b';').any(is_secret) {
         return None;
     }
-    let stop = open
-        .map_or_else(|| header_end(bytes, start, HEADER_BYTES_MAX), |open| literal::literal_end(bytes, open));
+    let stop =
+        open.map_or_else(|| header_end(bytes, start, usize::MAX), |open| literal::literal_end(bytes, open));
     Some((start, stop, COOKIE))
 }
 
 fn header_end(bytes: &[u8], from: usize, bytes_max: usize) -> usize {
-    let header = &bytes[from..bytes.len().min(from + bytes_max)];
+    let header = &bytes[from..bytes.len().min(from.saturating_add(bytes_max))];
     let ends = |b: &u8| matches!(b, b'\r' | b'\n' | b'"' | b'\'' | b'`' | b'\\');
     from + header.iter().position(ends).unwrap_or(header.len())
 }

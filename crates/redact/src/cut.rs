@@ -5,7 +5,8 @@
 //! that began in the elided part hides the tail up to the key's end.
 
 use super::pem;
-use super::secrets::{self, SecretSpan};
+use super::secret_span::SecretSpan;
+use super::secrets;
 use claude_mem_core::limits::{ELISION_BYTES_MAX, REDACT_MARGIN_BYTES};
 
 /// How many bytes to keep of a text's head and tail.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::assigned_value::ValueContext;
 use super::judge::judge;
 use super::names::{self, NamePromise};
+use super::neighbour;
 use super::value::{self, ValueRandomness};
 
 /// The kind of secret expected in a field, which sets how much its text must look like one.
@@ -39,26 +40,80 @@ impl ExpectedSecret {
     /// By sibling fields: `{"name": "DB_PASSWORD", "value": "…"}`.
     pub(super) fn from_siblings(fields: &Map<String, Value>) -> Option<Self> {
         let is = |key: &str, names: &[&str]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
-        fields.iter().find_map(|(key, text)| {
-            let text = text.as_str()?;
+        let by_field = |(key, field): (&String, &Value)| {
+            if is(key, &["sensitive", "secret", "masked", "isSecret", "secure"])
+                && field == &Value::Bool(true)
+            {
+                return Some(Self::PASSWORD);
+            }
+            let text = field.as_str()?;
             if text.len() > DESCRIPTION_BYTES_MAX {
                 None
-            } else if is(key, &["name", "key", "header"]) {
+            } else if is(
+                key,
+                &[
+                    "name",
+                    "key",
+                    "k",
+                    "header",
+                    "parameter",
+                    "parameterName",
+                    "param",
+                    "variable",
+                    "var",
+                    "env",
+                    "property",
+                ],
+            ) {
                 Self::from_description(text)
-            } else if is(key, &["id", "label", "field", "selector", "element", "placeholder"]) {
+            } else if is(
+                key,
+                &[
+                    "id",
+                    "label",
+                    "field",
+                    "selector",
+                    "element",
+                    "placeholder",
+                    "title",
+                    "question",
+                    "prompt",
+                    "locator",
+                    "target",
+                    "description",
+                    "secretName",
+                    "secret_name",
+                    "arn",
+                    "path",
+                    "column",
+                    "attribute",
+                    "setting",
+                ],
+            ) {
                 Self::from_description(text).map(Self::relaxed)
-            } else if is(key, &["type", "purpose"]) {
+            } else if is(key, &["type", "purpose", "kind", "inputType"]) {
                 // In parsers, `token` is an ordinary type.
                 Self::from_description(text).filter(|expect| *expect == Self::PASSWORD)
             } else {
                 None
             }
-        })
+        };
+        let mut found = None;
+        for expected in fields.iter().filter_map(by_field) {
+            if expected == Self::PASSWORD {
+                return Some(expected);
+            }
+            found = found.or(Some(expected));
+        }
+        found
     }
 
     /// By a description: `Password field`, `#login input[name=password]`, `CONCEALED`.
     fn from_description(text: &str) -> Option<Self> {
-        if text.eq_ignore_ascii_case("concealed") {
+        if ["concealed", "securestring", "secureString", "random_password"]
+            .iter()
+            .any(|known| text.eq_ignore_ascii_case(known))
+        {
             return Some(Self::PASSWORD);
         }
         let mut text = text;
@@ -100,7 +155,9 @@ impl ExpectedSecret {
             Self::Secret(NamePromise::Password, _) | Self::Authorization | Self::Cookies => {
                 !is_descriptive_name(name)
             }
-            Self::Secret(..) => names::is_qualifier(name.as_bytes()),
+            Self::Secret(..) => {
+                names::is_qualifier(name.as_bytes()) || neighbour::is_value_name(name.as_bytes())
+            }
         };
         passes.then(|| self.relaxed())
     }

@@ -4,6 +4,7 @@ use super::assigned_value::{AssignedValue, BLANKS_MAX, ValueContext, blanks, quo
 use super::class;
 use super::code;
 use super::literal::{opening_quote_at, quote_at};
+use super::neighbour;
 
 /// Maximum length of words such as `for the admin account`.
 const ABOUT_BYTES_MAX: usize = 40;
@@ -17,7 +18,9 @@ pub(super) fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<(u8
         | [b'?', b'?', b'=', ..]
         | [b'|', b'|', b'=', ..]
         | [b'%', b'3', b'D', ..] => 3,
-        [b':' | b'=' | b'!' | b'+' | b'?', b'=', ..] | [b'=', b'>', ..] | [b'i', b's', b' ', _, ..] => 2,
+        [b':' | b'=' | b'!' | b'+' | b'?', b'=', ..] | [b'=', b'>', ..] | [b'-', b'>', b' ', ..] => 2,
+        // `${NAME:?message}`
+        [b':', b'?', ..] if !quoted_name => return None,
         [b'=' | b':', ..] => 1,
         [b',', ..] if quoted_name => 1,
         [b'f', b'o', b'r', b' ', ..] => {
@@ -28,9 +31,38 @@ pub(super) fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<(u8
         }
         // A full-width colon.
         [0xEF, 0xBC, 0x9A, ..] => return Some((b':', at + 3)),
-        _ => return None,
+        _ => copula(rest)?,
     };
     Some((rest[0], at + length))
+}
+
+/// The length of a verb that says what the value is, in a few languages: `the password is …`.
+fn copula(rest: &[u8]) -> Option<usize> {
+    if !rest.first().is_some_and(|b| b"iwalehsjt".contains(b) || !b.is_ascii()) {
+        return None;
+    }
+    let length = rest.iter().take(10).position(|b| *b == b' ')?;
+    let verb = matches!(
+        &rest[..length],
+        b"is"
+            | b"was"
+            | b"are"
+            | b"ist"
+            | b"lautet"
+            | b"lautete"
+            | b"hei\xc3\x9ft"
+            | b"es"
+            | b"est"
+            | b"sera"
+            | b"\xc3\xa8"
+            | b"\xc3\xa9"
+            | b"jest"
+            | b"to"
+            | b"este"
+            | b"je"
+            | b"\xc3\xa4r"
+    );
+    (verb && rest.len() > length + 1).then_some(length)
 }
 
 /// The `is` in `for the database is …`.
@@ -45,14 +77,17 @@ pub(super) fn follow_on(bytes: &[u8], at: usize) -> Option<AssignedValue> {
     let rest = bytes.get(at..)?;
     let joint = |b: &&u8| b" \t\r\n,\"'\\".contains(b);
     let skipped = rest.iter().take(BLANKS_MAX).take_while(joint).count();
-    let word = rest.get(skipped..skipped + 5)?;
     // `token, value = …` is a list of variables.
     let apart = rest[..skipped].iter().any(|b| matches!(b, b'\n' | b'"' | b'\''));
     let quoted_name = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
-    if skipped == 0 || !(apart || quoted_name) || !word.eq_ignore_ascii_case(b"value") {
+    if skipped == 0 || !(apart || quoted_name) {
         return None;
     }
-    let mut here = at + skipped + 5;
+    let length = class::run(&rest[skipped..], class::WORD, 16);
+    if !neighbour::is_value_name(&rest[skipped..skipped + length]) {
+        return None;
+    }
+    let mut here = at + skipped + length;
     here = quote_at(bytes, here).map_or(here, |quote| quote.end);
     here += blanks(bytes, here);
     if !matches!(bytes.get(here), Some(b':' | b'=')) {

@@ -191,3 +191,37 @@ fn every_rule_masks_its_secrets_in_json() {
         assert!(!value.to_string().contains(&sample.secret), "rule {}: {value}", sample.rule);
     }
 }
+
+#[test]
+fn pairs_tables_and_arguments_are_masked() {
+    let secret = "kX7!mQ2pZ9wL";
+    for value in [
+        json!({"Name": "DB_PASSWORD", "Val": secret}),
+        json!([{"k": "password", "v": secret}]),
+        json!({"columns": ["id", "password"], "rows": [[1, secret], [2, secret]]}),
+        json!({"fields": [{"name": "user"}, {"name": "password"}], "rows": [["a", secret]]}),
+        json!([["user", "password"], ["bob", secret]]),
+        json!({"question": "What is the database password?", "answer": secret}),
+        json!({"command": "mongosh", "args": ["--host", "db", "-p", secret]}),
+        json!({"command": ["mysql", "-uroot", format!("-p{secret}"), "app"]}),
+        json!({"kind": "Secret", "data": {"conn": secret}, "metadata": {"name": "x"}}),
+        json!({"Parameter": {"Name": "/prod/x", "Type": "SecureString", "Value": secret}}),
+        json!({"outputs": {"db_admin": {"value": secret, "type": "string", "sensitive": true}}}),
+        json!({"id": "https://v.vault.azure.net/secrets/db-password/1", "value": secret}),
+        json!({"auth": ["bob", secret]}),
+        json!([{"type": "label", "text": "Password"}, {"type": "value", "text": secret}]),
+        json!({"keys": secret, "target": "input[type=password]"}),
+    ] {
+        let out = redact(value.clone()).to_string();
+        assert!(!out.contains(secret), "{value} -> {out}");
+    }
+    for value in [
+        json!({"columns": ["id", "name"], "rows": [[1, secret]]}),
+        json!([["user", "city"], ["bob", "Rome2024x"]]),
+        json!({"name": "theme", "value": "dark-mode-2024"}),
+        json!({"command": "cargo", "args": ["test", "-p", "claude-mem-redact"]}),
+        json!({"kind": "ConfigMap", "data": {"a": "b2c3d4e5"}}),
+    ] {
+        assert_eq!(redact(value.clone()), value);
+    }
+}

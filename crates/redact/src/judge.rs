@@ -3,6 +3,7 @@
 use super::assigned_value::ValueContext;
 use super::class;
 use super::names::NamePromise;
+use super::reference::is_placeholder;
 use super::rules::RuleId;
 use super::scheme;
 use super::value::{self, ValueRandomness};
@@ -19,10 +20,29 @@ pub(super) fn judge(promise: NamePromise, place: ValueContext, value: &[u8]) -> 
     if weight == ValueRandomness::NotSecret || place == ValueContext::Expression {
         return None;
     }
+    let rule = judge_weight(promise, place, value, weight)?;
+    (!is_placeholder(value)).then_some(rule)
+}
+
+fn judge_weight(
+    promise: NamePromise,
+    place: ValueContext,
+    value: &[u8],
+    weight: ValueRandomness,
+) -> Option<RuleId> {
     match promise {
         NamePromise::Password => is_password(place, value, weight).then_some(PASSWORD),
         NamePromise::Maybe => {
-            (place != ValueContext::Juxtaposed && is_chosen(value, weight)).then_some(PASSWORD)
+            let assigns = value
+                .iter()
+                .position(|b| *b == b'=')
+                .is_some_and(|sign| value[..sign].iter().all(u8::is_ascii_alphabetic));
+            let fits = if place == ValueContext::Juxtaposed {
+                value::is_strong(value)
+            } else {
+                is_chosen(value, weight)
+            };
+            (fits && !assigns).then_some(PASSWORD)
         }
         NamePromise::Token => is_token(place, value, weight).then_some(SECRET),
         NamePromise::Weak => is_generated(place, value, weight).then_some(HIGH_ENTROPY),
@@ -47,7 +67,7 @@ fn is_password(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bo
 }
 
 /// Whether it looks like a chosen password: neither a word nor a number.
-fn is_chosen(value: &[u8], weight: ValueRandomness) -> bool {
+pub(super) fn is_chosen(value: &[u8], weight: ValueRandomness) -> bool {
     weight >= ValueRandomness::Mixed
         && value.len() >= 6
         && value.iter().any(u8::is_ascii_alphabetic)
@@ -65,10 +85,15 @@ fn is_token(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bool 
         }
         // A name of letters only is a type or function, whatever its capitals.
         ValueContext::Unquoted | ValueContext::Juxtaposed => {
-            weight == ValueRandomness::Random && value.len() >= 16 && digit
+            weight == ValueRandomness::Random && value.len() >= 16 && digit && !is_fingerprint(value)
         }
         ValueContext::Expression => false,
     }
+}
+
+/// Whether it is the fingerprint of a key: many digits and capitals of hexadecimal, no small letters.
+fn is_fingerprint(value: &[u8]) -> bool {
+    matches!(value.len(), 16 | 40) && value_form::is_hex(value) && !value.iter().any(u8::is_ascii_lowercase)
 }
 
 /// Under a weak name, only a clearly generated value is a secret. Checksums are excluded.
@@ -82,7 +107,7 @@ fn is_generated(place: ValueContext, value: &[u8], weight: ValueRandomness) -> b
         | ValueContext::ConfigLine
         | ValueContext::Unquoted => {
             scheme::is_user_and_password(value)
-                || random && value.len() >= 20 && !value_form::is_hex(value) && is_varied(value)
+                || random && value.len() >= 20 && !value_form::ends_with_hash(value) && is_varied(value)
         }
     }
 }

@@ -17,8 +17,11 @@ mod assigned_value;
 mod class;
 mod code;
 mod command;
+mod connection;
+mod console;
 mod cookie;
 mod cut;
+mod encoded;
 mod expect;
 mod flow;
 mod joint;
@@ -27,19 +30,30 @@ mod judge;
 mod literal;
 mod manifest;
 mod names;
+mod neighbour;
+mod output_secrecy;
+mod password_form;
 mod path;
 mod pem;
 mod place;
+mod plain_view;
 mod private;
+mod private_words;
+mod prose;
 mod query;
 mod redacted_text;
 mod reference;
 mod rules;
 mod samples;
 mod scheme;
+mod secret_output;
+mod secret_span;
 mod secrets;
 mod shape;
 mod share;
+mod shell_words;
+mod short_text;
+mod table;
 mod tag;
 mod url;
 mod value;
@@ -47,12 +61,15 @@ mod value_form;
 
 pub use cut::HeadTailLimit;
 pub use flow::{OpenBlockTracker, VisibleText};
-pub use json::json;
+pub use json::{json, json_output};
+pub use output_secrecy::OutputSecrecy;
 pub use path::path;
 pub use private::{StrippedText, strip as private};
+pub use private_words::PrivateWords;
 pub use redacted_text::{RedactedText, is_clean, secrets, text};
 #[doc(hidden)]
 pub use samples::{RuleSample, rule_samples};
+pub use short_text::{ShortText, event_fields, project_hint};
 
 #[cfg(test)]
 mod assign_tests;
@@ -67,6 +84,10 @@ mod path_tests;
 #[cfg(test)]
 mod private_tests;
 #[cfg(test)]
+mod private_words_tests;
+#[cfg(test)]
 mod properties_tests;
 #[cfg(test)]
 mod rules_tests;
+#[cfg(test)]
+mod secret_places_tests;

@@ -20,12 +20,18 @@ const WORD_BYTES_MAX: usize = 32;
 
 /// What `name` promises, if anything.
 pub(super) fn promise(name: &[u8]) -> Option<NamePromise> {
+    // `string` is a qualifier elsewhere.
+    if name.to_ascii_lowercase().ends_with(b"secretstring") {
+        return Some(NamePromise::Password);
+    }
     let mut words = NameWords(name).filter(|word| !word.is_empty());
     let last = words.by_ref().find(|word| !is_qualifier(word))?;
     let owner = words.next().unwrap_or_default();
     let mut folded = [0; WORD_BYTES_MAX];
     let last = fold(last, &mut folded)?;
-    for noun in ["password", "passwords", "passwd", "passphrase", "passcode", "passwort", "pwd"] {
+    for noun in
+        ["password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort", "pwd", "passw"]
+    {
         if last.ends_with(noun) {
             return Some(NamePromise::Password);
         }
@@ -43,17 +49,26 @@ pub(super) fn promise(name: &[u8]) -> Option<NamePromise> {
     }
     match last {
         "pass" if is_pass_of_many(owner) => None,
-        "pass" if owner.is_empty() => Some(NamePromise::Maybe),
-        "pass" | "dbpass" | "userpass" | "rootpass" | "mnemonic" | "seedphrase" => {
+        "pass" | "pw" if owner.is_empty() => Some(NamePromise::Maybe),
+        "pass" | "pw" | "mnemonic" | "seedphrase" | "psk" => Some(NamePromise::Password),
+        _ if ends_like_a_password(last) || last == "phrase" && owner.eq_ignore_ascii_case(b"seed") => {
             Some(NamePromise::Password)
         }
+        "salt" => Some(NamePromise::Weak),
         "jwt" | "pat" | "cred" if !owner.is_empty() => Some(NamePromise::Token),
-        "phrase" if owner.eq_ignore_ascii_case(b"seed") => Some(NamePromise::Password),
         "sig" | "signature" | "auth" | "authorization" | "cookie" | "jwt" | "bearer" | "secrets" => {
             Some(NamePromise::Weak)
         }
         _ => None,
     }
+}
+
+/// Whether the word is glued to a short form of password: `requirepass`, `bindpw`, `wpapsk`.
+fn ends_like_a_password(word: &str) -> bool {
+    const OTHER: [&str; 8] =
+        ["compass", "bypass", "trespass", "encompass", "overpass", "surpass", "underpass", "multipass"];
+    let glued = ["pass", "pw", "psk"].iter().any(|end| word.len() > end.len() && word.ends_with(end));
+    glued && !OTHER.iter().any(|other| word.ends_with(other))
 }
 
 /// Whether `pass` here counts passes, as in a `two-pass` compiler.
@@ -75,6 +90,7 @@ pub(super) fn is_qualifier(word: &[u8]) -> bool {
             word,
             "value"
                 | "val"
+                | "data"
                 | "raw"
                 | "plain"
                 | "plaintext"

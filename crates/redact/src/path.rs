@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::secrets::{SecretSpan, replace};
+use super::secret_span::SecretSpan;
+use super::secrets::replace;
 use super::{private, query, secrets};
 
 /// Redacts a path. A query part is treated like that of a URL, with or without a scheme.

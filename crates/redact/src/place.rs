@@ -5,12 +5,20 @@ use super::code;
 use super::joint;
 use super::literal::{VALUE_BYTES_MAX, opening_quote_at, quote_at};
 
+/// Maximum length of the attributes of an XML element.
+const TAG_BYTES_MAX: usize = 120;
+
 /// The value assigned to the name at `bytes[start..end]`.
 pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<AssignedValue> {
     let quoted_name = quote_at(bytes, end);
     let mut here = quoted_name.map_or(end, |quote| quote.end);
     if bytes.get(here) == Some(&b'>') && start > 0 && bytes[start - 1] == b'<' {
-        return element(bytes, here + 1);
+        return Some(element(bytes, here + 1));
+    }
+    if bytes.get(here) == Some(&b' ') && start > 0 && bytes[start - 1] == b'<' {
+        let tag = &bytes[here..bytes.len().min(here + TAG_BYTES_MAX)];
+        let close = tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')?;
+        return Some(element(bytes, here + close + 1));
     }
     here += usize::from(bytes.get(here) == Some(&b']'));
     if let Some(value) = joint::follow_on(bytes, here) {
@@ -99,14 +107,24 @@ fn value_start(bytes: &[u8], at: usize, sign: u8) -> Option<usize> {
     }
     let next = next + 1;
     let indented = next + blanks(bytes, next);
-    (indented > next && (block > 0 || opening_quote_at(bytes, indented).is_some())).then_some(indented)
+    let quoted = || opening_quote_at(bytes, indented).is_some();
+    (indented > next && (block > 0 || quoted() || sign == b':' && is_lone_value(bytes, indented)))
+        .then_some(indented)
+}
+
+/// Whether the line at `start` holds one word that no key is: letters and digits mixed, no colon.
+fn is_lone_value(bytes: &[u8], start: usize) -> bool {
+    let line = &bytes[start..bytes.len().min(start + 200)];
+    let line = line.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii();
+    let of_value = |b: &u8| b.is_ascii_graphic() && !b":{}[]()<>\"'`".contains(b);
+    line.len() >= 8 && line.iter().all(of_value) && line.iter().any(u8::is_ascii_digit) && line[0] != b'-'
 }
 
 /// The value of an XML element: `<name>value</…`.
-fn element(bytes: &[u8], start: usize) -> Option<AssignedValue> {
+fn element(bytes: &[u8], start: usize) -> AssignedValue {
     let limit = bytes.len().min(start + VALUE_BYTES_MAX);
-    let length = bytes[start..limit].iter().position(|b| *b == b'<')?;
-    Some(AssignedValue { place: ValueContext::Quoted, start, end: start + length })
+    let length = bytes[start..limit].iter().position(|b| *b == b'<').unwrap_or(limit - start);
+    AssignedValue { place: ValueContext::Quoted, start, end: start + length }
 }
 
 /// Whether the name is a first argument: `("NAME", …`.

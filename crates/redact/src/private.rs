@@ -1,8 +1,9 @@
 //! Removes what the user marked as private, memory's own context, and the client's reminders.
 //!
 //! Invariant: nothing of a private block remains, neither tags nor text. An opening tag without a
-//! closing tag hides everything to the end, because the alternative would store what the user
-//! wanted hidden. Context blocks are not secret (they are removed so that memory does not feed on
+//! closing tag hides everything to the end, and a closing tag without an opening one everything from
+//! the start: part of a file or of a conversation was cut off. The alternative would store what the
+//! user wanted hidden. Context blocks are not secret (they are removed so that memory does not feed on
 //! itself), so an unclosed one loses only its tag.
 
 use std::borrow::Cow;
@@ -79,10 +80,9 @@ fn strip_once(text: &str) -> Option<StripPass> {
                 closer.map_or(text.len(), |c| tags[c].end)
             }
             (TagName::Private, true) => {
-                if let Some(start) = claimed_from.take() {
-                    out.truncate(start);
-                    private = true;
-                }
+                // An orphan: its block began before this text, or inside a context block.
+                out.truncate(claimed_from.take().unwrap_or(0));
+                private = true;
                 tag.end
             }
             (_, false) => match closer {

@@ -87,11 +87,43 @@ fn open_block_makes_following_text_private() {
 }
 
 #[test]
-fn stray_closing_tags_are_removed() {
-    for (text, want) in
-        [("a </private> b", "a  b"), ("</private>a", "a"), ("<private>x</private> a </private> b", " a  b")]
-    {
-        assert_eq!(strip(text).0, want, "text {text:?}");
+fn orphan_closing_tag_hides_from_the_start() {
+    for (text, want) in [
+        ("a </private> b", " b"),
+        ("</private>a", "a"),
+        ("<private>x</private> a </private> b", " b"),
+        ("x\n</private>\nafter", "\nafter"),
+        ("<private>x \"</private>\" y</private>b", "b"),
+        ("line\nsecret\n&lt;/private&gt; after", " after"),
+        ("a </private> b </private> c", " c"),
+    ] {
+        assert_eq!(strip(text), (want.to_owned(), true), "text {text:?}");
+    }
+}
+
+#[test]
+fn tags_are_read_as_a_person_sees_them() {
+    for (open, close) in [
+        ("<\u{1b}[31mprivate\u{1b}[0m>", "</\u{1b}[31mprivate\u{1b}[0m>"),
+        ("<pri\u{1b}[01;31m\u{1b}[Kvate\u{1b}[m\u{1b}[K>", "</private>"),
+        ("\\u001b[31m<private>", "</private>"),
+        ("<pri\\u001b[31mvate>", "</private>"),
+        ("<\u{202a}private\u{202c}>", "</private>"),
+        ("<pri\u{2063}vate>", "</private\u{fe0f}>"),
+        ("<\u{7}private>", "</private>"),
+        ("<pr\u{180e}iv\u{e0061}ate>", "</private>"),
+        ("&#060;private&#062;", "&#060;/private&#062;"),
+        ("&amp;lt;private&amp;gt;", "&amp;lt;/private&amp;gt;"),
+        ("&amp;amp;lt;private&amp;amp;gt;", "</private>"),
+        ("\\\\u003cprivate\\\\u003e", "\\\\u003c/private\\\\u003e"),
+        ("%253Cprivate%253E", "%253C%252Fprivate%253E"),
+        ("\\<private\\>", "\\</private\\>"),
+        ("\\u{3c}private\\u{3e}", "</private>"),
+        ("\\u003c\\u0070rivate>", "</private>"),
+    ] {
+        let text = format!("a {open}canary{close} b");
+        let (left, private) = strip(&text);
+        assert!(private && !left.contains("canary") && left.ends_with(" b"), "{text:?} -> {left:?}");
     }
 }
 
@@ -108,8 +140,8 @@ fn tags_joined_by_removal_are_removed() {
 
 #[test]
 fn endlessly_joining_tags_make_the_text_private() {
-    let text = format!("{}{}", "</pri".repeat(50), "vate>".repeat(50));
-    assert_eq!(strip(&text), (String::new(), true));
+    let text = format!("{}x{}", "<pri".repeat(50), "vate></private>".repeat(50));
+    assert!(!strip(&text).0.contains('x'));
 }
 
 #[test]
@@ -185,7 +217,9 @@ fn fully_private_means_nothing_else_remains() {
         ("", false),
         ("  ", false),
         ("<system-reminder>y</system-reminder>", false),
-        ("</private>", false),
+        ("</private>", true),
+        ("x</private>", true),
+        ("x</private> go on", false),
     ] {
         assert_eq!(private(text).is_fully_private(), want, "text {text:?}");
     }

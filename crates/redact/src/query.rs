@@ -24,6 +24,7 @@ pub(super) fn secret_at(bytes: &[u8], start: usize) -> Option<(usize, usize, Rul
     let mut here = query;
     for part in bytes[query..end].split(|b| *b == b'&') {
         if let Some(sign) = part.iter().position(|b| *b == b'=')
+            && !is_tracking_name(&part[..sign])
             && is_generated(&part[sign + 1..])
         {
             return Some((here + sign + 1, end, QUERY_VALUE));
@@ -31,6 +32,12 @@ pub(super) fn secret_at(bytes: &[u8], start: usize) -> Option<(usize, usize, Rul
         here += part.len() + 1;
     }
     None
+}
+
+/// Whether the parameter says where a visitor came from.
+fn is_tracking_name(name: &[u8]) -> bool {
+    const NAMES: &str = "gclid gbraid wbraid fbclid msclkid dclid twclid yclid igshid mc_eid _ga _gl epik li_fat_id ttclid srsltid";
+    NAMES.split(' ').any(|known| name.eq_ignore_ascii_case(known.as_bytes())) || name.starts_with(b"utm_")
 }
 
 /// Whether the value is generated. Checksums and ids in hex are too, but grant no access.

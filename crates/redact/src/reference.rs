@@ -73,6 +73,22 @@ fn is_path(value: &[u8]) -> bool {
     relative.iter().any(|start| value.starts_with(start)) || (parts > 2 && is_wordlike(value))
 }
 
+/// Whether it asks to be replaced: `changeme`, `your-api-key-here`.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    const STARTS: &str = "changeme change-me change_me change_this change-this changeit your- your_ yourpass yoursecret \
+        yourtoken yourkey replace-me replace_me replace-with replace_with replaceme insert- insert_ enter-your enter_your \
+        put-your put_your put_ add-your add_your placeholder todo fixme example- example_ dummy- dummy_ sample- sample_ \
+        my-api-key my-secret-key xxx- xxxx";
+    const ENDS: &str = "-here _here -placeholder _placeholder -goes-here -example _example";
+    if value.len() > 64 || value.iter().filter(|b| b.is_ascii_digit()).count() > 4 {
+        return false;
+    }
+    let lower = value.to_ascii_lowercase();
+    let lower = lower.strip_prefix(b"sk-").or_else(|| lower.strip_prefix(b"<")).unwrap_or(&lower);
+    STARTS.split_ascii_whitespace().any(|start| lower.starts_with(start.as_bytes()))
+        || ENDS.split_ascii_whitespace().any(|end| lower.ends_with(end.as_bytes()))
+}
+
 /// Whether it is a literal of most languages.
 pub(super) fn is_literal(value: &[u8]) -> bool {
     const LITERALS: &str = "true false null nil none undefined nan void yes no on off empty unset";

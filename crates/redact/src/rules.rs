@@ -3,6 +3,7 @@
 //! `build/redact_rules.rs` generates the tables and names the types of this file.
 
 use super::class::{self, ByteClass};
+use super::password_form::PasswordForm;
 
 /// A rule, as its index in `RULES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,29 +67,65 @@ pub(super) enum AnchorScanner {
     Cookie,
     /// `kind: Secret`
     Manifest,
-    /// Programs with a password option that is not named as such.
+    /// A program or function of `commands.txt`.
     Command,
+    /// `my seed phrase`, `recovery words`
+    SeedPhrase,
+    /// A word for a short number that grants access: a PIN, a one-time code.
+    AccessCode,
+    /// A card or an account by its number.
+    PaymentNumber,
+    /// `log in with`
+    Login,
+    /// A connection string or line with a password in a fixed place.
+    Connection,
+    /// A field that says of its neighbours that one is secret: `"sensitive": true`.
+    Neighbour,
+    /// A character that may hide something from the other scanners.
+    Obscuring,
 }
 
 /// A text that may mark a secret, and the scanner to run there.
 #[derive(Debug)]
 pub(super) struct RuleAnchor {
     key: u32,
+    /// The fourth byte, case-folded; zero if there is none.
+    fourth: u8,
     text: TextSlice,
     pub scanner: AnchorScanner,
     any_case: bool,
     pub rule: RuleId,
 }
 
+/// A secret that a program takes.
+#[derive(Debug)]
+pub(super) struct CommandOption {
+    pub program: TextSlice,
+    /// Whether the name may continue with letters: `mysql` is also `mysqldump`.
+    pub open_end: bool,
+    pub option: TextSlice,
+    pub form: PasswordForm,
+}
+
+/// The options of the program of this name.
+pub(super) fn command_options(program: &str) -> &'static [CommandOption] {
+    let first = COMMANDS.partition_point(|entry| entry.program.get() < program);
+    let length = COMMANDS[first..].iter().take_while(|entry| entry.program.get() == program).count();
+    &COMMANDS[first..first + length]
+}
+
 #[allow(clippy::unreadable_literal, reason = "generated")]
 mod tables {
-    use super::{AnchorScanner, ClassRun, RuleAnchor, RuleId, SecretRule, ShapePiece, TextSlice, class};
+    use super::{
+        AnchorScanner, ClassRun, CommandOption, PasswordForm, RuleAnchor, RuleId, SecretRule, ShapePiece,
+        TextSlice, class,
+    };
 
     include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
 }
 
 pub(super) use tables::RULES;
-use tables::{ANCHORS, FILTER, FILTER_BITS_LOG2, FILTER_FACTOR, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
+use tables::{ANCHORS, COMMANDS, FILTER, FILTER_FACTOR, FILTER_LOG2, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
 
 impl RuleId {
     pub(super) fn rule(self) -> &'static SecretRule {
@@ -142,27 +179,30 @@ impl TextSlice {
 pub(super) struct AnchorKey(u32);
 
 impl AnchorKey {
+    /// Bytes of a key.
+    pub(super) const BYTES: usize = 3;
+
+    /// The key of the first three bytes.
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
-        bytes.iter().fold(Self::default(), |key, &byte| key.next(byte))
+        Self(bytes.iter().take(Self::BYTES).fold(0, |key, &byte| key << 8 | u32::from(byte | 0x20)))
     }
 
-    /// The key one byte further.
-    pub(super) const fn next(self, byte: u8) -> Self {
-        Self((self.0 << 8 | (byte | 0x20) as u32) & 0x00FF_FFFF)
-    }
-
-    /// Whether an anchor may start with these bytes. A bitmap test, usually false.
-    pub(super) fn may_anchor(self) -> bool {
-        let bit = self.0.wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_BITS_LOG2);
-        FILTER[bit as usize / 64] >> (bit % 64) & 1 != 0
+    /// Whether an anchor may start with this window of four bytes. One look into a table, usually false.
+    #[inline]
+    pub(super) fn may_anchor(window: [u8; 4]) -> bool {
+        let key = u32::from_le_bytes(window) | 0x2020_2020;
+        let slot = (key & 0x00FF_FFFF).wrapping_mul(FILTER_FACTOR) >> (32 - FILTER_LOG2);
+        FILTER[slot as usize] >> (key >> 24 & 7) & 1 != 0
     }
 
     /// The anchors at the start of `bytes`, longest first.
     pub(super) fn anchors(self, bytes: &[u8]) -> impl Iterator<Item = &'static RuleAnchor> {
+        // Three bytes already agree; the fourth rejects most other words.
+        let fourth = bytes.get(3).map_or(0, |b| b | 0x20);
         ANCHORS[self.first()..]
             .iter()
             .take_while(move |anchor| anchor.key == self.0)
-            .filter(move |anchor| anchor.matches_at(bytes))
+            .filter(move |anchor| (anchor.fourth == 0 || anchor.fourth == fourth) && anchor.matches_at(bytes))
     }
 
     /// The index of the first anchor with this key, or `ANCHORS.len()`.
@@ -181,17 +221,16 @@ impl AnchorKey {
 }
 
 impl RuleAnchor {
+    pub(super) fn text(&self) -> &'static str {
+        self.text.get()
+    }
+
     pub(super) const fn len(&self) -> usize {
         self.text.length as usize
     }
 
     fn matches_at(&self, bytes: &[u8]) -> bool {
         let text = self.text.get().as_bytes();
-        // Three bytes already agree; the fourth rejects most other words.
-        let fourth = |text: &[u8]| text.get(3).map(|b| b | 0x20);
-        if text.len() > 3 && fourth(bytes) != fourth(text) {
-            return false;
-        }
         bytes
             .get(..text.len())
             .is_some_and(|start| if self.any_case { start.eq_ignore_ascii_case(text) } else { start == text })

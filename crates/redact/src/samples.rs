@@ -36,7 +36,11 @@ pub fn rule_samples() -> Vec<RuleSample> {
 
 fn sample(rule: &str, example: &str, secret: bool) -> RuleSample {
     let (text, longest) = fill(&example.replace("\\n", "\n"));
-    let secret = if secret { longest } else { String::new() };
+    // `«` and `»` mark a secret that is not random.
+    let marked =
+        text.split_once('«').and_then(|(_, rest)| rest.split_once('»')).map(|(marked, _)| marked.to_owned());
+    let text = text.replace(['«', '»'], "");
+    let secret = if secret { marked.unwrap_or(longest) } else { String::new() };
     RuleSample { rule: rule.to_owned(), text, secret }
 }
 

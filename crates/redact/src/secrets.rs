@@ -1,48 +1,92 @@
 //! Finds secrets in one pass and masks them.
 //!
-//! A sliding window of three bytes is tested against a bitmap of all anchors; scanners run only
+//! A sliding window of four bytes is tested against a bitmap of all anchors; scanners run only
 //! where it reports a possible anchor. Ordinary text costs a few instructions per byte and no
 //! allocation.
 
+use super::plain_view::PlainView;
 use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
-use super::{assign, command, cookie, manifest, pem, query, scheme, shape, url};
+use super::secret_span::SecretSpan;
+use super::{
+    assign, class, command, connection, console, cookie, encoded, manifest, neighbour, pem, prose, query,
+    scheme, shape, table, url,
+};
 
-/// A secret at `text[start..end]`, and the rule that found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SecretSpan {
-    pub start: usize,
-    pub end: usize,
-    pub rule: RuleId,
-}
-
-impl SecretSpan {
-    pub(super) fn mask_bytes(&self) -> usize {
-        MASK_START.len() + self.rule.name().len() + MASK_END.len()
-    }
-
-    pub(super) fn push_mask(&self, out: &mut String) {
-        out.push_str(MASK_START);
-        out.push_str(self.rule.name());
-        out.push_str(MASK_END);
-    }
-}
-
-const MASK_START: &str = "[redacted:";
-const MASK_END: &str = "]";
+/// How far around a place that may hide a secret the text is read as a person sees it.
+const HIDDEN_BYTES_MAX: usize = 1024;
+/// A secret of at least this length may have been examined only in part.
+const JUDGED_BYTES_MIN: usize = 400;
 /// Maximum masking rounds: masking one secret can reveal the shape of another, rarely more than
 /// once.
 const ROUNDS_MAX: usize = 8;
 
 /// All secrets of `text` in order, without overlaps.
 pub(super) fn find(text: &str) -> Vec<SecretSpan> {
-    let mut spans: Vec<SecretSpan> = Vec::new();
+    let mut scan = scan(text);
+    encoded::find(text, contains_secret, &mut scan.spans);
+    console::find(text, &mut scan.spans);
+    scan.obscured.extend(hiding_places(text.as_bytes()));
+    if !scan.obscured.is_empty() {
+        find_hidden(text, &mut scan);
+    }
+    merged(scan.spans)
+}
+
+/// Whether a decoded text contains a secret. What is encoded in it in turn is not decoded.
+fn contains_secret(text: &str) -> bool {
+    !scan(text).spans.is_empty()
+}
+
+/// Finds the secrets around the places where something may hide them.
+fn find_hidden(text: &str, scan: &mut AnchorScan) {
+    scan.obscured.sort_unstable();
+    let mut read_until = 0;
+    let places = std::mem::take(&mut scan.obscured);
+    for (i, &place) in places.iter().enumerate() {
+        if place < read_until {
+            continue;
+        }
+        // One window for all places that are near each other.
+        let near = |(before, after): &(usize, usize)| after - before <= HIDDEN_BYTES_MAX;
+        let pairs = places[i..].iter().copied().zip(places[i + 1..].iter().copied());
+        let last = pairs.take_while(near).last().map_or(place, |(_, last)| last);
+        let start = text.floor_char_boundary(place.saturating_sub(HIDDEN_BYTES_MAX).max(read_until));
+        let end = text.ceil_char_boundary((last + HIDDEN_BYTES_MAX).min(text.len()));
+        read_until = end;
+        if let Some(view) = PlainView::read(&text[start..end]) {
+            let hidden = self::scan(&view.text).spans;
+            scan.spans.extend(hidden.into_iter().map(|span| view.original(span, start)));
+        }
+    }
+}
+
+/// Where a control character stands inside a word.
+fn hiding_places(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let of_word = |b: Option<&u8>| b.is_some_and(|b| class::has(class::URL, *b));
+    memchr::memchr2_iter(0, 0x1b, bytes).filter(move |&at| {
+        let length = claude_mem_core::glyph::terminal_sequence(&bytes[at..]).unwrap_or(1);
+        of_word(bytes[..at].last()) && of_word(bytes.get(at + length))
+    })
+}
+
+/// What the anchors of a text lead to.
+#[derive(Default)]
+struct AnchorScan {
+    spans: Vec<SecretSpan>,
+    /// Where something in the text may hide a secret from the scanners.
+    obscured: Vec<usize>,
+}
+
+/// Runs the scanners at all anchors of `text`.
+fn scan(text: &str) -> AnchorScan {
+    let mut scan = AnchorScan::default();
     let mut from = 0;
     // The next secret already found; its inside is not scanned.
     let mut ahead: Option<SecretSpan> = None;
     loop {
         let until = ahead.map_or(text.len(), |span| span.start);
-        if let Some((span, after)) = next_secret(text, from, until) {
-            spans.push(span);
+        if let Some((span, after)) = next_secret(text, from, until, &mut scan) {
+            scan.spans.push(span);
             from = after;
             if ahead.is_none_or(|other| span.start < other.start) {
                 ahead = Some(span);
@@ -50,26 +94,33 @@ pub(super) fn find(text: &str) -> Vec<SecretSpan> {
         } else if let Some(span) = ahead.take() {
             from = from.max(span.end);
         } else {
-            return merged(spans);
+            return scan;
         }
     }
 }
 
-/// The first secret whose anchor ends in `text[from..until]`, and where to continue.
-fn next_secret(text: &str, from: usize, until: usize) -> Option<(SecretSpan, usize)> {
+/// The first secret whose anchor starts in `text[from..until]`, and where to continue.
+fn next_secret(text: &str, from: usize, until: usize, scan: &mut AnchorScan) -> Option<(SecretSpan, usize)> {
     let bytes = text.as_bytes();
-    // The anchor may begin up to two bytes earlier.
-    let mut key = AnchorKey::from_bytes(&bytes[from.saturating_sub(2)..from]);
     let mut here = from;
-    for &byte in bytes.get(from..until)? {
-        key = key.next(byte);
-        here += 1;
-        if key.may_anchor()
-            && here >= 3
-            && let Some(span) = match_anchors(text, here - 3, key)
-        {
-            return Some((span, here));
+    while here < until {
+        let last = until.saturating_add(3).min(bytes.len());
+        let windows = bytes[here..last].windows(4);
+        let mut start = here + windows.len();
+        for (i, window) in windows.enumerate() {
+            if AnchorKey::may_anchor([window[0], window[1], window[2], window[3]]) {
+                start = here + i;
+                break;
+            }
         }
+        // An anchor at the end may be shorter than the window.
+        if start >= until || start + AnchorKey::BYTES > bytes.len() {
+            return None;
+        }
+        if let Some(span) = match_anchors(text, start, AnchorKey::from_bytes(&bytes[start..]), scan) {
+            return Some((span, start + 1));
+        }
+        here = start + 1;
     }
     None
 }
@@ -120,31 +171,100 @@ pub(super) fn replace(text: &str, spans: &[SecretSpan]) -> String {
 }
 
 /// The secret found by an anchor at `start`, if any.
-fn match_anchors(text: &str, start: usize, key: AnchorKey) -> Option<SecretSpan> {
+#[inline(never)]
+fn match_anchors(text: &str, start: usize, key: AnchorKey, scan: &mut AnchorScan) -> Option<SecretSpan> {
     let bytes = text.as_bytes();
     key.anchors(&bytes[start..]).find_map(|anchor| {
-        let (start, end, rule) = run_scanner(bytes, start, anchor)?;
+        let (start, end, rule) = run_scanner(bytes, start, anchor, scan)?;
         // Secrets are ASCII, but a quoted value may contain any character.
         let start = text.ceil_char_boundary(start);
-        let end = text.ceil_char_boundary(end);
+        let end = text.ceil_char_boundary(natural_end(bytes, start, end));
         (start < end).then_some(SecretSpan { start, end, rule })
     })
 }
 
+/// Where the secret really ends. Scanners examine a bounded part of a value; what continues a long one
+/// without a gap belongs to it.
+fn natural_end(bytes: &[u8], start: usize, end: usize) -> usize {
+    if let Some(end) = continued_end(bytes, start, end) {
+        return end;
+    }
+    if end - start < JUDGED_BYTES_MIN {
+        return end;
+    }
+    let quote = start.checked_sub(1).map(|before| bytes[before]).filter(|b| matches!(b, b'"' | b'\'' | b'`'));
+    let goes_on = |b: &&u8| match quote {
+        Some(quote) => **b != quote && !matches!(**b, b'\n' | b'\\'),
+        None => b.is_ascii_graphic() && !b"\"'`<>,;(){}[]&\\".contains(b),
+    };
+    end + bytes[end..].iter().take_while(goes_on).count()
+}
+
+/// Where a secret ends that was cut in two: by a backslash at the end of a line, or into strings that
+/// are joined, `'…' + '…'`.
+fn continued_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
+    let next = match &bytes[end..] {
+        [b'\\', b'\n', ..] => end + 2,
+        [b'\n', ..] if end > 0 && bytes[end - 1] == b'\\' => end + 1,
+        // A string that its quotation mark ends on the next line.
+        [b'\n', rest @ ..] if matches!(bytes[..start].last(), Some(b'"' | b'\'')) => {
+            let length = class::run(rest, class::DOTTED, usize::MAX);
+            return (length >= 8 && rest.get(length) == bytes[..start].last()).then_some(end + 1 + length);
+        }
+        [quote @ (b'"' | b'\''), rest @ ..] => {
+            let joint = rest.iter().take(24).take_while(|b| b" \t\n+.".contains(b)).count();
+            let joined = rest[..joint].contains(&b'+') && rest.get(joint) == Some(quote);
+            joined.then_some(end + joint + 2)?
+        }
+        _ => return None,
+    };
+    let length = class::run(&bytes[next..], class::DOTTED, usize::MAX);
+    (length >= 8).then_some(next + length)
+}
+
 /// Runs the anchor's scanner.
-fn run_scanner(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, usize, RuleId)> {
+fn run_scanner(
+    bytes: &[u8],
+    at: usize,
+    anchor: &RuleAnchor,
+    scan: &mut AnchorScan,
+) -> Option<(usize, usize, RuleId)> {
+    let end = at + anchor.len();
     match anchor.scanner {
         AnchorScanner::Shape => {
-            shape::match_at(bytes, at, anchor).map(|(start, end)| (start, end, anchor.rule))
+            let found = shape::match_at(bytes, at, anchor);
+            if found.is_none() && shape::breaks_off(bytes, end) {
+                scan.obscured.push(at);
+            }
+            found.map(|(start, end)| (start, end, anchor.rule))
         }
-        AnchorScanner::Name | AnchorScanner::Named | AnchorScanner::Word => {
-            assign::secret_at(bytes, at, anchor)
+        AnchorScanner::Name => {
+            let found = assign::secret_at(bytes, at, anchor);
+            if found.is_none()
+                && let Some(name) = assign::header_name(bytes, at, anchor)
+            {
+                table::find(bytes, name, &mut scan.spans);
+            }
+            found
         }
+        AnchorScanner::Named | AnchorScanner::Word => assign::secret_at(bytes, at, anchor),
         AnchorScanner::Url => url::secret_at(bytes, at).or_else(|| query::secret_at(bytes, at)),
         AnchorScanner::Pem => pem::secret_at(bytes, at),
         AnchorScanner::Scheme => scheme::secret_at(bytes, at, anchor.len()),
         AnchorScanner::Cookie => cookie::secret_at(bytes, at + anchor.len()),
         AnchorScanner::Manifest => manifest::secret_at(bytes, at, anchor.len()),
-        AnchorScanner::Command => command::secret_at(bytes, at),
+        AnchorScanner::Command => command::secret_at(bytes, at, anchor),
+        AnchorScanner::SeedPhrase => prose::seed_phrase(bytes, end),
+        AnchorScanner::AccessCode => {
+            prose::access_code(bytes, at, at + anchor.text().trim_end_matches([' ', ':', '=']).len())
+        }
+        AnchorScanner::PaymentNumber => prose::payment_number(bytes, at, end),
+        AnchorScanner::Login => prose::login(bytes, end),
+        AnchorScanner::Connection => connection::secret_at(bytes, at, anchor.text()),
+        AnchorScanner::Neighbour => neighbour::secret_beside(bytes, at),
+        AnchorScanner::Obscuring => {
+            scan.obscured.push(at);
+            None
+        }
     }
 }

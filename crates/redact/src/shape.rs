@@ -20,6 +20,19 @@ pub(super) fn match_at(bytes: &[u8], start: usize, anchor: &RuleAnchor) -> Optio
     passes_entropy(rule, &bytes[tail..end]).then_some((from, end))
 }
 
+/// Whether the token that starts before `at` ends at a place where it may have been wrapped or cut:
+/// the end of a line, a terminal sequence, a string that the next one continues.
+pub(super) fn breaks_off(bytes: &[u8], at: usize) -> bool {
+    let length = class::run(&bytes[at..], class::DOTTED, 200);
+    length >= 6
+        && match &bytes[at + length..] {
+            [b'\n', next, ..] => class::has(class::URL, *next),
+            [b'\\', b'\n', ..] | [0x1b, ..] => true,
+            [b'\'' | b'"', rest @ ..] => rest.iter().take(4).any(|b| matches!(b, b'+' | b'\n')),
+            _ => false,
+        }
+}
+
 /// The rule that matches the whole of `value`.
 pub(super) fn rule_of_whole(value: &[u8]) -> Option<RuleId> {
     let key = AnchorKey::from_bytes(value.get(..3)?);

@@ -1,7 +1,10 @@
 //! Parses block tags in any spelling.
 //!
 //! Users type tags by hand, paste them through editors that escape `<`, and use keyboards with
-//! full-width letters. Whatever a reader would recognise as a [`BlockTag`] is parsed as one.
+//! full-width letters; terminals colour them. Whatever a reader would recognise as a [`BlockTag`] is
+//! parsed as one; `claude_mem_core::glyph` says what a reader sees.
+
+use claude_mem_core::glyph;
 
 /// The tags we interpret; everything else is text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,13 +88,13 @@ fn may_begin(bytes: &[u8]) -> bool {
     match *bytes {
         [b'<', next, ..] => {
             matches!(next | 0x20, b'p' | b'c' | b'h' | b's')
-                || matches!(next, b'/' | b'&' | b'\\' | b'%' | b'\t'..=b'\r')
+                || matches!(next, b'/' | b'&' | b'\\' | b'%' | b' ')
+                || next.is_ascii_control()
                 || !next.is_ascii()
-                || next == b' '
         }
-        [b'&', next, ..] => matches!(next, b'l' | b'L' | b'#'),
-        [b'\\', next, ..] => matches!(next | 0x20, b'u' | b'x'),
-        [b'%', next, ..] => next == b'3',
+        [b'&', next, ..] => matches!(next | 0x20, b'l' | b'a') || next == b'#',
+        [b'\\', next, ..] => matches!(next | 0x20, b'u' | b'x' | b'|') || next == b'<',
+        [b'%', next, ..] => matches!(next, b'3' | b'2'),
         [0xEF, next, ..] => matches!(next, 0xBC | 0xB9),
         _ => false,
     }
@@ -184,26 +187,37 @@ fn skip_blanks(text: &str, mut at: usize) -> usize {
 }
 
 /// One character as a reader sees it: lower-cased, whitespace as space, `_` as `-`, escapes
-/// decoded, zero-width characters skipped. Characters without meaning in a tag are `0`.
+/// decoded, invisible characters and terminal sequences skipped. Characters without meaning in a tag
+/// are `0`.
 fn glyph(text: &str, mut at: usize) -> Option<(u8, usize)> {
     loop {
-        let first = *text.as_bytes().get(at)?;
-        if let Some((c, length)) = escape(&text.as_bytes()[at..]) {
-            return Some((c, at + length));
+        let rest = &text.as_bytes()[at..];
+        let first = *rest.first()?;
+        if matches!(first, 0x1b | b'\\')
+            && let Some(length) = glyph::terminal_sequence(rest)
+        {
+            at += length;
+            continue;
+        }
+        if let Some((c, length)) = glyph::ascii_escape(rest) {
+            return Some((fold(c), at + length));
         }
         if first.is_ascii() {
+            if first.is_ascii_control() && !first.is_ascii_whitespace() && first != 0x0b {
+                at += 1;
+                continue;
+            }
             return Some((fold(first), at + 1));
         }
         let c = text.get(at..)?.chars().next()?;
         let next = at + c.len_utf8();
         match c {
-            // Zero width, soft hyphen, byte order mark.
-            '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' | '\u{AD}' => at = next,
             // Full-width forms are in ASCII order.
             '\u{FF01}'..='\u{FF5E}' => return Some((fold((c as u32 - 0xFEE0) as u8), next)),
             '\u{FE64}' => return Some((b'<', next)),
             '\u{FE65}' => return Some((b'>', next)),
             c if c.is_whitespace() => return Some((b' ', next)),
+            c if glyph::is_invisible(c) => at = next,
             _ => return Some((0, next)),
         }
     }
@@ -215,34 +229,4 @@ const fn fold(byte: u8) -> u8 {
         b'\t' | b'\n' | b'\x0B' | b'\x0C' | b'\r' => b' ',
         other => other.to_ascii_lowercase(),
     }
-}
-
-/// Escapes that editors, browsers and JSON writers use for `<`, `>` and `/`.
-fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
-    const SPELLINGS: [(&[u8], u8); 17] = [
-        (b"&lt;", b'<'),
-        (b"&gt;", b'>'),
-        (b"&#60;", b'<'),
-        (b"&#62;", b'>'),
-        (b"&#x3c;", b'<'),
-        (b"&#x3e;", b'>'),
-        (b"&#47;", b'/'),
-        (b"&sol;", b'/'),
-        (b"\\u003c", b'<'),
-        (b"\\u003e", b'>'),
-        (b"\\u002f", b'/'),
-        (b"\\x3c", b'<'),
-        (b"\\x3e", b'>'),
-        (b"\\/", b'/'),
-        (b"%3c", b'<'),
-        (b"%3e", b'>'),
-        (b"%2f", b'/'),
-    ];
-    if !matches!(bytes.first(), Some(b'&' | b'\\' | b'%')) {
-        return None;
-    }
-    SPELLINGS.iter().find_map(|(spelling, c)| {
-        let start = bytes.get(..spelling.len())?;
-        start.eq_ignore_ascii_case(spelling).then_some((*c, spelling.len()))
-    })
 }

@@ -6,7 +6,7 @@ use super::value::{self, ValueRandomness};
 
 const URL_PASSWORD: RuleId = RuleId::named("url-password");
 const URL_TOKEN: RuleId = RuleId::named("url-token");
-const USERINFO_BYTES_MAX: usize = 512;
+const USERINFO_BYTES_MAX: usize = 64 << 10;
 
 /// The password or token in the URL whose `://` is at `at`.
 pub(super) fn secret_at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
@@ -33,6 +33,8 @@ pub(super) fn secret_at(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId
 fn userinfo(rest: &[u8]) -> Option<&[u8]> {
     let limit = rest.len().min(USERINFO_BYTES_MAX);
     let url = &rest[..class::run(&rest[..limit], class::PATH, limit)];
+    // The next URL has its own user info.
+    let url = &url[..memchr::memmem::find(url, b"://").unwrap_or(url.len())];
     let authority = url.iter().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(url.len());
     if let Some(sign) = url[..authority].iter().rposition(|b| *b == b'@') {
         return Some(&url[..sign]);

@@ -21,6 +21,8 @@ pub(super) enum ValueRandomness {
 pub(super) fn classify_value(value: &[u8]) -> ValueRandomness {
     if is_blank(value) || is_reference(value) || is_literal(value) {
         ValueRandomness::NotSecret
+    } else if is_dense(value) {
+        ValueRandomness::Random
     } else if value.iter().any(u8::is_ascii_whitespace) {
         classify_phrase(value)
     } else if is_alphabet(value) {
@@ -42,8 +44,33 @@ fn classify_phrase(value: &[u8]) -> ValueRandomness {
         12.. if small => ValueRandomness::Random,
         3.. if small => ValueRandomness::Word,
         2 if !is_wordlike(value) && has_digit_and_sign(value) => ValueRandomness::Mixed,
+        2..=4 if value.split(u8::is_ascii_whitespace).any(is_strong) => ValueRandomness::Mixed,
         _ => ValueRandomness::NotSecret,
     }
+}
+
+/// Whether the word mixes letters, digits and signs as only passwords do.
+pub(super) fn is_strong(word: &[u8]) -> bool {
+    word.len() >= 8
+        && word.iter().any(u8::is_ascii_lowercase)
+        && word.iter().any(u8::is_ascii_digit)
+        && word[1..word.len() - 1].iter().any(|b| b"!#$%^&*".contains(b))
+}
+
+/// Whether it is a long row of letters, digits and signs of all kinds, with or without blanks, as
+/// generators of salts make it.
+fn is_dense(value: &[u8]) -> bool {
+    if value.len() < 40 || value.len() > 512 {
+        return false;
+    }
+    let count = |is: fn(&u8) -> bool| value.iter().filter(|b| is(b)).count();
+    let signs = count(u8::is_ascii_punctuation);
+    let blanks = count(u8::is_ascii_whitespace);
+    count(u8::is_ascii_lowercase) * 8 >= value.len()
+        && count(u8::is_ascii_uppercase) * 8 >= value.len()
+        && count(u8::is_ascii_digit) * 16 >= value.len()
+        && signs * 6 >= value.len()
+        && blanks * 12 <= value.len()
 }
 
 fn has_digit_and_sign(value: &[u8]) -> bool {

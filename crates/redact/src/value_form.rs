@@ -31,6 +31,13 @@ pub(super) fn is_hex(value: &[u8]) -> bool {
     value.iter().all(|&b| class::has(class::XHEX, b) || b == b'-')
 }
 
+/// Whether it is a checksum, or a name that ends with one: `linux-cargo-5d41402a…`.
+pub(super) fn ends_with_hash(value: &[u8]) -> bool {
+    let digits = value.iter().rev().take_while(|&&b| class::has(class::XHEX, b)).count();
+    let rest = &value[..value.len() - digits];
+    is_hex(value) || digits >= 32 && matches!(rest.last(), Some(b'-' | b'_' | b'.' | b':'))
+}
+
 /// Whether it looks like a regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
     const SIGNS: &str = r"\d \w \s \b .* .+ [^ ]+ ]* (? [a- [0-";
@@ -43,7 +50,7 @@ pub(super) fn is_common(value: &[u8]) -> bool {
     const WORDS: &str = "string str text bytes buffer char varchar bool boolean number int integer \
         any unknown never object optional required missing invalid valid incorrect wrong expired \
         hidden default changed enabled disabled input field value type self this request body form \
-        data label include omit same-origin ask prompt env config settings options args";
+        option flag parameter argument optional password keyword data label include omit same-origin ask prompt env config settings options args";
     const PARTS: &str = "pass pwd secret token key your example placeholder dummy user cred";
     let lower = value.to_ascii_lowercase();
     WORDS.split(' ').any(|word| lower == word.as_bytes())

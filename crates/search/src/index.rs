@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::encoder::TextEncoder;
-use crate::passages::subdocuments;
+use crate::passages::{subdocuments, with_whole};
 use crate::quantize::{pack_signature, pack_vector};
 use claude_mem_store::{
     EmbeddableText, PendingEmbedding, RowId, RowVectors, Store, StoreError, VectorSource, VectorStore,
@@ -159,7 +159,8 @@ fn index_batch(
         to_embed.iter().flat_map(|(_, _, texts)| texts.iter().map(String::as_str)).collect();
     let mut made = encoder.embed_documents(&texts).into_iter();
     for (row, text, texts) in &to_embed {
-        put.push(row_vectors(row, text, made.by_ref().take(texts.len())));
+        let vectors = made.by_ref().take(texts.len()).collect();
+        put.push(row_vectors(row, text, with_whole(texts, vectors)));
     }
     vectors.apply_changes(&put, &remove)?;
     progress.embedded += to_embed.len() as u64;
@@ -167,7 +168,8 @@ fn index_batch(
     ack_batch(store, &owed)
 }
 
-/// The entry of one row: the packed vectors of its parts and the text they were computed from.
+/// The entry of one row: the packed vectors of the whole and its parts, and the text they were computed
+/// from.
 pub fn row_vectors(
     row: &PendingEmbedding,
     text: &EmbeddableText,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{BagOfWordsEncoder, project, store_with_titles};
 use claude_mem_core::clock::Millis;
-use claude_mem_store::{ObservationEdit, RowKind};
+use claude_mem_store::{IndexCoverage, ObservationEdit, RowKind};
 
 struct IndexFixture {
     _dir: tempfile::TempDir,
@@ -55,6 +55,40 @@ fn backlog_is_processed_newest_first() {
     assert_eq!(shop.catch_up().remaining, 0);
     assert_eq!(shop.vectors.row_count().unwrap(), 40);
     assert_eq!(shop.catch_up(), IndexProgress::default(), "nothing is made twice");
+}
+
+#[test]
+fn pinned_rows_come_before_newer_ones() {
+    let titles: Vec<String> = (0..40).map(|n| format!("Title {n}")).collect();
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let pin = ObservationEdit { pinned: Some(true), ..ObservationEdit::default() };
+    let mut shop = shop(&titles);
+    let oldest = shop.ids[0];
+    shop.store.write(|tx| tx.edit_observation(oldest, &pin, Millis(9))).unwrap();
+    let first_rows = |shop: &IndexFixture| {
+        let next = shop.store.read().pending_embeddings(2).unwrap();
+        next.iter().map(|row| row.row_id).collect::<Vec<_>>()
+    };
+    assert_eq!(first_rows(&shop), [oldest.0, shop.ids[39].0]);
+    shop.catch_up();
+    rebuild(&mut shop.store, &mut shop.vectors).unwrap();
+    assert_eq!(first_rows(&shop), [oldest.0, shop.ids[39].0], "also if everything is queued again");
+    let newest = RowId::new(RowKind::Observation, shop.ids[39].0);
+    shop.store.write(|tx| tx.forget(newest, Millis(9))).unwrap();
+    assert_eq!(first_rows(&shop), [newest.row_id, oldest.0], "removals come before pinned rows");
+}
+
+#[test]
+fn coverage_counts_rows_and_backlog() {
+    let mut shop = shop(&["One", "Two", "Three"]);
+    let coverage = |shop: &IndexFixture| shop.store.read().index_coverage().unwrap();
+    assert_eq!(coverage(&shop), IndexCoverage { rows: 3, waiting: 3 });
+    shop.catch_up();
+    assert_eq!(coverage(&shop), IndexCoverage { rows: 3, waiting: 0 });
+    for (rows, waiting, want) in [(5_000, 300, true), (5_000, 200, false), (50, 50, false), (0, 0, false)] {
+        let coverage = IndexCoverage { rows, waiting };
+        assert_eq!(coverage.is_noticeably_incomplete(), want, "{coverage:?}");
+    }
 }
 
 #[test]

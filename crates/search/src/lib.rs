@@ -26,6 +26,7 @@ mod items;
 mod lexer;
 mod lexical;
 pub mod names;
+mod parallel_encoder;
 pub mod passages;
 mod postings;
 mod prefix;
@@ -49,6 +50,7 @@ mod verify;
 
 pub use encoder::TextEncoder;
 pub use engine::SearchEngine;
+pub use parallel_encoder::ParallelEncoder;
 pub use query::SearchQuery;
 pub use rank::{ScoreParts, SearchHit};
 pub use ranking_config::RankingConfig;

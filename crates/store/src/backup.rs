@@ -51,7 +51,7 @@ fn erase_forgotten(copy: &Connection) -> Result<(), StoreError> {
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
     let io = |error| StoreError::io(from.display(), error);
-    let mut source = std::fs::File::open(from).map_err(io)?;
+    let mut source = claude_mem_core::paths::open_file(from).map_err(io)?;
     let mut copy = create_private_file(to).map_err(io)?;
     std::io::copy(&mut source, &mut copy).map_err(io)?;
     copy.sync_all().map_err(io)
@@ -60,7 +60,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// Checks that a backup is ours, sound, and of a schema that we can read.
 fn verify_backup(database: &Path) -> Result<(), StoreError> {
     let conn = open::open_reader(database)?;
-    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
         return Err(StoreError::Corrupt);
     }
@@ -101,7 +101,8 @@ pub(super) fn copy_verified(from: &Connection, to: &Path) -> Result<BackupReport
         }
         copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
         erase_forgotten(&copy)?;
-        let verdict: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        // Not `quick_check`, which does not compare indexes with their tables.
+        let verdict: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
             return Err(StoreError::Corrupt);
         }

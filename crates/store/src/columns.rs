@@ -1,6 +1,8 @@
 //! How values become columns: ids and times of `core` through [`SqlColumn`], so that `core` does not
 //! know SQLite, and lists through [`JsonList`].
 
+use std::borrow::Cow;
+
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
@@ -9,6 +11,27 @@ use claude_mem_core::ids::{
     AccountId, FinalMessageId, ObservationId, OpenItemId, PendingId, ProjectId, PromptId, PublicId,
     SessionId, SummaryId,
 };
+use claude_mem_redact::ShortText;
+
+/// A name, branch or word as a query parameter: redacted, whoever calls the store.
+pub(crate) fn name_column(text: &str) -> Cow<'_, str> {
+    ShortText::name(text).into_text()
+}
+
+/// An id as a query parameter.
+pub(crate) fn id_column(text: &str) -> Cow<'_, str> {
+    ShortText::id(text).into_text()
+}
+
+/// A path as a query parameter.
+pub(crate) fn path_column(text: &str) -> Cow<'_, str> {
+    ShortText::path(text).into_text()
+}
+
+/// A project key as a query parameter.
+pub(crate) fn key_column(text: &str) -> Cow<'_, str> {
+    ShortText::key(text).into_text()
+}
 
 /// A value of `core` that is stored in one column.
 pub(crate) trait SqlColumn: Sized {

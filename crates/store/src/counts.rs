@@ -27,6 +27,8 @@ pub struct StoreCounts {
     pub observations: u64,
     pub summaries: u64,
     pub final_messages: u64,
+    /// Rows that can have vectors, with those in the backlog.
+    pub embeddable: u64,
     pub vector_backlog: u64,
     pub queue: QueueCounts,
 }
@@ -70,6 +72,7 @@ impl StoreReader<'_> {
             observations: count("SELECT count(*) FROM observations")?,
             summaries: count("SELECT count(*) FROM session_summaries")?,
             final_messages: count("SELECT count(*) FROM final_messages")?,
+            embeddable: count("SELECT count(*) FROM texts INDEXED BY texts_to_embed")?,
             vector_backlog: count("SELECT count(*) FROM vector_backlog")?,
             queue: self.queue_counts()?,
         })

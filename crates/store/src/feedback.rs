@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{PageRequest, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, path_column};
 use claude_mem_core::clock::Millis;
 
 /// What happened to a memory.
@@ -200,7 +200,7 @@ impl StoreWriter<'_> {
                 entry.score,
                 entry.rank,
                 entry.tokens,
-                entry.reason,
+                path_column(entry.reason),
                 entry.at.sql(),
             ])?;
         Ok(())

@@ -11,6 +11,7 @@ use super::{RowId, RowKind, StoreError, StoreReader, StoreWriter};
 use crate::columns::SqlColumn;
 use crate::documents::DocumentFields;
 use crate::forgotten_sources::ForgottenSources;
+use crate::json_column::{as_json, as_sql};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
 use claude_mem_core::ids::{
@@ -305,25 +306,4 @@ pub fn tombstone_for_message(text: &str) -> String {
 /// The tombstone for a summary: request, investigated, learned, completed, next steps, notes.
 pub fn tombstone_for_summary(fields: [&str; 6]) -> String {
     tombstone_for("\0summary", &fields.join("\0"))
-}
-
-fn as_json(value: rusqlite::types::ValueRef<'_>) -> serde_json::Value {
-    use rusqlite::types::ValueRef;
-    match value {
-        ValueRef::Null | ValueRef::Blob(_) => serde_json::Value::Null,
-        ValueRef::Integer(number) => number.into(),
-        ValueRef::Real(number) => number.into(),
-        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
-    }
-}
-
-fn as_sql(value: &serde_json::Value) -> rusqlite::types::Value {
-    use rusqlite::types::Value;
-    match value {
-        serde_json::Value::String(text) => Value::Text(text.clone()),
-        serde_json::Value::Number(number) => {
-            number.as_i64().map_or_else(|| number.as_f64().map_or(Value::Null, Value::Real), Value::Integer)
-        }
-        _ => Value::Null,
-    }
 }

@@ -64,6 +64,14 @@ impl ForgottenSources {
 impl StoreWriter<'_> {
     /// Removes what a row was made from, before the row itself is removed.
     pub(super) fn forget_sources(&self, row: RowId, now: Millis) -> Result<ForgottenSources, StoreError> {
+        // Snapshots hold the text of the row.
+        self.tx
+            .prepare_cached(&format!(
+                "DELETE FROM session_snapshots WHERE session_id IN (SELECT session_id FROM {} WHERE id = ?1)
+                   OR ?2 AND session_id IN (SELECT session_id FROM observation_sources WHERE observation_id = ?1)",
+                row.kind.table()
+            ))?
+            .execute(params![row.row_id, row.kind == RowKind::Observation])?;
         match row.kind {
             RowKind::Observation => self.forget_observation_sources(ObservationId(row.row_id), now),
             RowKind::Account => self.forget_account_sources(AccountId(row.row_id), now),

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Serialize, Serializer};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, path_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, PublicId, SessionId};
 
@@ -88,7 +88,7 @@ impl StoreReader<'_> {
             let sql = format!("SELECT count(*) FROM {table} WHERE import_run = ?1");
             rows += self.0.query_row(&sql, [id], |row| row.get::<_, u64>(0))?;
         }
-        Ok(rows)
+        Ok(rows + self.count_session_snapshots(id)?)
     }
 }
 
@@ -97,7 +97,7 @@ impl StoreWriter<'_> {
     pub fn start_import(&self, kind: &str, source: &str, at: Millis) -> Result<i64, StoreError> {
         self.tx.execute(
             "INSERT INTO import_runs (uid, kind, source, started_at_epoch) VALUES (?1, ?2, ?3, ?4)",
-            params![PublicId::new().sql(), kind, source, at.sql()],
+            params![PublicId::new().sql(), kind, path_column(source), at.sql()],
         )?;
         Ok(self.tx.last_insert_rowid())
     }
@@ -131,6 +131,9 @@ impl StoreWriter<'_> {
     /// Deletes up to `rows_max` rows of the run, so that hooks do not wait long for the write lock.
     /// Call it until it is done; then the run itself is deleted.
     pub fn undo_import(&self, id: i64, rows_max: u32) -> Result<UndoProgress, StoreError> {
+        if let Some(rows) = self.restore_next_snapshot(id)? {
+            return Ok(UndoProgress { rows, done: false });
+        }
         self.keep_shared_observations(id)?;
         for table in ROWS {
             let sql = format!(

@@ -339,7 +339,7 @@ fn copy_with_wal(path: &Path, log: &Path, scratch: &Path) -> Result<ScratchCopy,
     let to = scratch.join(COPY_NAME);
     // The log first: what a checkpoint moves meanwhile is then in both copies, never in neither.
     for (from, to) in [(log, with_suffix(&to, "-wal")), (path, to)] {
-        let mut from = std::fs::File::open(from).map_err(io)?;
+        let mut from = paths::open_file(from).map_err(io)?;
         let mut to = paths::create_file(&to).map_err(io)?;
         std::io::copy(&mut from, &mut to).map_err(io)?;
     }

@@ -41,6 +41,7 @@ mod imports;
 mod inbox;
 mod index_merge;
 mod index_rows;
+mod json_column;
 mod leases;
 mod legacy;
 mod list_by_time;
@@ -59,9 +60,11 @@ mod retention;
 mod row_id;
 mod row_kind;
 mod salvage;
+mod salvage_rows;
 mod schema;
 mod session_claims;
 mod session_files;
+mod session_snapshot;
 mod session_status;
 mod sessions;
 mod spend;
@@ -73,6 +76,7 @@ mod swap;
 mod transcripts;
 mod transfer;
 mod vectors;
+mod whole_row;
 mod writer;
 
 #[cfg(test)]
@@ -86,7 +90,7 @@ pub use change_feed::{ChangeCursor, RowChange};
 pub use counts::{ProjectCounts, QueueCounts, RecentCounts, StoreCounts};
 pub use doc_id::{Corpus, DocId, DocIdRange, NO_PROJECT};
 pub use documents::passages;
-pub use embedding_backlog::{EmbeddableText, PendingEmbedding};
+pub use embedding_backlog::{EmbeddableText, IndexCoverage, PendingEmbedding};
 pub use error::StoreError;
 pub use feed::{FeedCursor, FeedScope};
 pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, NewFeedback};
@@ -126,7 +130,7 @@ pub use summaries::SummaryRow;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
-    PromptRecord, RowImportOutcome, SessionRecord, SummaryRecord,
+    PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord,
 };
 pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
 pub use writer::StoreWriter;

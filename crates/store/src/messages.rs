@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{FinalMessageId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -87,8 +87,8 @@ impl StoreWriter<'_> {
                 new.project.sql(),
                 new.prompt_number,
                 new.text,
-                new.agent_id,
-                new.agent_type,
+                new.agent_id.map(id_column),
+                new.agent_type.map(name_column),
                 new.origin.as_str(),
                 new.import_run,
                 new.at.sql()

@@ -80,3 +80,68 @@ fn changes_are_tracked_after_migration() {
     let row = |id| RowChange::Row(RowId::new(RowKind::Observation, id));
     assert_eq!(rows, [row(1), row(2)]);
 }
+
+/// A database with the third schema: an observation that was corrected, and one that was not.
+const THIRD: &str = "
+INSERT INTO projects (id, uid, name, created_at_epoch, last_active_epoch) VALUES (1, '01a1ea09-18af-7332-a2be-6fce6748dbc6', 'shop', 1, 1);
+INSERT INTO sdk_sessions (id, uid, client, content_session_id, project_id, created_at_epoch, last_activity_epoch)
+  VALUES (1, '01a1ea09-18af-7332-a2be-6fce6748dbc7', 'claude-code', 's', 1, 1, 1);
+INSERT INTO observations (id, uid, session_id, project_id, type, title, origin, content_hash, created_at_epoch, updated_at_epoch)
+  VALUES (1, '01a1ea09-18af-7332-a2be-6fce6748dbc8', 1, 1, 'bugfix', 'walrus one', 'agent', '1', 1, 9),
+         (2, '01a1ea09-18af-7332-a2be-6fce6748dbc9', 1, 1, 'bugfix', 'walrus two', 'agent', '2', 2, 2);
+INSERT INTO texts (id, kind, row_id, project_id, session_id, created_at_epoch, text_hash, title, body, tags, split)
+  VALUES ((1 << 42) | (1 << 2), 'observation', 1, 1, 1, 1, 11, 'walrus one', '', '', ''),
+         ((1 << 42) | (2 << 2), 'observation', 2, 1, 1, 2, 12, 'walrus two', '', '', '');
+UPDATE observations SET title = 'walrus 1' WHERE id = 1;
+";
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "creates a database with an old schema")]
+fn third_schema_gains_accounts_and_keeps_its_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("claude-mem.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    for migration in &crate::schema::MIGRATIONS[..3] {
+        conn.execute_batch(migration).unwrap();
+    }
+    conn.pragma_update(None, "application_id", super::super::open::APPLICATION_ID).unwrap();
+    conn.pragma_update(None, "user_version", 3).unwrap();
+    conn.execute_batch(THIRD).unwrap();
+    conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
+    drop(conn);
+
+    let mut store = Store::open(&path).unwrap();
+    assert!(path.with_extension("before-migration-3.db").exists());
+    assert_eq!(store.integrity_problems().unwrap(), Vec::<String>::new());
+    let rows = store.read().observations_by_id(&[ObservationId(1), ObservationId(2)]).unwrap();
+    let told: Vec<(bool, u32)> = rows.iter().map(|row| (row.edited, row.source_count)).collect();
+    assert_eq!(told, [(true, 1), (false, 1)], "what was corrected before is never overwritten");
+    // Of the session that began, and of the corrected observation.
+    assert_eq!(store.read().list_changes_after(0, 9).unwrap().len(), 2, "the change feed goes on");
+    let account = claude_mem_core::memory::SessionAccount {
+        purpose: "Count the walrus".into(),
+        at: claude_mem_core::clock::Millis(5),
+        ..claude_mem_core::memory::SessionAccount::default()
+    };
+    let place =
+        crate::NewObservationMeta { project: Some(ProjectId(1)), ..crate::NewObservationMeta::default() };
+    let id = store
+        .write(|tx| tx.set_session_account(claude_mem_core::ids::SessionId(1), &account, &place))
+        .unwrap()
+        .unwrap();
+    let reads = store.read();
+    let scope = RowFilter { project: Some(ProjectId(1)), ..RowFilter::default() };
+    let mut found = Vec::new();
+    let spans = reads.corpus(&scope).unwrap().doc_id_ranges();
+    reads
+        .for_each_match(&FtsQuery::Term("walrus".into()), &spans, 100, |place| {
+            let header = reads.doc_header(place).unwrap().unwrap();
+            found.push(RowId::new(header.kind, header.row_id));
+        })
+        .unwrap();
+    let row = |id| RowId::new(RowKind::Observation, id);
+    assert_eq!(found, [row(1), row(2), RowId::new(RowKind::Account, id.0)]);
+    store.write(|tx| tx.merge_observation(ObservationId(2), ObservationId(1))).unwrap();
+    assert_eq!(store.read().document(row(2)).unwrap(), None, "the index follows a merge");
+    assert_eq!(store.integrity_problems().unwrap(), Vec::<String>::new());
+}

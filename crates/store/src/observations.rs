@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
@@ -189,7 +189,14 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         page: PageRequest,
     ) -> Result<RowPage<Observation>, StoreError> {
-        let mut clause = filter.observation_clause();
+        let mut clause = RowFilter { session: None, ..filter.clone() }.observation_clause();
+        if let Some(session) = filter.session {
+            // Its own rows, and those that it shares with earlier sessions.
+            clause.and(
+                "session_id = ? OR id IN (SELECT observation_id FROM observation_sources WHERE session_id = ?)",
+                [session.sql(), session.sql()],
+            );
+        }
         for (is_asked, column) in [(filter.pinned, "pinned = 1"), (filter.wrong, "wrong = 1")] {
             if is_asked {
                 clause.and(column, []);
@@ -264,11 +271,11 @@ impl StoreWriter<'_> {
                 JsonList(new.concepts.clone()),
                 JsonList(new.files_read.clone()),
                 JsonList(new.files_modified.clone()),
-                place.branch,
-                place.agent_id,
-                place.agent_type,
+                place.branch.map(name_column),
+                place.agent_id.map(id_column),
+                place.agent_type.map(name_column),
                 new.origin.as_str(),
-                place.made_by,
+                name_column(place.made_by),
                 hash,
                 new.discovery_tokens,
                 place.read_tokens,

@@ -18,6 +18,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::StoreError;
 use super::schema;
 use claude_mem_core::limits::{BUSY_MS, HOOK_NOTE_BUSY_MS, HOOK_READ_BUSY_MS};
+use claude_mem_core::platform;
 
 /// Wall-clock limit of a hook's recall, as a multiple of its CPU limit: on a busy machine CPU time
 /// comes slowly.
@@ -210,13 +211,11 @@ pub(super) fn link_into_place(from: &Path, to: &Path) -> Result<(), StoreError> 
         Ok(()) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         // Some network file systems have no hard links: use a rename that refuses to overwrite.
-        Err(_) => {
-            let no_replace = rustix::fs::RenameFlags::NOREPLACE;
-            match rustix::fs::renameat_with(rustix::fs::CWD, from, rustix::fs::CWD, to, no_replace) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
-                Err(e) => Err(StoreError::io(to.display(), e.into())),
-            }
-        }
+        Err(_) => match platform::rename_without_replacing(from, to) {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Err(e) => Err(StoreError::io(to.display(), e)),
+        },
     }
 }
 
@@ -245,7 +244,8 @@ pub(super) fn check_application_id(path: &Path, application_id: i32) -> Result<(
 
 fn check_header(path: &Path, application_id: i32) -> Result<(), StoreError> {
     let mut header = Vec::with_capacity(100);
-    let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
+    let read =
+        claude_mem_core::paths::open_file(path).and_then(|file| file.take(100).read_to_end(&mut header));
     match read {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing),
         Err(e) => return Err(StoreError::io(path.display(), e)),

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, id_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, PromptId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -124,7 +124,7 @@ impl StoreWriter<'_> {
                 new.session.sql(),
                 new.project.sql(),
                 number,
-                new.prompt_id,
+                new.prompt_id.map(id_column),
                 new.text,
                 new.private,
                 new.origin.as_str(),

@@ -4,7 +4,7 @@
 //!
 //! Invariant: recovery loses nothing that can still be read. The replacement is completed first, from
 //! the newest backup that passes SQLite's check and from the readable rest of the corrupt database:
-//! its queue, its ignored sessions and its tombstones. Then the two are swapped, and the corrupt
+//! its queue, its ignored sessions and its tombstones, and without a backup its memories too. Then the two are swapped, and the corrupt
 //! database is kept in `backups/` with its write-ahead log. A process that dies meanwhile leaves
 //! either the corrupt database in place or a note with which the next process completes the swap.
 //! Nothing is written meanwhile: hooks find the gate closed and write to the spool.
@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::salvage_rows::{CopiedRows, DamagedRows};
 use super::{backup, backups, swap};
 use crate::{ExclusiveLock, SalvagedData, Store, StoreError};
 use claude_mem_core::clock::Millis;
@@ -39,6 +40,9 @@ pub struct RecoveryNotice {
     pub backup_from: Option<Millis>,
     /// Number of queued events salvaged from the corrupt database.
     pub salvaged: usize,
+    /// Number of rows copied from the corrupt database, without a backup.
+    #[serde(default)]
+    pub rows: u64,
     /// Newer backups that could not be used, and why.
     #[serde(default)]
     pub passed_over: Vec<String>,
@@ -87,14 +91,30 @@ fn rebuild(dir: &DataDir, damaged: &Path, now: Millis) -> Result<(PathBuf, Recov
     let ready = staging_path(dir)?;
     let (backup_from, passed_over) = restore_newest_backup(dir, &ready)?;
     let mut store = Store::open(&ready)?;
-    let found = Store::salvage(&dir.db())?;
+    // A new database has its first page in the file only after a checkpoint.
+    store.checkpoint()?;
+    let damaged_rows = match backup_from {
+        None => Some(DamagedRows::open(&dir.db(), &ready, &dir.recovering())?),
+        Some(_) => None,
+    };
+    let mut copied = match &damaged_rows {
+        Some(rows) => rows.copy_memories(&mut store)?,
+        None => CopiedRows::default(),
+    };
+    let readable = damaged_rows.as_ref().and_then(DamagedRows::repaired_copy);
+    let found = Store::salvage(&readable.unwrap_or_else(|| dir.db()))?;
+    let salvaged = requeue_salvaged(&mut store, &found, now)?;
+    if let Some(rows) = &damaged_rows {
+        copied.incomplete.extend(rows.copy_seen_events(&mut store)?.incomplete);
+    }
     let notice = RecoveryNotice {
         at: now,
         damaged: damaged.to_owned(),
         backup_from,
-        salvaged: requeue_salvaged(&mut store, &found, now)?,
+        salvaged,
+        rows: copied.rows,
         passed_over,
-        incomplete: found.incomplete,
+        incomplete: [copied.incomplete, found.incomplete].concat(),
     };
     let text = serde_json::to_string(&notice)?;
     store.write(|tx| tx.set_meta(RECOVERY_NOTICE_KEY, &text))?;
@@ -105,10 +125,11 @@ fn rebuild(dir: &DataDir, damaged: &Path, now: Millis) -> Result<(PathBuf, Recov
 impl RecoveryNotice {
     fn log(&self, dir: &DataDir) {
         let backup = self.backup_from.map_or_else(|| "none".to_owned(), backups::format_stamp);
-        let said: [(_, &dyn std::fmt::Display); 5] = [
+        let said: [(_, &dyn std::fmt::Display); 6] = [
             ("damaged", &self.damaged.display()),
             ("backup", &backup),
             ("events_saved", &self.salvaged),
+            ("rows_saved", &self.rows),
             ("passed_over", &self.passed_over.join("; ")),
             ("not_all_saved", &self.incomplete.join("; ")),
         ];

@@ -272,3 +272,69 @@ fn ignored_sessions_survive_a_bad_page() {
     assert!(has(0) && has(399));
     assert_eq!(found.incomplete, ["ignored sessions"]);
 }
+
+/// A store with a few memories, closed and without a write-ahead log.
+fn furnished(dir: &DataDir) {
+    let mut store = open_or_recover(dir, NOW).unwrap();
+    accept(&mut store, &[event("s", 1, prompt("waiting"))]);
+    let hint = claude_mem_core::event::ProjectHint {
+        name: "shop".into(),
+        keys: vec!["path:/src/shop".into()],
+        ..Default::default()
+    };
+    store
+        .write(|tx| {
+            let project = Some(tx.ensure_project(&hint, NOW)?);
+            for n in 0..40 {
+                let meta = NewObservationMeta { project, ..NewObservationMeta::default() };
+                tx.create_observation(&observation(&format!("memory number {n}"), NOW), &meta)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    store.checkpoint().unwrap();
+    store.close().unwrap();
+}
+
+fn overwrite(dir: &DataDir, at: u64, bytes: usize) {
+    let mut file = std::fs::File::options().write(true).open(dir.db()).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(&vec![0x5a; bytes]).unwrap();
+}
+
+#[test]
+fn rows_of_a_damaged_store_are_salvaged_without_a_backup() {
+    // The header; the whole first page, which lists the tables.
+    for bytes in [100, 4_096] {
+        let scratch = scratch();
+        furnished(&scratch.dir);
+        overwrite(&scratch.dir, 0, bytes);
+        let store = open_or_recover(&scratch.dir, NOW).unwrap();
+        let counts = store.read().counts().unwrap();
+        assert_eq!((counts.observations, counts.projects), (40, 1), "{bytes} bytes");
+        assert_eq!(counts.queue.waiting, 1, "{bytes} bytes");
+        assert_eq!(store.integrity_problems().unwrap(), Vec::<String>::new());
+        assert!(store.is_fts_consistent().unwrap());
+        let notice = notice(&store);
+        assert!(notice.rows >= 41 && notice.backup_from.is_none(), "{notice:?}");
+        // The keys still identify the project.
+        assert!(store.read().project_by_keys(&["path:/src/shop".to_owned()]).unwrap().is_some());
+    }
+}
+
+#[test]
+fn backup_with_a_damaged_index_is_refused() {
+    let scratch = scratch();
+    furnished(&scratch.dir);
+    let root: u64 = {
+        let conn = crate::open::open_foreign(&scratch.dir.db()).unwrap();
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_observations_1'";
+        conn.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as u64
+    };
+    // The last byte of a page of the index of public ids belongs to the first entry.
+    overwrite(&scratch.dir, root * 4_096 - 1, 1);
+    assert!(matches!(
+        backups::create(&scratch.dir.db(), &scratch.dir.backups(), NOW),
+        Err(StoreError::Corrupt)
+    ));
+}

@@ -5,9 +5,8 @@
 //! holds a [`SharedLock`] on a file beside the database, and replacing the database takes the
 //! [`ExclusiveLock`].
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use super::StoreError;
-use claude_mem_core::paths::with_suffix;
+use claude_mem_core::paths::{append_file, open_file, with_suffix};
 
 /// Held for as long as a database is open for writing.
 #[derive(Debug)]
@@ -61,10 +60,8 @@ impl ExclusiveLock {
 
 fn open_lock_file(database: &Path) -> Result<File, StoreError> {
     let path = lock_path(database);
-    let opened = match File::open(&path) {
-        Err(e) if e.kind() == ErrorKind::NotFound => {
-            OpenOptions::new().append(true).create(true).mode(0o600).open(&path)
-        }
+    let opened = match open_file(&path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => append_file(&path),
         opened => opened,
     };
     opened.map_err(|e| StoreError::io(path.display(), e))

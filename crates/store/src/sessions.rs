@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowPage, SessionStatus, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, path_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -183,11 +183,11 @@ impl StoreWriter<'_> {
             )?
             .execute(params![
                 PublicId::new().sql(),
-                new.client,
-                new.client_session.0,
+                name_column(new.client),
+                id_column(&new.client_session.0),
                 new.project.sql(),
-                new.branch,
-                new.transcript_path,
+                new.branch.map(name_column),
+                new.transcript_path.map(path_column),
                 new.origin.as_str(),
                 new.import_run,
                 new.at.sql()
@@ -195,7 +195,8 @@ impl StoreWriter<'_> {
         let mut id = self
             .tx
             .prepare_cached("SELECT id FROM sdk_sessions WHERE client = ?1 AND content_session_id = ?2")?;
-        Ok(id.query_row(params![new.client, new.client_session.0], |row| row.column(0))?)
+        let known = params![name_column(new.client), id_column(&new.client_session.0)];
+        Ok(id.query_row(known, |row| row.column(0))?)
     }
 
     /// Sets the status, unless the session is ignored. `Active` clears the end time: clients resume

@@ -52,9 +52,9 @@ impl StoreReader<'_> {
                 break;
             }
             match self.successor_of(row)? {
-                None => break,
-                Some(None) => return Ok(RowResolution::Withdrawn),
-                Some(Some(next)) => row = RowId::new(row.kind, next),
+                RowResolution::Itself => break,
+                RowResolution::Withdrawn => return Ok(RowResolution::Withdrawn),
+                RowResolution::PartOf(next) => row = next,
             }
         }
         Ok(if row == asked { RowResolution::Itself } else { RowResolution::PartOf(row) })
@@ -74,11 +74,15 @@ impl StoreReader<'_> {
         Ok(self.0.prepare_cached(&sql)?.exists([row_id])?)
     }
 
-    /// `None`: no successor is known. `Some(None)`: withdrawn.
-    fn successor_of(&self, RowId { kind, row_id }: RowId) -> Result<Option<Option<i64>>, StoreError> {
+    /// The next step of the chain; `Itself` if no successor is known.
+    fn successor_of(&self, RowId { kind, row_id }: RowId) -> Result<RowResolution, StoreError> {
         let mut found =
             self.0.prepare_cached("SELECT new_id FROM row_successors WHERE kind = ?1 AND old_id = ?2")?;
-        Ok(found.query_row(params![kind, row_id], |row| row.get(0)).optional()?)
+        let next = found.query_row(params![kind, row_id], |row| {
+            let new: Option<i64> = row.get(0)?;
+            Ok(new.map_or(RowResolution::Withdrawn, |new| RowResolution::PartOf(RowId::new(kind, new))))
+        });
+        Ok(next.optional()?.unwrap_or(RowResolution::Itself))
     }
 }
 
@@ -91,8 +95,11 @@ impl StoreWriter<'_> {
         let reason = if new.is_some() { "merged" } else { "withdrawn" };
         self.tx
             .prepare_cached(
-                "INSERT INTO row_successors (kind, old_id, new_id, reason) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET new_id = excluded.new_id, reason = excluded.reason",
+                "INSERT INTO row_successors (kind, old_id, old_uid, new_id, reason)
+                 SELECT ?1, ?2, uid, ?3, ?4 FROM observations WHERE id = ?2
+                 UNION ALL SELECT ?1, ?2, old_uid, ?3, ?4 FROM row_successors WHERE kind = ?1 AND old_id = ?2
+                 LIMIT 1
+                 ON CONFLICT (kind, old_id) DO UPDATE SET new_id = excluded.new_id, reason = excluded.reason",
             )?
             .execute(params![RowKind::Observation, old.sql(), new.sql(), reason])?;
         if let Some(new) = new {

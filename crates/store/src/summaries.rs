@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{
     NewObservationMeta, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, PublicId, SessionId, SummaryId};
@@ -124,9 +124,9 @@ impl StoreWriter<'_> {
                 new.notes,
                 JsonList(new.files_read.clone()),
                 JsonList(new.files_edited.clone()),
-                place.branch,
+                place.branch.map(name_column),
                 if place.import_run.is_some() { Origin::Import } else { Origin::Agent }.as_str(),
-                place.made_by,
+                name_column(place.made_by),
                 new.discovery_tokens,
                 place.read_tokens,
                 place.import_run,

@@ -60,7 +60,7 @@ pub(super) fn finish_pending_swap(database: &Path) -> Result<(), StoreError> {
 impl DatabaseSwap {
     fn load_pending(database: &Path) -> Result<Option<Self>, StoreError> {
         let path = note_path(database);
-        match std::fs::read(&path) {
+        match claude_mem_core::paths::read_file(&path) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(StoreError::io(path.display(), e)),

@@ -149,7 +149,7 @@ pub fn read_or_create_token(file: &Path) -> io::Result<String> {
 
 /// Reads the token file. `None` if it is missing or does not hold a token.
 fn read_token(file: &Path) -> io::Result<Option<String>> {
-    let opened = match std::fs::File::open(file) {
+    let opened = match claude_mem_core::paths::open_file(file) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };

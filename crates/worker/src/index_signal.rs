@@ -1,16 +1,17 @@
 //! [`IndexSignal`] wakes the indexer thread; [`catch_up`] computes the missing vectors.
 //!
-//! Invariant: one thread at a time computes vectors, on its own connections: encoding takes
-//! seconds, and no other thread may wait for it.
+//! Invariant: one thread at a time works on the backlog, on its own connections: encoding takes
+//! seconds, and no other thread may wait for it. It shares a batch with idle cores.
 
 use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use crate::limits::UPKEEP_SECONDS;
 use claude_mem_core::log::{LogLevel, LogWriter};
+use claude_mem_core::platform;
 use claude_mem_core::sync::lock;
 use claude_mem_ingest::shared_store::SharedStore;
-use claude_mem_search::index;
+use claude_mem_search::{ParallelEncoder, index};
 use claude_mem_store::{Store, StoreError, VectorStore};
 
 /// Wakes the indexer thread, and serialises the callers of `catch_up`.
@@ -75,7 +76,8 @@ pub(crate) fn catch_up(
     };
     let (mut own, mut vectors) = open_stores(store)?;
     let model = embed::EmbeddingModel::built_in();
-    let done = index::catch_up(&mut own, &mut vectors, model, |_| is_over())?;
+    let encoder = ParallelEncoder::new(model, &platform::idle_cores);
+    let done = index::catch_up(&mut own, &mut vectors, &encoder, |_| is_over())?;
     if done.embedded > 0 {
         vectors.checkpoint()?;
     }

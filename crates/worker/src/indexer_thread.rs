@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::index_signal::{IndexSignal, catch_up, open_stores};
 use crate::worker::WorkerContext;
+use claude_mem_core::platform;
 use claude_mem_search::index;
 use claude_mem_store::StoreError;
 
@@ -43,7 +44,7 @@ impl IndexerThread {
 }
 
 fn run_thread(worker: &WorkerContext) {
-    if let Err(error) = rustix::process::nice(NICE) {
+    if let Err(error) = platform::lower_thread_priority(NICE) {
         worker.warn("failed to lower the indexer's priority", &error);
     }
     let signal = &worker.index_signal;
@@ -59,7 +60,7 @@ fn run_thread(worker: &WorkerContext) {
 
 fn run_once(worker: &WorkerContext, reconciled: &mut bool) -> Result<(), StoreError> {
     let signal = &worker.index_signal;
-    if !worker.settings.vectors {
+    if !worker.settings.at_start.vectors {
         return delete_orphaned_vectors(worker);
     }
     let waiting = worker.store.with(|store| store.read().pending_embeddings_count())?;

@@ -26,8 +26,10 @@ mod shutdown_reason;
 mod shutdown_timer;
 mod socket;
 mod worker;
+mod worker_settings;
 
 pub use access_tokens::{read_or_create_token, rotate_token_file};
-pub use lifecycle::{WorkerError, WorkerOptions, conservative_retention, run};
+pub use lifecycle::{WorkerError, WorkerOptions, run};
 pub use shutdown_reason::ShutdownReason;
 pub use worker::WorkerStatus;
+pub use worker_settings::conservative_retention;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::executable::ExecutableWatch;
+use crate::executable::{ExecutableChange, ExecutableWatch};
 use crate::http;
 use crate::indexer_thread::IndexerThread;
 use crate::maintenance::MaintenanceThread;
@@ -23,12 +23,14 @@ use crate::shutdown_reason::ShutdownReason;
 use crate::shutdown_timer::ShutdownTimer;
 use crate::socket;
 use crate::worker::WorkerContext;
+use crate::worker_settings::WorkerSettings;
 use claude_mem_capture::ipc::lock;
 use claude_mem_capture::ipc::lock::WorkerLock;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_core::clock;
 use claude_mem_core::config::Settings;
 use claude_mem_core::limits::{END_SECONDS, END_STEP_SECONDS, POLL_SECONDS};
+use claude_mem_core::live_settings::LiveSettings;
 use claude_mem_core::log::{LogLevel, LogWriter};
 use claude_mem_core::paths::DataDir;
 use claude_mem_ingest::compressor::Compressor;
@@ -39,11 +41,14 @@ use claude_mem_store::StoreError;
 #[derive(Debug)]
 pub struct WorkerOptions {
     pub dir: DataDir,
+    /// The settings at the start.
     pub settings: Settings,
+    /// Follows changes of the settings.
+    pub live: Arc<LiveSettings>,
     pub socket: PathBuf,
     /// The user's home directory, which replaces `~` in patterns.
     pub home: String,
-    /// The worker ends when this file is replaced, so that the new version takes over.
+    /// The worker ends when this file is replaced or removed, so that the new version takes over.
     pub executable: PathBuf,
     /// End when the queue is empty.
     pub until_drained: bool,
@@ -51,24 +56,6 @@ pub struct WorkerOptions {
     /// Reads an environment variable, each time settings are loaded.
     pub env: fn(&str) -> Option<String>,
 }
-
-/// The settings to run with. If the settings file cannot be read, its retention settings are unknown,
-/// so all retention is raised to the maximum: defaults must not delete anything.
-pub fn conservative_retention(mut settings: Settings, file_unreadable: bool) -> Settings {
-    if file_unreadable {
-        settings.backups_keep = settings.backups_keep.max(BACKUPS_KEPT_MAX);
-        settings.backups_bytes_max = u64::MAX;
-        settings.log_days = settings.log_days.max(LOG_DAYS_KEPT_MAX);
-        settings.log_bytes_max = u64::MAX;
-        settings.prompts_days_max = 0;
-    }
-    settings
-}
-
-/// The largest `backups_keep` that can be set.
-const BACKUPS_KEPT_MAX: u32 = 1_000;
-/// The largest `log_days` that can be set.
-const LOG_DAYS_KEPT_MAX: u32 = 3_650;
 
 /// Why a worker could not start, or ended with an error.
 #[derive(Debug, thiserror::Error)]
@@ -157,7 +144,7 @@ impl RunningWorker {
         let worker = WorkerContext::start(
             Arc::clone(&self.store),
             compressor,
-            plan.settings.clone(),
+            WorkerSettings::live(plan.settings.clone(), Arc::clone(&plan.live)),
             file.clone(),
             plan.home.clone(),
             plan.log.clone(),
@@ -236,7 +223,6 @@ async fn wait_for_shutdown(
     let drained = wait_for_drain(worker, plan.until_drained);
     tokio::pin!(drained);
     let mut executable = ExecutableWatch::watch(plan.executable.clone());
-    let idle_max = Duration::from_secs(u64::from(plan.settings.worker_idle_minutes) * 60);
     let mut tick = tokio::time::interval(Duration::from_secs(POLL_SECONDS));
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -255,10 +241,13 @@ async fn wait_for_shutdown(
         if plan.until_drained {
             continue;
         }
-        if executable.is_replaced() {
-            return Ok(ShutdownReason::ExecutableReplaced);
+        match executable.poll() {
+            Some(ExecutableChange::Replaced) => return Ok(ShutdownReason::ExecutableReplaced),
+            Some(ExecutableChange::Removed) => return Ok(ShutdownReason::ExecutableRemoved),
+            None => {}
         }
-        if worker.idle.idle_for(Instant::now()) >= idle_max {
+        let idle_minutes = worker.settings.current().worker_idle_minutes;
+        if worker.idle.idle_for(Instant::now()) >= Duration::from_secs(u64::from(idle_minutes) * 60) {
             return Ok(ShutdownReason::Idle);
         }
     }
@@ -278,7 +267,3 @@ async fn wait_for_drain(worker: &Arc<WorkerContext>, asked: bool) -> Result<Shut
         Err(error) => Err(WorkerError::Io("draining the queue failed", io::Error::other(error))),
     }
 }
-
-#[cfg(test)]
-#[path = "lifecycle_tests.rs"]
-mod tests;

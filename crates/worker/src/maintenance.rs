@@ -161,7 +161,7 @@ fn run_frequent_tasks(worker: &WorkerContext, is_stopping: &dyn Fn() -> bool) {
     warn_on_error(worker, "backup failed", back_up(worker, now));
     let swept = retention::delete_expired_link_pages(worker.store.dir(), now);
     warn_on_error(worker, "failed to delete expired link pages", swept);
-    let keep = LogRetention::from(&worker.settings);
+    let keep = LogRetention::from(&worker.settings.current());
     let swept = log::sweep(&worker.store.dir().logs(), now, keep);
     warn_on_error(worker, "failed to delete old logs", swept);
 }
@@ -201,7 +201,7 @@ fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreE
     retention::delete_in_batches(store, |tx, max| tx.delete_done_before(done, max))?;
     let forgotten = ago(FORGOTTEN_DAYS_MAX * DAY_SECONDS);
     let mut gone = retention::delete_in_batches(store, |tx, max| tx.purge_forgotten(forgotten, max))?;
-    let days = i64::from(worker.settings.prompts_days_max);
+    let days = i64::from(worker.settings.current().prompts_days_max);
     if days > 0 {
         let before = ago(days * DAY_SECONDS);
         gone += retention::delete_in_batches(store, |tx, max| tx.delete_prompts_before(before, max))?;
@@ -246,7 +246,7 @@ fn checkpoint_wal(worker: &WorkerContext) -> Result<(), StoreError> {
 
 /// Creates a backup if the last one is old enough and the database has changed.
 fn back_up(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {
-    let (dir, settings) = (worker.store.dir(), &worker.settings);
+    let (dir, settings) = (worker.store.dir(), worker.settings.current());
     let newest = backups::list(&dir.backups())?.pop();
     let recent = newest.is_some_and(|backup| now - backup.at < BACKUP_SECONDS * 1_000);
     if settings.backups_keep == 0 || recent || !backups::is_due(&dir.db(), &dir.backups())? {

@@ -98,7 +98,7 @@ pub(crate) fn delete_old_privacy_marks(store: &SharedStore, now: Millis) -> Resu
         let name = mark.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let (id, ending) = name.split_at_checked(32).unwrap_or((name, "?"));
         let goes = match ending {
-            "" | ".past" | ".prompt" => !needed.contains(id),
+            "" | ".past" | ".prompt" | ".words" | ".turns" => !needed.contains(id),
             // The store records the same permanently.
             ".ignored" | ".closed" => closed.contains(id),
             _ => false,

@@ -11,6 +11,8 @@ pub enum ShutdownReason {
     Idle,
     /// Its executable was replaced by another version.
     ExecutableReplaced,
+    /// Its executable was removed: the next hook starts the new version, if there is one.
+    ExecutableRemoved,
     /// Its data directory was removed.
     DataDirRemoved,
 }
@@ -23,6 +25,7 @@ impl ShutdownReason {
             Self::Drained => "drained",
             Self::Idle => "idle",
             Self::ExecutableReplaced => "replaced",
+            Self::ExecutableRemoved => "executable removed",
             Self::DataDirRemoved => "data directory removed",
         }
     }

@@ -44,7 +44,7 @@ pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
         claude_mem_core::paths::ensure_private_dir(dir)?;
     }
     claude_mem_core::paths::remove_if_exists(path)?;
-    let listener = UnixListener::bind(path)?;
+    let listener = claude_mem_core::paths::with_socket_path(path, |path| UnixListener::bind(path))?;
     let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(path, owner_only)?;
     Ok(listener)

@@ -15,13 +15,13 @@ use crate::access_tokens::AccessTokens;
 use crate::engine_pool::EnginePool;
 use crate::idle::IdleTracker;
 use crate::index_signal::{IndexSignal, catch_up};
+use crate::worker_settings::WorkerSettings;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::config::Settings;
 use claude_mem_core::log::{LogLevel, LogWriter};
 use claude_mem_core::sync::lock;
-use claude_mem_ingest::compressor::Compressor;
+use claude_mem_ingest::compressor::{Compressor, CompressorReport};
 use claude_mem_ingest::job::{EpisodeJob, StoredRows};
 use claude_mem_ingest::pipeline::EpisodePipeline;
 use claude_mem_ingest::pipeline_observer::PipelineObserver;
@@ -40,7 +40,7 @@ pub(crate) struct WorkerContext {
     pub index_signal: Arc<IndexSignal>,
     /// Open search engines, for HTTP requests and recall.
     pub engines: EnginePool,
-    pub settings: Settings,
+    pub settings: WorkerSettings,
     /// Broadcasts the rows of each stored episode to open viewers.
     pub changes: broadcast::Sender<StoredRows>,
     pub file: Mutex<WorkerFile>,
@@ -64,9 +64,12 @@ pub struct WorkerStatus {
     /// Port of the viewer and the API, if they are served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Why compression does not work as configured, if it does not.
+    /// A setting without effect, if there is one. Trouble with the model is in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// What the worker really uses to make memories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<CompressorReport>,
     /// Recall replies that hooks have acknowledged since the worker started.
     #[serde(default)]
     pub recalls: u64,
@@ -80,11 +83,12 @@ impl WorkerContext {
     pub(crate) fn start(
         store: Arc<SharedStore>,
         compressor: Arc<dyn Compressor>,
-        settings: Settings,
+        settings: impl Into<WorkerSettings>,
         file: WorkerFile,
         home: String,
         log: LogWriter,
     ) -> std::io::Result<Arc<Self>> {
+        let settings = settings.into();
         let idle = Arc::new(IdleTracker::new(Instant::now()));
         let (changes, _) = broadcast::channel(CHANGES_MAX);
         let index_signal = Arc::new(IndexSignal::default());
@@ -101,8 +105,8 @@ impl WorkerContext {
             compressor: Arc::clone(&compressor),
             observer,
         };
-        let scheduler = Scheduler::start(pipeline, settings.parallel_sessions as usize)?;
-        let engines = EnginePool::new(store.dir().clone(), settings.vectors);
+        let scheduler = Scheduler::start(pipeline, settings.at_start.parallel_sessions as usize)?;
+        let engines = EnginePool::new(store.dir().clone(), settings.at_start.vectors);
         Ok(Arc::new(Self {
             keys: AccessTokens::new(store.dir().token()),
             store,
@@ -127,7 +131,7 @@ impl WorkerContext {
         if !self.scheduler.flush(&is_over)? {
             return Ok(false);
         }
-        Ok(!self.settings.vectors || catch_up(&self.store, &self.index_signal, &is_over)?)
+        Ok(!self.settings.at_start.vectors || catch_up(&self.store, &self.index_signal, &is_over)?)
     }
 
     /// Backfills sessions without activity since `since` from their transcripts.
@@ -154,6 +158,7 @@ impl WorkerContext {
             since: file.since,
             port: file.port,
             trouble: self.compressor.status_warning(clock::now().millis()),
+            uses: Some(self.compressor.report()),
             recalls: self.recalls.load(Ordering::Relaxed),
         }
     }

@@ -16,6 +16,8 @@ pub(crate) enum BenchTarget {
     Drain(BenchArgs),
     /// The idle worker: memory and CPU
     Idle(BenchArgs),
+    /// The vector index: rows per CPU second, before and after, with ONNX Runtime as the yardstick
+    Index(BenchArgs),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(BenchArgs),
     /// The HTTP API under load: reads while hooks write
@@ -26,6 +28,8 @@ pub(crate) enum BenchTarget {
     Page(page::Args),
     /// Import of old transcripts: speed and memory use
     Import(BenchArgs),
+    /// The ranker of crates/distil: trains it on labelled sentences, each project held out once
+    Ranker(BenchArgs),
     /// Retrieval quality on data sets converted to our rows
     Retrieval(BenchArgs),
     /// Search latency: each method, warm and in a fresh process, at several sizes
@@ -45,11 +49,13 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
     match bench {
         BenchTarget::Drain(args) => run_bench("drain", args),
         BenchTarget::Idle(args) => run_bench_on_dist("idle", args),
+        BenchTarget::Index(args) => run_bench("index", args),
         BenchTarget::Embed(args) => run_bench("embed", args),
         BenchTarget::Import(args) => run_bench("import", args),
         BenchTarget::Hooks(args) => run_bench_on_dist("hooks", args),
         BenchTarget::Http(args) => run_bench_on_dist("http", args),
         BenchTarget::Page(args) => page::run(args),
+        BenchTarget::Ranker(args) => run_bench("ranker", args),
         BenchTarget::Retrieval(args) => run_bench("retrieval", args),
         BenchTarget::Search(args) => run_bench_on_dist("search", args),
     }

@@ -12,7 +12,8 @@ const TOOLS: &[&str] = &["bench", "rig"];
 const WITHOUT_CLOCK: &[&str] = &["distil", "models", "recall", "redact", "search", "store"];
 
 /// Files that start processes themselves: the first two are the registry of children, the others start what
-/// must outlive us or share our terminal (see `core/src/child/mod.rs`).
+/// must outlive us or share our terminal (see `core/src/child/mod.rs`), become another program, or run a
+/// system program to its end.
 const SPAWNERS: &[&str] = &[
     "core/src/child/spawner.rs",
     "core/src/child/shim.rs",
@@ -20,6 +21,22 @@ const SPAWNERS: &[&str] = &[
     "claude-mem/src/cli/open.rs",
     "claude-mem/src/cli/edit.rs",
     "claude-mem/src/cli/install/ask.rs",
+    "claude-mem/src/cli/install/own_copy.rs",
+    "core/src/platform/portable.rs",
+];
+
+/// The directory of the only module that may name an operating system.
+const PLATFORM: &str = "core/src/platform/";
+
+/// Words of code that exist on one operating system only, or name one.
+const SYSTEM_WORDS: &[&str] = &[
+    "memfd_",
+    "peercred",
+    "pidfd_",
+    "process::nice",
+    "renameat_with",
+    "set_parent_process_death_signal",
+    "target_os",
 ];
 
 /// Names that only some files may spell as string literals.
@@ -48,6 +65,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
         ],
         joined: &[
             "backups",
+            "bin",
             "children",
             "clients",
             "compressor",
@@ -123,6 +141,19 @@ fn faults(crate_name: &str, source: &RustSource) -> Vec<String> {
         {
             found.push(format!("{at} reads the clock; this crate takes the time as a parameter"));
         }
+        let word = SYSTEM_WORDS.iter().find(|word| line.contains(**word));
+        if let Some(word) = word.filter(|_| !path.starts_with(PLATFORM)) {
+            found.push(format!("{at} uses {word:?} of one operating system; only {PLATFORM} may"));
+        }
+    }
+    let is_proc = |literal: &&StringLiteral| literal.text == "/proc" || literal.text.starts_with("/proc/");
+    if !path.starts_with(PLATFORM)
+        && let Some(literal) = source.literals.iter().find(is_proc)
+    {
+        let (line, text) = (literal.line, &literal.text);
+        found.push(format!(
+            "crates/{path}:{line} reads {text:?} of one operating system; only {PLATFORM} may"
+        ));
     }
     for reserved in RESERVED_NAMES {
         if is_file(reserved.owner) || reserved.exceptions.iter().any(|(known, _)| is_file(known)) {
@@ -183,6 +214,20 @@ mod tests {
         let code = "const E: &str = \"PostToolUse\";\n";
         assert_eq!(faults_in("capture", "a.rs", code).len(), 1);
         assert_eq!(faults_in("core", "agents.rs", code), [""; 0]);
+    }
+
+    #[test]
+    fn operating_systems_are_named_by_the_platform_module_only() {
+        for code in [
+            "#[cfg(target_os = \"linux\")]\nfn f() {}\n",
+            "fn f() { pidfd_open(pid); }\n",
+            "fn f() { read(\"/proc/self/stat\"); }\n",
+        ] {
+            assert_eq!(faults_in("worker", "a.rs", code).len(), 1, "{code}");
+            assert_eq!(faults_in("core", "platform/linux.rs", code), [""; 0]);
+        }
+        let elsewhere = "fn f() { say(\"/process\"); target_arch(); }\n";
+        assert_eq!(faults_in("worker", "a.rs", elsewhere), [""; 0]);
     }
 
     #[test]

@@ -24,9 +24,6 @@ struct ModuleFile {
     code: String,
 }
 
-/// Crates whose modules are about to be replaced; their cycles go with them.
-const REPLACED_SOON: &[&str] = &["distil"];
-
 /// The cycles of all crates, one line each.
 pub(super) fn module_cycles() -> anyhow::Result<Vec<String>> {
     let mut cycles = Vec::new();
@@ -35,9 +32,6 @@ pub(super) fn module_cycles() -> anyhow::Result<Vec<String>> {
         let source = folder.join("src");
         if source.is_dir() {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            if REPLACED_SOON.contains(&&*name) {
-                continue;
-            }
             let graph = dependency_graph(&read_modules(&source)?);
             cycles
                 .extend(strongly_connected(&graph).iter().map(|group| describe_cycle(&name, &graph, group)));

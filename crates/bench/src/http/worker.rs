@@ -16,7 +16,6 @@ use crate::spawn::MeasuredProgram;
 pub(super) struct BenchWorker {
     exe: PathBuf,
     pub(super) home: PathBuf,
-    vectors: bool,
     address: String,
     token: String,
     pid: u64,
@@ -28,10 +27,11 @@ impl BenchWorker {
         std::fs::create_dir(&data)?;
         let made = corpus::database(&args.cache, args.observations)?;
         std::fs::copy(made, data.join("claude-mem.db"))?;
+        let settings = json!({ "provider": "local", "vectors": args.vectors });
+        std::fs::write(data.join("settings.json"), settings.to_string())?;
         let mut worker = Self {
             exe: args.exe.canonicalize().context("no such executable")?,
             home: home.to_owned(),
-            vectors: args.vectors,
             address: String::new(),
             token: String::new(),
             pid: 0,
@@ -56,8 +56,6 @@ impl BenchWorker {
             ("PATH", "/usr/bin:/bin".to_owned()),
             ("CLAUDE_MEM_DATA_DIR", text(&self.home.join(".claude-mem"))),
             ("CLAUDE_MEM_WORKER", "manual".to_owned()),
-            ("CLAUDE_MEM_PROVIDER", "local".to_owned()),
-            ("CLAUDE_MEM_VECTORS", if self.vectors { "on" } else { "off" }.to_owned()),
         ];
         MeasuredProgram {
             exe: self.exe.clone(),

@@ -69,6 +69,20 @@ pub(super) fn write_response(answer: &HookResponse) {
     }
 }
 
+/// Writes the neutral response unless a response has begun or stdout has no room. Async-signal-safe:
+/// only atomics and system calls.
+pub(super) fn write_neutral_without_waiting() {
+    if ANSWERED.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let out = rustix::stdio::stdout();
+    let mut fds = [PollFd::new(&out, PollFlags::OUT)];
+    // A pipe that is ready has room for more than this, so the write neither waits nor is partial.
+    if matches!(poll(&mut fds, Some(&Timespec::default())), Ok(1..)) {
+        let _ = rustix::io::write(out, NEUTRAL.as_bytes());
+    }
+}
+
 fn write_all(to: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(&to, bytes) {

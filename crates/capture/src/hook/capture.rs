@@ -15,7 +15,9 @@ use super::skip_reason::SkipReason;
 use crate::enqueue;
 use crate::normalize::{DecodedHookCall, NormalizedEvent};
 use crate::privacy_marks::PrivacyMarks;
+use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::client_version;
+use claude_mem_core::event::EventBody;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
 
@@ -46,11 +48,33 @@ where
     // Before anything else: whatever fails below, a private turn stays muted.
     if let Some(change) = decision::decide_marks(call, facts::is_disabled(environment)) {
         set_marks(change, call, &marks).map_err(|e| log_mark_error(resources, &e))?;
+        // A turn that something else begins inside a private turn stays private.
+        let accepts = match change {
+            MarkChange::MuteTurn => false,
+            MarkChange::NotePrivatePart | MarkChange::UnmuteTurn => true,
+            MarkChange::NoteForeignPart | MarkChange::AcceptForeign => !marks.is_marked(None),
+        };
+        if accepts {
+            // Without the record the hooks of this turn capture nothing, and the transcript tells it.
+            let accepted = marks.accept_prompt(call.header.prompt_id.as_deref());
+            let _ = accepted.map_err(|e| log_mark_error(resources, &e));
+        }
     }
-    let facts = facts::gather_facts(call, &marks, environment, resources);
+    if call.kind == HookEventKind::SessionStart {
+        let made = marks.make_spare_marks();
+        // Spare marks only matter if real ones cannot be written later.
+        let _ = made.map_err(|e| log_mark_error(resources, &e));
+    }
+    let mut facts = facts::gather_facts(call, &marks, environment, resources);
+    // The ignore rules see the project as it is; everything after them sees it as it may be stored.
     let decision = decision::decide(call, &facts);
+    facts.project = facts.project.map(claude_mem_redact::project_hint);
     if decision.closes_transcript {
         marks.close_transcript().map_err(|e| log_mark_error(resources, &e))?;
+    }
+    if facts.suppression.turn && !facts.suppression.summaries && is_part_of_turn(call.kind) {
+        // The turn may be private, although its mark is missing: a summary may repeat it.
+        marks.note_private().map_err(|e| log_mark_error(resources, &e))?;
     }
     let (normalized, skip_reason) = match decision.action {
         CaptureAction::IgnoreSession => return ignore_session(call, &marks, resources),
@@ -75,13 +99,31 @@ where
     Ok(HandledCall { response: respond::respond(&request, resources), skip_reason })
 }
 
+/// Whether the event reports a part of a turn.
+fn is_part_of_turn(kind: HookEventKind) -> bool {
+    kind.is_tool_result() || matches!(kind, HookEventKind::Stop | HookEventKind::SubagentStop)
+}
+
 fn set_marks(change: MarkChange, call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> io::Result<()> {
     match change {
-        MarkChange::MuteTurn => marks.mute_turn(call.header.prompt_id.as_deref()),
-        MarkChange::NotePrivatePart => marks.note_private().and_then(|()| marks.unmute_turn()),
+        MarkChange::MuteTurn => {
+            marks.mute_turn(call.header.prompt_id.as_deref())?;
+            learn_private_words(call, marks)
+        }
+        MarkChange::NotePrivatePart => {
+            marks.note_private()?;
+            learn_private_words(call, marks)?;
+            marks.unmute_turn()
+        }
         MarkChange::UnmuteTurn => marks.unmute_turn(),
         MarkChange::NoteForeignPart => marks.note_private(),
+        MarkChange::AcceptForeign => Ok(()),
     }
+}
+
+/// Remembers the words of the prompt's private blocks. An unreadable prompt has none that we know.
+fn learn_private_words(call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> io::Result<()> {
+    call.raw_prompt().map_or(Ok(()), |prompt| marks.learn_private_words(&prompt))
 }
 
 /// Marks the whole session as ignored.
@@ -100,7 +142,21 @@ fn ignore_session(
 }
 
 fn normalize(call: &DecodedHookCall<'_>, facts: &CaptureFacts) -> Option<NormalizedEvent> {
-    call.normalize(facts.suppression, facts.project.clone())
+    let mut normalized = call.normalize(facts.suppression, facts.project.clone(), &facts.private_words)?;
+    // What the agent says about an ignored file is ignored too, wherever the message came from.
+    let cwd = call.header.cwd.as_deref();
+    let is_ignored = |text: &String| facts.settings.text_names_ignored_path(text, cwd, &facts.home);
+    match &mut normalized.event.body {
+        EventBody::Stop { last_message } | EventBody::SubagentStop { last_message }
+            if last_message.as_ref().is_some_and(is_ignored) =>
+        {
+            *last_message = None;
+        }
+        EventBody::PostCompact { summary } if is_ignored(summary) => return None,
+        EventBody::Text { text, .. } if is_ignored(text) => return None,
+        _ => {}
+    }
+    Some(normalized)
 }
 
 fn enqueue(

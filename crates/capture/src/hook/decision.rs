@@ -13,6 +13,7 @@ use crate::prompt_source::PromptPrivacy;
 use crate::settings::HookSettings;
 use claude_mem_core::agents::{self, HookEventKind};
 use claude_mem_core::event::ProjectHint;
+use claude_mem_redact::PrivateWords;
 
 /// What a decision depends on besides the call, read before it.
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ pub(super) struct CaptureFacts {
     pub(super) is_session_ignored: bool,
     /// What the privacy marks of earlier prompts exclude; nothing for a prompt of the user.
     pub(super) suppression: TurnSuppression,
+    /// Words of earlier private blocks that the agent may repeat; none for a prompt.
+    pub(super) private_words: PrivateWords,
     pub(super) settings: HookSettings,
     pub(super) project: Option<ProjectHint>,
     /// The project could not be identified with certainty.
@@ -43,6 +46,8 @@ pub(super) enum MarkChange {
     /// A part of a prompt that is not the user's is private: summaries are not captured, and the turn
     /// stays as it is.
     NoteForeignPart,
+    /// A turn begins that the user did not begin; it is accepted unless a private turn is going on.
+    AcceptForeign,
 }
 
 /// What to do with a hook call.
@@ -79,7 +84,8 @@ pub(super) fn decide_marks(call: &DecodedHookCall<'_>, is_disabled: bool) -> Opt
         PromptPrivacy::All => Some(MarkChange::MuteTurn),
         PromptPrivacy::Part => Some(MarkChange::NotePrivatePart),
         PromptPrivacy::None => Some(MarkChange::UnmuteTurn),
-        PromptPrivacy::Foreign => call.has_private_part().then_some(MarkChange::NoteForeignPart),
+        PromptPrivacy::Foreign if call.has_private_part() => Some(MarkChange::NoteForeignPart),
+        PromptPrivacy::Foreign => Some(MarkChange::AcceptForeign),
     }
 }
 

@@ -9,8 +9,10 @@ use super::resources::HookResources;
 use crate::normalize::{DecodedHookCall, TurnSuppression};
 use crate::privacy_marks::PrivacyMarks;
 use crate::settings::HookSettings;
+use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::{pause, project};
+use claude_mem_redact::PrivateWords;
 
 /// The facts about a call. The rest is not read if the session is ignored anyway.
 pub(super) fn gather_facts<E>(
@@ -33,10 +35,20 @@ where
     if let Some(why) = unseen.as_ref().filter(|_| settings.has_project_rules()) {
         resources.log(&format!("cannot determine whether the project is ignored: {why}"));
     }
+    let mut suppression = read_suppression(call, marks);
+    // Only a session with private text has such words; reading them costs the others nothing.
+    let private_words =
+        if suppression.summaries { marks.private_words() } else { Ok(PrivateWords::default()) };
+    if let Err(e) = &private_words {
+        resources
+            .log(&format!("failed to read the words of private blocks, so the turn is muted: {}", e.kind()));
+        suppression.turn = true;
+    }
     CaptureFacts {
         is_disabled,
         is_session_ignored,
-        suppression: read_suppression(call, marks),
+        suppression,
+        private_words: private_words.unwrap_or_default(),
         settings,
         project,
         is_project_uncertain: unseen.is_some(),
@@ -56,7 +68,12 @@ fn read_suppression(call: &DecodedHookCall<'_>, marks: &PrivacyMarks<'_>) -> Tur
     if call.begins_user_turn() {
         return TurnSuppression::default();
     }
-    let turn = marks.is_muted(call.header.prompt_id.as_deref());
+    let prompt_id = call.header.prompt_id.as_deref();
+    // A compaction may have an id of its own, without a prompt; it covers the whole session.
+    let turn = match call.kind {
+        HookEventKind::PostCompact => marks.is_marked(prompt_id),
+        _ => marks.is_muted(prompt_id),
+    };
     TurnSuppression { turn, summaries: marks.had_private() }
 }
 
@@ -72,5 +89,11 @@ where
     let dir = (environment.env)(call.agent.project_variable).filter(|dir| !dir.is_empty());
     let dir = dir.or_else(|| call.header.cwd.clone().map(OsString::from))?;
     let dir = Path::new(&dir);
-    dir.is_absolute().then(|| project::identify_with_error(dir))
+    let identify = match call.kind {
+        HookEventKind::SessionStart | HookEventKind::Prompt | HookEventKind::Stop => {
+            project::identify_with_commit
+        }
+        _ => project::identify_with_error,
+    };
+    dir.is_absolute().then(|| identify(dir))
 }

@@ -99,6 +99,10 @@ impl<E: Fn(&str) -> Option<OsString>> HookHandler<'_, E> {
             database: HookDatabase::new(dir),
             worker: WorkerLink::new(dir.worker_sock(&paths::runtime_dir(&self.environment.env))),
         };
+        // Before anything is written: a directory that another program left open.
+        if let Err(e) = dir.restrict() {
+            resources.log(&format!("failed to restrict the data directory to its owner: {e}"));
+        }
         let handled = capture::capture_call(call, self.environment, &mut resources);
         resources.close();
         handled

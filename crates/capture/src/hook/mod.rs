@@ -14,6 +14,7 @@
 mod answer;
 mod args;
 mod capture;
+mod deadline;
 mod decision;
 mod environment;
 mod facts;

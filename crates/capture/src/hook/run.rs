@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use super::answer::{self, HookResponse};
 use super::args::HookInvocation;
 use super::capture::HandledCall;
+use super::deadline;
 use super::environment::HookEnvironment;
 use super::guard;
 use super::handler::HookHandler;
@@ -31,6 +32,18 @@ pub enum HookOutcome {
 
 /// Handles one hook invocation: reads stdin, captures the event, writes the response.
 pub fn run<E>(invocation: &HookInvocation, environment: &HookEnvironment<E>) -> HookOutcome
+where
+    E: Fn(&str) -> Option<OsString>,
+{
+    deadline::arm(environment.is_strict());
+    let outcome = run_within_deadline(invocation, environment);
+    if matches!(outcome, HookOutcome::NotAHook) {
+        deadline::disarm();
+    }
+    outcome
+}
+
+fn run_within_deadline<E>(invocation: &HookInvocation, environment: &HookEnvironment<E>) -> HookOutcome
 where
     E: Fn(&str) -> Option<OsString>,
 {

@@ -305,3 +305,49 @@ fn only_a_prompt_of_the_user_ends_a_private_turn() {
         assert_eq!(edit().skip_reason, None, "{prompt:?}");
     }
 }
+
+#[test]
+fn repeated_words_of_a_private_block_are_masked_in_later_hooks() {
+    let stage = HookStage::new();
+    stage.hook(
+        "UserPromptSubmit",
+        &json!({"prompt": "use <private>canary7351</private> to log in", "prompt_id": "p"}),
+    );
+    stage.hook(
+        "PostToolUse",
+        &json!({"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "login canary7351"},
+            "tool_response": {"stdout": "welcome canary7351", "stderr": ""}}),
+    );
+    stage.hook("Stop", &json!({"last_assistant_message": "I used canary7351."}));
+    let mut stored = Vec::new();
+    let mut open = vec![stage.scratch.dir.root().to_owned()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            stored.extend(std::fs::read(&path).unwrap());
+        }
+    }
+    let stored = String::from_utf8_lossy(&stored);
+    assert!(stored.contains("[redacted:private-word]"), "nothing was captured");
+    assert!(!stored.contains("canary7351"));
+}
+
+#[test]
+fn message_about_an_ignored_path_is_dropped() {
+    for (message, kept) in [("I read /src/prod/.env and it says x.", false), ("All tests pass.", true)] {
+        let stage = HookStage::new();
+        let rules = [("CLAUDE_MEM_IGNORE_PATHS", "**/.env*")];
+        stage.hook_with("Stop", &json!({"last_assistant_message": message}), &rules);
+        let mut store = Store::open(&stage.scratch.dir.db()).unwrap();
+        crate::enqueue::drain_spool(&stage.scratch.dir, &mut store, Millis(1)).unwrap();
+        let said = store.read().pending(None, claude_mem_store::PageRequest::first(10)).unwrap();
+        assert_eq!(said.items.len(), 1, "the end of the turn is captured");
+        drop(store);
+        let bytes = std::fs::read(stage.scratch.dir.db()).unwrap();
+        let wal = claude_mem_core::paths::with_suffix(&stage.scratch.dir.db(), "-wal");
+        let all = [bytes, std::fs::read(wal).unwrap_or_default()].concat();
+        let found = memchr::memmem::find(&all, message.as_bytes()).is_some();
+        assert_eq!(found, kept, "{message}");
+    }
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::recall_request::{HookRecallRequest, RecallOutput};
 use super::resources::HookResources;
 use crate::ipc::pidfile::WorkerFile;
+use crate::project_claim::describe_claim;
 use claude_mem_core::clock;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
@@ -76,6 +77,9 @@ fn read_context(
     };
     let block = starting.block(reads)?;
     let message = if settings.show_message && source == "startup" {
+        let claimed = reads.unconfirmed_project(&hint.keys)?;
+        let mut notices = notices;
+        notices.extend(claimed.map(|claimed| format!("claude-mem: {}", describe_claim(&claimed))));
         user_message(reads, dir, hint, project, &notices)?
     } else {
         String::new()

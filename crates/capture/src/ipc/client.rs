@@ -8,14 +8,16 @@ use std::time::Duration;
 use rustix::process::getuid;
 
 use super::peer;
+use claude_mem_core::paths;
 
 /// Sends one request line and returns the reply line. `Ok(None)` if nothing listens, or if the
 /// listener belongs to another user.
 pub fn send_request(socket: &Path, request: &str, within: Option<Duration>) -> io::Result<Option<String>> {
-    let connected = UnixStream::connect(socket).and_then(|stream| {
-        peer::ensure_same_user(&stream, getuid())?;
-        Ok(stream)
-    });
+    let connected =
+        paths::with_socket_path(socket, |socket| UnixStream::connect(socket)).and_then(|stream| {
+            peer::ensure_same_user(&stream, getuid())?;
+            Ok(stream)
+        });
     let mut stream = match connected {
         Ok(stream) => stream,
         Err(e) if is_not_listening(&e) => return Ok(None),

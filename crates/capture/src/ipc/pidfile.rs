@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use claude_mem_core::child::ProcessIdentity;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::paths::replace_file_with;
+use claude_mem_core::paths::{read_file, replace_file_with};
 
 /// Content of the pid file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub struct WorkerFile {
     pub started_ticks: Option<u64>,
     pub since: Millis,
     pub version: String,
+    /// For people; a path that is not UTF-8 is shown as far as possible.
+    #[serde(serialize_with = "serialize_lossily")]
     pub socket: PathBuf,
     /// Port of the viewer and the API, once they listen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +51,7 @@ impl WorkerFile {
 
     /// `Ok(None)` if the file does not exist or does not parse.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
-        match std::fs::read(path) {
+        match read_file(path) {
             Ok(text) => Ok(serde_json::from_slice(&text).ok()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
@@ -70,6 +72,10 @@ impl WorkerFile {
     pub fn process(&self) -> Option<Pid> {
         i32::try_from(self.pid).ok().and_then(Pid::from_raw)
     }
+}
+
+fn serialize_lossily<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
 }
 
 /// The start time of a running process.

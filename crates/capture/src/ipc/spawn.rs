@@ -2,6 +2,11 @@
 //!
 //! The new process gets its own session and keeps none of its starter's streams, so that it neither
 //! dies with a closing terminal nor blocks a client that waits for a pipe to close.
+//!
+//! Invariant: of its starter's environment the worker gets only [`WORKER_VARIABLES`], because it serves all
+//! projects and outlives the session that started it.
+//!
+//! [`WORKER_VARIABLES`]: claude_mem_core::config::WORKER_VARIABLES
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,6 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use claude_mem_core::config::worker_environment;
 use claude_mem_core::limits::ALLOCATOR_VARIABLE;
 use claude_mem_core::paths::DataDir;
 
@@ -69,6 +75,8 @@ fn worker_command(executable: &Path, dir: &DataDir) -> Command {
         .arg("--data-dir")
         .arg(dir.root())
         .args(["worker", "run", "--detached"])
+        .env_clear()
+        .envs(worker_environment(|name| std::env::var_os(name)))
         .env(ALLOCATOR_VARIABLE, ALLOCATOR)
         .stdin(Stdio::null())
         .stderr(Stdio::null());

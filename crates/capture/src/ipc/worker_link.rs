@@ -17,6 +17,7 @@ use rustix::process::Uid;
 use crate::ipc::peer;
 use crate::ipc::recall_reply::RecallReply;
 use claude_mem_core::limits::REQUEST_BYTES_MAX;
+use claude_mem_core::paths;
 use claude_mem_recall::moment::Moment;
 
 /// Milliseconds that a hook waits for the worker to record what was shown, so that the next hook
@@ -126,10 +127,9 @@ fn exchange_recall(stream: &mut UnixStream, request: &str, until: Instant) -> io
 /// Connects without blocking: if the backlog is full the worker is busy, so give up. A socket of
 /// another user than `owner` is refused.
 fn connect(socket: &Path, owner: Uid) -> io::Result<UnixStream> {
-    let address = SocketAddrUnix::new(socket)?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let end = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    rustix::net::connect(&end, &address)?;
+    paths::with_socket_path(socket, |socket| Ok(rustix::net::connect(&end, &SocketAddrUnix::new(socket)?)?))?;
     let stream = UnixStream::from(end);
     peer::ensure_same_user(&stream, owner)?;
     stream.set_nonblocking(false)?;

@@ -8,12 +8,14 @@
 //! doubt, a text is not the user's.
 
 mod notification;
+mod prompt_class;
 mod slash_command;
 mod tags;
 
 use claude_mem_core::source::TextSource;
 
 pub use notification::{TaskNotification, TeammateMessage};
+pub use prompt_class::{ClassifiedPrompt, PromptClass, PromptPrivacy};
 pub use slash_command::is_local_command_line;
 
 /// Words with which the client hands an accepted plan to a fresh context.
@@ -24,54 +26,6 @@ const PLAN_SUFFIX: &str = "If you need specific details from before exiting plan
 
 /// Maximum unknown blocks at the beginning of a prompt. More than these no person writes.
 const WRAPPERS_MAX: usize = 16;
-
-/// How much of a prompt is private.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptPrivacy {
-    None,
-    Part,
-    All,
-    /// The prompt is not the user's, so it neither begins nor ends a private turn.
-    Foreign,
-}
-
-/// Whose words a message with the user's role is. Its text is without private blocks; secrets are not
-/// yet masked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PromptClass {
-    /// The user's own words, without what the client added to them.
-    User(String),
-    /// The user's, and all of it private.
-    Private,
-    /// A prompt that somebody else wrote.
-    Foreign(TextSource, String),
-    /// A background task has ended.
-    Notification(TaskNotification),
-    Teammate(TeammateMessage),
-    /// The user interrupted the turn.
-    Interruption,
-    /// Text that the client generated and that is not worth keeping.
-    ClientText,
-}
-
-/// A prompt with its class.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassifiedPrompt {
-    pub class: PromptClass,
-    /// A part of it is private.
-    pub has_private_part: bool,
-}
-
-impl ClassifiedPrompt {
-    pub const fn privacy(&self) -> PromptPrivacy {
-        match &self.class {
-            PromptClass::Private => PromptPrivacy::All,
-            PromptClass::User(_) if self.has_private_part => PromptPrivacy::Part,
-            PromptClass::User(_) => PromptPrivacy::None,
-            _ => PromptPrivacy::Foreign,
-        }
-    }
-}
 
 /// Classifies a message with the user's role, as the client wrote it.
 pub fn classify_prompt(text: &str) -> ClassifiedPrompt {
@@ -129,7 +83,9 @@ fn classify_start(start: &str) -> Option<PromptClass> {
     match tags::leading_tag(start)? {
         "task-notification" => Some(PromptClass::Notification(TaskNotification::parse(start))),
         "teammate-message" => Some(PromptClass::Teammate(TeammateMessage::parse(start))),
-        "command-name" | "command-message" => Some(slash_command::classify_command(start)),
+        "command-name" | "command-message" => {
+            Some(slash_command::restore_command(start).map_or(PromptClass::ClientText, PromptClass::User))
+        }
         _ => None,
     }
 }

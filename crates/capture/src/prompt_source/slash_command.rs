@@ -1,6 +1,6 @@
 //! Restores a slash command from the wrapper in which the client records it.
 
-use super::{PromptClass, tags};
+use super::tags;
 
 /// Client commands that send no prompt to the model, separated by spaces.
 const LOCAL_COMMANDS: &str = "add-dir agents bug clear color compact config context copy cost doctor \
@@ -13,19 +13,19 @@ const LOCAL_COMMANDS: &str = "add-dir agents bug clear color compact config cont
 const PLAN_COMMAND: &str = "plan";
 
 /// Restores a slash command such as `/review 123` as the user typed it and as hooks report it. Only its
-/// arguments are words of the user.
-pub(super) fn classify_command(text: &str) -> PromptClass {
+/// arguments are words of the user. `None` if the client handles the command itself.
+pub(super) fn restore_command(text: &str) -> Option<String> {
     let name = tags::tag_content(text, "command-name").unwrap_or_default().trim();
     let bare = name.trim_start_matches('/');
     if bare.is_empty() || is_local_command(bare) {
-        return PromptClass::ClientText;
+        return None;
     }
     let args = tags::outer_content(text, "command-args").unwrap_or_default().trim();
     if bare == PLAN_COMMAND && args.is_empty() {
-        return PromptClass::ClientText;
+        return None;
     }
     let typed = format!("/{bare} {args}");
-    PromptClass::User(typed.trim_end().to_owned())
+    Some(typed.trim_end().to_owned())
 }
 
 /// Whether the client handles the command itself.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Subagent, header};
+use claude_mem_core::paths;
 
 /// The transcript file of one subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +99,6 @@ fn read_kind(transcript: &Path) -> Option<String> {
     struct SubagentMeta {
         agent_type: Option<String>,
     }
-    let meta = std::fs::read(transcript.with_extension("meta.json")).ok()?;
+    let meta = paths::read_file(&transcript.with_extension("meta.json")).ok()?;
     serde_json::from_slice::<SubagentMeta>(&meta).ok()?.agent_type
 }

@@ -4,8 +4,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
+use claude_mem_core::paths;
+
 /// Maximum bytes of one transcript line. A longer line is not parsed.
 pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Maximum bytes that are left to read of a transcript. A longer one is not a conversation: a sparse
+/// file of any length costs nothing to make, and would hold up the worker for minutes.
+const TRANSCRIPT_UNREAD_BYTES_MAX: u64 = 1 << 30;
 
 /// Bytes of the buffer through which a transcript is read.
 const TRANSCRIPT_BUFFER_BYTES: usize = 64 << 10;
@@ -33,9 +39,12 @@ impl LineReader {
     /// Opens the file at the offset where an earlier read ended, or at the start if the file has become
     /// shorter since.
     pub(super) fn open(path: &Path, from: u64) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = paths::open_file(path)?;
         let length = file.metadata()?.len();
         let offset = if from > length { 0 } else { from };
+        if length - offset > TRANSCRIPT_UNREAD_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         file.seek(SeekFrom::Start(offset))?;
         Ok(Self { file: BufReader::with_capacity(TRANSCRIPT_BUFFER_BYTES, file), offset, line: Vec::new() })
     }
@@ -117,6 +126,19 @@ mod tests {
     #[test]
     fn shorter_file_is_read_from_the_start() {
         assert_eq!(lines(b"new\n", 100), (vec![b"new".to_vec()], 4));
+    }
+
+    #[test]
+    fn sparse_file_and_pipe_are_refused() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        File::create(&path).unwrap().set_len(50 << 30).unwrap();
+        assert_eq!(LineReader::open(&path, 0).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert!(LineReader::open(&path, (50 << 30) - 4).is_ok(), "little of it is unread");
+        let pipe = dir.path().join("agent-1.jsonl");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(LineReader::open(&pipe, 0).is_err());
     }
 
     #[test]

@@ -36,6 +36,9 @@ pub struct ReaderState {
     /// Bytes of the texts that the current turn has left.
     #[serde(skip_serializing_if = "is_zero")]
     pub text_bytes: u64,
+    /// The words of private blocks, as [`PrivateWords`](claude_mem_redact::PrivateWords) encodes them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub private_words: String,
 }
 
 /// A prompt that entered the queue. Its text is redacted.
@@ -63,6 +66,7 @@ impl ReaderState {
             muted: self.muted,
             had_private: self.had_private,
             private_prompts: self.private_prompts,
+            private_words: self.private_words,
             ..Self::default()
         }
     }

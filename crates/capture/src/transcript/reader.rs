@@ -13,10 +13,12 @@ use super::lines::has_user_role;
 use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
 use super::record::{self, RecordContent, RecordMessage, TranscriptRecord};
 use super::redaction::redact_message;
+use crate::private_word_mask::mask_private_words;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
+use claude_mem_redact::PrivateWords;
 
 /// Maximum private prompts that are recorded per session. Once the list is full, every subagent
 /// counts as muted.
@@ -30,6 +32,8 @@ pub(super) struct TranscriptReader<'r> {
     /// Tool calls without a result, by tool use id.
     pub(super) pending_calls: HashMap<String, PendingToolCall>,
     last: Option<LastMessageCandidate>,
+    /// Words of private blocks, decoded from the state.
+    private_words: PrivateWords,
     /// Offset to resume at: the first line that is still needed.
     resume_offset: u64,
     /// The state at that offset.
@@ -69,6 +73,7 @@ impl<'r> TranscriptReader<'r> {
             rules,
             sink,
             resume_state: state.clone(),
+            private_words: PrivateWords::decode(&state.private_words).unwrap_or_default(),
             state,
             pending_calls: HashMap::new(),
             last: None,
@@ -173,6 +178,12 @@ impl<'r> TranscriptReader<'r> {
 
     fn belongs_to_session(&self, record: &TranscriptRecord<'_>) -> bool {
         record.session().is_none_or(|session| session == self.rules.session)
+    }
+
+    /// Remembers the words of a text's private blocks, so that they are masked where they come back.
+    pub(super) fn learn_private_words(&mut self, text: &str) {
+        self.private_words.learn(text);
+        self.state.private_words = self.private_words.encode();
     }
 
     /// Records a private prompt. The list is bounded: once it is full, every subagent counts as muted.
@@ -304,7 +315,8 @@ impl<'r> TranscriptReader<'r> {
         }
     }
 
-    pub(super) fn emit(&mut self, event: Event, message_id: Option<&str>) {
+    pub(super) fn emit(&mut self, mut event: Event, message_id: Option<&str>) {
+        mask_private_words(&mut event.body, &self.private_words);
         let key: EventKey = event_key::event_key(&event, message_id);
         if !self.sink.is_known(key) {
             self.sink.push(key, event);

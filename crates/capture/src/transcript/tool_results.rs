@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use super::reader::{PendingToolCall, TranscriptReader};
 use super::record::{ContentBlock, TranscriptRecord};
 use super::rejection;
-use crate::{sanitize, truncate};
+use crate::sanitize;
+use crate::truncate::ToolCallTruncator;
 use claude_mem_core::agents;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::EventBody;
@@ -114,8 +115,9 @@ impl TranscriptReader<'_> {
         if settings.touches_ignored_path(&[input, output], cwd.as_deref(), self.rules.home) {
             return;
         }
-        let input = input.map(|raw| truncate::truncate_json(raw, TOOL_INPUT_BYTES_MAX));
-        let output = output.map(|raw| truncate::truncate_json(raw, TOOL_OUTPUT_BYTES_MAX));
+        let mut truncator = ToolCallTruncator::default();
+        let input = input.map(|raw| truncator.input(raw, TOOL_INPUT_BYTES_MAX));
+        let output = output.map(|raw| truncator.output(raw, TOOL_OUTPUT_BYTES_MAX));
         let cut = [&input, &output].into_iter().flatten().any(|kept| kept.cut);
         let mut event = self.build_event(
             at,

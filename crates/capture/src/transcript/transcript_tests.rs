@@ -412,3 +412,25 @@ fn truncated_transcript_stays_private() {
     assert!(after.state.had_private);
     assert_eq!(after.state.private_prompts, ["p"]);
 }
+
+#[test]
+fn repeated_words_of_a_private_block_are_masked() {
+    let mut script = TranscriptScript::new();
+    script.user("use <private>canary7351</private> to log in");
+    script.calls("t1", "Bash", serde_json::json!({"command": "login canary7351"}));
+    script.result("t1", "welcome, canary7351");
+    script.says("I used canary7351 to log in.", Some("end_turn"));
+    let settings = settings();
+    let mut told = CollectedEvents::default();
+    let rules = rules(&settings, "s");
+    let after = read_transcript(&script.path(), ReadPosition::default(), &rules, &mut told).unwrap();
+    let lines = told.lines();
+    assert!(lines.contains("[redacted:private-word]") && !lines.contains("canary"), "{lines}");
+    // The words are known when reading resumes, and are not part of what is stored.
+    assert!(!serde_json::to_string(&after.state).unwrap().contains("canary"));
+    script.user("go on");
+    script.says("canary7351 works.", Some("end_turn"));
+    let mut told = CollectedEvents::default();
+    read_transcript(&script.path(), after, &rules, &mut told).unwrap();
+    assert!(!told.lines().contains("canary"), "{}", told.lines());
+}

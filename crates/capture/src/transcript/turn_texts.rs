@@ -36,6 +36,9 @@ impl TranscriptReader<'_> {
     ) {
         let stripped = claude_mem_redact::private(words);
         self.state.had_private |= stripped.private;
+        if stripped.private {
+            self.learn_private_words(words);
+        }
         if stripped.is_fully_private() {
             return self.mute_rest_of_turn();
         }

@@ -42,6 +42,9 @@ impl TranscriptReader<'_> {
         }
         let prompt = classify_record(record, &text);
         self.state.had_private |= prompt.has_private_part;
+        if prompt.has_private_part {
+            self.learn_private_words(&text);
+        }
         match prompt.class {
             PromptClass::User(said) => self.start_turn(record, Some(&said), at),
             PromptClass::Private => self.start_turn(record, None, at),

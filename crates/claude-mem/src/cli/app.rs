@@ -11,10 +11,10 @@ use claude_mem_capture::{enqueue, spool};
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::config;
-use claude_mem_core::config::{LoadedSettings, SettingSource, SettingsWarning};
+use claude_mem_core::config::{LoadedSettings, SettingsWarning};
 use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
-use claude_mem_ingest::select_compressor;
+use claude_mem_ingest::compressor_config;
 use claude_mem_store::{Store, StoreError};
 
 /// The data directory and the current time of this process.
@@ -76,12 +76,8 @@ impl App {
 
     /// A warning if the vocabulary file cannot be used, so that it shows before the worker starts.
     fn vocabulary_warning(&self, loaded: &LoadedSettings) -> Option<SettingsWarning> {
-        let why = select_compressor::load_vocabulary(self.data.root(), &loaded.settings).err()?;
-        let key = config::key("vocabulary")?;
-        let (place, entry) = match loaded.get(key).1 {
-            SettingSource::Environment => (key.variable(), None),
-            _ => (config::FILE_NAME.to_owned(), Some(key.name.to_owned())),
-        };
+        let why = compressor_config::load_vocabulary(self.data.root(), &loaded.settings).err()?;
+        let (place, entry) = (config::FILE_NAME.to_owned(), Some("vocabulary".to_owned()));
         Some(SettingsWarning { place, message: why, entry })
     }
 
@@ -89,7 +85,7 @@ impl App {
     /// the file cannot be read; [`App::settings`] has the warning.
     pub(super) fn vocabulary(&self) -> Vocabulary {
         let settings = self.settings().settings;
-        select_compressor::load_vocabulary(self.data.root(), &settings).unwrap_or_default()
+        compressor_config::load_vocabulary(self.data.root(), &settings).unwrap_or_default()
     }
 
     /// Opens the store for reading, or returns `None` if there is none: reading does not create it.

@@ -189,16 +189,13 @@ fn show_effective_value(key: &SettingKey, app: &App, screen: &mut Screen) -> any
     for warning in loaded.warnings.iter().filter(about_it) {
         output::print_note(warning)?;
     }
-    if READ_AT_WORKER_START.contains(&key.name) && worker::probe(app).is_ok_and(|worker| worker.running) {
+    if key.needs_restart() && worker::probe(app).is_ok_and(|worker| worker.running) {
         output::print_note("restart required: `claude-mem worker restart`")?;
     }
     screen.show(&SettingEntry::new(key, &loaded), |screen, _| {
         writeln!(screen, "{} = {}", key.name, display_value(&value))
     })
 }
-
-/// Settings that the worker reads only when it starts.
-const READ_AT_WORKER_START: [&str; 2] = ["port", "vocabulary"];
 
 fn display_value(value: &config::SettingValue) -> String {
     match value.to_string() {

@@ -19,7 +19,7 @@ use claude_mem_transfer::export::{json, markdown};
 
 /// Export memories as JSON or Markdown
 ///
-/// JSON is lossless: `claude-mem import json` reads it back. Markdown is for reading and for git:
+/// JSON is lossless: `claude-mem import json --trust` reads it back. Markdown is for reading and for git:
 /// only changed files are rewritten.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -3,8 +3,8 @@
 //! Every import is a numbered run that can be listed and undone. A dry run works on a temporary copy
 //! of the store.
 
-mod progress;
-mod run_import;
+pub(super) mod progress;
+pub(super) mod run_import;
 mod table;
 mod transcripts;
 
@@ -17,11 +17,11 @@ use run_import::run_import;
 
 use super::app::App;
 use crate::cli::format;
-use crate::cli::output::Screen;
+use crate::cli::output::{Screen, print_note};
 use claude_mem_core::paths::DataDir;
 use claude_mem_store::{ImportRun, Store};
 use claude_mem_transfer::import;
-use claude_mem_transfer::import::{json, legacy};
+use claude_mem_transfer::import::{SourceTrust, json, legacy};
 
 /// Import memories from transcripts, JSON or the earlier claude-mem
 ///
@@ -33,7 +33,8 @@ Examples:
   claude-mem import transcripts                    past Claude Code sessions
   claude-mem import claude-mem-db                  the database of the earlier claude-mem
   claude-mem import claude-mem-db backup/claude-mem.db --dry-run
-  claude-mem import json memory.json               a file from `claude-mem export`
+  claude-mem import json memory.json               a file of somebody else
+  claude-mem import json memory.json --trust       your own file from `claude-mem export`
   claude-mem import list                           list past imports
   claude-mem import undo 3                         undo run 3")]
 pub(super) struct Args {
@@ -55,6 +56,9 @@ The file is only read. Running it again imports what is new.")]
     ClaudeMemDb {
         /// The database (default: ~/.claude-mem/claude-mem.db)
         path: Option<PathBuf>,
+        /// It is your own: keep what you said and saved as yours
+        #[arg(long)]
+        trust: bool,
         /// Show what would be imported and change nothing
         #[arg(long)]
         dry_run: bool,
@@ -64,10 +68,15 @@ The file is only read. Running it again imports what is new.")]
 Examples:
   claude-mem import json memory.json
   claude-mem import json memory.json --dry-run
+  claude-mem import json memory.json --trust    your own export, unchanged
 
-Rows whose public id already exists are left unchanged.")]
+Rows whose public id already exists are left unchanged. Without --trust every row is marked as imported:
+the file brings no words of yours, no preferences, no pins and no deletions.")]
     Json {
         file: PathBuf,
+        /// It is your own export: keep your words, preferences, pins and deletions
+        #[arg(long)]
+        trust: bool,
         /// Show what would be imported and change nothing
         #[arg(long)]
         dry_run: bool,
@@ -94,25 +103,34 @@ Memories created after the import stay. The import can be repeated.")]
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     match &args.action {
         ImportAction::Transcripts(args) => transcripts::run(args, app, screen),
-        ImportAction::ClaudeMemDb { path, dry_run } => {
+        ImportAction::ClaudeMemDb { path, trust, dry_run } => {
             let path = legacy_db_path(app, path.as_deref())?;
-            let report = run_import(app, *dry_run, |store, around| {
+            let report = run_import(app, *dry_run, source_trust(*trust), |store, around| {
                 let (scratch, mut progress) = (app.data.import_scratch(), progress::for_rows());
                 Ok(legacy::run(store, around, &path, &scratch, app.now, &mut progress)?)
             })?;
             table::show(screen, &report, *dry_run)
         }
-        ImportAction::Json { file, dry_run } => {
+        ImportAction::Json { file, trust, dry_run } => {
             let path = std::path::absolute(file)?;
             anyhow::ensure!(path.exists(), "no such file: {}", path.display());
-            let report = run_import(app, *dry_run, |store, around| {
+            let report = run_import(app, *dry_run, source_trust(*trust), |store, around| {
                 Ok(json::run(store, around, &path, app.now, &mut progress::for_rows())?)
             })?;
+            if !trust && report.imported() > 0 {
+                print_note(
+                    "the rows are marked as imported; undo and repeat with --trust if the file is yours",
+                )?;
+            }
             table::show(screen, &report, *dry_run)
         }
         ImportAction::List => list(app, screen),
         ImportAction::Undo { run } => undo(app, screen, *run),
     }
+}
+
+const fn source_trust(own: bool) -> SourceTrust {
+    if own { SourceTrust::Own } else { SourceTrust::Foreign }
 }
 
 fn legacy_db_path(app: &App, given: Option<&Path>) -> anyhow::Result<PathBuf> {

@@ -8,8 +8,9 @@ use super::app::App;
 use crate::cli::format;
 use crate::cli::output;
 use crate::cli::output::Screen;
-use claude_mem_search::index;
+use claude_mem_core::platform;
 use claude_mem_search::index::IndexProgress;
+use claude_mem_search::{ParallelEncoder, index};
 use claude_mem_store::{Store, StoreError, VectorStore};
 
 /// Show or build the vector index
@@ -101,7 +102,8 @@ fn build(app: &App, screen: &mut Screen, anew: bool) -> anyhow::Result<()> {
         index::reconcile(&mut store, &vectors)?;
     }
     let mut said = 0;
-    let done = index::catch_up(&mut store, &mut vectors, model, |progress: &IndexProgress| {
+    let encoder = ParallelEncoder::new(model, &platform::idle_cores);
+    let done = index::catch_up(&mut store, &mut vectors, &encoder, |progress: &IndexProgress| {
         if progress.embedded >= said + 500 {
             said = progress.embedded;
             // A failed progress message does not stop the work.

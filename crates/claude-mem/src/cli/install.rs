@@ -8,9 +8,11 @@
 mod adopt;
 mod ask;
 mod client_process;
+mod command_hints;
 mod context;
 mod data;
 mod finish;
+mod own_copy;
 mod plugin;
 mod registration;
 mod steps;
@@ -76,6 +78,9 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     }
     if let Some(name) = &args.provider {
         finish::parse_provider(name)?;
+    }
+    if !args.dry_run {
+        own_copy::leave_cache(app)?;
     }
     let wish = InstallOptions {
         dry_run: args.dry_run,
@@ -157,7 +162,9 @@ pub(super) fn perform(wish: InstallOptions, app: &App, screen: &mut Screen) -> a
     let mut steps = StepReporter::new(screen, setting.wish.dry_run);
     let outcome = run_steps(&mut setting, &mut steps);
     let remembered = outcome.as_ref().ok().cloned().flatten();
-    let ok = outcome.is_ok() && steps.steps().iter().all(|step| step.state != StepState::Failed);
+    let has = |state| steps.steps().iter().any(|step| step.state == state);
+    let incomplete = has(StepState::Incomplete);
+    let ok = outcome.is_ok() && !incomplete && !has(StepState::Failed);
     let report = InstallReport {
         ok,
         dry_run: setting.wish.dry_run,
@@ -175,7 +182,8 @@ pub(super) fn perform(wish: InstallOptions, app: &App, screen: &mut Screen) -> a
         return Err(super::AlreadyReported.into());
     }
     outcome?;
-    anyhow::ensure!(ok, "the installation failed");
+    anyhow::ensure!(ok || incomplete, "the installation failed");
+    anyhow::ensure!(ok, "the installation is incomplete");
     Ok(())
 }
 
@@ -188,6 +196,7 @@ fn run_steps(
     if setting.wish.may_ask && !setting.wish.adopt && rival.can_be_adopted() {
         setting.wish.adopt = adopt::ask(&rival, steps)?;
     }
+    adopt::ensure_directory_is_ours(setting, &rival)?;
     // Read the client's files before anything is created.
     let plan = registration::plan(setting)?;
     if setting.wish.adopt {
@@ -209,7 +218,7 @@ fn run_steps(
     if setting.wish.adopt {
         adopt::import(setting, &rival, steps)?;
     } else {
-        adopt::report_unadopted(&rival, steps)?;
+        adopt::report_unadopted(setting, &rival, steps)?;
     }
     finish::set_provider(setting, steps)?;
     finish::start_worker(setting, usable, steps)?;

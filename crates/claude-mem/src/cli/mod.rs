@@ -34,6 +34,7 @@ mod preferences;
 mod project;
 mod queue;
 mod recent;
+mod redo;
 mod repair;
 mod restore;
 mod resume;
@@ -98,6 +99,7 @@ verbs! {
     Preferences => preferences,
     Import => import,
     Export => export,
+    Redo => redo,
     Why => why,
     Context => context,
     Mcp => mcp,

@@ -18,7 +18,7 @@ use super::app::App;
 use super::worker;
 use crate::cli::output::Screen;
 use claude_mem_capture::ipc::client;
-use claude_mem_core::paths;
+use claude_mem_core::{paths, platform};
 
 /// Open the viewer in your browser
 ///
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 
 /// Whether there is a display, or a `BROWSER` that may not need one.
 fn has_display() -> bool {
-    cfg!(target_os = "macos")
+    platform::always_has_display()
         || ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].into_iter().any(|name| env_var(name).is_some())
 }
 
@@ -75,7 +75,7 @@ fn env_var(name: &str) -> Option<String> {
 
 /// Opens the link in the default browser. Returns false if that failed.
 fn open_browser(app: &App, link: &str) -> anyhow::Result<bool> {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let opener = platform::default_opener();
     if is_sandboxed(&default_browser()) {
         return Ok(run_opener(opener, link));
     }

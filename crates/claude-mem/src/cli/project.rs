@@ -24,6 +24,7 @@ project.
 Examples:
   claude-mem project list
   claude-mem project alias website ~/work/website-old    add a directory to website
+  claude-mem project join                                confirm the project of this directory's remote
   claude-mem project merge 7 website                     move everything from project 7 to website
   claude-mem project rename 7 website
 
@@ -44,6 +45,21 @@ enum ProjectAction {
         /// Show what would be done and change nothing
         #[arg(long)]
         dry_run: bool,
+    },
+    /// Confirm that a directory is the project that its git remote names
+    #[command(after_help = "\
+A directory whose git remote is that of a known project, but which shares no commit with it, keeps its
+memories to itself: anyone can write a remote into a file. This command makes the directory a part of the
+project and moves the memories made there.")]
+    Join {
+        #[arg(default_value = ".")]
+        directory: PathBuf,
+        /// Show what would be done and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Do not ask for confirmation
+        #[arg(long)]
+        yes: bool,
     },
     /// Move everything from one project to another; this cannot be undone
     Merge {
@@ -76,6 +92,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         ProjectAction::Alias { project, directory, dry_run } => {
             alias(app, screen, project, directory, *dry_run)
         }
+        ProjectAction::Join { directory, dry_run, yes } => join(app, screen, directory, *dry_run, *yes),
         ProjectAction::Merge { from, into, dry_run, yes } => merge(app, screen, (from, into), *dry_run, *yes),
         ProjectAction::Rename { project, name } => rename(app, screen, project, name),
     }
@@ -147,6 +164,46 @@ fn alias(app: &App, screen: &mut Screen, named: &str, directory: &Path, dry_run:
         let verb = if dry_run { "would belong to" } else { "now belongs to" };
         writeln!(screen, "{} {verb} {}", directory.display(), project.name)
     })
+}
+
+fn join(app: &App, screen: &mut Screen, directory: &Path, dry_run: bool, yes: bool) -> anyhow::Result<()> {
+    let mut store = app.store_to_change()?;
+    anyhow::ensure!(directory.is_dir(), "no such directory: {}", directory.display());
+    let directory = std::path::absolute(directory)?;
+    let hint = project::identify_with_commit(&directory).0;
+    let Some(claimed) = store.read().unconfirmed_project(&hint.keys)? else {
+        anyhow::bail!("{} has no remote of another known project: nothing to join", hint.root);
+    };
+    if !dry_run && !yes {
+        // An agent must not confirm what only the person can know.
+        anyhow::ensure!(install::can_ask(screen.json), "confirm with --yes that this is {}", claimed.name);
+        let question = format!("Is {} the project {}? Its memories will be shared.", hint.root, claimed.name);
+        anyhow::ensure!(confirm(&question)?, "nothing was changed");
+    }
+    let own = own_project(&store.read(), &hint.keys)?;
+    if !dry_run {
+        store.write(|writes| {
+            own.map_or(Ok(()), |own| writes.merge_projects(own, claimed.id))?;
+            writes.join_project(&hint, claimed.id, app.now)
+        })?;
+    }
+    let answer = serde_json::json!({ "project": claimed, "directory": hint.root, "dry_run": dry_run });
+    screen.show(&answer, |screen, _| {
+        let verb = if dry_run { "would belong to" } else { "now belongs to" };
+        writeln!(screen, "{} {verb} {}", hint.root, claimed.name)
+    })
+}
+
+/// The project of this directory, if it has no other directories.
+fn own_project(
+    read: &StoreReader<'_>,
+    keys: &[String],
+) -> Result<Option<claude_mem_core::ids::ProjectId>, claude_mem_store::StoreError> {
+    let Some(own) = read.project_by_keys(keys)? else {
+        return Ok(None);
+    };
+    let is_alone = read.project_keys(own)?.iter().all(|key| keys.contains(key));
+    Ok(is_alone.then_some(own))
 }
 
 fn merge(

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::{UsageError, project};
+use crate::cli::format;
 use crate::cli::output::Screen;
 use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::ManualNote;
@@ -40,6 +41,17 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct SaveReport {
     id: RowId,
+    /// Passages that looked like secrets and were not stored.
+    #[serde(skip_serializing_if = "is_zero")]
+    masked: usize,
+}
+
+/// What redaction puts in place of a secret begins with this.
+const MASK: &str = "[redacted:";
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
@@ -72,6 +84,20 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         manual_edits::SaveError::Store(e) => e.into(),
         refused => UsageError::error(refused.to_string()),
     })?;
-    let saved = SaveReport { id: RowId::new(RowKind::Observation, id.0) };
-    screen.show(&saved, |screen, saved| writeln!(screen, "saved as {}", saved.id))
+    let stored = store.read().observation(id)?;
+    let masks = |text: &str| text.matches(MASK).count();
+    let given = masks(&text) + args.title.as_deref().map_or(0, masks);
+    let masked = (masks(&stored.title) + masks(&stored.narrative)).saturating_sub(given);
+    let saved = SaveReport { id: RowId::new(RowKind::Observation, id.0), masked };
+    screen.show(&saved, |screen, saved| {
+        writeln!(screen, "saved as {}", saved.id)?;
+        match saved.masked {
+            0 => Ok(()),
+            n => writeln!(
+                screen,
+                "{} masked: what looks like a secret is not stored",
+                format::count(n as u64, "passage")
+            ),
+        }
+    })
 }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::app::App;
+use crate::cli::format;
 use crate::cli::output;
 use crate::cli::output::{QUIET, Screen};
 use crate::cli::query_args;
@@ -60,6 +61,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         let found = engine.search(&ask)?;
         if let Some(why) = found.vectors_unavailable {
             output::print_note(format!("searched by words only: {why}"))?;
+        }
+        let gap = engine.reads().noticeable_index_gap()?;
+        if let Some(coverage) = gap.filter(|_| app.settings().settings.vectors) {
+            let (waiting, rows) = (format::grouped(coverage.waiting), format::count(coverage.rows, "row"));
+            output::print_note(format!("{waiting} of {rows} are not indexed yet: found by words only"))?;
         }
         answer.scope = Some(found.scope);
         answer.results = found.results;
@@ -130,5 +136,6 @@ words and how close together; names: identifiers and paths as typed; neighbours:
 date: the time in the query";
 
 fn parse_kind(name: &str) -> Result<RowKind, String> {
-    RowKind::from_name(name).ok_or_else(|| "expected observation, summary, prompt or message".to_owned())
+    RowKind::from_name(name)
+        .ok_or_else(|| "expected observation, summary, prompt, message or account".to_owned())
 }

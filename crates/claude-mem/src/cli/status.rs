@@ -17,6 +17,8 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::config::{LoadedSettings, Provider, WorkerStart};
 use claude_mem_core::pause;
 use claude_mem_core::pause::CapturePause;
+use claude_mem_core::project;
+use claude_mem_ingest::compressor::CompressorReport;
 use claude_mem_setup::notices;
 use claude_mem_setup::notices::UserNotice;
 use claude_mem_store::{RecentCounts, SCHEMA_VERSION, SpendReport, Store, StoreCounts, StoreError};
@@ -41,10 +43,15 @@ struct StatusReport {
     /// Hooks do not start the worker: the `worker` setting is `manual`.
     #[serde(skip)]
     manual_start: bool,
+    /// The `vectors` setting.
+    #[serde(skip)]
+    vectors: bool,
     queue: QueueFigures,
-    rows: RowCounts,
+    /// `null` if the database cannot be read.
+    rows: Option<RowCounts>,
     today: RecentCounts,
     bytes: DiskUsage,
+    /// The provider of the settings; `worker.uses` is what a running worker really uses.
     provider: &'static str,
     spend: SpendSummary,
     warnings: Vec<String>,
@@ -104,6 +111,8 @@ struct RowCounts {
     observations: u64,
     summaries: u64,
     final_messages: u64,
+    /// Rows that can be searched by meaning, once the backlog is empty.
+    embeddable: u64,
     vector_backlog: u64,
 }
 
@@ -126,12 +135,12 @@ fn collect(app: &App) -> StatusReport {
     let bytes = DiskUsage::measure(&app.data);
     let paused = pause::active_pause(&app.data.paused(), app.now);
     let mut problems = notices::directory_notices(&app.data, &loaded);
-    let (held, is_new) = match read_store(app, &loaded) {
-        Ok(Some(held)) => (held, false),
-        Ok(None) => (StoreFigures::default(), true),
+    let (held, is_new, is_readable) = match read_store(app, &loaded) {
+        Ok(Some(held)) => (held, false, true),
+        Ok(None) => (StoreFigures::default(), true, true),
         Err(error) => {
             problems.push(notices::store_error_notice(&error, &app.data));
-            (StoreFigures::default(), false)
+            (StoreFigures::default(), false, false)
         }
     };
     let StoreFigures { counts, waiting_for_prompt, today, in_all, made_today, findings } = held;
@@ -156,9 +165,10 @@ fn collect(app: &App) -> StatusReport {
         },
         paused: paused.map(PauseReport::from),
         worker,
+        vectors: loaded.settings.vectors,
         manual_start: loaded.settings.worker == WorkerStart::Manual,
         queue: queue(&counts, waiting_for_prompt, bytes.spooled_files),
-        rows: rows(&counts),
+        rows: is_readable.then(|| rows(&counts)),
         today: made_today,
         provider: loaded.settings.provider.as_str(),
         spend: SpendSummary { today, in_all, budget_tokens_per_day: loaded.settings.budget_tokens_per_day },
@@ -195,7 +205,13 @@ impl StoreFigures {
             today: read.spend_on(&clock::local_day(now))?,
             in_all: read.total_spend()?,
             made_today: read.counts_since(format::local_midnight(now))?,
-            findings: notices::store_notices(&read, &loaded.settings, now)?,
+            findings: {
+                let mut found = notices::store_notices(&read, &loaded.settings, now)?;
+                if let Ok(here) = std::env::current_dir() {
+                    found.extend(notices::project_notice(&read, &project::identify(&here).keys)?);
+                }
+                found
+            },
         })
     }
 }
@@ -219,6 +235,7 @@ fn rows(counts: &StoreCounts) -> RowCounts {
         observations: counts.observations,
         summaries: counts.summaries,
         final_messages: counts.final_messages,
+        embeddable: counts.embeddable,
         vector_backlog: counts.vector_backlog,
     }
 }
@@ -254,18 +271,24 @@ fn print(screen: &mut Screen, status: &StatusReport, now: Millis) -> std::io::Re
 fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
     use format::{count, size};
     let StatusReport { rows, queue, .. } = status;
-    let mut facts = vec![(
-        "memory",
-        format!(
-            "{}, {} and {} from {} in {}",
-            count(rows.observations, "observation"),
-            count(rows.summaries, "summary"),
-            count(rows.prompts, "prompt"),
-            count(rows.sessions, "session"),
-            count(rows.projects, "project"),
-        ),
-    )];
-    facts.push(("today", today_text(status.today)));
+    let mut facts = match rows {
+        Some(rows) => vec![
+            (
+                "memory",
+                format!(
+                    "{}, {} and {} from {} in {}",
+                    count(rows.observations, "observation"),
+                    count(rows.summaries, "summary"),
+                    count(rows.prompts, "prompt"),
+                    count(rows.sessions, "session"),
+                    count(rows.projects, "project"),
+                ),
+            ),
+            ("today", today_text(status.today)),
+        ],
+        // Zeros would read as if everything were lost.
+        None => vec![("memory", "unknown: the database cannot be read".to_owned())],
+    };
     facts.push(("worker", worker_text(status, now)));
     if let Some(address) = &status.worker.address {
         facts.push(("viewer", format!("{address}; `claude-mem open` opens it")));
@@ -281,6 +304,9 @@ fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
         }
     }
     facts.push(("queue", parts.join(", ")));
+    if let Some(rows) = rows.as_ref().filter(|rows| status.vectors && rows.vector_backlog > 0) {
+        facts.push(("index", index_text(rows)));
+    }
     if let Some(pause) = status.paused {
         facts.push(("paused", paused_text(pause, now)));
     }
@@ -311,6 +337,17 @@ fn worker_text(status: &StatusReport, now: Millis) -> String {
     }
 }
 
+/// The progress of the vector index.
+fn index_text(rows: &RowCounts) -> String {
+    let done = rows.embeddable.saturating_sub(rows.vector_backlog);
+    format!(
+        "{} of {} searchable by meaning, {} waiting",
+        format::grouped(done),
+        format::count(rows.embeddable, "row"),
+        format::grouped(rows.vector_backlog),
+    )
+}
+
 fn paused_text(pause: PauseReport, now: Millis) -> String {
     let since = pause.since.map_or_else(String::new, |since| format!("{}, ", format::ago(since, now)));
     match pause.until {
@@ -319,16 +356,40 @@ fn paused_text(pause: PauseReport, now: Millis) -> String {
     }
 }
 
+/// The provider as the worker reports it; without a worker, as the next one will use it.
 fn provider_text(status: &StatusReport) -> String {
     let spent = status.spend.in_all.tokens;
+    let provider = match &status.worker.uses {
+        Some(uses) => used_provider(uses),
+        None => status.provider.to_owned(),
+    };
     if status.provider == Provider::Local.as_str() || spent == 0 {
-        return format!("{}; no tokens spent", status.provider);
+        return format!("{provider}; no tokens spent");
     }
     format!(
-        "{}; {} of {} tokens today, {} in total",
-        status.provider,
+        "{provider}; {} of {} tokens today, {} in total",
         format::grouped(status.spend.today.tokens),
         format::grouped(status.spend.budget_tokens_per_day),
         format::grouped(spent),
     )
+}
+
+fn used_provider(uses: &CompressorReport) -> String {
+    let mut text = match uses.configured.as_str() {
+        configured if configured == uses.provider || configured == Provider::Auto.as_str() => {
+            uses.provider.clone()
+        }
+        configured => format!("{} instead of {configured}", uses.provider),
+    };
+    if !uses.model.is_empty() {
+        text.push_str(&format!(", model {}", uses.model));
+    }
+    let place = if uses.program.is_empty() { &uses.address } else { &uses.program };
+    if !place.is_empty() {
+        text.push_str(&format!(" at {place}"));
+    }
+    if !uses.vocabulary.is_empty() {
+        text.push_str(&format!(", vocabulary {}", uses.vocabulary));
+    }
+    text
 }

@@ -91,7 +91,7 @@ impl<W: Write> Write for SanitizingWriter<W> {
 pub(super) fn sanitize(text: &str) -> String {
     text.chars()
         .filter_map(|c| match c {
-            '\n' | '\t' | '\r' => Some(' '),
+            '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => Some(' '),
             _ if is_invisible(c) => None,
             _ => Some(c),
         })

@@ -87,6 +87,13 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     for change in &changes {
         report_change(change, steps)?;
     }
+    if files.iter().any(|left| !left.adopted.is_empty()) {
+        let detail = format!(
+            "its hooks and plugin are enabled again; its files are in {}, in a directory {LEGACY_BACKUP_PREFIX}…",
+            app.data.backups().display()
+        );
+        steps.report_change("earlier", detail)?;
+    }
     if receipt.plugin && args.project.is_none() {
         if !args.dry_run {
             super::install::uninstall_plugin(app, &mut receipt)?;
@@ -95,6 +102,7 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     }
     if args.project.is_none() {
         end_worker(args, app, steps)?;
+        remove_own_copy(args, app, steps)?;
     }
     if !args.dry_run {
         for left in &files {
@@ -175,6 +183,19 @@ fn end_worker(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::R
     } else {
         steps.report("worker", StepState::Ok, "not running")
     }
+}
+
+/// Deletes the copy of the executable that `install` made, if it made one.
+fn remove_own_copy(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
+    let copy = app.data.own_executable();
+    let Some(directory) = copy.parent().filter(|_| copy.exists()) else {
+        return Ok(());
+    };
+    if !args.dry_run {
+        std::fs::remove_dir_all(directory)
+            .with_context(|| format!("cannot delete {}", directory.display()))?;
+    }
+    steps.report_change("executable", format!("deleted the copy in {}", directory.display()))
 }
 
 /// Deletes our own files. Other files in the data directory stay, and then so does the directory.

@@ -18,8 +18,9 @@ Examples:
   claude-mem update-check
   claude-mem update-check --json | jq .up_to_date
 
-It compares what is on this machine and does not use the network. To update, get the new sources and
-run `cargo xtask install` again.")]
+It compares what is on this machine and does not use the network. To update, use the package manager
+that you installed it with, or get the new sources and run `cargo xtask install` again. Running sessions
+continue: their next hook uses the new version.")]
 pub(super) struct Args {}
 
 #[derive(Serialize)]

@@ -23,12 +23,15 @@ use claude_mem_capture::ipc::{client, lock};
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::limits::{END_SECONDS, MIGRATED_SECONDS, READY_SECONDS};
+use claude_mem_core::live_settings::LiveSettings;
 use claude_mem_core::log::{LogAuthor, LogLevel, LogWriter};
 use claude_mem_core::paths;
-use claude_mem_ingest::compressor::Compressor;
-use claude_mem_ingest::select_compressor;
-use claude_mem_ingest::select_compressor::ProcessEnv;
+use claude_mem_core::paths::DataDir;
+use claude_mem_ingest::compressor::{Compressor, CompressorReport};
+use claude_mem_ingest::compressor_config::{ClaudeInstall, ConfigSource, ProcessEnv};
+use claude_mem_ingest::live_compressor::LiveCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
+use claude_mem_setup::install::manifest::InstallManifest;
 use claude_mem_store::{Store, StoreError};
 use claude_mem_worker::{ShutdownReason, WorkerError, WorkerOptions, WorkerStatus};
 
@@ -103,11 +106,21 @@ pub(super) struct WorkerStatusReport {
     pub(super) address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trouble: Option<String>,
+    /// What it really uses to make memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) uses: Option<CompressorReport>,
 }
 
 impl WorkerStatusReport {
-    pub(super) const NOT_RUNNING: Self =
-        Self { running: false, pid: None, version: None, since: None, address: None, trouble: None };
+    pub(super) const NOT_RUNNING: Self = Self {
+        running: false,
+        pid: None,
+        version: None,
+        since: None,
+        address: None,
+        trouble: None,
+        uses: None,
+    };
 
     /// The report if the state cannot be determined.
     pub(super) fn unknown(error: &anyhow::Error) -> Self {
@@ -244,6 +257,7 @@ pub(super) fn probe(app: &App) -> anyhow::Result<WorkerStatusReport> {
             since: Some(told.since),
             address: told.port.map(address),
             trouble: told.trouble,
+            uses: told.uses,
         });
     }
     let file = WorkerFile::read(&app.data.worker_pid())?.filter(WorkerFile::is_alive);
@@ -254,6 +268,7 @@ pub(super) fn probe(app: &App) -> anyhow::Result<WorkerStatusReport> {
         since: file.as_ref().map(|file| file.since),
         address: file.as_ref().and_then(|file| file.port).map(address),
         trouble: Some("it does not answer".to_owned()),
+        uses: None,
     })
 }
 
@@ -274,18 +289,28 @@ fn plan(app: &App, until_drained: bool) -> anyhow::Result<WorkerOptions> {
     Ok(WorkerOptions {
         dir: app.data.clone(),
         socket: socket_path(app),
-        home: std::env::var_os("HOME").map_or_else(String::new, |home| home.to_string_lossy().into_owned()),
+        home: recorded_claude(&app.data).home.to_string_lossy().into_owned(),
         executable: std::env::current_exe().context("cannot determine the path of this executable")?,
         until_drained,
         env: |name| std::env::var(name).ok(),
+        live: Arc::new(LiveSettings::new(app.data.root().to_owned(), |name| std::env::var(name).ok())),
         log,
         settings,
     })
 }
 
-/// Selects the compressor by settings and environment.
+/// The compressor of the settings, which follows their changes.
 fn compressor(store: &Arc<SharedStore>, plan: &WorkerOptions) -> Arc<dyn Compressor> {
-    select_compressor::select_compressor(store, &plan.settings, &ProcessEnv::current(), &plan.log)
+    let process = ProcessEnv::current(recorded_claude);
+    let source = ConfigSource::new(plan.dir.clone(), Arc::clone(&plan.live), process);
+    Arc::new(LiveCompressor::start(Arc::clone(store), source, plan.log.clone()))
+}
+
+/// The user's Claude Code as install recorded it. `doctor` reports an unreadable manifest; then only the
+/// usual places count.
+fn recorded_claude(dir: &DataDir) -> ClaudeInstall {
+    let manifest = InstallManifest::read(&dir.installed()).unwrap_or_default();
+    manifest.claude_install(std::env::var_os("HOME").unwrap_or_default().into())
 }
 
 /// Logs the location of a panic, which ends the shipped worker. The message is not logged: it may

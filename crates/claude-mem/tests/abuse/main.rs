@@ -10,3 +10,4 @@ mod hostile;
 mod private;
 mod queries;
 mod secrets;
+mod short_fields;

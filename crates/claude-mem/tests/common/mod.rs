@@ -29,6 +29,21 @@ pub(crate) fn sandbox() -> Sandbox {
         .with_env("TZ", "UTC")
 }
 
+/// Writes settings into the file, as `claude-mem config set` does.
+pub(crate) fn configure(home: &Sandbox, changes: &serde_json::Value) {
+    let path = home.data_dir().join("settings.json");
+    let mut settings: serde_json::Value = match std::fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text).expect("JSON"),
+        Err(_) => serde_json::json!({}),
+    };
+    let fields = changes.as_object().expect("an object").clone();
+    settings.as_object_mut().expect("an object").extend(fields);
+    // Replaced as a whole: a worker may read it at any moment.
+    let new = path.with_extension("new");
+    home.write(&new, settings.to_string());
+    std::fs::rename(&new, &path).expect("replaced");
+}
+
 /// A whole output for a snapshot, with the sandbox's paths and the size of the database replaced.
 pub(crate) fn shown(home: &Sandbox, output: &ProcessOutput) -> String {
     let text = home.tidy(&output.to_string());

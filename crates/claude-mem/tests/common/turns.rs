@@ -6,17 +6,14 @@ use claude_mem_store::{Observation, PageRequest, RowFilter, SpendRow, Store, Sto
 use rig::Sandbox;
 use serde_json::{Value, json};
 
-use super::sandbox;
+use super::{configure, sandbox};
 
 /// A sandbox with the real clock, whose worker uses a model at this URL.
 pub(crate) fn sandbox_with_provider(provider: &str, url: &str) -> Sandbox {
     let mut home = sandbox();
     home.unset_env("CLAUDE_MEM_NOW");
-    home.set_env("CLAUDE_MEM_PROVIDER", provider);
-    home.set_env("CLAUDE_MEM_BASE_URL", url);
-    home.set_env("CLAUDE_MEM_MODEL", "m-1");
     // These tests do not need vectors, which would take most of the time.
-    home.set_env("CLAUDE_MEM_VECTORS", "off");
+    configure(&home, &json!({ "provider": provider, "base_url": url, "model": "m-1", "vectors": false }));
     home
 }
 

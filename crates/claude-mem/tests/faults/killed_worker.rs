@@ -18,6 +18,7 @@ use rig::fake_claude::{FakeClaude, FakeClaudeEvent, FakeClaudeScript, FakeClaude
 use rig::model::{ModelScript, ModelTurn, ScriptedModel};
 use serde_json::json;
 
+use crate::common::configure;
 use crate::common::hooks::data;
 use crate::common::turns::{counts, drain, eventually, sandbox_with_provider, spend, store, turn};
 use crate::short_or_long;
@@ -106,10 +107,12 @@ fn killed_worker_stores_each_event_once_and_in_order() {
     let (kills, events) = (short_or_long(200, 1_000), short_or_long(5_000, 20_000));
     let turns = events / SESSIONS / EVENTS_PER_TURN;
     let model = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::text(ANSWER)));
-    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
-    home.set_env("CLAUDE_MEM_PARALLEL_SESSIONS", SESSIONS.to_string());
-    home.set_env("CLAUDE_MEM_BUDGET_TOKENS_PER_DAY", "1000000000");
-    home.set_env("CLAUDE_MEM_BUDGET_TOKENS_PER_SESSION", "1000000000");
+    let home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
+    let budget = 1_000_000_000;
+    let settings = serde_json::json!({
+        "parallel_sessions": SESSIONS, "budget_tokens_per_day": budget, "budget_tokens_per_session": budget,
+    });
+    configure(&home, &settings);
     for number in 0..turns {
         (0..SESSIONS).for_each(|session| spool_turn(&home, session, number));
     }

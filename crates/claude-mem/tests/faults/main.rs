@@ -12,6 +12,8 @@ mod broken_store;
 mod children;
 mod claude_child;
 mod full_disk;
+mod held_up;
+mod killed_consolidation;
 mod killed_worker;
 mod many;
 mod real_claude;

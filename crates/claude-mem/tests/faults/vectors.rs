@@ -9,7 +9,7 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ObservationId;
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_recall::manual_edits;
-use claude_mem_search::passages::subdocuments;
+use claude_mem_search::passages::{subdocuments, with_whole};
 use claude_mem_search::quantize::pack_vector;
 use claude_mem_store::{
     NewObservationMeta, ObservationEdit, RowId, RowKind, RowVectors, Store, StoreError, VectorStore,
@@ -134,9 +134,10 @@ impl VectorFixture {
             }
             let texts = subdocuments(&self.store.read(), RowId::new(entry.kind, entry.row_id)).unwrap();
             let wanted = self.encoded.entry(texts.clone()).or_insert_with(|| {
-                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                let parts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                let vectors = EmbeddingModel::built_in().encode_batch(&parts);
                 let mut packed = Vec::new();
-                for vector in EmbeddingModel::built_in().encode_batch(&texts) {
+                for vector in with_whole(&texts, vectors) {
                     pack_vector(&vector, &mut packed);
                 }
                 packed

@@ -81,11 +81,18 @@ fn broken_file_is_never_overwritten() {
 
 #[test]
 fn environment_override_is_noted() {
+    let home = sandbox().with_env("CLAUDE_MEM_CONTEXT_TOKENS", "500");
+    assert_snapshot!(shown(&home, &home.mem(&["config", "set", "context_tokens", "400"])), @"
+    context_tokens = 500
+    [stderr]
+    note: CLAUDE_MEM_CONTEXT_TOKENS in the environment overrides the file
+    [exit 0]
+    ");
     let home = sandbox().with_env("CLAUDE_MEM_PORT", "5000");
     assert_snapshot!(shown(&home, &home.mem(&["config", "set", "port", "4000"])), @"
-    port = 5000
+    port = 4000
     [stderr]
-    note: CLAUDE_MEM_PORT in the environment overrides the file
+    note: CLAUDE_MEM_PORT: has no effect: one session does not configure the worker of all projects; `claude-mem config set port`
     [exit 0]
     ");
 }

@@ -299,8 +299,7 @@ fn stuck_unreadable_or_dead_events_are_found() {
 
 #[test]
 fn unreachable_provider_is_found() {
-    let mut home = healthy();
-    home.unset_env("ANTHROPIC_API_KEY");
+    let home = healthy();
     let closed = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = closed.local_addr().expect("its number").port();
     drop(closed);
@@ -311,10 +310,11 @@ fn unreachable_provider_is_found() {
     cures(&home, "provider", "cannot be reached", "claude-mem config set provider local");
     set("provider", "anthropic");
     set("base_url", "");
-    finds(&home, "provider", "no API key is set", "claude-mem config set api_key");
+    // The sandbox has ANTHROPIC_API_KEY in its environment, which the worker does not get.
+    finds(&home, "provider", "no API key is set", "claude-mem config set api_key_file");
     set("provider", "claude");
     std::fs::remove_file(home.home().join(".local/bin/claude")).expect("removed");
-    finds(&home, "provider", "claude", "put `claude` on the PATH");
+    finds(&home, "provider", "claude", "claude-mem config set claude_program");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn json_export_is_imported_elsewhere() {
     exported 2 observations from 0 sessions to [HOME]/memory.json
     [exit 0]
     ");
-    let arrived = there.mem(&["import", "json", file]);
+    let arrived = there.mem(&["import", "json", file, "--trust"]);
     assert_snapshot!(here.tidy(&shown(&there, &arrived)), @"
                   found  imported  skipped  because
     observations  2      2         0
@@ -33,8 +33,31 @@ fn json_export_is_imported_elsewhere() {
         text.lines().filter(|line| !line.starts_with("\"exported_at\"")).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(text(&here), text(&there));
-    let again = there.mem(&["import", "json", file, "--json"]).ok().stdout;
+    let again = there.mem(&["import", "json", file, "--trust", "--json"]).ok().stdout;
     assert!(again.contains("\"already_here\": 2"), "{again}");
+}
+
+#[test]
+fn import_without_trust_is_marked_as_imported() {
+    let (here, there) = (with_memories(), sandbox());
+    let file = here.home().join("memory.json");
+    let file = file.to_str().expect("utf-8");
+    here.mem(&["export", "--out", file]).ok();
+    assert_snapshot!(here.tidy(&shown(&there, &there.mem(&["import", "json", file]))), @"
+                  found  imported  skipped  because
+    observations  2      1         1        1 needs --trust
+
+    undo: `claude-mem import undo 1`
+    [stderr]
+    note: the rows are marked as imported; undo and repeat with --trust if the file is yours
+    [exit 0]
+    ");
+    assert_eq!(
+        there.mem(&["preferences", "--json"]).ok().json(),
+        serde_json::json!({ "hold": [], "proposed": [] })
+    );
+    let exported = there.mem(&["export"]).ok().json();
+    assert_eq!(exported["observations"][0]["origin"], "import", "{exported:#}");
 }
 
 #[test]

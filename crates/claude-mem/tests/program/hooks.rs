@@ -1,7 +1,7 @@
 //! Recorded hook calls of real clients and the events stored for them.
 
 use insta::assert_snapshot;
-use rig::fixtures;
+use rig::{Sandbox, fixtures};
 use serde_json::json;
 
 use crate::common::hooks::{self as common, NEUTRAL, captured_events, event_lines, payload};
@@ -60,14 +60,26 @@ fn session_events_are_stored_in_order() {
     ");
 }
 
+/// Submits the prompt to which a later call belongs.
+fn submit_prompt_of(home: &Sandbox, call: &serde_json::Value) {
+    let payload = json!({"session_id": call["session_id"], "prompt_id": call["prompt_id"], "cwd": "/",
+        "hook_event_name": "UserPromptSubmit", "prompt": "Go on."});
+    home.hook("UserPromptSubmit", payload.to_string()).ok();
+}
+
 #[test]
 fn compaction_and_subagents_are_stored() {
     let home = sandbox();
     for call in ["PreCompact.manual", "PostCompact.manual", "SubagentStop", "PostToolUse.Read.in-subagent"] {
         let call = fixtures::hook(&format!("claude-code-2.1.325/hooks/{call}.json"));
+        // A compaction has an id of its own, for which no prompt is submitted.
+        if !call.event().ends_with("Compact") {
+            submit_prompt_of(&home, &call.stdin);
+        }
         home.replay(&call).ok();
     }
     let mut all: Vec<_> = captured_events(&home).iter().map(common::event_line).collect();
+    all.retain(|line| !line.starts_with("prompt:"));
     all.sort();
     assert_snapshot!(all.join("\n"), @"
     post_compact: SUMMARY-TEXT
@@ -97,11 +109,12 @@ fn final_message_of_an_old_client_comes_from_its_transcript() {
 #[test]
 fn repeated_call_is_one_event() {
     let home = sandbox();
+    let call = fixtures::hook("claude-code-2.1.325/hooks/PostToolUse.Bash.json");
+    submit_prompt_of(&home, &call.stdin);
     for _ in 0..3 {
-        let call = fixtures::hook("claude-code-2.1.325/hooks/PostToolUse.Bash.json");
         home.replay(&call).ok();
     }
-    assert_eq!(captured_events(&home).len(), 1);
+    assert_eq!(event_lines(&captured_events(&home)), "prompt: Go on.\ntool_use: Bash");
 }
 
 #[test]

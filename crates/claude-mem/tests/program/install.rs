@@ -394,12 +394,11 @@ fn foreign_database_is_left_alone() {
     let mut foreign = b"SQLite format 3\0".to_vec();
     foreign.resize(4096, 0);
     let path = home.write(home.data_dir().join("claude-mem.db"), &foreign);
-    let output = shown(&home, &home.mem(&["install"]).ok());
-    assert!(
-        output.contains("note   database   [HOME]/.claude-mem/claude-mem.db belongs to another program"),
-        "{output}"
-    );
-    assert!(output.contains("claude-mem install --adopt"), "{output}");
+    let output = home.mem(&["install"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("belongs to another program"), "{output}");
+    assert!(output.stderr.contains("install --adopt"), "{output}");
+    // Hooks of a plugin may run there all the same.
     home.hook("Stop", json!({ "session_id": "s", "cwd": "/", "hook_event_name": "Stop" }).to_string()).ok();
     assert_eq!(std::fs::read(path).expect("read"), foreign);
     assert_eq!(std::fs::read_dir(home.data_dir().join("spool")).expect("spool").count(), 1);
@@ -538,13 +537,9 @@ fn running_legacy_worker_is_adopted() {
         let out = worker.stdout.as_mut().expect("its output");
         out.read_exact(&mut ready).expect("it is up");
         // Before the adoption, events of our hooks wait in the spool.
-        home.mem(&["install", "--no-check"]).ok();
         let prompt = json!({ "session_id": "s", "cwd": home.project(), "prompt": "Bake bread",
             "hook_event_name": "UserPromptSubmit", "prompt_id": "p" });
         home.hook("UserPromptSubmit", prompt.to_string()).ok();
-        let told = home.mem(&["doctor"]).stdout;
-        assert!(told.contains("claude-mem@thedotmack"), "{told}");
-
         let adopted = home.mem(&["install", "--adopt", "--no-check"]).ok().stdout;
         worker.wait().expect("ended");
         assert!(adopted.contains("done   earlier    stopped its worker"), "{adopted}");
@@ -591,4 +586,115 @@ fn purge_keeps_legacy_files() {
     assert_eq!(left, ["backups"]);
     let moved = home.data_dir().join("backups/earlier-program-20260131T100000Z/claude-mem.db");
     assert!(moved.exists());
+}
+
+/// All files of the data directory and the client, with modes and contents.
+fn files_of(home: &Sandbox) -> Vec<(std::path::PathBuf, u32, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![home.data_dir(), home.home().join(".claude")];
+    while let Some(path) = open.pop() {
+        let meta = std::fs::symlink_metadata(&path).expect("there");
+        let bytes = if meta.is_file() { std::fs::read(&path).expect("read") } else { Vec::new() };
+        if meta.is_dir() {
+            open.extend(std::fs::read_dir(&path).expect("listed").flatten().map(|entry| entry.path()));
+        }
+        found.push((path, meta.permissions().mode() & 0o777, bytes));
+    }
+    found.sort();
+    found
+}
+
+/// The earlier claude-mem with hooks, settings and an old log, in a directory that others can read.
+fn leave_running_program(home: &Sandbox) {
+    leave_earlier_program(home);
+    home.write(settings_path(home), SETTINGS[8].1.expect("its settings"));
+    home.write(home.data_dir().join("settings.json"), r#"{"CLAUDE_MEM_MODEL": "claude-sonnet-4-5"}"#);
+    let log = home.write(home.data_dir().join("logs/worker-2025-01-01.log"), "its log");
+    let file = std::fs::File::options().write(true).open(log).expect("opened");
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_735_700_000)).expect("set");
+    for dir in [home.data_dir(), home.data_dir().join("logs")] {
+        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755)).expect("opened");
+    }
+}
+
+#[test]
+fn install_without_adopt_touches_nothing_of_the_earlier_program() {
+    let home = with_client("2.1.325");
+    leave_running_program(&home);
+    let before = files_of(&home);
+    for args in [&["install", "--yes"][..], &["install", "--yes", "--json"], &["repair"]] {
+        let output = home.mem(args);
+        assert_eq!(output.code, Some(1), "{args:?}: {output}");
+        assert!(output.to_string().contains("nothing was changed"), "{args:?}: {output}");
+        assert_eq!(files_of(&home), before, "{args:?}");
+    }
+}
+
+#[test]
+fn printed_hint_works_as_printed() {
+    // The `claude-mem` that the PATH finds is the earlier program.
+    let home = with_client("2.1.325");
+    leave_running_program(&home);
+    home.put_on_path("claude-mem", std::path::Path::new("/bin/false"));
+    let told = home.mem(&["install", "--yes"]).stderr;
+    let hints: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+    let [adopt, elsewhere] = hints[..] else { panic!("{told}") };
+    for hint in [elsewhere, adopt] {
+        let mut shell = home.command("/bin/sh");
+        let output = shell.args(["-c", &format!("{hint} --no-check")]).output().expect("it runs");
+        assert!(output.status.success(), "{hint}: {output:?}");
+    }
+    let found = home.mem(&["search", "--all-projects", "sourdough"]).ok().stdout;
+    assert!(found.contains("rests for 18 hours"), "{found}");
+}
+
+#[test]
+fn adoption_keeps_logs_and_closes_the_directory() {
+    let home = with_client("2.1.325");
+    leave_running_program(&home);
+    home.mem(&["install", "--adopt", "--no-check"]).ok();
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    let moved = home.data_dir().join("backups/earlier-program-20260131T100000Z");
+    assert_eq!(home.read(moved.join("logs/worker-2025-01-01.log")), "its log");
+    assert_eq!(home.read(moved.join("settings.json")), r#"{"CLAUDE_MEM_MODEL": "claude-sonnet-4-5"}"#);
+    for (path, mode, _) in files_of(&home) {
+        if path.starts_with(home.data_dir()) && !path.is_symlink() {
+            assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", path.display());
+        }
+    }
+}
+
+#[test]
+fn uninstall_after_adoption_gives_old_hooks_back() {
+    let home = with_client("2.1.325");
+    leave_running_program(&home);
+    home.mem(&["install", "--adopt", "--no-check"]).ok();
+    let path = settings_path(&home);
+    // The client rewrites its settings.
+    let changed = home.read(&path).replacen('{', "{\n  \"model\": \"opus\",", 1);
+    home.write(&path, changed);
+    home.mem(&["install", "--no-check"]).ok();
+    let told = home.mem(&["uninstall"]).ok().stdout;
+    assert!(told.contains("its hooks and plugin are enabled again"), "{told}");
+    let text = home.read(&path);
+    assert!(text.contains("summary-hook") && text.contains("\"claude-mem@thedotmack\": true"), "{text}");
+    assert!(text.contains("opus") && !text.contains("hook claude-code"), "{text}");
+}
+
+#[test]
+fn provider_without_its_key_is_not_done() {
+    let home = with_client("2.1.325");
+    let output = home.mem(&["install", "--yes", "--no-check", "--provider", "openai"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("todo   provider   openai: no API key is set"), "{output}");
+    let fix = "claude-mem config set api_key_file FILE";
+    assert!(output.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(fix), "{output}");
+    assert!(output.stderr.contains("the installation is incomplete"), "{output}");
+    assert!(!output.stdout.contains("done   provider"), "{output}");
+    let report = home.mem(&["install", "--no-check", "--provider", "openai", "--json"]);
+    assert_eq!((report.code, &report.json()["ok"]), (Some(1), &json!(false)), "{report}");
+    let key = home.write(home.home().join("key"), "sk-1\n");
+    home.mem(&["config", "set", "api_key_file", key.to_str().expect("utf-8")]).ok();
+    let output = home.mem(&["install", "--yes", "--no-check", "--provider", "openai"]).ok();
+    assert!(output.stdout.contains("done   provider   openai"), "{output}");
 }

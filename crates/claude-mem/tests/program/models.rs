@@ -2,8 +2,9 @@
 
 use rig::fake_claude::{FakeClaude, FakeClaudeStep};
 use rig::model::{BilledUsage, ModelScript, ModelTurn, ResponseFault, ScriptedModel, StopReason, TestGate};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::common::configure;
 use crate::common::turns::{counts, drain, observations, sandbox_with_provider, spend, turn};
 
 const ANSWER: &str = "<observation><type>decision</type><title>Prices are kept in cents</title>\
@@ -62,13 +63,12 @@ fn missing_claude_falls_back_to_local() {
     let counts = counts(&home);
     assert_eq!((counts.summaries, counts.queue.done), (1, 3));
     let status = status(&home);
-    let problem = &status["problems"][0]["what"];
-    assert_eq!(
-        problem.as_str().unwrap_or_default(),
-        "the worker: memories are made without a model: the model is misconfigured: \
-         claude was not found",
-        "{status:#}"
-    );
+    let problem = status["problems"][0]["what"].as_str().unwrap_or_default();
+    let want =
+        "claude: the model is misconfigured: claude was not found; memories are made without a model since";
+    assert!(problem.starts_with(want), "{status:#}");
+    assert_eq!(status["problems"][0]["fix"], "claude-mem doctor");
+    assert_eq!(status["worker"]["uses"]["provider"], "local");
     assert_eq!(status["spend"]["in_all"]["calls"], 0);
 }
 
@@ -90,10 +90,11 @@ fn budget_is_exceeded_by_at_most_one_call() {
     let call = 6_100;
     let answer = ModelTurn::text("<skip/>").usage(bill(call - 100, 100));
     let model = ScriptedModel::start(ModelScript::new().fallback(answer));
-    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
-    home.set_env("CLAUDE_MEM_BUDGET_TOKENS_PER_DAY", "30000");
-    home.set_env("CLAUDE_MEM_BUDGET_TOKENS_PER_SESSION", "14000");
-    home.set_env("CLAUDE_MEM_PARALLEL_SESSIONS", "8");
+    let home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
+    configure(
+        &home,
+        &json!({ "budget_tokens_per_day": 30_000, "budget_tokens_per_session": 14_000, "parallel_sessions": 8 }),
+    );
     let (sessions, turns) = (["a", "b", "c", "d", "e", "f", "g", "h"], 7);
     std::thread::scope(|scope| {
         for session in sessions {
@@ -153,8 +154,8 @@ fn model_failures_lose_no_event_and_no_cost() {
 
 fn misbehaving(case: &str, answer: ModelTurn) {
     let model = ScriptedModel::start(ModelScript::new().fallback(answer));
-    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
-    home.set_env("CLAUDE_MEM_MODEL_SECONDS", "1");
+    let home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
+    configure(&home, &json!({ "model_seconds": 1 }));
     for number in 0..2 {
         turn(&home, "one", number);
     }
@@ -191,8 +192,9 @@ fn recovered_model_is_called_again() {
 #[test]
 fn api_key_is_never_shown() {
     let model = ScriptedModel::start(ModelScript::new().fallback(ModelTurn::error(401)));
-    let mut home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
-    home.set_env("CLAUDE_MEM_API_KEY", "sk-canary-4711");
+    let home = sandbox_with_provider("openai", &format!("{}/v1", model.url()));
+    let file = home.write(home.home().join("key"), "sk-canary-4711\n");
+    configure(&home, &json!({ "api_key_file": file }));
     home.mem(&["worker", "start"]).ok();
     turn(&home, "one", 1);
     drain(&home);

@@ -1,5 +1,6 @@
 //! The project that an event is assigned to.
 
+use rig::Sandbox;
 use serde_json::json;
 
 use crate::common::hooks::captured_events;
@@ -30,4 +31,58 @@ fn project_falls_back_to_the_working_directory() {
     home.hook("UserPromptSubmit", input.to_string()).ok();
     let hint = captured_events(&home).remove(0).project.expect("a project");
     assert_eq!(hint.keys, ["path:/usr/lib"]);
+}
+
+const REMOTE: &str = "[remote \"origin\"]\n\turl = git@example.org:acme/secret-product.git\n";
+
+/// A repository with a remote and one commit checked out.
+fn clone_at(root: &std::path::Path, commit: &str) {
+    std::fs::create_dir_all(root.join(".git")).expect("made");
+    std::fs::write(root.join(".git/HEAD"), format!("{commit}\n")).expect("written");
+    std::fs::write(root.join(".git/config"), REMOTE).expect("written");
+}
+
+fn start_session(home: &Sandbox, root: &std::path::Path) -> serde_json::Value {
+    let payload = serde_json::json!({"session_id": root, "cwd": root, "source": "startup",
+        "hook_event_name": "SessionStart"});
+    home.hook("SessionStart", payload.to_string()).ok().json()
+}
+
+#[test]
+fn made_up_remote_gets_no_memory_until_the_user_confirms() {
+    let home = sandbox();
+    let (own, evil, clone) = (home.home().join("own"), home.home().join("evil"), home.home().join("clone"));
+    let commit = "5".repeat(40);
+    clone_at(&own, &commit);
+    clone_at(&evil, &"6".repeat(40));
+    clone_at(&clone, &commit);
+    let own_text = own.to_str().expect("UTF-8");
+    let mem = |dir: &std::path::Path, args: &[&str]| {
+        let mut command = home.mem_command(args);
+        command.current_dir(dir);
+        rig::process::run(command, b"", std::time::Duration::from_mins(1))
+    };
+    mem(&own, &["save", "--title", "Zeta launches in May", "Nobody may know."]).ok();
+    let told = |answer: &serde_json::Value| answer.to_string().contains("Zeta launches");
+    assert!(told(&start_session(&home, &own)));
+    assert!(told(&start_session(&home, &clone)), "a clone with the same commit");
+
+    let answer = start_session(&home, &evil);
+    assert!(!told(&answer), "{answer}");
+    let message = answer["systemMessage"].as_str().unwrap_or_default();
+    assert!(message.contains("claude-mem project join"), "{answer}");
+    mem(&evil, &["save", "--title", "Discount is 0 percent", "Says the archive."]).ok();
+    assert!(!start_session(&home, &own).to_string().contains("0 percent"));
+    let status = mem(&evil, &["status"]);
+    assert!(status.stdout.contains("claude-mem project join"), "{status}");
+    let listed = mem(&own, &["project", "list"]).ok().stdout;
+    assert!(listed.contains(own_text) && listed.contains("evil"), "{listed}");
+
+    assert_eq!(mem(&evil, &["project", "join"]).code, Some(1), "an agent cannot confirm it in passing");
+    let joined = mem(&evil, &["project", "join", "--yes"]).ok().stdout;
+    assert!(joined.contains("now belongs to secret-product"), "{joined}");
+    assert!(told(&start_session(&home, &evil)));
+    assert_eq!(mem(&evil, &["project", "join", "--yes"]).code, Some(1), "there is nothing left to join");
+    let listed = mem(&own, &["project", "list"]).ok().stdout;
+    assert!(listed.contains(own_text) && !listed.contains("evil"), "{listed}");
 }

@@ -278,6 +278,7 @@ fn recovered(home: &Sandbox) {
         damaged: "/elsewhere/damaged.db".into(),
         backup_from: None,
         salvaged: 0,
+        rows: 0,
         passed_over: Vec::new(),
         incomplete: Vec::new(),
     };

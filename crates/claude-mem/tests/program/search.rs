@@ -414,3 +414,28 @@ fn corrupt_index_can_be_rebuilt() {
     let told = home.mem(&["index", "status"]).ok().stdout;
     assert!(told.starts_with("4 memories indexed, 0 waiting"), "{told}");
 }
+
+#[test]
+fn large_index_backlog_is_mentioned() {
+    let home = with_memories();
+    let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
+    let rows: Vec<NewObservation> = (0..120)
+        .map(|number| {
+            let title = format!("Order {number} was delivered");
+            NewObservation::new(ObservationType::named("change"), title, Origin::Agent, Millis(NOW + number))
+        })
+        .collect();
+    store
+        .write(|tx| {
+            let place = NewObservationMeta { made_by: "test", ..NewObservationMeta::default() };
+            rows.iter().try_for_each(|row| tx.create_observation(row, &place).map(drop))
+        })
+        .expect("stored");
+    let note = home.mem(&["search", "login"]).ok().stderr;
+    assert!(note.contains("124 of 124 rows are not indexed yet: found by words only"), "{note}");
+    let status = home.mem(&["status"]).ok().stdout;
+    assert!(status.contains("index    0 of 124 rows searchable by meaning, 124 waiting"), "{status}");
+    home.mem(&["config", "set", "vectors", "off"]).ok();
+    let note = home.mem(&["search", "login"]).ok().stderr;
+    assert!(!note.contains("not indexed"), "nothing to wait for: {note}");
+}

@@ -52,6 +52,7 @@ fn json_has_the_same_facts() {
         "observations": 0,
         "summaries": 0,
         "final_messages": 0,
+        "embeddable": 0,
         "vector_backlog": 0
       },
       "today": {
@@ -103,8 +104,7 @@ fn each_problem_has_a_fix() {
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
     claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
-    today    nothing yet
+    memory   unknown: the database cannot be read
     worker   not running; `claude-mem worker start`
     queue    0 waiting
     provider auto; no tokens spent
@@ -161,4 +161,42 @@ fn missing_hooks_need_attention() {
     assert!(status.contains("claude-mem install"), "{status}");
     let check = home.mem(&["update-check"]).ok().stdout;
     assert!(check.contains("hooks    none"), "{check}");
+}
+
+#[test]
+fn damaged_store_is_not_counted_as_empty() {
+    let home = sandbox();
+    home.mem(&["save", "Money is counted in cents."]).ok();
+    home.write(home.data_dir().join("claude-mem.db"), "not a database at all");
+    let status = home.mem(&["status"]).ok().stdout;
+    assert!(!status.contains("0 observations"), "{status}");
+    assert!(status.contains("memory   unknown: the database cannot be read"), "{status}");
+    assert!(home.mem(&["status", "--json"]).ok().json()["rows"].is_null());
+}
+
+#[test]
+fn save_says_what_it_masked() {
+    let home = sandbox();
+    let secret = "ghp_9fQ2mVx7Lk4TzR1bYc8WnE5sJd3HaP6uGi0o";
+    let saved = home.mem(&["save", &format!("The deploy token is {secret} for now.")]).ok().stdout;
+    assert!(saved.contains("1 passage masked"), "{saved}");
+    let saved = home.mem(&["save", "Masks look like [redacted:x] here."]).ok().stdout;
+    assert!(!saved.contains("masked"), "{saved}");
+}
+
+#[test]
+fn data_directory_may_be_any_path() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut home = sandbox();
+    home.unset_env("CLAUDE_MEM_NOW");
+    let deep = home.home().join("deep/".repeat(30));
+    let foreign = home.home().join(std::ffi::OsStr::from_bytes(b"not-\xff-text"));
+    for dir in [deep, foreign] {
+        home.set_env("CLAUDE_MEM_DATA_DIR", &dir);
+        home.mem(&["save", "Money is counted in cents."]).ok();
+        home.mem(&["worker", "start"]).ok();
+        let status = home.mem(&["worker", "status"]);
+        home.mem(&["worker", "stop"]).ok();
+        assert!(status.stdout.contains("running"), "{status}");
+    }
 }

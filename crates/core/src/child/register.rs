@@ -8,12 +8,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
-use super::identity::{ProcessIdentity, boot_id};
+use super::identity::ProcessIdentity;
 use crate::paths;
+use crate::platform::{self, boot_id};
 
 /// The registry's directory.
 #[derive(Clone, Debug)]
@@ -93,7 +92,7 @@ enum EntryOutcome {
 }
 
 fn examine_entry(path: &Path, boot: &str) -> io::Result<EntryOutcome> {
-    let bytes = match fs::read(path) {
+    let bytes = match crate::files::read_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(EntryOutcome::Keep),
         bytes => bytes?,
     };
@@ -104,27 +103,11 @@ fn examine_entry(path: &Path, boot: &str) -> io::Result<EntryOutcome> {
     };
     Ok(match entry.owner.is_alive() {
         true if entry.child.is_alive() => EntryOutcome::Keep,
-        false if kill_process(entry.child)? => EntryOutcome::Killed(entry.child),
+        false if platform::kill_process_and_group(entry.child.pid, || entry.child.is_alive())? => {
+            EntryOutcome::Killed(entry.child)
+        }
         _ => EntryOutcome::Stale,
     })
-}
-
-/// Kills exactly this process and its group. False if it is gone. The pidfd keeps the pid from
-/// being reused between the check and the kill.
-fn kill_process(child: ProcessIdentity) -> io::Result<bool> {
-    let Some(pid) = i32::try_from(child.pid).ok().and_then(Pid::from_raw) else {
-        return Ok(false);
-    };
-    let handle = match pidfd_open(pid, PidfdFlags::empty()) {
-        Err(Errno::SRCH) => return Ok(false),
-        handle => handle?,
-    };
-    if !child.is_alive() {
-        return Ok(false);
-    }
-    // The group first, while the pid certainly still belongs to its leader.
-    let group = kill_process_group(pid, Signal::KILL);
-    Ok(pidfd_send_signal(&handle, Signal::KILL).is_ok() || group.is_ok())
 }
 
 #[cfg(test)]

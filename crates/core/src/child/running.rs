@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::identity::ProcessIdentity;
+use crate::platform;
 
 /// A running child, leader of its own process group. Dropping it kills the group.
 #[derive(Debug)]
@@ -40,26 +40,11 @@ impl ChildProcess {
 
     /// Waits until the child exits, at most for `deadline`. `None`: it is still running.
     pub fn wait(&mut self, deadline: Duration) -> io::Result<Option<ExitStatus>> {
-        if self.exit_status.is_none() && self.has_exited_within(deadline)? {
+        if self.exit_status.is_none() && platform::wait_for_exit(&mut self.inner, deadline)? {
             self.exit_status = Some(self.inner.wait()?);
             self.unregister();
         }
         Ok(self.exit_status)
-    }
-
-    fn has_exited_within(&mut self, deadline: Duration) -> io::Result<bool> {
-        let handle = pidfd_open(Pid::from_child(&self.inner), PidfdFlags::empty())?;
-        let until = Instant::now() + deadline;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).map_err(|_| io::ErrorKind::InvalidInput)?;
-            let mut fds = [PollFd::new(&handle, PollFlags::IN)];
-            match poll(&mut fds, Some(&left)) {
-                Ok(count) => return Ok(count > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
     }
 
     /// Waits for `grace` (its input should be closed by now), then kills it.

@@ -4,7 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::process::getppid;
+
+use crate::platform;
 
 /// Exit codes of the shim when it cannot execute the program, as in a shell.
 pub(super) const NOT_FOUND: u8 = 127;
@@ -20,7 +22,7 @@ pub fn shim(args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     // The order matters: a parent that dies after the request kills us; one that died before it has
     // left us with another parent.
-    let asked = set_parent_process_death_signal(Some(Signal::KILL));
+    let asked = platform::die_with_parent();
     let is_parent = getppid().is_some_and(|pid| pid.as_raw_pid() == parent);
     if asked.is_err() || !is_parent {
         return ExitCode::from(ORPHANED);

@@ -30,8 +30,8 @@ pub struct ChildSpawner {
 }
 
 impl ChildSpawner {
-    /// `executable` is this program, for its `child` command. `/proc/self/exe` survives an update
-    /// of the file.
+    /// `executable` is this program, for its `child` command. `platform::own_executable`
+    /// survives an update of the file where the system allows that.
     pub fn start(executable: PathBuf, register: ChildRegistry) -> io::Result<Self> {
         let (orders, inbox) = mpsc::channel::<(SpawnRequest, mpsc::Sender<io::Result<ChildProcess>>)>();
         let work = move || {

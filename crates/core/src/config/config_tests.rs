@@ -23,6 +23,28 @@ fn environment_wins_over_file_over_default() {
 }
 
 #[test]
+fn session_variable_does_not_configure_the_worker() {
+    let text = r#"{"provider": "local", "budget_tokens_per_day": 5}"#;
+    for (variable, value) in [
+        ("CLAUDE_MEM_PROVIDER", "openai"),
+        ("CLAUDE_MEM_BASE_URL", "http://127.0.0.1:1/v1"),
+        ("CLAUDE_MEM_API_KEY", "k"),
+        ("CLAUDE_MEM_MODEL", "m"),
+        ("CLAUDE_MEM_VOCABULARY", "words.json"),
+        ("CLAUDE_MEM_BUDGET_TOKENS_PER_DAY", "1000"),
+        ("CLAUDE_MEM_CLAUDE_PROGRAM", "bin/claude"),
+        ("CLAUDE_MEM_PROXY", "http://127.0.0.1:2"),
+        ("CLAUDE_MEM_PORT", "4000"),
+        ("CLAUDE_MEM_PROMPTS_DAYS_MAX", "1"),
+    ] {
+        let loaded = from_text(Some(text), |name| (name == variable).then(|| value.to_owned()));
+        assert_eq!(loaded.settings, file(text).settings, "{variable}");
+        let [warning] = &loaded.warnings[..] else { panic!("{variable}: {:?}", loaded.warnings) };
+        assert!(warning.to_string().starts_with(&format!("{variable}: has no effect")), "{warning}");
+    }
+}
+
+#[test]
 fn missing_file_means_defaults() {
     let loaded = from_text(None, |_| None);
     assert_eq!(loaded.settings, Settings::default());
@@ -46,16 +68,16 @@ fn unknown_key_is_a_warning_with_suggestion() {
 
 #[test]
 fn bad_value_falls_back_to_next_source() {
-    let loaded = from_text(Some(r#"{"port": 4000, "worker": "never"}"#), |name| {
-        (name == "CLAUDE_MEM_PORT").then(|| "high".to_owned())
+    let loaded = from_text(Some(r#"{"context_tokens": 900, "worker": "never"}"#), |name| {
+        (name == "CLAUDE_MEM_CONTEXT_TOKENS").then(|| "many".to_owned())
     });
-    assert_eq!(loaded.settings.port, 4000);
+    assert_eq!(loaded.settings.context_tokens, 900);
     assert_eq!(loaded.settings.worker, WorkerStart::Auto);
     assert_eq!(
         warnings(&loaded),
         [
             "settings.json: worker must be one of auto, manual",
-            "CLAUDE_MEM_PORT: port must be 0 to 65535 (a port)",
+            "CLAUDE_MEM_CONTEXT_TOKENS: context_tokens must be 100 to 2400 tokens",
         ]
     );
 }
@@ -63,9 +85,10 @@ fn bad_value_falls_back_to_next_source() {
 #[test]
 fn invalid_json_is_reported_and_environment_counts() {
     for text in ["{", "[]", "\"text\"", "{\"port\": }", "\u{0}"] {
-        let loaded = from_text(Some(text), |name| (name == "CLAUDE_MEM_PORT").then(|| "4000".to_owned()));
+        let loaded =
+            from_text(Some(text), |name| (name == "CLAUDE_MEM_CONTEXT_TOKENS").then(|| "700".to_owned()));
         assert!(loaded.file_unreadable, "{text:?}");
-        assert_eq!(loaded.settings.port, 4000, "{text:?}");
+        assert_eq!(loaded.settings.context_tokens, 700, "{text:?}");
         assert_eq!(loaded.warnings.len(), 1, "{text:?}");
     }
 }

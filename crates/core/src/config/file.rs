@@ -34,7 +34,7 @@ pub enum SettingsWriteError {
 }
 
 /// The text of the file; `None` if it does not exist.
-pub(super) fn read(data_dir: &Path) -> std::io::Result<Option<String>> {
+pub fn read(data_dir: &Path) -> std::io::Result<Option<String>> {
     read_path(&data_dir.join(FILE_NAME))
 }
 

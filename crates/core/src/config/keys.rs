@@ -23,11 +23,47 @@ impl SettingKey {
         matches!(self.kind, SettingKind::Secret(_))
     }
 
-    /// The environment variable that overrides the file.
+    /// The name of the setting as an environment variable.
     pub fn variable(&self) -> String {
         format!("CLAUDE_MEM_{}", self.name.to_ascii_uppercase())
     }
+
+    /// Whether a session may override the setting in its environment. All other settings configure the
+    /// one worker of all projects, which no single session may do.
+    pub fn is_per_session(&self) -> bool {
+        PER_SESSION.contains(&self.name)
+    }
+
+    /// Whether a running worker keeps the old value until it is restarted.
+    pub fn needs_restart(&self) -> bool {
+        NEEDS_RESTART.contains(&self.name)
+    }
 }
+
+/// Settings that only the hooks and commands of one session use.
+const PER_SESSION: &[&str] = &[
+    "skip_tools",
+    "ignore_projects",
+    "ignore_paths",
+    "context",
+    "context_tokens",
+    "context_summary",
+    "context_index",
+    "context_preferences",
+    "context_economics",
+    "recall_prompt",
+    "recall_prompt_tokens",
+    "recall_file",
+    "recall_file_tokens",
+    "recall_failure",
+    "recall_failure_tokens",
+    "show_message",
+    "worker",
+    "viewer_open",
+];
+
+/// Settings of threads, indexes and sockets that the worker creates once.
+const NEEDS_RESTART: &[&str] = &["parallel_sessions", "vectors", "port"];
 
 choice!(
     /// Which compressor turns events into memories.
@@ -108,9 +144,24 @@ settings! {
         /// The URL of the provider's API. Empty selects its public URL; for Ollama use
         /// `http://127.0.0.1:11434/v1`.
         base_url: String = "", SettingKind::Address;
-        /// The provider's API key. If empty, the provider's own environment variable is used:
-        /// ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY.
+        /// The provider's API key. Environment variables such as OPENAI_API_KEY are not used: the
+        /// worker serves all projects, and no single session configures it.
         api_key: SecretString = "", SettingKind::Secret("a key");
+        /// A file whose first line is the API key, if `api_key` is empty. A relative path starts at the
+        /// data directory.
+        api_key_file: String = "", SettingKind::Text("a file's path");
+        /// The URL of the proxy for calls to a provider on another machine. Proxy variables of the
+        /// environment are not used.
+        proxy: SecretString = "", SettingKind::Secret("a URL");
+        /// A PEM file with the certificates to trust for calls to a provider, instead of the built-in
+        /// ones.
+        root_certificates: String = "", SettingKind::Text("a file's path");
+        /// The program of the `claude` provider. Empty selects the one that install found, else the
+        /// one in a usual place; the PATH is not searched.
+        claude_program: String = "", SettingKind::Text("a file's path");
+        /// Further variables for the `claude` provider, such as `CLAUDE_CODE_USE_BEDROCK=1`. They are
+        /// shown in plain text.
+        claude_variables: Vec<String> = "", SettingKind::List("NAME=value");
         /// The language of memories, such as `en`, `de` or `ja`. Empty follows the
         /// conversation. The local provider quotes and does not translate.
         language: String = "", SettingKind::Text("a language");

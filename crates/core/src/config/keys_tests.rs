@@ -41,6 +41,13 @@ fn names_are_unique() {
 }
 
 #[test]
+fn listed_settings_exist() {
+    for name in PER_SESSION.iter().chain(NEEDS_RESTART) {
+        assert!(key(name).is_some(), "{name}");
+    }
+}
+
+#[test]
 fn help_texts_are_sentences() {
     for key in KEYS {
         assert!(key.help.ends_with('.'), "{}: {:?}", key.name, key.help);

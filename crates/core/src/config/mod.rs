@@ -4,7 +4,8 @@
 //! [`Settings`], the source of each value, and warnings to show.
 //!
 //! Invariant: loading always yields usable settings. An unreadable value is a warning, and the next
-//! source counts: the environment, then the file, then the default. An unknown key is a warning
+//! source counts: the environment, then the file, then the default. Only a setting that
+//! [`SettingKey::is_per_session`] can come from the environment. An unknown key is a warning
 //! with a suggestion and stays in the file. This module prints nothing and does not read the
 //! process environment, which the caller passes in.
 
@@ -13,14 +14,16 @@ mod keys;
 mod kind;
 mod older;
 mod reference;
+mod worker_variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-pub use file::{FILE_NAME, SettingsChange, SettingsFile, SettingsWriteError};
+pub use file::{FILE_NAME, SettingsChange, SettingsFile, SettingsWriteError, read as read_text};
 pub use keys::{KEYS, Provider, SettingKey, Settings, VARIABLES, WorkerStart, key};
 pub use kind::{RawSetting, SecretString, SettingKind, SettingValue};
 pub use reference::markdown as reference_markdown;
+pub use worker_variables::{WORKER_VARIABLES, worker_environment};
 
 /// Where a setting's value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -155,6 +158,16 @@ fn default_value(key: &SettingKey) -> SettingValue {
     key.kind.read(&raw).unwrap_or_else(|_| SettingValue::Text(String::new()))
 }
 
+/// The warning about a variable that would configure the worker of all projects.
+fn no_effect_in_environment(key: &SettingKey, variable: String) -> SettingsWarning {
+    let message = format!(
+        "has no effect: one session does not configure the worker of all projects; \
+         `claude-mem config set {}`",
+        key.name
+    );
+    SettingsWarning { place: variable, message, entry: None }
+}
+
 fn file_warning(message: String) -> SettingsWarning {
     SettingsWarning { place: FILE_NAME.to_owned(), message, entry: None }
 }
@@ -206,8 +219,12 @@ impl SettingLayers {
         for key in KEYS {
             let older = key.legacy_names.iter().map(|name| format!("CLAUDE_MEM_{name}"));
             for variable in older.chain([key.variable()]) {
-                if let Some(text) = env(&variable) {
-                    self.set(key.name, &RawSetting::Text(text), &variable, SettingSource::Environment);
+                match env(&variable) {
+                    Some(text) if key.is_per_session() => {
+                        self.set(key.name, &RawSetting::Text(text), &variable, SettingSource::Environment);
+                    }
+                    Some(_) => self.warnings.push(no_effect_in_environment(key, variable)),
+                    None => {}
                 }
             }
         }

@@ -1,18 +1,28 @@
 //! Identifies the project that a directory belongs to.
 //!
 //! [`identify`] returns a `ProjectHint` with all keys of the project, strongest first: its remote,
-//! its git directory (shared by worktrees) and its path. The store merges hints that share a key
-//! into one project.
+//! its git directory (shared by worktrees) and its path. The store finds the project by its local keys.
+//! A directory that joins a project by its remote alone must share its history: [`shares_history`].
+//! [`identify_with_commit`] adds the id of the checked-out commit, which the store keeps for that.
 //!
 //! Every hook call does this, so it reads a handful of small files and starts no process. It never
 //! fails: an unreadable file means one key less, and [`identify_with_error`] reports it.
 
 mod git;
+mod history;
 mod remote;
 
 use std::path::Path;
 
+pub use history::shares_history;
 pub use remote::normalise as normalise_remote;
+
+/// Prefixes of a project's keys.
+pub const REMOTE_KEY: &str = "remote:";
+pub const GIT_KEY: &str = "git:";
+pub const PATH_KEY: &str = "path:";
+/// Prefix of a commit id: evidence of the project's history, and no name of it.
+pub const COMMIT_KEY: &str = "commit:";
 
 use crate::event::ProjectHint;
 
@@ -32,15 +42,30 @@ pub fn identify_with_error(dir: &Path) -> (ProjectHint, Option<std::io::Error>) 
     (hint, unseen.0)
 }
 
+/// Like [`identify_with_error`], with the checked-out commit as the last key. It costs another small file,
+/// so hooks read it at the borders of a turn only.
+pub fn identify_with_commit(dir: &Path) -> (ProjectHint, Option<std::io::Error>) {
+    let mut unseen = git::FirstReadError::default();
+    let hint = match git::GitCheckout::containing(dir, &mut unseen) {
+        Some(checkout) => {
+            let mut hint = hint_from_checkout(&checkout, &mut unseen);
+            hint.keys.extend(checkout.head_commit().map(|id| format!("{COMMIT_KEY}{id}")));
+            hint
+        }
+        None => hint_from_path(dir),
+    };
+    (hint, unseen.0)
+}
+
 fn hint_from_checkout(checkout: &git::GitCheckout, unseen: &mut git::FirstReadError) -> ProjectHint {
     let root = canonical(&checkout.root);
     let common = canonical(&checkout.common_dir);
     let remote = checkout.remote_url(unseen).and_then(|url| normalise_remote(&url));
     let mut keys = Vec::with_capacity(3);
-    keys.extend(remote.as_ref().map(|remote| format!("remote:{remote}")));
-    keys.push(format!("git:{common}"));
+    keys.extend(remote.as_ref().map(|remote| format!("{REMOTE_KEY}{remote}")));
+    keys.push(format!("{GIT_KEY}{common}"));
     // Only the main checkout's path identifies the whole project; a worktree's path is its own.
-    keys.push(format!("path:{root}"));
+    keys.push(format!("{PATH_KEY}{root}"));
     // A worktree without a remote is named after the repository, not after its own folder.
     let home = common.strip_suffix("/.git").unwrap_or(&root);
     ProjectHint {
@@ -56,12 +81,12 @@ fn hint_from_path(dir: &Path) -> ProjectHint {
     if let Some((home, worktree)) = split_worktree_path(&root) {
         return ProjectHint {
             name: last_component(home),
-            keys: vec![format!("path:{home}"), format!("path:{worktree}")],
+            keys: vec![format!("{PATH_KEY}{home}"), format!("{PATH_KEY}{worktree}")],
             branch: None,
             root: worktree.to_owned(),
         };
     }
-    ProjectHint { name: last_component(&root), keys: vec![format!("path:{root}")], branch: None, root }
+    ProjectHint { name: last_component(&root), keys: vec![format!("{PATH_KEY}{root}")], branch: None, root }
 }
 
 /// Where worktrees are kept inside their repository. Of one that is gone only the path tells.

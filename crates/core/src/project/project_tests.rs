@@ -56,6 +56,7 @@ fn worktree_shares_project_but_not_branch() {
     fs::write(own.join("commondir"), "../..\n").unwrap();
     let tree = at.join("fix");
     fs::create_dir_all(&tree).unwrap();
+    fs::write(own.join("gitdir"), format!("{}/.git\n", tree.display())).unwrap();
     fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
 
     let (of_main, of_tree) = (identify(&main), identify(&tree));
@@ -72,7 +73,8 @@ fn submodule_is_its_own_project() {
     let modules = at.join(".git/modules/lib");
     fs::create_dir_all(&modules).unwrap();
     fs::write(modules.join("HEAD"), "0123456789abcdef\n").unwrap();
-    fs::write(modules.join("config"), "[remote \"origin\"]\n\turl = https://h/x/lib\n").unwrap();
+    let config = "[core]\n\tworktree = ../../../lib\n[remote \"origin\"]\n\turl = https://h/x/lib\n";
+    fs::write(modules.join("config"), config).unwrap();
     fs::create_dir_all(at.join("lib")).unwrap();
     fs::write(at.join("lib/.git"), "gitdir: ../.git/modules/lib\n").unwrap();
     let hint = identify(&at.join("lib"));
@@ -127,6 +129,86 @@ fn unreadable_repository_is_reported() {
     let (hint, unseen) = identify_with_error(temp.path());
     assert!(hint.keys.iter().all(|key| key.starts_with("path:")));
     assert!(unseen.is_some());
+}
+
+/// Directories whose `.git` leads into the repository at `victim` without its consent.
+fn hostile_directories(at: &Path, victim: &Path) -> Vec<PathBuf> {
+    let git = victim.join(".git");
+    let new = |name: &str| {
+        let dir = at.join(name);
+        fs::create_dir_all(&dir).unwrap();
+        dir
+    };
+    let absolute = new("absolute");
+    fs::write(absolute.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+    let relative = new("relative");
+    fs::write(relative.join(".git"), "gitdir: ../victim/.git\n").unwrap();
+    let link = new("link");
+    std::os::unix::fs::symlink(&git, link.join(".git")).unwrap();
+    let worktree = new("worktree");
+    fs::write(worktree.join(".git"), format!("gitdir: {}/worktrees/fix\n", git.display())).unwrap();
+    // A made-up git directory that points back, but to which the repository does not point.
+    let common = new("common");
+    repo(&common, "");
+    fs::write(common.join(".git/commondir"), git.to_str().unwrap()).unwrap();
+    fs::write(common.join(".git/gitdir"), common.join(".git").to_str().unwrap()).unwrap();
+    let aside = new("aside");
+    let made_up = new("made-up");
+    fs::write(made_up.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(made_up.join("commondir"), git.to_str().unwrap()).unwrap();
+    fs::write(made_up.join("gitdir"), aside.join(".git").to_str().unwrap()).unwrap();
+    fs::write(aside.join(".git"), format!("gitdir: {}\n", made_up.display())).unwrap();
+    vec![absolute, relative, link, worktree, common, aside]
+}
+
+#[test]
+fn pointer_into_a_repository_counts_only_if_it_points_back() {
+    let (_temp, at) = temp();
+    let victim = at.join("victim");
+    repo(&victim, "[remote \"origin\"]\n\turl = https://h/me/secret\n");
+    let own = victim.join(".git/worktrees/fix");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
+    fs::write(own.join("gitdir"), at.join("elsewhere/.git").to_str().unwrap()).unwrap();
+    for dir in hostile_directories(&at, &victim) {
+        let (hint, unseen) = identify_with_commit(&dir);
+        assert_eq!(hint.keys, [format!("path:{}", dir.display())]);
+        assert!(unseen.is_some(), "ignore rules must know that the project is uncertain: {}", dir.display());
+    }
+}
+
+#[test]
+fn commit_is_read_from_loose_and_packed_refs() {
+    let (_temp, at) = temp();
+    repo(&at, "");
+    let commit = |at: &Path| {
+        let keys = identify_with_commit(at).0.keys;
+        keys.iter().find_map(|key| key.strip_prefix(COMMIT_KEY).map(str::to_owned))
+    };
+    assert_eq!(commit(&at), None, "no commit yet");
+    let (one, two, three) = ("1".repeat(40), "2".repeat(40), "3".repeat(40));
+    let packed = format!("# pack-refs with: peeled\n{one} refs/heads/feature/login\n{two} refs/tags/v1\n");
+    fs::write(at.join(".git/packed-refs"), packed).unwrap();
+    assert_eq!(commit(&at), Some(one));
+    fs::create_dir_all(at.join(".git/refs/heads/feature")).unwrap();
+    fs::write(at.join(".git/refs/heads/feature/login"), format!("{two}\n")).unwrap();
+    assert_eq!(commit(&at), Some(two));
+    fs::write(at.join(".git/HEAD"), format!("{three}\n")).unwrap();
+    assert_eq!(commit(&at), Some(three));
+    assert!(identify(&at).keys.iter().all(|key| !key.starts_with(COMMIT_KEY)));
+}
+
+#[test]
+fn linked_refs_of_another_repository_are_not_followed() {
+    let (_temp, at) = temp();
+    let (victim, evil) = (at.join("victim"), at.join("evil"));
+    repo(&victim, "");
+    repo(&evil, "");
+    fs::create_dir_all(victim.join(".git/refs/heads/feature")).unwrap();
+    fs::write(victim.join(".git/refs/heads/feature/login"), "4".repeat(40)).unwrap();
+    std::os::unix::fs::symlink(victim.join(".git/refs"), evil.join(".git/refs")).unwrap();
+    assert!(identify_with_commit(&evil).0.keys.iter().all(|key| !key.starts_with(COMMIT_KEY)));
 }
 
 #[test]

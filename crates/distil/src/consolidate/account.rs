@@ -8,7 +8,7 @@ use claude_mem_core::source::TextSource;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::text::{clip, content_words, full_stop, overlap};
 
-use super::frames::{Frame, FrameKind};
+use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
 
 /// Lines of each list of an account.
@@ -21,7 +21,7 @@ const FILES_MAX: usize = 40;
 /// Writes the account of the episodes, which are in order. `None` if nothing happened.
 pub(super) fn write_account(
     episodes: &[&EpisodeClaims],
-    frames: &[Frame<'_>],
+    frames: &[ClaimFrame<'_>],
     open_items: &[NewOpenItem],
 ) -> Option<SessionAccount> {
     let claims: Vec<&Claim> = episodes.iter().flat_map(|episode| &episode.claims).collect();
@@ -33,10 +33,12 @@ pub(super) fn write_account(
         ..SessionAccount::default()
     };
     let work = frames.iter().filter(|frame| frame.kind == FrameKind::Work);
+    let tasks = claims.iter().filter(|claim| claim.kind == ClaimKind::Finished);
     account.done = lines(
-        work.filter_map(titles::work_title)
+        work.filter_map(titles::done_title)
             .map(|title| (1.0, title))
-            .chain(sentences(&claims, &[ClaimKind::Done])),
+            .chain(sentences(&claims, &[ClaimKind::Done]))
+            .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
     );
     account.learned = lines(sentences(
         &claims,
@@ -45,9 +47,10 @@ pub(super) fn write_account(
     let user = claims.iter().filter(|claim| {
         matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled)
     });
+    // What a plan meant to do is not what was decided in the end.
+    let said: Vec<&Claim> = claims.iter().copied().filter(|claim| claim.source != TextSource::Plan).collect();
     account.decided = lines(
-        user.map(|claim| (1.0, claim.headline().to_owned()))
-            .chain(sentences(&claims, &[ClaimKind::Decision])),
+        user.map(|claim| (1.0, claim.headline().to_owned())).chain(sentences(&said, &[ClaimKind::Decision])),
     );
     for file in episodes.iter().flat_map(|episode| &episode.edited) {
         if account.files_edited.len() < FILES_MAX && !account.files_edited.contains(file) {
@@ -73,7 +76,7 @@ fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
     {
         return clip(&plan.title, LINE_CHARS_MAX);
     }
-    let says = |request: &str| content_words(request).len() >= 3;
+    let says = |request: &str| content_words(request).len() >= 2;
     let request = episodes.iter().map(|episode| episode.request.as_str()).find(|request| says(request));
     request
         .or_else(|| {

@@ -11,10 +11,10 @@ use crate::decisions;
 use crate::draft;
 use crate::gates;
 use crate::kinds;
-use crate::speech::Statement;
+use crate::speech::MarkedSentence;
 use crate::text::{clip, content_words, full_stop, one_line, overlap};
 
-use super::frames::{Frame, FrameKind};
+use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
 
 /// Characters of a narrative that are filled with sentences.
@@ -33,7 +33,7 @@ const SAME_SENTENCE: f32 = 0.8;
 
 /// Makes one observation of each frame that has a title that stands alone.
 pub(super) fn compose_observations(
-    frames: &[Frame<'_>],
+    frames: &[ClaimFrame<'_>],
     vocabulary: &Vocabulary,
 ) -> Vec<ConsolidatedObservation> {
     let mut made: Vec<ConsolidatedObservation> = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn compose_observations(
     made
 }
 
-fn compose(frame: &Frame<'_>) -> Option<(NewObservation, Vec<String>)> {
+fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
     let observation = match frame.kind {
         FrameKind::Work => work(frame)?,
         FrameKind::Finding => finding(frame)?,
@@ -67,7 +67,7 @@ fn compose(frame: &Frame<'_>) -> Option<(NewObservation, Vec<String>)> {
     Some((observation, claims))
 }
 
-fn work(frame: &Frame<'_>) -> Option<NewObservation> {
+fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::work_title(frame)?;
     let lead = frame.leads.first();
     let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
@@ -96,7 +96,8 @@ fn work(frame: &Frame<'_>) -> Option<NewObservation> {
     for claim in &frame.details {
         let bonus = match claim.kind {
             ClaimKind::Cause => 0.25,
-            ClaimKind::DeadEnd | ClaimKind::Decision => 0.1,
+            ClaimKind::DeadEnd => 0.25,
+            ClaimKind::Decision => 0.1,
             _ => 0.0,
         };
         let planned = claim.source == claude_mem_core::source::TextSource::Plan;
@@ -127,7 +128,7 @@ fn body_sentences(body: &str) -> Vec<String> {
     commits::statements(body).into_iter().filter(|text| content_words(text).len() >= 4).collect()
 }
 
-fn finding(frame: &Frame<'_>) -> Option<NewObservation> {
+fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::finding_title(frame)?;
     let decided = frame.details.iter().filter(|claim| claim.kind == ClaimKind::Decision).count();
     let kind = if decided * 2 > frame.details.len() {
@@ -144,10 +145,20 @@ fn finding(frame: &Frame<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-fn decision(frame: &Frame<'_>) -> Option<NewObservation> {
+fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     if let Some(composed) = &lead.composed {
-        return Some((**composed).clone());
+        let mut made = (**composed).clone();
+        // Reasons that the user gave and the recap leaves out.
+        let earlier = frame.leads.iter().skip(1).filter(|earlier| earlier.source.is_user());
+        let told = content_words(&format!("{} {}", made.narrative, made.facts.join(" ")));
+        for earlier in earlier {
+            let sentences =
+                earlier.composed.as_ref().map_or_else(|| vec![earlier.text.clone()], |c| c.facts.clone());
+            let new = |text: &String| overlap(&content_words(text), &told) < SAME_SENTENCE;
+            made.facts.extend(sentences.into_iter().filter(new));
+        }
+        return Some(made);
     }
     let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
     let kind =
@@ -163,7 +174,7 @@ fn decision(frame: &Frame<'_>) -> Option<NewObservation> {
             made.title = labels.join("; ");
         }
     }
-    let statement = Statement::clause(&lead.text, Language::detect(&lead.text));
+    let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
     if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
         made.concepts = draft::concepts(&[PREFERENCE]);
     }
@@ -175,7 +186,7 @@ fn short_choice(lead: &Claim) -> String {
     lead.title.split(" — ").next().unwrap_or(&lead.title).to_owned()
 }
 
-fn memory_file(frame: &Frame<'_>) -> Option<NewObservation> {
+fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::best(frame, |claim| gates::stands_alone(&claim.text))?;
     let mut made = NewObservation::new(
         ObservationType::DISCOVERY,
@@ -188,7 +199,7 @@ fn memory_file(frame: &Frame<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-fn remedy(frame: &Frame<'_>) -> Option<NewObservation> {
+fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     let mut made =
         NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);

@@ -25,7 +25,7 @@ pub(super) enum FrameKind {
 
 /// Claims that become one observation.
 #[derive(Clone, Debug)]
-pub(super) struct Frame<'c> {
+pub(super) struct ClaimFrame<'c> {
     pub kind: FrameKind,
     /// Commits, pull requests, plans, answers: claims with a title of their own, the leading one first.
     pub leads: Vec<&'c Claim>,
@@ -41,6 +41,10 @@ pub(super) struct Frame<'c> {
 const FINDING_WORTH_MIN: f32 = 0.52;
 /// A sentence said before a commit belongs to it if it fits this well.
 const COMMIT_AFFINITY_MIN: f32 = 0.2;
+/// A settled claim of this worth is a recap.
+const RECAP_WORTH: f32 = 0.85;
+/// The share of an earlier decision's words that a recap must repeat.
+const RECAP_OVERLAP: f32 = 0.4;
 /// Work without a commit needs a sentence this likely to be worth remembering.
 const STRONG_WORTH_MIN: f32 = 0.45;
 /// Two findings that share this much are one.
@@ -48,7 +52,7 @@ const SAME_FINDING_OVERLAP: f32 = 0.32;
 /// Two changes whose titles share this much are one.
 const SAME_WORK_OVERLAP: f32 = 0.5;
 
-impl<'c> Frame<'c> {
+impl<'c> ClaimFrame<'c> {
     fn new(kind: FrameKind, episode: &'c EpisodeClaims, at: Millis) -> Self {
         Self {
             kind,
@@ -117,7 +121,7 @@ fn names_file(text: &str, path: &str) -> bool {
 }
 
 /// Groups the claims of the episodes, which are in order.
-pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<Frame<'c>> {
+pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<ClaimFrame<'c>> {
     let mut builder = FrameBuilder::default();
     for episode in episodes {
         builder.add(episode);
@@ -127,15 +131,15 @@ pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<Frame<'c>>
 
 #[derive(Default)]
 struct FrameBuilder<'c> {
-    frames: Vec<Frame<'c>>,
+    frames: Vec<ClaimFrame<'c>>,
     /// Work of earlier turns that is not committed yet, one frame per turn.
-    uncommitted: Vec<Frame<'c>>,
+    uncommitted: Vec<ClaimFrame<'c>>,
 }
 
 impl<'c> FrameBuilder<'c> {
     fn add(&mut self, episode: &'c EpisodeClaims) {
-        let mut work = Frame::new(FrameKind::Work, episode, episode.at);
-        let mut finding = Frame::new(FrameKind::Finding, episode, episode.at);
+        let mut work = ClaimFrame::new(FrameKind::Work, episode, episode.at);
+        let mut finding = ClaimFrame::new(FrameKind::Finding, episode, episode.at);
         let commits = episode.claims.iter().filter(|claim| claim.kind == ClaimKind::Commit).count();
         let works = !episode.edited.is_empty() || commits > 0;
         work.files.clone_from(&episode.edited);
@@ -183,8 +187,8 @@ impl<'c> FrameBuilder<'c> {
     }
 
     /// A commit belongs to the turn whose words it repeats; turns that say little go with it.
-    fn commit(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim, work: &mut Frame<'c>) {
-        let mut frame = Frame::new(FrameKind::Work, episode, claim.at);
+    fn commit(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim, work: &mut ClaimFrame<'c>) {
+        let mut frame = ClaimFrame::new(FrameKind::Work, episode, claim.at);
         frame.leads.push(claim);
         std::mem::swap(&mut frame.files, &mut work.files);
         frame.leads.append(&mut work.leads);
@@ -195,7 +199,7 @@ impl<'c> FrameBuilder<'c> {
         work.details = loose;
         let words = content_words(&format!("{} {}", claim.title, claim.text));
         let mut earlier = std::mem::take(&mut self.uncommitted);
-        let fits = |known: &Frame<'_>| known.fit_to_commit(claim, &words);
+        let fits = |known: &ClaimFrame<'_>| known.fit_to_commit(claim, &words);
         let best = (0..earlier.len()).max_by(|a, b| fits(&earlier[*a]).total_cmp(&fits(&earlier[*b])));
         if let Some(best) = best.filter(|best| fits(&earlier[*best]) >= COMMIT_AFFINITY_MIN) {
             frame.absorb(earlier.remove(best));
@@ -213,7 +217,7 @@ impl<'c> FrameBuilder<'c> {
     /// A pull request speaks of the commits before it.
     fn pull_request(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
         let words = content_words(&format!("{} {}", claim.title, claim.text));
-        let about = |frame: &Frame<'_>| {
+        let about = |frame: &ClaimFrame<'_>| {
             let title: BTreeSet<String> =
                 frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect();
             frame.kind == FrameKind::Work && frame.is_committed() && overlap(&title, &words) >= 0.4
@@ -221,7 +225,7 @@ impl<'c> FrameBuilder<'c> {
         match self.frames.iter().rposition(about) {
             Some(index) => self.frames[index].leads.push(claim),
             None => {
-                let mut frame = Frame::new(FrameKind::Work, episode, claim.at);
+                let mut frame = ClaimFrame::new(FrameKind::Work, episode, claim.at);
                 frame.leads.push(claim);
                 self.frames.push(frame);
             }
@@ -230,7 +234,7 @@ impl<'c> FrameBuilder<'c> {
 
     /// A sentence about the work of this turn: it belongs to the commit that it fits, else to the work that
     /// is not committed yet, else to the turn's only commit.
-    fn work_detail(&mut self, first: usize, claim: &'c Claim, work: &mut Frame<'c>) {
+    fn work_detail(&mut self, first: usize, claim: &'c Claim, work: &mut ClaimFrame<'c>) {
         let commits: Vec<usize> =
             (first..self.frames.len()).filter(|index| self.frames[*index].is_committed()).collect();
         if commits.is_empty() || claim.source == TextSource::Message {
@@ -250,6 +254,10 @@ impl<'c> FrameBuilder<'c> {
     }
 
     fn decision(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        if claim.kind == ClaimKind::Settled && claim.worth >= RECAP_WORTH {
+            self.recap(episode, claim);
+            return;
+        }
         // Answers of one question tool call, or of calls in a row, are one decision.
         if claim.source == TextSource::Answer
             && let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind == FrameKind::Decision)
@@ -263,6 +271,32 @@ impl<'c> FrameBuilder<'c> {
         self.push_single(FrameKind::Decision, episode, claim);
     }
 
+    /// A recap says again what earlier turns settled: they become one decision.
+    fn recap(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
+        let mut frame = ClaimFrame::new(FrameKind::Decision, episode, claim.at);
+        frame.leads.push(claim);
+        let words = content_words(&format!("{} {}", claim.title, claim.text));
+        let same = |known: &ClaimFrame<'_>| {
+            let lead = known.leads.first();
+            let talk = matches!(known.kind, FrameKind::Decision | FrameKind::Finding);
+            let answered = lead.is_some_and(|lead| lead.source == TextSource::Answer);
+            let own: BTreeSet<String> = known
+                .leads
+                .iter()
+                .chain(&known.details)
+                .flat_map(|claim| content_words(&claim.text))
+                .collect();
+            talk && !answered && overlap(&own, &words) >= RECAP_OVERLAP
+        };
+        let (settled, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.frames).into_iter().partition(same);
+        self.frames = others;
+        for known in settled {
+            frame.absorb(known);
+        }
+        self.frames.push(frame);
+    }
+
     fn memory_line(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim) {
         if let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind == FrameKind::MemoryFile)
             && last.turn == episode.turn
@@ -270,18 +304,18 @@ impl<'c> FrameBuilder<'c> {
             last.details.push(claim);
             return;
         }
-        let mut frame = Frame::new(FrameKind::MemoryFile, episode, claim.at);
+        let mut frame = ClaimFrame::new(FrameKind::MemoryFile, episode, claim.at);
         frame.details.push(claim);
         self.frames.push(frame);
     }
 
     fn push_single(&mut self, kind: FrameKind, episode: &'c EpisodeClaims, claim: &'c Claim) {
-        let mut frame = Frame::new(kind, episode, claim.at);
+        let mut frame = ClaimFrame::new(kind, episode, claim.at);
         frame.leads.push(claim);
         self.frames.push(frame);
     }
 
-    fn finding(&mut self, finding: Frame<'c>) {
+    fn finding(&mut self, finding: ClaimFrame<'c>) {
         let best = finding.details.iter().map(|claim| claim.worth).fold(0.0, f32::max);
         if best < FINDING_WORTH_MIN {
             // What is too little for a row of its own may belong to work in progress or to the account.
@@ -298,9 +332,10 @@ impl<'c> FrameBuilder<'c> {
     }
 
     /// Ends the session: work that was never committed is told by its reports.
-    fn finish(mut self) -> Vec<Frame<'c>> {
+    fn finish(mut self) -> Vec<ClaimFrame<'c>> {
         for frame in self.uncommitted {
-            let same = |known: &&mut Frame<'_>| known.kind == FrameKind::Work && is_same_work(known, &frame);
+            let same =
+                |known: &&mut ClaimFrame<'_>| known.kind == FrameKind::Work && is_same_work(known, &frame);
             if frame.is_strong() {
                 self.frames.push(frame);
             } else if let Some(known) = self.frames.iter_mut().rev().find(same) {
@@ -312,10 +347,10 @@ impl<'c> FrameBuilder<'c> {
 }
 
 /// Commits about the same change become one frame, led by the one that says most.
-fn merge_work(frames: Vec<Frame<'_>>) -> Vec<Frame<'_>> {
-    let mut merged: Vec<Frame<'_>> = Vec::new();
+fn merge_work(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
+    let mut merged: Vec<ClaimFrame<'_>> = Vec::new();
     for frame in frames {
-        let same = |known: &Frame<'_>| {
+        let same = |known: &ClaimFrame<'_>| {
             known.kind == FrameKind::Work && frame.kind == FrameKind::Work && is_same_work(known, &frame)
         };
         match merged.iter_mut().rev().find(|known| same(known)) {
@@ -339,8 +374,8 @@ fn lead_rank(lead: &Claim) -> (u8, std::cmp::Reverse<usize>) {
     (kind, std::cmp::Reverse(lead.text.len().min(600) / 100))
 }
 
-fn is_same_work(a: &Frame<'_>, b: &Frame<'_>) -> bool {
-    let words = |frame: &Frame<'_>| -> BTreeSet<String> {
+fn is_same_work(a: &ClaimFrame<'_>, b: &ClaimFrame<'_>) -> bool {
+    let words = |frame: &ClaimFrame<'_>| -> BTreeSet<String> {
         frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect()
     };
     let (one, other) = (words(a), words(b));

@@ -8,13 +8,13 @@ use crate::gates;
 use crate::text::{capitalised, content_words};
 use crate::titles::{headline, shorten};
 
-use super::frames::Frame;
+use super::frames::ClaimFrame;
 
 /// Maximum characters of a title.
 const TITLE_CHARS_MAX: usize = 120;
 
 /// The title of a change.
-pub(super) fn work_title(frame: &Frame<'_>) -> Option<String> {
+pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let lead = frame.leads.iter().find(|lead| !lead.title.is_empty());
     if let Some(lead) = lead {
         return Some(capitalised(&shorten(&lead.title, TITLE_CHARS_MAX)));
@@ -31,15 +31,24 @@ pub(super) fn work_title(frame: &Frame<'_>) -> Option<String> {
     })
 }
 
+/// What a change did, for the account: its title, unless that is a cause.
+pub(super) fn done_title(frame: &ClaimFrame<'_>) -> Option<String> {
+    if frame.leads.iter().any(|lead| !lead.title.is_empty()) {
+        return work_title(frame);
+    }
+    let done = best(frame, |claim| claim.kind == ClaimKind::Done && is_title(claim));
+    request_title(frame.request).or_else(|| done.map(|claim| sentence_title(&claim.text)))
+}
+
 /// The title of a finding: its best sentence that stands alone, a cause first.
-pub(super) fn finding_title(frame: &Frame<'_>) -> Option<String> {
+pub(super) fn finding_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let cause = best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim) && claim.worth >= 0.6);
     let other = || best(frame, is_title);
     cause.or_else(other).map(|claim| sentence_title(&claim.text))
 }
 
 /// The claim of the highest worth that fits; the first of equals.
-pub(super) fn best<'c>(frame: &Frame<'c>, fits: impl Fn(&Claim) -> bool) -> Option<&'c Claim> {
+pub(super) fn best<'c>(frame: &ClaimFrame<'c>, fits: impl Fn(&Claim) -> bool) -> Option<&'c Claim> {
     let fitting = frame.details.iter().copied().filter(|claim| fits(claim));
     fitting.fold(None, |best: Option<&'c Claim>, next| match best {
         Some(best) if best.worth >= next.worth => Some(best),
@@ -48,6 +57,9 @@ pub(super) fn best<'c>(frame: &Frame<'c>, fits: impl Fn(&Claim) -> bool) -> Opti
 }
 
 fn is_title(claim: &Claim) -> bool {
+    if matches!(claim.kind, ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
+        return false;
+    }
     let title = sentence_title(&claim.text);
     let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
     gates::stands_alone(&claim.text)
@@ -68,39 +80,14 @@ fn is_labelled(title: &str) -> bool {
 }
 
 /// Labels in front of a cause.
+#[rustfmt::skip]
 const LABELS: &[&str] = &[
-    "root cause: ",
-    "the root cause: ",
-    "root cause — ",
-    "cause: ",
-    "fix: ",
-    "fixed: ",
-    "problem: ",
-    "issue: ",
-    "the issue: ",
-    "the problem: ",
-    "the fix: ",
-    "note: ",
-    "important: ",
-    "result: ",
-    "solution: ",
-    "finding: ",
-    "key insight: ",
-    "key finding: ",
-    "bottom line: ",
-    "short answer: ",
-    "tl;dr: ",
-    "summary: ",
-    "done: ",
-    "the root cause is ",
-    "the root cause was ",
-    "turns out ",
-    "it turns out ",
-    "the real issue is ",
-    "the actual issue is ",
-    "the issue is that ",
-    "the problem is that ",
-    "the issue was that ",
+    "root cause found: ", "cause found: ", "found the cause: ", "found it: ", "ursache: ", "causa: ", "cause : ",
+    "root cause: ", "the root cause: ", "root cause — ", "cause: ", "fix: ", "fixed: ", "problem: ", "issue: ",
+    "the issue: ", "the problem: ", "the fix: ", "note: ", "important: ", "result: ", "solution: ", "finding: ",
+    "key insight: ", "key finding: ", "bottom line: ", "short answer: ", "tl;dr: ", "summary: ", "done: ",
+    "the root cause is ", "the root cause was ", "turns out ", "it turns out ", "the real issue is ",
+    "the actual issue is ", "the issue is that ", "the problem is that ", "the issue was that ",
 ];
 
 /// A sentence as a title: the label off, cut at a clause.

@@ -1,9 +1,9 @@
 //! German.
 
-use super::{Cue, Table};
+use super::table::{CueKind, CueTable};
 
 #[rustfmt::skip]
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: CueTable = CueTable {
     spaced: true,
     telltales: &[
         "der", "die", "das", "und", "nicht", "ist", "ein", "eine", "wir", "ich", "mit", "für",
@@ -11,147 +11,147 @@ pub(super) const TABLE: Table = Table {
         "auch", "aber", "wenn", "weil", "sie", "im", "nein", "noch", "mach",
     ],
     phrases: &[
-        (Cue::Rule, &[
+        (CueKind::Rule, &[
             "muss", "müssen", "darf nicht", "dürfen nicht", "nie", "niemals", "immer", "höchstens",
             "mindestens", "auf keinen fall", "in jedem fall", "zwingend", "verpflichtend",
             "verboten", "vorgeschrieben", "ausnahmslos", "unter keinen umständen", "sondern",
             "ab jetzt", "ab sofort",
         ]),
-        (Cue::Limit, &[
+        (CueKind::Limit, &[
             "nur", "ausschließlich", "genau", "außer", "es sei denn", "ausnahme", "egal",
             "unabhängig davon", "punkt", "bewusst", "absichtlich", "mit absicht", "grundsätzlich",
             "maximal", "darf", "regel", "vorgabe", "kein", "keine", "keinen",
         ]),
-        (Cue::Should, &[
+        (CueKind::Should, &[
             "soll", "sollen", "sollte", "sollten", "braucht", "brauchen", "gilt", "gelten",
             "bleibt", "bleiben", "zählt", "nicht", "stattdessen", "standardmäßig", "vorgesehen",
             "gewinnt",
         ]),
-        (Cue::Choice, &[
+        (CueKind::Choice, &[
             "statt", "anstatt", "anstelle", "lieber", "nimm", "nehmen", "nehmt", "verwende",
             "verwenden", "nutze", "nutzen", "benutze", "benutzen", "behalte", "behalten",
             "entschieden", "entscheidung", "bevorzug*", "wechseln", "festgelegt", "einigen",
             "geeinigt", "verzichten", "weglassen", "setzen auf",
         ]),
-        (Cue::Reason, &[
+        (CueKind::Reason, &[
             "weil", "da sonst", "denn", "damit", "deshalb", "deswegen", "daher", "grund", "sonst",
             "um zu", "wegen", "aufgrund", "vorfall", "ausfall", "andernfalls", "datenschutz",
         ]),
-        (Cue::Measure, &[
+        (CueKind::Measure, &[
             "gemessen", "messung*", "benchmark*", "lasttest*", "in produktion", "im schnitt",
             "p99", "p95",
         ]),
-        (Cue::Amend, &[
+        (CueKind::Amend, &[
             "ab jetzt", "ab sofort", "ersetzt", "korrektur", "änderung", "neue regel", "hinfällig",
             "überholt", "revidiert", "stattdessen gilt", "doch nicht",
         ]),
-        (Cue::Plan, &[
+        (CueKind::Plan, &[
             "ich werde", "ich schaue", "ich sehe mir", "ich beginne", "lass mich", "ich prüfe",
         ]),
-        (Cue::Propose, &[
+        (CueKind::Propose, &[
             "ich würde", "ich schlage", "mein vorschlag", "vorschlag", "wir könnten",
             "eine möglichkeit",
         ]),
-        (Cue::Hedge, &[
+        (CueKind::Hedge, &[
             "vielleicht", "eventuell", "möglicherweise", "wahrscheinlich", "vermutlich",
             "ich glaube", "ich denke",
         ]),
-        (Cue::Filler, &[
+        (CueKind::Filler, &[
             "danke", "entschuldig*", "gerne", "super", "prima", "hallo", "guten morgen",
             "tut mir leid",
         ]),
-        (Cue::Cause, &[
+        (CueKind::Cause, &[
             "ursache", "lag daran", "liegt daran", "grund", "weil", "stellte sich heraus",
             "stellt sich heraus", "das problem war", "das problem ist", "der fehler war",
             "der fehler ist", "gefunden", "verursacht", "das erklärt", "kommt daher", "das heißt",
             "bedeutet",
         ]),
-        (Cue::Done, &[
+        (CueKind::Done, &[
             "behoben", "hinzugefügt", "geändert", "entfernt", "umbenannt", "ersetzt",
             "implementiert", "angepasst", "erstellt", "verschoben", "ausgelagert", "eingeführt",
             "aktualisiert", "umgestellt", "ergänzt", "korrigiert", "gelöscht", "jetzt", "nun",
             "eingebaut", "umgesetzt", "gesenkt", "erhöht",
         ]),
-        (Cue::Next, &[
+        (CueKind::Next, &[
             "nächste schritte", "nächster schritt", "als nächstes", "noch zu tun", "fehlt noch",
             "soll ich", "todo", "steht noch aus", "ausstehend", "möchtest du", "offene frage*",
             "noch offen",
         ]),
-        (Cue::Caveat, &[
+        (CueKind::Caveat, &[
             "achtung", "hinweis", "vorsicht", "beachte", "einschränkung", "nicht getestet",
             "konnte nicht", "konnten nicht", "bekanntes problem", "risiko", "allerdings",
             "wackelig", "flaky",
         ]),
-        (Cue::Tried, &[
+        (CueKind::Tried, &[
             "versucht", "probiert", "ausprobiert", "versuch", "zuerst", "anfangs",
         ]),
-        (Cue::Fruitless, &[
+        (CueKind::Fruitless, &[
             "hat nicht funktioniert", "funktionierte nicht", "hat nichts gebracht", "ohne erfolg",
             "half nicht", "hilft nicht", "sackgasse", "verworfen", "zurückgenommen", "ging nicht",
             "scheiterte", "wirkungslos", "brachte nichts",
         ]),
-        (Cue::General, &[
+        (CueKind::General, &[
             "immer", "nie", "niemals", "ab jetzt", "ab sofort", "künftig", "in zukunft",
             "grundsätzlich", "generell", "jedes mal", "jedesmal", "standardmäßig", "ich mag",
             "ich will", "ich bevorzuge", "hör auf", "bitte kein", "bitte keine", "bitte nie",
             "bitte immer",
         ]),
-        (Cue::Working, &[
+        (CueKind::Working, &[
             "commit*", "formatier*", "format", "linter", "test", "tests", "branch*", "push*",
             "pushe*", "kommentar*", "tabs", "leerzeichen", "einrück*", "antworte*", "antwort*",
             "erklär*", "frag*", "deutsch", "englisch", "stil", "emoji*", "pull request*", "pr",
             "rebase*", "doku*", "pnpm", "npm", "yarn", "cargo", "commit-nachricht*",
             "zusammenfass*", "kurz", "ausführlich", "main",
         ]),
-        (Cue::Personal, &[
+        (CueKind::Personal, &[
             "ich mag", "ich will", "ich möchte", "ich bevorzuge", "bitte", "du", "dein", "mir",
             "mich",
         ]),
-        (Cue::Verified, &[
+        (CueKind::Verified, &[
             "alle tests", "tests laufen", "tests sind grün", "bestanden", "läuft durch",
             "erfolgreich", "ist grün",
         ]),
-        (Cue::Problem, &[
+        (CueKind::Problem, &[
             "kaputt", "fehler", "schlägt fehl", "falsch", "bug", "absturz", "stürzt", "fehlt",
             "hängt", "beschwer*", "ticket*", "langsam", "funktioniert nicht", "momentan",
             "derzeit", "doppelt",
         ]),
-        (Cue::Topic, &[
+        (CueKind::Topic, &[
             "außerdem", "nebenbei", "anderes thema", "übrigens", "noch etwas", "noch was",
             "unabhängig davon", "ach ja", "zweitens",
         ]),
-        (Cue::Disagree, &[
+        (CueKind::Disagree, &[
             "nein", "nee", "nicht", "niemals", "nie", "vorsicht", "moment", "halt", "stopp",
             "falsch", "auf keinen fall", "stattdessen", "doch", "das stimmt nicht",
             "das ist falsch", "aber", "lieber", "korrektur", "kein", "keine", "eigentlich",
         ]),
-        (Cue::Agree, &[
+        (CueKind::Agree, &[
             "ja", "genau", "richtig", "stimmt", "passt", "ok", "okay", "gut", "super", "perfekt",
             "klar", "einverstanden", "mach das", "mach weiter", "weiter", "danke",
             "so machen wir es", "so machen wir's", "in ordnung", "prima", "alles klar", "gerne",
         ]),
-        (Cue::Ack, &[
+        (CueKind::Ack, &[
             "verstanden", "alles klar", "notiert", "klar", "gut", "okay", "ok", "ja", "genau",
             "in ordnung", "du hast recht", "stimmt", "also", "erledigt", "fertig", "danke",
             "natürlich",
         ]),
-        (Cue::Recap, &[
+        (CueKind::Recap, &[
             "zusammenfassung", "zusammengefasst", "zusammenfassend", "kurz gesagt", "festgelegt",
             "es gilt", "damit gilt", "also gilt", "die regel", "die regel lautet", "entscheidung",
             "beschlossen", "vereinbart", "das heißt", "geänderte regel", "neue regel",
             "unterm strich",
         ]),
-        (Cue::Request, &[
+        (CueKind::Request, &[
             "kannst du", "könntest du", "bitte", "schau", "sieh", "prüf*", "mach", "füge",
             "erstelle", "schreib*", "ändere", "behebe", "zeig*", "erklär*", "such*", "finde",
             "warum", "wie", "was", "wo", "wann", "welche", "gibt es", "baue", "implementier*",
             "teste", "lösche", "benenne",
         ]),
-        (Cue::Connective, &[
+        (CueKind::Connective, &[
             "und", "aber", "also", "dann", "außerdem", "jedoch", "denn", "oder", "nun",
             "allerdings", "zudem",
         ]),
-        (Cue::Pronoun, &[
+        (CueKind::Pronoun, &[
             "es", "das", "dies", "sie", "er", "diese", "dieser", "dieses",
         ]),
     ],

@@ -1,16 +1,16 @@
 //! English.
 
-use super::{Cue, Table};
+use super::table::{CueKind, CueTable};
 
 #[rustfmt::skip]
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: CueTable = CueTable {
     spaced: true,
     telltales: &[
         "the", "and", "is", "are", "was", "not", "with", "that", "this", "for", "of", "to", "it",
         "we", "you", "be", "have", "from", "when", "should", "but", "an", "so", "do", "don",
     ],
     phrases: &[
-        (Cue::Rule, &[
+        (CueKind::Rule, &[
             "must", "never", "always", "do not", "don't", "at most", "at least", "non-negotiable",
             "nonnegotiable", "mandat*", "has to", "have to", "not allowed", "off the table",
             "forbidden", "prohibited", "no exceptions", "under no circumstances", "may not",
@@ -18,14 +18,14 @@ pub(super) const TABLE: Table = Table {
             "is a must", "not ok", "not okay", "not acceptable", "ban", "banned", "disallow*",
             "we require", "from now on", "has got to", "we never", "we always", "not negotiable",
         ]),
-        (Cue::Limit, &[
+        (CueKind::Limit, &[
             "only", "exactly", "required", "regardless", "no matter", "unless", "the exception",
             "single exception", "nothing else", "nowhere else", "invariant*", "guarantee*",
             "deliberate*", "on purpose", "intentional*", "not just", "by design", "strictly",
             "up to", "ever", "neither", "in every case", "full stop", "period", "source of truth",
             "no more than", "no fewer than", "rule of thumb", "whitelist*",
         ]),
-        (Cue::Should, &[
+        (CueKind::Should, &[
             "should", "ought to", "need to", "needs to", "wants", "we want", "i want", "expected",
             "supposed to", "can't", "cannot", "can not", "stays", "stay", "wins", "counts as",
             "count as", "treat", "treats", "is fine", "isn't", "is not", "does not", "doesn't",
@@ -34,14 +34,14 @@ pub(super) const TABLE: Table = Table {
             "cap", "capped", "budget", "fixed at", "set to", "ensure", "make sure", "the rule",
             "policy", "convention", "contract", "no longer",
         ]),
-        (Cue::Choice, &[
+        (CueKind::Choice, &[
             "use", "instead of", "rather than", "prefer*", "keep", "keeps", "go with", "went with",
             "going with", "stick with", "stick to", "switch to", "switched to", "settled on",
             "decid*", "agreed", "chose", "chosen", "choose", "opt for", "opted for", "drop",
             "avoid", "pin", "pinned", "we use", "let's", "in favor of", "in favour of", "ditch",
             "reject", "rejected", "trade-off", "tradeoff", "over the", "replace", "skip",
         ]),
-        (Cue::Reason, &[
+        (CueKind::Reason, &[
             "because", "since", "so that", "that's why", "that is why", "which is why",
             "the reason", "due to", "otherwise", "came out of", "is how", "is what", "to avoid",
             "in order to", "caused", "broke", "incident", "outage", "pentest", "compliance",
@@ -49,23 +49,23 @@ pub(super) const TABLE: Table = Table {
             "so we can", "or else", "to keep", "given that", "for the sake of", "burned us",
             "bit us", "reason is", "cost us", "so we", "fined",
         ]),
-        (Cue::Measure, &[
+        (CueKind::Measure, &[
             "measured", "we measured", "measurement*", "benchmark*", "profiled", "load test*",
             "in production", "p50", "p95", "p99", "percentile", "on average", "tested with",
             "empirically",
         ]),
-        (Cue::Amend, &[
+        (CueKind::Amend, &[
             "amend*", "supersed*", "replaces", "replaced by", "revised", "revise",
             "changed our mind", "change of plan", "from now on", "new rule", "instead of the old",
             "scratch that", "forget what i said", "correction", "overrule*", "we now", "rescind*",
             "update to the rule", "update to the policy", "changed the rule",
         ]),
-        (Cue::Plan, &[
+        (CueKind::Plan, &[
             "i'll", "i will", "let me", "i'm going to", "i am going to", "we'll", "i can now",
             "i need to", "i'll start", "my goal is", "i'll now", "now i", "first i", "next i",
             "i'm now", "looking at it", "let's look", "let's re-examine", "i'll begin",
         ]),
-        (Cue::Propose, &[
+        (CueKind::Propose, &[
             "i'd", "i would", "i propose", "i suggest", "i recommend", "my plan", "my proposal",
             "my default", "the natural fix", "cleanest fix", "the fix would be", "minimal fix",
             "we could", "one option", "option a", "an alternative", "my suggestion", "i'd go with",
@@ -74,18 +74,18 @@ pub(super) const TABLE: Table = Table {
             "i'll key", "i'll truncate", "i'll pin", "i'll map", "i'll keep", "i'll add",
             "first fix",
         ]),
-        (Cue::Hedge, &[
+        (CueKind::Hedge, &[
             "maybe", "perhaps", "might", "possibly", "probably", "i think", "i guess", "typically",
             "likely", "seems", "seem", "in principle", "could be", "not sure", "unsure",
             "apparently", "wonder", "if i",
         ]),
-        (Cue::Filler, &[
+        (CueKind::Filler, &[
             "sorry", "apolog*", "thank you", "thanks", "great question", "excellent", "happy to",
             "glad", "good catch", "good point", "you are absolutely right", "you're right",
             "you're absolutely right", "let me know", "feel free", "hope this helps", "perfect",
             "this is excellent", "thank", "please let me know", "hello", "hey", "hi there",
         ]),
-        (Cue::Cause, &[
+        (CueKind::Cause, &[
             "root cause", "the cause", "turns out", "turned out", "the culprit", "caused by",
             "the problem is", "the problem was", "the issue is", "the issue was", "the bug is",
             "the bug was", "the reason", "this explains", "that explains", "which explains",
@@ -95,7 +95,7 @@ pub(super) const TABLE: Table = Table {
             "is handled in", "is defined in", "happens when", "only happens", "which means",
             "this means", "that means", "due to", "underneath", "under the hood",
         ]),
-        (Cue::Done, &[
+        (CueKind::Done, &[
             "fixed", "added", "implemented", "changed", "updated", "removed", "renamed",
             "refactored", "moved", "created", "replaced", "extracted", "switched", "migrated",
             "wrote", "introduced", "deleted", "split", "simplified", "rewrote", "converted",
@@ -105,7 +105,7 @@ pub(super) const TABLE: Table = Table {
             "set up", "installed", "generated", "tightened", "lowered", "raised", "dropped",
             "adds", "removes", "renames", "lives in",
         ]),
-        (Cue::Next, &[
+        (CueKind::Next, &[
             "next step*", "next:", "todo", "still to do", "still needs", "follow-up*", "follow up",
             "you may want", "you might want", "i'd recommend", "i recommend", "not yet",
             "left to do", "left undone", "want me to", "would you like", "shall i", "should i",
@@ -113,19 +113,19 @@ pub(super) const TABLE: Table = Table {
             "whats left", "next up", "out of scope", "future work", "still to be done",
             "remaining work", "still pending", "remains to",
         ]),
-        (Cue::Caveat, &[
+        (CueKind::Caveat, &[
             "note that", "caveat", "be aware", "did not", "didn't", "couldn't", "could not",
             "unable", "limitation", "not tested", "untested", "haven't", "have not", "watch out",
             "careful", "beware", "known issue", "flaky", "warning", "heads up", "heads-up",
             "one thing to", "side effect", "breaking", "risk", "unverified", "gotcha", "pitfall",
             "trap", "important:", "keep in mind", "does not cover", "doesn't cover", "workaround",
         ]),
-        (Cue::Tried, &[
+        (CueKind::Tried, &[
             "tried", "trying", "attempt", "attempted", "attempts", "experimented", "we shipped",
             "first approach", "initially", "at first", "my first", "the earlier approach",
             "first tried",
         ]),
-        (Cue::Fruitless, &[
+        (CueKind::Fruitless, &[
             "didn't work", "did not work", "doesn't work", "does not work", "didn't help",
             "did not help", "no effect", "made no difference", "made it worse", "still failed",
             "without success", "in vain", "dead end", "dead-end", "ruled out", "gave up on",
@@ -133,7 +133,7 @@ pub(super) const TABLE: Table = Table {
             "is a non-starter", "doesn't help", "does not help", "won't work", "will not work",
             "but it broke", "no luck", "rejected", "previous attempts",
         ]),
-        (Cue::General, &[
+        (CueKind::General, &[
             "always", "never", "from now on", "in future", "in the future", "going forward",
             "whenever", "every time", "each time", "by default", "in general", "generally",
             "as a rule", "i prefer", "i like", "i hate", "i don't like", "i want you to",
@@ -141,7 +141,7 @@ pub(super) const TABLE: Table = Table {
             "all projects", "everywhere", "for all", "remember to", "remember that i", "i always",
             "i never", "at all times", "unless i",
         ]),
-        (Cue::Working, &[
+        (CueKind::Working, &[
             "commit*", "format*", "formatter", "lint*", "test", "tests", "branch*", "push*",
             "comment", "comments", "tabs", "spaces", "indent*", "naming", "explain*", "answer*",
             "reply", "respond", "ask", "ask me", "language", "english", "german", "style",
@@ -154,28 +154,28 @@ pub(super) const TABLE: Table = Table {
             "code review", "dependencies", "write code", "before editing", "node_modules",
             "master", "main",
         ]),
-        (Cue::Personal, &[
+        (CueKind::Personal, &[
             "i prefer", "i like", "i hate", "i want", "i'd like", "i'd rather", "i don't like",
             "please", "you", "your", "me", "my", "i always", "i never",
         ]),
-        (Cue::Verified, &[
+        (CueKind::Verified, &[
             "tests pass*", "all tests", "test suite", "passes", "passed", "passing", "all green",
             "build succeeds", "builds cleanly", "no errors", "no warnings", "lint is clean",
             "type-checks", "verified", "confirmed that", "running tests", "suite is green",
         ]),
-        (Cue::Problem, &[
+        (CueKind::Problem, &[
             "keeps", "kept", "broke", "broken", "fail*", "wrong", "bug", "bugs", "crash*",
             "garbled", "missing", "stuck", "ticket*", "complain*", "flagged", "escalat*",
             "intermittent*", "right now", "currently", "started", "clutter*", "inconsisten*",
             "regression", "doesn't work", "does not work", "not working", "error*", "slow", "hang",
             "hangs", "leak*", "duplicat*", "aggressive", "took down", "blocking us", "mess",
         ]),
-        (Cue::Topic, &[
+        (CueKind::Topic, &[
             "unrelated", "separately", "different topic", "by the way", "btw", "oh, and", "oh and",
             "one more thing", "another thing", "on another note", "side note", "process question",
             "heads-up", "heads up", "ps", "p.s.", "on rollout", "rollout", "last thing",
         ]),
-        (Cue::Disagree, &[
+        (CueKind::Disagree, &[
             "no", "nope", "nah", "not", "never", "neither", "careful", "hold on", "wait",
             "actually", "absolutely not", "wrong", "that's not", "that's wrong", "that is not",
             "that is wrong", "stop", "don't", "do not", "but", "correction", "amendment",
@@ -183,7 +183,7 @@ pub(super) const TABLE: Table = Table {
             "hmm", "except", "not quite", "not just", "not exactly", "you shouldn't",
             "please don't", "hang on",
         ]),
-        (Cue::Agree, &[
+        (CueKind::Agree, &[
             "yes", "yep", "yeah", "yup", "right", "exactly", "correct", "perfect",
             "that's the one", "that's it", "that's right", "sounds good", "ok", "okay", "go ahead",
             "ship it", "agreed", "do it", "lgtm", "looks good", "good", "great", "sure", "fine",
@@ -193,7 +193,7 @@ pub(super) const TABLE: Table = Table {
             "awesome", "wonderful", "great work", "well done", "good job", "that's the policy",
             "confirmed", "absolutely", "definitely",
         ]),
-        (Cue::Ack, &[
+        (CueKind::Ack, &[
             "understood", "got it", "noted", "makes sense", "of course", "certainly", "will do",
             "all right", "alright", "excellent", "you're right", "you are right", "absolutely",
             "you are absolutely right", "you're absolutely right", "good point", "good catch",
@@ -202,7 +202,7 @@ pub(super) const TABLE: Table = Table {
             "sounds good", "parked", "noted on both", "acknowledged", "roger", "fair enough",
             "got it, thanks",
         ]),
-        (Cue::Recap, &[
+        (CueKind::Recap, &[
             "recap", "final recap", "to recap", "quick recap", "recapping", "settled", "agreed",
             "amended", "to be explicit", "to be clear", "to summarize", "to summarise",
             "in summary", "summary", "in short", "so the rule", "so the contract", "so the policy",
@@ -214,7 +214,7 @@ pub(super) const TABLE: Table = Table {
             "agreed rule", "agreed policy", "updated rule", "updated policy", "revised rule",
             "the new rule",
         ]),
-        (Cue::Request, &[
+        (CueKind::Request, &[
             "can you", "could you", "please", "would you", "can we", "could we", "help me",
             "i need you to", "i'd like you to", "fix", "add", "implement", "write", "create",
             "make", "update", "change", "refactor", "look at", "have a look", "take a look",
@@ -223,12 +223,12 @@ pub(super) const TABLE: Table = Table {
             "move", "test", "what", "why", "how", "where", "when", "which", "who", "is there",
             "are there", "does", "do we", "let's", "start",
         ]),
-        (Cue::Connective, &[
+        (CueKind::Connective, &[
             "and", "but", "so", "also", "then", "now", "well", "okay", "oh", "plus", "however",
             "actually", "anyway", "though", "because", "or", "crucially", "importantly",
             "basically", "in that case", "of course", "therefore", "thus", "hence",
         ]),
-        (Cue::Pronoun, &[
+        (CueKind::Pronoun, &[
             "it", "the one", "that", "this", "they", "those", "these", "it's", "that's", "he", "she", "there",
             "which", "that one", "neither", "both",
         ]),

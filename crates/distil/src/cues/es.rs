@@ -1,9 +1,9 @@
 //! Spanish.
 
-use super::{Cue, Table};
+use super::table::{CueKind, CueTable};
 
 #[rustfmt::skip]
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: CueTable = CueTable {
     spaced: true,
     telltales: &[
         "el", "la", "los", "las", "que", "para", "por", "con", "una", "del", "está", "pero", "como",
@@ -11,125 +11,125 @@ pub(super) const TABLE: Table = Table {
         "también", "puedes", "vamos", "esta", "este", "y",
     ],
     phrases: &[
-        (Cue::Rule, &[
+        (CueKind::Rule, &[
             "debe", "deben", "debes", "tiene que", "tienen que", "hay que", "nunca", "jamás",
             "siempre", "como máximo", "como mínimo", "al menos", "obligatori*", "prohibido",
             "bajo ningún concepto", "en ningún caso", "sin excepciones", "no se puede",
             "a partir de ahora",
         ]),
-        (Cue::Limit, &[
+        (CueKind::Limit, &[
             "solo", "sólo", "solamente", "únicamente", "exactamente", "excepto", "salvo",
             "a menos que", "la excepción", "a propósito", "deliberad*", "no más de",
         ]),
-        (Cue::Should, &[
+        (CueKind::Should, &[
             "debería", "deberían", "necesita", "necesitamos", "queremos", "gana", "se queda",
             "cuenta como", "vale", "no es", "por defecto", "la regla", "la política", "ya no",
         ]),
-        (Cue::Choice, &[
+        (CueKind::Choice, &[
             "en lugar de", "en vez de", "usa", "usar", "usemos", "usamos", "prefiero",
             "preferimos", "mejor", "mantén", "mantener", "decidimos", "decidido", "acordamos",
             "acordado", "elegimos", "optamos", "evita", "evitar", "quédate con", "cambiamos a",
         ]),
-        (Cue::Reason, &[
+        (CueKind::Reason, &[
             "porque", "ya que", "para que", "por eso", "la razón", "debido a", "si no",
             "de lo contrario", "el motivo", "incidente", "caída", "así que", "para evitar",
         ]),
-        (Cue::Measure, &[
+        (CueKind::Measure, &[
             "medimos", "medido", "medición", "benchmark*", "en producción", "de media", "p99",
             "p95",
         ]),
-        (Cue::Amend, &[
+        (CueKind::Amend, &[
             "a partir de ahora", "reemplaza", "sustituye", "corrección", "cambio de planes",
             "nueva regla", "enmienda",
         ]),
-        (Cue::Plan, &[
+        (CueKind::Plan, &[
             "voy a", "vamos a ver", "déjame", "empezaré", "revisaré", "comenzaré",
         ]),
-        (Cue::Propose, &[
+        (CueKind::Propose, &[
             "propongo", "yo usaría", "sugiero", "mi propuesta", "podríamos", "una opción",
         ]),
-        (Cue::Hedge, &[
+        (CueKind::Hedge, &[
             "quizá", "quizás", "tal vez", "probablemente", "creo que", "posiblemente", "puede que",
         ]),
-        (Cue::Filler, &[
+        (CueKind::Filler, &[
             "gracias", "perdón", "lo siento", "hola", "perfecto", "genial", "encantado",
         ]),
-        (Cue::Cause, &[
+        (CueKind::Cause, &[
             "la causa", "el problema era", "el problema es", "el error era", "el error es",
             "resulta que", "resultó que", "porque", "se debía a", "se debe a", "encontré",
             "descubrí", "eso explica", "esto significa", "es decir",
         ]),
-        (Cue::Done, &[
+        (CueKind::Done, &[
             "corregí", "corregido", "añadí", "añadido", "agregué", "agregado", "cambié",
             "cambiado", "eliminé", "eliminado", "renombré", "implementé", "implementado",
             "actualicé", "actualizado", "creé", "creado", "moví", "reemplacé", "ahora", "arreglé",
             "arreglado", "extraje",
         ]),
-        (Cue::Next, &[
+        (CueKind::Next, &[
             "próximos pasos", "siguiente paso", "siguientes pasos", "pendiente", "pendientes",
             "quieres que", "queda por", "por hacer",
         ]),
-        (Cue::Caveat, &[
+        (CueKind::Caveat, &[
             "ten en cuenta", "nota:", "cuidado", "advertencia", "no pude", "limitación",
             "sin probar", "ojo", "riesgo", "no está probado",
         ]),
-        (Cue::Tried, &[
+        (CueKind::Tried, &[
             "intenté", "intentamos", "probé", "probamos", "al principio", "primero intenté",
         ]),
-        (Cue::Fruitless, &[
+        (CueKind::Fruitless, &[
             "no funcionó", "sin éxito", "no sirvió", "no ayudó", "descartado", "descarté",
             "callejón sin salida", "revertí",
         ]),
-        (Cue::General, &[
+        (CueKind::General, &[
             "siempre", "nunca", "a partir de ahora", "de ahora en adelante", "en general",
             "cada vez", "por defecto", "prefiero", "me gusta", "no me gusta", "por favor no",
         ]),
-        (Cue::Working, &[
+        (CueKind::Working, &[
             "commit*", "formate*", "linter", "test", "tests", "prueba", "pruebas", "rama*", "push",
             "comentario*", "tabulador*", "espacios", "responde*", "explica*", "pregunta*",
             "español", "inglés", "estilo", "emoji*", "pull request*", "documenta*", "pnpm", "npm",
             "yarn", "mensajes de commit", "resum*",
         ]),
-        (Cue::Personal, &[
+        (CueKind::Personal, &[
             "prefiero", "me gusta", "quiero", "por favor", "me", "mi", "tu",
         ]),
-        (Cue::Verified, &[
+        (CueKind::Verified, &[
             "todas las pruebas", "todos los tests", "pasan", "en verde", "sin errores",
         ]),
-        (Cue::Problem, &[
+        (CueKind::Problem, &[
             "falla", "fallan", "error*", "roto", "mal", "bug", "se cuelga", "falta", "lento",
             "queja*", "ticket*", "actualmente", "no funciona", "duplicad*",
         ]),
-        (Cue::Topic, &[
+        (CueKind::Topic, &[
             "además", "por cierto", "otra cosa", "aparte", "cambiando de tema", "por otro lado",
         ]),
-        (Cue::Disagree, &[
+        (CueKind::Disagree, &[
             "no", "nunca", "cuidado", "espera", "en realidad", "mal", "eso no", "incorrecto",
             "para", "pero", "mejor", "corrección", "tampoco", "ni",
         ]),
-        (Cue::Agree, &[
+        (CueKind::Agree, &[
             "sí", "si", "exacto", "correcto", "vale", "ok", "de acuerdo", "perfecto", "bien",
             "claro", "adelante", "gracias", "eso es", "genial", "continúa", "sigue", "listo",
         ]),
-        (Cue::Ack, &[
+        (CueKind::Ack, &[
             "entendido", "de acuerdo", "vale", "perfecto", "claro", "bien", "ok", "hecho", "listo",
             "tienes razón", "sí", "exacto", "así que",
         ]),
-        (Cue::Recap, &[
+        (CueKind::Recap, &[
             "resumen", "en resumen", "para resumir", "acordado", "la regla", "la regla queda",
             "entonces la regla", "queda así", "decisión", "es decir", "en definitiva",
             "la política",
         ]),
-        (Cue::Request, &[
+        (CueKind::Request, &[
             "puedes", "podrías", "por favor", "mira", "revisa", "arregla", "añade", "agrega",
             "implementa", "escribe", "crea", "cambia", "busca", "explica", "muestra", "por qué",
             "cómo", "qué", "dónde", "cuándo", "hay alguna",
         ]),
-        (Cue::Connective, &[
+        (CueKind::Connective, &[
             "y", "pero", "entonces", "así que", "además", "también", "o", "ahora", "sin embargo",
             "pues",
         ]),
-        (Cue::Pronoun, &[
+        (CueKind::Pronoun, &[
             "eso", "esto", "ese", "esa", "ellos",
         ]),
     ],

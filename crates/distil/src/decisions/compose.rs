@@ -1,41 +1,31 @@
-//! A decision as an observation: the rule for a title, the words it was decided in for a
-//! narrative, its parts for facts.
+//! Observations from decisions: the rule is the title, the words of both voices are the narrative, the clauses
+//! are the facts.
 
-use super::reply::Reply;
-use super::restated::Restated;
+use super::reply::ReplyKind;
+use super::restated::RestatedRule;
+use super::subject::SettledSubject;
+use super::title;
+use super::turn::{SHORT_ANSWER_CHARS, TurnTexts};
 use super::words::{echo, facts, join, length, of_agent, of_user, room_after};
-use super::{SHORT_ANSWER_CHARS, Turn, title};
 use crate::carry::Carry;
 use crate::cues;
-use crate::cues::{Cue, Language};
+use crate::cues::{CueKind, Language};
 use crate::draft::{concepts, observation};
-use crate::effect::Effect;
-use crate::effects;
-use crate::patch;
-use crate::speech::{Speech, Statement};
+use crate::speech::MarkedSentence;
 use crate::text::{capitalised, clip};
 use crate::titles::{headline, without_lead_in, without_offer, without_preface};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::vocabulary::{AMENDMENT, PREFERENCE};
 
-/// The user's share of a narrative, so that the agent's restatement has room beside it.
+/// Maximum characters of the user's words in a narrative, which leaves room for the agent's restatement.
 const USER_CHARS: usize = 560;
-/// A statement that weighs less is background, not a fact of the decision.
+/// Minimum weight of a sentence that becomes a fact.
 const FACT_WEIGHT: f32 = 0.75;
 
-/// One subject of a prompt with everything that was said about it.
-pub(super) struct Subject<'a> {
-    pub turn: &'a Turn<'a>,
-    pub topic: &'a [&'a Statement],
-    pub reply: Reply,
-    pub restated: &'a [Restated<'a>],
-    pub carry: &'a Carry,
-}
-
-/// The user laid something down.
-pub(super) fn decision(subject: &Subject<'_>) -> Option<NewObservation> {
+/// Composes the decision of a subject on which the user stated a rule.
+pub(super) fn decision(subject: &SettledSubject<'_>) -> Option<NewObservation> {
     let users = of_user(subject.topic, USER_CHARS);
-    let restated: Vec<&Restated<'_>> = subject.restated.iter().collect();
+    let restated: Vec<&RestatedRule<'_>> = subject.restated.iter().collect();
     let agents = of_agent(&restated, room_after(length(&users)));
     let title = title::compose_title(subject)?;
     let mut made = observation(ObservationType::DECISION, title, subject.turn.at);
@@ -44,7 +34,6 @@ pub(super) fn decision(subject: &Subject<'_>) -> Option<NewObservation> {
     let least = if recap { f32::MIN } else { FACT_WEIGHT };
     made.facts = facts(&agents, subject.turn.answered.language, least);
     made.facts.extend(facts(&users, subject.turn.said.language, FACT_WEIGHT));
-    made.facts.extend(values_in_code(subject.turn.answered));
     made.files_modified = subject.turn.files.to_vec();
     made.origin = Origin::User;
     made.subtitle = about(subject.carry, subject.topic);
@@ -52,11 +41,15 @@ pub(super) fn decision(subject: &Subject<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-/// The agent said the whole of what was settled again, at length.
-pub(super) fn whole(turn: &Turn<'_>, restated: &[Restated<'_>], carry: &Carry) -> Option<NewObservation> {
-    let recap: Vec<&Restated<'_>> = restated.iter().filter(|r| r.recap).collect();
+/// Composes the decision of a long recap by the agent.
+pub(super) fn whole(
+    turn: &TurnTexts<'_>,
+    restated: &[RestatedRule<'_>],
+    carry: &Carry,
+) -> Option<NewObservation> {
+    let recap: Vec<&RestatedRule<'_>> = restated.iter().filter(|r| r.recap).collect();
     let agents = of_agent(&recap, room_after(0));
-    let subject = Subject { turn, topic: &[], reply: Reply::Continues, restated, carry };
+    let subject = SettledSubject { turn, topic: &[], reply: ReplyKind::Continues, restated, carry };
     let mut made = observation(ObservationType::DECISION, title::compose_title(&subject)?, turn.at);
     made.narrative = format!("Agent: “{}”", join(&agents));
     if let Some(rule) = echo(carry.rules.iter(), &agents, room_after(length(&agents))) {
@@ -65,14 +58,14 @@ pub(super) fn whole(turn: &Turn<'_>, restated: &[Restated<'_>], carry: &Carry) -
     }
     made.facts = facts(&agents, turn.answered.language, f32::MIN);
     made.subtitle = about(carry, &[]);
-    made.concepts = nature(&agents, Reply::Continues);
+    made.concepts = nature(&agents, ReplyKind::Continues);
     Some(made)
 }
 
-/// The agent proposed, the user said yes, and nobody has written it down yet.
-pub(super) fn accepted(turn: &Turn<'_>, carry: &Carry) -> Option<NewObservation> {
+/// Composes the decision of a proposal of the agent that the user accepted.
+pub(super) fn accepted(turn: &TurnTexts<'_>, carry: &Carry) -> Option<NewObservation> {
     let last = &carry.last_words;
-    let agrees = turn.said.own().next()?.marks.opens(Cue::Agree);
+    let agrees = turn.said.own().next()?.marks.opens(CueKind::Agree);
     // Where the work followed at once, the work tells it.
     let done = !turn.files.is_empty();
     if last.proposal.is_empty() || !last.settled.is_empty() || !agrees || done {
@@ -81,15 +74,15 @@ pub(super) fn accepted(turn: &Turn<'_>, carry: &Carry) -> Option<NewObservation>
     let language = Language::detect(&last.proposal);
     let title = headline(&capitalised(without_offer(&last.proposal)), language);
     let mut made = observation(ObservationType::DECISION, title, turn.at);
-    let yes: Vec<&Statement> = turn.said.own().collect();
+    let yes: Vec<&MarkedSentence> = turn.said.own().collect();
     made.narrative = format!("Agent: “{}” User: “{}”", last.proposal, clip(&join(&yes), 200));
     made.subtitle = about(carry, &[]);
-    made.concepts = nature(&[&Statement::clause(&last.proposal, language)], Reply::Extends);
+    made.concepts = nature(&[&MarkedSentence::clause(&last.proposal, language)], ReplyKind::Extends);
     Some(made)
 }
 
-/// A way of working that may hold in every project.
-pub(super) fn preference(turn: &Turn<'_>, stated: &Statement) -> NewObservation {
+/// Composes a preference, which may hold in every project.
+pub(super) fn preference(turn: &TurnTexts<'_>, stated: &MarkedSentence) -> NewObservation {
     let language = turn.said.language;
     let wish = without_preface(without_lead_in(&stated.text, language), language);
     let mut made = observation(ObservationType::DECISION, headline(wish, language), turn.at);
@@ -99,14 +92,14 @@ pub(super) fn preference(turn: &Turn<'_>, stated: &Statement) -> NewObservation 
     made
 }
 
-/// The user warned of something: "that test has been flaky all week".
-pub(super) fn warning(subject: &Subject<'_>) -> Option<NewObservation> {
-    let warns = |s: &&&Statement| s.marks.has(Cue::Caveat) && !s.question && s.words.len() >= 4;
+/// Composes a discovery of a warning: "that test has been flaky all week".
+pub(super) fn warning(subject: &SettledSubject<'_>) -> Option<NewObservation> {
+    let warns = |s: &&&MarkedSentence| s.marks.has(CueKind::Caveat) && !s.question && s.words.len() >= 4;
     let warning = subject.topic.iter().find(warns)?;
     let language = subject.turn.said.language;
     // "Unrelated heads-up if you run the suite: the exporter test is flaky".
     let text = match warning.text.split_once(": ") {
-        Some((head, rest)) if cues::mark(head, language).has(Cue::Topic) => rest,
+        Some((head, rest)) if cues::mark(head, language).has(CueKind::Topic) => rest,
         _ => warning.text.as_str(),
     };
     let title = headline(text, language);
@@ -117,10 +110,10 @@ pub(super) fn warning(subject: &Subject<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-fn narrative(subject: &Subject<'_>, users: &[&Statement], agents: &[&Statement]) -> String {
+fn narrative(subject: &SettledSubject<'_>, users: &[&MarkedSentence], agents: &[&MarkedSentence]) -> String {
     let carry = subject.carry;
     let mut voices = Vec::new();
-    if subject.reply == Reply::Answers && length(users) < SHORT_ANSWER_CHARS {
+    if subject.reply == ReplyKind::Answers && length(users) < SHORT_ANSWER_CHARS {
         // What the user had said before gives a short answer its subject.
         if let Some(earlier) = echo(carry.rules.iter(), agents, 220) {
             voices.push(format!("User, before: “{earlier}”"));
@@ -136,33 +129,17 @@ fn narrative(subject: &Subject<'_>, users: &[&Statement], agents: &[&Statement])
     voices.join(" ")
 }
 
-/// Values that the agent shows as a patch in its answer: `MAX_ATTEMPTS` 5 → 7. Nobody may have
-/// applied it, so it is a fact of the decision, not a change of a file.
-fn values_in_code(answered: &Speech) -> Vec<String> {
-    let patches = answered
-        .fences
-        .iter()
-        .filter(|fence| fence.info.starts_with("diff") || fence.body.contains("\n+++ "));
-    let changes = patches.flat_map(|fence| patch::of_text(&fence.body));
-    let told = changes.flat_map(|change| {
-        let values = effects::effects_of(&change).into_iter().filter(|e| matches!(e, Effect::Value { .. }));
-        let path = change.path.clone();
-        values.map(move |value| format!("{} ({path})", value.in_words())).collect::<Vec<_>>()
-    });
-    told.take(4).collect()
-}
-
-/// What kind of knowledge it is.
-fn nature(statements: &[&Statement], reply: Reply) -> Vec<String> {
-    let has = |cue: Cue| statements.iter().any(|s| s.marks.has(cue));
+/// The concepts of a decision, by the cues in its sentences.
+fn nature(statements: &[&MarkedSentence], reply: ReplyKind) -> Vec<String> {
+    let has = |cue: CueKind| statements.iter().any(|s| s.marks.has(cue));
     let mut names = Vec::new();
-    if has(Cue::Reason) {
+    if has(CueKind::Reason) {
         names.push("why-it-exists");
     }
-    if has(Cue::Amend) {
+    if has(CueKind::Amend) {
         names.push(AMENDMENT);
     }
-    if reply == Reply::Corrects {
+    if reply == ReplyKind::Corrects {
         names.push("gotcha");
     }
     if names.is_empty() {
@@ -171,8 +148,8 @@ fn nature(statements: &[&Statement], reply: Reply) -> Vec<String> {
     concepts(&names)
 }
 
-/// What the session was about, unless this is its first prompt.
-fn about(carry: &Carry, topic: &[&Statement]) -> String {
+/// The first request of the session, unless the subject is part of it.
+fn about(carry: &Carry, topic: &[&MarkedSentence]) -> String {
     let first = topic.first().map_or("", |s| s.text.as_str());
     if !first.is_empty() && carry.first_request.starts_with(first) {
         return String::new();

@@ -1,16 +1,16 @@
-//! How the user wants work to be done, whatever the task: "always run the formatter".
+//! Preferences: rules about the way of working in every task, such as "always run the formatter".
 
-use crate::cues::Cue;
-use crate::speech::Statement;
+use crate::cues::CueKind;
+use crate::speech::MarkedSentence;
 
-/// Whether a sentence states a preference: general, about working rather than about the product,
-/// and addressed to whoever does the work.
-pub(crate) fn is_preference(statement: &Statement) -> bool {
+/// Whether a sentence states a preference: general, about the work rather than the product, and addressed to
+/// the agent.
+pub(crate) fn is_preference(statement: &MarkedSentence) -> bool {
     let marks = &statement.marks;
-    let addressed = marks.has(Cue::Personal)
-        || marks.opens(Cue::General)
-        || marks.opens(Cue::Request)
-        || marks.opens(Cue::Choice)
-        || marks.opens(Cue::Rule);
-    marks.has(Cue::General) && marks.has(Cue::Working) && addressed && !statement.question
+    let addressed = marks.has(CueKind::Personal)
+        || marks.opens(CueKind::General)
+        || marks.opens(CueKind::Request)
+        || marks.opens(CueKind::Choice)
+        || marks.opens(CueKind::Rule);
+    marks.has(CueKind::General) && marks.has(CueKind::Working) && addressed && !statement.question
 }

@@ -1,14 +1,15 @@
-//! How a prompt stands to what the agent said before it.
+//! The relation of a prompt to the agent's previous message.
 
 use crate::carry::LastWords;
-use crate::cues::Cue;
-use crate::speech::Speech;
+use crate::cues::CueKind;
+use crate::speech::SpokenText;
 
-/// An agreement of no more words than this adds nothing, unless they are new.
+/// Maximum words of a bare confirmation.
 const CONFIRMING_WORDS: usize = 7;
 
+/// The relation of a prompt to the agent's previous message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum ReplyKind {
     /// The agent had said nothing that this could be about.
     Opens,
     Continues,
@@ -22,8 +23,8 @@ pub(super) enum Reply {
     Confirms,
 }
 
-impl Reply {
-    pub(super) fn read(said: &Speech, last: &LastWords) -> Self {
+impl ReplyKind {
+    pub(super) fn read(said: &SpokenText, last: &LastWords) -> Self {
         let Some(first) = said.own().next() else {
             return Self::Confirms;
         };
@@ -36,10 +37,10 @@ impl Reply {
         if !last.question.is_empty() && !first.question {
             return Self::Answers;
         }
-        if said.own().take(2).any(|s| s.marks.opens(Cue::Disagree)) {
+        if said.own().take(2).any(|s| s.marks.opens(CueKind::Disagree)) {
             return Self::Corrects;
         }
-        if first.marks.opens(Cue::Agree) {
+        if first.marks.opens(CueKind::Agree) {
             return Self::Extends;
         }
         Self::Continues
@@ -57,8 +58,8 @@ impl Reply {
 }
 
 /// "Right, leave it at 7", when seven is what the agent had just said.
-fn confirms(said: &Speech, last: &LastWords) -> bool {
-    let agrees = said.own().next().is_some_and(|first| first.marks.opens(Cue::Agree));
+fn confirms(said: &SpokenText, last: &LastWords) -> bool {
+    let agrees = said.own().next().is_some_and(|first| first.marks.opens(CueKind::Agree));
     let words: Vec<&String> = said.own().flat_map(|s| &s.words).collect();
     let known = last.settled.to_lowercase();
     let news = words.iter().filter(|word| !known.contains(word.as_str())).count();

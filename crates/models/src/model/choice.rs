@@ -1,7 +1,5 @@
 //! Selects the provider and model that the settings name, and opens it.
 
-use std::path::{Path, PathBuf};
-
 use super::anthropic::AnthropicClient;
 use super::claude::{ClaudeCodeClient, ClaudeLaunch};
 use super::endpoint::ModelEndpoint;
@@ -22,6 +20,14 @@ pub struct ProviderConfig {
     key: SecretString,
 }
 
+/// A setting that a provider needs and does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingPart {
+    pub what: &'static str,
+    /// The command that sets it.
+    pub fix: &'static str,
+}
+
 /// What a model needs from the process.
 #[derive(Clone, Debug)]
 pub struct ProviderEnv {
@@ -32,15 +38,10 @@ pub struct ProviderEnv {
 }
 
 impl ProviderConfig {
-    /// `None` means the heuristic compressor. `claude_enabled` decides about `auto`: the user allowed
-    /// Claude Code to be used at install.
-    pub fn from_settings(
-        settings: &Settings,
-        claude_enabled: bool,
-        env: &dyn Fn(&str) -> Option<String>,
-    ) -> Option<Self> {
+    /// The provider that the settings name, with its key. `None` means the heuristic compressor. `auto`
+    /// never selects a model: enabling one at install sets the provider by name.
+    pub fn from_settings(settings: &Settings, key: SecretString) -> Option<Self> {
         let provider = match settings.provider {
-            Provider::Auto if claude_enabled => Provider::Claude,
             Provider::Auto | Provider::Local => return None,
             named => named,
         };
@@ -50,14 +51,26 @@ impl ProviderConfig {
         };
         let public = default_base_url(provider);
         let address = given(&settings.base_url, public);
-        // A key from the environment is sent only to the service it belongs to.
-        let own_key = || {
-            if same_host(&address, public) { key_from_env(provider, env) } else { None }
+        let has_default_model = provider == Provider::Claude || same_host(&address, public);
+        let model = if has_default_model { default_model(provider) } else { "" };
+        Some(Self { provider, model: given(&settings.model, model), address, key })
+    }
+
+    /// What the settings lack for the provider to be usable, and the command that adds it.
+    pub fn missing_part(&self) -> Option<MissingPart> {
+        if self.model.is_empty() {
+            return Some(MissingPart { what: "no model is set", fix: "claude-mem config set model NAME" });
+        }
+        // Other servers with the API of OpenAI often need no key.
+        let needs_key = match self.provider {
+            Provider::Anthropic | Provider::Gemini => true,
+            Provider::OpenAi => same_host(&self.address, OpenAiClient::BASE_URL),
+            Provider::Auto | Provider::Local | Provider::Claude => false,
         };
-        let configured = Some(settings.api_key.expose().trim()).filter(|key| !key.is_empty());
-        let key = configured.map(str::to_owned).or_else(own_key).unwrap_or_default();
-        let model = if same_host(&address, public) { default_model(provider) } else { "" };
-        Some(Self { provider, model: given(&settings.model, model), address, key: SecretString::new(key) })
+        (needs_key && !self.has_key()).then_some(MissingPart {
+            what: "no API key is set",
+            fix: "claude-mem config set api_key_file FILE, or claude-mem config set api_key KEY",
+        })
     }
 
     /// The provider's name in `spend` rows.
@@ -81,8 +94,10 @@ impl ProviderConfig {
 
     /// Opens the model. Makes no request yet.
     pub fn open_client(&self, edge: &ProviderEnv) -> Result<Box<dyn LanguageModel>, ModelError> {
-        if self.model.is_empty() {
-            return Err(ModelError::misconfigured("no model is set"));
+        match self.missing_part() {
+            Some(missing) if self.model.is_empty() => return Err(ModelError::misconfigured(missing.what)),
+            Some(missing) => return Err(ModelError::Auth { why: missing.what.into() }),
+            None => {}
         }
         if self.provider == Provider::Claude {
             let launch = ClaudeLaunch { model: self.model.clone(), ..edge.launch.clone() };
@@ -117,58 +132,9 @@ const fn default_model(provider: Provider) -> &'static str {
     }
 }
 
-fn key_from_env(provider: Provider, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    let names: &[&str] = match provider {
-        Provider::Anthropic => &["ANTHROPIC_API_KEY"],
-        Provider::OpenAi => &["OPENAI_API_KEY"],
-        Provider::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        Provider::Auto | Provider::Local | Provider::Claude => &[],
-    };
-    names.iter().find_map(|name| env(name).filter(|key| !key.trim().is_empty()))
-}
-
 fn same_host(a: &str, b: &str) -> bool {
     let host = |url| ModelEndpoint::new(url, true).map(|endpoint| endpoint.host().to_owned());
     a == b || matches!((host(a), host(b)), (Ok(a), Ok(b)) if a == b)
-}
-
-impl ClaudeLaunch {
-    /// An empty value, for providers other than Claude Code.
-    pub const fn none() -> Self {
-        Self {
-            program: std::ffi::OsString::new(),
-            model: String::new(),
-            env: Vec::new(),
-            directory: PathBuf::new(),
-        }
-    }
-
-    /// Finds the user's `claude` and how it logs in. `env` is the whole environment; `is_file` checks
-    /// the disk.
-    pub fn find(
-        env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-        directory: PathBuf,
-        is_file: impl Fn(&Path) -> bool,
-    ) -> Result<Self, ModelError> {
-        let value = |name: &str| {
-            let found = env.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
-        };
-        let home = PathBuf::from(value("HOME").unwrap_or_default());
-        let path = value("PATH").unwrap_or_default();
-        let usual = [home.join(".claude/local"), home.join(".local/bin")];
-        let mut places = std::env::split_paths(&path).chain(usual).map(|dir| dir.join("claude"));
-        let program = places.find(|program| program.is_absolute() && is_file(program));
-        let program = program.ok_or_else(|| ModelError::misconfigured("claude was not found"))?;
-        let config = value("CLAUDE_CONFIG_DIR").map_or_else(|| home.join(".claude"), PathBuf::from);
-        // A key in the environment would take precedence over the subscription and be billed per
-        // token.
-        let has_login =
-            is_file(&config.join(".credentials.json")) || value("CLAUDE_CODE_OAUTH_TOKEN").is_some();
-        let keep_api_key = !has_login || value("ANTHROPIC_BASE_URL").is_some();
-        let env = super::claude::compressor_environment(env, keep_api_key)?;
-        Ok(Self { program: program.into(), model: String::new(), env, directory })
-    }
 }
 
 #[cfg(test)]

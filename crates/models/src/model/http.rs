@@ -1,10 +1,10 @@
 //! Sends one POST request and classifies what can go wrong with it.
 //!
 //! TLS uses ring and Mozilla's root certificates, which are embedded in the executable and parsed
-//! only for an https connection. On a network that intercepts TLS, `SSL_CERT_FILE` names other roots.
+//! only for an https connection. On a network that intercepts TLS, a setting names other roots.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,37 +17,35 @@ use super::endpoint::ModelEndpoint;
 use super::error::ModelError;
 use super::fault::HttpFault;
 use super::language_model::ModelRequest;
+use claude_mem_core::config::Settings;
 use claude_mem_core::limits::MODEL_BODY_BYTES_MAX;
 
 /// Maximum seconds that connecting to a provider may take.
 const MODEL_CONNECT_SECONDS_MAX: u64 = 10;
 
-/// Proxy and root certificates of this machine.
+/// Proxy and root certificates, from the settings.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkConfig {
-    pub proxy: Option<ureq::Proxy>,
-    /// The proxy variable whose value is invalid. Requests fail instead of bypassing the proxy.
-    pub invalid_proxy: Option<&'static str>,
-    /// PEM certificates to trust instead of the built-in ones, as in `SSL_CERT_FILE`.
+    pub(super) proxy: Option<ureq::Proxy>,
+    /// The configured proxy is not a URL. Requests fail instead of bypassing it.
+    pub(super) invalid_proxy: bool,
+    /// PEM certificates to trust instead of the built-in ones.
     pub roots: Option<PathBuf>,
 }
 
-/// The proxy from `HTTPS_PROXY` and similar variables.
-pub fn proxy_from_environment() -> Option<ureq::Proxy> {
-    ureq::Proxy::try_from_env()
-}
-
-/// The proxy variables, in order of precedence.
-const PROXY_VARIABLES: [&str; 6] =
-    ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
-
-/// The name of the first proxy variable that is set, if its value is invalid.
-pub fn invalid_proxy_variable(env: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
-    let given = PROXY_VARIABLES.iter().find_map(|name| {
-        let value = env(name).filter(|value| !value.trim().is_empty())?;
-        Some((*name, value))
-    });
-    given.filter(|(_, value)| ureq::Proxy::new(value).is_err()).map(|(name, _)| name)
+impl NetworkConfig {
+    /// The proxy and certificates that the settings name. A relative path starts at `root`, the data
+    /// directory.
+    pub fn from_settings(settings: &Settings, root: &Path) -> Self {
+        let given = Some(settings.proxy.expose().trim()).filter(|url| !url.is_empty());
+        let proxy = given.map(ureq::Proxy::new);
+        let roots = Some(settings.root_certificates.trim()).filter(|path| !path.is_empty());
+        Self {
+            invalid_proxy: matches!(proxy, Some(Err(_))),
+            proxy: proxy.and_then(Result::ok),
+            roots: roots.map(|path| root.join(path)),
+        }
+    }
 }
 
 /// An HTTP client for one endpoint.
@@ -61,16 +59,14 @@ impl HttpClient {
     pub(super) fn new(endpoint: &ModelEndpoint, network: &NetworkConfig) -> Result<Self, ModelError> {
         // Requests to this machine bypass the proxy.
         let proxy = network.proxy.clone().filter(|_| !endpoint.is_loopback());
-        if let Some(name) = network.invalid_proxy.filter(|_| !endpoint.is_loopback()) {
-            let why = format!("{name} is not a valid proxy URL; fix or unset it");
-            return Err(ModelError::misconfigured(why));
+        if network.invalid_proxy && !endpoint.is_loopback() {
+            return Err(ModelError::misconfigured("the setting proxy is not a URL"));
         }
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             // A redirect would send the key and the episode to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_connect(Some(Duration::from_secs(MODEL_CONNECT_SECONDS_MAX)))
             .max_idle_connections(1)
             .user_agent(concat!("claude-mem/", env!("CARGO_PKG_VERSION")))
             .proxy(proxy);
@@ -89,7 +85,17 @@ impl HttpClient {
         ask: &ModelRequest<'_>,
         deadline: Duration,
     ) -> Result<Value, ModelError> {
-        let mut request = self.agent.post(url).config().timeout_global(Some(deadline)).build();
+        // Shorter than the whole deadline, so that a call which never reached the server ends with an
+        // error that says so: it costs nothing.
+        let connect = (deadline * 2 / 5).min(Duration::from_secs(MODEL_CONNECT_SECONDS_MAX));
+        let mut request = self
+            .agent
+            .post(url)
+            .config()
+            .timeout_global(Some(deadline))
+            .timeout_resolve(Some(connect))
+            .timeout_connect(Some(connect))
+            .build();
         for (name, value) in headers {
             request = request.header(name, value);
         }
@@ -150,7 +156,7 @@ fn classify_error(error: &ureq::Error) -> ModelError {
         ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) => {
             ModelError::unreachable("connection failed")
         }
-        ureq::Error::Io(e) => classify_io_error(e.kind()),
+        ureq::Error::Io(e) => classify_io_error(e),
         ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => {
             ModelError::unreachable(format!("TLS: {error}"))
         }
@@ -162,14 +168,37 @@ fn classify_error(error: &ureq::Error) -> ModelError {
     }
 }
 
-fn classify_io_error(kind: ErrorKind) -> ModelError {
-    match kind {
+fn classify_io_error(error: &std::io::Error) -> ModelError {
+    match error.kind() {
         ErrorKind::ConnectionRefused => ModelError::unreachable("connection refused"),
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable | ErrorKind::NetworkDown => {
             ModelError::unreachable("network unreachable")
         }
         ErrorKind::NotFound | ErrorKind::AddrNotAvailable => ModelError::unreachable("no such host"),
+        ErrorKind::PermissionDenied => ModelError::unreachable("connection not permitted"),
+        _ if is_lookup_failure(error) => ModelError::unreachable("no such host"),
         ErrorKind::TimedOut | ErrorKind::WouldBlock => ModelError::TimedOut,
         _ => ModelError::garbled("the connection was interrupted"),
+    }
+}
+
+/// Whether the resolver failed: the standard library gives its errors no kind, only a text of its own.
+fn is_lookup_failure(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_none() && error.to_string().starts_with("failed to lookup address")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FailureCost;
+
+    #[test]
+    fn failed_lookup_costs_nothing() {
+        let lookup = "failed to lookup address information: Name or service not known";
+        let error = ureq::Error::Io(std::io::Error::other(lookup));
+        assert_eq!(classify_error(&error), ModelError::unreachable("no such host"));
+        assert_eq!(classify_error(&error).cost(), FailureCost::Nothing);
+        let broken = ureq::Error::Io(ErrorKind::ConnectionReset.into());
+        assert_eq!(classify_error(&broken).cost(), FailureCost::Unknown);
     }
 }

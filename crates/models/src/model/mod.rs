@@ -9,9 +9,11 @@
 //! backoff decides about retries, not the model.
 
 mod anthropic;
+mod api_key;
 mod choice;
 mod claude;
 mod claude_faults;
+mod claude_launch;
 mod conversation;
 mod endpoint;
 mod error;
@@ -24,12 +26,14 @@ mod pool;
 mod token_usage;
 
 pub use anthropic::AnthropicClient;
-pub use choice::{ProviderConfig, ProviderEnv};
+pub use api_key::read_api_key;
+pub use choice::{MissingPart, ProviderConfig, ProviderEnv};
 pub use claude::{COMPRESSOR_MARKER, ClaudeCodeClient, ClaudeLaunch, compressor_environment};
+pub use claude_launch::ClaudeInstall;
 pub use endpoint::ModelEndpoint;
 pub use error::{FailureCost, ModelError};
 pub use gemini::GeminiClient;
-pub use http::{NetworkConfig, invalid_proxy_variable, proxy_from_environment};
+pub use http::NetworkConfig;
 pub use language_model::{LanguageModel, ModelReply, ModelRequest};
 pub use openai::OpenAiClient;
 pub use pool::ModelPool;

@@ -341,8 +341,7 @@ fn cached_tokens_are_counted() {
 
 #[test]
 fn custom_roots_are_loaded_only_for_https() {
-    let missing =
-        NetworkConfig { proxy: None, invalid_proxy: None, roots: Some("/nowhere/roots.pem".into()) };
+    let missing = NetworkConfig { roots: Some("/nowhere/roots.pem".into()), ..NetworkConfig::default() };
     let local = ModelEndpoint::new("http://127.0.0.1:1", false).unwrap();
     assert!(OpenAiClient::new(&local, "m", SecretString::new(""), &missing).is_ok());
     let remote = ModelEndpoint::new("https://127.0.0.1:1", false).unwrap();
@@ -365,16 +364,40 @@ fn https_never_falls_back_to_plain_http() {
 
 #[test]
 fn invalid_proxy_is_not_bypassed() {
-    let with = |given: &'static str| move |name: &str| (name == "HTTPS_PROXY").then(|| given.to_owned());
-    assert_eq!(invalid_proxy_variable(with("http://proxy.example:3128")), None);
-    assert_eq!(invalid_proxy_variable(with("")), None);
-    assert_eq!(invalid_proxy_variable(with("ht!tp:/proxy")), Some("HTTPS_PROXY"));
-    let network = NetworkConfig { invalid_proxy: Some("HTTPS_PROXY"), ..NetworkConfig::default() };
+    let network = |proxy: &str| {
+        let json = serde_json::json!({ "proxy": proxy }).to_string();
+        let settings = claude_mem_core::config::from_text(Some(&json), |_| None).settings;
+        NetworkConfig::from_settings(&settings, std::path::Path::new("/data"))
+    };
     let remote = ModelEndpoint::new("https://model.example", false).unwrap();
-    assert!(matches!(
-        OpenAiClient::new(&remote, "m", SecretString::new(""), &network),
-        Err(ModelError::Misconfigured { .. })
-    ));
+    let open = |proxy| OpenAiClient::new(&remote, "m", SecretString::new(""), &network(proxy));
+    assert!(open("http://proxy.example:3128").is_ok() && open("").is_ok());
+    assert!(matches!(open("ht!tp:/proxy"), Err(ModelError::Misconfigured { .. })));
+    let network = network("ht!tp:/proxy");
     let local = ModelEndpoint::new("http://127.0.0.1:1", false).unwrap();
     assert!(OpenAiClient::new(&local, "m", SecretString::new(""), &network).is_ok());
+}
+
+/// A server whose queue of connections is full: the call ends before a connection exists.
+#[test]
+fn call_that_never_connected_costs_nothing() {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType};
+    let flags = SocketFlags::CLOEXEC;
+    let listener = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+    let any: std::net::SocketAddr = ([127, 0, 0, 1], 0).into();
+    rustix::net::bind(&listener, &any).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let listener = std::net::TcpListener::from(listener);
+    let address = listener.local_addr().unwrap();
+    // The queue holds one connection; the kernel drops the handshakes of further ones.
+    let mut held = Vec::new();
+    while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+        held.push(stream);
+        assert!(held.len() < 64, "the queue never fills");
+    }
+    let endpoint = ModelEndpoint::new(&format!("http://{address}/v1"), false).unwrap();
+    let network = NetworkConfig::default();
+    let mut model = OpenAiClient::new(&endpoint, "m", SecretString::new(""), &network).unwrap();
+    let error = model.answer(&ASK, Duration::from_millis(500)).unwrap_err();
+    assert_eq!(error.cost(), crate::model::FailureCost::Nothing, "{error}");
 }

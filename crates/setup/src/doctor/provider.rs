@@ -4,64 +4,79 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
 use super::{DoctorContext, DoctorFinding};
+use crate::model_notice::model_notice;
 use claude_mem_core::config::Provider;
-use claude_mem_models::model::{ClaudeLaunch, ModelEndpoint, ProviderConfig};
+use claude_mem_models::model::{ModelEndpoint, ProviderConfig, read_api_key};
+use claude_mem_store::Store;
 
 /// Seconds within which `doctor` must be able to reach a provider.
 const REACH_SECONDS_MAX: u64 = 3;
 
-/// Whether the configured provider is complete and accepts connections.
+/// Whether the configured provider is complete and accepts connections, and why its last call failed.
 pub(super) fn reachable(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     let settings = &patient.settings.settings;
-    let value = |name: &str| (patient.env)(name).and_then(|value| value.into_string().ok());
-    let Some(choice) = ProviderConfig::from_settings(settings, false, &value) else {
+    let key = match read_api_key(patient.data.root(), settings) {
+        Ok(key) => key,
+        Err(error) => {
+            let fix = "claude-mem config set api_key_file FILE";
+            return vec![DoctorFinding::problem("provider", error.to_string(), fix)];
+        }
+    };
+    let Some(choice) = ProviderConfig::from_settings(settings, key) else {
         return vec![DoctorFinding::ok("provider", "local: no model, no network, no tokens")];
     };
-    let name = choice.provider();
+    let mut found = vec![configuration_finding(patient, &choice)];
+    found.extend(last_call_finding(patient));
+    found
+}
+
+fn configuration_finding(patient: &DoctorContext<'_>, choice: &ProviderConfig) -> DoctorFinding {
+    let (settings, name) = (&patient.settings.settings, choice.provider());
     if settings.provider == Provider::Claude {
-        return vec![claude_finding(patient)];
-    }
-    if choice.model().is_empty() {
-        let what = format!("{name}: no model is set");
-        return vec![DoctorFinding::problem("provider", what, "claude-mem config set model NAME")];
+        return claude_finding(patient);
     }
     let endpoint = match ModelEndpoint::new(choice.address(), false) {
         Ok(endpoint) => endpoint,
         Err(error) => {
             let fix = "claude-mem config set base_url ADDRESS";
-            return vec![DoctorFinding::problem("provider", format!("{name}: {error}"), fix)];
+            return DoctorFinding::problem("provider", format!("{name}: {error}"), fix);
         }
     };
-    if !choice.has_key() && !endpoint.is_loopback() {
-        let what = format!("{name}: no API key is set");
-        return vec![DoctorFinding::problem("provider", what, "claude-mem config set api_key KEY")];
+    if let Some(missing) = choice.missing_part() {
+        return DoctorFinding::problem("provider", format!("{name}: {}", missing.what), missing.fix);
     }
-    if claude_mem_models::model::proxy_from_environment().is_some() && !endpoint.is_loopback() {
-        return vec![DoctorFinding::ok(
-            "provider",
-            format!("{name}, through a proxy; the connection was not tested"),
-        )];
+    if !settings.proxy.is_empty() && !endpoint.is_loopback() {
+        let what = format!("{name}, through a proxy; the connection was not tested");
+        return DoctorFinding::ok("provider", what);
     }
-    vec![match try_connect(endpoint.host(), endpoint.port()) {
+    match try_connect(endpoint.host(), endpoint.port()) {
         Ok(()) => DoctorFinding::ok("provider", format!("{name} is reachable at {}", endpoint.host())),
         Err(error) => DoctorFinding::problem(
             "provider",
             format!("{name} cannot be reached at {}:{}: {error}", endpoint.host(), endpoint.port()),
             "start it, or claude-mem config set provider local",
         ),
-    }]
+    }
+}
+
+/// The recorded failure of the last call. Other checks report a store that cannot be opened.
+fn last_call_finding(patient: &DoctorContext<'_>) -> Option<DoctorFinding> {
+    let store = Store::open_read_only(&patient.data.db()).ok()?;
+    let notice = model_notice(&store.read(), &patient.settings.settings, patient.now).ok()??;
+    Some(DoctorFinding::problem("model", notice.what, notice.fix))
 }
 
 fn claude_finding(patient: &DoctorContext<'_>) -> DoctorFinding {
-    let names = ["PATH", "HOME"];
-    let env = names.iter().filter_map(|name| Some(((*name).into(), (patient.env)(name)?)));
-    let found = ClaudeLaunch::find(env.collect(), patient.data.compressor(), std::path::Path::is_file);
-    match found {
-        Ok(_) => DoctorFinding::ok("provider", "claude: your own Claude Code"),
+    let home = (patient.env)("HOME").unwrap_or_default();
+    let install = patient.manifest.claude_install(home.into());
+    match install.find_program(&patient.settings.settings, std::path::Path::is_file) {
+        Ok(program) => {
+            DoctorFinding::ok("provider", format!("claude: your own Claude Code ({})", program.display()))
+        }
         Err(error) => DoctorFinding::problem(
             "provider",
             format!("claude: {error}"),
-            "put `claude` on the PATH, or claude-mem config set provider local",
+            "claude-mem config set claude_program PATH, or claude-mem config set provider local",
         ),
     }
 }

@@ -4,7 +4,6 @@
 //! removed from the settings. So it is found by its open files, not only by its pid file.
 
 use std::io;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,6 +11,7 @@ use serde::Deserialize;
 
 use claude_mem_core::limits::END_STEP_SECONDS;
 use claude_mem_core::paths::DataDir;
+use claude_mem_core::platform;
 
 /// Part of its command line in all of its versions.
 const WORKER_SCRIPT: &str = "worker-service";
@@ -19,12 +19,11 @@ const WORKER_SCRIPT: &str = "worker-service";
 /// The earlier program's workers that use this data directory.
 pub fn find_running(data: &DataDir) -> Vec<Pid> {
     let noted = recorded_pid(data);
-    let uses = |pid: Pid| noted == Some(pid) || has_open_files(pid, data.root());
-    let Ok(processes) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let numbers = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(Pid::from_raw).filter(|pid| is_legacy_worker(*pid) && uses(*pid)).collect()
+    let uses =
+        |pid: Pid| noted == Some(pid) || platform::has_open_files(pid.as_raw_nonzero().get(), data.root());
+    let workers =
+        platform::command_lines().into_iter().filter(|(_, command)| command.contains(WORKER_SCRIPT));
+    workers.filter_map(|(pid, _)| Pid::from_raw(pid)).filter(|pid| uses(*pid)).collect()
 }
 
 /// Stops them all, with SIGTERM first and SIGKILL if that does not help.
@@ -59,8 +58,8 @@ fn wait_until_gone(processes: &[Pid]) -> bool {
 
 /// Checks the command line, because a pid may have been reused. An ended process has none.
 fn is_legacy_worker(pid: Pid) -> bool {
-    let command = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()));
-    command.is_ok_and(|command| String::from_utf8_lossy(&command).contains(WORKER_SCRIPT))
+    let command = platform::command_line(pid.as_raw_nonzero().get());
+    command.is_some_and(|command| command.contains(WORKER_SCRIPT))
 }
 
 /// The pid in its pid file, which has the name of ours and another format.
@@ -73,13 +72,4 @@ fn recorded_pid(data: &DataDir) -> Option<Pid> {
     let text = std::fs::read(data.worker_pid()).ok()?;
     let its: LegacyPidFile = serde_json::from_slice(&text).ok()?;
     Pid::from_raw(its.pid)
-}
-
-/// Whether a process has files below this path open. Other users' processes are not visible.
-fn has_open_files(pid: Pid, below: &Path) -> bool {
-    let Ok(files) = std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())) else {
-        return false;
-    };
-    let mut files = files.flatten();
-    files.any(|file| std::fs::read_link(file.path()).is_ok_and(|path| path.starts_with(below)))
 }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::legacy_entries::LegacyEntries;
 use claude_mem_core::paths;
+use claude_mem_models::model::ClaudeInstall;
 
 /// The record of an installation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +29,15 @@ pub struct InstallManifest {
     /// Whether the plugin was installed instead of hooks.
     #[serde(default)]
     pub plugin: bool,
+    /// The client's program, which the `claude` provider runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_program: Option<PathBuf>,
+    /// The client's configuration directory, if it is not `~/.claude`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_dir: Option<PathBuf>,
+    /// The home directory of the user who installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<PathBuf>,
 }
 
 /// What we registered in a file.
@@ -49,13 +60,25 @@ pub struct InstalledFile {
     #[serde(default)]
     pub before: Option<PathBuf>,
     pub sha256: String,
+    /// Entries of the earlier program that `install --adopt` disabled in this file.
+    #[serde(default, skip_serializing_if = "LegacyEntries::is_empty")]
+    pub adopted: LegacyEntries,
 }
 
 impl InstallManifest {
+    /// The user's Claude Code. `home` counts if the manifest records none.
+    pub fn claude_install(&self, home: PathBuf) -> ClaudeInstall {
+        ClaudeInstall {
+            home: self.home.clone().unwrap_or(home),
+            program: self.client_program.clone(),
+            config_dir: self.client_dir.clone(),
+        }
+    }
+
     /// Reads the manifest; a missing one is empty. An unreadable one is an error: going on without
     /// it would overwrite it and leave hooks in projects that only it lists.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let read = match std::fs::read(path) {
+        let read = match paths::read_file(path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             read => read.and_then(|text| Ok(serde_json::from_slice(&text)?)),
         };
@@ -98,6 +121,7 @@ impl InstalledFile {
             path,
             project,
             sha256: String::new(),
+            adopted: LegacyEntries::default(),
         }
     }
 
@@ -170,6 +194,7 @@ mod tests {
             project: None,
             before: None,
             sha256: content_hash("x"),
+            adopted: LegacyEntries::default(),
         });
         receipt.write(&path).unwrap();
         assert_eq!(InstallManifest::read(&path).unwrap(), receipt);

@@ -23,8 +23,10 @@ pub mod find;
 pub mod hooks;
 pub mod json;
 pub mod plugin;
+pub mod provider_gap;
 pub mod manifest;
 pub mod legacy;
+pub mod legacy_entries;
 pub mod legacy_worker;
 pub mod server;
 

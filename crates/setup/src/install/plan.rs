@@ -15,6 +15,7 @@ use super::file::{ClientFile, ClientFileError};
 use super::server::ServerEditError;
 use super::{hooks, server};
 use crate::install::legacy;
+use crate::install::legacy_entries::LegacyEntries;
 use crate::install::manifest;
 use crate::install::manifest::{InstallManifest, InstallPart, InstalledFile};
 
@@ -78,6 +79,8 @@ pub struct FileChange {
     existing_backup: Option<PathBuf>,
     /// A recorded backup that cannot be read, and why.
     pub unreadable_backup: Option<String>,
+    /// Entries of the earlier program that were disabled, now or before.
+    adopted: LegacyEntries,
 }
 
 impl FileChange {
@@ -115,9 +118,13 @@ pub fn plan_install(
         hooks::add_hooks(&text, launch)
     };
     let text = file.text.as_deref().unwrap_or_default();
+    let disabled = if adopt { LegacyEntries::find(text) } else { Ok(LegacyEntries::default()) };
+    let disabled = disabled.map_err(|reason| ClientFileError::unreadable(&file.path, reason))?;
     let after = wanted(text).map_err(|reason| ClientFileError::unreadable(&file.path, reason))?;
     let clean = |text: &str| hooks::remove_hooks(text, EntryOwner::Ours, None);
-    plan.changes.push(plan_file(InstallPart::Hooks, file, places, Some(after), receipt, clean)?);
+    let mut change = plan_file(InstallPart::Hooks, file, places, Some(after), receipt, clean)?;
+    change.adopted.add(disabled);
+    plan.changes.push(change);
 
     let file = places.read_state()?;
     let project = places.project_name();
@@ -148,9 +155,9 @@ fn plan_file(
     clean: impl Fn(&str) -> Result<String, String>,
 ) -> Result<FileChange, ClientFileError> {
     let project = places.project.clone();
-    let known = receipt
-        .find(part, &file.path, project.as_deref())
-        .filter(|left| left.is_unchanged(file.text.as_deref()));
+    let recorded = receipt.find(part, &file.path, project.as_deref());
+    let adopted = recorded.map(|left| left.adopted.clone()).unwrap_or_default();
+    let known = recorded.filter(|left| left.is_unchanged(file.text.as_deref()));
     let lost_copy = known.and_then(InstalledFile::unreadable_backup);
     let known = known.and_then(|left| Some((left.original_text().ok()?, left.before.clone())));
     let (before, copy) = match known {
@@ -161,7 +168,16 @@ fn plan_file(
             (before.map_err(|reason| ClientFileError::unreadable(&file.path, reason))?, None)
         }
     };
-    Ok(FileChange { part, file, project, after, before, existing_backup: copy, unreadable_backup: lost_copy })
+    Ok(FileChange {
+        part,
+        file,
+        project,
+        after,
+        before,
+        existing_backup: copy,
+        unreadable_backup: lost_copy,
+        adopted,
+    })
 }
 
 /// Plans the removal of our entries from one file.
@@ -186,6 +202,8 @@ pub fn plan_uninstall(left: &InstalledFile) -> Result<FileChange, ClientFileErro
             (!(was_made && is_bare)).then_some(after)
         }
     };
+    // The exact text from before may lack them: an install after the adoption took it.
+    let after = after.map(|text| left.adopted.restore(&text)).transpose().map_err(unreadable)?;
     let change = FileChange {
         part: left.part,
         project: left.project.clone(),
@@ -193,6 +211,7 @@ pub fn plan_uninstall(left: &InstalledFile) -> Result<FileChange, ClientFileErro
         before: None,
         existing_backup: None,
         unreadable_backup: left.unreadable_backup(),
+        adopted: LegacyEntries::default(),
         file,
     };
     if change.is_needed() {
@@ -245,6 +264,7 @@ pub fn record_plan(
             project: change.project.clone(),
             before: backup.clone(),
             sha256: manifest::content_hash(change.after.as_deref().unwrap_or_default()),
+            adopted: change.adopted.clone(),
         });
         done.push(ChangeReport {
             part: change.part,

@@ -148,6 +148,28 @@ fn adopted_program_is_disabled_and_restored() {
 }
 
 #[test]
+fn adopted_hooks_come_back_although_the_file_has_changed() {
+    let settings = r#"{
+  "enabledPlugins": { "claude-mem@thedotmack": true },
+  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "node /x/claude-mem/scripts/summary-hook.js" }] }] }
+}"#;
+    let mut machine = TestMachine::new(Some(settings), None);
+    machine.install("/a/claude-mem", true);
+    // The client rewrites its settings, and a later install finds the changed file.
+    let changed = machine.settings().unwrap().replacen('{', "{\n  \"model\": \"opus\",", 1);
+    fs::write(&machine.places.settings, changed).unwrap();
+    machine.install("/b/claude-mem", false);
+    machine.uninstall();
+    let left = machine.settings().unwrap();
+    let legacy = crate::install::legacy::find_legacy(&left).unwrap();
+    assert_eq!(
+        (legacy.events, legacy.plugins),
+        (vec!["Stop".to_owned()], vec!["claude-mem@thedotmack".to_owned()])
+    );
+    assert!(left.contains("opus") && !left.contains("/b/claude-mem"), "{left}");
+}
+
+#[test]
 fn config_dir_variable_is_respected() {
     let env = |name: &str| match name {
         "HOME" => Some("/h".into()),
@@ -177,6 +199,7 @@ fn failed_rollback_is_reported() {
         before: None,
         existing_backup: None,
         unreadable_backup: None,
+        adopted: LegacyEntries::default(),
     };
     let changes = [
         change(read(&first), "1"),

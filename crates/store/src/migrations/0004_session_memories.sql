@@ -41,12 +41,24 @@ CREATE INDEX observation_claims_by_row ON observation_claims(observation_id);
 CREATE TABLE row_successors (
   kind TEXT NOT NULL,
   old_id INTEGER NOT NULL,
+  -- The public id of the old row: an older export must not bring it back.
+  old_uid TEXT NOT NULL UNIQUE,
   -- NULL: its session withdrew it.
   new_id INTEGER,
   reason TEXT NOT NULL CHECK (reason IN ('merged', 'withdrawn')),
   PRIMARY KEY (kind, old_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX row_successors_by_new ON row_successors(kind, new_id) WHERE new_id IS NOT NULL;
+
+-- What a session had left behind before it was distilled anew, as JSON, so that this can be undone.
+CREATE TABLE session_snapshots (
+  id INTEGER PRIMARY KEY,
+  import_run INTEGER NOT NULL REFERENCES import_runs(id),
+  session_id INTEGER NOT NULL REFERENCES sdk_sessions(id) ON DELETE CASCADE,
+  body TEXT NOT NULL,
+  UNIQUE (import_run, session_id)
+) STRICT;
+CREATE INDEX session_snapshots_by_session ON session_snapshots(session_id);
 
 CREATE TABLE session_accounts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

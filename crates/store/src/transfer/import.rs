@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params};
 use super::rows::{
     MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, path_column};
 use crate::observations::content_hash;
 use crate::{
     RowId, RowKind, SessionStatus, StoreError, StoreReader, StoreWriter, tombstone_for,
@@ -15,6 +15,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ObservationId, ProjectId, PublicId, SessionId, SummaryId};
 use claude_mem_core::memory::Origin;
+use claude_mem_core::project::COMMIT_KEY;
 use claude_mem_core::tokens;
 
 /// What happened to an imported record.
@@ -58,6 +59,11 @@ impl StoreReader<'_> {
         Ok(found.query_row([uid.sql()], |row| row.get(0))?)
     }
 
+    /// Whether the row was merged into another one or withdrawn here.
+    fn has_successor(&self, uid: PublicId) -> Result<bool, StoreError> {
+        Ok(self.0.prepare_cached("SELECT 1 FROM row_successors WHERE old_uid = ?1")?.exists([uid.sql()])?)
+    }
+
     pub fn session_by_uid(&self, uid: PublicId) -> Result<Option<SessionId>, StoreError> {
         let mut found = self.0.prepare_cached("SELECT id FROM sdk_sessions WHERE uid = ?1")?;
         Ok(found.query_row([uid.sql()], |row| row.column(0)).optional()?)
@@ -75,7 +81,7 @@ impl StoreReader<'_> {
         uid: PublicId,
         said: Option<String>,
     ) -> Result<Option<RowImportOutcome>, StoreError> {
-        if self.has_row(kind, uid)? {
+        if self.has_row(kind, uid)? || self.has_successor(uid)? {
             return Ok(Some(RowImportOutcome::AlreadyPresent));
         }
         let gone = self.is_tombstone(&format!("uid:{uid}"))?
@@ -90,21 +96,22 @@ impl StoreWriter<'_> {
         if let Some(id) = self.project_by_uid(record.uid)? {
             return Ok(id);
         }
+        let names = record.keys.iter().filter(|key| !key.starts_with(COMMIT_KEY));
         let hint = ProjectHint {
             name: record.name.clone(),
-            keys: record.keys.clone(),
+            keys: names.cloned().collect(),
             root: String::new(),
             branch: None,
         };
-        if self.project_by_keys(&record.keys)?.is_some() {
-            return self.ensure_project(&hint, record.last_active);
+        if let Some(id) = self.join_imported(&hint, record.last_active)? {
+            return Ok(id);
         }
         self.tx.execute(
             "INSERT INTO projects (uid, name, root, created_at_epoch, last_active_epoch) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![record.uid.sql(), record.name, record.root, record.created_at.sql(), record.last_active.sql()],
+            params![record.uid.sql(), name_column(&record.name), path_column(&record.root), record.created_at.sql(), record.last_active.sql()],
         )?;
         let id = ProjectId(self.tx.last_insert_rowid());
-        record.keys.iter().try_for_each(|key| self.alias_project(key, id))?;
+        hint.keys.iter().try_for_each(|key| self.alias_project(key, id))?;
         Ok(id)
     }
 
@@ -121,7 +128,10 @@ impl StoreWriter<'_> {
             .prepare_cached(
                 "SELECT id FROM sdk_sessions WHERE uid = ?1 OR (client = ?2 AND content_session_id = ?3)",
             )?
-            .query_row(params![record.uid.sql(), record.client, record.client_session], |row| row.column(0))
+            .query_row(
+                params![record.uid.sql(), name_column(&record.client), id_column(&record.client_session)],
+                |row| row.column(0),
+            )
             .optional()?;
         if let Some(id) = known {
             self.tx
@@ -133,7 +143,7 @@ impl StoreWriter<'_> {
                 .execute(params![
                     id.sql(),
                     project.sql(),
-                    record.branch,
+                    record.branch.as_deref().map(name_column),
                     record.user_prompt,
                     record.transcript_closed
                 ])?;
@@ -153,11 +163,11 @@ impl StoreWriter<'_> {
             )?
             .execute(params![
                 record.uid.sql(),
-                record.client,
-                record.client_session,
+                name_column(&record.client),
+                id_column(&record.client_session),
                 project.sql(),
-                record.branch,
-                record.transcript_path,
+                record.branch.as_deref().map(name_column),
+                record.transcript_path.as_deref().map(path_column),
                 record.transcript_closed,
                 record.user_prompt,
                 status.as_str(),
@@ -197,7 +207,7 @@ impl StoreWriter<'_> {
                 session.sql(),
                 at.project.sql(),
                 record.prompt_number,
-                record.prompt_id,
+                record.prompt_id.as_deref().map(id_column),
                 record.text,
                 record.private,
                 record.origin.unwrap_or(Origin::User).as_str(),
@@ -232,7 +242,12 @@ impl StoreWriter<'_> {
                  AND (prompt_id = ?2 OR (prompt_number = ?3 AND prompt_text = ?4)))",
             )?
             .query_row(
-                params![session.sql(), record.prompt_id, record.prompt_number, record.text],
+                params![
+                    session.sql(),
+                    record.prompt_id.as_deref().map(id_column),
+                    record.prompt_number,
+                    record.text
+                ],
                 |row| row.get(0),
             )?)
     }
@@ -269,8 +284,8 @@ impl StoreWriter<'_> {
                 at.project.sql(),
                 record.prompt_number,
                 record.text,
-                record.agent_id,
-                record.agent_type,
+                record.agent_id.as_deref().map(id_column),
+                record.agent_type.as_deref().map(name_column),
                 origin_or_import(record.origin),
                 at.import_run,
                 record.created_at.sql()
@@ -316,11 +331,11 @@ impl StoreWriter<'_> {
                 JsonList(record.concepts.clone()),
                 JsonList(record.files_read.clone()),
                 JsonList(record.files_modified.clone()),
-                record.branch,
-                record.agent_id,
-                record.agent_type,
+                record.branch.as_deref().map(name_column),
+                record.agent_id.as_deref().map(id_column),
+                record.agent_type.as_deref().map(name_column),
                 origin_or_import(record.origin),
-                record.made_by,
+                name_column(&record.made_by),
                 hash,
                 record.discovery_tokens,
                 read_tokens(record),
@@ -407,9 +422,9 @@ impl StoreWriter<'_> {
                 record.notes,
                 JsonList(record.files_read.clone()),
                 JsonList(record.files_edited.clone()),
-                record.branch,
+                record.branch.as_deref().map(name_column),
                 origin_or_import(record.origin),
-                record.made_by,
+                name_column(&record.made_by),
                 record.discovery_tokens,
                 tokens_or_estimate(record.read_tokens, &[&record.request, &record.investigated, &record.learned,
                     &record.completed, &record.next_steps, &record.notes]),
@@ -446,7 +461,7 @@ impl StoreWriter<'_> {
             .prepare_cached(
                 "INSERT INTO tombstones (key, created_at_epoch) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             )?
-            .execute(params![key, now.sql()])?;
+            .execute(params![name_column(key), now.sql()])?;
         Ok(())
     }
 }

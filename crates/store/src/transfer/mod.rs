@@ -12,4 +12,4 @@ mod export;
 
 pub use import::{ImportTarget, RowImportOutcome};
 pub use rows::{MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord};
-pub use session_rows::{AccountRecord, OpenItemRecord};
+pub use session_rows::{AccountRecord, OpenItemRecord, SuccessorRecord};

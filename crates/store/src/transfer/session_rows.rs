@@ -68,6 +68,14 @@ pub struct OpenItemRecord {
     pub created_at: Millis,
 }
 
+/// What became of an observation that no longer exists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuccessorRecord {
+    pub uid: PublicId,
+    /// The observation that it is part of now; `None` if its session withdrew it.
+    pub part_of: Option<PublicId>,
+}
+
 fn account_record(row: &Row<'_>) -> rusqlite::Result<(i64, AccountRecord)> {
     let list = |at| row.get::<_, JsonList>(at).map(|list| list.0);
     let record = AccountRecord {
@@ -146,6 +154,21 @@ impl StoreReader<'_> {
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(params![only.sql(), after, limit], open_item_record)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl StoreReader<'_> {
+    /// What became of the observations that no longer exist. With a project: of those that are now part of one
+    /// of its observations.
+    pub fn successor_records(&self, only: Option<ProjectId>) -> Result<Vec<SuccessorRecord>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT s.old_uid, o.uid FROM row_successors AS s LEFT JOIN observations AS o ON o.id = s.new_id
+             WHERE s.kind = 'observation' AND (?1 IS NULL OR o.project_id = ?1) ORDER BY s.old_id",
+        )?;
+        let rows = rows.query_map([only.sql()], |row| {
+            Ok(SuccessorRecord { uid: row.column(0)?, part_of: row.column(1)? })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -55,6 +55,11 @@ pub fn write_document(
         document.pages("accounts", |after| reads.account_records(only, after, PAGE_ROWS_MAX))?;
     written.open_items =
         document.pages("open_items", |after| reads.open_item_records(only, after, PAGE_ROWS_MAX))?;
+    document.begin_list("successors")?;
+    for record in reads.successor_records(only)? {
+        document.row(&record)?;
+    }
+    document.end_list()?;
     // Tombstones hold no text and no project, so all of them are exported.
     document.begin_list("tombstones")?;
     for key in reads.tombstones()? {

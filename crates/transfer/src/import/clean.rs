@@ -5,7 +5,7 @@
 
 use claude_mem_core::limits::{LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX};
 use claude_mem_core::memory::ObservationType;
-use claude_mem_redact::HeadTailLimit;
+use claude_mem_redact::{HeadTailLimit, OpenBlockTracker, VisibleText};
 use claude_mem_store::{
     AccountRecord, MessageRecord, ObservationRecord, OpenItemRecord, PromptRecord, SessionRecord,
     SummaryRecord,
@@ -42,6 +42,16 @@ fn clean_optional(of: &mut Option<String>) {
 }
 
 fn clean_list(of: &mut Vec<String>) {
+    // A private block may begin in one entry and end in another.
+    let mut blocks = OpenBlockTracker::default();
+    for entry in of.iter_mut() {
+        let visible = match blocks.next_text(entry) {
+            VisibleText::Whole => continue,
+            VisibleText::Part(text) => text.into_owned(),
+            VisibleText::Hidden => String::new(),
+        };
+        *entry = visible;
+    }
     of.iter_mut().for_each(clean_field);
     of.retain(|entry| !entry.trim().is_empty());
     of.truncate(LIST_ENTRIES_MAX);
@@ -110,9 +120,11 @@ pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejec
 
 pub(super) fn clean_account(record: &mut AccountRecord) -> Result<(), CleanRejection> {
     clean_field(&mut record.purpose);
-    let mut lists =
+    let lists =
         [&mut record.done, &mut record.learned, &mut record.decided, &mut record.checked, &mut record.open];
-    lists.iter_mut().for_each(|list| clean_list(list));
+    for list in lists {
+        clean_list(list);
+    }
     clean_list(&mut record.files_edited);
     let texts = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
     let texts: Vec<&str> = texts.into_iter().flatten().chain([&record.purpose]).map(String::as_str).collect();
@@ -134,8 +146,17 @@ fn require_text(texts: &[&str]) -> Result<(), CleanRejection> {
 
 #[cfg(test)]
 mod tests {
-    use super::clean_observation;
+    use super::{clean_list, clean_observation};
     use claude_mem_store::ObservationRecord;
+
+    #[test]
+    fn private_block_may_span_list_entries() {
+        let mut facts = ["one", "two <private>canary", "canary", "canary</private> three", "four"]
+            .map(str::to_owned)
+            .to_vec();
+        clean_list(&mut facts);
+        assert_eq!(facts, ["one", "two ", " three", "four"]);
+    }
 
     #[test]
     fn invalid_type_becomes_discovery() {

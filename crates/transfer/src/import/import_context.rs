@@ -29,6 +29,19 @@ pub struct ImportContext<'a> {
     pub home: &'a str,
     /// The client's own data directory.
     pub client_dir: &'a Path,
+    /// Whether the source may speak for the user.
+    pub trust: SourceTrust,
+}
+
+/// Whether an imported file may speak for the user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SourceTrust {
+    /// Anyone may have written it: its rows are marked as imported, and it brings no preferences, no pins
+    /// and no deletions.
+    #[default]
+    Foreign,
+    /// The user says that it is their own, unchanged export.
+    Own,
 }
 
 /// Receives the progress of an import.

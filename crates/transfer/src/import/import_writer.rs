@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::clean;
-use super::import_context::{ImportContext, ImportError};
+use super::foreign_rows;
+use super::import_context::{ImportContext, ImportError, SourceTrust};
 use super::report::{ImportReport, SkipReason};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
@@ -91,6 +92,10 @@ impl<'a> ImportWriter<'a> {
         self.store.read()
     }
 
+    fn is_foreign(&self) -> bool {
+        self.context.trust == SourceTrust::Foreign
+    }
+
     pub fn skip(&mut self, kind: &'static str, why: SkipReason) {
         self.report.tally(kind).skip(why);
     }
@@ -116,10 +121,13 @@ impl<'a> ImportWriter<'a> {
     /// Maps a project to the matching one of ours, or creates it. Rows of an ignored project are
     /// skipped.
     pub fn project(&mut self, record: &ProjectRecord) -> Result<(), ImportError> {
-        let place = if self.ignores_project(record) {
-            Err(SkipReason::Ignored)
-        } else {
-            Ok(self.store.write(|tx| tx.import_project(record))?)
+        // A foreign file must not give a project of ours further keys: these decide which directories
+        // get its memory.
+        let known = if self.is_foreign() { self.store.read().project_by_keys(&record.keys)? } else { None };
+        let place = match known {
+            _ if self.ignores_project(record) => Err(SkipReason::Ignored),
+            Some(ours) => Ok(ours),
+            None => Ok(self.store.write(|tx| tx.import_project(record))?),
         };
         self.projects.insert(record.uid, place);
         Ok(())
@@ -164,6 +172,9 @@ impl<'a> ImportWriter<'a> {
             }
         };
         clean::clean_session(&mut record);
+        if self.is_foreign() {
+            foreign_rows::distrust_session(&mut record);
+        }
         let run = self.run;
         let (id, brought, ignored) = self.store.write(|tx| {
             let (id, brought) = tx.import_session(&record, project, run)?;
@@ -179,6 +190,9 @@ impl<'a> ImportWriter<'a> {
     }
 
     pub fn prompt(&mut self, kind: &'static str, mut record: PromptRecord) -> Result<(), ImportError> {
+        if self.is_foreign() {
+            foreign_rows::distrust_prompt(&mut record);
+        }
         match clean::clean_prompt(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => self.batch.push((kind, ImportRow::Prompt(record))),
@@ -187,6 +201,9 @@ impl<'a> ImportWriter<'a> {
     }
 
     pub fn message(&mut self, kind: &'static str, mut record: MessageRecord) -> Result<(), ImportError> {
+        if self.is_foreign() {
+            foreign_rows::distrust_message(&mut record);
+        }
         match clean::clean_message(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => self.batch.push((kind, ImportRow::Message(record))),
@@ -199,6 +216,12 @@ impl<'a> ImportWriter<'a> {
         kind: &'static str,
         mut record: ObservationRecord,
     ) -> Result<(), ImportError> {
+        if self.is_foreign()
+            && let Err(why) = foreign_rows::distrust_observation(&mut record)
+        {
+            self.skip(kind, why);
+            return Ok(());
+        }
         match clean::clean_observation(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => {
@@ -212,6 +235,9 @@ impl<'a> ImportWriter<'a> {
     }
 
     pub fn summary(&mut self, kind: &'static str, mut record: SummaryRecord) -> Result<(), ImportError> {
+        if self.is_foreign() {
+            foreign_rows::distrust_summary(&mut record);
+        }
         match clean::clean_summary(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => self.batch.push((kind, ImportRow::Summary(Box::new(record)))),
@@ -235,8 +261,13 @@ impl<'a> ImportWriter<'a> {
         self.flush_if_full()
     }
 
-    /// Adds tombstones: rows that were forgotten elsewhere are not imported from now on.
+    /// Adds tombstones: rows that were forgotten elsewhere are not imported from now on. Those of a
+    /// foreign file are skipped.
     pub fn tombstones(&mut self, keys: &[String], now: Millis) -> Result<(), ImportError> {
+        if self.is_foreign() {
+            self.skip_many("tombstones", SkipReason::Untrusted, keys.len() as u64);
+            return Ok(());
+        }
         for some in keys.chunks(IMPORT_BATCH_ROWS) {
             self.store.write(|tx| some.iter().try_for_each(|key| tx.import_tombstone(key, now)))?;
         }
@@ -246,6 +277,10 @@ impl<'a> ImportWriter<'a> {
     /// Writes the remaining rows and finishes the run.
     pub fn finish(mut self, now: Millis) -> Result<ImportReport, ImportError> {
         self.flush()?;
+        if self.is_foreign() {
+            // A foreign file must not replace rows that it did not bring.
+            self.replaced.retain(|(older, _)| self.new_uids.contains(older));
+        }
         for some in self.replaced.chunks(IMPORT_BATCH_ROWS) {
             self.store.write(|tx| {
                 some.iter().try_for_each(|(older, newer)| tx.import_replacement(*older, *newer))

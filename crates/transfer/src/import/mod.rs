@@ -11,6 +11,7 @@
 //! nothing.
 
 mod clean;
+mod foreign_rows;
 mod import_context;
 mod import_run;
 mod import_writer;
@@ -20,7 +21,7 @@ mod report;
 pub mod transcripts;
 
 pub use clean::CleanRejection;
-pub use import_context::{ImportContext, ImportError, ImportProgress, NoProgress};
+pub use import_context::{ImportContext, ImportError, ImportProgress, NoProgress, SourceTrust};
 pub use import_run::{acquire_import_lock, undo_run};
 pub use import_writer::ImportWriter;
 pub use report::{ImportReport, ImportTally, SkipReason};

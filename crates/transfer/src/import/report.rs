@@ -23,6 +23,9 @@ pub enum SkipReason {
     Captured,
     ReadBefore,
     NotAskedFor,
+    StillActive,
+    TranscriptGone,
+    Untrusted,
 }
 
 impl SkipReason {
@@ -41,6 +44,9 @@ impl SkipReason {
             Self::Captured => "already captured by hooks",
             Self::ReadBefore => "already read",
             Self::NotAskedFor => "not requested",
+            Self::StillActive => "session still active",
+            Self::TranscriptGone => "transcript no longer there",
+            Self::Untrusted => "needs --trust",
         }
     }
 }

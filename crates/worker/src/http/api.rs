@@ -23,7 +23,7 @@ use claude_mem_core::limits::{
 };
 use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
-use claude_mem_ingest::select_compressor;
+use claude_mem_ingest::compressor_config;
 use claude_mem_search::date_arg;
 use claude_mem_store::{ProjectCounts, Store, StoreError, StoreReader};
 
@@ -93,7 +93,7 @@ impl ApiState {
         clock::now().millis()
     }
 
-    /// The settings in the file and the environment now; the worker's own may be older.
+    /// The settings in the file and the environment now.
     pub(super) fn settings(&self) -> LoadedSettings {
         config::load(self.dir().root(), self.env)
     }
@@ -101,7 +101,7 @@ impl ApiState {
     /// The configured vocabulary, or the default one if its file cannot be read.
     pub(super) fn vocabulary(&self) -> Vocabulary {
         let settings = self.settings().settings;
-        select_compressor::load_vocabulary(self.dir().root(), &settings).unwrap_or_default()
+        compressor_config::load_vocabulary(self.dir().root(), &settings).unwrap_or_default()
     }
 
     /// Runs a read on one consistent snapshot of the store.

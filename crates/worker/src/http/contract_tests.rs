@@ -101,6 +101,13 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("GET", "/api/summaries/{id}", "/api/summaries/1", "", "", SUMMARY),
     ("DELETE", "/api/summaries/{id}", "/api/summaries/1", "", "", &["forgotten"]),
     ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/summary/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/accounts", "/api/accounts?session=one", "", "/items/0", ROW),
+    ("GET", "/api/accounts/{id}", "/api/accounts/1", "", "", &["handle", "purpose", "done", "learned", "decided", "checked", "open", "filesEdited"]),
+    ("DELETE", "/api/accounts/{id}", "/api/accounts/1", "", "", &["forgotten"]),
+    ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/account/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/open-items", "/api/open-items?project=shop", "", "/items/0", &["id", "text", "openedAt", "closedAt", "closedBy", "reason"]),
+    ("POST", "/api/open-items/{id}/close", "/api/open-items/1/close", r#"{"reason":"not needed"}"#, "", &["id", "closedAt", "reason"]),
+    ("POST", "/api/open-items/{id}/reopen", "/api/open-items/1/reopen", "{}", "", &["id", "closedAt"]),
     ("GET", "/api/prompts", "/api/prompts?session=one", "", "/items/0", &["text", "private", "origin", "number"]),
     ("GET", "/api/prompts/{id}", "/api/prompts/1", "", "", ROW),
     ("DELETE", "/api/prompts/{id}", "/api/prompts/1", "", "", &["forgotten"]),
@@ -654,4 +661,33 @@ fn paused_capture_accepts_nothing() {
     assert_eq!(stage.get("/api/sessions/web").status, 404);
     stage.call("POST", "/api/resume", "{}");
     assert_eq!(stage.get("/api/processing-status").json()["paused"], false);
+}
+
+#[test]
+fn trouble_with_the_model_is_in_readiness_and_health() {
+    let stage = TestServer::with_turn();
+    stage.call(
+        "PATCH",
+        "/api/settings",
+        r#"{"provider":"openai","model":"m","base_url":"http://127.0.0.1:9/v1"}"#,
+    );
+    assert_eq!(stage.get("/api/readiness").status, 200);
+    let trouble = json!({
+        "kind": "invalid_answer", "why": "the model's answer is empty", "provider": "openai", "since": 1, "last": 2,
+    });
+    let key = "model_trouble";
+    let write =
+        |store: &mut claude_mem_store::Store| store.write(|tx| tx.set_meta(key, &trouble.to_string()));
+    stage.worker.store.with(write).unwrap();
+    let ready = stage.get("/api/readiness");
+    assert_eq!(ready.status, 503);
+    assert!(ready.json()["problems"][0].as_str().unwrap().contains("answer is empty"), "{:#}", ready.json());
+    let stats = stage.get("/api/stats").json();
+    let health = stats["health"].as_array().unwrap();
+    let found =
+        health.iter().find(|one| one["problem"].as_str().unwrap().contains("answer is empty")).unwrap();
+    assert!(found["fix"].as_str().unwrap().contains("claude-mem config set model"), "{found:#}");
+    // The notice ends when no model is configured.
+    stage.call("PATCH", "/api/settings", r#"{"provider":"local"}"#);
+    assert_eq!(stage.get("/api/readiness").status, 200);
 }

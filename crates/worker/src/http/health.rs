@@ -8,6 +8,7 @@ use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::problem::Problem;
 use super::route::NoParams;
+use claude_mem_setup::notices;
 use claude_mem_store::SCHEMA_VERSION;
 
 /// Liveness of the worker.
@@ -54,8 +55,10 @@ pub(super) fn readiness_status(found: &ReadinessResponse) -> StatusCode {
 #[allow(clippy::unnecessary_wraps, reason = "handlers share one signature")]
 pub(super) fn readiness(api: &ApiState, _: &PathParams, _: NoParams) -> Result<ReadinessResponse, Problem> {
     let mut problems: Vec<String> = api.worker.status().trouble.into_iter().collect();
-    if let Err(problem) = api.view(|reads| Ok(reads.queue_counts()?)) {
-        problems.push(problem.error);
+    let (settings, now) = (api.settings().settings, api.now());
+    match api.view(|reads| Ok(notices::model_notice(reads, &settings, now)?)) {
+        Ok(notice) => problems.extend(notice.map(|notice| notice.what)),
+        Err(problem) => problems.push(problem.error),
     }
     let ready = problems.is_empty();
     Ok(ReadinessResponse {

@@ -12,9 +12,11 @@ use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::problem::Problem;
 use claude_mem_capture::settings::HookSettings;
+use claude_mem_core::platform::MemoryFile;
+use claude_mem_setup::install::manifest::InstallManifest;
 use claude_mem_store::Store;
 use claude_mem_transfer::import;
-use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport, NoProgress, json};
+use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport, NoProgress, SourceTrust, json};
 
 /// The source under which the import run is listed.
 const SOURCE: &str = "the HTTP API";
@@ -79,10 +81,13 @@ pub(super) fn import(
     let loaded = api.settings();
     let settings = HookSettings::from_settings(loaded.settings, loaded.file_unreadable);
     let home = (api.env)("HOME").unwrap_or_default();
-    let configured = (api.env)("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
-    let client_dir = configured.map_or_else(|| Path::new(&home).join(".claude"), PathBuf::from);
-    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir };
-    let held = MemfdFile::new(document.0.get())?;
+    // `doctor` reports an unreadable manifest; the default directory counts meanwhile.
+    let manifest = InstallManifest::read(&api.dir().installed()).unwrap_or_default();
+    let client_dir = manifest.client_dir.unwrap_or_else(|| Path::new(&home).join(".claude"));
+    // A page or a program may send any document; `claude-mem import json --trust` restores an own one.
+    let trust = SourceTrust::Foreign;
+    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir, trust };
+    let held = memory_file(document.0.get())?;
     // On its own connection, so that the worker can write between the batches.
     let mut store = Store::open(&api.dir().db())?;
     let report = json::run_named(&mut store, around, &held.path(), SOURCE, api.now(), &mut NoProgress)?;
@@ -131,35 +136,14 @@ impl From<ImportError> for Problem {
     }
 }
 
-/// An anonymous in-memory file: the document is not redacted yet and must not reach the disk.
-struct MemfdFile(#[cfg(target_os = "linux")] std::fs::File);
-
-impl MemfdFile {
-    #[cfg(target_os = "linux")]
-    fn new(text: &str) -> Result<Self, Problem> {
-        let file = rustix::fs::memfd_create("import", rustix::fs::MemfdFlags::CLOEXEC);
-        let mut file = std::fs::File::from(file.map_err(std::io::Error::from)?);
-        std::io::Write::write_all(&mut file, text.as_bytes())?;
-        Ok(Self(file))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn new(_: &str) -> Result<Self, Problem> {
-        Err(Problem::new(
+/// The document in memory: it is not redacted yet and must not reach the disk.
+fn memory_file(text: &str) -> Result<MemoryFile, Problem> {
+    MemoryFile::with_content(text.as_bytes()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::Unsupported => Problem::new(
             StatusCode::NOT_IMPLEMENTED,
             "this system does not support in-memory files",
             "`claude-mem import json` reads the document from its file.",
-        ))
-    }
-
-    #[cfg(target_os = "linux")]
-    fn path(&self) -> PathBuf {
-        use std::os::fd::AsRawFd as _;
-        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn path(&self) -> PathBuf {
-        PathBuf::new()
-    }
+        ),
+        _ => error.into(),
+    })
 }

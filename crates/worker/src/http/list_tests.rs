@@ -16,7 +16,16 @@ use claude_mem_store::{NewObservationMeta, StoreWriter};
 /// Three sessions of one turn each, in two projects.
 fn stage() -> TestServer {
     let stage = TestServer::with_turn();
-    stage.turn("two", 2_000);
+    // Another subject: what two sessions say alike is one observation.
+    let message =
+        "The cart keeps its items because the cookie outlives the login. I changed billing/retry.rs.";
+    stage.events(&[
+        events::event("two", 2_000, events::prompt("Why does the cart keep its items?")),
+        events::event("two", 2_001, events::edit("/src/shop/billing/retry.rs", "two-e1")),
+        events::event("two", 2_002, events::stop(message)),
+        events::event("two", 2_003, events::end()),
+    ]);
+    stage.leave_account();
     let mut other = events::event("three", 3_000, events::prompt("Bake the bread"));
     other.project = Some(hint("bakery"));
     stage.events(&[other]);
@@ -60,6 +69,7 @@ fn every_list_can_be_paged_to_its_end() {
     for path in [
         "/api/observations?",
         "/api/summaries?",
+        "/api/open-items?all=true&",
         "/api/prompts?",
         "/api/messages?",
         "/api/sessions?",

@@ -8,6 +8,7 @@
 //! descriptors for its own work.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,6 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Sleep, sleep};
 
+use super::socket_owner;
 use claude_mem_core::limits::HTTP_CONNECTIONS_MAX;
 
 /// Maximum seconds from the connection, or from the previous response, to the end of a request head.
@@ -31,12 +33,19 @@ const HTTP_HEAD_SECONDS_MAX: u64 = 10;
 /// Seconds that a client may take to read anything of its response before it is disconnected.
 const HTTP_WRITE_SECONDS_MAX: u64 = 30;
 
+/// Maximum connections of other users of the machine; further ones are closed at once.
+const HTTP_STRANGERS_MAX: usize = 8;
+
 /// Number of connections, time for a request head, and time for a client to take any bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListenerLimits {
     pub(super) connections_max: usize,
     pub(super) head: Duration,
     pub(super) write: Duration,
+    /// Of these, how many other users of the machine may have.
+    pub(super) strangers_max: usize,
+    /// Whether the first address belongs to another user; the second is ours.
+    pub(super) is_stranger: fn(SocketAddr, SocketAddr) -> bool,
 }
 
 impl Default for ListenerLimits {
@@ -45,6 +54,8 @@ impl Default for ListenerLimits {
             connections_max: HTTP_CONNECTIONS_MAX,
             head: Duration::from_secs(HTTP_HEAD_SECONDS_MAX),
             write: Duration::from_secs(HTTP_WRITE_SECONDS_MAX),
+            strangers_max: HTTP_STRANGERS_MAX,
+            is_stranger: socket_owner::is_stranger,
         }
     }
 }
@@ -58,7 +69,11 @@ pub(super) async fn serve(
     on_accept_error: impl Fn(&io::Error),
     mut shutdown: watch::Receiver<bool>,
 ) {
-    let slots = Arc::new(Semaphore::new(limits.connections_max));
+    let slots = ConnectionSlots {
+        own: Arc::new(Semaphore::new(limits.connections_max)),
+        strangers: Arc::new(Semaphore::new(limits.strangers_max)),
+        is_stranger: limits.is_stranger,
+    };
     let connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head);
@@ -81,21 +96,40 @@ pub(super) async fn serve(
     connections.shutdown().await;
 }
 
+/// Slots for connections: other users of the machine have few of their own, so that they cannot take ours.
+struct ConnectionSlots {
+    own: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
+    is_stranger: fn(SocketAddr, SocketAddr) -> bool,
+}
+
+impl ConnectionSlots {
+    fn is_stranger(&self, stream: &TcpStream, peer: SocketAddr) -> bool {
+        stream.local_addr().is_ok_and(|local| (self.is_stranger)(peer, local))
+    }
+}
+
 /// The next connection, once there is a slot for it. `None` if the semaphore is closed, which it
 /// never is.
 async fn accept(
     listener: &TcpListener,
-    slots: &Arc<Semaphore>,
+    slots: &ConnectionSlots,
     on_error: &impl Fn(&io::Error),
 ) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
+    let own_slot = Arc::clone(&slots.own).acquire_owned().await.ok()?;
     let mut is_failing = false;
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // Nagle's algorithm would delay server-sent events.
                 let _ = stream.set_nodelay(true);
-                return Some((stream, slot));
+                if !slots.is_stranger(&stream, peer) {
+                    return Some((stream, own_slot));
+                }
+                // Without a slot for strangers the connection is dropped.
+                if let Ok(slot) = Arc::clone(&slots.strangers).try_acquire_owned() {
+                    return Some((stream, slot));
+                }
             }
             // No file descriptors left, or the client gave up: neither ends the server.
             Err(error) => {

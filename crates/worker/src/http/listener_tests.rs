@@ -3,6 +3,7 @@ use std::net::{SocketAddr, TcpStream as Client};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::routing::get;
+use rustix::net::{AddressFamily, SocketType};
 use tokio::sync::Notify;
 
 use super::*;
@@ -88,7 +89,12 @@ fn is_closed(client: &mut Client) -> bool {
 
 #[test]
 fn slow_head_times_out() {
-    let house = start_listener(ListenerLimits { connections_max: 2, head: SHORT, write: LONG });
+    let house = start_listener(ListenerLimits {
+        connections_max: 2,
+        head: SHORT,
+        write: LONG,
+        ..ListenerLimits::default()
+    });
     let mut client = house.connect();
     client.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
     client.write_all(b"GET / HTTP/1.1\r\nx-slow: ").unwrap();
@@ -98,7 +104,12 @@ fn slow_head_times_out() {
 
 #[test]
 fn idle_connection_is_closed() {
-    let house = start_listener(ListenerLimits { connections_max: 2, head: SHORT, write: LONG });
+    let house = start_listener(ListenerLimits {
+        connections_max: 2,
+        head: SHORT,
+        write: LONG,
+        ..ListenerLimits::default()
+    });
     let mut client = house.connect();
     assert_eq!(send_request(&mut client), "1");
     assert_eq!(send_request(&mut client), "2");
@@ -107,7 +118,12 @@ fn idle_connection_is_closed() {
 
 #[test]
 fn slow_handler_is_not_timed_out() {
-    let house = start_listener(ListenerLimits { connections_max: 2, head: SHORT, write: SHORT });
+    let house = start_listener(ListenerLimits {
+        connections_max: 2,
+        head: SHORT,
+        write: SHORT,
+        ..ListenerLimits::default()
+    });
     let mut client = house.connect();
     client.write_all(ASK.replace("/ ", "/slow ").as_bytes()).unwrap();
     for _ in 0..3 {
@@ -120,7 +136,12 @@ fn slow_handler_is_not_timed_out() {
 
 #[test]
 fn connections_above_the_limit_wait() {
-    let house = start_listener(ListenerLimits { connections_max: 1, head: LONG, write: LONG });
+    let house = start_listener(ListenerLimits {
+        connections_max: 1,
+        head: LONG,
+        write: LONG,
+        ..ListenerLimits::default()
+    });
     let mut first = house.connect();
     assert_eq!(send_request(&mut first), "1");
     let mut second = house.connect();
@@ -133,11 +154,43 @@ fn connections_above_the_limit_wait() {
 
 #[test]
 fn client_that_does_not_read_is_disconnected() {
-    let house = start_listener(ListenerLimits { connections_max: 1, head: LONG, write: SHORT });
+    let house = start_listener(ListenerLimits {
+        connections_max: 1,
+        head: LONG,
+        write: SHORT,
+        ..ListenerLimits::default()
+    });
     let mut stalled = house.connect();
     stalled.write_all(ASK.replace("/ ", "/endless ").as_bytes()).unwrap();
     // There is one slot: the next client is answered only once the stalled one has lost it.
     let mut next = house.connect();
     assert_eq!(send_request(&mut next), "1");
     drop(stalled);
+}
+
+/// A connection from another loopback address.
+fn connect_from_elsewhere(to: SocketAddr) -> Client {
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    rustix::net::bind(&socket, &SocketAddr::from(([127, 0, 0, 2], 0))).unwrap();
+    rustix::net::connect(&socket, &to).unwrap();
+    let client = Client::from(socket);
+    client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    client
+}
+
+#[test]
+fn strangers_do_not_take_the_slots_of_the_owner() {
+    let house = start_listener(ListenerLimits {
+        connections_max: 2,
+        head: LONG,
+        write: LONG,
+        strangers_max: 1,
+        is_stranger: |peer, _| peer.ip().to_string() == "127.0.0.2",
+    });
+    let held: Vec<Client> = (0..6).map(|_| connect_from_elsewhere(house.at)).collect();
+    let mut own = house.connect();
+    assert_eq!(send_request(&mut own), "1", "all slots are held by strangers");
+    let mut held = held.into_iter();
+    assert_eq!(send_request(&mut held.next().unwrap()), "2", "the first stranger has a slot");
+    assert!(held.all(|mut client| is_closed(&mut client)), "the others have none");
 }

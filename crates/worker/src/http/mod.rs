@@ -47,6 +47,7 @@ mod search;
 mod server;
 mod sessions;
 mod settings;
+mod socket_owner;
 mod stats;
 mod stats_cache;
 mod stream;

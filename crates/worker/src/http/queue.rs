@@ -78,7 +78,7 @@ pub(super) fn status(api: &ApiState, _: &PathParams, _: NoParams) -> Result<Queu
             active: active.take(HTTP_ROWS_MAX as usize).collect(),
             has_more,
             paused: in_force.is_some(),
-            provider: api.worker.settings.provider.as_str(),
+            provider: api.settings().settings.provider.as_str(),
             pause: in_force.map(|pause| PauseView { reason: "asked for", until: pause.until }),
         })
     })

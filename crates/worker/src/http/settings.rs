@@ -114,7 +114,7 @@ impl SettingView {
             choices,
             min: range.map(|(min, _)| min),
             max: range.map(|(_, max)| max),
-            restart: !applies_without_restart(key),
+            restart: key.needs_restart(),
             set,
         }
     }
@@ -135,12 +135,6 @@ fn redact_url(address: &str) -> String {
 }
 
 const HIDDEN: &str = "…";
-
-/// Hooks read their settings on each call; the worker reads its own once, when it starts.
-fn applies_without_restart(key: &SettingKey) -> bool {
-    let of_hooks = ["What is remembered", "What the agent is told"].contains(&key.group);
-    (of_hooks && key.name != "prompts_days_max") || matches!(key.name, "worker" | "viewer_open")
-}
 
 /// Handles `GET /api/settings`.
 #[allow(clippy::unnecessary_wraps, reason = "handlers share one signature")]

@@ -59,6 +59,8 @@ struct DatabaseSizeView {
 #[schemars(rename = "Vectors")]
 struct VectorIndexView {
     bytes: u64,
+    /// Rows that can have vectors.
+    rows: u64,
     /// Rows without a vector yet.
     backlog: u64,
 }
@@ -165,7 +167,11 @@ pub(super) fn stats(api: &ApiState, _: &PathParams, _: NoParams) -> Result<Stats
                 messages: counts.final_messages,
             },
             database: DatabaseSizeView { bytes: file_bytes(&dir.db()) },
-            vectors: VectorIndexView { bytes: file_bytes(&dir.vectors_db()), backlog: counts.vector_backlog },
+            vectors: VectorIndexView {
+                bytes: file_bytes(&dir.vectors_db()),
+                rows: counts.embeddable,
+                backlog: counts.vector_backlog,
+            },
             queue: reads.queue_counts()?.into(),
             today: per_day.last().map_or_else(CreatedCounts::default, |day| day.made),
             by_type: by_type.collect(),

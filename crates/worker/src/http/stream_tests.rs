@@ -221,7 +221,7 @@ fn bulk_changes_are_sent_as_missed() {
         })
     });
     saved.unwrap();
-    for mut page in [page, StreamClient::open(&stage, Some("0.0.0.0.0"))] {
+    for mut page in [page, StreamClient::open(&stage, Some("0.0.0.0.0.0"))] {
         let (mut missed, mut told) = (0, 0);
         loop {
             let event = page.next();
@@ -299,11 +299,11 @@ fn foreign_event_ids_are_ignored() {
         "",
         "1",
         "1.2.3",
-        "a.b.c.d.e",
-        "-1.0.0.0.0",
-        "99999999999999999999.0.0.0.0",
-        "0.0.0.0",
-        "0.0.0.0.0.0",
+        "a.b.c.d.e.f",
+        "-1.0.0.0.0.0",
+        "99999999999999999999.0.0.0.0.0",
+        "0.0.0.0.0",
+        "0.0.0.0.0.0.0",
     ] {
         let mut page = StreamClient::open(&stage, Some(odd));
         let next = save(&stage, &format!("After {odd}"));

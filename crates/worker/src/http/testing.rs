@@ -16,9 +16,12 @@ use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::config::Settings;
 use claude_mem_core::event::Event;
+use claude_mem_core::ids::{ProjectId, SessionId};
 use claude_mem_core::log::{LogAuthor, LogWriter};
+use claude_mem_core::memory::{NewOpenItem, SessionAccount};
 use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
+use claude_mem_store::NewObservationMeta;
 use claude_mem_store::testing as events;
 use claude_mem_store::testing::WorkerScratch;
 
@@ -100,7 +103,38 @@ impl TestServer {
     pub(super) fn with_turn() -> Self {
         let stage = Self::new();
         stage.turn("one", 1_000);
+        stage.leave_account();
         stage
+    }
+
+    /// Gives the first session an account and two open items, unless it has left some.
+    pub(super) fn leave_account(&self) {
+        let left = self.worker.store.with(|store| {
+            store.write(|tx| {
+                let (session, project) = (SessionId(1), ProjectId(1));
+                let place = NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
+                if tx.account_of_session(session)?.is_none() {
+                    let account = SessionAccount {
+                        purpose: "Find out why retries stop".into(),
+                        done: vec!["Raised the pause".into()],
+                        at: Millis(1_000_000),
+                        ..SessionAccount::default()
+                    };
+                    tx.set_session_account(session, &account, &place)?;
+                }
+                if tx.open_items(project, None, 2)?.len() < 2 {
+                    let item = |claim: &str| NewOpenItem {
+                        claim: claim.into(),
+                        text: format!("Test the pause, {claim}"),
+                        at: Millis(1_000_000),
+                        closed: false,
+                    };
+                    tx.set_open_items(session, &[item("first"), item("second")], &place)?;
+                }
+                Ok(())
+            })
+        });
+        left.unwrap();
     }
 
     /// Stores and processes one turn of a session, from prompt to session end.

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use claude_mem_transfer::import::ImportProgress;
 
 /// A progress bar that is cleared on drop.
-pub(super) struct ImportProgressBar(ProgressBar);
+pub(in crate::cli) struct ImportProgressBar(ProgressBar);
 
 impl ImportProgress for ImportProgressBar {
     fn total(&mut self, amount: u64) {
@@ -26,7 +26,7 @@ impl Drop for ImportProgressBar {
 }
 
 /// A bar that counts rows.
-pub(super) fn for_rows() -> ImportProgressBar {
+pub(in crate::cli) fn for_rows() -> ImportProgressBar {
     bar("{bar:24} {human_pos} of {human_len} rows, {per_sec}, {eta} left")
 }
 

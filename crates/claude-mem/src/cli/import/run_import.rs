@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::cli::app::App;
+use crate::cli::format;
+use crate::cli::output::print_note;
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_store::{Store, StoreError};
 use claude_mem_transfer::import;
-use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport};
+use claude_mem_transfer::import::{ImportContext, ImportError, ImportReport, SourceTrust};
 
 /// Runs an import on the store, or for a dry run on a temporary copy of it.
-pub(super) fn run_import(
+pub(in crate::cli) fn run_import(
     app: &App,
     dry_run: bool,
+    trust: SourceTrust,
     act: impl FnOnce(&mut Store, ImportContext<'_>) -> anyhow::Result<ImportReport>,
 ) -> anyhow::Result<ImportReport> {
     app.data.create().with_context(|| format!("cannot create {}", app.data.root().display()))?;
@@ -25,7 +28,7 @@ pub(super) fn run_import(
     let home = std::env::var_os("HOME").unwrap_or_default();
     let client_dir = client_dir(&home)?;
     let home = home.to_string_lossy().into_owned();
-    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir };
+    let around = ImportContext { settings: &settings, home: &home, client_dir: &client_dir, trust };
     let mut store = open_store(app)?;
     let brought = if dry_run {
         let scratch = create_rehearsal_dir(app)?;
@@ -38,8 +41,23 @@ pub(super) fn run_import(
     let mut report = brought.map_err(add_advice)?;
     if dry_run {
         report.run = None;
+    } else {
+        print_index_backlog(app, &store)?;
     }
     Ok(report)
+}
+
+/// Says that search by meaning follows later, if there is much to index.
+fn print_index_backlog(app: &App, store: &Store) -> anyhow::Result<()> {
+    let gap = store.read().noticeable_index_gap()?;
+    if let Some(coverage) = gap.filter(|_| app.settings().settings.vectors) {
+        print_note(format!(
+            "{} can be found by words now, and by meaning once the worker has indexed them; \
+             `claude-mem status` shows the progress",
+            format::count(coverage.waiting, "row")
+        ))?;
+    }
+    Ok(())
 }
 
 /// Adds advice to errors that the user can act on.

@@ -9,8 +9,9 @@ use crate::cli::app::App;
 use crate::cli::output::{Screen, print_note};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::vocabulary::Vocabulary;
-use claude_mem_ingest::select_compressor;
+use claude_mem_ingest::compressor_config;
 use claude_mem_search::date_arg;
+use claude_mem_transfer::import::SourceTrust;
 use claude_mem_transfer::import::transcripts;
 use claude_mem_transfer::import::transcripts::{ImportProjectFilter, ImportSummary, TranscriptImportRequest};
 
@@ -46,7 +47,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     transcript_path(args.path.as_deref(), &client_dir(&home)?)?;
     let vocabulary = vocabulary(app)?;
     let mut learnt = ImportSummary::default();
-    let report = run_import(app, args.dry_run, |store, around| {
+    let report = run_import(app, args.dry_run, SourceTrust::Own, |store, around| {
         let wanted = TranscriptImportRequest {
             path: transcript_path(args.path.as_deref(), around.client_dir)?,
             since,
@@ -95,7 +96,7 @@ fn resolve_project(named: &str) -> anyhow::Result<ImportProjectFilter> {
 
 fn vocabulary(app: &App) -> anyhow::Result<Vocabulary> {
     let settings = app.settings().settings;
-    match select_compressor::load_vocabulary(app.data.root(), &settings) {
+    match compressor_config::load_vocabulary(app.data.root(), &settings) {
         Ok(vocabulary) => Ok(vocabulary),
         Err(why) => {
             print_note(why)?;

@@ -2,11 +2,14 @@
 //!
 //! Its files are moved, never deleted: they go to `backups/`, into a directory named with the date.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
 use super::ask;
+use super::command_hints::CommandHints;
 use super::context::InstallContext;
 use super::steps::{StepReporter, StepState};
 use claude_mem_core::paths;
@@ -68,16 +71,41 @@ pub(super) fn ask(found: &LegacyInstall, steps: &mut StepReporter<'_>) -> anyhow
 }
 
 /// Notes that the earlier claude-mem is still enabled and was not adopted.
-pub(super) fn report_unadopted(found: &LegacyInstall, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
+pub(super) fn report_unadopted(
+    setting: &InstallContext<'_>,
+    found: &LegacyInstall,
+    steps: &mut StepReporter<'_>,
+) -> anyhow::Result<()> {
     if !found.settings.is_present() {
         return Ok(());
     }
     let detail = format!(
-        "the earlier claude-mem is still enabled ({}), so sessions get context twice; \
-         `claude-mem install --adopt` disables it",
-        found.describe()
+        "the earlier claude-mem is still enabled ({}), so sessions get context twice; `{}` disables it",
+        found.describe(),
+        CommandHints::new(setting).adopt(),
     );
     steps.report("earlier", StepState::Note, detail)
+}
+
+/// Refuses to share a data directory with the earlier program: its settings and logs have the names of
+/// ours. Nothing has been changed yet.
+pub(super) fn ensure_directory_is_ours(
+    setting: &InstallContext<'_>,
+    found: &LegacyInstall,
+) -> anyhow::Result<()> {
+    if !found.database || setting.wish.adopt {
+        return Ok(());
+    }
+    let data = setting.app.data.root();
+    let hints = CommandHints::new(setting);
+    anyhow::bail!(
+        "{} belongs to another program, most likely the earlier claude-mem; nothing was changed.\n\
+         Replace it and import its memories:\n  {}\n\
+         Use both, with another directory for this one:\n  {}",
+        data.display(),
+        hints.adopt(),
+        hints.elsewhere(),
+    )
 }
 
 /// Stops its worker and moves its files out of the way.
@@ -98,6 +126,9 @@ pub(super) fn take_over_files(
         return steps.report_change("earlier", format!("move its files to {}", to.display()));
     }
     end_worker(setting, steps)?;
+    // Before anything is moved or imported: the directory stood open to others.
+    restrict_root(setting.app.data.root())
+        .with_context(|| format!("cannot restrict {}", setting.app.data.root().display()))?;
     paths::create_dir(&to)?;
     let moved = move_files(&setting.app.data, &to)
         .with_context(|| format!("cannot move its files to {}", to.display()))?;
@@ -130,7 +161,8 @@ pub(super) fn import(
     let path = DataDir::new(backup_dir(setting)).db();
     let database = path.display().to_string();
     let [import, kind] = IMPORT;
-    ask::run_subcommand(setting, steps, &[import, kind, &database])
+    // The database was in the user's own data directory.
+    ask::run_subcommand(setting, steps, &[import, kind, &database, "--trust"])
 }
 
 fn end_worker(setting: &InstallContext<'_>, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
@@ -150,7 +182,6 @@ fn is_kept_in_place(data: &DataDir, path: &Path) -> bool {
     let ours = [
         data.spool(),
         data.muted(),
-        data.logs(),
         data.backups(),
         data.settings(),
         data.installed(),
@@ -160,8 +191,15 @@ fn is_kept_in_place(data: &DataDir, path: &Path) -> bool {
     ours.iter().any(|place| place == path)
 }
 
+/// Moves all files but ours, its logs among them: our log retention must not delete them. The shared
+/// settings are copied as they were.
 fn move_files(data: &DataDir, to: &Path) -> std::io::Result<usize> {
     let mut moved = 0;
+    if data.settings().is_file() {
+        let copy = to.join(paths::SETTINGS_NAME);
+        std::fs::copy(data.settings(), &copy)?;
+        std::fs::set_permissions(data.settings(), Permissions::from_mode(0o600))?;
+    }
     for entry in std::fs::read_dir(data.root())? {
         let path = entry?.path();
         if is_kept_in_place(data, &path) {
@@ -170,5 +208,25 @@ fn move_files(data: &DataDir, to: &Path) -> std::io::Result<usize> {
         std::fs::rename(&path, to.join(path.file_name().unwrap_or_default()))?;
         moved += 1;
     }
+    restrict_tree(to)?;
     Ok(moved)
+}
+
+fn restrict_root(root: &Path) -> std::io::Result<()> {
+    std::fs::set_permissions(root, Permissions::from_mode(0o700))
+}
+
+/// Removes the access of others from a directory and everything in it. Links are not followed.
+fn restrict_tree(dir: &Path) -> std::io::Result<()> {
+    std::fs::set_permissions(dir, Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            restrict_tree(&entry.path())?;
+        } else if kind.is_file() {
+            std::fs::set_permissions(entry.path(), Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::cli::app::App;
 use claude_mem_core::child::{ChildRegistry, ChildSpawner};
+use claude_mem_core::platform;
 use claude_mem_setup::install::find;
 use claude_mem_setup::install::find::InstalledClient;
 
@@ -28,7 +29,7 @@ pub(in crate::cli) fn spawner(app: &App) -> std::io::Result<OneOffSpawner> {
     } else {
         std::env::temp_dir().join(format!("claude-mem-children-{}", std::process::id()))
     };
-    let spawner = ChildSpawner::start("/proc/self/exe".into(), ChildRegistry::open(&directory)?)?;
+    let spawner = ChildSpawner::start(platform::own_executable(), ChildRegistry::open(&directory)?)?;
     Ok(OneOffSpawner { spawner, temporary_dir: (!is_there).then_some(directory) })
 }
 

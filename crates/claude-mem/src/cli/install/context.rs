@@ -1,6 +1,6 @@
 //! What to install ([`InstallOptions`]), and what the steps need to know ([`InstallContext`]).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -91,8 +91,8 @@ impl<'a> InstallContext<'a> {
     }
 }
 
-/// The path of this executable. Fails if the file was replaced: the kernel then reports a path that
-/// does not exist.
+/// The path that hooks use for this executable. Fails if the file was replaced: the kernel then reports a
+/// path that does not exist.
 fn executable() -> anyhow::Result<PathBuf> {
     let path = std::env::current_exe().context("cannot determine the path of this executable")?;
     anyhow::ensure!(
@@ -100,5 +100,51 @@ fn executable() -> anyhow::Result<PathBuf> {
         "{} was replaced or removed while running; run the new one",
         path.display()
     );
-    Ok(path)
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    Ok(linked_executable(&path, std::env::split_paths(&search_path)).unwrap_or(path))
+}
+
+/// A link on the search path that leads to `own`, if that is in a directory of this version. Package managers
+/// that keep each version in a directory of its own change the link when they update, and remove the directory.
+fn linked_executable(own: &Path, search_path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    let name = own.file_name()?;
+    let mut directories = own.ancestors().skip(1).filter_map(Path::file_name);
+    if !directories.any(|dir| dir.to_string_lossy().starts_with(env!("CARGO_PKG_VERSION"))) {
+        return None;
+    }
+    search_path
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(name))
+        .find(|link| link.is_symlink() && link.canonicalize().is_ok_and(|target| target == own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn link_to_a_versioned_directory_is_preferred() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let versioned = format!("cellar/{}_1/bin", env!("CARGO_PKG_VERSION"));
+        for below in [&versioned, "bin", "other", "stable"] {
+            std::fs::create_dir_all(root.join(below)).unwrap();
+        }
+        let [own, stable] = [&versioned, "stable"].map(|below| root.join(below).join("claude-mem"));
+        for executable in [&own, &stable] {
+            std::fs::write(executable, "").unwrap();
+        }
+        let search_path = |below: &str| std::iter::once(root.join(below));
+        let link = |to: &Path, below: &str| {
+            let link = root.join(below).join("claude-mem");
+            std::os::unix::fs::symlink(to, &link).unwrap();
+            link
+        };
+        assert_eq!(linked_executable(&own, search_path("bin")), None, "no link yet");
+        let first = link(&own, "bin");
+        assert_eq!(linked_executable(&own, search_path("bin")), Some(first));
+        link(&stable, "other");
+        assert_eq!(linked_executable(&own, search_path("other")), None, "a link to another file");
+        assert_eq!(linked_executable(&stable, search_path("other")), None, "this path stays");
+    }
 }

@@ -1,5 +1,8 @@
 //! Installation steps for the data directory, the settings and the database.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use anyhow::Context as _;
 
 use super::steps::{StepReporter, StepState};
@@ -26,7 +29,11 @@ fn directory(app: &App, steps: &mut StepReporter<'_>) -> anyhow::Result<()> {
             for below in [app.data.logs(), app.data.backups(), app.data.spool()] {
                 paths::create_dir(&below)?;
             }
-            std::io::Result::Ok(())
+            // It may hold a key, and another program may have written it.
+            match std::fs::set_permissions(app.data.settings(), Permissions::from_mode(0o600)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
         };
         make().with_context(|| format!("cannot create {}", root.display()))?;
     }

@@ -8,8 +8,10 @@ use super::steps::{StepReporter, StepState};
 use crate::cli::{UsageError, worker};
 use claude_mem_core::config;
 use claude_mem_core::config::{Provider, RawSetting, SettingSource, SettingsFile, WorkerStart};
+use claude_mem_core::platform;
 use claude_mem_setup::install::check;
 use claude_mem_setup::install::check::SelfCheckReport;
+use claude_mem_setup::install::provider_gap::missing_for_provider;
 
 pub(super) fn parse_provider(name: &str) -> anyhow::Result<config::SettingValue> {
     let key = config::key("provider").context("unknown setting")?;
@@ -37,11 +39,20 @@ pub(super) fn set_provider(setting: &InstallContext<'_>, steps: &mut StepReporte
     } else {
         "within the token budget in `claude-mem config`"
     };
-    if !setting.wish.dry_run {
-        let file = SettingsFile::in_dir(setting.app.data.root());
-        file.set("provider", &parse_provider(&name)?)?;
+    if setting.wish.dry_run {
+        return steps.report_change("provider", format!("{name}: {cost}"));
     }
-    steps.report_change("provider", format!("{name}: {cost}"))
+    let file = SettingsFile::in_dir(setting.app.data.root());
+    file.set("provider", &parse_provider(&name)?)?;
+    let (settings, home) = (setting.app.settings().settings, std::env::var_os("HOME").unwrap_or_default());
+    match missing_for_provider(setting.app.data.root(), &settings, &setting.receipt, home.into()) {
+        Some(missing) => {
+            let (what, fix) = (missing.what, missing.fix);
+            let detail = format!("{name}: {what}, so no memories are made with it yet; {fix}");
+            steps.report("provider", StepState::Incomplete, detail)
+        }
+        None => steps.report_change("provider", format!("{name}: {cost}")),
+    }
 }
 
 pub(super) fn start_worker(
@@ -83,7 +94,7 @@ pub(super) fn self_check(
         return Ok(None);
     }
     steps.start_spinner("check", "running a test session through the hooks");
-    match check::run_check(&setting.launch, &std::env::temp_dir(), "/proc/self/exe".into()) {
+    match check::run_check(&setting.launch, &std::env::temp_dir(), platform::own_executable()) {
         Ok(remembered) => {
             let titles: Vec<String> = remembered.titles.iter().map(|title| format!("“{title}”")).collect();
             let detail = format!(

@@ -2,6 +2,8 @@
 //! manifest.
 
 use crate::limits::CLIENT_FILE_TRIES;
+use std::path::PathBuf;
+
 use anyhow::Context as _;
 
 use super::context::InstallContext;
@@ -91,6 +93,12 @@ pub(super) fn save_manifest(setting: &mut InstallContext<'_>) -> anyhow::Result<
     env!("CARGO_PKG_VERSION").clone_into(&mut receipt.version);
     receipt.executable.clone_from(&launch.executable);
     receipt.client = client.as_ref().and_then(|found| Some(found.version?.to_string()));
+    if let Some(found) = client {
+        receipt.client_program = Some(found.program.clone());
+    }
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    receipt.home = given("HOME");
+    receipt.client_dir = given("CLAUDE_CONFIG_DIR");
     let path = setting.app.data.installed();
     let written = setting.receipt.write(&path);
     written.with_context(|| format!("cannot write {}", path.display()))

@@ -23,6 +23,8 @@ pub(crate) enum StepState {
     Would,
     /// Not a failure, but worth knowing.
     Note,
+    /// Installed, and something is missing that only the user can add.
+    Incomplete,
     Failed,
 }
 
@@ -116,6 +118,7 @@ impl<'a> StepReporter<'a> {
                 StepState::Changed => (GOOD, "done"),
                 StepState::Would => (QUIET, "would"),
                 StepState::Note => (WARN, "note"),
+                StepState::Incomplete => (WARN, "todo"),
                 StepState::Failed => (BAD, "failed"),
             };
             let margin = format!("{style}{mark:6}{style:#} {:10} ", step.name);
@@ -153,6 +156,13 @@ impl<'a> StepReporter<'a> {
     pub(crate) fn print_closing(&mut self, usable: bool) -> anyhow::Result<()> {
         if self.steps.iter().any(|step| step.state == StepState::Failed) {
             return Ok(());
+        }
+        if self.steps.iter().any(|step| step.state == StepState::Incomplete) {
+            self.print_line("")?;
+            return self.print_line(
+                "Hooks are installed, but not everything is set up: see the lines marked todo. Until then \
+                 memories are made without a model.",
+            );
         }
         self.print_line("")?;
         self.print_line(if usable {

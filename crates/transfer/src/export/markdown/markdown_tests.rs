@@ -204,3 +204,41 @@ fn emptied_folder_is_removed() {
     write_folder(&store.read(), None, MarkdownGrouping::Project, &out).unwrap();
     assert_eq!(folders(), 0);
 }
+
+#[test]
+fn exported_text_is_inert() {
+    let hostile = "<script>alert(1)</script> [x](javascript:alert(1)) \u{202e}gpj.exe <b>\u{2028}# heading";
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = furnished(dir.path());
+    let new = NewObservation {
+        narrative: hostile.to_owned(),
+        subtitle: hostile.to_owned(),
+        facts: vec![hostile.to_owned()],
+        ..note(hostile)
+    };
+    store.write(|tx| tx.create_observation(&new, &NewObservationMeta::default())).unwrap();
+    store
+        .write(|tx| {
+            let session = tx.session_of_client("claude-code", &ClientSessionId("s1".to_owned()))?.unwrap();
+            tx.create_prompt(&NewPrompt {
+                session: session.id,
+                project: session.project,
+                prompt_id: None,
+                text: hostile,
+                private: false,
+                origin: Origin::User,
+                import_run: None,
+                at: NOW,
+            })
+        })
+        .unwrap();
+    let out = dir.path().join("out");
+    write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    let folders = std::fs::read_dir(&out).unwrap().flatten();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten());
+    let text: String = files.map(|file| std::fs::read_to_string(file.path()).unwrap()).collect();
+    for raw in ["<script", "<b>", "](javascript:", "\u{202e}", "\u{2028}"] {
+        assert!(!text.contains(raw), "{raw:?} in {text}");
+    }
+    assert!(text.contains("alert(1)"), "the words stay: {text}");
+}

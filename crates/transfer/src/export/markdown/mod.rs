@@ -18,7 +18,8 @@ use super::ExportError;
 use claude_mem_core::ids::{ProjectId, PublicId};
 use claude_mem_core::limits::PAGE_ROWS_MAX;
 use claude_mem_store::{
-    ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SessionStatus, StoreReader, SummaryRecord,
+    AccountRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SessionStatus, StoreReader,
+    SummaryRecord,
 };
 
 pub use files::MarkdownExportReport;
@@ -135,6 +136,13 @@ fn session_pages(
         |after| reads.summary_records(project, after, PAGE_ROWS_MAX),
         |row: SummaryRecord| {
             contents.entry(row.session).or_default().summaries.push(row);
+        },
+    )?;
+    for_each_row(
+        |after| reads.account_records(project, after, PAGE_ROWS_MAX),
+        |row: AccountRecord| {
+            let session = Some(row.session);
+            contents.entry(session).or_default().account = Some(row);
         },
     )?;
     let mut sessions: Vec<SessionRecord> = Vec::new();

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
 use claude_mem_recall::quote;
-use claude_mem_store::{ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord};
+use claude_mem_store::{
+    AccountRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
+};
 
 /// The rows of one session, or of no session.
 #[derive(Default)]
@@ -13,6 +15,7 @@ pub(super) struct SessionContents {
     pub prompts: Vec<PromptRecord>,
     pub observations: Vec<ObservationRecord>,
     pub summaries: Vec<SummaryRecord>,
+    pub account: Option<AccountRecord>,
 }
 
 /// First bytes of every exported file, by which later exports recognise it.
@@ -43,7 +46,7 @@ pub(super) fn project_page(project: Option<&ProjectRecord>, sections: &[String])
     let mut text = String::new();
     let uid = project.map_or_else(|| "everywhere".to_owned(), |project| project.uid.to_string());
     let title = project.map_or("What holds in every project", |project| project.name.as_str());
-    let _ = writeln!(text, "{FILE_MARKER} project {uid} -->\n\n# {}\n", one_line(title));
+    let _ = writeln!(text, "{FILE_MARKER} project {uid} -->\n\n# {}\n", heading(title));
     text.push_str(&sections.join("\n"));
     text
 }
@@ -54,22 +57,30 @@ pub(super) fn session_page(
     contents: &SessionContents,
 ) -> MarkdownPage {
     let mut text = String::new();
-    let title = session.user_prompt.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let title = session.user_prompt.as_deref().map(heading).filter(|title| !title.is_empty());
     let title = title.unwrap_or_else(|| "A session".to_owned());
     let _ = writeln!(text, "{FILE_MARKER} session {} -->\n\n# {title}\n", session.uid);
-    let _ = writeln!(text, "- project: {}", one_line(project));
+    let _ = writeln!(text, "- project: {}", escape(&one_line(project)));
     let _ = writeln!(text, "- when: {}", minute(session.created_at));
     if let Some(branch) = &session.branch {
-        let _ = writeln!(text, "- branch: `{}`", one_line(branch));
+        let _ = writeln!(text, "- branch: {}", code(branch));
     }
-    let _ = writeln!(text, "- session: {} {}", session.client, one_line(&session.client_session));
+    let _ = writeln!(
+        text,
+        "- session: {} {}",
+        escape(&session.client),
+        escape(&one_line(&session.client_session))
+    );
+    if let Some(row) = &contents.account {
+        account(&mut text, row);
+    }
     turns(&mut text, contents);
     MarkdownPage { name: format!("{}-{}", day(session.created_at), short_id(session.uid)), text }
 }
 
 pub(super) fn notes_page(project: &str, contents: &SessionContents) -> MarkdownPage {
     let mut text = String::new();
-    let _ = writeln!(text, "{FILE_MARKER} notes -->\n\n# Notes for {}", one_line(project));
+    let _ = writeln!(text, "{FILE_MARKER} notes -->\n\n# Notes for {}", heading(project));
     let mut notes: Vec<&ObservationRecord> = contents.observations.iter().collect();
     notes.sort_by_key(|note| (note.created_at, note.uid));
     for note in notes {
@@ -109,10 +120,36 @@ fn turns(text: &mut String, contents: &SessionContents) {
     }
 }
 
+/// The account of the whole session, before its turns.
+fn account(text: &mut String, row: &AccountRecord) {
+    let _ = writeln!(text, "\n## The session\n");
+    paragraph(text, &row.purpose);
+    for (name, lines) in [
+        ("Done", &row.done),
+        ("Learned", &row.learned),
+        ("Decided", &row.decided),
+        ("Checked", &row.checked),
+        ("Open", &row.open),
+    ] {
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "**{name}:**\n");
+        for line in lines {
+            let _ = writeln!(text, "- {}", one_line_unbounded(line));
+        }
+        text.push('\n');
+    }
+    if !row.files_edited.is_empty() {
+        let files: Vec<_> = row.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        let _ = writeln!(text, "_changed {}_", files.join(", "));
+    }
+}
+
 fn prompt(text: &mut String, row: &PromptRecord) {
     let _ = writeln!(text, "\n## {} · {}\n", minute(row.created_at), heading(&row.text));
     for said in row.text.trim().lines() {
-        let _ = writeln!(text, "{}", format!("> {said}").trim_end());
+        let _ = writeln!(text, "{}", format!("> {}", escape(said)).trim_end());
     }
 }
 
@@ -122,13 +159,13 @@ fn observation(text: &mut String, row: &ObservationRecord) {
         paragraph(text, part);
     }
     for fact in &row.facts {
-        let _ = writeln!(text, "- {}", one_line_unbounded(fact));
+        let _ = writeln!(text, "- {}", escape(&one_line_unbounded(fact)));
     }
     if !row.facts.is_empty() {
         text.push('\n');
     }
     let files = |list: &[String]| {
-        let names: Vec<_> = list.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        let names: Vec<_> = list.iter().map(|file| code(file)).collect();
         names.join(", ")
     };
     let mut details = vec![minute(row.created_at)];
@@ -139,9 +176,12 @@ fn observation(text: &mut String, row: &ObservationRecord) {
         details.push(format!("read {}", files(&row.files_read)));
     }
     if !row.concepts.is_empty() {
-        details.push(row.concepts.join(", "));
+        details.push(escape(&row.concepts.join(", ")));
     }
     let marks = [(row.pinned, "pinned"), (row.wrong, "wrong"), (row.replaced_by.is_some(), "replaced")];
+    if row.sessions.len() > 1 {
+        details.push(format!("said in {} sessions", row.sessions.len()));
+    }
     details.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| (*mark).to_owned()));
     let _ = writeln!(text, "_{}_", details.join(" · "));
 }
@@ -161,27 +201,51 @@ fn summary(text: &mut String, row: &SummaryRecord) {
         }
     }
     if !row.files_edited.is_empty() {
-        let files: Vec<_> = row.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        let files: Vec<_> = row.files_edited.iter().map(|file| code(file)).collect();
         let _ = writeln!(text, "_changed {}_", files.join(", "));
     }
 }
 
-/// Writes a paragraph and escapes `#`, so that stored text cannot create headings.
+/// Makes a line of stored text inert: no HTML, no links, nothing invisible. Stored text may come from
+/// anywhere, and a Markdown viewer would run or follow it.
+fn escape(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\t' => out.push(c),
+            c if quote::is_invisible(c) => {}
+            '\u{2028}' | '\u{2029}' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '[' | ']' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    // A bare address of a script is linked by some viewers.
+    out.replace("javascript:", "javascript&#58;")
+}
+
+/// Writes a paragraph and escapes it, so that stored text creates neither headings nor markup.
 fn paragraph(text: &mut String, part: &str) {
     let part = part.trim();
     if part.is_empty() {
         return;
     }
     for text_line in part.lines() {
-        let escape = if text_line.trim_start().starts_with('#') { "\\" } else { "" };
-        let _ = writeln!(text, "{escape}{}", text_line.trim_end());
+        let mark = if text_line.trim_start().starts_with('#') { "\\" } else { "" };
+        let _ = writeln!(text, "{mark}{}", escape(text_line.trim_end()));
     }
     text.push('\n');
 }
 
 fn heading(text: &str) -> String {
     let title = one_line(text);
-    title.trim_start_matches('#').trim_start().to_owned()
+    escape(title.trim_start_matches('#').trim_start())
+}
+
+/// A short text as code. A backtick would end it.
+fn code(text: &str) -> String {
+    format!("`{}`", one_line(text).replace('`', "'"))
 }
 
 fn one_line(text: &str) -> String {

@@ -1,6 +1,5 @@
 //! Reads one list of a JSON document at a time, row by row, and skips the rest unparsed.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -93,7 +92,7 @@ impl SectionVisitor for SectionReader<'_> {
 
 fn read_document(path: &Path, reads: &mut dyn SectionVisitor) -> Result<(), ImportError> {
     let name = || path.display().to_string();
-    let file = File::open(path).map_err(|e| ImportError::Unreadable(name(), e))?;
+    let file = claude_mem_core::paths::open_file(path).map_err(|e| ImportError::Unreadable(name(), e))?;
     let mut from = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, file));
     let mut failed = None;
     let document = DocumentVisitor { reads, failed: &mut failed };

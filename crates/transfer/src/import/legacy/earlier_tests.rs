@@ -34,7 +34,9 @@ impl LegacyImportFixture {
 
     fn run(&mut self, path: &Path) -> Result<ImportReport, ImportError> {
         let client_dir = self.dir.path().join("client");
-        let around = ImportContext { settings: &self.settings, home: "/home/user", client_dir: &client_dir };
+        let trust = crate::import::SourceTrust::Own;
+        let around =
+            ImportContext { settings: &self.settings, home: "/home/user", client_dir: &client_dir, trust };
         let scratch = self.dir.path().join("importing");
         let report = run(&mut self.store, around, path, &scratch, Millis(AT + 9), &mut NoProgress)?;
         assert!(report.adds_up(), "{report:#?}");

@@ -1,13 +1,13 @@
 //! Finds the transcripts below a folder and sorts them by start time.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{SubagentTranscript, TranscriptHeader};
 use claude_mem_core::clock::Millis;
+use claude_mem_core::paths;
 
 /// Seconds since its last record within which a transcript may still be written to.
 const IMPORT_LIVE_SECONDS: i64 = 600;
@@ -179,7 +179,7 @@ fn inspect_session(
 /// Whether the session was started by a program and its answers are observations or summaries.
 fn is_compressor(path: &Path) -> io::Result<bool> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(COMPRESSOR_LOOK_BYTES).read_to_end(&mut bytes)?;
+    paths::open_file(path)?.take(COMPRESSOR_LOOK_BYTES).read_to_end(&mut bytes)?;
     let says = |text: &[u8]| memchr::memmem::find(&bytes, text).is_some();
     let answers: [&[u8]; 3] =
         [b"\"text\":\"<observation>", b"\"text\":\"<summary>", b"<observed_from_primary_session>"];
@@ -211,7 +211,7 @@ fn mark_continued(found: &mut [FoundSession]) {
 /// The timestamp of the last record that has one.
 fn last_timestamp(path: &Path) -> io::Result<Option<Millis>> {
     const FIELD: &[u8] = b"\"timestamp\":\"";
-    let mut file = File::open(path)?;
+    let mut file = paths::open_file(path)?;
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();
     // Most lines are short, so try a small tail before the largest.

@@ -237,6 +237,7 @@ fn append(path: &Path, line: &str) {
 }
 
 /// The keys of all events.
+#[allow(clippy::disallowed_methods, reason = "the store does not list keys")]
 fn seen(data: &DataDir) -> BTreeSet<Vec<u8>> {
     let db = rusqlite::Connection::open(data.db()).unwrap();
     let mut query = db.prepare("SELECT key FROM events_seen").unwrap();

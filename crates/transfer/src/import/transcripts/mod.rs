@@ -12,6 +12,7 @@ mod find;
 mod persist;
 mod summary;
 mod place;
+mod redo;
 mod session;
 mod episode_splitter;
 
@@ -21,6 +22,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use place::KIND;
+pub use redo::{REDO_KIND, RedoRequest, RedoSummary, redo_sessions};
 pub use summary::{ImportSummary, ProjectImportCounts};
 
 use super::{ImportContext, ImportError, ImportProgress, ImportReport, SkipReason};
@@ -216,7 +218,7 @@ fn persist_session(
                 told += part.episodes.len();
                 let bytes = part.bytes.min(total - advanced);
                 advanced += bytes;
-                persister.add_part(&session.job, *part)?;
+                persister.add_part(&session.job, part)?;
                 progress.advance(bytes);
             }
             ReaderMessage::Unreadable(why) => {

@@ -40,7 +40,7 @@ pub(super) struct TranscriptPersister<'s> {
 
 /// A pending write.
 enum PendingWrite {
-    Part(Arc<SessionReadJob>, SessionPart),
+    Part(Arc<SessionReadJob>, Box<SessionPart>),
     /// The session was read completely.
     End(Arc<SessionReadJob>),
 }
@@ -82,7 +82,7 @@ impl<'s> TranscriptPersister<'s> {
     pub(super) fn add_part(
         &mut self,
         job: &Arc<SessionReadJob>,
-        part: SessionPart,
+        part: Box<SessionPart>,
     ) -> Result<(), StoreError> {
         self.pending.push(PendingWrite::Part(Arc::clone(job), part));
         let episodes = self.pending.iter().map(PendingWrite::episodes).sum::<usize>();
@@ -112,11 +112,11 @@ impl<'s> TranscriptPersister<'s> {
                 match next {
                     PendingWrite::End(job) => batch.end_session(&job),
                     PendingWrite::Part(job, part) => {
-                        let mut parts = vec![part];
+                        let mut parts = vec![*part];
                         while let Some(PendingWrite::Part(_, part)) =
                             waiting.next_if(|next| next.is_part_of(&job))
                         {
-                            parts.push(part);
+                            parts.push(*part);
                         }
                         batch.store_parts(&job, parts)?;
                     }

@@ -141,6 +141,7 @@ fn read_session_files(
         // Turns that are private in the conversation are private in its subagents.
         from.state.had_private |= main.state.had_private;
         from.state.private_prompts.clone_from(&main.state.private_prompts);
+        from.state.private_words.clone_from(&main.state.private_words);
         let agent: &Subagent = &file.agent;
         let rules = ReadRules { agent: Some(agent), ..rules };
         let carry = from.carry.clone();

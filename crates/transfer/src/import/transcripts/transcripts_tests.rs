@@ -8,7 +8,7 @@ use crate::import::{NoProgress, undo_run};
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind};
+use claude_mem_store::{ObservationEdit, PageRequest, RowFilter, RowId, RowKind};
 
 /// Later than every fixture.
 const NOW: Millis = Millis(1_900_000_000_000);
@@ -86,8 +86,12 @@ impl TranscriptImportFixture {
         progress: &mut dyn ImportProgress,
     ) -> (ImportReport, ImportSummary) {
         let settings = HookSettings::from_settings(self.settings.clone(), false);
-        let around =
-            ImportContext { settings: &settings, home: "/home/user", client_dir: Path::new("/nowhere") };
+        let around = ImportContext {
+            settings: &settings,
+            home: "/home/user",
+            client_dir: Path::new("/nowhere"),
+            trust: crate::import::SourceTrust::Own,
+        };
         let wanted = TranscriptImportRequest {
             path: self.folder(),
             since: self.wanted_since,
@@ -124,7 +128,16 @@ fn content(store: &Store) -> Vec<String> {
     crate::export::json::write_document(&store.read(), None, NOW, &mut text).unwrap();
     let document: Value = serde_json::from_slice(&text).unwrap();
     let mut names = std::collections::HashMap::new();
-    let lists = ["projects", "sessions", "prompts", "messages", "observations", "summaries"];
+    let lists = [
+        "projects",
+        "sessions",
+        "prompts",
+        "messages",
+        "observations",
+        "summaries",
+        "accounts",
+        "open_items",
+    ];
     let rows = |list: &str| document[list].as_array().unwrap().clone();
     for (list, field) in [("projects", "name"), ("sessions", "client_session"), ("observations", "title")] {
         for row in rows(list) {
@@ -135,10 +148,13 @@ fn content(store: &Store) -> Vec<String> {
     for list in lists {
         for mut row in rows(list) {
             row.as_object_mut().unwrap().remove("uid");
-            for field in ["session", "project", "replaced_by"] {
+            for field in ["session", "project", "replaced_by", "closed_by_session"] {
                 if let Some(name) = row.get(field).and_then(|uid| names.get(uid)).cloned() {
                     row[field] = name;
                 }
+            }
+            for uid in row.get_mut("sessions").and_then(Value::as_array_mut).into_iter().flatten() {
+                *uid = names[uid].clone();
             }
             lines.push(format!("{list} {row}"));
         }
@@ -461,7 +477,7 @@ fn forgotten_rows_are_not_imported_again() {
     let (data, mut store) = (scratch.data("a"), scratch.store("a"));
     let (first, _) = scratch.run(&mut store, &data);
     let rows = all_rows(&store);
-    for kind in RowKind::ALL {
+    for kind in [RowKind::Observation, RowKind::Summary, RowKind::Prompt, RowKind::Message] {
         assert!(rows.iter().any(|row| row.kind == kind), "{kind:?} {rows:?}");
     }
     for &row in &rows {
@@ -475,4 +491,82 @@ fn forgotten_rows_are_not_imported_again() {
     let session = session.unwrap();
     assert_eq!((session.user_prompt, session.prompt_counter), (None, 2));
     assert_eq!(store.read().session_carry(session.id).unwrap(), None);
+}
+
+fn redo(scratch: &TranscriptImportFixture, store: &mut Store, data: &DataDir) -> (ImportReport, RedoSummary) {
+    let settings = HookSettings::from_settings(scratch.settings.clone(), false);
+    let around = ImportContext {
+        settings: &settings,
+        home: "/home/user",
+        client_dir: Path::new("/nowhere"),
+        trust: crate::import::SourceTrust::Own,
+    };
+    let wanted =
+        RedoRequest { project: None, session: None, data, vocabulary: &Vocabulary::default(), now: NOW };
+    redo_sessions(store, around, &wanted, &mut NoProgress).unwrap()
+}
+
+fn observations(store: &Store) -> Vec<claude_mem_store::Observation> {
+    let filter = RowFilter { oldest_first: true, ..RowFilter::default() };
+    store.read().observations(&filter, PageRequest::first(500)).unwrap().items
+}
+
+#[test]
+fn redo_keeps_numbers_edits_and_forgotten_rows_and_can_be_undone() {
+    let scratch = TranscriptImportFixture::new();
+    let mut lines = vec![prompt("s", 0, "Count in cents")];
+    lines.extend(edit("s", 1, "t1", "i64"));
+    lines.push(answer("s", 10, "All amounts are cents now."));
+    lines.push(prompt("s", 20, "Name the type Cents, always use it for money"));
+    lines.extend(edit("s", 21, "t2", "Cents"));
+    lines.push(answer("s", 30, "The type is called Cents."));
+    lines.push(prompt("s", 40, "Round up"));
+    lines.extend(edit("s", 41, "t3", "u32"));
+    lines.push(answer("s", 50, "Amounts are rounded up now."));
+    scratch.write("shop/s.jsonl", &lines);
+    let (data, mut store) = (scratch.data("a"), scratch.store("a"));
+    scratch.run(&mut store, &data);
+    let rows = observations(&store);
+    assert!(rows.len() >= 3, "{rows:#?}");
+    let (edited, forgotten) = (rows[0].id, rows[1].id);
+    let by_hand = ObservationEdit { title: Some("What I say".into()), ..ObservationEdit::default() };
+    store
+        .write(|tx| {
+            tx.edit_observation(edited, &by_hand, NOW)?;
+            tx.forget(RowId::new(RowKind::Observation, forgotten.0), NOW)
+        })
+        .unwrap();
+    let before = content(&store);
+    let numbers: Vec<_> = observations(&store).iter().map(|row| row.id).collect();
+    let (report, summary) = redo(&scratch, &mut store, &data);
+    assert_eq!((summary.sessions, summary.observations_before), (1, numbers.len() as u64));
+    let after: Vec<_> = observations(&store).iter().map(|row| row.id).collect();
+    assert_eq!(after, numbers, "the same rules give the same rows, under the same numbers");
+    assert_eq!(store.read().observation(edited).unwrap().title, "What I say");
+    assert_eq!(content(&store), before);
+    // As an older version would have left it.
+    let old = store.write(|tx| {
+        let row = &observations_of(tx)[1];
+        let mut new = claude_mem_core::memory::NewObservation::new(
+            row.kind.clone(),
+            "Worded by an older version",
+            row.origin,
+            row.created_at,
+        );
+        new.narrative.clone_from(&row.narrative);
+        new.files_modified.clone_from(&row.files_modified);
+        tx.update_observation(row.id, &new, row.level, row.read_tokens, NOW)?;
+        Ok(row.id)
+    });
+    let old = old.unwrap();
+    undo_run(&mut store, report.run.unwrap()).unwrap();
+    assert_eq!(content(&store), before, "undone");
+    assert_eq!(store.read().observation(old).unwrap().id, old);
+    let (again, _) = redo(&scratch, &mut store, &data);
+    assert!(again.run.is_some(), "{again:#?}");
+}
+
+fn observations_of(tx: &claude_mem_store::StoreWriter<'_>) -> Vec<claude_mem_store::Observation> {
+    let filter = RowFilter { oldest_first: true, ..RowFilter::default() };
+    tx.observations(&filter, PageRequest::first(500)).unwrap().items
 }

@@ -1,0 +1,217 @@
+//! Hooks that something tries to hold up or to kill: pipes in place of files, signals, size limits, and
+//! directories that other users can enter.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use claude_mem_capture::{enqueue, spool};
+use claude_mem_core::clock::Millis;
+use claude_mem_store::Store;
+use rig::Sandbox;
+use serde_json::json;
+
+use crate::common::exe;
+use crate::common::hooks::{
+    self as common, NEUTRAL, captured_events, data, event_lines, payload, sandbox_with_real_clock,
+};
+use crate::support::LONG;
+
+/// Less than the deadline of a hook: a hook that takes longer was held up.
+const HELD_UP: Duration = Duration::from_secs(7);
+
+fn make_pipe(path: &Path) {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+}
+
+fn prompt(text: &str) -> String {
+    payload("UserPromptSubmit", &json!({"prompt": text, "prompt_id": text}))
+}
+
+#[test]
+fn pipe_in_place_of_a_file_does_not_hold_up_hooks() {
+    for name in [
+        "spool/00000000000000000001-ab.json",
+        "claude-mem.db",
+        "claude-mem.db.gate",
+        "worker.pid",
+        "settings.json",
+        "paused",
+    ] {
+        let mut home = sandbox_with_real_clock();
+        home.set_env("CLAUDE_MEM_WORKER", "manual");
+        make_pipe(&home.data_dir().join(name));
+        for (event, more) in [
+            ("SessionStart", json!({"source": "startup"})),
+            ("UserPromptSubmit", json!({"prompt": "hello", "prompt_id": "p"})),
+            ("Stop", json!({"prompt_id": "p", "last_assistant_message": "done"})),
+        ] {
+            let output = home.hook(event, payload(event, &more)).ok();
+            assert!(serde_json::from_str::<serde_json::Value>(&output.stdout).is_ok(), "{name}: {output}");
+            assert!(output.wall < HELD_UP, "{name}: {event} was held up");
+        }
+    }
+}
+
+#[test]
+fn pipe_in_the_spool_does_not_hold_up_the_other_events() {
+    let home = sandbox_with_real_clock();
+    home.hook("UserPromptSubmit", prompt("one")).ok();
+    make_pipe(&home.data_dir().join("spool/00000000000000000001-ab.json"));
+    home.hook("UserPromptSubmit", prompt("two")).ok();
+    assert_eq!(event_lines(&captured_events(&home)), "prompt: one\nprompt: two");
+}
+
+/// Whether the process has a handler for this signal.
+fn catches(pid: u32, signal: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (signal - 1)) != 0
+}
+
+#[test]
+fn hook_answers_at_its_deadline_and_after_a_signal() {
+    // The timer's own signal, a lost page of a mapped file, and an exceeded CPU limit.
+    for signal in
+        [rustix::process::Signal::ALARM, rustix::process::Signal::BUS, rustix::process::Signal::XCPU]
+    {
+        let home = sandbox_with_real_clock();
+        let mut command = home.mem_command(&["hook", "claude-code", "UserPromptSubmit"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"{\"session_id\":").unwrap();
+        let until = Instant::now() + LONG;
+        while !catches(child.id(), signal.as_raw()) && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, signal).unwrap();
+        let status = child.wait().unwrap();
+        let mut said = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((status.code(), status.signal(), said.as_str()), (Some(0), None, NEUTRAL), "{signal:?}");
+    }
+}
+
+#[test]
+fn hook_survives_a_file_size_limit() {
+    let home = sandbox_with_real_clock();
+    let mut command = home.command("/bin/sh");
+    command.args(["-c", "ulimit -f 0; exec \"$0\" hook claude-code UserPromptSubmit"]).arg(exe());
+    let output = rig::process::run(command, prompt("hello").as_bytes(), LONG).ok();
+    assert_eq!(output.stdout, NEUTRAL);
+}
+
+#[test]
+fn hook_closes_an_open_data_directory() {
+    let mut home = sandbox_with_real_clock();
+    home.set_env("CLAUDE_MEM_WORKER", "manual");
+    let dir = data(&home);
+    dir.create().unwrap();
+    let places = [dir.root().to_owned(), dir.spool(), dir.muted(), dir.logs()];
+    for place in &places {
+        fs::set_permissions(place, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    home.hook("PostToolUse", payload("PostToolUse", &json!({"tool_name": "Bash", "tool_response": "x"})))
+        .ok();
+    for place in &places {
+        let mode = fs::metadata(place).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700, "{}", place.display());
+    }
+}
+
+#[test]
+fn spool_file_of_another_user_is_not_taken() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can give a file to another user");
+        return;
+    }
+    let mut home = sandbox_with_real_clock();
+    home.set_env("CLAUDE_MEM_WORKER", "manual");
+    let dir = data(&home);
+    // The only hook that does not drain the spool itself.
+    let tool = json!({"tool_name": "Bash", "tool_response": "forged"});
+    home.hook("PostToolUse", payload("PostToolUse", &tool)).ok();
+    for file in fs::read_dir(dir.spool()).unwrap().flatten() {
+        std::os::unix::fs::chown(file.path(), Some(4_242), None).unwrap();
+    }
+    let mut store = Store::open(&dir.db()).unwrap();
+    enqueue::drain_spool(&dir, &mut store, Millis(1)).unwrap();
+    drop(store);
+    assert_eq!(event_lines(&captured_events(&home)), "");
+    assert!(spool::is_empty(&dir).unwrap(), "it is set aside");
+    assert!(common::log(&home).contains("belongs to another user"), "{}", common::log(&home));
+}
+
+fn tool_of(prompt: &str) -> String {
+    let fields = json!({"prompt_id": prompt, "tool_name": "Bash", "tool_use_id": prompt,
+        "tool_input": {"command": WORD}, "tool_response": WORD});
+    payload("PostToolUse", &fields)
+}
+
+const WORD: &str = "canary7351";
+
+/// Makes the data directory unusable while `during` runs: a file stands in its place.
+fn while_unwritable(home: &Sandbox, during: impl FnOnce()) {
+    let (dir, away) = (home.data_dir(), home.home().join("away"));
+    fs::rename(&dir, &away).unwrap();
+    fs::write(&dir, "in the way").unwrap();
+    during();
+    fs::remove_file(&dir).unwrap();
+    fs::rename(&away, &dir).unwrap();
+}
+
+#[test]
+fn private_turn_stays_private_if_its_mark_could_not_be_written() {
+    let mut home = sandbox_with_real_clock();
+    home.set_env("CLAUDE_MEM_WORKER", "manual");
+    home.hook("UserPromptSubmit", prompt("before")).ok();
+    while_unwritable(&home, || {
+        let private = json!({"prompt": format!("<private>{WORD}</private>"), "prompt_id": "secret"});
+        home.hook("UserPromptSubmit", payload("UserPromptSubmit", &private)).ok();
+    });
+    home.hook("PostToolUse", tool_of("secret")).ok();
+    let stop = json!({"prompt_id": "secret", "last_assistant_message": WORD});
+    home.hook("Stop", payload("Stop", &stop)).ok();
+    assert_eq!(common::files_containing(&home, WORD), [] as [&str; 0]);
+    // Work of the prompt before goes on being captured.
+    home.hook("PostToolUse", tool_of("before")).ok();
+    assert!(!common::files_containing(&home, WORD).is_empty());
+    assert_eq!(event_lines(&captured_events(&home)), "prompt: before\nstop: -\ntool_use: Bash");
+}
+
+#[test]
+fn private_turn_is_marked_without_room_for_a_file() {
+    let home = sandbox_with_real_clock();
+    home.hook("SessionStart", payload("SessionStart", &json!({"source": "startup"}))).ok();
+    let story = r#"
+mount -t tmpfs -o size=8m,mode=700 tmpfs "$CLAUDE_MEM_DATA_DIR" || exit 77
+mem() { "$EXE" hook claude-code "$1" || exit 1; echo; }
+echo '{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"startup"}' | mem SessionStart
+mount -o remount,nr_inodes=$(df --output=iused "$CLAUDE_MEM_DATA_DIR" | tail -1) "$CLAUDE_MEM_DATA_DIR" || exit 77
+echo '{"session_id":"s","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"<private>canary7351</private>"}' | mem UserPromptSubmit
+mount -o remount,nr_inodes=10000 "$CLAUDE_MEM_DATA_DIR" || exit 77
+echo '{"session_id":"s","cwd":"/","hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":"canary7351"}' | mem PostToolUse
+grep -rl canary7351 "$CLAUDE_MEM_DATA_DIR" && exit 3
+echo unwritten
+"#;
+    let Some(unshare) = rig::client::find_on_path("unshare") else {
+        println!("skipped: there is no unshare");
+        return;
+    };
+    let mut command = home.command(unshare);
+    command.args(["--map-root-user", "--mount", "sh", "-c", story]);
+    command.env("EXE", exe()).env("CLAUDE_MEM_WORKER", "manual").env("CLAUDE_MEM_DATA_DIR", home.data_dir());
+    let output = rig::process::run(command, b"", LONG);
+    if output.code == Some(77) || output.stderr.contains("unshare") {
+        println!("skipped: {output}");
+        return;
+    }
+    assert!(output.clone().ok().stdout.ends_with("unwritten\n"), "{output}");
+}

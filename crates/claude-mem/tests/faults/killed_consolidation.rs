@@ -1,0 +1,165 @@
+//! Workers that are killed while they consolidate sessions.
+
+use std::collections::BTreeSet;
+use std::process::Stdio;
+use std::time::Duration;
+
+use claude_mem_capture::enqueue;
+use claude_mem_capture::hook_database::HookDatabase;
+use claude_mem_core::clock::Micros;
+use claude_mem_core::event::{Event, EventBody, ProjectHint};
+use claude_mem_core::event_key;
+use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::source::TextSource;
+use claude_mem_store::{OpenItemFilter, PageRequest, RowFilter, Store};
+use rig::Sandbox;
+use serde_json::json;
+
+use crate::common::hooks::data;
+use crate::common::sandbox;
+use crate::common::turns::{drain, store};
+use crate::short_or_long;
+
+const SESSIONS: usize = 4;
+const TURNS: usize = 30;
+const PARTS: [&str; 5] = ["cart", "login", "coupon", "invoice", "shipping"];
+
+/// One turn of a session that repairs one part of a shop after another, in rounds.
+fn spool_turn(home: &Sandbox, session: usize, number: usize) {
+    let part = PARTS[number % PARTS.len()];
+    let word = ["amber", "birch", "cedar", "dune"][session];
+    let file = format!("/src/shop/{word}/{part}.rs");
+    let prompt = format!("Repair the {part} of the {word} shop, round {number}");
+    let answer = format!(
+        "Root cause: the {word} {part} kept a stale total in round {number}. Fixed it by recomputing the {part} \
+         total in `{word}_{part}_total`. Still open: a test for `{word}_{part}_total`."
+    );
+    let edit = EventBody::ToolUse {
+        tool: "Edit".into(),
+        tool_use_id: Some(format!("t-{session}-{number}-0")),
+        input: json!({
+            "file_path": file, "old_string": format!("fn {word}_{part}_total() {{ {number} }}"),
+            "new_string": format!("fn {word}_{part}_total() {{ sum({number}) }}"),
+        }),
+        output: json!({}),
+        failed: false,
+        duration_ms: None,
+    };
+    let subject = format!("fix({word}): recompute the {part} total");
+    let commit = EventBody::ToolUse {
+        tool: "Bash".into(),
+        tool_use_id: Some(format!("t-{session}-{number}-1")),
+        input: json!({ "command": format!("git commit -am '{subject}'") }),
+        output: json!({ "stdout": format!("[main abc{number:04}] {subject}\n 1 file changed") }),
+        failed: false,
+        duration_ms: None,
+    };
+    let bodies = [
+        EventBody::Prompt { text: prompt, private: false, source: TextSource::Prompt },
+        edit,
+        commit,
+        EventBody::Stop { last_message: Some(answer) },
+    ];
+    let dir = data(home);
+    for (at, body) in bodies.into_iter().enumerate() {
+        let event = Event {
+            client: "claude-code".into(),
+            session: ClientSessionId(format!("s{session}")),
+            at: Micros(((number * 10 + at) as i64 + 1) * 1_000_000),
+            project: Some(ProjectHint {
+                name: format!("shop{session}"),
+                keys: vec![format!("path:/src/shop{session}")],
+                root: "/src/shop".into(),
+                branch: Some("main".into()),
+            }),
+            prompt_id: Some(format!("p-{session}-{number}")),
+            agent_id: None,
+            agent_type: None,
+            transcript_path: None,
+            cut: false,
+            body,
+        };
+        enqueue::enqueue_event(&mut HookDatabase::new(&dir), event_key::event_key(&event, None), &event)
+            .expect("delivered");
+    }
+}
+
+/// Everything that consolidation leaves, without row ids.
+fn consolidated(home: &Sandbox) -> BTreeSet<String> {
+    let store = store(home);
+    let reads = store.read();
+    let mut state = BTreeSet::new();
+    for session in 0..SESSIONS {
+        let id = ClientSessionId(format!("s{session}"));
+        let row = reads.session_of_client("claude-code", &id).unwrap().expect("the session is stored");
+        for (at, claims) in reads.session_claims(row.id).unwrap().iter().enumerate() {
+            state.insert(format!("s{session} claims {at}: {}", claims.body));
+        }
+        let filter = RowFilter { session: Some(row.id), ..RowFilter::default() };
+        for row in reads.observations(&filter, PageRequest::first(500)).unwrap().items {
+            let claims = reads.claims_of_observation(row.id).unwrap();
+            let claims: Vec<String> = claims.into_iter().map(|(_, claim)| claim).collect();
+            let text = (&row.title, &row.narrative, &row.facts, &row.files_modified, row.prompt_number);
+            state.insert(format!("s{session} observation {text:?} of {claims:?} by {}", row.source_count));
+        }
+        if let Some(account) = reads.account_of_session(row.id).unwrap() {
+            let sections = account.sections();
+            state.insert(format!("s{session} account {:?} {sections:?}", account.purpose));
+        }
+        let filter = OpenItemFilter { session: Some(row.id), with_closed: true, ..OpenItemFilter::default() };
+        for item in reads.list_open_items(&filter, PageRequest::first(500)).unwrap().items {
+            state.insert(format!("s{session} item {:?} {:?}", item.text, item.closed_at));
+        }
+    }
+    state
+}
+
+/// A sandbox with the real clock and the heuristic compressor, with all events in its spool.
+fn shop() -> Sandbox {
+    let mut home = sandbox();
+    home.unset_env("CLAUDE_MEM_NOW");
+    // Vectors would take most of the time.
+    home.set_env("CLAUDE_MEM_VECTORS", "off");
+    for number in 0..TURNS {
+        (0..SESSIONS).for_each(|session| spool_turn(&home, session, number));
+    }
+    home
+}
+
+#[test]
+fn killed_consolidation_leaves_the_state_of_an_undisturbed_run() {
+    let undisturbed = shop();
+    drain(&undisturbed);
+    let want = consolidated(&undisturbed);
+    let is_observed = want.iter().any(|line| line.contains(" observation "));
+    assert!(is_observed && want.iter().any(|line| line.contains(" claims ")), "{want:#?}");
+
+    let home = shop();
+    let kills = short_or_long(30, 200);
+    let mut life = Duration::from_millis(40);
+    let (mut before, mut progressed) = (0, 0);
+    let total = (TURNS * SESSIONS * 4) as u64;
+    for kill in 1..=kills {
+        let mut command = home.mem_command(&["worker", "run"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut worker = command.spawn().expect("a worker starts");
+        std::thread::sleep(life);
+        worker.kill().expect("killed");
+        worker.wait().expect("gone");
+        // A worker that was killed before it created the store has done nothing.
+        let looked = Store::open_read_only(&data(&home).db()).and_then(|store| store.read().counts());
+        let now = looked.map_or(0, |counts| counts.queue.done);
+        progressed += usize::from(now > before);
+        // The lifetime adapts to the progress, so that work remains for the last worker.
+        let due = total * kill as u64 / kills as u64;
+        life = life.mul_f64(if now > due { 0.8 } else { 1.15 });
+        life = life.clamp(Duration::from_millis(5), Duration::from_millis(500));
+        before = now;
+    }
+    assert!(progressed > 2, "{progressed} of {kills} lives were of use");
+    drain(&home);
+    assert_eq!(consolidated(&home), want);
+    let damage = Store::open(&data(&home).db()).unwrap().integrity_problems().unwrap();
+    assert_eq!(damage, [] as [String; 0]);
+    home.assert_no_processes();
+}

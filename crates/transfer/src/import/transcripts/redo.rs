@@ -1,0 +1,215 @@
+//! Distils sessions anew whose transcripts are still there, by the rules of this version.
+//!
+//! Each session is one transaction: a snapshot of what it had left behind, its new claims, and their
+//! consolidation. Killed at any point, the next run goes on with the next session, and undoing the run restores
+//! the snapshots. Rows that a person touched stay, and forgotten ones do not return.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use super::find;
+use super::session::{self, ReaderContext, ReaderMessage, ResumePoint, SessionReadJob};
+use crate::import::{ImportContext, ImportError, ImportProgress, ImportReport, SkipReason};
+use claude_mem_capture::privacy_marks::PrivacyMarks;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::{ClientSessionId, ProjectId};
+use claude_mem_core::paths::DataDir;
+use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_distil::EpisodeClaims;
+use claude_mem_ingest::session_memory::SessionMemoryWriter;
+use claude_mem_store::{PageRequest, RowFilter, SessionRow, SessionStatus, Store, StoreError, StoreReader};
+
+/// Kind of the run in the list of imports.
+pub const REDO_KIND: &str = "redo";
+
+/// The kind of row that the report counts.
+const SESSIONS: &str = "sessions";
+
+/// Messages of one session that the reader thread may be ahead.
+const AHEAD_MAX: usize = 8;
+
+/// Which sessions to distil anew.
+#[derive(Clone, Debug)]
+pub struct RedoRequest<'a> {
+    pub project: Option<ProjectId>,
+    /// Only this session, by its client's id.
+    pub session: Option<ClientSessionId>,
+    pub data: &'a DataDir,
+    pub vocabulary: &'a Vocabulary,
+    pub now: Millis,
+}
+
+/// What a run changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RedoSummary {
+    pub sessions: u64,
+    pub observations_before: u64,
+    pub observations_after: u64,
+    pub accounts: u64,
+}
+
+/// Distils sessions anew.
+pub fn redo_sessions(
+    store: &mut Store,
+    around: ImportContext<'_>,
+    wanted: &RedoRequest<'_>,
+    progress: &mut dyn ImportProgress,
+) -> Result<(ImportReport, RedoSummary), ImportError> {
+    let source = match (&wanted.session, wanted.project) {
+        (Some(session), _) => format!("session {session}"),
+        (None, Some(project)) => format!("project {project}"),
+        (None, None) => "all sessions".to_owned(),
+    };
+    let run = store.write(|tx| tx.resume_import(REDO_KIND, &source, wanted.now))?;
+    let mut report = ImportReport { run: Some(run), source, ..ImportReport::default() };
+    let mut summary = RedoSummary::default();
+    let sessions = selected_sessions(&store.read(), wanted)?;
+    progress.total(sessions.len() as u64);
+    for row in sessions {
+        progress.advance(1);
+        match read_session_claims(&store.read(), around, wanted, run, &row)? {
+            Err(why) => report.tally(SESSIONS).skip(why),
+            Ok(claims) => {
+                redo_one(store, run, &row, &claims, &mut summary)?;
+                let tally = report.tally(SESSIONS);
+                tally.found += 1;
+                tally.imported += 1;
+            }
+        }
+    }
+    let told = serde_json::json!({ "report": &report, "redone": &summary }).to_string();
+    let left = store.write(|tx| {
+        let left = tx.count_session_snapshots(run)?;
+        if left == 0 {
+            tx.undo_import(run, 1)?;
+        } else {
+            tx.finish_import(run, &told, wanted.now)?;
+        }
+        Ok(left)
+    })?;
+    if left == 0 {
+        report.run = None;
+    }
+    Ok((report, summary))
+}
+
+/// The sessions to look at, oldest first: later sessions close the open items of earlier ones.
+fn selected_sessions(
+    reads: &StoreReader<'_>,
+    wanted: &RedoRequest<'_>,
+) -> Result<Vec<SessionRow>, StoreError> {
+    if let Some(session) = &wanted.session {
+        return Ok(reads.newest_session_with_id(session)?.into_iter().collect());
+    }
+    let filter = RowFilter { project: wanted.project, oldest_first: true, ..RowFilter::default() };
+    let mut found = Vec::new();
+    loop {
+        let page = PageRequest { offset: found.len() as u32, limit: claude_mem_core::limits::PAGE_ROWS_MAX };
+        let rows = reads.sessions(&filter, page)?;
+        found.extend(rows.items);
+        if !rows.has_more {
+            return Ok(found);
+        }
+    }
+}
+
+/// Reads the claims of a session from its transcripts. The inner `Err` says why it is left as it is.
+fn read_session_claims(
+    reads: &StoreReader<'_>,
+    around: ImportContext<'_>,
+    wanted: &RedoRequest<'_>,
+    run: i64,
+    row: &SessionRow,
+) -> Result<Result<Vec<EpisodeClaims>, SkipReason>, ImportError> {
+    if reads.has_session_snapshot(run, row.id)? {
+        return Ok(Err(SkipReason::ReadBefore));
+    }
+    let marks = PrivacyMarks::for_session(wanted.data, &row.client, &row.client_session.0);
+    if marks.is_transcript_closed() || reads.is_transcript_closed(row.id)? {
+        return Ok(Err(SkipReason::Ignored));
+    }
+    if row.status == SessionStatus::Active {
+        return Ok(Err(SkipReason::StillActive));
+    }
+    let Some(path) = row.transcript_path.as_deref().map(Path::new).filter(|path| path.is_file()) else {
+        return Ok(Err(SkipReason::TranscriptGone));
+    };
+    let Ok(scan) = find::scan_transcripts(path, wanted.now) else {
+        return Ok(Err(SkipReason::Unreadable));
+    };
+    let Some(found) = scan.sessions.into_iter().find(|found| found.session == row.client_session.0) else {
+        return Ok(Err(SkipReason::Unreadable));
+    };
+    let Some(cwd) = found.header.cwd.as_deref().filter(|cwd| cwd.starts_with('/')) else {
+        return Ok(Err(SkipReason::Unreadable));
+    };
+    let mut project = claude_mem_core::project::identify(Path::new(cwd));
+    project.branch.clone_from(&row.branch);
+    let settings = around.settings;
+    if settings.ignore_everything || settings.ignores_project_hint(&project, around.home) {
+        return Ok(Err(SkipReason::Ignored));
+    }
+    let job = SessionReadJob {
+        path: found.path.clone(),
+        session: row.client_session.clone(),
+        project,
+        agents: found.agents.into_iter().map(|agent| (agent, ResumePoint::default())).collect(),
+        resume: ResumePoint::default(),
+        since: found.since,
+        ended: true,
+        prompt_count: 0,
+        last_prompt: None,
+        carry: None,
+        is_known: true,
+    };
+    let readers =
+        ReaderContext { settings, home: around.home, data: wanted.data, vocabulary: wanted.vocabulary };
+    let claims = collect_claims(&readers, &job);
+    Ok(claims.filter(|claims| !claims.is_empty()).ok_or(SkipReason::Unreadable))
+}
+
+fn collect_claims(readers: &ReaderContext<'_>, job: &SessionReadJob) -> Option<Vec<EpisodeClaims>> {
+    let (say, said) = mpsc::sync_channel(AHEAD_MAX);
+    std::thread::scope(|scope| {
+        scope.spawn(move || session::read_session(readers, job, &say));
+        let mut claims = Vec::new();
+        for message in said {
+            match message {
+                ReaderMessage::Part(part) => {
+                    claims.extend(part.episodes.into_iter().map(|episode| episode.claims));
+                }
+                ReaderMessage::Unreadable(_) => return None,
+            }
+        }
+        Some(claims)
+    })
+}
+
+fn redo_one(
+    store: &mut Store,
+    run: i64,
+    row: &SessionRow,
+    claims: &[EpisodeClaims],
+    summary: &mut RedoSummary,
+) -> Result<(), StoreError> {
+    let memory = SessionMemoryWriter {
+        session: row.id,
+        project: row.project,
+        branch: row.branch.as_deref(),
+        import_run: None,
+        prompt_number: row.prompt_counter,
+        now: row.last_activity,
+    };
+    let (before, after, account) = store.write(|tx| {
+        let (before, _) = tx.counts_of_session(row.id)?;
+        tx.save_session_snapshot(run, row.id)?;
+        memory.redo(tx, claims, &claude_mem_distil::consolidate)?;
+        let (after, _) = tx.counts_of_session(row.id)?;
+        Ok((before, after, tx.account_of_session(row.id)?.is_some()))
+    })?;
+    summary.sessions += 1;
+    summary.observations_before += before;
+    summary.observations_after += after;
+    summary.accounts += u64::from(account);
+    Ok(())
+}

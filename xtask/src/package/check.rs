@@ -1,0 +1,187 @@
+//! Installs every package in an empty HOME without Rust, lets it connect itself and remember something, and
+//! removes it again. Nothing may be left.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, ensure};
+
+use super::loopback::LoopbackRegistry;
+use super::release::{COMMAND, PACKAGE_NAME, ReleaseTarget};
+use super::{debian, packages, wheel, write_common, write_platform};
+
+/// Directories of system programs: no Rust, no other claude-mem.
+const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+pub(super) fn check_packages(out: &Path, base_url: &str, executable: &[u8]) -> anyhow::Result<()> {
+    let scratch = std::env::temp_dir().join(format!("{PACKAGE_NAME}-check-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch)?;
+    let checked = reproduce(out, base_url, executable, &scratch.join("again"))
+        .and_then(|()| install_all(out, &scratch));
+    std::fs::remove_dir_all(&scratch)?;
+    checked
+}
+
+/// Writes all packages a second time and compares the bytes.
+fn reproduce(out: &Path, base_url: &str, executable: &[u8], again: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(again)?;
+    write_platform(again, ReleaseTarget::host()?, executable)?;
+    write_common(again, base_url)?;
+    for (name, _) in packages(again)? {
+        let same = std::fs::read(again.join(&name))? == std::fs::read(out.join(&name))?;
+        ensure!(same, "{name} differs when it is built again");
+    }
+    println!("reproducible: every package has the same bytes when it is built again");
+    Ok(())
+}
+
+fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
+    let target = ReleaseTarget::host()?;
+    let home = |name: &str| EmptyHome::create(scratch.join(name));
+    check_one("shell installer", &home("shell")?, |home| {
+        // Not from where the release will be published: it is not there yet.
+        let (from, script) = (out.display(), out.join("install.sh"));
+        home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL=file://{from} sh {} --yes", script.display()))?;
+        Ok(Installed { command: home.dir.join(".local/bin").join(COMMAND), remove: remove_local(home) })
+    })?;
+    refuse_tampered_download(out, &scratch.join("tampered"), &home("refused")?)?;
+    check_one("npm package", &home("npm")?, |home| {
+        let registry = LoopbackRegistry::start(out)?;
+        let prefix = scratch.join("npm-prefix");
+        let npm = format!(
+            "npm --registry {} --cache {} --prefix {} --no-audit --no-fund --loglevel=error",
+            registry.url,
+            scratch.join("npm-cache").display(),
+            prefix.display()
+        );
+        home.sh(&format!("{npm} install --global {PACKAGE_NAME}"))?;
+        let command = prefix.join("bin").join(PACKAGE_NAME);
+        home.sh(&format!("{} install --yes", command.display()))?;
+        Ok(Installed { command, remove: format!("{npm} uninstall --global {PACKAGE_NAME}") })
+    })?;
+    check_one("npx", &home("npx")?, |home| {
+        let registry = LoopbackRegistry::start(out)?;
+        let npx = format!(
+            "npx --registry {} --cache {} --yes {PACKAGE_NAME}",
+            registry.url,
+            scratch.join("npx-cache").display()
+        );
+        home.sh(&format!("{npx} install --yes"))?;
+        let cache = scratch.join("npx-cache");
+        // The hooks must not depend on npm's cache.
+        std::fs::remove_dir_all(&cache)?;
+        Ok(Installed { command: home.dir.join(".claude-mem/bin").join(COMMAND), remove: "true".into() })
+    })?;
+    check_one("wheel", &home("wheel")?, |home| {
+        let environment = scratch.join("environment");
+        home.sh(&format!("python3 -m venv {}", environment.display()))?;
+        let bin = environment.join("bin");
+        let pip = format!("{}/pip --disable-pip-version-check --no-cache-dir --quiet", bin.display());
+        home.sh(&format!("{pip} install --no-index {}", out.join(wheel::file_name(target)).display()))?;
+        home.sh(&format!("{}/{PACKAGE_NAME} install --yes", bin.display()))?;
+        Ok(Installed { command: bin.join(COMMAND), remove: format!("{pip} uninstall --yes {PACKAGE_NAME}") })
+    })?;
+    let Some(architecture) =
+        target.debian_arch.filter(|_| home("probe").is_ok_and(|home| home.sh("dpkg --version").is_ok()))
+    else {
+        println!("Debian package: not tried, there is no dpkg here");
+        return Ok(());
+    };
+    check_one("Debian package", &home("debian")?, |home| {
+        let root = scratch.join("debian-root");
+        home.sh(&format!("mkdir -p {0}/var/lib/dpkg/info {0}/var/lib/dpkg/updates", root.display()))?;
+        home.sh(&format!("touch {0}/var/lib/dpkg/status {0}/var/lib/dpkg/available", root.display()))?;
+        let dpkg = format!("dpkg --root={} --force-not-root --log=/dev/null", root.display());
+        home.sh(&format!("{dpkg} --install {}", out.join(debian::file_name(architecture)).display()))?;
+        let command = root.join("usr/bin").join(COMMAND);
+        home.sh(&format!("{} install --yes", command.display()))?;
+        Ok(Installed { command, remove: format!("{dpkg} --purge {PACKAGE_NAME}") })
+    })
+}
+
+/// The shell installer must not install a tarball with another checksum.
+fn refuse_tampered_download(out: &Path, tampered: &Path, home: &EmptyHome) -> anyhow::Result<()> {
+    let tarball = ReleaseTarget::host()?.tarball();
+    let mut bytes = std::fs::read(out.join(&tarball))?;
+    if let Some(last) = bytes.last_mut() {
+        *last ^= 1;
+    }
+    std::fs::create_dir_all(tampered)?;
+    std::fs::write(tampered.join(&tarball), bytes)?;
+    let script = out.join("install.sh");
+    let tried =
+        home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL=file://{} sh {}", tampered.display(), script.display()));
+    let refused = tried.is_err_and(|error| error.to_string().contains("checksum mismatch"));
+    ensure!(refused, "the installer accepted a download with another checksum");
+    home.ensure_empty()?;
+    println!("shell installer: refused a download with another checksum and installed nothing");
+    Ok(())
+}
+
+/// An installation: its command, and what removes the package after `uninstall`.
+struct Installed {
+    command: PathBuf,
+    remove: String,
+}
+
+fn remove_local(home: &EmptyHome) -> String {
+    format!("rm {0}/.local/bin/{COMMAND} && rmdir {0}/.local/bin {0}/.local", home.dir.display())
+}
+
+/// Installs, verifies that something is remembered, uninstalls, and verifies that nothing is left.
+fn check_one(
+    what: &str,
+    home: &EmptyHome,
+    install: impl FnOnce(&EmptyHome) -> anyhow::Result<Installed>,
+) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let Installed { command, remove } = install(home).with_context(|| what.to_owned())?;
+    let seconds = started.elapsed().as_secs_f64();
+    let check = || {
+        let command = command.display();
+        home.sh(&format!("{command} save 'Invoices are rounded up to whole cents'"))?;
+        let found = home.sh(&format!("{command} search rounding invoices"))?;
+        ensure!(found.contains("Invoices are rounded up"), "the saved memory was not found: {found}");
+        home.sh(&format!("{command} uninstall --purge --yes"))?;
+        home.sh(&remove)?;
+        ensure!(!Path::new(&command.to_string()).exists(), "{command} is left");
+        home.ensure_empty()
+    };
+    check().with_context(|| what.to_owned())?;
+    println!("{what}: installed and checked itself in {seconds:.1} s, remembered, and left nothing");
+    Ok(())
+}
+
+/// A HOME without anything, and commands that see nothing else.
+struct EmptyHome {
+    dir: PathBuf,
+}
+
+impl EmptyHome {
+    fn create(dir: PathBuf) -> anyhow::Result<EmptyHome> {
+        std::fs::create_dir_all(&dir)?;
+        Ok(EmptyHome { dir })
+    }
+
+    /// Runs a shell command; returns its output, or an error with all of it.
+    fn sh(&self, script: &str) -> anyhow::Result<String> {
+        let output = Command::new("sh")
+            .args(["-c", script])
+            .env_clear()
+            .env("HOME", &self.dir)
+            .env("PATH", SYSTEM_PATH)
+            .current_dir(&self.dir)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`{script}` failed ({}):\n{text}{errors}", output.status);
+        Ok(text)
+    }
+
+    fn ensure_empty(&self) -> anyhow::Result<()> {
+        let left = self.sh(&format!("find {} -mindepth 1", self.dir.display()))?;
+        ensure!(left.is_empty(), "uninstalling left:\n{left}");
+        Ok(())
+    }
+}

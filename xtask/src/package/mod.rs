@@ -1,0 +1,142 @@
+//! `cargo xtask package`: the packages of a release, from one dist build.
+//!
+//! Each platform's machine writes its own packages ([`write_platform`]): a tarball, an npm package, a wheel
+//! and on Linux a Debian package. [`write_common`] writes what covers all platforms whose tarballs are in
+//! the directory: npm launcher, shell installer, Homebrew formula, bill of materials and checksums.
+//!
+//! Invariant: the same executable gives the same bytes. [`check`] verifies this and installs every package.
+
+mod archive;
+mod check;
+mod debian;
+mod installer;
+mod loopback;
+mod npm;
+mod release;
+mod sbom;
+mod wheel;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
+
+use crate::cargo;
+use archive::{ArchiveFile, tar_gz};
+use installer::ReleaseTarball;
+use release::{COMMAND, PACKAGE_NAME, ReleaseTarget, TARGETS};
+
+const LICENSE_TEXT: &str = include_str!("../../../LICENSE");
+const PACKAGE_README: &str = include_str!("README.md");
+const CHECKSUMS: &str = "SHA256SUMS";
+
+/// Build the packages of a release: tarball, npm, wheel, Debian, Homebrew, shell installer
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Output directory (default: package/ in cargo's target directory)
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Package this executable instead of a new dist build
+    #[arg(long, value_name = "FILE")]
+    exe: Option<PathBuf>,
+    /// Where the tarballs will be published (default: the output directory)
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Only write what covers all platforms, from the packages in the output directory
+    #[arg(long)]
+    collect: bool,
+    /// Also build twice, and install, try and uninstall every package in an empty HOME
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let out = match &args.out {
+        Some(out) => std::path::absolute(out)?,
+        None => cargo::target_dir()?.join("package"),
+    };
+    std::fs::create_dir_all(&out)?;
+    let base_url = args.base_url.clone().unwrap_or_else(|| format!("file://{}", out.display()));
+    if args.collect {
+        write_common(&out, &base_url)?;
+    } else {
+        let exe = args.exe.clone().map_or_else(cargo::build_dist, Ok)?;
+        let executable = std::fs::read(&exe).with_context(|| exe.display().to_string())?;
+        write_platform(&out, ReleaseTarget::host()?, &executable)?;
+        write_common(&out, &base_url)?;
+        if args.check {
+            check::check_packages(&out, &base_url, &executable)?;
+        }
+    }
+    for (name, bytes) in packages(&out)? {
+        println!("{:>9.1} kB  {name}", bytes as f64 / 1e3);
+    }
+    println!("in {}", out.display());
+    Ok(())
+}
+
+/// Writes the packages that contain the executable.
+fn write_platform(out: &Path, target: ReleaseTarget, executable: &[u8]) -> anyhow::Result<()> {
+    let tarball = target.tarball();
+    let directory = tarball.trim_end_matches(".tar.gz");
+    let files = [
+        ArchiveFile::program(format!("{directory}/{COMMAND}"), executable),
+        ArchiveFile::text(format!("{directory}/LICENSE"), LICENSE_TEXT),
+        ArchiveFile::text(format!("{directory}/README.md"), PACKAGE_README),
+    ];
+    write(out, &tarball, &tar_gz(&files, true)?)?;
+    write(out, &npm::file_name(&target.npm_package()), &npm::platform_package(target, executable)?)?;
+    write(out, &wheel::file_name(target), &wheel::package(target, executable)?)?;
+    if let Some(architecture) = target.debian_arch {
+        write(out, &debian::file_name(architecture), &debian::package(architecture, executable)?)?;
+    }
+    Ok(())
+}
+
+/// Writes what covers all platforms, from the tarballs in `out`.
+fn write_common(out: &Path, base_url: &str) -> anyhow::Result<()> {
+    let mut tarballs = Vec::new();
+    for target in TARGETS {
+        let path = out.join(target.tarball());
+        if path.exists() {
+            tarballs.push(ReleaseTarball { target, sha256: sha256(&std::fs::read(&path)?) });
+        }
+    }
+    anyhow::ensure!(!tarballs.is_empty(), "there are no tarballs in {}", out.display());
+    write(out, &npm::file_name(PACKAGE_NAME), &npm::launcher_package()?)?;
+    write(out, "install.sh", installer::shell_script(&tarballs, base_url).as_bytes())?;
+    let formula = installer::homebrew_formula(&tarballs, base_url);
+    write(out, &format!("{PACKAGE_NAME}.rb"), formula.as_bytes())?;
+    write(out, &sbom::file_name(), sbom::bill_of_materials()?.as_bytes())?;
+    let mut sums = String::new();
+    for (name, _) in packages(out)? {
+        sums.push_str(&format!("{}  {name}\n", sha256(&std::fs::read(out.join(&name))?)));
+    }
+    write(out, CHECKSUMS, sums.as_bytes())
+}
+
+/// Name and size of every package in the directory, without the checksums.
+fn packages(out: &Path) -> anyhow::Result<Vec<(String, u64)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(out)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_file() && name != CHECKSUMS {
+            found.push((name, entry.metadata()?.len()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn write(out: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    std::fs::write(out.join(name), bytes).with_context(|| format!("writing {name}"))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let mut hex = String::new();
+    for byte in Sha256::digest(bytes) {
+        hex.push_str(&format!("{byte:02x}"));
+    }
+    hex
+}
