@@ -5,6 +5,9 @@ use super::near_rows::Near;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
+/// Telling words of a prompt that is compared by meaning. A report of more words is near to much, and has
+/// enough words to be compared by them.
+pub(super) const PROMPT_WORDS_MAX: usize = 12;
 /// Minimum similarity of a rule or fact that the user stated.
 const STATED_MIN: f64 = 0.54;
 /// Minimum similarity of what the agent found out.

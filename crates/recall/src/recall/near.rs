@@ -28,7 +28,9 @@ pub(super) fn near(
     if ask.bar == Bar::Failure {
         return Ok(Looked { memories: remedy::remedies(ask, found), said: Vec::new() });
     }
-    governing::mark_governing(&mut found);
+    if asking.query.words.len() <= governing::PROMPT_WORDS_MAX {
+        governing::mark_governing(&mut found);
+    }
     if !found.iter().any(|near| ask.bar.clears(&near.evidence)) {
         let memories = Vec::new();
         return Ok(Looked { memories, said });
