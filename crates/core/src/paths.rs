@@ -8,6 +8,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::platform;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::event_key::hex;
@@ -186,7 +188,7 @@ impl DataDir {
     /// directory of the same owner, under a hash of the full path.
     pub fn worker_sock(&self, short: &Path) -> PathBuf {
         let here = self.root.join(SOCKET_NAME);
-        if here.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || cfg!(target_os = "linux") {
+        if here.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || platform::HAS_DESCRIPTOR_PATHS {
             return here;
         }
         let name = crate::event_key::hex(&crate::event_key::digest(&[self.root.as_os_str().as_bytes()]));
@@ -222,13 +224,12 @@ pub fn with_socket_path<T>(socket: &Path, act: impl FnOnce(&Path) -> io::Result<
     let (Some(dir), Some(name)) = (socket.parent(), socket.file_name()) else {
         return act(socket);
     };
-    if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || !cfg!(target_os = "linux") {
+    if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || !platform::HAS_DESCRIPTOR_PATHS {
         return act(socket);
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let open = rustix::fs::open(dir, flags, Mode::empty())?;
-    let number = std::os::fd::AsRawFd::as_raw_fd(&open);
-    act(&Path::new("/proc/self/fd").join(number.to_string()).join(name))
+    act(&platform::descriptor_path(&open).join(name))
 }
 
 /// A directory with a short path for `DataDir::worker_sock`. `ensure_private_dir` must check it

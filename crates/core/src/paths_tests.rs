@@ -120,7 +120,7 @@ fn socket_directory_is_private_in_shared_parent() {
     let uid = rustix::process::getuid().as_raw().to_string();
     assert!(short.to_string_lossy().ends_with(&uid), "{short:?}");
     let deep = DataDir::new("/deep/".repeat(30)).worker_sock(&short);
-    assert!(deep.as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
+    assert!(deep.as_os_str().len() <= SOCKET_PATH_BYTES_MAX || platform::HAS_DESCRIPTOR_PATHS);
 }
 
 #[test]

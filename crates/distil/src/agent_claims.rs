@@ -15,6 +15,10 @@ use crate::titles::without_speaker;
 
 /// Sentences below this are not kept as claims.
 pub(crate) const CLAIM_WORTH_MIN: f32 = 0.35;
+/// A message of so few sentences is short.
+const SHORT_SENTENCES_MAX: usize = 3;
+/// The first sentence of a final message, if it says what was done.
+const LEAD_WORTH_MIN: f32 = 0.02;
 /// A sentence of a short message during the turn must be a cause, and at least this likely.
 const INTURN_WORTH_MIN: f32 = 0.35;
 /// What a sentence is given where there is no ranker: enough only if cues say what it is.
@@ -30,16 +34,24 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     // A structured message during the turn is as good as a final one.
     let ranked_as = if report { TextSource::FinalMessage } else { source };
     let count = document.sentences.len();
+    let is_short = count <= SHORT_SENTENCES_MAX;
     let mut claims: Vec<Claim> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
         let place = RankedSentence { text: &sentence.text, source: ranked_as, index, count };
         let Some((kind, worth)) = sentence_kind(sentence, &place, language) else {
             continue;
         };
+        // "The list now has a cursor": what holds now was done.
+        let says_done =
+            is_short && kind == ClaimKind::Fact && cues::mark(&sentence.text, language).has(CueKind::Done);
+        let kind = if says_done { ClaimKind::Done } else { kind };
         let wanted = match (source, kind) {
             (_, ClaimKind::Open) | (TextSource::Recap, _) => true,
             (TextSource::SubagentReport, ClaimKind::Cause) => worth >= INTURN_WORTH_MIN,
             (TextSource::SubagentReport, _) => false,
+            // The report's lead says what was done; a short message says nothing else.
+            (TextSource::FinalMessage, ClaimKind::Done) if index == 0 || is_short => worth >= LEAD_WORTH_MIN,
+            (TextSource::FinalMessage, ClaimKind::Cause) if is_short => worth >= LEAD_WORTH_MIN,
             _ if report => worth >= CLAIM_WORTH_MIN,
             _ => kind == ClaimKind::Cause && worth >= INTURN_WORTH_MIN,
         };

@@ -155,6 +155,30 @@ fn claim_key(kind: ClaimKind, text: &str) -> String {
 }
 
 impl EpisodeClaims {
+    /// Adds another episode of the same turn.
+    pub(crate) fn join(&mut self, other: &Self) {
+        let groups = self.claims.iter().map(|claim| claim.group).max().unwrap_or(0);
+        self.at = self.at.max(other.at);
+        if self.request.is_empty() {
+            self.request.clone_from(&other.request);
+        }
+        self.asks |= other.asks;
+        for claim in &other.claims {
+            if !self.claims.iter().any(|known| known.key == claim.key) {
+                self.claims.push(Claim { group: claim.group + groups, ..claim.clone() });
+            }
+        }
+        for (files, more) in [(&mut self.edited, &other.edited), (&mut self.read, &other.read)] {
+            for file in more {
+                if !files.contains(file) {
+                    files.push(file.clone());
+                }
+            }
+        }
+        self.runs.extend(other.runs.iter().cloned());
+        self.vocabulary = self.vocabulary.take().or_else(|| other.vocabulary.clone());
+    }
+
     /// Removes the claims of a memory that the user has forgotten.
     pub fn forget(&mut self, keys: &[String]) {
         self.claims.retain(|claim| !keys.contains(&claim.key));

@@ -37,7 +37,12 @@ const VERBS: &[&str] = &[
     "depends", "supports", "expects", "handles", "adds", "add", "fix", "fixes", "remove", "removes", "allows",
     "allow", "enable", "enables", "move", "moves", "replace", "replaces", "create", "creates", "update",
     "updates", "rename", "avoid", "avoids", "prevent", "prevents", "sends", "reads", "writes", "starts",
-    "stops", "treats", "wins", "exists", "defaults", "matches", "checks", "skips", "belongs", "stays",
+    "stops", "stop", "trip", "trips", "call", "lose", "loses", "crash", "crashes", "hang", "hangs", "block",
+    "blocks", "ignore", "ignores", "reject", "rejects", "close", "closes", "open", "opens", "expire", "expires",
+    "grow", "grows", "leak", "leaks", "drop", "drops", "reset", "resets", "overwrite", "overwrites", "point",
+    "points", "map", "maps", "load", "loads", "resolve", "resolves", "render", "renders", "produce", "produces",
+    "trigger", "triggers", "happen", "happens", "come", "comes", "hold", "holds", "leave", "leaves", "lack",
+    "lacks", "miss", "misses", "says", "say", "treats", "wins", "exists", "defaults", "matches", "checks", "skips", "belongs", "stays",
 ];
 
 /// Whether a line has a verb, so that it says something rather than naming it.

@@ -51,7 +51,9 @@ pub(crate) fn summarize_turn(turn: &EpisodeClaims, said: &SpokenText, carry: &Ca
 
 /// The worthiest sentences of these kinds, in the order they were said.
 fn best(turn: &EpisodeClaims, kinds: &[ClaimKind], most: usize) -> Vec<String> {
-    let fits = |claim: &&Claim| kinds.contains(&claim.kind) && claim.worth >= SENTENCE_WORTH_MIN;
+    let fits = |claim: &&Claim| {
+        kinds.contains(&claim.kind) && (claim.worth >= SENTENCE_WORTH_MIN || claim.kind == ClaimKind::Done)
+    };
     let mut ranked: Vec<&Claim> = turn.claims.iter().filter(fits).collect();
     ranked.sort_by(|a, b| b.worth.total_cmp(&a.worth));
     ranked.truncate(most);

@@ -155,8 +155,22 @@ impl SessionMemoryWriter<'_> {
         let mut decisions = Vec::new();
         let observations = join_duplicates(&memories.observations);
         let owners = known.owners(&observations);
-        for (at, made) in observations.iter().enumerate() {
-            let rows: Vec<Observation> = known.take_owned(&owners, at);
+        // Rows that stay are changed, and rows that go are removed, before new ones are created: a new row must
+        // not be taken for a stored one whose text is about to change.
+        let (kept, new): (Vec<_>, Vec<_>) =
+            observations.iter().enumerate().partition(|(at, _)| owners.values().any(|owner| owner == at));
+        let owned: Vec<_> = kept
+            .into_iter()
+            .map(|(at, made)| (made, known.take_owned(&owners, at)))
+            .chain(new.into_iter().map(|(_, made)| (made, Vec::new())))
+            .collect();
+        let mut leaving = Some(std::mem::take(&mut known.rows));
+        for (made, rows) in owned {
+            if rows.is_empty()
+                && let Some(leaving) = leaving.take()
+            {
+                self.let_all_go(tx, &leaving, &mut changes)?;
+            }
             let Some(id) = self.apply_observation(tx, made, rows, &mut changes)? else {
                 continue;
             };
@@ -176,8 +190,8 @@ impl SessionMemoryWriter<'_> {
                 decisions.push(id);
             }
         }
-        for row in known.rows.values() {
-            changes.removed.extend(self.let_go(tx, row)?);
+        if let Some(leaving) = leaving {
+            self.let_all_go(tx, &leaving, &mut changes)?;
         }
         if let Some(project) = self.project {
             replacements::refresh(tx, project, &decisions)?;
@@ -283,6 +297,18 @@ impl SessionMemoryWriter<'_> {
         let mut others = titled.iter().filter(|row| row.replaced_by.is_none() && !self.owns(row));
         let twin = others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row)));
         Ok(twin.map(|row| row.id))
+    }
+
+    fn let_all_go(
+        &self,
+        tx: &StoreWriter<'_>,
+        rows: &BTreeMap<ObservationId, Observation>,
+        changes: &mut ConsolidationChanges,
+    ) -> Result<(), StoreError> {
+        for row in rows.values() {
+            changes.removed.extend(self.let_go(tx, row)?);
+        }
+        Ok(())
     }
 
     /// Takes a row away that the session no longer states. Rows that a person has touched stay, and so do

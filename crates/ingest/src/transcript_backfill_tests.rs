@@ -79,7 +79,7 @@ fn whole_turn(script: &mut TranscriptScript) {
         .user("mend the price")
         .calls("t1", "Bash", serde_json::json!({"command": "make"}))
         .result("t1", "ok")
-        .says("It is mended.", Some("end_turn"));
+        .says("Fixed the price of the cart in src/price.rs.", Some("end_turn"));
 }
 
 #[test]
@@ -122,7 +122,10 @@ fn delivered_events_are_not_backfilled() {
                 duration_ms: Some(3),
             },
         ),
-        stage.event(4, EventBody::Stop { last_message: Some("It is mended.".into()) }),
+        stage.event(
+            4,
+            EventBody::Stop { last_message: Some("Fixed the price of the cart in src/price.rs.".into()) },
+        ),
     ];
     for event in &mut told {
         event.prompt_id = Some("p0".into());

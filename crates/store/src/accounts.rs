@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     NewObservationMeta, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, ProjectId, PublicId, SessionId};
@@ -163,9 +163,9 @@ impl StoreWriter<'_> {
                     JsonList(new.checked.clone()),
                     JsonList(new.open.clone()),
                     JsonList(new.files_edited.clone()),
-                    place.branch,
+                    place.branch.map(name_column),
                     origin.as_str(),
-                    place.made_by,
+                    name_column(place.made_by),
                     place.read_tokens,
                     place.import_run,
                     new.at.sql(),

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, name_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{OpenItemId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::NewOpenItem;
@@ -190,7 +190,7 @@ impl StoreWriter<'_> {
                     PublicId::new().sql(),
                     session.sql(),
                     place.project.sql(),
-                    place.branch,
+                    place.branch.map(name_column),
                     item.claim,
                     item.text,
                     item.at.sql(),

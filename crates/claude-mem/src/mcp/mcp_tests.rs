@@ -134,9 +134,9 @@ fn request_cancelled_while_queued_is_not_started() {
 }
 
 #[test]
-fn tool_schemas_cost_less_than_700_tokens() {
+fn tool_schemas_cost_less_than_800_tokens() {
     let cost = tokens::estimate(&schema::tools().to_string());
-    assert!(cost <= 700, "{cost}");
+    assert!(cost <= 800, "{cost}");
     let names: Vec<Value> =
         schema::tools().as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, schema::NAMES);

@@ -66,7 +66,7 @@ const PROMPTS: &[(&str, Option<&str>)] = &[
     ("fix <private reason=\"x\">W</private> it", Some("fix  it")),
     ("fix it <private><private>W</private>", Some("fix it ")),
     ("fix it <private>W</privat> <b>W</b>", Some("fix it ")),
-    ("fix <priv<private>W</private>ate>W</private> it", Some("fix ")),
+    ("fix <priv<private>W</private>ate>W</private> it", Some(" it")),
     ("a < b && c > d <private>W</private>", Some("a < b && c > d ")),
     ("</private> fix it <private>W</private>", Some(" fix it ")),
 ];

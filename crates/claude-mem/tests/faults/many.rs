@@ -22,7 +22,7 @@ fn tool_use(session: usize, n: usize) -> String {
 
 fn stop(session: usize, n: usize) -> String {
     let input = json!({"session_id": format!("s{session}"), "hook_event_name": "Stop",
-        "prompt_id": format!("p-{session}-{n}"), "last_assistant_message": format!("{n}")});
+        "last_assistant_message": format!("{n}")});
     input.to_string()
 }
 

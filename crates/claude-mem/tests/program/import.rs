@@ -135,8 +135,8 @@ fn transcripts_are_imported() {
 
     undo: `claude-mem import undo 1`
 
-    2 observations (2 feature), 2 summaries and 2 prompts from 1 project
-      project: 2 observations from 2 sessions
+    1 observation (1 change), 2 summaries and 2 prompts from 1 project
+      project: 1 observation from 2 sessions
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"

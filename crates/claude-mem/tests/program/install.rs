@@ -53,7 +53,7 @@ fn second_install_changes_nothing() {
                       backup: [HOME]/.claude-mem/backups/clients/claude.json.20260131T100000Z
     done   provider   local: no model, no network, no tokens
     ok     worker     manual, as configured: `claude-mem worker start`
-    ok     check      a test session through the hooks produced “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, “Use 7 retry attempts, never 8, because the 8th trips the limiter”, and the next session was given it
+    ok     check      a test session through the hooks produced “Use 7 retry attempts, never 8, because the 8th trips the limiter”, “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, and the next session was given it
     Run `claude-mem import transcripts` to import past sessions.
 
     Start Claude Code as usual; its sessions are now recorded. `claude-mem status` shows the state.

@@ -32,6 +32,14 @@ fn start(home: &Sandbox, session: &str, source: &str) -> Value {
 }
 
 /// Runs a session in which a decision was made.
+/// A turn that edits a file and says what it did.
+fn work(home: &Sandbox, edit: &Value) {
+    hook(home, "UserPromptSubmit", "earlier", &json!({"prompt": "Fix the rounding of invoices"}));
+    hook(home, "PostToolUse", "earlier", edit);
+    let message = "Fixed the rounding of invoices in src/invoice.rs: totals are no longer cut.";
+    hook(home, "Stop", "earlier", &json!({ "last_assistant_message": message }));
+}
+
 fn decide(home: &Sandbox) {
     let say = |asked: &str, answered: &str| {
         hook(home, "UserPromptSubmit", "earlier", &json!({"prompt": asked}));
@@ -78,7 +86,7 @@ fn offered_title_is_still_recalled_in_full() {
         "tool_input": {"file_path": file, "old_string": "a", "new_string": "b"},
         "tool_response": {"filePath": file},
     });
-    hook(&home, "PostToolUse", "earlier", &edit);
+    work(&home, &edit);
     decide(&home);
     let read = |session: &str| {
         let call = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
@@ -258,7 +266,7 @@ fn private_turn_records_no_files() {
         "tool_input": {"file_path": file, "old_string": "a", "new_string": "b"},
         "tool_response": {"filePath": file},
     });
-    hook(&home, "PostToolUse", "earlier", &edit);
+    work(&home, &edit);
     decide(&home);
     let secret = json!({"prompt": "<private>look at the invoices</private>"});
     hook(&home, "UserPromptSubmit", "later", &secret);

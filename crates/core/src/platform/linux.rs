@@ -138,6 +138,16 @@ impl MemoryFile {
     }
 }
 
+pub(super) const HAS_DESCRIPTOR_PATHS: bool = true;
+
+pub(super) fn descriptor_path(descriptor: std::os::fd::RawFd) -> PathBuf {
+    Path::new("/proc/self/fd").join(descriptor.to_string())
+}
+
+pub(super) fn tcp_socket_table() -> io::Result<String> {
+    std::fs::read_to_string("/proc/net/tcp")
+}
+
 #[cfg(test)]
 #[path = "linux_tests.rs"]
 mod tests;

@@ -18,6 +18,7 @@ mod portable;
 use portable as system;
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -54,6 +55,19 @@ pub fn lower_thread_priority(niceness: i32) -> io::Result<()> {
 /// system allows that.
 pub fn own_executable() -> PathBuf {
     system::own_executable()
+}
+
+/// Whether an open directory can be reached by a path of a few characters.
+pub const HAS_DESCRIPTOR_PATHS: bool = system::HAS_DESCRIPTOR_PATHS;
+
+/// A short path of an open directory. Only where [`HAS_DESCRIPTOR_PATHS`] is true does it lead there.
+pub fn descriptor_path(directory: &impl AsRawFd) -> PathBuf {
+    system::descriptor_path(directory.as_raw_fd())
+}
+
+/// The kernel's table of TCP sockets over IPv4; an error where there is none.
+pub fn tcp_socket_table() -> io::Result<String> {
+    system::tcp_socket_table()
 }
 
 /// The process with this pid.

@@ -2,6 +2,7 @@
 //! only; see docs/platforms.md.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -126,4 +127,14 @@ impl MemoryFile {
     pub(super) fn path(&self) -> PathBuf {
         match *self {}
     }
+}
+
+pub(super) const HAS_DESCRIPTOR_PATHS: bool = false;
+
+pub(super) fn descriptor_path(descriptor: RawFd) -> PathBuf {
+    Path::new("/dev/fd").join(descriptor.to_string())
+}
+
+pub(super) fn tcp_socket_table() -> io::Result<String> {
+    Err(io::ErrorKind::Unsupported.into())
 }

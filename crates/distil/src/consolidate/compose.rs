@@ -107,7 +107,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         } else if planned {
             // What was meant to be done counts less than what the report says was done.
             sentences.push((claim.worth * 0.55, claim.text.clone()));
-        } else if claim.worth >= DETAIL_WORTH_MIN {
+        } else if claim.worth >= DETAIL_WORTH_MIN || (claim.kind == ClaimKind::Done && !committed) {
             sentences.push((claim.worth + bonus, claim.text.clone()));
         }
     }

@@ -46,7 +46,7 @@ const RECAP_WORTH: f32 = 0.85;
 /// The share of an earlier decision's words that a recap must repeat.
 const RECAP_OVERLAP: f32 = 0.4;
 /// Work without a commit needs a sentence this likely to be worth remembering.
-const STRONG_WORTH_MIN: f32 = 0.45;
+const STRONG_WORTH_MIN: f32 = 0.3;
 /// Two findings that share this much are one.
 const SAME_FINDING_OVERLAP: f32 = 0.32;
 /// Two changes whose titles share this much are one.
@@ -72,7 +72,9 @@ impl<'c> ClaimFrame<'c> {
     /// Whether it says enough for a row of its own without a commit.
     fn is_strong(&self) -> bool {
         let told = self.details.iter().filter(|claim| claim.source != TextSource::Plan);
-        told.map(|claim| claim.worth).fold(0.0, f32::max) >= STRONG_WORTH_MIN || !self.leads.is_empty()
+        let mut told = told.filter(|claim| claim.kind != ClaimKind::Finished);
+        told.any(|claim| claim.worth >= STRONG_WORTH_MIN || claim.kind == ClaimKind::Done)
+            || !self.leads.is_empty()
     }
 
     /// How well a commit fits the work of a turn. Planned work keeps its own row unless the commit's title

@@ -19,8 +19,8 @@ use crate::claim::{ClaimKind, EpisodeClaims};
 
 /// Makes the observations, the account and the open items of a session from the claims of its episodes.
 pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
-    let mut ordered: Vec<&EpisodeClaims> = episodes.iter().collect();
-    ordered.sort_by_key(|episode| (episode.turn, episode.at));
+    let turns = join_turns(episodes);
+    let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
     let frames = frames::build_frames(&ordered);
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
@@ -38,4 +38,23 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
         .map(|claim| claim.headline().to_owned())
         .collect();
     SessionMemories { observations, account, open_items, finished }
+}
+
+/// The episodes in order, those of one turn joined: a long turn is cut into pieces, and lines that arrive late
+/// make an episode of their own.
+fn join_turns(episodes: &[EpisodeClaims]) -> Vec<EpisodeClaims> {
+    let mut ordered: Vec<&EpisodeClaims> = episodes.iter().collect();
+    ordered.sort_by_key(|episode| (episode.turn, episode.at));
+    let mut turns: Vec<EpisodeClaims> = Vec::new();
+    for episode in ordered {
+        match turns.last_mut() {
+            Some(turn) if turn.turn == episode.turn => turn.join(episode),
+            _ => turns.push(episode.clone()),
+        }
+    }
+    for turn in &mut turns {
+        turn.claims.sort_by_key(|claim| claim.at);
+        turn.runs.sort_by_key(|run| run.at);
+    }
+    turns
 }

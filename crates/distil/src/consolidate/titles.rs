@@ -13,6 +13,12 @@ use super::frames::ClaimFrame;
 /// Maximum characters of a title.
 const TITLE_CHARS_MAX: usize = 120;
 
+/// A title that names nothing from code needs this many words that mean something.
+const PLAIN_TITLE_WORDS_MIN: usize = 6;
+
+/// What was done titles a change before its cause does, if it is this likely to be worth remembering.
+const TITLE_WORTH_MIN: f32 = 0.3;
+
 /// The title of a change.
 pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let lead = frame.leads.iter().find(|lead| !lead.title.is_empty());
@@ -24,10 +30,13 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         return Some(sentence_title(&claim.text));
     }
     request_title(frame.request).or_else(|| {
-        let done = best(frame, |claim| claim.kind == ClaimKind::Done && is_title(claim));
+        let done = |least: f32| {
+            best(frame, |claim| claim.kind == ClaimKind::Done && claim.worth >= least && is_title(claim))
+        };
         let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
         let other = || best(frame, is_title);
-        done.or_else(cause).or_else(other).map(|claim| sentence_title(&claim.text))
+        let titled = done(TITLE_WORTH_MIN).or_else(cause).or_else(|| done(0.0)).or_else(other);
+        titled.map(|claim| sentence_title(&claim.text))
     })
 }
 
@@ -65,7 +74,7 @@ fn is_title(claim: &Claim) -> bool {
     gates::stands_alone(&claim.text)
         && gates::stands_alone(&title)
         && gates::has_verb(&title)
-        && gates::names_something(&title)
+        && (gates::names_something(&title) || content_words(&title).len() >= PLAIN_TITLE_WORDS_MIN)
         && !row
         && !is_labelled(&title)
         && claim.text.chars().count() <= 280

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::import::{ImportTarget, RowImportOutcome};
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column};
 use crate::open_items::ItemCloser;
 use crate::{RowKind, StoreError, StoreReader, StoreWriter};
 use claude_mem_core::clock::Millis;
@@ -210,9 +210,9 @@ impl StoreWriter<'_> {
                 JsonList(record.checked.clone()),
                 JsonList(record.open.clone()),
                 JsonList(record.files_edited.clone()),
-                record.branch,
+                record.branch.as_deref().map(name_column),
                 record.origin.unwrap_or(Origin::Import).as_str(),
-                record.made_by,
+                name_column(&record.made_by),
                 read_tokens,
                 at.import_run,
                 record.created_at.sql(),
@@ -236,7 +236,9 @@ impl StoreWriter<'_> {
             .prepare_cached(
                 "SELECT uid = ?1 FROM open_items WHERE uid = ?1 OR (session_id = ?2 AND claim = ?3)",
             )?
-            .query_row(params![record.uid.sql(), session.sql(), record.claim], |row| row.get::<_, bool>(0))
+            .query_row(params![record.uid.sql(), session.sql(), id_column(&record.claim)], |row| {
+                row.get::<_, bool>(0)
+            })
             .optional()?;
         match known {
             Some(true) => return Ok(RowImportOutcome::AlreadyPresent),
@@ -253,8 +255,8 @@ impl StoreWriter<'_> {
                 record.uid.sql(),
                 session.sql(),
                 at.project.sql(),
-                record.branch,
-                record.claim,
+                record.branch.as_deref().map(name_column),
+                id_column(&record.claim),
                 record.text,
                 record.created_at.sql(),
                 record.closed_at.sql(),

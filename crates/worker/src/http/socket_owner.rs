@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Whether the peer's socket belongs to another user. Root counts as ours: it forwards ports.
 pub(super) fn is_stranger(peer: SocketAddr, local: SocketAddr) -> bool {
-    let Ok(table) = std::fs::read_to_string("/proc/net/tcp") else {
+    let Ok(table) = claude_mem_core::platform::tcp_socket_table() else {
         return false;
     };
     let ours = rustix::process::geteuid().as_raw();

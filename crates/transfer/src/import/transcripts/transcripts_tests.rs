@@ -516,13 +516,17 @@ fn redo_keeps_numbers_edits_and_forgotten_rows_and_can_be_undone() {
     let scratch = TranscriptImportFixture::new();
     let mut lines = vec![prompt("s", 0, "Count in cents")];
     lines.extend(edit("s", 1, "t1", "i64"));
-    lines.push(answer("s", 10, "All amounts are cents now."));
+    lines.push(answer("s", 10, "Changed the currency type of the cart to integers, because floats lose pennies."));
     lines.push(prompt("s", 20, "Name the type Cents, always use it for money"));
     lines.extend(edit("s", 21, "t2", "Cents"));
     lines.push(answer("s", 30, "The type is called Cents."));
     lines.push(prompt("s", 40, "Round up"));
     lines.extend(edit("s", 41, "t3", "u32"));
-    lines.push(answer("s", 50, "Amounts are rounded up now."));
+    lines.push(answer(
+        "s",
+        50,
+        "Fixed `round_up`: totals now end on the next higher unit, as the tax office asks.",
+    ));
     scratch.write("shop/s.jsonl", &lines);
     let (data, mut store) = (scratch.data("a"), scratch.store("a"));
     scratch.run(&mut store, &data);
