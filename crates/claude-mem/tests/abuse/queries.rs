@@ -85,7 +85,7 @@ impl HostileFixture {
     fn assert_answers(&mut self, typed: &str) {
         let shown: String = typed.chars().take(200).collect();
         assert_bounded(&SearchQuery::parse(typed), &shown);
-        let mut ask = SearchRequest::new(typed, NOW).in_scope(ProjectScope::ProjectOnly(self.ours));
+        let ask = SearchRequest::new(typed, NOW).in_scope(ProjectScope::ProjectOnly(self.ours));
         let found = self.engine.search(&ask).unwrap_or_else(|e| panic!("{e} for {shown:?}"));
         assert!(found.vectors_unavailable.is_none(), "{shown:?}");
         let whose = queried_project(&SearchQuery::parse(typed));
@@ -233,7 +233,7 @@ fn hostile_queries_change_no_data() {
 fn random_strings_from(seed: u64) {
     let mut home = HostileFixture::new(seed == 4);
     let mut rng = XorShift64::new(seed);
-    for number in 0..25_000 {
+    for _ in 0..25_000 {
         let typed = hostile::random(&mut rng);
         home.assert_answers(&typed);
     }

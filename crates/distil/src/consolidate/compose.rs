@@ -95,8 +95,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let committed = frame.is_committed();
     for claim in &frame.details {
         let bonus = match claim.kind {
-            ClaimKind::Cause => 0.25,
-            ClaimKind::DeadEnd => 0.25,
+            ClaimKind::Cause | ClaimKind::DeadEnd => 0.25,
             ClaimKind::Decision => 0.1,
             _ => 0.0,
         };

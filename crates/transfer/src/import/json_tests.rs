@@ -85,7 +85,7 @@ fn leave_account(
         at: NOW,
         closed: false,
     };
-    tx.set_open_items(session, &[item("c1", "Test the rounding"), item("c2", "Migrate prices")], &place)?;
+    tx.set_open_items(session, &[item("c1", "Test the rounding"), item("c2", "Migrate prices")], place)?;
     let items = tx.open_items(project, None, 10)?;
     tx.close_item_by_session(items[0].id, other, "Tested the rounding", Millis(NOW.0 + 9))?;
     tx.close_item(items[1].id, "not needed", Millis(NOW.0 + 9))?;
