@@ -185,7 +185,7 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
     if order && !marks.has(CueKind::Reason) && !text.contains("instead") {
         return UserAct::Nothing;
     }
-    if marks.has(CueKind::Choice) && worth >= 0.5 && is_understood(text, marks) {
+    if marks.has(CueKind::Choice) && !complains && worth >= 0.5 && is_understood(text, marks) {
         return UserAct::Choice;
     }
     let personal = [" i ", " i'm ", " i've ", " my ", " me "]

@@ -43,6 +43,8 @@ const FINDING_WORTH_MIN: f32 = 0.52;
 const COMMIT_AFFINITY_MIN: f32 = 0.2;
 /// A settled claim of this worth is a recap.
 const RECAP_WORTH: f32 = 0.85;
+/// Words that an earlier decision of a mere conversation must share with its recap.
+const RECAP_SHARED_WORDS: usize = 2;
 /// The share of an earlier decision's words that a recap must repeat.
 const RECAP_OVERLAP: f32 = 0.4;
 /// Work without a commit needs a sentence this likely to be worth remembering.
@@ -278,7 +280,7 @@ impl<'c> FrameBuilder<'c> {
         let mut frame = ClaimFrame::new(FrameKind::Decision, episode, claim.at);
         frame.leads.push(claim);
         let words = content_words(&format!("{} {}", claim.title, claim.text));
-        let same = |known: &ClaimFrame<'_>| {
+        let same = |known: &ClaimFrame<'_>, only_talk: bool| {
             let lead = known.leads.first();
             let talk = matches!(known.kind, FrameKind::Decision | FrameKind::Finding);
             let answered = lead.is_some_and(|lead| lead.source == TextSource::Answer);
@@ -288,8 +290,12 @@ impl<'c> FrameBuilder<'c> {
                 .chain(&known.details)
                 .flat_map(|claim| content_words(&claim.text))
                 .collect();
-            talk && !answered && overlap(&own, &words) >= RECAP_OVERLAP
+            talk && !answered
+                && (overlap(&own, &words) >= RECAP_OVERLAP
+                    || (only_talk && shared(&own, &words) >= RECAP_SHARED_WORDS))
         };
+        let only_talk = !self.frames.iter().any(|frame| frame.kind == FrameKind::Work);
+        let same = |known: &ClaimFrame<'_>| same(known, only_talk);
         let (settled, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.frames).into_iter().partition(same);
         self.frames = others;

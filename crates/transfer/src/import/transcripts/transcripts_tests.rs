@@ -516,7 +516,11 @@ fn redo_keeps_numbers_edits_and_forgotten_rows_and_can_be_undone() {
     let scratch = TranscriptImportFixture::new();
     let mut lines = vec![prompt("s", 0, "Count in cents")];
     lines.extend(edit("s", 1, "t1", "i64"));
-    lines.push(answer("s", 10, "Changed the currency type of the cart to integers, because floats lose pennies."));
+    lines.push(answer(
+        "s",
+        10,
+        "Changed the currency type of the cart to integers, because floats lose pennies.",
+    ));
     lines.push(prompt("s", 20, "Name the type Cents, always use it for money"));
     lines.extend(edit("s", 21, "t2", "Cents"));
     lines.push(answer("s", 30, "The type is called Cents."));
