@@ -12,7 +12,7 @@ use crate::draft;
 use crate::gates;
 use crate::kinds;
 use crate::speech::MarkedSentence;
-use crate::text::{clip, content_words, full_stop, one_line, overlap};
+use crate::text::{clip, content_words, full_stop, is_name, one_line, overlap};
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
@@ -157,6 +157,7 @@ fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             let new = |text: &String| overlap(&content_words(text), &told) < SAME_SENTENCE;
             made.facts.extend(sentences.into_iter().filter(new));
         }
+        made.facts.extend(unnamed_subject(frame, &made));
         return Some(made);
     }
     let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
@@ -178,6 +179,16 @@ fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         made.concepts = draft::concepts(&[PREFERENCE]);
     }
     Some(made)
+}
+
+/// The name from code that the conversation was about, if its recap leaves it out.
+fn unnamed_subject(frame: &ClaimFrame<'_>, made: &NewObservation) -> Option<String> {
+    let told = format!("{} {} {}", made.title, made.narrative, made.facts.join(" "));
+    let others = frame.leads.iter().skip(1).chain(&frame.details);
+    let words = others.flat_map(|claim| claim.text.split_whitespace());
+    let names = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"_()".contains(c)));
+    let mut symbols = names.filter(|word| is_name(word) && (word.contains('_') || word.ends_with("()")));
+    symbols.find(|name| !told.contains(*name)).map(|name| format!("About {name}"))
 }
 
 /// "Shares: On the server — Where are shares stored" → "Shares: On the server".

@@ -60,8 +60,8 @@ const SAME_SHARE: f64 = 0.5;
 const TELLING_MIN: f64 = 1.5;
 /// What stands close together was said of one thing; scattered words have to be more.
 const TOGETHER_MIN: f64 = 1.5;
-const SURPRISE_TOGETHER: f64 = 1.0;
-const SURPRISE_APART: f64 = 2.5;
+const SURPRISE_TOGETHER: f64 = 0.8;
+const SURPRISE_APART: f64 = 2.0;
 /// What a word in the title counts beside itself: the title says what a memory is about.
 const TITLED: f64 = 0.5;
 /// Words come in company ("month" with "day"), so chance is kinder than if each came alone.
