@@ -79,7 +79,7 @@ fn choice_claim(
     let mut text = format!("Asked “{asked}”, the user chose “{}”", clip(answer, 600));
     let described = |(_, description): &&&(String, String)| !description.is_empty();
     for (_, description) in chosen.iter().filter(described).take(2) {
-        text.push_str(&format!(": {}", clip(description, 240)));
+        text.push_str(&format!(": {}", clip(description, 240).trim_end_matches('.')));
     }
     text.push('.');
     if !refused.is_empty() && !chosen.is_empty() {

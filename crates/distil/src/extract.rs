@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use claude_mem_core::episode::Episode;
-use claude_mem_core::memory::NewSummary;
+use claude_mem_core::memory::{NewSummary, Origin};
 use claude_mem_core::source::{TextSource, Voice};
 use claude_mem_core::vocabulary::Vocabulary;
 
@@ -28,6 +28,10 @@ use crate::work_log::WorkLog;
 /// Maximum claims of one episode. More than this in one turn is a log, not memory.
 const EPISODE_CLAIMS_MAX: usize = 80;
 const REQUEST_CHARS_MAX: usize = 300;
+/// The share of a title's words that the user must have said for it to be the user's.
+const USERS_TITLE_SHARE: f32 = 0.6;
+/// An answer of so few words settles what the agent asked.
+const TERSE_ANSWER_WORDS_MAX: usize = 6;
 /// The share of a sentence's word triples in a fetched page that makes it the page's.
 const OUTSIDE_SHARE: f32 = 0.5;
 
@@ -175,7 +179,18 @@ fn settle(
     if worked || !(stated || ((recapped || restated) && !carry.worked)) {
         return;
     }
-    for observation in decided {
+    let spoken: BTreeSet<String> = said.own().flat_map(|statement| statement.words.iter().cloned()).collect();
+    let is_terse = spoken.len() <= TERSE_ANSWER_WORDS_MAX;
+    for mut observation in decided {
+        // Only the user's own sentence is the user's. What the agent made of a long musing is not settled.
+        let title = content_words(&observation.title);
+        let is_users = shared(&title, &spoken) as f32 >= USERS_TITLE_SHARE * title.len().max(1) as f32;
+        if !(is_users || recapped || (restated && is_terse)) {
+            continue;
+        }
+        if !is_users {
+            observation.origin = Origin::Agent;
+        }
         if gates::is_commentary(&observation.title) || !gates::is_rule_title(&observation.title) {
             continue;
         }
@@ -186,11 +201,8 @@ fn settle(
             voices && claim.kind != ClaimKind::Open && shared(&own, &words) * 10 >= own.len() * 8
         };
         claims.retain(|claim| !told(claim));
-        let source = if observation.origin == claude_mem_core::memory::Origin::User {
-            TextSource::Prompt
-        } else {
-            TextSource::FinalMessage
-        };
+        let source =
+            if observation.origin == Origin::User { TextSource::Prompt } else { TextSource::FinalMessage };
         let mut claim = Claim::new(ClaimKind::Settled, source, observation.narrative.clone(), at)
             .titled(observation.title.clone());
         claim.worth = if recapped && observation.narrative.contains("Agent: “") { 0.9 } else { 0.7 };

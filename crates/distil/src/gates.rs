@@ -166,9 +166,18 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
         return if strong && is_understood(text, marks) { UserAct::Rule } else { UserAct::Nothing };
     };
     let order = ORDERS.contains(&first_word(text).as_str());
-    let polite = ["can you", "can we", "could you", "could we", "please", "would you", "will you"]
-        .iter()
-        .any(|start| text.to_lowercase().starts_with(start));
+    let lower = text.to_lowercase();
+    let polite =
+        ["can you", "can we", "could you", "could we", "please", "would you", "will you"].iter().any(|ask| {
+            lower.starts_with(ask)
+                || lower.contains(&format!(" {ask} please"))
+                || lower.contains(&format!("ok {ask}"))
+        });
+    let muses =
+        ["why not", "as a suggestion", "i have already", "i've already", "i was thinking", "i wonder"];
+    if muses.iter().any(|phrase| lower.contains(phrase)) {
+        return UserAct::Nothing;
+    }
     let complains = marks.has(CueKind::Problem) && !rules_on_it(statement);
     let lasting = lasting && !complains && (!polite || has_lasting_time(text));
     // "From now on …" and "Never …" say themselves that they last.
@@ -205,6 +214,24 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
 fn has_lasting_time(text: &str) -> bool {
     let lower = text.to_lowercase();
     ["from now on", "always", "in future", "in the future", "going forward", "every time", "whenever"]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
+}
+
+/// Whether a rule holds beyond the change at hand.
+pub(crate) fn is_standing_rule(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    has_lasting_time(text)
+        || [
+            " never ",
+            " must ",
+            " we don't ",
+            " we do not ",
+            " prefer ",
+            " policy ",
+            " not allowed ",
+            " every ",
+        ]
         .iter()
         .any(|phrase| lower.contains(phrase))
 }

@@ -16,6 +16,8 @@ const REPEATED_TURN_FACTOR: f64 = 0.6;
 /// Factor for prompts, messages and summaries of turns: an observation of the same relevance goes
 /// before raw text. Lower factors lose more answers among the first five rows than they gain.
 const RAW_TEXT_FACTOR: f64 = 0.85;
+/// Factor for accounts: they repeat the words of their session's observations.
+const ACCOUNT_FACTOR: f64 = 0.85;
 /// Factor for a superseded observation.
 const REPLACED_FACTOR: f64 = 0.7;
 /// A superseded observation passes on its session's best score if its own is at least this share of
@@ -165,11 +167,16 @@ fn demote_repeated_turns(reads: &StoreReader<'_>, hits: &mut [SearchHit]) -> Res
     Ok(())
 }
 
-/// Ranks observations and accounts before prompts, messages and summaries of about the same relevance.
+/// Ranks observations before accounts, and both before prompts, messages and summaries of about the same
+/// relevance.
 fn demote_raw_text(hits: &mut [SearchHit]) {
-    let is_memory = |kind: RowKind| matches!(kind, RowKind::Observation | RowKind::Account);
-    for hit in hits.iter_mut().filter(|hit| !is_memory(hit.kind)) {
-        hit.set_score(hit.score * RAW_TEXT_FACTOR);
+    for hit in hits.iter_mut() {
+        let factor = match hit.kind {
+            RowKind::Observation => 1.0,
+            RowKind::Account => ACCOUNT_FACTOR,
+            RowKind::Summary | RowKind::Prompt | RowKind::Message => RAW_TEXT_FACTOR,
+        };
+        hit.set_score(hit.score * factor);
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
 }

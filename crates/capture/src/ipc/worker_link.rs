@@ -22,10 +22,10 @@ use claude_mem_recall::moment::Moment;
 
 /// Milliseconds that a hook waits for the worker to record what was shown, so that the next hook
 /// finds the record.
-const RECALL_NOTED_MS: u64 = 90;
+const RECALL_NOTED_MS: u64 = if cfg!(test) { 2_000 } else { 90 };
 
 /// Milliseconds that a hook waits for the worker's recall reply before it searches by itself.
-const RECALL_WORKER_MS: u64 = 60;
+const RECALL_WORKER_MS: u64 = if cfg!(test) { 1_000 } else { 60 };
 
 /// Maximum bytes of the worker's reply to a hook.
 const REPLY_BYTES_MAX: usize = 64 << 10;

@@ -1,5 +1,7 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use super::*;
@@ -56,16 +58,22 @@ fn reply_is_acknowledged() {
 
 #[test]
 fn hook_waits_for_the_record_of_what_was_shown() {
-    let worker = worker(|mut stream| {
-        stream.write_all(b"{\"text\":\"rounded up\"}\n").unwrap();
-        std::thread::sleep(Duration::from_millis(20));
-        stream.write_all(b"noted\n").unwrap();
-        Instant::now()
+    let noted = Arc::new(AtomicBool::new(false));
+    let worker = worker({
+        let noted = Arc::clone(&noted);
+        move |mut stream| {
+            let mut lines = BufReader::new(stream.try_clone().unwrap());
+            lines.read_line(&mut String::new()).unwrap();
+            stream.write_all(b"{\"text\":\"rounded up\"}\n").unwrap();
+            lines.read_line(&mut String::new()).unwrap();
+            noted.store(true, Ordering::SeqCst);
+            stream.write_all(b"noted\n").unwrap();
+        }
     });
     let mut link = WorkerLink::new(worker.socket.clone());
     assert!(link.request_recall(&moment()).unwrap().is_some());
-    let ended = Instant::now();
-    assert!(worker.served.join().unwrap() <= ended);
+    assert!(noted.load(Ordering::SeqCst), "the hook ended before the worker had noted it");
+    worker.served.join().unwrap();
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             _ => 0.0,
         };
         let planned = claim.source == claude_mem_core::source::TextSource::Plan;
-        let said = matches!(claim.kind, ClaimKind::Choice | ClaimKind::UserFact);
+        let said = matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
         if said {
             sentences.push((claim.worth, format!("The user: “{}”", claim.text)));
         } else if planned {

@@ -6,6 +6,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::gates;
 use crate::text::{content_words, overlap, shared};
 
 /// What a frame is about.
@@ -157,6 +158,7 @@ impl<'c> FrameBuilder<'c> {
                 ClaimKind::Choice | ClaimKind::UserFact if works && claim.source != TextSource::Answer => {
                     work.details.push(claim);
                 }
+                ClaimKind::Rule if works && !gates::is_standing_rule(&claim.text) => work.details.push(claim),
                 ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled => {
                     self.decision(episode, claim);
                 }

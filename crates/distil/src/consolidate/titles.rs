@@ -66,7 +66,7 @@ pub(super) fn best<'c>(frame: &ClaimFrame<'c>, fits: impl Fn(&Claim) -> bool) ->
 }
 
 fn is_title(claim: &Claim) -> bool {
-    if matches!(claim.kind, ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
+    if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
         return false;
     }
     let title = sentence_title(&claim.text);
