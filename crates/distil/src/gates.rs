@@ -221,7 +221,8 @@ fn has_lasting_time(text: &str) -> bool {
 /// Whether a rule holds beyond the change at hand.
 pub(crate) fn is_standing_rule(text: &str) -> bool {
     let lower = format!(" {} ", text.to_lowercase());
-    has_lasting_time(text)
+    Language::detect(text) != Language::English
+        || has_lasting_time(text)
         || [
             " never ",
             " must ",

@@ -200,7 +200,7 @@ pub(super) fn run_on<'a>(sentences: impl Iterator<Item = &'a str>) -> String {
 pub(super) fn full_stop(text: &str) -> String {
     let text = capitalised(text.trim());
     match text.chars().next_back() {
-        Some('.' | '!' | '?' | '…' | '。' | '！' | '？' | ':' | '：') | None => text,
+        Some('.' | '!' | '?' | '”' | '…' | '。' | '！' | '？' | ':' | '：') | None => text,
         Some(last) if is_ideograph(last) => format!("{text}。"),
         Some(_) => format!("{text}."),
     }
