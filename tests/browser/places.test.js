@@ -118,7 +118,7 @@ test('what was said can be read, selected and copied in full', async () => {
     getSelection().selectAllChildren(one);
     return String(getSelection());
   });
-  assert.match(text, /^The hull is grey\.\s+It took (a long ){80}while\.$/);
+  assert.match(text, /^The hull is grey\.\s+It took (a long ){80}while\. Changed paint_the_hull in src\/crane\.rs\.$/);
 });
 
 test('a memory has an address, and what was told leads to it', async () => {

@@ -59,14 +59,15 @@ export class Stage {
     return this.memAsync(['hook', 'claude-code', event], JSON.stringify(payload));
   }
 
-  /** Sends a prompt, an edit and the agent's last message. */
+  /** Sends a prompt, an edit and the agent's last message, which says what was changed. */
   async turn(prompt, { file = 'src/crane.rs', said = 'The crane stops in time now.', session = 'session-1' } = {}) {
     const path = join(this.project, file);
     // In the client's format: letters, digits and hyphens.
     const id = `${session}-${prompt}`.replace(/\W+/g, '-');
     await this.hook('UserPromptSubmit', { prompt, prompt_id: id }, session);
     await this.hook('PostToolUse', { tool_name: 'Edit', tool_use_id: `toolu-${id}`, tool_input: { file_path: path, old_string: 'let slow = 1;', new_string: 'let slow = stop();' }, tool_response: { filePath: path } }, session);
-    await this.hook('Stop', { last_assistant_message: said, prompt_id: id }, session);
+    const symbol = prompt.toLowerCase().replace(/\W+/g, '_');
+    await this.hook('Stop', { last_assistant_message: `${said} Changed \`${symbol}\` in ${file}.`, prompt_id: id }, session);
   }
 
   /** Fills the database with a long synthetic history, before the worker starts. */
