@@ -34,11 +34,6 @@ pub struct TruncatedValue {
     pub cut: bool,
 }
 
-/// Parses, truncates and redacts a value that stands alone.
-pub fn truncate_json(raw: &RawValue, bytes_max: usize) -> TruncatedValue {
-    ToolCallTruncator::default().input(raw, bytes_max)
-}
-
 /// Truncates the input and then the output of one tool call. A private block may begin in the input
 /// and end in the output, and the input says whether the output is secret as a whole.
 #[derive(Debug, Default)]

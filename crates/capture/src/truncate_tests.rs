@@ -5,7 +5,7 @@ use claude_mem_core::limits::TOOL_OUTPUT_BYTES_MAX;
 
 fn kept(text: &str) -> TruncatedValue {
     let raw: &RawValue = serde_json::from_str(text).unwrap();
-    truncate_json(raw, TOOL_OUTPUT_BYTES_MAX)
+    ToolCallTruncator::default().input(raw, TOOL_OUTPUT_BYTES_MAX)
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn tags_in_what_is_left_out_count() {
     assert_eq!(kept.value, json!({"z": "b"}));
     let deep = format!("{{\"a\":{}\"<private>\"{},\"b\":\"canary\"}}", "[".repeat(80), "]".repeat(80));
     let raw: &RawValue = serde_json::from_str(&deep).unwrap();
-    assert!(!truncate_json(raw, TOOL_OUTPUT_BYTES_MAX).value.to_string().contains("canary"));
+    assert!(!ToolCallTruncator::default().input(raw, TOOL_OUTPUT_BYTES_MAX).value.to_string().contains("canary"));
 }
 
 #[test]

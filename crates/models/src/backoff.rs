@@ -107,8 +107,9 @@ impl Backoff {
         }
     }
 
-    /// Why the provider is not called, and until when, for `status`.
-    pub fn blocked_reason(&self, now: Millis) -> Option<(&str, Option<Millis>)> {
+    /// Why the provider is not called, and until when.
+    #[cfg(test)]
+    pub(crate) fn blocked_reason(&self, now: Millis) -> Option<(&str, Option<Millis>)> {
         match &self.state {
             BackoffState::Paused { until, why } if now < *until => Some((why, Some(*until))),
             BackoffState::Stopped { why, .. } => Some((why, None)),

@@ -60,15 +60,6 @@ impl StoreReader<'_> {
         Ok(if row == asked { RowResolution::Itself } else { RowResolution::PartOf(row) })
     }
 
-    /// The numbers that are now part of this row, in order.
-    pub fn predecessors_of(&self, RowId { kind, row_id }: RowId) -> Result<Vec<RowId>, StoreError> {
-        let mut rows = self.0.prepare_cached(
-            "SELECT old_id FROM row_successors WHERE kind = ?1 AND new_id = ?2 ORDER BY old_id",
-        )?;
-        let old = rows.query_map(params![kind, row_id], |row| Ok(RowId::new(kind, row.get(0)?)))?;
-        Ok(old.collect::<Result<_, _>>()?)
-    }
-
     pub(super) fn row_exists(&self, RowId { kind, row_id }: RowId) -> Result<bool, StoreError> {
         let sql = format!("SELECT 1 FROM {} WHERE id = ?1", kind.table());
         Ok(self.0.prepare_cached(&sql)?.exists([row_id])?)
