@@ -141,7 +141,9 @@ fn tags_in_what_is_left_out_count() {
     assert_eq!(kept.value, json!({"z": "b"}));
     let deep = format!("{{\"a\":{}\"<private>\"{},\"b\":\"canary\"}}", "[".repeat(80), "]".repeat(80));
     let raw: &RawValue = serde_json::from_str(&deep).unwrap();
-    assert!(!ToolCallTruncator::default().input(raw, TOOL_OUTPUT_BYTES_MAX).value.to_string().contains("canary"));
+    assert!(
+        !ToolCallTruncator::default().input(raw, TOOL_OUTPUT_BYTES_MAX).value.to_string().contains("canary")
+    );
 }
 
 #[test]

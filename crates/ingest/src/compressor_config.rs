@@ -1,4 +1,4 @@
-//! [`CompressorConfig`]: everything that decides which compressor is used and how it calls a model.
+//! `CompressorConfig`: everything that decides which compressor is used and how it calls a model.
 //!
 //! [`ConfigSource`] reads it anew from the settings file, the files that the settings name and the install
 //! manifest. A compressor compares the current value with its own before each call, so that a running
@@ -63,7 +63,7 @@ impl CompressorConfig {
     }
 }
 
-/// Reads the [`CompressorConfig`].
+/// Reads the `CompressorConfig`.
 #[derive(Debug)]
 pub struct ConfigSource {
     dir: DataDir,
