@@ -10,14 +10,16 @@ use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::limits::CRASHES_DISTIL_MAX;
 use claude_mem_core::source::TextSource;
 use claude_mem_store::{OpenItemFilter, PageRequest, RowFilter, Store};
 use rig::Sandbox;
+use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
 use crate::common::hooks::data;
 use crate::common::sandbox;
-use crate::common::turns::{drain, store};
+use crate::common::turns::{drain, eventually, store};
 use crate::short_or_long;
 
 const SESSIONS: usize = 4;
@@ -114,6 +116,17 @@ fn consolidated(home: &Sandbox) -> BTreeSet<String> {
     state
 }
 
+/// Whether one more kill or two could make the worker give up the memories of an unsettled episode.
+fn is_near_crash_limit(home: &Sandbox) -> bool {
+    let Ok(conn) = Connection::open_with_flags(data(home).db(), OpenFlags::SQLITE_OPEN_READ_ONLY) else {
+        return false;
+    };
+    let sql = "SELECT max(crashes) FROM pending_messages WHERE state IN ('waiting', 'leased')";
+    // A worker that was killed before it created the tables has crashed on no episode.
+    let crashes = conn.query_row(sql, [], |row| row.get::<_, Option<u32>>(0)).ok().flatten();
+    crashes.is_some_and(|crashes| crashes + 2 >= CRASHES_DISTIL_MAX)
+}
+
 /// A sandbox with the real clock and the heuristic compressor, with all events in its spool.
 fn shop() -> Sandbox {
     let mut home = sandbox();
@@ -144,6 +157,9 @@ fn killed_consolidation_leaves_the_state_of_an_undisturbed_run() {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut worker = command.spawn().expect("a worker starts");
         std::thread::sleep(life);
+        // The worker stores an episode that has crashed too many workers without memories, so this life
+        // lasts until no episode is near that limit.
+        eventually("the settling of the crashed episodes", || !is_near_crash_limit(&home));
         worker.kill().expect("killed");
         worker.wait().expect("gone");
         // A worker that was killed before it created the store has done nothing.
