@@ -1,6 +1,8 @@
 //! Claims in the texts that the agent writes: its final message, its messages during the turn, the reports
 //! of its subagents, the client's recap and compaction summary.
 
+use std::collections::BTreeSet;
+
 use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
@@ -35,8 +37,12 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let ranked_as = if report { TextSource::FinalMessage } else { source };
     let count = document.sentences.len();
     let is_short = count <= SHORT_SENTENCES_MAX;
+    let options = option_paragraphs(&document);
     let mut claims: Vec<Claim> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
+        if options.contains(&sentence.paragraph) || is_transient(&sentence.text) {
+            continue;
+        }
         let place = RankedSentence { text: &sentence.text, source: ranked_as, index, count };
         let Some((kind, worth)) = sentence_kind(sentence, &place, language) else {
             continue;
@@ -66,6 +72,42 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
         claims.push(claim);
     }
     claims
+}
+
+/// The paragraphs that describe options to choose from: "A. Top header — …", "Option 2: …". An option that was
+/// not chosen says nothing about the project; a chosen one becomes a choice of the user.
+fn option_paragraphs(document: &TextDocument) -> BTreeSet<usize> {
+    let mut last = None;
+    let mut options = BTreeSet::new();
+    for sentence in &document.sentences {
+        if last != Some(sentence.paragraph) && is_option(&sentence.text) {
+            options.insert(sentence.paragraph);
+        }
+        last = Some(sentence.paragraph);
+    }
+    if options.len() < 2 { BTreeSet::new() } else { options }
+}
+
+/// "A. …", "b) …", "Option 2: …", "Approach A — …".
+fn is_option(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| "*-(• ".contains(c));
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let mark = |word: &str| {
+        let bare = word.trim_end_matches([')', '.', ':', '—', '-', '*']);
+        let short = bare.chars().count() == 1 && bare.chars().all(|c| c.is_ascii_alphanumeric());
+        short && bare.len() < word.len()
+    };
+    let letter = |word: &str| mark(word) && word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let named = matches!(first.to_lowercase().as_str(), "option" | "approach" | "alternative" | "choice");
+    let second = words.next().unwrap_or_default();
+    let dashed = || words.clone().next().is_some_and(|word| matches!(word, "—" | "–" | "-" | ":"));
+    letter(first) || (named && (mark(second) || (second.chars().count() == 1 && dashed())))
+}
+
+/// What only the running machine knows: process numbers.
+fn is_transient(text: &str) -> bool {
+    text.contains("(PID") || text.contains("PID ")
 }
 
 /// The sentence without a speaker, a check mark or a list label in front of it.
@@ -138,7 +180,8 @@ fn sentence_kind(
     };
     // Without a ranker only what cues name is kept.
     let known = language == Language::English || kind != ClaimKind::Fact;
-    let guess = kind == ClaimKind::Fact && is_guess(text);
+    let unsettled = matches!(kind, ClaimKind::Cause | ClaimKind::DeadEnd) && is_hypothesis(text);
+    let guess = unsettled || (kind == ClaimKind::Fact && is_guess(text));
     // A cause that says so is worth keeping, whatever else the sentence looks like.
     let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };
     (known && !guess).then_some((kind, worth))
@@ -159,6 +202,32 @@ fn is_guess(text: &str) -> bool {
         .any(|start| lower.starts_with(start))
         || lower.contains(" might be ")
         || lower.contains("primary suspect")
+}
+
+/// A cause that is only supposed: later messages confirm or refute it.
+fn is_hypothesis(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    [
+        " may have ",
+        " might ",
+        " could be ",
+        " could have ",
+        " could exhaust",
+        " probably ",
+        " likely ",
+        " possibly ",
+        " perhaps ",
+        " maybe ",
+        " may be ",
+        " seems ",
+        " suspect ",
+        " would cause ",
+        " i think ",
+        " presumably ",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
+        || lower.starts_with(" if ")
 }
 
 fn starts_with_file(text: &str) -> bool {
@@ -192,7 +261,7 @@ const CAUSES: &[&str] = &[
     "the cause", "the bug is", "the bug was", "the issue is", "the issue was", "the problem is",
     "the problem was", "traced to", "stems from", "is why", "was why", "happens when", "happens because",
     "breaks because", "broke because", "this explains", "which explains", "due to", "because the",
-    "because it", "because of", "won't work because", "doesn't work because", "never called", "never reached",
+    "because it", "because of", "the fix was ", "the fix is ", "won't work because", "doesn't work because", "never called", "never reached",
     "silently", "is a known flaky", "known flaky", "race condition", "which causes", "causing", "resulting in",
 ];
 

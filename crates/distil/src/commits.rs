@@ -4,7 +4,6 @@
 
 use super::commands::{CommandRun, RunOutcome};
 use super::kinds;
-use super::sentences::TextDocument;
 use super::shell::SimpleCommand;
 use super::text::{capitalised, content_words, one_line};
 use claude_mem_core::memory::ObservationType;
@@ -238,13 +237,6 @@ fn is_routine(title: &str) -> bool {
     starts.iter().any(|start| lower.starts_with(start))
         || content_words(&lower).len() < 2
         || (lower.starts_with("bump") && lower.split_whitespace().any(number))
-}
-
-/// The statements of a body, one per sentence or list item.
-pub(super) fn statements(body: &str) -> Vec<String> {
-    let document = TextDocument::read(body);
-    let worth = document.sentences.iter().filter(|s| content_words(&s.text).len() >= 3);
-    worth.map(|s| s.text.trim_end_matches('.').to_owned()).collect()
 }
 
 #[cfg(test)]

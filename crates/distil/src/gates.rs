@@ -90,9 +90,14 @@ pub(crate) fn names_something(text: &str) -> bool {
 
 /// "When the last row is deleted": a condition without what follows from it.
 fn is_half_clause(text: &str) -> bool {
+    opens_subordinate(text) && !text.contains([',', '—', '–', '→', ';'])
+}
+
+/// Whether it opens with a clause that leads to another.
+pub(crate) fn opens_subordinate(text: &str) -> bool {
     let leads =
         ["for", "when", "if", "while", "although", "whereas", "unless", "once", "since", "wenn", "falls"];
-    leads.contains(&first_word(text).as_str()) && !text.contains([',', '—', '–', '→', ';'])
+    leads.contains(&first_word(text).as_str())
 }
 
 /// "Files changed (3)", "Summary", a bare path.
@@ -137,11 +142,6 @@ const ORDERS: &[&str] = &[
     "replace", "refactor", "convert", "install", "build", "search", "list", "summarize", "summarise", "ask",
     "use", "take", "get", "see", "have", "ensure", "just", "now", "then", "and", "also", "ok", "okay",
 ];
-
-/// Whether a sentence opens as an order for now.
-pub(crate) fn is_order(text: &str) -> bool {
-    ORDERS.contains(&first_word(text).as_str())
-}
 
 /// What a sentence of the user is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,15 +2,17 @@
 
 use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
 use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
+use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::{PREFERENCE, Vocabulary};
 
 use crate::claim::{Claim, ClaimKind};
-use crate::commits;
 use crate::cues::Language;
 use crate::decisions;
 use crate::draft;
 use crate::gates;
 use crate::kinds;
+use crate::ranker::{self, RankedSentence};
+use crate::sentences::{TextBlock, TextDocument};
 use crate::speech::MarkedSentence;
 use crate::text::{clip, content_words, full_stop, is_name, one_line, overlap};
 
@@ -19,13 +21,16 @@ use super::titles;
 
 /// Characters of a narrative that are filled with sentences.
 const NARRATIVE_CHARS: usize = 500;
+const NARRATIVE_SENTENCES_MAX: usize = 5;
 /// Facts of one observation, and all their characters.
-const FACTS_MAX: usize = 5;
+const FACTS_MAX: usize = 2;
 const FACTS_CHARS: usize = 400;
 /// A detail of a change must be this likely to be worth remembering.
 const DETAIL_WORTH_MIN: f32 = 0.4;
 /// A detail beyond the narrative must be this likely.
 const FACT_WORTH_MIN: f32 = 0.6;
+/// A finding that says nothing beyond its title must be this likely to be worth remembering.
+const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 /// Characters of a plan's reason.
 const BEFORE_CHARS: usize = 220;
 /// Two sentences that share this much say the same.
@@ -79,8 +84,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     for lead in &frame.leads {
         match lead.kind {
             ClaimKind::Commit | ClaimKind::PullRequest => {
-                let weight = if lead.kind == ClaimKind::Commit { 0.9 } else { 0.7 };
-                sentences.extend(body_sentences(&lead.text).into_iter().map(|text| (weight, text)));
+                sentences.extend(body_sentences(lead));
                 if !crate::carry::are_alike(&lead.title, &title) {
                     sentences.push((0.75, lead.title.clone()));
                 }
@@ -99,7 +103,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             ClaimKind::Decision => 0.1,
             _ => 0.0,
         };
-        let planned = claim.source == claude_mem_core::source::TextSource::Plan;
+        let planned = claim.source == TextSource::Plan;
         let said = matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
         if said {
             sentences.push((claim.worth, format!("The user: “{}”", claim.text)));
@@ -119,29 +123,40 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    Some(made)
+    let told = committed || !made.narrative.is_empty() || gates::names_something(&made.title);
+    told.then_some(made)
 }
 
-/// The statements of a commit's body.
-fn body_sentences(body: &str) -> Vec<String> {
-    commits::statements(body).into_iter().filter(|text| content_words(text).len() >= 4).collect()
+/// The statements of the body of a commit or pull request, with their weights: prose says why, and a list
+/// says what, item by item.
+fn body_sentences(lead: &Claim) -> Vec<(f32, String)> {
+    let document = TextDocument::read(&lead.text);
+    let count = document.sentences.len();
+    let mut statements = Vec::new();
+    for (index, sentence) in document.sentences.iter().enumerate() {
+        let text = sentence.text.trim_end_matches('.').to_owned();
+        if content_words(&text).len() < 4 {
+            continue;
+        }
+        let place = RankedSentence { text: &text, source: TextSource::FinalMessage, index, count };
+        let ranked = ranker::worth(&place, Language::detect(&text)).unwrap_or(0.5);
+        let (least, share) = if sentence.block == TextBlock::Prose { (0.75, 0.3) } else { (0.5, 0.5) };
+        let weight = if lead.kind == ClaimKind::Commit { 1.0 } else { 0.8 };
+        statements.push((weight * (least + share * ranked), text));
+    }
+    statements
 }
 
 fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::finding_title(frame)?;
-    let decided = frame.details.iter().filter(|claim| claim.kind == ClaimKind::Decision).count();
-    let kind = if decided * 2 > frame.details.len() {
-        ObservationType::DECISION
-    } else {
-        ObservationType::DISCOVERY
-    };
-    let kind = if kind == ObservationType::DECISION { ObservationType::DISCOVERY } else { kind };
-    let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
+    let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
     let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
     fill(&mut made, worthy.map(|claim| (claim.worth, claim.text.clone())).collect());
     made.concepts = draft::concepts(&["how-it-works"]);
     mark_outside(&mut made, &frame.details);
-    Some(made)
+    let best = frame.best_worth();
+    let told = !made.narrative.is_empty() || best >= TITLE_ALONE_WORTH_MIN;
+    told.then_some(made)
 }
 
 fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
@@ -235,7 +250,10 @@ fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
     let (mut used, mut fact_chars, mut facts) = (0, 0, Vec::new());
     for (order, weight, text) in distinct {
         let chars = text.chars().count() + 1;
-        if used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX) && narrative.len() < 5 {
+        let first = narrative.is_empty();
+        let has_room = used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX)
+            && narrative.len() < NARRATIVE_SENTENCES_MAX;
+        if has_room && (first || weight >= DETAIL_WORTH_MIN) {
             used += chars;
             narrative.push((order, text));
         } else if weight >= FACT_WORTH_MIN && facts.len() < FACTS_MAX && fact_chars + chars <= FACTS_CHARS {

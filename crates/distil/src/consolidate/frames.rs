@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use claude_mem_core::clock::Millis;
+use claude_mem_core::memory::ObservationType;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
@@ -52,6 +53,8 @@ const RECAP_OVERLAP: f32 = 0.4;
 const STRONG_WORTH_MIN: f32 = 0.3;
 /// Two findings that share this much are one.
 const SAME_FINDING_OVERLAP: f32 = 0.32;
+/// The same for planned work and a commit that repairs something.
+const REPAIR_OVERLAP: f32 = 0.75;
 /// Two changes whose titles share this much are one.
 const SAME_WORK_OVERLAP: f32 = 0.5;
 
@@ -80,6 +83,15 @@ impl<'c> ClaimFrame<'c> {
             || !self.leads.is_empty()
     }
 
+    /// The worth of the detail that is most worth remembering.
+    pub(super) fn best_worth(&self) -> f32 {
+        self.details.iter().map(|claim| claim.worth).fold(0.0, f32::max)
+    }
+
+    fn names_cause(&self) -> bool {
+        self.details.iter().any(|claim| claim.kind == ClaimKind::Cause && claim.worth >= FINDING_WORTH_MIN)
+    }
+
     /// How well a commit fits the work of a turn. Planned work keeps its own row unless the commit's title
     /// repeats the plan's.
     fn fit_to_commit(&self, commit: &Claim, words: &BTreeSet<String>) -> f32 {
@@ -90,7 +102,7 @@ impl<'c> ClaimFrame<'c> {
     }
 
     /// The words of its titles and details.
-    fn words(&self) -> BTreeSet<String> {
+    pub(super) fn words(&self) -> BTreeSet<String> {
         self.leads.iter().chain(&self.details).flat_map(|claim| content_words(claim.headline())).collect()
     }
 
@@ -125,6 +137,14 @@ fn names_file(text: &str, path: &str) -> bool {
     text.contains(name) || (stem.len() > 5 && text.contains(stem))
 }
 
+/// Whether a plan was carried out by other means than the editing tools: the report says what was done.
+fn reports_planned_work(episode: &EpisodeClaims) -> bool {
+    let has = |kind: ClaimKind, source: TextSource| {
+        episode.claims.iter().any(|claim| claim.kind == kind && claim.source == source)
+    };
+    has(ClaimKind::Plan, TextSource::Plan) && has(ClaimKind::Done, TextSource::FinalMessage)
+}
+
 /// Groups the claims of the episodes, which are in order.
 pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<ClaimFrame<'c>> {
     let mut builder = FrameBuilder::default();
@@ -146,7 +166,7 @@ impl<'c> FrameBuilder<'c> {
         let mut work = ClaimFrame::new(FrameKind::Work, episode, episode.at);
         let mut finding = ClaimFrame::new(FrameKind::Finding, episode, episode.at);
         let commits = episode.claims.iter().filter(|claim| claim.kind == ClaimKind::Commit).count();
-        let works = !episode.edited.is_empty() || commits > 0;
+        let works = !episode.edited.is_empty() || commits > 0 || reports_planned_work(episode);
         work.files.clone_from(&episode.edited);
         let first = self.frames.len();
         for claim in &episode.claims {
@@ -182,7 +202,7 @@ impl<'c> FrameBuilder<'c> {
                 }
             }
         }
-        if work.files.is_empty() {
+        if work.files.is_empty() && !reports_planned_work(episode) {
             // What was said on the way and belongs to no change is a finding of the turn.
             let loose = work.details.into_iter().filter(|claim| claim.source != TextSource::Plan);
             finding.details.extend(loose);
@@ -207,7 +227,12 @@ impl<'c> FrameBuilder<'c> {
         let mut earlier = std::mem::take(&mut self.uncommitted);
         let fits = |known: &ClaimFrame<'_>| known.fit_to_commit(claim, &words);
         let best = (0..earlier.len()).max_by(|a, b| fits(&earlier[*a]).total_cmp(&fits(&earlier[*b])));
-        if let Some(best) = best.filter(|best| fits(&earlier[*best]) >= COMMIT_AFFINITY_MIN) {
+        let strong = earlier.iter().filter(|known| known.is_strong()).count();
+        // A commit over several turns leaves a repaired fault its own row.
+        let keeps = |known: &ClaimFrame<'_>| strong > 1 && known.names_cause();
+        let taken =
+            best.filter(|best| fits(&earlier[*best]) >= COMMIT_AFFINITY_MIN && !keeps(&earlier[*best]));
+        if let Some(best) = taken {
             frame.absorb(earlier.remove(best));
         }
         for known in earlier {
@@ -326,8 +351,7 @@ impl<'c> FrameBuilder<'c> {
     }
 
     fn finding(&mut self, finding: ClaimFrame<'c>) {
-        let best = finding.details.iter().map(|claim| claim.worth).fold(0.0, f32::max);
-        if best < FINDING_WORTH_MIN {
+        if finding.best_worth() < FINDING_WORTH_MIN {
             // What is too little for a row of its own may belong to work in progress or to the account.
             return;
         }
@@ -384,6 +408,13 @@ fn lead_rank(lead: &Claim) -> (u8, std::cmp::Reverse<usize>) {
     (kind, std::cmp::Reverse(lead.text.len().min(600) / 100))
 }
 
+fn fixes(frame: &ClaimFrame<'_>) -> bool {
+    let lead = frame.leads.first();
+    lead.is_some_and(|lead| {
+        lead.work == Some(ObservationType::BUGFIX) || gates::first_word(&lead.title) == "fix"
+    })
+}
+
 fn is_same_work(a: &ClaimFrame<'_>, b: &ClaimFrame<'_>) -> bool {
     let words = |frame: &ClaimFrame<'_>| -> BTreeSet<String> {
         frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect()
@@ -391,7 +422,10 @@ fn is_same_work(a: &ClaimFrame<'_>, b: &ClaimFrame<'_>) -> bool {
     let (one, other) = (words(a), words(b));
     let files = a.files.iter().filter(|file| b.files.contains(file)).count();
     let fewer = a.files.len().min(b.files.len()).max(1);
-    let alike = !one.is_empty() && !other.is_empty() && overlap(&one, &other) >= SAME_WORK_OVERLAP;
+    // A repair of planned work is not that work.
+    let repairs = fixes(a) != fixes(b) && a.is_committed() != b.is_committed();
+    let least = if repairs { REPAIR_OVERLAP } else { SAME_WORK_OVERLAP };
+    let alike = !one.is_empty() && !other.is_empty() && overlap(&one, &other) >= least;
     let both_committed = a.is_committed() && b.is_committed();
     let akin =
         if both_committed { shared(&one, &other) > 0 } else { overlap(&a.words(), &b.words()) >= 0.55 };

@@ -11,6 +11,7 @@ mod account;
 mod compose;
 mod frames;
 mod open_items;
+mod split;
 mod titles;
 
 use claude_mem_core::memory::SessionMemories;
@@ -21,7 +22,7 @@ use crate::claim::{ClaimKind, EpisodeClaims};
 pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let turns = join_turns(episodes);
     let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
-    let frames = frames::build_frames(&ordered);
+    let frames = split::split_causes(frames::build_frames(&ordered));
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);

@@ -29,15 +29,18 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     if let Some(claim) = labelled {
         return Some(sentence_title(&claim.text));
     }
-    request_title(frame.request).or_else(|| {
-        let done = |least: f32| {
-            best(frame, |claim| claim.kind == ClaimKind::Done && claim.worth >= least && is_title(claim))
-        };
-        let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
-        let other = || best(frame, is_title);
-        let titled = done(TITLE_WORTH_MIN).or_else(cause).or_else(|| done(0.0)).or_else(other);
-        titled.map(|claim| sentence_title(&claim.text))
-    })
+    let done = |least: f32| {
+        best(frame, |claim| claim.kind == ClaimKind::Done && claim.worth >= least && is_title(claim))
+    };
+    let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
+    let other = || best(frame, is_title);
+    let title = |claim: &Claim| sentence_title(&claim.text);
+    let requested = request_title(frame.request);
+    // The only sentence is told below the request, rather than alone as a title.
+    let lone = requested.clone().filter(|_| frame.details.len() == 1);
+    lone.or_else(|| done(TITLE_WORTH_MIN).or_else(cause).map(title))
+        .or(requested)
+        .or_else(|| done(0.0).or_else(other).map(title))
 }
 
 /// What a change did, for the account: its title, unless that is a cause.
@@ -56,14 +59,50 @@ pub(super) fn finding_title(frame: &ClaimFrame<'_>) -> Option<String> {
     cause.or_else(other).map(|claim| sentence_title(&claim.text))
 }
 
-/// The claim of the highest worth that fits; the first of equals.
+/// The fitting claim that makes the best title; the first of equals.
 pub(super) fn best<'c>(frame: &ClaimFrame<'c>, fits: impl Fn(&Claim) -> bool) -> Option<&'c Claim> {
     let fitting = frame.details.iter().copied().filter(|claim| fits(claim));
-    fitting.fold(None, |best: Option<&'c Claim>, next| match best {
-        Some(best) if best.worth >= next.worth => Some(best),
+    let scored = fitting.map(|claim| (title_score(claim), claim));
+    let best = scored.fold(None, |best: Option<(f32, &'c Claim)>, next| match best {
+        Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
-    })
+    });
+    best.map(|(_, claim)| claim)
 }
+
+/// How good a title the claim makes: its worth, less what a reader stumbles over.
+fn title_score(claim: &Claim) -> f32 {
+    let title = sentence_title(&claim.text);
+    let lower = format!(" {} ", title.to_lowercase());
+    let first = gates::first_word(&title);
+    let chars = title.chars().count();
+    let costs = [
+        // "While that's safe, …": the statement comes late, or was cut off.
+        (gates::opens_subordinate(&title), 0.3),
+        (title.starts_with('('), 0.3),
+        (SPOKEN_TO.iter().any(|word| lower.contains(word)), 0.2),
+        (POINTING.iter().any(|word| lower.contains(word)), 0.15),
+        (SEQUENCE.contains(&first.as_str()), 0.2),
+        (chars < 35, 0.1),
+        (chars > TITLE_CHARS_MAX || title.ends_with('…'), 0.1),
+        (!gates::names_something(&title), 0.1),
+        (is_labelled(&title), 0.2),
+        (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.15),
+    ];
+    let cost: f32 = costs.iter().filter(|(holds, _)| *holds).map(|(_, cost)| cost).sum();
+    claim.worth - cost
+}
+
+/// Words that speak to the reader of the message.
+const SPOKEN_TO: &[&str] = &[" you ", " your ", " you'd ", " you'll ", " you're ", " yours "];
+/// Words that point at something outside the title.
+#[rustfmt::skip]
+const POINTING: &[&str] = &[
+    " this ", " that's ", " these ", " those ", " above ", " below ", " here ", " our ", " my ", " the same ",
+    " earlier ", " just ",
+];
+/// First words of a step in a sequence.
+const SEQUENCE: &[&str] = &["step", "first", "second", "third", "finally", "next", "now", "after", "before"];
 
 fn is_title(claim: &Claim) -> bool {
     if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
@@ -97,6 +136,10 @@ const LABELS: &[&str] = &[
     "key insight: ", "key finding: ", "bottom line: ", "short answer: ", "tl;dr: ", "summary: ", "done: ",
     "the root cause is ", "the root cause was ", "turns out ", "it turns out ", "the real issue is ",
     "the actual issue is ", "the issue is that ", "the problem is that ", "the issue was that ",
+    "the answer is: because ", "the answer is: ", "the answer: ", "the answer is that ", "the short answer: ",
+    "the issue is clear from the docs: ", "the issue is clear: ", "the problem is clear: ", "in short: ",
+    "the issue is ", "the problem is ", "the issue was ", "the problem was ", "the fix is to ", "the fix was to ",
+    "the fix is simple: ", "the fix was simple: ", "the simplest fix: ",
 ];
 
 /// A sentence as a title: the label off, cut at a clause.
@@ -112,12 +155,31 @@ pub(super) fn sentence_title(text: &str) -> String {
     headline(rest, Language::detect(rest))
 }
 
+/// Requests that are questions, whatever their punctuation.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "do you", "can you", "can we", "could you", "could we", "would you", "will you", "is there", "are there",
+    "what", "why", "how", "when", "where", "who", "which",
+];
+
+/// Verbs by which a request asks for a change. Looking, trying and telling change nothing.
+#[rustfmt::skip]
+const WORK_ORDERS: &[&str] = &[
+    "add", "fix", "create", "update", "remove", "delete", "write", "implement", "make", "rename", "move", "put",
+    "set", "change", "replace", "refactor", "convert", "install", "build", "generate", "use", "apply", "resolve",
+    "address", "clean", "split", "merge", "extract", "introduce", "support", "show", "hide", "enable", "disable",
+    "allow", "prevent", "increase", "reduce", "improve", "simplify", "document", "bump", "migrate", "port", "drop",
+];
+
 /// The request, if it reads as a statement of work: "Add a filter to the list".
 fn request_title(request: &str) -> Option<String> {
     let first = crate::sentences::split(request).first().map(|s| (*s).to_owned()).unwrap_or_default();
-    let plain = !first.contains(['?', ':']) && !names_cause(&first, Language::English);
+    let lower = first.to_lowercase();
+    let plain = !first.contains(['?', ':'])
+        && !names_cause(&first, Language::English)
+        && !ASKING.iter().any(|start| lower.starts_with(start));
     let words = content_words(&first).len();
-    let asks = gates::is_order(&first) || first.contains(" should ");
+    let asks = WORK_ORDERS.contains(&gates::first_word(&first).as_str()) || first.contains(" should ");
     let concrete = words >= 5 || gates::names_something(&first);
     let fits = plain && asks && concrete && (3..=16).contains(&words) && first.chars().count() <= 140;
     fits.then(|| sentence_title(&crate::user_claims::as_statement(&first)))

@@ -1,0 +1,81 @@
+//! Splits causes off the changes that do not speak of them.
+
+use std::collections::BTreeSet;
+
+use claude_mem_core::clock::Millis;
+use claude_mem_core::source::TextSource;
+
+use crate::claim::{Claim, ClaimKind};
+use crate::text::{content_words, overlap};
+
+use super::frames::{ClaimFrame, FrameKind};
+
+/// A cause must be this likely to be worth remembering to become a row of its own.
+const CAUSE_WORTH_MIN: f32 = 0.6;
+/// A cause that shares this much with the title of a change belongs to it.
+const SAME_SUBJECT_OVERLAP: f32 = 0.2;
+/// Another sentence of the same text that shares this much with a cause goes with it.
+const SAME_CAUSE_OVERLAP: f32 = 0.25;
+
+/// Where a claim was said: the number of its text in the episode, and the time.
+type TextPlace = (u32, Millis);
+
+/// Makes a finding of its own of each cause that the title of its change does not speak of.
+pub(super) fn split_causes(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
+    let mut split = Vec::with_capacity(frames.len());
+    for mut frame in frames {
+        if frame.kind == FrameKind::Work && !frame.leads.is_empty() {
+            split.extend(take_causes(&mut frame));
+        }
+        split.push(frame);
+    }
+    split
+}
+
+/// Takes the causes about something else out of a change, with the sentences that go with them.
+fn take_causes<'c>(frame: &mut ClaimFrame<'c>) -> Vec<ClaimFrame<'c>> {
+    let title: BTreeSet<String> = frame.leads.iter().flat_map(|lead| content_words(&lead.title)).collect();
+    let is_apart = |claim: &&Claim| {
+        claim.kind == ClaimKind::Cause
+            && claim.source != TextSource::Plan
+            && claim.worth >= CAUSE_WORTH_MIN
+            && overlap(&content_words(&claim.text), &title) < SAME_SUBJECT_OVERLAP
+    };
+    let (causes, details): (Vec<_>, Vec<_>) = frame.details.iter().copied().partition(is_apart);
+    frame.details = details;
+    let mut findings: Vec<(TextPlace, ClaimFrame<'c>)> = Vec::new();
+    for cause in causes {
+        let place = place_of(cause);
+        match findings.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, finding)) => finding.details.push(cause),
+            None => {
+                let finding = ClaimFrame {
+                    kind: FrameKind::Finding,
+                    leads: Vec::new(),
+                    details: vec![cause],
+                    files: frame.files.clone(),
+                    request: frame.request,
+                    at: cause.at,
+                    turn: frame.turn,
+                };
+                findings.push((place, finding));
+            }
+        }
+    }
+    for (place, finding) in &mut findings {
+        let words = finding.words();
+        let goes_along = |claim: &&Claim| {
+            place_of(claim) == *place
+                && claim.source != TextSource::Plan
+                && overlap(&content_words(&claim.text), &words) >= SAME_CAUSE_OVERLAP
+        };
+        let (along, rest): (Vec<_>, Vec<_>) = frame.details.iter().copied().partition(goes_along);
+        finding.details.extend(along);
+        frame.details = rest;
+    }
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+const fn place_of(claim: &Claim) -> TextPlace {
+    (claim.group, claim.at)
+}
