@@ -52,6 +52,8 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
             is_short && kind == ClaimKind::Fact && cues::mark(&sentence.text, language).has(CueKind::Done);
         let kind = if says_done { ClaimKind::Done } else { kind };
         let wanted = match (source, kind) {
+            // What is open in the middle of a turn is often done at its end.
+            (TextSource::Message, ClaimKind::Open) => false,
             (_, ClaimKind::Open) | (TextSource::Recap, _) => true,
             (TextSource::SubagentReport, ClaimKind::Cause) => worth >= INTURN_WORTH_MIN,
             (TextSource::SubagentReport, _) => false,
@@ -277,10 +279,30 @@ pub(crate) fn names_cause(text: &str, language: Language) -> bool {
 /// Phrases that state remaining work.
 #[rustfmt::skip]
 const REMAINS: &[&str] = &[
-    "not yet", "still needs", "still need", "still to do", "still to be", "remaining", "remains to", "todo:",
-    "deferred", "left to do", "left undone", "not fixed", "not implemented yet", "follow-up", "known issue",
-    "out of scope for", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
-    "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成", "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
+    "not yet", "still needs", "still need", "still to do", "still to be", "remaining work", "remaining task",
+    "remaining item", "remaining todo", "remains to", "todo:", "left to do", "left undone", "not fixed",
+    "not implemented yet", "follow-up:", "follow-up work", "follow-up task", "as a follow-up", "in a follow-up",
+    "known issue:", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
+    "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成",
+    "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
+];
+
+/// Headings of lists of remaining work.
+#[rustfmt::skip]
+const REMAINS_HEADINGS: &[&str] = &[
+    "remaining", "open", "todo", "todos", "to do", "not done", "deferred", "follow-up", "follow-ups",
+    "known issue", "known issues", "still open", "left over", "outstanding", "pending", "next step", "next steps",
+    "what's left", "offen",
+];
+
+/// Words of a heading of remaining work. A longer line is a sentence that happens to use such a word.
+const HEADING_WORDS_MAX: usize = 6;
+
+/// What follows "Next: " and is over with the conversation.
+#[rustfmt::skip]
+const NEXT_IN_TALK: &[&str] = &[
+    "commit", "push", "pick", "choose", "review", "wait", "confirm", "tell", "approve", "say", "answer", "your",
+    "you", "select", "reply", "let",
 ];
 
 /// Offers and questions to the user, which open nothing.
@@ -302,29 +324,31 @@ fn is_open(sentence: &TextSentence, statement: &MarkedSentence, section: &cues::
     if sentence.block == TextBlock::Todo {
         return true;
     }
-    let heading = sentence.section.to_lowercase();
-    let headed = [
-        "remaining",
-        "open ",
-        "todo",
-        "to do",
-        "not done",
-        "deferred",
-        "follow-up",
-        "known issue",
-        "still open",
-        "left over",
-        "outstanding",
-        "pending",
-        "next step",
-        "what's left",
-        "offen",
-    ]
-    .iter()
-    .any(|title| heading.contains(title));
-    let listed = matches!(sentence.block, TextBlock::Item) && headed && !heading.ends_with('?');
-    let says = REMAINS.iter().any(|phrase| lower.contains(phrase));
-    let says = says || lower.starts_with("next: ") || lower.starts_with("next step: ");
+    let listed = matches!(sentence.block, TextBlock::Item) && is_remaining_heading(&sentence.section);
+    let next = lower.strip_prefix("next: ").or_else(|| lower.strip_prefix("next step: "));
+    let comes = next.is_some_and(|next| !NEXT_IN_TALK.contains(&gates::first_word(next).as_str()));
+    let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || comes;
     let past = content_words(&sentence.text).len() > 40;
+    let past = past || gates::first_word(&sentence.section).starts_with("fix");
     (listed || (says && !section.has(CueKind::Done))) && !past
 }
+
+/// "Open items", "Two todos added:", but not "Here is what to do if …".
+fn is_remaining_heading(heading: &str) -> bool {
+    let bare = heading.to_lowercase();
+    let bare = bare.trim_end_matches(':');
+    let named = |title: &str| {
+        let padded =
+            format!(" {} ", bare.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'', " "));
+        padded.contains(&format!(" {title} "))
+    };
+    let refused = ["intentional", "won't", "not planned", "by design"].iter().any(|word| bare.contains(word));
+    !bare.ends_with('?')
+        && !refused
+        && bare.split_whitespace().count() <= HEADING_WORDS_MAX
+        && REMAINS_HEADINGS.iter().any(|title| named(title))
+}
+
+#[cfg(test)]
+#[path = "agent_claims_tests.rs"]
+mod tests;

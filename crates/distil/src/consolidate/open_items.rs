@@ -6,11 +6,14 @@ use claude_mem_core::memory::NewOpenItem;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
-use crate::text::{clip, content_words, overlap};
+use crate::gates;
+use crate::text::{capitalised, clip, content_words, overlap};
 
 /// Maximum open items of one session.
 const OPEN_ITEMS_MAX: usize = 12;
 const OPEN_CHARS_MAX: usize = 240;
+/// Fewer words that mean something do not say what is left.
+const OPEN_WORDS_MIN: usize = 3;
 /// The share of an item's words that later work must repeat to finish it.
 const FINISHED_OVERLAP: f32 = 0.6;
 
@@ -19,19 +22,25 @@ pub(super) fn open_items(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
     let last_tasks = last_task_keys(episodes);
     let mut items: Vec<NewOpenItem> = Vec::new();
     for (index, episode) in episodes.iter().enumerate() {
-        for claim in episode.claims.iter().filter(|claim| claim.kind == ClaimKind::Open) {
+        for claim in &episode.claims {
+            let Some(text) = remaining_work(claim) else {
+                continue;
+            };
             let is_task = claim.source == TextSource::Task;
-            if is_task && !last_tasks.contains(claim.key.as_str()) {
+            if is_task && (!last_tasks.contains(claim.key.as_str()) || is_talk(&claim.text)) {
                 continue;
             }
-            let words = content_words(&claim.text);
+            let words = content_words(&text);
+            if words.len() < OPEN_WORDS_MIN {
+                continue;
+            }
             let known = |item: &NewOpenItem| overlap(&content_words(&item.text), &words) >= 0.7;
             if items.iter().any(known) {
                 continue;
             }
             items.push(NewOpenItem {
                 claim: claim.key.clone(),
-                text: clip(&claim.text, OPEN_CHARS_MAX),
+                text: clip(&text, OPEN_CHARS_MAX),
                 at: claim.at,
                 closed: is_finished(&words, claim, &episodes[index..]),
             });
@@ -42,6 +51,65 @@ pub(super) fn open_items(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
     let excess = items.len().saturating_sub(OPEN_ITEMS_MAX);
     items.drain(..excess);
     items
+}
+
+/// The remaining work that a claim states, if it states any.
+fn remaining_work(claim: &Claim) -> Option<String> {
+    match claim.kind {
+        ClaimKind::Open => stated_work(&claim.text),
+        ClaimKind::Commit => filed_todo(&claim.title),
+        _ => None,
+    }
+}
+
+/// The sentence without a label. `None` if it only counts or names a file: "2 pending", "New todo: `a.md`".
+fn stated_work(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let labels = ["next: ", "next step: ", "todo: ", "new todo: ", "still open: ", "remaining: ", "open: "];
+    let label = labels.iter().find(|label| lower.starts_with(**label)).map_or(0, |label| label.len());
+    let rest = text.get(label..).unwrap_or(text).trim();
+    let counts = rest.starts_with(|c: char| c.is_ascii_digit())
+        && rest.split_whitespace().nth(1).is_some_and(|word| word == "pending" || word == "open");
+    let bare = rest.split_whitespace().count() < 2;
+    (!counts && !bare).then(|| capitalised(rest))
+}
+
+/// "Add todo for lazy migration of old pointers" files work instead of doing it.
+fn filed_todo(subject: &str) -> Option<String> {
+    let mut words = subject.split_whitespace();
+    let verb = words.next()?.to_lowercase();
+    if !matches!(verb.as_str(), "add" | "capture" | "log" | "record" | "file" | "note") {
+        return None;
+    }
+    let rest: Vec<&str> = words.collect();
+    let todo = rest.iter().take(4).position(|word| {
+        matches!(word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().as_str(), "todo" | "todos")
+    })?;
+    let told = &rest[todo + 1..];
+    let (link, work) = told.split_first()?;
+    if !matches!(link.to_lowercase().as_str(), "for" | "to" | "about" | "on" | "-" | "–" | "—" | ":") {
+        return None;
+    }
+    let text = work.join(" ");
+    (!text.is_empty()).then(|| capitalised(&text))
+}
+
+/// A task that is done by talking: "Present the design and get approval".
+fn is_talk(task: &str) -> bool {
+    const TALK: &[&str] = &[
+        "ask",
+        "present",
+        "propose",
+        "discuss",
+        "explain",
+        "report",
+        "summarize",
+        "summarise",
+        "user",
+        "wait",
+        "get",
+    ];
+    TALK.contains(&gates::first_word(task).as_str())
 }
 
 /// Tasks that the last list of the session still names.
@@ -60,7 +128,11 @@ fn is_finished(words: &BTreeSet<String>, item: &Claim, later: &[&EpisodeClaims])
             claim.kind,
             ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done
         );
-        kind && claim.at > item.at && overlap(words, &content_words(claim.headline())) >= FINISHED_OVERLAP
+        // Filing a todo does not do it.
+        let files = content_words(claim.headline()).iter().any(|word| word.starts_with("todo"));
+        kind && !files
+            && claim.at > item.at
+            && overlap(words, &content_words(claim.headline())) >= FINISHED_OVERLAP
     };
     later.iter().flat_map(|episode| &episode.claims).any(finishes)
 }
@@ -94,4 +166,33 @@ fn covers(passed: &RunClaim, failed: &str) -> bool {
         let rest = failed.strip_prefix(key.as_str());
         !key.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commit_that_files_a_todo_names_the_remaining_work() {
+        let filed = |subject: &str| filed_todo(subject);
+        assert_eq!(
+            filed("Add todo for lazy migration of old pointers").as_deref(),
+            Some("Lazy migration of old pointers")
+        );
+        assert_eq!(
+            filed("Capture todo - disable the auto sync in CI").as_deref(),
+            Some("Disable the auto sync in CI")
+        );
+        assert_eq!(filed("Add the todo list of the week to the start page"), None);
+        assert_eq!(filed("Fix the todo counter"), None);
+        assert_eq!(filed("Add a cursor to the list"), None);
+    }
+
+    #[test]
+    fn labels_and_counts_are_not_part_of_an_item() {
+        let told = |text: &str| stated_work(text);
+        assert_eq!(told("Next: move the session table").as_deref(), Some("Move the session table"));
+        assert_eq!(told("2 pending — run the check to see them"), None);
+        assert_eq!(told("New todo: `notes/todo/42.md`"), None);
+    }
 }
