@@ -40,7 +40,7 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let options = option_paragraphs(&document);
     let mut claims: Vec<Claim> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
-        if options.contains(&sentence.paragraph) || is_transient(&sentence.text) {
+        if options.contains(&sentence.paragraph) || is_transient(&sentence.text) || is_listing(sentence) {
             continue;
         }
         let place = RankedSentence { text: &sentence.text, source: ranked_as, index, count };
@@ -107,9 +107,43 @@ fn is_option(text: &str) -> bool {
     letter(first) || (named && (mark(second) || (second.chars().count() == 1 && dashed())))
 }
 
-/// What only the running machine knows: process numbers.
+/// What holds only now or here: process numbers, line numbers.
 fn is_transient(text: &str) -> bool {
-    text.contains("(PID") || text.contains("PID ")
+    let line = text.strip_prefix("Line ").or_else(|| text.strip_prefix("line "));
+    text.contains("(PID")
+        || text.contains("PID ")
+        || line.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// A row of a listing: "7 — Rename the flag — cli — 2d".
+fn is_listing(sentence: &TextSentence) -> bool {
+    let cells: Vec<&str> = sentence.text.split(" — ").collect();
+    let numbered =
+        cells.first().is_some_and(|cell| cell.trim().chars().all(|c| c.is_ascii_digit() || c == '#'));
+    sentence.block == TextBlock::Row && (cells.len() > 3 || (numbered && cells.len() > 1))
+}
+
+/// Whether the agent takes back what it said in the turn before.
+pub(crate) fn takes_back(text: &str) -> bool {
+    const OPENINGS: &[&str] = &[
+        "you're right",
+        "you are right",
+        "good catch",
+        "fair point",
+        "my mistake",
+        "i was wrong",
+        "my bad",
+        "apologies",
+        "sorry, i",
+        "i misread",
+        "i misunderstood",
+        "du hast recht",
+        "tienes razón",
+        "vous avez raison",
+        "tu as raison",
+    ];
+    let lower = text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
+    OPENINGS.iter().any(|opening| lower.starts_with(opening))
 }
 
 /// The sentence without a speaker, a check mark or a list label in front of it.
@@ -241,11 +275,11 @@ fn starts_with_file(text: &str) -> bool {
 
 fn decides(statement: &MarkedSentence) -> bool {
     let marks = &statement.marks;
-    let chooses =
-        ["instead of", "rather than", "decided", "chose", "deliberately", "on purpose", "by design"];
     let lower = statement.text.to_lowercase();
-    chooses.iter().any(|phrase| lower.contains(phrase))
-        || (marks.has(CueKind::Choice) && marks.has(CueKind::Reason))
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+    says(&["decided", "chose ", "deliberately", "on purpose", "by design"])
+        || ((marks.has(CueKind::Choice) || says(&["instead of", "rather than"]))
+            && marks.has(CueKind::Reason))
 }
 
 /// "I changed …", "Added …": the verb stands in front.
@@ -329,7 +363,10 @@ fn is_open(sentence: &TextSentence, statement: &MarkedSentence, section: &cues::
     let comes = next.is_some_and(|next| !NEXT_IN_TALK.contains(&gates::first_word(next).as_str()));
     let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || comes;
     let past = content_words(&sentence.text).len() > 40;
-    let past = past || gates::first_word(&sentence.section).starts_with("fix");
+    let heading = sentence.section.to_lowercase();
+    let tells =
+        ["decision", "decided", "recent", "history", "fixes", "fixed", "changes made", "status", "position"];
+    let past = past || tells.iter().any(|word| heading.contains(word));
     (listed || (says && !section.has(CueKind::Done))) && !past
 }
 

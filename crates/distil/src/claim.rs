@@ -25,6 +25,9 @@ pub struct EpisodeClaims {
     pub request: String,
     /// The prompt asks a question.
     pub asks: bool,
+    /// The agent takes back what it said in the turn before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub takes_back: bool,
     /// In the order of the texts they come from.
     pub claims: Vec<Claim>,
     /// Files with a net change, relative to the root.
@@ -163,6 +166,7 @@ impl EpisodeClaims {
             self.request.clone_from(&other.request);
         }
         self.asks |= other.asks;
+        self.takes_back |= other.takes_back;
         for claim in &other.claims {
             if !self.claims.iter().any(|known| known.key == claim.key) {
                 self.claims.push(Claim { group: claim.group + groups, ..claim.clone() });

@@ -33,7 +33,7 @@ fn of_command(simple: &SimpleCommand, output: &str) -> Option<CommitMessage> {
     let words = simple.bare();
     let after = |names: &[&str]| option(words, names);
     match (simple.program(), subcommand(words)) {
-        ("git", "commit") => {
+        ("git", "commit") if has_landed(output) => {
             let said = messages(words);
             let message = match (said.is_empty(), &simple.heredoc) {
                 (false, _) => said.join("\n\n"),
@@ -51,6 +51,22 @@ fn of_command(simple: &SimpleCommand, output: &str) -> Option<CommitMessage> {
         }
         _ => None,
     }
+}
+
+/// Whether the output of `git commit` does not say that a hook or git refused it.
+fn has_landed(output: &str) -> bool {
+    const REFUSALS: &[&str] = &[
+        "hook exited",
+        "hook failed",
+        "hook declined",
+        "nothing to commit",
+        "pre-commit script failed",
+        "fatal: ",
+        "no changes added to commit",
+        "failed to sign",
+        "failed to write commit",
+    ];
+    printed_subject(output).is_some() || !REFUSALS.iter().any(|refusal| output.contains(refusal))
 }
 
 /// The first word after the program that is no option: `git -C dir commit` → `commit`.

@@ -8,7 +8,7 @@ use claude_mem_core::source::{TextSource, Voice};
 use claude_mem_core::vocabulary::Vocabulary;
 
 use crate::acts;
-use crate::agent_claims::agent_claims;
+use crate::agent_claims::{self, agent_claims};
 use crate::answers::answer_claims;
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
@@ -74,6 +74,7 @@ pub fn extract_claims(
         at: episode.ended_at(),
         request: request(&said),
         asks: said.own().any(|statement| statement.question),
+        takes_back: takes_back(episode),
         claims,
         edited: log.edited,
         read: log.read,
@@ -82,6 +83,14 @@ pub fn extract_claims(
     };
     let summary = if episode.finished { summary::summarize_turn(&extracted, &said, carry) } else { None };
     (extracted, summary)
+}
+
+/// Whether the agent's first words of the turn take back what it said before.
+fn takes_back(episode: &Episode) -> bool {
+    let mut spoken = episode.texts.iter().filter(|text| text.source == TextSource::Message);
+    let first = spoken.next().map(|text| text.text.as_str());
+    let last = episode.final_message.as_ref().map(|message| message.text.as_str());
+    first.or(last).is_some_and(agent_claims::takes_back)
 }
 
 /// Numbers the texts of an episode.

@@ -23,7 +23,8 @@ const COMMENTARY: &[&str] = &[
     "want me to", "would you", "shall i", "should i", "do you want", "ready to", "if you", "feel free",
     "here's", "here is", "here are", "the user ", "running", "checking", "waiting", "i see", "you can",
     "you'll", "you may", "you should", "please ", "happy to", "sure", "ok,", "okay", "got it", "i have ",
-    "i've read", "i understand",
+    "i've read", "i understand", "actually", "wait", "hmm", "hold on", "but wait", "couldn't", "try ", "the simplest approach",
+    "but i think your question", "right, ", 
 ];
 
 /// Verbs by which a clause is told from a label.
@@ -65,6 +66,39 @@ pub(crate) fn stands_alone(text: &str) -> bool {
         return false;
     }
     names_something(text) || words >= 7
+}
+
+/// Whether the sentence refers to the one before it, so that it means nothing without it.
+pub(crate) fn refers_back(text: &str) -> bool {
+    const REFERRING: &[&str] = &[
+        "it",
+        "its",
+        "it's",
+        "this",
+        "that",
+        "that's",
+        "these",
+        "those",
+        "they",
+        "both",
+        "he",
+        "she",
+        "which",
+        "and",
+        "but",
+        "so",
+        "then",
+        "also",
+        "however",
+        "instead",
+        "otherwise",
+        "same",
+        "neither",
+        "either",
+        "thus",
+        "therefore",
+    ];
+    REFERRING.contains(&first_word(text).as_str())
 }
 
 /// Whether the title of a settled decision says what it is about. It may be shorter than a sentence that has

@@ -12,10 +12,19 @@ pub(super) struct TestCounts {
 }
 
 /// Counts in a run's output. Runners that print one line per binary or package are added up;
-/// of several lines that each count everything, the last one stands.
+/// of several lines that each count everything, the last one stands. "12 pass" and "0 fail" on lines of their
+/// own are one count.
 pub(super) fn read(output: &str) -> Option<TestCounts> {
     let mut total: Option<TestCounts> = None;
+    let mut passed_before = None;
     for line in output.lines().filter(|line| may_count(line)) {
+        let half = half_count(line);
+        let passed = passed_before.take();
+        if let (Some(passed), Some((failed, "fail"))) = (passed, half) {
+            total = Some(TestCounts { passed, failed });
+            continue;
+        }
+        passed_before = half.filter(|(_, word)| *word == "pass").map(|(number, _)| number);
         let Some((found, partial)) = counts(line) else {
             continue;
         };
@@ -28,6 +37,14 @@ pub(super) fn read(output: &str) -> Option<TestCounts> {
         });
     }
     total
+}
+
+/// A line of nothing but "12 pass" or "0 fail".
+fn half_count(line: &str) -> Option<(u32, &str)> {
+    let (number, word) = line.trim().split_once(' ')?;
+    let word = word.trim();
+    let number = number.parse().ok()?;
+    matches!(word, "pass" | "fail").then_some((number, word))
 }
 
 /// Words of which every count has one; most lines have none and are skipped.

@@ -23,6 +23,8 @@ pub(crate) struct WorkLog {
     pub runs: Vec<RunClaim>,
     pub claims: Vec<Claim>,
     changes: Vec<PatchedFile>,
+    /// Changes that `git stash` put away.
+    stashed: Vec<PatchedFile>,
 }
 
 impl WorkLog {
@@ -39,6 +41,7 @@ impl WorkLog {
             push_new(&mut log.edited, change.path);
         }
         log.changes = Vec::new();
+        log.stashed = Vec::new();
         log
     }
 
@@ -104,11 +107,17 @@ impl WorkLog {
     fn take_back(&mut self, simple: &SimpleCommand) {
         let words = simple.bare();
         let has = |word: &str| words.iter().any(|known| known == word);
+        if simple.program() == "git" && has("stash") {
+            if has("pop") || has("apply") {
+                self.changes.append(&mut self.stashed);
+            } else if !has("list") && !has("show") && !has("drop") {
+                self.stashed.append(&mut self.changes);
+            }
+            return;
+        }
         let (all, some) = match simple.program() {
             "git" => (
-                (has("reset") && has("--hard"))
-                    || ((has("checkout") || has("restore")) && has("."))
-                    || (has("stash") && !has("pop") && !has("apply") && !has("list")),
+                (has("reset") && has("--hard")) || ((has("checkout") || has("restore")) && has(".")),
                 (has("checkout") && has("--")) || (has("restore") && !has("--staged")),
             ),
             "rm" => (false, true),

@@ -6,17 +6,28 @@ use claude_mem_core::memory::{NewOpenItem, SessionAccount};
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
-use crate::text::{clip, content_words, full_stop, overlap};
+use crate::gates;
+use crate::text::{capitalised, clip, content_words, full_stop, overlap};
+use crate::user_claims::without_openers;
 
 use super::frames::{ClaimFrame, FrameKind};
+use super::overtaken::says_problem;
 use super::titles;
 
-/// Lines of each list of an account.
-const LINES_MAX: usize = 10;
+/// Lines of the lists of an account.
+const DONE_MAX: usize = 6;
+const LEARNED_MAX: usize = 6;
+const DECIDED_MAX: usize = 5;
+const CHECKED_MAX: usize = 5;
 const LINE_CHARS_MAX: usize = 300;
 /// A sentence of an account must be this likely to be worth remembering.
 const LINE_WORTH_MIN: f32 = 0.5;
+/// A fact about a change must be this likely.
+const FACT_WORTH_MIN: f32 = 0.6;
 const FILES_MAX: usize = 40;
+const PURPOSE_CHARS_MAX: usize = 200;
+/// A request of fewer words that mean something does not say what a session is for.
+const PURPOSE_WORDS_MIN: usize = 3;
 
 /// Writes the account of the episodes, which are in order. `None` if nothing happened.
 pub(super) fn write_account(
@@ -33,17 +44,18 @@ pub(super) fn write_account(
         ..SessionAccount::default()
     };
     let work = frames.iter().filter(|frame| frame.kind == FrameKind::Work);
-    let tasks = claims.iter().filter(|claim| claim.kind == ClaimKind::Finished);
+    let titles: Vec<String> = work.filter_map(titles::done_title).collect();
+    // The steps of a list are part of the changes, if those have titles.
+    let tasks = claims.iter().filter(|claim| claim.kind == ClaimKind::Finished && titles.is_empty());
     account.done = lines(
-        work.filter_map(titles::done_title)
-            .map(|title| (1.0, title))
+        titles
+            .iter()
+            .map(|title| (1.0, title.clone()))
             .chain(sentences(&claims, &[ClaimKind::Done]))
             .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
+        DONE_MAX,
     );
-    account.learned = lines(sentences(
-        &claims,
-        &[ClaimKind::Cause, ClaimKind::Fact, ClaimKind::Caveat, ClaimKind::DeadEnd, ClaimKind::MemoryLine],
-    ));
+    account.learned = lines(learned(frames), LEARNED_MAX);
     let user = claims.iter().filter(|claim| {
         matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled)
     });
@@ -51,6 +63,7 @@ pub(super) fn write_account(
     let said: Vec<&Claim> = claims.iter().copied().filter(|claim| claim.source != TextSource::Plan).collect();
     account.decided = lines(
         user.map(|claim| (1.0, claim.headline().to_owned())).chain(sentences(&said, &[ClaimKind::Decision])),
+        DECIDED_MAX,
     );
     for file in episodes.iter().flat_map(|episode| &episode.edited) {
         if account.files_edited.len() < FILES_MAX && !account.files_edited.contains(file) {
@@ -65,7 +78,7 @@ pub(super) fn write_account(
     (!empty).then_some(account)
 }
 
-/// What the session was for: the plan's title, else the first request that says something.
+/// What the session was for: the plan's title, else the first request that says it, else the first commit.
 fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
     let plan = claims.iter().find(|claim| claim.kind == ClaimKind::Plan && claim.source == TextSource::Plan);
     let first = episodes.first().map(|episode| episode.turn);
@@ -76,14 +89,57 @@ fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
     {
         return clip(&plan.title, LINE_CHARS_MAX);
     }
-    let says = |request: &str| content_words(request).len() >= 2;
-    let request = episodes.iter().map(|episode| episode.request.as_str()).find(|request| says(request));
-    request
-        .or_else(|| {
-            episodes.iter().map(|episode| episode.request.as_str()).find(|request| !request.is_empty())
-        })
-        .map(|request| clip(request, LINE_CHARS_MAX))
-        .unwrap_or_default()
+    let requests = || episodes.iter().map(|episode| episode.request.as_str());
+    let asked = requests().find(|request| says_purpose(request)).map(str::to_owned);
+    // A session of nothing but "resume" and "commit" was for what it committed.
+    let committed =
+        || claims.iter().find(|claim| claim.kind == ClaimKind::Commit).map(|claim| claim.title.clone());
+    let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
+    let purpose = asked.or_else(committed).or_else(any).unwrap_or_default();
+    clip(&capitalised(&without_openers(without_command(&purpose))), PURPOSE_CHARS_MAX)
+}
+
+/// First words of requests that only steer the conversation or the branch.
+#[rustfmt::skip]
+const STEERING: &[&str] = &[
+    "switch", "checkout", "resume", "continue", "proceed", "commit", "push", "pull", "merge", "rebase", "go", "get",
+    "yes", "no", "start", "do", "retry", "try", "run", "rerun", "again", "done", "clear", "compact", "stop",
+];
+
+/// Whether a request says what the session is for.
+fn says_purpose(request: &str) -> bool {
+    let request = without_openers(without_command(request));
+    let first = gates::first_word(&request);
+    let picks = first.chars().all(|c| c.is_ascii_digit());
+    content_words(&request).len() >= PURPOSE_WORDS_MIN && !picks && !STEERING.contains(&first.as_str())
+}
+
+/// The words after a slash command.
+fn without_command(request: &str) -> &str {
+    match request.trim().strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
+        // "/review the last release": without a verb of its own, the command is part of the sentence.
+        Some((command, rest)) if !command.contains('/') && gates::has_verb(rest) => rest.trim(),
+        _ => request.trim(),
+    }
+}
+
+/// What was found out and still holds. Problems that later work solved are part of that work.
+fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, String)> + 'c {
+    frames.iter().flat_map(|frame| {
+        let told = |claim: &&&Claim| match frame.kind {
+            FrameKind::Work => match claim.kind {
+                ClaimKind::Cause | ClaimKind::DeadEnd | ClaimKind::Caveat => true,
+                ClaimKind::Fact => claim.worth >= FACT_WORTH_MIN && !says_problem(&claim.text),
+                _ => false,
+            },
+            FrameKind::Finding | FrameKind::MemoryFile => true,
+            FrameKind::Decision | FrameKind::Remedy => false,
+        };
+        let stands = |claim: &&&Claim| claim.worth >= LINE_WORTH_MIN && !gates::refers_back(&claim.text);
+        let remedies = frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Remedy);
+        let details = frame.details.iter().filter(told).filter(stands);
+        details.chain(remedies).map(|claim| (claim.worth, claim.headline().to_owned()))
+    })
 }
 
 fn sentences<'c>(claims: &'c [&Claim], kinds: &'c [ClaimKind]) -> impl Iterator<Item = (f32, String)> + 'c {
@@ -94,7 +150,7 @@ fn sentences<'c>(claims: &'c [&Claim], kinds: &'c [ClaimKind]) -> impl Iterator<
 }
 
 /// The worthiest different lines, in the order they were said.
-fn lines(candidates: impl Iterator<Item = (f32, String)>) -> Vec<String> {
+fn lines(candidates: impl Iterator<Item = (f32, String)>, lines_max: usize) -> Vec<String> {
     let mut distinct: Vec<(usize, f32, String, BTreeSet<String>)> = Vec::new();
     for (order, (worth, text)) in candidates.enumerate() {
         let words = content_words(&text);
@@ -103,7 +159,7 @@ fn lines(candidates: impl Iterator<Item = (f32, String)>) -> Vec<String> {
         }
     }
     distinct.sort_by(|a, b| b.1.total_cmp(&a.1));
-    distinct.truncate(LINES_MAX);
+    distinct.truncate(lines_max);
     distinct.sort_by_key(|line| line.0);
     distinct.into_iter().map(|(_, _, text, _)| clip(&full_stop(&text), LINE_CHARS_MAX)).collect()
 }
@@ -126,5 +182,5 @@ fn checks_after_last_edit(episodes: &[&EpisodeClaims]) -> Vec<String> {
         checks.retain(|(key, _)| *key != run.key);
         checks.push((run.key.clone(), format!("`{}`: {outcome}", run.command)));
     }
-    checks.into_iter().map(|(_, told)| told).take(LINES_MAX).collect()
+    checks.into_iter().map(|(_, told)| told).take(CHECKED_MAX).collect()
 }

@@ -5,6 +5,8 @@ use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, Observati
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::{PREFERENCE, Vocabulary};
 
+use std::collections::BTreeSet;
+
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::decisions;
@@ -14,7 +16,7 @@ use crate::kinds;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::speech::MarkedSentence;
-use crate::text::{clip, content_words, full_stop, is_name, one_line, overlap};
+use crate::text::{content_words, full_stop, is_name, one_line, overlap};
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
@@ -32,7 +34,7 @@ const FACT_WORTH_MIN: f32 = 0.6;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 /// Characters of a plan's reason.
-const BEFORE_CHARS: usize = 220;
+const BEFORE_CHARS: usize = 280;
 /// Two sentences that share this much say the same.
 const SAME_SENTENCE: f32 = 0.8;
 
@@ -90,14 +92,21 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
                 }
             }
             // A plan's reason is the state before the work.
-            _ if !lead.text.is_empty() => {
-                sentences.push((0.58, format!("Before: {}", clip(&one_line(&lead.text), BEFORE_CHARS))));
+            _ => {
+                let reason = whole_sentences(&lead.text, BEFORE_CHARS);
+                if !reason.is_empty() {
+                    sentences.push((0.58, format!("Before: {reason}")));
+                }
             }
-            _ => {}
         }
     }
     let committed = frame.is_committed();
+    let reported = frame.details.iter().any(|claim| claim.kind != ClaimKind::Finished);
     for claim in &frame.details {
+        // The names of tasks say no more than the report does.
+        if claim.kind == ClaimKind::Finished && (reported || committed) {
+            continue;
+        }
         let bonus = match claim.kind {
             ClaimKind::Cause | ClaimKind::DeadEnd => 0.25,
             ClaimKind::Decision => 0.1,
@@ -234,21 +243,25 @@ fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
 }
 
 /// Fills narrative and facts with sentences: the weightiest first into the narrative, in the order they were
-/// said; the rest become facts.
+/// said; the rest become facts. A sentence that adds nothing to what is told, or refers to one that is not
+/// told, is left out.
 fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
-    let mut distinct: Vec<(usize, f32, String)> = Vec::new();
-    for (order, (weight, text)) in sentences.into_iter().enumerate() {
-        let words = content_words(&text);
-        let said = |known: &(usize, f32, String)| overlap(&content_words(&known.2), &words) >= SAME_SENTENCE;
-        let in_title = crate::carry::are_alike(&made.title, &text);
-        if !in_title && !distinct.iter().any(said) {
-            distinct.push((order, weight, text));
-        }
-    }
-    distinct.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut ranked: Vec<(usize, f32, String)> =
+        sentences.into_iter().enumerate().map(|(order, (weight, text))| (order, weight, text)).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let title = content_words(&made.title);
+    let mut told: Vec<BTreeSet<String>> = vec![title];
     let mut narrative: Vec<(usize, String)> = Vec::new();
     let (mut used, mut fact_chars, mut facts) = (0, 0, Vec::new());
-    for (order, weight, text) in distinct {
+    for (order, weight, text) in ranked {
+        let words = content_words(&text);
+        let repeats = told.iter().any(|known| overlap(known, &words) >= SAME_SENTENCE)
+            || crate::carry::are_alike(&made.title, &text);
+        let refers = gates::refers_back(&text);
+        let follows = order > 0 && narrative.iter().any(|(known, _)| *known + 1 == order);
+        if (repeats && !told_more(&made.title, &text)) || (refers && !follows) {
+            continue;
+        }
         let chars = text.chars().count() + 1;
         let first = narrative.is_empty();
         let has_room = used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX)
@@ -256,15 +269,44 @@ fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
         if has_room && (first || weight >= DETAIL_WORTH_MIN) {
             used += chars;
             narrative.push((order, text));
-        } else if weight >= FACT_WORTH_MIN && facts.len() < FACTS_MAX && fact_chars + chars <= FACTS_CHARS {
+        } else if !refers
+            && weight >= FACT_WORTH_MIN
+            && facts.len() < FACTS_MAX
+            && fact_chars + chars <= FACTS_CHARS
+        {
             fact_chars += chars;
             facts.push(text.trim_end_matches('.').to_owned());
+        } else {
+            continue;
         }
+        told.push(words);
     }
     narrative.sort_by_key(|(order, _)| *order);
     let told: Vec<String> = narrative.into_iter().map(|(_, text)| full_stop(&text)).collect();
     made.narrative = told.join(" ");
     made.facts = facts;
+}
+
+/// The first sentences of a text that fit.
+fn whole_sentences(text: &str, chars_max: usize) -> String {
+    let line = one_line(text);
+    let mut told = String::new();
+    for sentence in crate::sentences::split(&line) {
+        if told.chars().count() + sentence.chars().count() + 1 > chars_max {
+            break;
+        }
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        told.push_str(sentence);
+    }
+    told
+}
+
+/// Whether a sentence whose beginning is the title goes on after it: "The button is hidden, because …".
+fn told_more(title: &str, text: &str) -> bool {
+    let (title, text) = (content_words(title).len(), content_words(text).len());
+    text >= title + 3
 }
 
 /// A memory most of whose words come from outside is the web's.

@@ -131,7 +131,7 @@ impl<'c> ClaimFrame<'c> {
 }
 
 /// Whether a text names a file by its last component or its stem.
-fn names_file(text: &str, path: &str) -> bool {
+pub(super) fn names_file(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     text.contains(name) || (stem.len() > 5 && text.contains(stem))

@@ -11,18 +11,22 @@ mod account;
 mod compose;
 mod frames;
 mod open_items;
+mod overtaken;
 mod split;
 mod titles;
 
 use claude_mem_core::memory::SessionMemories;
+use claude_mem_core::source::TextSource;
 
-use crate::claim::{ClaimKind, EpisodeClaims};
+use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::text::{content_words, shared};
 
 /// Makes the observations, the account and the open items of a session from the claims of its episodes.
 pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
-    let turns = join_turns(episodes);
+    let mut turns = join_turns(episodes);
+    withdraw_retracted(&mut turns);
     let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
-    let frames = split::split_causes(frames::build_frames(&ordered));
+    let frames = overtaken::absorb_overtaken(split::split_causes(frames::build_frames(&ordered)));
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
@@ -39,6 +43,32 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
         .map(|claim| claim.headline().to_owned())
         .collect();
     SessionMemories { observations, account, open_items, finished }
+}
+
+/// Words of the user's objection that a claim must share to be taken back with it.
+const OBJECTION_WORDS_MIN: usize = 2;
+
+/// Removes what the agent said in one turn and took back in the next, as far as the objection speaks of it.
+fn withdraw_retracted(turns: &mut [EpisodeClaims]) {
+    for next in 1..turns.len() {
+        if !turns[next].takes_back {
+            continue;
+        }
+        let objection = content_words(&turns[next].request);
+        let withdrawn = |claim: &Claim| {
+            let said = claim.source == TextSource::FinalMessage;
+            let states = matches!(
+                claim.kind,
+                ClaimKind::Fact
+                    | ClaimKind::Cause
+                    | ClaimKind::Decision
+                    | ClaimKind::Caveat
+                    | ClaimKind::Open
+            );
+            said && states && shared(&content_words(&claim.text), &objection) >= OBJECTION_WORDS_MIN
+        };
+        turns[next - 1].claims.retain(|claim| !withdrawn(claim));
+    }
 }
 
 /// The episodes in order, those of one turn joined: a long turn is cut into pieces, and lines that arrive late
