@@ -207,8 +207,23 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
                 || lower.contains(&format!(" {ask} please"))
                 || lower.contains(&format!("ok {ask}"))
         });
-    let muses =
-        ["why not", "as a suggestion", "i have already", "i've already", "i was thinking", "i wonder"];
+    let muses = [
+        "why not",
+        "as a suggestion",
+        "i have already",
+        "i've already",
+        "i was thinking",
+        "i wonder",
+        "starting to feel",
+        "probably",
+        "maybe",
+        "not sure",
+        "i feel like",
+        "would be nice",
+        "obviously",
+        "if possible",
+        "and possible",
+    ];
     if muses.iter().any(|phrase| lower.contains(phrase)) {
         return UserAct::Nothing;
     }

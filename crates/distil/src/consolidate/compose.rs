@@ -35,6 +35,8 @@ const FACT_WORTH_MIN: f32 = 0.6;
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 /// Characters of a plan's reason.
 const BEFORE_CHARS: usize = 280;
+/// The share of a fact's words that must be new.
+const NEW_FACT_SHARE: f32 = 0.45;
 /// Two sentences that share this much say the same.
 const SAME_SENTENCE: f32 = 0.8;
 
@@ -78,10 +80,12 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::work_title(frame)?;
     let lead = frame.leads.first();
     let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
+    let repaired = (caused && lead.is_none()).then_some(ObservationType::BUGFIX);
     let kind = lead
         .and_then(|lead| lead.work.clone())
+        .or(repaired)
         .or_else(|| kinds::by_verb(&title))
-        .unwrap_or(if caused { ObservationType::BUGFIX } else { ObservationType::CHANGE });
+        .unwrap_or(ObservationType::CHANGE);
     let mut sentences: Vec<(f32, String)> = Vec::new();
     for lead in &frame.leads {
         match lead.kind {
@@ -246,8 +250,11 @@ fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
 /// said; the rest become facts. A sentence that adds nothing to what is told, or refers to one that is not
 /// told, is left out.
 fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
-    let mut ranked: Vec<(usize, f32, String)> =
-        sentences.into_iter().enumerate().map(|(order, (weight, text))| (order, weight, text)).collect();
+    let mut ranked: Vec<(usize, f32, String)> = sentences
+        .into_iter()
+        .enumerate()
+        .map(|(order, (weight, text))| (order, weight, text.replace("**", "")))
+        .collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     let title = content_words(&made.title);
     let mut told: Vec<BTreeSet<String>> = vec![title];
@@ -270,6 +277,7 @@ fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
             used += chars;
             narrative.push((order, text));
         } else if !refers
+            && adds_words(&told, &words)
             && weight >= FACT_WORTH_MIN
             && facts.len() < FACTS_MAX
             && fact_chars + chars <= FACTS_CHARS
@@ -301,6 +309,12 @@ fn whole_sentences(text: &str, chars_max: usize) -> String {
         told.push_str(sentence);
     }
     told
+}
+
+/// Whether a fact has enough words that nothing before it has.
+fn adds_words(told: &[BTreeSet<String>], words: &BTreeSet<String>) -> bool {
+    let new = words.iter().filter(|word| !told.iter().any(|known| known.contains(*word))).count();
+    new as f32 >= NEW_FACT_SHARE * words.len() as f32
 }
 
 /// Whether a sentence whose beginning is the title goes on after it: "The button is hidden, because …".
