@@ -26,6 +26,10 @@ const NARRATIVE_CHARS: usize = 500;
 const NARRATIVE_SENTENCES_MAX: usize = 5;
 /// Facts of one observation, and all their characters.
 const FACTS_MAX: usize = 2;
+/// Sentences of this weight are the prose of a commit: its reasons.
+const REASON_WEIGHT: f32 = 0.75;
+const REASONS_MAX: usize = 5;
+const REASONS_CHARS: usize = 700;
 const FACTS_CHARS: usize = 400;
 /// A detail of a change must be this likely to be worth remembering.
 const DETAIL_WORTH_MIN: f32 = 0.4;
@@ -153,7 +157,12 @@ fn body_sentences(lead: &Claim) -> Vec<(f32, String)> {
         }
         let place = RankedSentence { text: &text, source: TextSource::FinalMessage, index, count };
         let ranked = ranker::worth(&place, Language::detect(&text)).unwrap_or(0.5);
-        let (least, share) = if sentence.block == TextBlock::Prose { (0.75, 0.3) } else { (0.5, 0.5) };
+        let (least, share) = match sentence.block {
+            // The first sentence says what it is about, mostly the cause.
+            TextBlock::Prose if index == 0 => (1.0, 0.3),
+            TextBlock::Prose => (0.75, 0.3),
+            _ => (0.5, 0.5),
+        };
         let weight = if lead.kind == ClaimKind::Commit { 1.0 } else { 0.8 };
         statements.push((weight * (least + share * ranked), text));
     }
@@ -277,10 +286,8 @@ fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
             used += chars;
             narrative.push((order, text));
         } else if !refers
-            && adds_words(&told, &words)
-            && weight >= FACT_WORTH_MIN
-            && facts.len() < FACTS_MAX
-            && fact_chars + chars <= FACTS_CHARS
+            && has_fact_room(weight, facts.len(), fact_chars + chars)
+            && (weight >= REASON_WEIGHT || adds_words(&told, &words))
         {
             fact_chars += chars;
             facts.push(text.trim_end_matches('.').to_owned());
@@ -309,6 +316,15 @@ fn whole_sentences(text: &str, chars_max: usize) -> String {
         told.push_str(sentence);
     }
     told
+}
+
+/// Whether there is room for a fact of this weight. Reasons that a commit gives have more of it.
+fn has_fact_room(weight: f32, facts: usize, chars: usize) -> bool {
+    match weight {
+        REASON_WEIGHT.. => facts < REASONS_MAX && chars <= REASONS_CHARS,
+        FACT_WORTH_MIN.. => facts < FACTS_MAX && chars <= FACTS_CHARS,
+        _ => false,
+    }
 }
 
 /// Whether a fact has enough words that nothing before it has.
