@@ -37,6 +37,8 @@ const DETAIL_WORTH_MIN: f32 = 0.4;
 const FACT_WORTH_MIN: f32 = 0.6;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
+/// The title of a change without a narrative names something from code, or has this many words.
+const PLAIN_TITLE_WORDS_MIN: usize = 6;
 /// Characters of a plan's reason.
 const BEFORE_CHARS: usize = 280;
 /// The share of a fact's words that must be new.
@@ -140,7 +142,9 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    let told = committed || !made.narrative.is_empty() || gates::names_something(&made.title);
+    let says =
+        gates::names_something(&made.title) || content_words(&made.title).len() >= PLAIN_TITLE_WORDS_MIN;
+    let told = committed || !made.narrative.is_empty() || says;
     told.then_some(made)
 }
 
