@@ -1,3 +1,4 @@
+use claude_mem_core::agents::CLAUDE_CODE;
 use super::*;
 use claude_mem_capture::transcript::testing::TranscriptScript;
 use claude_mem_core::clock::Micros;
@@ -385,6 +386,7 @@ fn position_is_not_saved_after_a_failed_batch() {
         since: None,
         is_muted: &|_| false,
         ended: false,
+        translate: None,
     };
     let path = stage.script.path();
     let mut testimony = BackfillSink::new(&stage.store, &path, &rules);

@@ -92,7 +92,12 @@ pub struct ReadRules<'a> {
     pub is_muted: &'a dyn Fn(&str) -> bool,
     /// The session has ended, so its last message is final.
     pub ended: bool,
+    /// Translates the lines of another client than Claude Code.
+    pub translate: Option<LineTranslator>,
 }
+
+/// Translates one line into records of the shape that Claude Code writes; `None` if it cannot be parsed.
+pub type LineTranslator = fn(&str) -> Option<Vec<serde_json::Value>>;
 
 /// A subagent of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
