@@ -59,6 +59,8 @@ pub struct CodingAgent {
     pub transcripts: Option<TranscriptSpec>,
     /// What works with it.
     pub features: AgentFeatures,
+    /// What the user must know after the installation.
+    pub install_note: Option<&'static str>,
     /// What to do if it was used and no hook ran.
     pub silence_fix: &'static str,
 }

@@ -137,6 +137,11 @@ impl InstallManifest {
         self.files.push(left);
     }
 
+    /// Whether Claude Code is among the agents that the installation is for; also if nothing is installed yet.
+    pub fn includes_claude_code(&self) -> bool {
+        self.plugin || !self.files.is_empty() || self.agents.is_empty()
+    }
+
     /// The registration with an agent other than Claude Code.
     pub fn agent(&self, name: &str) -> Option<&AgentInstallation> {
         self.agents.iter().find(|installation| installation.agent == name)

@@ -53,5 +53,6 @@ pub const CLAUDE_CODE: CodingAgent = CodingAgent {
         transcripts: FeatureSupport::Yes,
         install: FeatureSupport::Yes,
     },
+    install_note: None,
     silence_fix: "restart Claude Code, which reads hooks at startup; then `claude-mem repair`",
 };

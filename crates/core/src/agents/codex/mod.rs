@@ -68,6 +68,9 @@ pub const CODEX: CodingAgent = CodingAgent {
         transcripts: FeatureSupport::Yes,
         install: FeatureSupport::Yes,
     },
+    install_note: Some(
+        "Codex runs hooks once you have trusted them: start `codex`, open `/hooks` and trust those of claude-mem",
+    ),
     silence_fix: "Codex skips hooks that you have not trusted: start `codex`, open `/hooks` and trust those of \
                   claude-mem",
 };

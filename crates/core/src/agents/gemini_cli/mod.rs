@@ -69,6 +69,7 @@ pub const GEMINI_CLI: CodingAgent = CodingAgent {
         transcripts: FeatureSupport::Yes,
         install: FeatureSupport::Yes,
     },
+    install_note: None,
     silence_fix: "restart Gemini CLI, which reads its settings at startup; then `claude-mem repair`",
 };
 

@@ -57,6 +57,7 @@ pub const OPENCODE: CodingAgent = CodingAgent {
         transcripts: FeatureSupport::No("it keeps its sessions in a database of its own, which we do not read"),
         install: FeatureSupport::Yes,
     },
+    install_note: None,
     silence_fix: "restart OpenCode, which loads plugins at startup; then `claude-mem repair`",
 };
 
