@@ -112,3 +112,11 @@ fn table_claims_only_what_the_value_provides() {
         assert!(!agent.tested_versions.is_empty(), "{}", agent.name);
     }
 }
+
+#[test]
+fn documentation_has_the_generated_table() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let table = features_markdown(AGENTS);
+    assert!(text.contains(&table), "docs/agents.md must contain:\n{table}");
+}
