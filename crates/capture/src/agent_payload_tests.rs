@@ -38,7 +38,8 @@ fn exit_code_is_read_from_the_transcript_of_the_session() {
     let other = dir.path().join("rollout-2026-session-2.jsonl");
     let line = |code: i64| {
         let item = json!({ "type": "CommandExecution", "id": "call-1", "exit_code": code });
-        json!({ "type": "event_msg", "payload": { "type": "item_completed", "item": item } }).to_string() + "\n"
+        json!({ "type": "event_msg", "payload": { "type": "item_completed", "item": item } }).to_string()
+            + "\n"
     };
     let payload = |path: &Path| {
         json!({

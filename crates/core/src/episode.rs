@@ -156,7 +156,8 @@ pub fn touched_file<'c>(tool: &str, input: &'c serde_json::Value) -> Option<Touc
 
 /// The first file that a patch in the format of `apply_patch` adds or changes.
 fn patched_file(input: &serde_json::Value) -> Option<&str> {
-    let patch = ["input", "patch", "command", "patchText"].iter().find_map(|name| input.get(name)?.as_str())?;
+    let patch =
+        ["input", "patch", "command", "patchText"].iter().find_map(|name| input.get(name)?.as_str())?;
     let heads = ["*** Update File: ", "*** Add File: "];
     let path = patch.lines().find_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)))?.trim();
     (!path.is_empty()).then_some(path)

@@ -55,7 +55,8 @@ fn episode_ends_with_its_last_event() {
 
 #[test]
 fn patch_names_its_first_file() {
-    let patch = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** Add File: b.rs\n+x\n*** End Patch";
+    let patch =
+        "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** Add File: b.rs\n+x\n*** End Patch";
     let input = serde_json::json!({ "command": patch });
     let want = TouchedFile { path: "src/a.rs", edited: true };
     assert_eq!(touched_file("apply_patch", &input), Some(want));

@@ -1,6 +1,6 @@
-use claude_mem_core::agents::CLAUDE_CODE;
 use super::*;
 use claude_mem_capture::transcript::testing::TranscriptScript;
+use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::event_key;

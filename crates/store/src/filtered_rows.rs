@@ -81,11 +81,10 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         limit: usize,
     ) -> Result<Vec<TimedRowId>, StoreError> {
-        let by_files_alone =
-            filter.types.is_empty()
-                && filter.concepts.is_empty()
-                && filter.session.is_none()
-                && filter.client.is_none();
+        let by_files_alone = filter.types.is_empty()
+            && filter.concepts.is_empty()
+            && filter.session.is_none()
+            && filter.client.is_none();
         let mut rows = self.rows_of_files(kind, filter.project, &filter.files)?;
         if filter.oldest_first {
             rows.reverse();
@@ -172,10 +171,12 @@ impl StoreReader<'_> {
 fn filterable_kinds(filter: &RowFilter) -> impl Iterator<Item = RowKind> {
     let summaries = filter.types.is_empty() && filter.concepts.is_empty();
     let others = summaries && filter.files.is_empty() && filter.client.is_some();
-    RowKind::ALL.into_iter().filter(move |kind| match kind {
-        RowKind::Observation => true,
-        RowKind::Summary => summaries,
-        RowKind::Prompt | RowKind::Message | RowKind::Account => others,
-    })
-    .filter(|kind| filter.includes_kind(*kind))
+    RowKind::ALL
+        .into_iter()
+        .filter(move |kind| match kind {
+            RowKind::Observation => true,
+            RowKind::Summary => summaries,
+            RowKind::Prompt | RowKind::Message | RowKind::Account => others,
+        })
+        .filter(|kind| filter.includes_kind(*kind))
 }

@@ -38,7 +38,9 @@ pub(super) fn install() -> StageOutcome {
     }
     for package in rig::agent_client::PACKAGES {
         match package.ensure() {
-            Ok(client) => println!("client {} {}: {}", package.command, package.version, client.program.display()),
+            Ok(client) => {
+                println!("client {} {}: {}", package.command, package.version, client.program.display());
+            }
             Err(missing) => reasons.push(missing.to_string()),
         }
     }

@@ -72,7 +72,11 @@ pub(super) fn set_fields(fields: ResponseFields) {
 }
 
 fn fields() -> ResponseFields {
-    if IS_CONTEXT_ONLY.load(Ordering::SeqCst) { ResponseFields::ContextOnly } else { ResponseFields::WithFlow }
+    if IS_CONTEXT_ONLY.load(Ordering::SeqCst) {
+        ResponseFields::ContextOnly
+    } else {
+        ResponseFields::WithFlow
+    }
 }
 
 /// Writes the response to stdout, once per process. Write errors are ignored: the client is gone.

@@ -9,13 +9,17 @@ fn context(text: &str) -> HookResponse {
 
 #[test]
 fn neutral_response_has_exact_bytes() {
-    assert_eq!(HookResponse::Neutral.to_json(ResponseFields::WithFlow), r#"{"continue":true,"suppressOutput":true}"#);
+    assert_eq!(
+        HookResponse::Neutral.to_json(ResponseFields::WithFlow),
+        r#"{"continue":true,"suppressOutput":true}"#
+    );
     assert_eq!(context("").to_json(ResponseFields::WithFlow), ResponseFields::WithFlow.neutral());
 }
 
 #[test]
 fn context_names_its_event() {
-    let sent: serde_json::Value = serde_json::from_str(&context("a \"b\"\n").to_json(ResponseFields::WithFlow)).unwrap();
+    let sent: serde_json::Value =
+        serde_json::from_str(&context("a \"b\"\n").to_json(ResponseFields::WithFlow)).unwrap();
     assert_eq!(sent["hookSpecificOutput"]["hookEventName"], "SessionStart");
     assert_eq!(sent["hookSpecificOutput"]["additionalContext"], "a \"b\"\n");
     assert_eq!(sent["continue"], true);
@@ -36,10 +40,7 @@ fn message_needs_no_context() {
 fn client_that_rejects_flow_fields_gets_none() {
     assert_eq!(HookResponse::Neutral.to_json(ResponseFields::ContextOnly), "{}");
     let sent = context("seen").to_json(ResponseFields::ContextOnly);
-    assert_eq!(
-        sent,
-        r#"{"hookSpecificOutput":{"additionalContext":"seen","hookEventName":"SessionStart"}}"#
-    );
+    assert_eq!(sent, r#"{"hookSpecificOutput":{"additionalContext":"seen","hookEventName":"SessionStart"}}"#);
 }
 
 #[test]

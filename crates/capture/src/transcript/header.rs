@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::lines::{LineReader, TranscriptLine};
-use super::read_rules::LineTranslator;
 use super::record::{TranscriptRecord, decode_line, is_irrelevant, text};
+use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
 
 /// Lines within which a transcript must name its session.

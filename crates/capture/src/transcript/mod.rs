@@ -30,9 +30,7 @@ use std::path::Path;
 pub use agents::{SubagentTranscript, subagent_transcript, subagent_transcripts};
 pub use compact::strip_compact_wrapper as compact_summary;
 pub use header::{TranscriptHeader, read_header, read_translated_header};
-pub use read_rules::{
-    EventSink, LineTranslator, QueuedPrompt, ReadPosition, ReadRules, ReaderState, Subagent,
-};
+pub use read_rules::{EventSink, QueuedPrompt, ReadPosition, ReadRules, ReaderState, Subagent};
 
 use lines::TranscriptLine;
 

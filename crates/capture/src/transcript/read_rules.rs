@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::settings::HookSettings;
+use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventKey, ProjectHint};
 
@@ -95,9 +96,6 @@ pub struct ReadRules<'a> {
     /// Translates the lines of another client than Claude Code.
     pub translate: Option<LineTranslator>,
 }
-
-/// Translates one line into records of the shape that Claude Code writes; `None` if it cannot be parsed.
-pub type LineTranslator = fn(&str) -> Option<Vec<serde_json::Value>>;
 
 /// A subagent of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

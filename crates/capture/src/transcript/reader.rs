@@ -10,10 +10,11 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use super::lines::has_user_role;
-use super::read_rules::{EventSink, LineTranslator, ReadPosition, ReadRules, ReaderState};
+use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
 use super::record::{self, RecordContent, RecordMessage, TranscriptRecord};
 use super::redaction::redact_message;
 use crate::private_word_mask::mask_private_words;
+use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::event_key;

@@ -6,6 +6,7 @@
 //! anything is changed.
 
 mod adopt;
+mod agent_choice;
 mod agents;
 mod ask;
 mod client_process;
@@ -25,11 +26,11 @@ use serde::Serialize;
 use super::app::App;
 use crate::cli::output::Screen;
 pub(super) use adopt::LEGACY_BACKUP_PREFIX;
+pub(super) use agent_choice::{AgentChoice, parse_agent};
 pub(super) use ask::is_interactive as can_ask;
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_setup::install::check::SelfCheckReport;
 use claude_mem_setup::install::manifest::InstallManifest;
-pub(super) use agents::{AgentChoice, parse_agent};
 pub(super) use client_process::find_client;
 pub(super) use context::{InstallContext, InstallOptions};
 pub(super) use plugin::uninstall as uninstall_plugin;

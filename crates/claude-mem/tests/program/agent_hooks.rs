@@ -42,49 +42,66 @@ fn turn(home: &Sandbox, agent: &str) -> Vec<(&'static str, Value)> {
             vec![
                 ("SessionStart", json!({ "source": "startup" })),
                 ("UserPromptSubmit", json!({ "turn_id": "t-1", "prompt": prompt })),
-                ("PostToolUse", json!({
-                    "turn_id": "t-1", "tool_name": "Bash", "tool_input": { "command": "make test" },
-                    "tool_response": "limiter tripped\n", "tool_use_id": "call-1", "transcript_path": rollout,
-                })),
-                ("PostToolUse", json!({
-                    "turn_id": "t-1", "tool_name": "apply_patch", "tool_input": { "command": patch },
-                    "tool_response": "Exit code: 0\nOutput:\nSuccess.", "tool_use_id": "call-2",
-                })),
+                (
+                    "PostToolUse",
+                    json!({
+                        "turn_id": "t-1", "tool_name": "Bash", "tool_input": { "command": "make test" },
+                        "tool_response": "limiter tripped\n", "tool_use_id": "call-1", "transcript_path": rollout,
+                    }),
+                ),
+                (
+                    "PostToolUse",
+                    json!({
+                        "turn_id": "t-1", "tool_name": "apply_patch", "tool_input": { "command": patch },
+                        "tool_response": "Exit code: 0\nOutput:\nSuccess.", "tool_use_id": "call-2",
+                    }),
+                ),
                 ("Stop", json!({ "turn_id": "t-1", "last_assistant_message": said })),
             ]
         }
         "gemini-cli" => {
             let reported = format!("<hook_context>&lt;mem&gt;old&lt;/mem&gt;</hook_context>\n\n{prompt}");
-            let failed =
-                "<untrusted_context>\nOutput: limiter tripped\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>";
+            let failed = "<untrusted_context>\nOutput: limiter tripped\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>";
             vec![
                 ("SessionStart", json!({ "source": "startup" })),
                 ("BeforeAgent", json!({ "prompt": reported })),
                 ("PreCompress", json!({ "trigger": "auto" })),
-                ("AfterTool", json!({
-                    "tool_name": "run_shell_command", "tool_input": { "command": "make test" },
-                    "tool_response": { "llmContent": failed, "returnDisplay": "limiter tripped" },
-                })),
-                ("AfterTool", json!({
-                    "tool_name": "replace",
-                    "tool_input": { "file_path": file, "old_string": "ATTEMPTS = 10", "new_string": "ATTEMPTS = 7" },
-                    "tool_response": { "llmContent": "Successfully modified file.", "returnDisplay": {} },
-                })),
+                (
+                    "AfterTool",
+                    json!({
+                        "tool_name": "run_shell_command", "tool_input": { "command": "make test" },
+                        "tool_response": { "llmContent": failed, "returnDisplay": "limiter tripped" },
+                    }),
+                ),
+                (
+                    "AfterTool",
+                    json!({
+                        "tool_name": "replace",
+                        "tool_input": { "file_path": file, "old_string": "ATTEMPTS = 10", "new_string": "ATTEMPTS = 7" },
+                        "tool_response": { "llmContent": "Successfully modified file.", "returnDisplay": {} },
+                    }),
+                ),
                 ("AfterAgent", json!({ "prompt": reported, "prompt_response": said })),
             ]
         }
         "opencode" => vec![
             ("session.created", json!({ "source": "startup" })),
             ("chat.message", json!({ "prompt_id": "m-1", "prompt": prompt })),
-            ("tool.execute.after", json!({
-                "prompt_id": "m-1", "tool_name": "bash", "tool_input": { "command": "make test" },
-                "tool_response": "limiter tripped\n", "exit_code": 2, "tool_use_id": "call-1",
-            })),
-            ("tool.execute.after", json!({
-                "prompt_id": "m-1", "tool_name": "edit", "tool_use_id": "call-2",
-                "tool_input": { "filePath": file, "oldString": "ATTEMPTS = 10", "newString": "ATTEMPTS = 7" },
-                "tool_response": "Edit applied successfully.",
-            })),
+            (
+                "tool.execute.after",
+                json!({
+                    "prompt_id": "m-1", "tool_name": "bash", "tool_input": { "command": "make test" },
+                    "tool_response": "limiter tripped\n", "exit_code": 2, "tool_use_id": "call-1",
+                }),
+            ),
+            (
+                "tool.execute.after",
+                json!({
+                    "prompt_id": "m-1", "tool_name": "edit", "tool_use_id": "call-2",
+                    "tool_input": { "filePath": file, "oldString": "ATTEMPTS = 10", "newString": "ATTEMPTS = 7" },
+                    "tool_response": "Edit applied successfully.",
+                }),
+            ),
             ("session.idle", json!({ "prompt_id": "m-1", "last_assistant_message": said })),
         ],
         other => panic!("{other}"),
@@ -112,7 +129,11 @@ fn turn_of_every_agent_becomes_the_same_events() {
         assert_eq!(kinds, ["session_start", "prompt", "tool_use", "tool_use", "stop"], "{}", agent.name);
         assert!(events.iter().all(|event| event.client == agent.name));
         let EventBody::Prompt { text, .. } = &events[1].body else { panic!() };
-        assert_eq!(text, "Use 7 retry attempts, never 8, because the 8th trips the limiter.", "{}", agent.name);
+        assert_eq!(
+            text, "Use 7 retry attempts, never 8, because the 8th trips the limiter.",
+            "{}",
+            agent.name
+        );
         let EventBody::ToolUse { tool, failed, output, .. } = &events[2].body else { panic!() };
         assert_eq!((tool.as_str(), *failed), ("Bash", true), "{}", agent.name);
         assert!(output.to_string().contains("limiter tripped"), "{output}");
@@ -172,8 +193,9 @@ fn broken_payloads_get_a_neutral_answer() {
         for (event, _) in agent.events {
             for payload in hostile {
                 let output = home.mem_with(&["hook", agent.name, event], payload).ok();
-                let answer: Value = serde_json::from_str(&output.stdout)
-                    .unwrap_or_else(|e| panic!("{e}: {} {event} {payload:.60}: {:?}", agent.name, output.stdout));
+                let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|e| {
+                    panic!("{e}: {} {event} {payload:.60}: {:?}", agent.name, output.stdout)
+                });
                 assert!(answer.get("hookSpecificOutput").is_none(), "{answer}");
             }
         }
@@ -191,7 +213,8 @@ fn private_and_secret_words_stay_out() {
                 let prompt = prompt.replace("Use 7", "<private>the codename is Heron</private> Use 7");
                 payload["prompt"] = prompt.into();
             }
-            if let Some(input) = payload["tool_input"]["command"].as_str().filter(|line| *line == "make test") {
+            if let Some(input) = payload["tool_input"]["command"].as_str().filter(|line| *line == "make test")
+            {
                 payload["tool_input"]["command"] =
                     format!("{input} --token ghp_0123456789abcdefghijABCDEFGHIJ012345").into();
             }

@@ -21,7 +21,9 @@ fn at(turn: u32, second: u32) -> String {
 }
 
 fn prompt(turn: u32) -> String {
-    format!("Use {turn} retry attempts in module{turn}, never more, because the limiter of module{turn} trips.")
+    format!(
+        "Use {turn} retry attempts in module{turn}, never more, because the limiter of module{turn} trips."
+    )
 }
 
 const CODEX: TranscriptCase = TranscriptCase {
@@ -35,9 +37,7 @@ const CODEX: TranscriptCase = TranscriptCase {
     },
     turn: |turn| {
         let id = json!({ "turn_id": format!("t-{turn}"), "content_item_kinds": ["user.text"] });
-        let item = |second: u32, payload: Value| {
-            json!({ "timestamp": at(turn, second), "type": "response_item", "payload": payload })
-        };
+        let item = |second: u32, payload: Value| json!({ "timestamp": at(turn, second), "type": "response_item", "payload": payload });
         let message = |role: &str, text: String| {
             json!({
                 "type": "message", "role": role, "content": [{ "type": "input_text", "text": text }],
@@ -47,15 +47,24 @@ const CODEX: TranscriptCase = TranscriptCase {
         vec![
             item(1, message("user", prompt(turn))),
             item(2, message("developer", "Memory of earlier sessions: never a memory again".to_owned())),
-            item(3, json!({
-                "type": "function_call", "name": "exec_command", "call_id": format!("c-{turn}"),
-                "arguments": json!({ "cmd": format!("deploy --token {SECRET}") }).to_string(),
-            })),
-            item(4, json!({
-                "type": "function_call_output", "call_id": format!("c-{turn}"),
-                "output": "Process exited with code 1\nOutput:\nlimiter tripped\n",
-            })),
-            item(5, message("assistant", format!("Set the limit of module{turn} to {turn} in src/retry.py."))),
+            item(
+                3,
+                json!({
+                    "type": "function_call", "name": "exec_command", "call_id": format!("c-{turn}"),
+                    "arguments": json!({ "cmd": format!("deploy --token {SECRET}") }).to_string(),
+                }),
+            ),
+            item(
+                4,
+                json!({
+                    "type": "function_call_output", "call_id": format!("c-{turn}"),
+                    "output": "Process exited with code 1\nOutput:\nlimiter tripped\n",
+                }),
+            ),
+            item(
+                5,
+                message("assistant", format!("Set the limit of module{turn} to {turn} in src/retry.py.")),
+            ),
         ]
     },
 };
@@ -108,7 +117,8 @@ fn import(home: &Sandbox, case: &TranscriptCase) -> Value {
 
 fn adds_up(report: &Value) -> bool {
     let sessions = &report["kinds"]["sessions"];
-    let skipped: u64 = sessions["skipped"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
+    let skipped: u64 =
+        sessions["skipped"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
     sessions["found"].as_u64().unwrap_or(0) == sessions["imported"].as_u64().unwrap_or(0) + skipped
 }
 
@@ -123,7 +133,8 @@ fn past_sessions_are_imported_once() {
     for case in [&CODEX, &GEMINI] {
         let home = sandbox();
         let path = home.home().join(case.path);
-        let mut text = lines((case.header)(&home)) + &lines((case.turn)(3)) + "half a line that is still writ";
+        let mut text =
+            lines((case.header)(&home)) + &lines((case.turn)(3)) + "half a line that is still writ";
         home.write(&path, &text);
         let report = import(&home, case);
         assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");

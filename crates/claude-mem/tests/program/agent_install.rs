@@ -120,7 +120,11 @@ fn doctor_finds_and_repairs_lost_entries() {
     assert_eq!(findings(&home)[0]["level"], "ok");
     std::fs::remove_file(home.home().join(".codex/hooks.json")).unwrap();
     let lost = findings(&home);
-    assert_eq!((&lost[0]["level"], &lost[0]["fix"]), (&json!("problem"), &json!("claude-mem repair")), "{lost:#?}");
+    assert_eq!(
+        (&lost[0]["level"], &lost[0]["fix"]),
+        (&json!("problem"), &json!("claude-mem repair")),
+        "{lost:#?}"
+    );
     // Other problems of this machine may remain; this one is repaired.
     let _ = home.mem(&["doctor", "--fix", "--json"]);
     assert_eq!(findings(&home)[0]["level"], "ok");

@@ -54,7 +54,9 @@ const CODEX_CASE: AgentCase = AgentCase {
         )
     }),
     arguments: |prompt| {
-        ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt].map(str::to_owned).to_vec()
+        ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt]
+            .map(str::to_owned)
+            .to_vec()
     },
     env: |_| vec![("SCRIPTED_KEY", "k".to_owned())],
     read: |file| ModelTurn::call("exec_command", json!({ "cmd": format!("head -3 {file}") })),
@@ -109,7 +111,8 @@ const OPENCODE_CASE: AgentCase = AgentCase {
     name: "opencode",
     package: OPENCODE,
     settings: (".config/opencode/opencode.json", |url| {
-        let model = json!({ "name": "m", "tool_call": true, "limit": { "context": 100_000, "output": 8_000 } });
+        let model =
+            json!({ "name": "m", "tool_call": true, "limit": { "context": 100_000, "output": 8_000 } });
         let settings = json!({
             "autoupdate": false, "share": "disabled", "permission": "allow",
             "model": "scripted/m", "small_model": "scripted/m",
@@ -255,11 +258,16 @@ impl AgentStage {
     /// Runs a session that begins with the question, and returns its requests.
     fn ask(&self, case: &AgentCase, client: &AgentClient, turns: Vec<ModelTurn>) -> Vec<RecordedRequest> {
         let before = self.model.messages().len();
-        turns.into_iter().for_each(|turn| self.model.push(turn));
+        for turn in turns {
+            self.model.push(turn);
+        }
         self.session(case, client, QUESTION).ok();
         assert_eq!(self.model.turns_left(), 0, "{}", self.model.request_log());
         let asked = self.model.messages().split_off(before);
-        asked.into_iter().filter(|request| request.offers_tools() && request.contains_text(QUESTION)).collect()
+        asked
+            .into_iter()
+            .filter(|request| request.offers_tools() && request.contains_text(QUESTION))
+            .collect()
     }
 
     /// The settings of an agent, before and after.
@@ -293,7 +301,11 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     let count = |kind: &str| queued.iter().filter(|queued| *queued == kind).count();
     assert_eq!((count("prompt"), count("tool_use"), count("stop")), (1, 4, 1), "{queued:?}");
     stage.drain();
-    assert_eq!(stage.queued().split_off(earlier), queued, "the transcript tells nothing that hooks have told");
+    assert_eq!(
+        stage.queued().split_off(earlier),
+        queued,
+        "the transcript tells nothing that hooks have told"
+    );
     assert!(!stage.search(&[&format!("agent:{}", case.name), "retry"]).is_empty());
     assert!(stage.search(&[&format!("agent:{}", other.name), "retry"]).is_empty());
 

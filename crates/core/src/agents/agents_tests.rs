@@ -38,9 +38,7 @@ fn product_sources(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
         }
         if path.is_dir() {
             product_sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs")
-            && !name.ends_with("_tests.rs")
-        {
+        } else if path.extension().is_some_and(|ending| ending == "rs") && !name.ends_with("_tests.rs") {
             found.push(path);
         }
     }
@@ -58,8 +56,9 @@ fn client_words_stand_only_in_this_folder() {
         }
     }
     assert!(sources.len() > 100, "{} files", sources.len());
-    let variables =
-        AGENTS.iter().flat_map(|agent| [agent.session_variable, agent.project_variable, agent.version_variable]);
+    let variables = AGENTS
+        .iter()
+        .flat_map(|agent| [agent.session_variable, agent.project_variable, agent.version_variable]);
     let words: Vec<&str> = variables.chain([WARMUP_PROMPT]).filter(|word| !word.is_empty()).collect();
     for path in sources {
         let text = std::fs::read_to_string(&path).unwrap();

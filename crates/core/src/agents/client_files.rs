@@ -1,6 +1,6 @@
 //! [`ClientFileSpec`]: a file of a client in which we register, and how our entries look in it.
 
-use super::coding_agent::ClientHome;
+use super::client_home::ClientHome;
 
 /// A file of a client in which we register.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,8 @@ pub const EXECUTABLE_MARK: &str = "__CLAUDE_MEM_EXECUTABLE__";
 /// Stands for the data directory, or `null`, in an [`ClientEntries::OwnFile`].
 pub const DATA_DIR_MARK: &str = "__CLAUDE_MEM_DATA_DIR__";
 /// The first line of every file of our own: a file without it is not ours.
-pub const OWN_FILE_HEAD: &str = "// claude-mem: written by `claude-mem install`, removed by `claude-mem uninstall`";
+pub const OWN_FILE_HEAD: &str =
+    "// claude-mem: written by `claude-mem install`, removed by `claude-mem uninstall`";
 
 /// How a client writes a hook.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,16 @@
-//! Resolves a [`ClientHome`] on this machine.
+//! [`ClientHome`]: a directory of a client, and where it is on this machine.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::coding_agent::ClientHome;
+/// A directory of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientHome {
+    /// The variable that moves it, and the path below the variable's value.
+    pub variable: Option<(&'static str, &'static str)>,
+    /// Its path below the home directory.
+    pub default: &'static str,
+}
 
 impl ClientHome {
     /// The directory. `None` if neither its variable nor the home directory is known.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::client_files::ClientFileSpec;
+use super::client_home::ClientHome;
 use super::features::AgentFeatures;
 
 /// Kind of a hook event, independent of the client.
@@ -76,15 +77,6 @@ pub struct ClientProgram {
     pub home: ClientHome,
 }
 
-/// A directory of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientHome {
-    /// The variable that moves it, and the path below the variable's value.
-    pub variable: Option<(&'static str, &'static str)>,
-    /// Its path below the home directory.
-    pub default: &'static str,
-}
-
 /// When memories of a file reach the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileRecallMoment {
@@ -114,10 +106,13 @@ pub struct TranscriptSpec {
     /// A file with the working directory, relative to the folder of the transcript, for transcripts that do
     /// not tell it.
     pub directory_file: Option<&'static str>,
-    /// Translates one line into records of the shape that Claude Code writes; `None` if the line cannot be
-    /// parsed. The transcripts of Claude Code themselves need no translation.
-    pub translate: Option<fn(&str) -> Option<Vec<Value>>>,
+    /// The transcripts of Claude Code themselves need no translation.
+    pub translate: Option<LineTranslator>,
 }
+
+/// Translates one line of a transcript into records of the shape that Claude Code writes; `None` if the line
+/// cannot be parsed.
+pub type LineTranslator = fn(&str) -> Option<Vec<Value>>;
 
 impl HookEventKind {
     /// Whether the event reports a tool call that has ended.

@@ -15,6 +15,7 @@ mod client_home;
 mod codex;
 mod coding_agent;
 mod features;
+mod features_table;
 mod gemini_cli;
 mod opencode;
 mod record;
@@ -24,11 +25,14 @@ pub use client_files::{
     ClientEntries, ClientFileSpec, DATA_DIR_MARK, EXECUTABLE_MARK, HookShape, OWN_FILE_HEAD, ServerShape,
     TimeoutUnit,
 };
+pub use client_home::ClientHome;
 pub use codex::CODEX;
 pub use coding_agent::{
-    ClientHome, ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, LineTranslator, ResponseFields,
+    TranscriptSpec,
 };
-pub use features::{AgentFeatures, FeatureSupport, features_markdown};
+pub use features::{AgentFeatures, FeatureSupport};
+pub use features_table::features_markdown;
 pub use gemini_cli::GEMINI_CLI;
 pub use opencode::OPENCODE;
 

@@ -45,7 +45,8 @@ impl RecordBuilder {
     }
 
     pub(super) fn tool_result(&self, id: &str, content: &Value, failed: bool) -> Value {
-        let block = json!({ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed });
+        let block =
+            json!({ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed });
         self.message("user", json!([block]))
     }
 

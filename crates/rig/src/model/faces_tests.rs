@@ -172,6 +172,9 @@ fn responses_api_streams_text_and_calls() {
     assert_eq!(events[1]["item"]["content"][0]["text"], "I look.");
     assert_eq!(events[2]["item"]["arguments"], r#"{"cmd":"ls"}"#);
     assert_eq!(events[3]["item"]["input"], "*** Begin Patch");
-    assert_eq!((&events[4]["item"]["namespace"], &events[4]["item"]["name"]), (&json!("mcp__notes"), &json!("find")));
+    assert_eq!(
+        (&events[4]["item"]["namespace"], &events[4]["item"]["name"]),
+        (&json!("mcp__notes"), &json!("find"))
+    );
     assert_eq!(model.messages()[0].api, ModelApi::Responses);
 }

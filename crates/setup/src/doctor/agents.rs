@@ -40,7 +40,9 @@ fn check_agent(patient: &DoctorContext<'_>, found: &FoundAgent) -> Vec<DoctorFin
         data_dir: patient.launch.data_dir.as_deref(),
     };
     let registration = match AgentPlan::install(&launch, &files, Some(recorded)) {
-        Err(error) => DoctorFinding::problem(agent.name, error.to_string(), "fix the file, then `claude-mem repair`"),
+        Err(error) => {
+            DoctorFinding::problem(agent.name, error.to_string(), "fix the file, then `claude-mem repair`")
+        }
         Ok(plan) if plan.is_needed() => {
             let changed = plan.changes.iter().filter(|change| change.is_needed());
             let paths: Vec<String> = changed.map(|change| change.file.path.display().to_string()).collect();

@@ -9,7 +9,8 @@ use super::json::{build_object, build_string};
 use super::server::ServerEditError;
 use super::{NAME, hooks, server, toml_server};
 use claude_mem_core::agents::{
-    ClientEntries, CodingAgent, DATA_DIR_MARK, EXECUTABLE_MARK, HookShape, OWN_FILE_HEAD, ServerShape, TimeoutUnit,
+    ClientEntries, CodingAgent, DATA_DIR_MARK, EXECUTABLE_MARK, HookShape, OWN_FILE_HEAD, ServerShape,
+    TimeoutUnit,
 };
 use claude_mem_core::limits::HOOK_SECONDS_MAX;
 
@@ -28,7 +29,8 @@ impl AgentLaunch<'_> {
         match entries {
             ClientEntries::JsonHooks(shape) => {
                 let events = self.agent.events.iter();
-                let groups: Vec<_> = events.map(|(event, _)| (*event, self.hook_group(event, shape))).collect();
+                let groups: Vec<_> =
+                    events.map(|(event, _)| (*event, self.hook_group(event, shape))).collect();
                 Ok(hooks::add_hook_groups(text, &groups)?)
             }
             ClientEntries::JsonServer { object, shape } => {
@@ -89,7 +91,8 @@ impl AgentLaunch<'_> {
     }
 
     fn server_entry(&self, shape: ServerShape) -> CstInputValue {
-        let strings = |words: Vec<String>| CstInputValue::Array(words.into_iter().map(build_string).collect());
+        let strings =
+            |words: Vec<String>| CstInputValue::Array(words.into_iter().map(build_string).collect());
         match shape {
             ServerShape::CommandAndArgs => build_object([
                 ("command", build_string(self.program())),

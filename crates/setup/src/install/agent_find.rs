@@ -30,14 +30,15 @@ impl FoundAgent {
 
 /// The agents other than Claude Code whose program or directory is there, in the order of the table.
 pub fn find_agents(env: &dyn Fn(&str) -> Option<OsString>) -> Vec<FoundAgent> {
-    AGENTS.iter().filter(|agent| agent.name != CLAUDE_CODE.name).filter_map(|agent| find_agent(agent, env)).collect()
+    AGENTS
+        .iter()
+        .filter(|agent| agent.name != CLAUDE_CODE.name)
+        .filter_map(|agent| find_agent(agent, env))
+        .collect()
 }
 
 /// The agent, if its program or its directory is there.
-pub fn find_agent(
-    agent: &'static CodingAgent,
-    env: &dyn Fn(&str) -> Option<OsString>,
-) -> Option<FoundAgent> {
+pub fn find_agent(agent: &'static CodingAgent, env: &dyn Fn(&str) -> Option<OsString>) -> Option<FoundAgent> {
     let path = env("PATH").unwrap_or_default();
     let beside_home = env("HOME").map(|home| PathBuf::from(home).join(".local/bin"));
     let program = std::env::split_paths(&path)
@@ -49,7 +50,8 @@ pub fn find_agent(
     if program.is_none() && !is_used() {
         return None;
     }
-    let version = program.as_ref().and_then(|program| find::version_of_program(program, agent.program.package));
+    let version =
+        program.as_ref().and_then(|program| find::version_of_program(program, agent.program.package));
     Some(FoundAgent { agent, program, version })
 }
 

@@ -135,7 +135,8 @@ fn text_before(
     file: &AgentFile,
     recorded: Option<&AgentInstallation>,
 ) -> Result<(Option<String>, Option<PathBuf>), ClientFileError> {
-    let left = recorded.and_then(|installation| installation.files.iter().find(|left| left.path == file.path));
+    let left =
+        recorded.and_then(|installation| installation.files.iter().find(|left| left.path == file.path));
     let left = left.filter(|left| left.is_unchanged(read.text.as_deref()));
     if let Some((Ok(before), left)) = left.map(|left| (left.original_text(), left)) {
         return Ok((before, left.before.clone()));

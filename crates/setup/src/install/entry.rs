@@ -102,7 +102,9 @@ pub fn hook_owner(hook: &Value) -> EntryOwner {
     match &rest[..] {
         // Exactly what we write, or the first names of these hooks. A longer command was written
         // by the user and only calls us.
-        ["hook", agent, _] | ["hook", agent, _, "--data-dir", _] if is_us && CodingAgent::by_name(agent).is_some() => {
+        ["hook", agent, _] | ["hook", agent, _, "--data-dir", _]
+            if is_us && CodingAgent::by_name(agent).is_some() =>
+        {
             EntryOwner::Ours
         }
         ["context" | "new" | "save" | "summary"] if is_us => EntryOwner::Ours,

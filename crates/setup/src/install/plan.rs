@@ -104,7 +104,11 @@ impl FileChange {
     }
 
     /// Writes the backup of the text from before, unless there is one already.
-    pub(super) fn write_backup(&self, copies: &Path, stamp: &str) -> Result<Option<PathBuf>, ClientFileError> {
+    pub(super) fn write_backup(
+        &self,
+        copies: &Path,
+        stamp: &str,
+    ) -> Result<Option<PathBuf>, ClientFileError> {
         match (&self.existing_backup, &self.before) {
             (Some(copy), _) => Ok(Some(copy.clone())),
             (None, Some(before)) => manifest::write_backup(copies, &self.file.path, stamp, before)

@@ -20,7 +20,8 @@ pub(super) fn add_server(
         quoted(program),
         words.join(", ")
     );
-    let sections = split_sections(text).ok_or_else(|| "a string or a list in it is never closed".to_owned())?;
+    let sections =
+        split_sections(text).ok_or_else(|| "a string or a list in it is never closed".to_owned())?;
     if sections[0].1.lines().any(|line| is_inline(line, servers)) {
         return Err(format!("{servers} is an inline table, to which nothing can be added").into());
     }
@@ -85,7 +86,9 @@ fn is_inline(line: &str, servers: &str) -> bool {
 /// Whether the table starts our executable as a server.
 fn runs_us(section: &str) -> bool {
     let value = |name: &str| {
-        section.lines().find_map(|line| Some(line.trim().strip_prefix(name)?.trim().strip_prefix('=')?.trim()))
+        section
+            .lines()
+            .find_map(|line| Some(line.trim().strip_prefix(name)?.trim().strip_prefix('=')?.trim()))
     };
     let program = value("command").unwrap_or_default().trim_matches(['"', '\'']);
     let is_us = Path::new(program).file_name().is_some_and(|name| name == NAME);

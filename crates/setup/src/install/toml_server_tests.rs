@@ -30,7 +30,8 @@ fn server_is_added_once_and_removed_completely() {
         let moved = add(&there, "/opt/claude-mem").unwrap();
         assert_eq!(moved, there.replace("/bin/", "/opt/"), "{text}");
         let back = remove_server(&there, TABLE);
-        let whole_lines = if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+        let whole_lines =
+            if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
         assert_eq!(back, whole_lines, "{text}");
     }
 }
@@ -52,7 +53,8 @@ fn server_of_another_program_keeps_its_name() {
 
 #[test]
 fn text_that_cannot_be_extended_is_refused() {
-    for text in ["mcp_servers = { notes = { command = \"x\" } }\n", "a = [1,\n", "a = \"\"\"\nnever closed\n"] {
+    for text in ["mcp_servers = { notes = { command = \"x\" } }\n", "a = [1,\n", "a = \"\"\"\nnever closed\n"]
+    {
         assert!(matches!(add(text, "/bin/claude-mem"), Err(ServerEditError::Unreadable(_))), "{text}");
         assert_eq!(remove_server(text, TABLE), text);
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::Context as _;
 
+use super::agent_choice::AgentChoice;
 use super::ask;
 use super::context::InstallContext;
 use super::registration;
@@ -19,21 +20,6 @@ use claude_mem_setup::install::file::ClientFileError;
 use claude_mem_setup::install::plan;
 use claude_mem_store::backups;
 
-/// The agents that an installation is for.
-#[derive(Clone, Debug, Default)]
-pub(in crate::cli) enum AgentChoice {
-    /// Those that are registered already.
-    #[default]
-    Registered,
-    /// Claude Code; the others are only mentioned.
-    ClaudeCode,
-    /// All that are on this machine.
-    Found,
-    /// All that are on this machine, if the user agrees.
-    Asked,
-    Named(Vec<&'static CodingAgent>),
-}
-
 /// The agents to register with.
 #[derive(Debug)]
 pub(super) struct AgentSelection {
@@ -41,14 +27,6 @@ pub(super) struct AgentSelection {
     others: Vec<FoundAgent>,
     /// Agents on this machine that were not chosen.
     left_out: Vec<FoundAgent>,
-}
-
-/// Parses the name of an agent on the command line.
-pub(in crate::cli) fn parse_agent(name: &str) -> Result<&'static CodingAgent, String> {
-    CodingAgent::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = claude_mem_core::agents::AGENTS.iter().map(|agent| agent.name).collect();
-        format!("use {}", names.join(", "))
-    })
 }
 
 fn env(name: &str) -> Option<OsString> {

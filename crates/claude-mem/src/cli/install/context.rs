@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::agents::AgentChoice;
+use super::agent_choice::AgentChoice;
 use super::client_process::find_client;
 use super::steps::{StepReporter, StepState};
 use crate::cli::app::App;

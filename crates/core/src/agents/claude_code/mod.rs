@@ -1,7 +1,8 @@
 //! Claude Code. Its payloads and transcripts are the shape that those of other clients are rewritten into.
 
+use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientHome, ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -48,7 +49,9 @@ pub const CLAUDE_CODE: CodingAgent = CodingAgent {
         start_context: FeatureSupport::Yes,
         prompt_recall: FeatureSupport::Yes,
         file_recall: FeatureSupport::Yes,
-        failure_recall: FeatureSupport::Partly("only from 2.0.77, older versions run no hook for failed tools"),
+        failure_recall: FeatureSupport::Partly(
+            "only from 2.0.77, older versions run no hook for failed tools",
+        ),
         mcp: FeatureSupport::Yes,
         transcripts: FeatureSupport::Yes,
         install: FeatureSupport::Yes,

@@ -46,9 +46,7 @@ fn header_tells_session_and_directory() {
 
 #[test]
 fn only_typed_text_is_a_prompt() {
-    let kinds = |kind: &str| {
-        json!({ "turn_id": "t-1", "content_item_kinds": [kind] })
-    };
+    let kinds = |kind: &str| json!({ "turn_id": "t-1", "content_item_kinds": [kind] });
     let message = |role: &str, text: &str, metadata: Value| {
         item(&json!({
             "type": "message", "role": role, "content": [{ "type": "input_text", "text": text }],
@@ -59,7 +57,11 @@ fn only_typed_text_is_a_prompt() {
     assert_eq!(prompt[0]["message"]["content"], "Fix the login");
     assert_eq!(prompt[0]["promptId"], "t-1");
     for line in [
-        message("user", "<environment_context>\n  <cwd>/work</cwd>", kinds("environments.environment_context")),
+        message(
+            "user",
+            "<environment_context>\n  <cwd>/work</cwd>",
+            kinds("environments.environment_context"),
+        ),
         message("user", "<environment_context>\n  <cwd>/work</cwd>", Value::Null),
         message("developer", "What claude-mem remembers", kinds("hooks.additional_context")),
     ] {
@@ -112,7 +114,9 @@ fn exit_code_is_found_by_its_call() {
 #[test]
 fn unknown_and_broken_lines_are_left_out() {
     assert_eq!(rollout::translate("{\"type\":\"response_item\",\"payl"), None);
-    for line in [json!({}), json!({ "type": "world_state", "payload": {} }), item(&json!({ "type": "message" }))] {
+    for line in
+        [json!({}), json!({ "type": "world_state", "payload": {} }), item(&json!({ "type": "message" }))]
+    {
         assert_eq!(translate(&line), Vec::<Value>::new(), "{line}");
     }
 }

@@ -4,8 +4,9 @@ mod payload;
 mod rollout;
 
 use super::client_files::{ClientEntries, ClientFileSpec, HookShape, TimeoutUnit};
+use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientHome, ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 

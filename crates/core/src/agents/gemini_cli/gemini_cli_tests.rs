@@ -120,8 +120,7 @@ fn own_tools_are_recognised() {
 
 #[test]
 fn session_file_tells_prompts_and_answers() {
-    let header =
-        json!({ "sessionId": "s-1", "projectHash": "p", "startTime": "2026-01-02T03:04:05.000Z", "kind": "main" });
+    let header = json!({ "sessionId": "s-1", "projectHash": "p", "startTime": "2026-01-02T03:04:05.000Z", "kind": "main" });
     assert_eq!(translate(&header)[0]["sessionId"], "s-1");
     let at = "2026-01-02T03:04:05.000Z";
     let prompt = json!({ "id": "m", "timestamp": at, "type": "user", "content": [

@@ -6,8 +6,9 @@ mod session_file;
 mod tool_call;
 
 use super::client_files::{ClientEntries, ClientFileSpec, HookShape, ServerShape, TimeoutUnit};
+use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientHome, ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -63,7 +64,9 @@ pub const GEMINI_CLI: CodingAgent = CodingAgent {
         ),
         start_context: FeatureSupport::Yes,
         prompt_recall: FeatureSupport::Yes,
-        file_recall: FeatureSupport::Partly("after the file was read, because it ignores context before that"),
+        file_recall: FeatureSupport::Partly(
+            "after the file was read, because it ignores context before that",
+        ),
         failure_recall: FeatureSupport::Yes,
         mcp: FeatureSupport::Yes,
         transcripts: FeatureSupport::Yes,

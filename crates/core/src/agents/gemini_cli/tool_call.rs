@@ -26,7 +26,13 @@ pub(super) struct GeminiToolCall {
 
 impl GeminiToolCall {
     /// `content` is the text for the model; `is_new` says whether a written file did not exist before.
-    pub(super) fn new(name: &str, input: &Value, content: &Value, failed: bool, is_new: Option<bool>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        input: &Value,
+        content: &Value,
+        failed: bool,
+        is_new: Option<bool>,
+    ) -> Self {
         let text = join_texts(content);
         let text = strip_trailing_context(&text);
         let parts = [name.as_bytes(), input.to_string().as_bytes(), text.as_bytes()].map(<[u8]>::to_vec);

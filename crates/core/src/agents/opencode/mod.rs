@@ -3,9 +3,8 @@
 mod payload;
 
 use super::client_files::{ClientEntries, ClientFileSpec, ServerShape};
-use super::coding_agent::{
-    ClientHome, ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields,
-};
+use super::client_home::ClientHome;
+use super::coding_agent::{ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields};
 use super::features::{AgentFeatures, FeatureSupport};
 
 const HOME: ClientHome =
@@ -51,10 +50,14 @@ pub const OPENCODE: CodingAgent = CodingAgent {
         capture: FeatureSupport::Yes,
         start_context: FeatureSupport::Yes,
         prompt_recall: FeatureSupport::Yes,
-        file_recall: FeatureSupport::Partly("after the file was read, because there is no earlier place for it"),
+        file_recall: FeatureSupport::Partly(
+            "after the file was read, because there is no earlier place for it",
+        ),
         failure_recall: FeatureSupport::Yes,
         mcp: FeatureSupport::Yes,
-        transcripts: FeatureSupport::No("it keeps its sessions in a database of its own, which we do not read"),
+        transcripts: FeatureSupport::No(
+            "it keeps its sessions in a database of its own, which we do not read",
+        ),
         install: FeatureSupport::Yes,
     },
     install_note: None,

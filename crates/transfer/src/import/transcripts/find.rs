@@ -57,11 +57,7 @@ pub(super) struct TranscriptScan {
 }
 
 /// Scans a folder recursively, or a single transcript.
-pub(super) fn scan_transcripts(
-    agent: &CodingAgent,
-    root: &Path,
-    now: Millis,
-) -> io::Result<TranscriptScan> {
+pub(super) fn scan_transcripts(agent: &CodingAgent, root: &Path, now: Millis) -> io::Result<TranscriptScan> {
     let Some(spec) = agent.transcripts else {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "its transcripts cannot be read"));
     };
