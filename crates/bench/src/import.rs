@@ -79,6 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let trust = claude_mem_transfer::import::SourceTrust::Own;
     let around = ImportContext { settings: &settings, home: "/home/user", client_dir: dir.path(), trust };
     let wanted = TranscriptImportRequest {
+        agent: &claude_mem_core::agents::CLAUDE_CODE,
         path: tree,
         since: None,
         project: None,
@@ -171,6 +172,7 @@ fn count_events(tree: &Path) -> anyhow::Result<u64> {
                 since: None,
                 is_muted: &|_| false,
                 ended: true,
+                translate: None,
             };
             transcript::read_transcript(&path, ReadPosition::default(), &rules, &mut count)?;
         }

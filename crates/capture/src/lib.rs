@@ -10,6 +10,7 @@
 //! Invariant: nothing private or secret leaves the memory of a hook, and no failure here reaches the
 //! client. In doubt, an event is not captured.
 
+mod agent_payload;
 pub mod enqueue;
 pub mod hook;
 pub mod hook_database;

@@ -204,7 +204,8 @@ impl DecodedHookCall<'_> {
         let wire = self.payload;
         let input = wire.and_then(|wire| wire.tool_input);
         let input = keep(input.map(|raw| truncator.input(raw, TOOL_INPUT_BYTES_MAX)));
-        let output = wire.and_then(|wire| if failed { wire.error } else { wire.tool_response });
+        let output =
+            wire.and_then(|wire| if failed { wire.error.or(wire.tool_response) } else { wire.tool_response });
         EventBody::ToolUse {
             tool: self.header.tool.clone().unwrap_or_default(),
             tool_use_id: self.header.tool_use_id.clone(),

@@ -141,6 +141,9 @@ pub struct TouchedFile<'c> {
 
 /// The file that a call of this tool reads or edits, if the tool works on one file.
 pub fn touched_file<'c>(tool: &str, input: &'c serde_json::Value) -> Option<TouchedFile<'c>> {
+    if tool == "apply_patch" {
+        return patched_file(input).map(|path| TouchedFile { path, edited: true });
+    }
     let edited = match tool {
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => true,
         "Read" | "NotebookRead" => false,
@@ -149,6 +152,15 @@ pub fn touched_file<'c>(tool: &str, input: &'c serde_json::Value) -> Option<Touc
     let named = |name| input.get(name).and_then(serde_json::Value::as_str);
     let path = named("file_path").or_else(|| named("notebook_path"))?;
     (!path.is_empty()).then_some(TouchedFile { path, edited })
+}
+
+/// The first file that a patch in the format of `apply_patch` adds or changes.
+fn patched_file(input: &serde_json::Value) -> Option<&str> {
+    let patch =
+        ["input", "patch", "command", "patchText"].iter().find_map(|name| input.get(name)?.as_str())?;
+    let heads = ["*** Update File: ", "*** Add File: "];
+    let path = patch.lines().find_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)))?.trim();
+    (!path.is_empty()).then_some(path)
 }
 
 #[cfg(test)]

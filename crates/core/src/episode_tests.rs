@@ -52,3 +52,13 @@ fn episode_ends_with_its_last_event() {
     episode.steps.push(EpisodeStep { at: Millis(9), ..EpisodeStep::default() });
     assert_eq!(episode.ended_at(), Millis(9));
 }
+
+#[test]
+fn patch_names_its_first_file() {
+    let patch =
+        "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** Add File: b.rs\n+x\n*** End Patch";
+    let input = serde_json::json!({ "command": patch });
+    let want = TouchedFile { path: "src/a.rs", edited: true };
+    assert_eq!(touched_file("apply_patch", &input), Some(want));
+    assert_eq!(touched_file("apply_patch", &serde_json::json!({ "command": "no patch" })), None);
+}

@@ -21,7 +21,7 @@ use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{ReadPosition, ReadRules, Subagent};
-use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
@@ -70,6 +70,7 @@ pub struct TranscriptBackfill {
 /// A session whose transcript may be read.
 #[derive(Debug)]
 struct BackfillTarget {
+    agent: &'static CodingAgent,
     session: ClientSessionId,
     path: PathBuf,
     project: Option<ProjectHint>,
@@ -91,17 +92,17 @@ impl TranscriptBackfill {
         heads: &[QueuedEventHead],
     ) -> Result<BackfillReport, BackfillError> {
         let has = |kind: &str| heads.iter().any(|head| head.kind == kind);
-        if ready.client != CLAUDE_CODE.name {
+        let Some(agent) = agent_with_transcripts(&ready.client) else {
             return Ok(BackfillReport::default());
-        }
-        let told = match self.backfill_session(&ready.session, has("session_end")) {
+        };
+        let told = match self.backfill_session(agent, &ready.session, has("session_end")) {
             // The other reader queues the events.
             Err(BackfillError::Busy) => 0,
             told => told?,
         };
         let mut heard = BackfillReport { new_events: told, ..BackfillReport::default() };
         if has("session_start")
-            && let Some(project) = self.queued_project(&ready.session)?
+            && let Some(project) = self.queued_project(agent, &ready.session)?
         {
             let before = ready.newest_at.millis();
             self.backfill_unended_sessions(project, before, &ready.session, &mut heard)?;
@@ -136,10 +137,9 @@ impl TranscriptBackfill {
         before: Millis,
         silent: &mut BackfillReport,
     ) -> Result<(), StoreError> {
-        let heard = if session.client == CLAUDE_CODE.name {
-            self.backfill_session(&session.client_session, true)
-        } else {
-            Ok(0)
+        let heard = match agent_with_transcripts(&session.client) {
+            Some(agent) => self.backfill_session(agent, &session.client_session, true),
+            None => Ok(0),
         };
         match heard {
             Ok(told) => silent.new_events += told,
@@ -166,11 +166,10 @@ impl TranscriptBackfill {
         heard: &mut BackfillReport,
     ) -> Result<(), BackfillError> {
         let sessions = self.store.with(|store| store.read().active_sessions(Some(project), before))?;
-        let others = sessions
-            .iter()
-            .filter(|session| session.client == CLAUDE_CODE.name && &session.client_session != but);
-        for session in others.take(WITNESS_SESSIONS_MAX) {
-            match self.backfill_session(&session.client_session, false) {
+        let others = sessions.iter().filter(|session| &session.client_session != but);
+        let readable = others.filter_map(|session| Some((agent_with_transcripts(&session.client)?, session)));
+        for (agent, session) in readable.take(WITNESS_SESSIONS_MAX) {
+            match self.backfill_session(agent, &session.client_session, false) {
                 Ok(new) => heard.new_events += new,
                 Err(BackfillError::Busy) => {}
                 Err(error @ BackfillError::Store(_)) => return Err(error),
@@ -180,18 +179,27 @@ impl TranscriptBackfill {
         Ok(())
     }
 
-    fn backfill_session(&self, session: &ClientSessionId, ended: bool) -> Result<usize, BackfillError> {
-        match self.find_target(session, ended)? {
+    fn backfill_session(
+        &self,
+        agent: &'static CodingAgent,
+        session: &ClientSessionId,
+        ended: bool,
+    ) -> Result<usize, BackfillError> {
+        match self.find_target(agent, session, ended)? {
             Some(subject) => self.backfill_target(&subject),
             None => Ok(0),
         }
     }
 
     /// The project of a session's queued events, if the store knows it.
-    fn queued_project(&self, session: &ClientSessionId) -> Result<Option<ProjectId>, StoreError> {
+    fn queued_project(
+        &self,
+        agent: &CodingAgent,
+        session: &ClientSessionId,
+    ) -> Result<Option<ProjectId>, StoreError> {
         self.store.with(|store| {
             let reads = store.read();
-            match reads.queued_session_info(CLAUDE_CODE.name, session)?.project {
+            match reads.queued_session_info(agent.name, session)?.project {
                 Some(hint) => reads.project_by_keys(&hint.keys),
                 None => Ok(None),
             }
@@ -201,15 +209,16 @@ impl TranscriptBackfill {
     /// Finds the transcript of a session. `None` if there is none or it must not be read.
     fn find_target(
         &self,
+        agent: &'static CodingAgent,
         session: &ClientSessionId,
         ended: bool,
     ) -> Result<Option<BackfillTarget>, StoreError> {
         let dir = self.store.dir();
-        let marks = PrivacyMarks::for_session(dir, CLAUDE_CODE.name, &session.0);
+        let marks = PrivacyMarks::for_session(dir, agent.name, &session.0);
         if self.is_paused() || marks.is_transcript_closed() {
             return Ok(None);
         }
-        self.store.with(|store| BackfillTarget::find(&store.read(), session, ended))
+        self.store.with(|store| BackfillTarget::find(&store.read(), agent, session, ended))
     }
 
     fn is_paused(&self) -> bool {
@@ -228,10 +237,10 @@ impl TranscriptBackfill {
         let Some(_reading) = TranscriptReadGuard::try_begin(&self.open_transcripts, &subject.path) else {
             return Err(BackfillError::Busy);
         };
-        let marks = PrivacyMarks::for_session(dir, CLAUDE_CODE.name, &subject.session.0);
+        let marks = PrivacyMarks::for_session(dir, subject.agent.name, &subject.session.0);
         let path = subject.path.to_string_lossy();
         let rules = ReadRules {
-            client: CLAUDE_CODE.name,
+            client: subject.agent.name,
             session: &subject.session.0,
             settings: &settings,
             home: &self.home,
@@ -241,6 +250,7 @@ impl TranscriptBackfill {
             since: Some(subject.since),
             is_muted: &|prompt| marks.is_prompt_muted(prompt),
             ended: subject.ended,
+            translate: subject.agent.transcripts.and_then(|transcripts| transcripts.translate),
         };
         let mut from = ReadPosition::default();
         from.state.had_private = marks.had_private();
@@ -248,6 +258,9 @@ impl TranscriptBackfill {
             // Without new lines in the main transcript no subagent was started either.
             return Ok(0);
         };
+        if rules.translate.is_some() {
+            return Ok(told);
+        }
         let agents = transcript::subagent_transcripts(
             &subject.path,
             &subject.session.0,
@@ -315,16 +328,17 @@ impl BackfillTarget {
     /// if the transcript is closed.
     fn find(
         reads: &StoreReader<'_>,
+        agent: &'static CodingAgent,
         session: &ClientSessionId,
         ended: bool,
     ) -> Result<Option<Self>, StoreError> {
-        let row = reads.session_of_client(CLAUDE_CODE.name, session)?;
+        let row = reads.session_of_client(agent.name, session)?;
         if let Some(row) = &row
             && reads.is_transcript_closed(row.id)?
         {
             return Ok(None);
         }
-        let queued = reads.queued_session_info(CLAUDE_CODE.name, session)?;
+        let queued = reads.queued_session_info(agent.name, session)?;
         let path = queued
             .transcript_path
             .or_else(|| row.as_ref()?.transcript_path.clone())
@@ -340,6 +354,7 @@ impl BackfillTarget {
             (None, id) => id.map(|id| project_hint(reads, id)).transpose()?,
         };
         Ok(Some(Self {
+            agent,
             session: session.clone(),
             path,
             project,
@@ -347,6 +362,11 @@ impl BackfillTarget {
             ended,
         }))
     }
+}
+
+/// The agent of this name, if its transcripts can be read.
+fn agent_with_transcripts(client: &str) -> Option<&'static CodingAgent> {
+    CodingAgent::by_name(client).filter(|agent| agent.transcripts.is_some())
 }
 
 /// The project hint that a hook would send.

@@ -1,5 +1,6 @@
 use super::*;
 use claude_mem_capture::transcript::testing::TranscriptScript;
+use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Micros;
 use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::event_key;
@@ -385,6 +386,7 @@ fn position_is_not_saved_after_a_failed_batch() {
         since: None,
         is_muted: &|_| false,
         ended: false,
+        translate: None,
     };
     let path = stage.script.path();
     let mut testimony = BackfillSink::new(&stage.store, &path, &rules);

@@ -119,30 +119,48 @@ pub fn find(version: &str) -> Result<ClaudeClient, MissingPrerequisite> {
     Ok(ClaudeClient { version: version.to_owned(), program, script: Some(script) })
 }
 
-/// Finds the client, installing it first if necessary. A lock serialises concurrent calls.
+/// Finds the client, installing it first if necessary.
 pub fn ensure(version: &str) -> Result<ClaudeClient, MissingPrerequisite> {
-    let failed = |e: io::Error| MissingPrerequisite(format!("{PACKAGE} {version}: {e}"));
+    ensure_package(version, PACKAGE, version)?;
+    find(version)
+}
+
+/// Installs an npm package into a folder of the clients, unless it is there. A lock serialises concurrent
+/// calls.
+pub(crate) fn ensure_package(folder: &str, package: &str, version: &str) -> Result<(), MissingPrerequisite> {
+    let failed = |e: io::Error| MissingPrerequisite(format!("{package} {version}: {e}"));
     let clients = clients_dir();
     fs::create_dir_all(&clients).map_err(failed)?;
     let lock = File::create(clients.join("lock")).map_err(failed)?;
     lock.lock().map_err(failed)?;
-    if !clients.join(version).is_dir() {
-        let installed = install(version, &clients);
-        let reason = reason_file(version);
-        match &installed {
-            // The file only tells later runs the reason; the error itself is returned.
-            Err(missing) => drop(fs::write(reason, &missing.0)),
-            Ok(()) => drop(fs::remove_file(reason)),
-        }
-        installed.map_err(|missing| MissingPrerequisite(format!("{PACKAGE} {version}: {missing}")))?;
+    if clients.join(folder).is_dir() {
+        return Ok(());
     }
-    find(version)
+    let installed = install(folder, &format!("{package}@{version}"), &clients);
+    let reason = reason_file(folder);
+    match &installed {
+        // The file only tells later runs the reason; the error itself is returned.
+        Err(missing) => drop(fs::write(reason, &missing.0)),
+        Ok(()) => drop(fs::remove_file(reason)),
+    }
+    installed.map_err(|missing| MissingPrerequisite(format!("{package} {version}: {missing}")))
+}
+
+/// The folder of an installed package, or why it is not there.
+pub(crate) fn package_dir(folder: &str) -> Result<PathBuf, MissingPrerequisite> {
+    let dir = clients_dir().join(folder);
+    if dir.is_dir() {
+        return Ok(dir);
+    }
+    let why = fs::read_to_string(reason_file(folder))
+        .unwrap_or_else(|_| "not installed; `cargo xtask test` installs it".to_owned());
+    Err(MissingPrerequisite(format!("{folder}: {why}")))
 }
 
 /// Installs into a temporary directory and renames it, so that a partial client is never found.
-fn install(version: &str, clients: &Path) -> Result<(), MissingPrerequisite> {
+fn install(folder: &str, package: &str, clients: &Path) -> Result<(), MissingPrerequisite> {
     let npm = find_on_path("npm").ok_or_else(|| MissingPrerequisite("npm is not on the PATH".to_owned()))?;
-    let partial = clients.join(format!("{version}.partial"));
+    let partial = clients.join(format!("{folder}.partial"));
     let failed = |e: io::Error| MissingPrerequisite(e.to_string());
     if partial.exists() {
         fs::remove_dir_all(&partial).map_err(failed)?;
@@ -152,14 +170,14 @@ fn install(version: &str, clients: &Path) -> Result<(), MissingPrerequisite> {
     command
         .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
         .arg(&partial)
-        .arg(format!("{PACKAGE}@{version}"));
+        .arg(package);
     let output = process::run(command, b"", Duration::from_secs(INSTALL_SECONDS_MAX));
     if output.code != Some(0) {
         // A partial client is useless, and removing it may fail for the same reason.
         let _ = fs::remove_dir_all(&partial);
         return Err(MissingPrerequisite(format!("npm install failed: {}", npm_error_reason(&output.stderr))));
     }
-    fs::rename(&partial, clients.join(version)).map_err(failed)
+    fs::rename(&partial, clients.join(folder)).map_err(failed)
 }
 
 /// npm's own message: its first error line that is not a bare code.
@@ -175,8 +193,8 @@ fn find_native_program(scope: &Path) -> Option<PathBuf> {
     packages.map(|package| package.path().join("claude")).find(|program| program.is_file())
 }
 
-fn reason_file(version: &str) -> PathBuf {
-    clients_dir().join(format!("{version}.reason"))
+fn reason_file(folder: &str) -> PathBuf {
+    clients_dir().join(format!("{folder}.reason"))
 }
 
 fn clients_dir() -> PathBuf {

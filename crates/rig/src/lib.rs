@@ -24,6 +24,7 @@
 //! |---|---|
 //! | [`model`] | a scripted model: a real HTTP server that can also misbehave |
 //! | [`client`] | finds or installs an exact version of Claude Code |
+//! | [`agent_client`] | the same for other agents |
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
 //! | [`process`] | runs a program to its end or to a deadline |
 //! | [`mcp`] | a client for an MCP server on stdio |
@@ -43,6 +44,7 @@
     reason = "a test whose setup fails has no caller to handle it: it stops with a message"
 )]
 
+pub mod agent_client;
 pub mod client;
 pub mod fake_claude;
 pub mod fixtures;

@@ -12,6 +12,7 @@ pub enum QueryFilter {
     Concept(String),
     File(String),
     Project(String),
+    Agent(String),
     /// A date as typed, parsed later by the resolver.
     Before(String),
     After(String),
@@ -115,6 +116,7 @@ pub(super) fn parse_filter(piece: &QueryLexeme) -> Option<QueryFilter> {
         "concept" => QueryFilter::Concept(value),
         "file" => QueryFilter::File(value),
         "project" => QueryFilter::Project(value),
+        "agent" => QueryFilter::Agent(value),
         "before" => QueryFilter::Before(value),
         "after" | "since" => QueryFilter::After(value),
         _ => return None,

@@ -14,6 +14,7 @@ use crate::project_lookup::{ProjectLookup, find_project, format_choices};
 use crate::request::{AnswerScope, MatchQuality, ProjectScope, ResponseScope, ResultOrder, SearchRequest};
 use crate::scope::AllowedRows;
 use crate::time_expr::periods;
+use claude_mem_core::agents::{AGENTS, CodingAgent};
 use claude_mem_core::limits::{QUERY_FILTERS_MAX, QUERY_WORDS_MAX};
 use claude_mem_core::memory::ObservationType;
 use claude_mem_store::{FtsColumn, FtsQuery, RowFilter, RowKind, StoreError, StoreReader};
@@ -30,6 +31,8 @@ pub(super) struct ResolvedQuery<'q> {
     pub(super) types: Vec<ObservationType>,
     pub(super) concepts: Vec<String>,
     pub(super) files: Vec<String>,
+    /// The name of a coding agent.
+    pub(super) client: Option<&'static str>,
     pub(super) since: Option<claude_mem_core::clock::Millis>,
     pub(super) until: Option<claude_mem_core::clock::Millis>,
     pub(super) notes: Vec<String>,
@@ -54,6 +57,7 @@ impl<'q> ResolvedQuery<'q> {
             types: ask.types.clone(),
             concepts: ask.concepts.clone(),
             files: ask.files.clone(),
+            client: None,
             since: ask.since,
             until: ask.until,
             notes: Vec::new(),
@@ -116,6 +120,14 @@ impl<'q> ResolvedQuery<'q> {
                 )),
                 ProjectLookup::NotFound => {
                     self.demote_to_words(format!("no project is named {name:?}"), &name);
+                }
+            },
+            QueryFilter::Agent(name) => match find_agent(&name) {
+                Some(agent) => self.client = Some(agent),
+                None => {
+                    let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+                    let why = format!("no agent is named {name:?}; known are {}", names.join(", "));
+                    self.demote_to_words(why, &name);
                 }
             },
             QueryFilter::Before(text) => match self.parse_time(&text) {
@@ -232,12 +244,18 @@ impl<'q> ResolvedQuery<'q> {
         filter.map(|filter| AllowedRows::resolve(reads, filter)).transpose()
     }
 
-    /// The column filter for types, concepts and files, or `None` if the request has none.
+    /// The column filter for types, concepts, files and agents, or `None` if the request has none.
     pub(super) fn filter(&self, scope: &RowFilter) -> Option<RowFilter> {
-        if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() {
+        let by_columns = !(self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty());
+        if !by_columns && self.client.is_none() {
             return None;
         }
-        Some(RowFilter { concepts: self.concepts.clone(), files: self.files.clone(), ..scope.clone() })
+        Some(RowFilter {
+            concepts: self.concepts.clone(),
+            files: self.files.clone(),
+            client: self.client.map(str::to_owned),
+            ..scope.clone()
+        })
     }
 
     /// Whether any observation may be returned: no filter, no required clause, and the kinds allow
@@ -247,6 +265,7 @@ impl<'q> ResolvedQuery<'q> {
         self.types.is_empty()
             && self.concepts.is_empty()
             && self.files.is_empty()
+            && self.client.is_none()
             && self.since.is_none()
             && self.until.is_none()
             && self.query.must.is_none()
@@ -257,6 +276,15 @@ impl<'q> ResolvedQuery<'q> {
     pub(super) fn excludes(&self, hit: &SearchHit) -> bool {
         self.request.exclude_session.is_some() && hit.session == self.request.exclude_session
     }
+}
+
+/// The agent of this name. The first word of a name suffices: `claude`, `gemini`.
+fn find_agent(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let is_meant = |agent: &&&CodingAgent| {
+        agent.name == name || agent.name.split('-').next().is_some_and(|first| first == name)
+    };
+    AGENTS.iter().find(is_meant).map(|agent| agent.name)
 }
 
 /// Whether some row contains this text verbatim, its upper-case AND/OR/NOT included.

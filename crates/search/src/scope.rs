@@ -1,4 +1,4 @@
-//! The rows that pass column filters which the index scope cannot express: types, concepts, files.
+//! The rows that pass column filters which the index scope cannot express: types, concepts, files, agents.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,8 @@ impl AllowedRows {
         if folder.is_some() {
             filter.files.clear();
         }
-        let is_named = !(filter.types.is_empty() && filter.concepts.is_empty() && filter.files.is_empty());
+        let is_named = !(filter.types.is_empty() && filter.concepts.is_empty() && filter.files.is_empty())
+            || filter.client.is_some();
         let rows = is_named.then(|| reads.matching_rows(&filter)).transpose()?;
         Ok(Self { rows: rows.map(|rows| rows.into_iter().collect()), folder })
     }

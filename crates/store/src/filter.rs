@@ -27,6 +27,8 @@ pub struct RowFilter {
     pub concepts: Vec<String>,
     /// A path, a path's suffix, or a folder ending in `/`. Any of these.
     pub files: Vec<String>,
+    /// Only rows of sessions of this coding agent.
+    pub client: Option<String>,
     /// Only observations that are pinned.
     pub pinned: bool,
     /// Only observations that are marked as wrong.
@@ -186,6 +188,24 @@ impl RowFilter {
             );
         }
         clause
+    }
+
+    /// Restricts the clause to sessions of the filter's agent. An observation may have several sessions.
+    pub(super) fn and_client(&self, clause: &mut WhereClause, kind: RowKind) {
+        let Some(client) = &self.client else {
+            return;
+        };
+        let client = || Value::Text(client.clone());
+        if kind == RowKind::Observation {
+            clause.and(
+                "session_id IN (SELECT id FROM sdk_sessions WHERE client = ?) OR id IN
+                   (SELECT observation_id FROM observation_sources WHERE session_id IN
+                     (SELECT id FROM sdk_sessions WHERE client = ?))",
+                [client(), client()],
+            );
+        } else {
+            clause.and("session_id IN (SELECT id FROM sdk_sessions WHERE client = ?)", [client()]);
+        }
     }
 
     /// The SQL for one page of `table` plus one row. Skipped rows are passed in an index; only the

@@ -21,8 +21,7 @@ pub struct ObservationStanding {
 const REPLACEMENT_CHAIN_MAX: u32 = 16;
 
 impl StoreReader<'_> {
-    /// Every matching row: observations, and summaries if the filter has neither types nor
-    /// concepts.
+    /// Every matching row of the kinds that the filter can match.
     pub fn matching_rows(&self, filter: &RowFilter) -> Result<Vec<RowId>, StoreError> {
         let mut rows = Vec::new();
         for kind in filterable_kinds(filter) {
@@ -64,6 +63,7 @@ impl StoreReader<'_> {
             return self.first_matching_by_file(kind, &filter, limit);
         }
         let mut clause = filter.observation_clause();
+        filter.and_client(&mut clause, kind);
         self.and_files(&mut clause, kind, filter.project, &filter.files)?;
         let order = first.map(|limit| {
             let limit = limit.min(i32::MAX as usize);
@@ -81,8 +81,10 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         limit: usize,
     ) -> Result<Vec<TimedRowId>, StoreError> {
-        let by_files_alone =
-            filter.types.is_empty() && filter.concepts.is_empty() && filter.session.is_none();
+        let by_files_alone = filter.types.is_empty()
+            && filter.concepts.is_empty()
+            && filter.session.is_none()
+            && filter.client.is_none();
         let mut rows = self.rows_of_files(kind, filter.project, &filter.files)?;
         if filter.oldest_first {
             rows.reverse();
@@ -104,6 +106,7 @@ impl StoreReader<'_> {
     /// Whether this row matches the filter, files aside.
     fn row_passes_filter(&self, kind: RowKind, id: i64, filter: &RowFilter) -> Result<bool, StoreError> {
         let mut clause = filter.observation_clause();
+        filter.and_client(&mut clause, kind);
         clause.and("id = ?", [Value::Integer(id)]);
         Ok(!self.keys_where(kind, &clause, "")?.is_empty())
     }
@@ -163,9 +166,17 @@ impl StoreReader<'_> {
     }
 }
 
-/// The kinds that a filter can match: summaries have files, but neither type nor concepts.
+/// The kinds that a filter can match: summaries have files, but neither type nor concepts, and the others have
+/// only a session.
 fn filterable_kinds(filter: &RowFilter) -> impl Iterator<Item = RowKind> {
     let summaries = filter.types.is_empty() && filter.concepts.is_empty();
-    let kinds = std::iter::once(RowKind::Observation).chain(summaries.then_some(RowKind::Summary));
-    kinds.filter(|kind| filter.includes_kind(*kind))
+    let others = summaries && filter.files.is_empty() && filter.client.is_some();
+    RowKind::ALL
+        .into_iter()
+        .filter(move |kind| match kind {
+            RowKind::Observation => true,
+            RowKind::Summary => summaries,
+            RowKind::Prompt | RowKind::Message | RowKind::Account => others,
+        })
+        .filter(|kind| filter.includes_kind(*kind))
 }

@@ -33,6 +33,14 @@ impl StoreReader<'_> {
         Ok(self.0.query_row(sql, [], |row| row.column(0))?)
     }
 
+    /// When the last hook event of an agent arrived; imports do not count.
+    pub fn last_hook_activity_of(&self, client: &str) -> Result<Option<Millis>, StoreError> {
+        let sql = "SELECT max(at) FROM (
+             SELECT max(last_activity_epoch) AS at FROM sdk_sessions WHERE import_run IS NULL AND client = ?1
+             UNION ALL SELECT max(accepted_at_epoch) FROM pending_messages WHERE client = ?1)";
+        Ok(self.0.query_row(sql, [client], |row| row.column(0))?)
+    }
+
     /// How many rows can have vectors.
     pub fn embeddable_count(&self) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM texts INDEXED BY texts_to_embed";

@@ -44,6 +44,7 @@ struct ReservedNames {
     names: &'static [&'static str],
     /// Names that are words of their own, reserved only where they are joined to a path.
     joined: &'static [&'static str],
+    /// The file that may spell them, or a directory.
     owner: &'static str,
     /// Other files that may spell them, and which name they mean by it.
     exceptions: &'static [(&'static str, &'static str)],
@@ -81,6 +82,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
         ],
         owner: "core/src/paths.rs",
         exceptions: &[
+            ("core/src/agents/gemini_cli/mod.rs", "the client's settings.json"),
             ("setup/src/install/plan.rs", "the client's settings.json"),
             ("setup/src/install/check.rs", "the child registry of a temporary directory"),
             ("claude-mem/src/cli/doctor.rs", "the administrator's managed-settings.json"),
@@ -100,7 +102,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             "UserPromptSubmit",
         ],
         joined: &[],
-        owner: "core/src/agents.rs",
+        owner: "core/src/agents/",
         exceptions: &[
             ("setup/src/install/client.rs", "the events to register, by client version"),
             ("setup/src/install/check.rs", "the calls of a test session"),
@@ -156,7 +158,7 @@ fn faults(crate_name: &str, source: &RustSource) -> Vec<String> {
         ));
     }
     for reserved in RESERVED_NAMES {
-        if is_file(reserved.owner) || reserved.exceptions.iter().any(|(known, _)| is_file(known)) {
+        if path.starts_with(reserved.owner) || reserved.exceptions.iter().any(|(known, _)| is_file(known)) {
             continue;
         }
         for literal in &source.literals {

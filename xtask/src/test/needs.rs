@@ -36,6 +36,14 @@ pub(super) fn install() -> StageOutcome {
             Err(missing) => reasons.push(missing.to_string()),
         }
     }
+    for package in rig::agent_client::PACKAGES {
+        match package.ensure() {
+            Ok(client) => {
+                println!("client {} {}: {}", package.command, package.version, client.program.display());
+            }
+            Err(missing) => reasons.push(missing.to_string()),
+        }
+    }
     if reasons.is_empty() {
         StageOutcome::Passed
     } else {

@@ -10,14 +10,12 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use claude_mem_core::agents::ResponseFields;
 use claude_mem_core::limits::CONTEXT_CHARS_MAX;
 
 /// Milliseconds that a hook waits for room in its stdout pipe when the client does not read the
 /// answer.
 const STDOUT_MS: u64 = 1_000;
-
-/// The response of a hook that has nothing to add: continue and show nothing.
-pub(super) const NEUTRAL: &str = r#"{"continue":true,"suppressOutput":true}"#;
 
 /// What a hook returns to the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,20 +32,23 @@ pub enum HookResponse {
 impl HookResponse {
     /// Serialises the response. Text that exceeds the clients' limit is truncated here as a last
     /// resort; `context` keeps its own budget.
-    pub fn to_json(&self) -> String {
+    pub fn to_json(&self, fields: ResponseFields) -> String {
         let (event, text, message) = match self {
-            Self::Neutral => return NEUTRAL.to_owned(),
+            Self::Neutral => return fields.neutral().to_owned(),
             Self::Context { event, text } => (event, text, ""),
             Self::Message { event, text, message } => (event, text, message.as_str()),
         };
         if text.is_empty() && message.is_empty() {
-            return NEUTRAL.to_owned();
+            return fields.neutral().to_owned();
         }
         let text = match text.char_indices().nth(CONTEXT_CHARS_MAX) {
             Some((end, _)) => &text[..end],
             None => text,
         };
-        let mut answer = serde_json::json!({ "continue": true, "suppressOutput": true });
+        let mut answer = match fields {
+            ResponseFields::WithFlow => serde_json::json!({ "continue": true, "suppressOutput": true }),
+            ResponseFields::ContextOnly => serde_json::json!({}),
+        };
         if !text.is_empty() {
             answer["hookSpecificOutput"] =
                 serde_json::json!({ "hookEventName": event, "additionalContext": text });
@@ -62,10 +63,26 @@ impl HookResponse {
 /// Set by the first response: a panic after it must not write a second one.
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 
+/// Set for a client that accepts only context and message.
+static IS_CONTEXT_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// Sets the fields of every answer of this process, also of one that a signal or a panic writes.
+pub(super) fn set_fields(fields: ResponseFields) {
+    IS_CONTEXT_ONLY.store(fields == ResponseFields::ContextOnly, Ordering::SeqCst);
+}
+
+fn fields() -> ResponseFields {
+    if IS_CONTEXT_ONLY.load(Ordering::SeqCst) {
+        ResponseFields::ContextOnly
+    } else {
+        ResponseFields::WithFlow
+    }
+}
+
 /// Writes the response to stdout, once per process. Write errors are ignored: the client is gone.
 pub(super) fn write_response(answer: &HookResponse) {
     if !ANSWERED.swap(true, Ordering::SeqCst) {
-        let _ = write_all(rustix::stdio::stdout(), answer.to_json().as_bytes());
+        let _ = write_all(rustix::stdio::stdout(), answer.to_json(fields()).as_bytes());
     }
 }
 
@@ -79,7 +96,7 @@ pub(super) fn write_neutral_without_waiting() {
     let mut fds = [PollFd::new(&out, PollFlags::OUT)];
     // A pipe that is ready has room for more than this, so the write neither waits nor is partial.
     if matches!(poll(&mut fds, Some(&Timespec::default())), Ok(1..)) {
-        let _ = rustix::io::write(out, NEUTRAL.as_bytes());
+        let _ = rustix::io::write(out, fields().neutral().as_bytes());
     }
 }
 

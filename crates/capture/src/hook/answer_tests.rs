@@ -9,13 +9,17 @@ fn context(text: &str) -> HookResponse {
 
 #[test]
 fn neutral_response_has_exact_bytes() {
-    assert_eq!(HookResponse::Neutral.to_json(), r#"{"continue":true,"suppressOutput":true}"#);
-    assert_eq!(context("").to_json(), NEUTRAL);
+    assert_eq!(
+        HookResponse::Neutral.to_json(ResponseFields::WithFlow),
+        r#"{"continue":true,"suppressOutput":true}"#
+    );
+    assert_eq!(context("").to_json(ResponseFields::WithFlow), ResponseFields::WithFlow.neutral());
 }
 
 #[test]
 fn context_names_its_event() {
-    let sent: serde_json::Value = serde_json::from_str(&context("a \"b\"\n").to_json()).unwrap();
+    let sent: serde_json::Value =
+        serde_json::from_str(&context("a \"b\"\n").to_json(ResponseFields::WithFlow)).unwrap();
     assert_eq!(sent["hookSpecificOutput"]["hookEventName"], "SessionStart");
     assert_eq!(sent["hookSpecificOutput"]["additionalContext"], "a \"b\"\n");
     assert_eq!(sent["continue"], true);
@@ -25,7 +29,7 @@ fn context_names_its_event() {
 fn message_needs_no_context() {
     let answer =
         HookResponse::Message { event: "SessionStart", text: String::new(), message: "3 memories".into() };
-    let sent: serde_json::Value = serde_json::from_str(&answer.to_json()).unwrap();
+    let sent: serde_json::Value = serde_json::from_str(&answer.to_json(ResponseFields::WithFlow)).unwrap();
     assert_eq!(
         sent,
         serde_json::json!({"continue": true, "suppressOutput": true, "systemMessage": "3 memories"})
@@ -33,8 +37,15 @@ fn message_needs_no_context() {
 }
 
 #[test]
+fn client_that_rejects_flow_fields_gets_none() {
+    assert_eq!(HookResponse::Neutral.to_json(ResponseFields::ContextOnly), "{}");
+    let sent = context("seen").to_json(ResponseFields::ContextOnly);
+    assert_eq!(sent, r#"{"hookSpecificOutput":{"additionalContext":"seen","hookEventName":"SessionStart"}}"#);
+}
+
+#[test]
 fn long_context_is_truncated() {
-    let sent = context(&"é".repeat(20_000)).to_json();
+    let sent = context(&"é".repeat(20_000)).to_json(ResponseFields::WithFlow);
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
     let text = sent["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert_eq!(text.chars().count(), CONTEXT_CHARS_MAX);

@@ -13,7 +13,7 @@ use crate::hook_database::HookDatabase;
 use crate::ipc::worker_link::WorkerLink;
 use crate::normalize::DecodedHookCall;
 use crate::payload::PayloadHeader;
-use crate::{hook_log, payload, sanitize};
+use crate::{agent_payload, hook_log, payload, sanitize};
 use claude_mem_core::lone_surrogates;
 use claude_mem_core::paths;
 use claude_mem_core::paths::DataDir;
@@ -43,11 +43,13 @@ impl<E: Fn(&str) -> Option<OsString>> HookHandler<'_, E> {
         };
         let text = String::from_utf8_lossy(&input.bytes);
         let payload = lone_surrogates::replace_lone_surrogates(&text);
+        let rewritten = if input.cut { None } else { agent_payload::rewrite_payload(agent, &payload) };
+        let payload = rewritten.as_deref().unwrap_or(&payload);
         let decoded = if input.cut {
             self.log(&format!("{}: payload truncated", invocation.event));
             None
         } else {
-            payload::decode_payload(&payload)
+            payload::decode_payload(payload)
                 .inspect_err(|e| self.log(&format!("{}: {e}", invocation.event)))
                 .ok()
         };
@@ -60,6 +62,7 @@ impl<E: Fn(&str) -> Option<OsString>> HookHandler<'_, E> {
         let Some(kind) = agent.event_kind(event) else {
             return nothing;
         };
+        let kind = agent_payload::resolve_outcome(agent, kind, decoded.as_ref(), &header);
         // A truncated payload may lack the session id; newer clients also set it in the environment.
         let in_env = || {
             let session = self.environment.text_var(agent.session_variable);

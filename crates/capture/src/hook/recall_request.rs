@@ -6,7 +6,7 @@ use super::environment::StartNotices;
 use super::resources::HookResources;
 use crate::payload::{ClientPayload, PayloadHeader};
 use crate::settings::HookSettings;
-use claude_mem_core::agents::{CodingAgent, HookEventKind};
+use claude_mem_core::agents::{CodingAgent, FileRecallMoment, HookEventKind};
 use claude_mem_core::client_version::ClientVersion;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{EventBody, ProjectHint};
@@ -43,7 +43,7 @@ pub(super) struct HookRecallRequest<'a> {
 pub(super) enum RecallTrigger<'a> {
     Nothing,
     Prompt(&'a str),
-    /// The path of a file that is about to be read or changed.
+    /// The path of a file that is read or changed.
     File(String),
     /// The output of a failed command.
     Failure(String),
@@ -67,6 +67,13 @@ impl<'a> RecallTrigger<'a> {
             EventBody::Prompt { text, private: false, .. } => Self::Prompt(text),
             EventBody::ToolUse { tool, output, failed: true, .. } if tool == agent.shell_tool => {
                 Self::Failure(output.as_str().map_or_else(|| output.to_string(), str::to_owned))
+            }
+            EventBody::ToolUse { tool, input, failed: false, .. }
+                if agent.file_recall == FileRecallMoment::AfterTool
+                    && agent.file_tools.contains(&tool.as_str()) =>
+            {
+                let path = input.get("file_path").and_then(serde_json::Value::as_str);
+                path.map_or(Self::Nothing, |path| Self::File(path.to_owned()))
             }
             _ => Self::Nothing,
         }
@@ -97,7 +104,7 @@ impl HookRecallRequest<'_> {
     pub(super) const fn read_limit(&self) -> Duration {
         Duration::from_millis(match self.kind {
             HookEventKind::SessionStart => HOOK_START_MS,
-            HookEventKind::BeforeTool => HOOK_FILE_MS,
+            HookEventKind::BeforeTool | HookEventKind::ToolUse => HOOK_FILE_MS,
             _ => HOOK_MOMENT_MS,
         })
     }

@@ -8,7 +8,7 @@ use super::recall;
 use super::recall_request::{HookRecallRequest, RecallOutput};
 use super::resources::HookResources;
 use super::session_start;
-use claude_mem_core::agents::HookEventKind;
+use claude_mem_core::agents::{FileRecallMoment, HookEventKind};
 
 /// The response to one hook call.
 pub(super) fn respond(request: &HookRecallRequest<'_>, resources: &mut HookResources<'_>) -> HookResponse {
@@ -17,6 +17,9 @@ pub(super) fn respond(request: &HookRecallRequest<'_>, resources: &mut HookResou
         HookEventKind::SessionStart => session_start::session_context(request, resources),
         HookEventKind::Prompt => recall::recall_for_prompt(request, resources).map(for_agent),
         HookEventKind::BeforeTool => file_recall::recall_for_file(request, resources).map(for_agent),
+        HookEventKind::ToolUse if request.agent.file_recall == FileRecallMoment::AfterTool => {
+            file_recall::recall_for_file(request, resources).map(for_agent)
+        }
         HookEventKind::ToolFailure => recall::recall_for_failure(request, resources).map(for_agent),
         HookEventKind::SessionEnd => {
             session_start::note_session_end(request, resources);

@@ -35,6 +35,9 @@ pub fn run<E>(invocation: &HookInvocation, environment: &HookEnvironment<E>) -> 
 where
     E: Fn(&str) -> Option<OsString>,
 {
+    if let Some(agent) = invocation.agent {
+        answer::set_fields(agent.response);
+    }
     deadline::arm(environment.is_strict());
     let outcome = run_within_deadline(invocation, environment);
     if matches!(outcome, HookOutcome::NotAHook) {

@@ -29,7 +29,7 @@ use std::path::Path;
 
 pub use agents::{SubagentTranscript, subagent_transcript, subagent_transcripts};
 pub use compact::strip_compact_wrapper as compact_summary;
-pub use header::{TranscriptHeader, read_header};
+pub use header::{TranscriptHeader, read_header, read_translated_header};
 pub use read_rules::{EventSink, QueuedPrompt, ReadPosition, ReadRules, ReaderState, Subagent};
 
 use lines::TranscriptLine;
@@ -54,7 +54,10 @@ pub fn read_transcript(
         };
         reader.line_started(begin);
         match line {
-            TranscriptLine::Whole(line) => reader.read_line(line),
+            TranscriptLine::Whole(line) => match rules.translate {
+                None => reader.read_line(line),
+                Some(translate) => reader.read_foreign_line(line, translate),
+            },
             TranscriptLine::TooLong { of_user: true } => reader.mute_unreadable_turn(),
             TranscriptLine::TooLong { of_user: false } => {}
         }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::settings::HookSettings;
+use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventKey, ProjectHint};
 
@@ -92,6 +93,8 @@ pub struct ReadRules<'a> {
     pub is_muted: &'a dyn Fn(&str) -> bool,
     /// The session has ended, so its last message is final.
     pub ended: bool,
+    /// Translates the lines of another client than Claude Code.
+    pub translate: Option<LineTranslator>,
 }
 
 /// A subagent of a session.

@@ -14,6 +14,7 @@ use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
 use super::record::{self, RecordContent, RecordMessage, TranscriptRecord};
 use super::redaction::redact_message;
 use crate::private_word_mask::mask_private_words;
+use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::event_key;
@@ -79,6 +80,16 @@ impl<'r> TranscriptReader<'r> {
             last: None,
             resume_offset: offset,
             is_warmup: false,
+        }
+    }
+
+    /// Reads a line of another client. One that cannot be parsed may be a prompt.
+    pub(super) fn read_foreign_line(&mut self, line: &[u8], translate: LineTranslator) {
+        let records = record::decode_line(line).and_then(|line| translate(&line));
+        match records {
+            Some(records) => records.iter().for_each(|record| self.read_line(record.to_string().as_bytes())),
+            None if memchr::memmem::find(line, b"\"user\"").is_some() => self.mute_unreadable_turn(),
+            None => {}
         }
     }
 

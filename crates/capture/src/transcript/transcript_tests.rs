@@ -89,6 +89,7 @@ pub(super) fn rules<'a>(settings: &'a HookSettings, session: &'a str) -> ReadRul
         since: None,
         is_muted: &|_| false,
         ended: false,
+        translate: None,
     }
 }
 

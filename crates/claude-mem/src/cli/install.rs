@@ -6,6 +6,8 @@
 //! anything is changed.
 
 mod adopt;
+mod agent_choice;
+mod agents;
 mod ask;
 mod client_process;
 mod command_hints;
@@ -24,7 +26,9 @@ use serde::Serialize;
 use super::app::App;
 use crate::cli::output::Screen;
 pub(super) use adopt::LEGACY_BACKUP_PREFIX;
+pub(super) use agent_choice::{AgentChoice, parse_agent};
 pub(super) use ask::is_interactive as can_ask;
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_setup::install::check::SelfCheckReport;
 use claude_mem_setup::install::manifest::InstallManifest;
 pub(super) use client_process::find_client;
@@ -39,7 +43,8 @@ pub(super) use steps::{InstallStep, StepReporter, StepState};
 Examples:
   claude-mem install
   claude-mem install --dry-run            show what would change
-  claude-mem install --yes                without questions: no model, no tokens
+  claude-mem install --yes                without questions: all agents here, no model, no tokens
+  claude-mem install --agent codex        only for Codex
   claude-mem install --project            only for the project in this directory
   claude-mem install --plugin             as a plugin, with slash commands and a skill
   claude-mem install --provider claude    memories written by your own Claude Code
@@ -51,12 +56,15 @@ pub(super) struct Args {
     /// Show what would be done and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing: local provider, no import, other programs left alone
+    /// Ask nothing: all agents on this machine, local provider, no import, other programs left alone
     #[arg(long, short)]
     yes: bool,
     /// Install for one project instead of for the user
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
+    /// Only for this agent; repeatable: claude-code, codex, gemini-cli, opencode
+    #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent, conflicts_with = "project")]
+    agents: Vec<&'static CodingAgent>,
     /// Install as a Claude Code plugin, with slash commands and a skill
     #[arg(long, conflicts_with = "project")]
     plugin: bool,
@@ -82,9 +90,16 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     if !args.dry_run {
         own_copy::leave_cache(app)?;
     }
+    let may_ask = !args.yes && !args.dry_run && ask::is_interactive(screen.json);
     let wish = InstallOptions {
         dry_run: args.dry_run,
-        may_ask: !args.yes && !args.dry_run && ask::is_interactive(screen.json),
+        may_ask,
+        agents: match &args.agents[..] {
+            [] if args.yes => AgentChoice::Found,
+            [] if may_ask => AgentChoice::Asked,
+            [] => AgentChoice::ClaudeCode,
+            named => AgentChoice::Named(named.to_vec()),
+        },
         project: project.map(|dir| dir.canonicalize()).transpose()?,
         other_places: Vec::new(),
         plugin: args.plugin,
@@ -125,7 +140,11 @@ pub(super) fn registered_places(app: &App) -> anyhow::Result<Vec<Option<PathBuf>
 /// Rewrites hooks and tools wherever they are registered. Does nothing else.
 pub(super) fn register(app: &App) -> anyhow::Result<()> {
     app.data.create()?;
-    for project in registered_places(app)? {
+    let mut places = registered_places(app)?;
+    if !InstallManifest::read(&app.data.installed())?.includes_claude_code() {
+        places.clear();
+    }
+    for project in places {
         let wish = InstallOptions { project, ..InstallOptions::default() };
         let mut setting = InstallContext::from_process(app, wish)?;
         if setting.receipt.plugin && setting.wish.project.is_none() {
@@ -135,7 +154,7 @@ pub(super) fn register(app: &App) -> anyhow::Result<()> {
         }
         registration::write(&mut setting)?;
     }
-    Ok(())
+    agents::register_again(&mut InstallContext::from_process(app, InstallOptions::default())?)
 }
 
 /// The JSON output.
@@ -191,23 +210,28 @@ fn run_steps(
     setting: &mut InstallContext<'_>,
     steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<Option<SelfCheckReport>> {
-    setting.report_client(steps)?;
+    let selection = agents::select(setting, steps)?;
+    if selection.claude_code {
+        setting.report_client(steps)?;
+    }
     let rival = adopt::detect(setting)?;
     if setting.wish.may_ask && !setting.wish.adopt && rival.can_be_adopted() {
         setting.wish.adopt = adopt::ask(&rival, steps)?;
     }
     adopt::ensure_directory_is_ours(setting, &rival)?;
     // Read the client's files before anything is created.
-    let plan = registration::plan(setting)?;
+    let plan = selection.claude_code.then(|| registration::plan(setting)).transpose()?;
+    agents::check(setting, &selection)?;
     if setting.wish.adopt {
         adopt::take_over_files(setting, &rival, steps)?;
     }
     let usable = data::prepare(setting.app, steps)?;
-    if setting.wish.plugin {
-        plugin::install(setting, steps)?;
-    } else {
-        registration::apply(setting, &plan, steps)?;
+    match plan {
+        Some(_) if setting.wish.plugin => plugin::install(setting, steps)?,
+        Some(plan) => registration::apply(setting, &plan, steps)?,
+        None => {}
     }
+    agents::register(setting, &selection, steps)?;
     for project in std::mem::take(&mut setting.wish.other_places) {
         let wish = InstallOptions { dry_run: setting.wish.dry_run, project, ..InstallOptions::default() };
         let mut other = InstallContext::new(setting.app, wish, setting.receipt.clone())?;

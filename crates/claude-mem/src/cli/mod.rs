@@ -10,6 +10,7 @@
 //! row, file or project is a failure, not a usage error. The code is never 2: a client that runs us
 //! as a hook by mistake would read it as "block the prompt".
 
+mod agents;
 mod app;
 mod backup;
 mod completions;
@@ -122,6 +123,7 @@ verbs! {
     Repair => repair,
     UpdateCheck => update_check,
     Doctor => doctor,
+    Agents => agents,
     Completions => completions,
     Version => version,
 }

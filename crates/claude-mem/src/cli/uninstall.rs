@@ -11,22 +11,25 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::install::{LEGACY_BACKUP_PREFIX, StepReporter, StepState};
+use super::install::{LEGACY_BACKUP_PREFIX, StepReporter, StepState, parse_agent};
 use super::{UsageError, worker};
 use crate::cli::output::Screen;
+use claude_mem_core::agents::{AGENTS, CLAUDE_CODE, CodingAgent};
 use claude_mem_core::paths::{DataDir, OPEN_PAGE_PREFIX, SOCKET_NAME, with_suffix};
+use claude_mem_setup::install::agent_plan::{self, AgentPlan};
 use claude_mem_setup::install::file::ClientFileError;
 use claude_mem_setup::install::manifest::{InstallManifest, InstallPart, InstalledFile};
 use claude_mem_setup::install::plan;
 use claude_mem_setup::install::plan::{ClientPaths, FileChange};
 use claude_mem_store::{Store, StoreError};
 
-/// Remove hooks and tools from Claude Code and stop the worker
+/// Remove hooks and tools from all agents and stop the worker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem uninstall              keeps the memories in ~/.claude-mem
   claude-mem uninstall --project    only what `install --project` did here
+  claude-mem uninstall --agent codex    only from Codex
   claude-mem uninstall --purge      also deletes memories, settings and backups
 
 Files unchanged since the installation are restored byte for byte; from others only our own entries
@@ -41,6 +44,9 @@ pub(super) struct Args {
     /// Only what was installed for one project
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
+    /// Only from this agent; repeatable
+    #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent, conflicts_with_all = ["project", "purge"])]
+    agents: Vec<&'static CodingAgent>,
     /// Also delete all memories, settings and backups
     #[arg(long, conflicts_with = "project")]
     purge: bool,
@@ -82,10 +88,19 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
         anyhow::ensure!(steps.prompt(&format!("{question} [y/N]"))? == "y", "nothing was changed");
     }
     let mut receipt = InstallManifest::read(&app.data.installed())?;
-    let files = registered_files(args, &receipt)?;
+    let is_meant = |agent: &CodingAgent| {
+        args.agents.is_empty() || args.agents.iter().any(|named| named.name == agent.name)
+    };
+    let files = if is_meant(&CLAUDE_CODE) { registered_files(args, &receipt)? } else { Vec::new() };
     let changes = write_changes(args, &files)?;
     for change in &changes {
         report_change(change, steps)?;
+    }
+    if args.project.is_none() {
+        let others = AGENTS.iter().filter(|agent| agent.name != CLAUDE_CODE.name && is_meant(agent));
+        for agent in others {
+            remove_from_agent(args, agent, &mut receipt, steps)?;
+        }
     }
     if files.iter().any(|left| !left.adopted.is_empty()) {
         let detail = format!(
@@ -94,13 +109,13 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
         );
         steps.report_change("earlier", detail)?;
     }
-    if receipt.plugin && args.project.is_none() {
+    if receipt.plugin && args.project.is_none() && is_meant(&CLAUDE_CODE) {
         if !args.dry_run {
             super::install::uninstall_plugin(app, &mut receipt)?;
         }
         steps.report_change("plugin", "removed from Claude Code")?;
     }
-    if args.project.is_none() {
+    if args.project.is_none() && args.agents.is_empty() {
         end_worker(args, app, steps)?;
         remove_own_copy(args, app, steps)?;
     }
@@ -116,9 +131,45 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     if args.purge {
         return purge(app, steps);
     }
-    if args.project.is_none() && app.data.root().is_dir() {
+    if args.project.is_none() && args.agents.is_empty() && app.data.root().is_dir() {
         let detail = format!("kept in {}; --purge deletes them", app.data.root().display());
         steps.report("memories", StepState::Ok, detail)?;
+    }
+    Ok(())
+}
+
+/// Removes our entries from the files of an agent other than Claude Code. One that was never registered is
+/// left alone if its files cannot be read.
+fn remove_from_agent(
+    args: &Args,
+    agent: &'static CodingAgent,
+    receipt: &mut InstallManifest,
+    steps: &mut StepReporter<'_>,
+) -> anyhow::Result<()> {
+    let recorded = receipt.agent(agent.name).cloned();
+    let Some(found) = agent_plan::agent_files(agent, &|name| std::env::var_os(name)) else {
+        return Ok(());
+    };
+    let mut tries = 1..=CLIENT_FILE_TRIES;
+    let plan = loop {
+        let plan = match AgentPlan::uninstall(agent, &found, recorded.as_ref()) {
+            Err(_) if recorded.is_none() => return Ok(()),
+            plan => plan?,
+        };
+        if args.dry_run {
+            break plan;
+        }
+        match (plan::apply_all(&plan.changes), tries.next()) {
+            (Ok(()), _) => break plan,
+            (Err(ClientFileError::ChangedMeanwhile(_)), Some(_)) => {}
+            (Err(error), _) => return Err(error.into()),
+        }
+    };
+    receipt.remove_agent(agent.name);
+    for change in plan.changes.iter().filter(|change| change.is_needed()) {
+        let path = change.file.path.display();
+        let what = if change.after.is_none() { "deleted" } else { "removed from" };
+        steps.report_change(agent.name, format!("{what} {path}"))?;
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ fn second_install_changes_nothing() {
     ok     check      a test session through the hooks produced “Use 7 retry attempts, never 8, because the 8th trips the limiter”, “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, and the next session was given it
     Run `claude-mem import transcripts` to import past sessions.
 
-    Start Claude Code as usual; its sessions are now recorded. `claude-mem status` shows the state.
+    Start your agent as usual; its sessions are now recorded. `claude-mem status` shows the state.
     [exit 0]
     ");
     let before = (bytes(&settings_path(&home)), bytes(&home.home().join(".claude.json")));

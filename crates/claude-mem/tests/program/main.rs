@@ -5,6 +5,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod agent_hooks;
+mod agent_import;
+mod agent_install;
+mod agents;
 mod answers;
 mod broken_input;
 mod client;

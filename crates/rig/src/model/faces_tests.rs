@@ -157,3 +157,24 @@ fn connection_serves_many_requests() {
     assert!(wire.contains(r#""text":"one""#) && wire.contains(r#""text":"two""#), "{wire}");
     assert!(model.messages().iter().all(|request| request.last_user() == "é"));
 }
+
+#[test]
+fn responses_api_streams_text_and_calls() {
+    let turn = ModelTurn::text("I look.")
+        .and_call("exec_command", json!({"cmd": "ls"}))
+        .and_call("apply_patch", json!("*** Begin Patch"))
+        .and_call("mcp__notes__find", json!({}));
+    let model = ScriptedModel::start(ModelScript::new().turn(turn));
+    let answer = post(&model, "/v1/responses", &json!({"model": "m", "stream": true, "input": []}));
+    let events = answer.events();
+    let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds[5]), ("response.created", "response.completed"), "{kinds:?}");
+    assert_eq!(events[1]["item"]["content"][0]["text"], "I look.");
+    assert_eq!(events[2]["item"]["arguments"], r#"{"cmd":"ls"}"#);
+    assert_eq!(events[3]["item"]["input"], "*** Begin Patch");
+    assert_eq!(
+        (&events[4]["item"]["namespace"], &events[4]["item"]["name"]),
+        (&json!("mcp__notes"), &json!("find"))
+    );
+    assert_eq!(model.messages()[0].api, ModelApi::Responses);
+}

@@ -1,7 +1,7 @@
 //! A scripted model: a real HTTP/1.1 server on loopback.
 //!
-//! A [`ScriptedModel`] accepts requests of Anthropic's Messages API, OpenAI's chat completions and Gemini's
-//! `generateContent`, and answers each with the next [`ModelTurn`] of its [`ModelScript`], in the same API,
+//! A [`ScriptedModel`] accepts requests of Anthropic's Messages API, OpenAI's chat completions and responses, and
+//! Gemini's `generateContent`, and answers each with the next [`ModelTurn`] of its [`ModelScript`], in the same API,
 //! streamed if the request asks for it. Every [`RecordedRequest`] is kept for the test to inspect.
 //!
 //! Invariant: dropping the model ends every connection, including those that a turn holds open. There is
@@ -14,6 +14,7 @@ mod gemini;
 mod http;
 mod openai;
 mod request;
+mod responses;
 mod script;
 mod server;
 mod turn;

@@ -30,6 +30,8 @@ pub enum ModelApi {
     Messages,
     /// OpenAI's chat completions and compatible APIs.
     Chat,
+    /// OpenAI's Responses API.
+    Responses,
     Gemini,
     CountTokens,
     /// Probes and any other request of a client.
@@ -52,6 +54,8 @@ impl ModelApi {
             Self::Messages
         } else if path.ends_with("/chat/completions") {
             Self::Chat
+        } else if path.ends_with("/responses") {
+            Self::Responses
         } else if path.ends_with("/count_tokens") || path.ends_with(":countTokens") {
             Self::CountTokens
         } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
@@ -120,7 +124,8 @@ impl RecordedRequest {
     }
 
     fn conversation(&self) -> &[Value] {
-        let messages = self.body["messages"].as_array().or(self.body["contents"].as_array());
+        let list = |name: &str| self.body[name].as_array();
+        let messages = list("messages").or(list("contents")).or(list("input"));
         messages.map_or(&[][..], Vec::as_slice)
     }
 }

@@ -16,7 +16,7 @@ use super::http::{self, HttpReply, IncomingRequest};
 use super::request::{ModelApi, RecordedRequest};
 use super::script::ModelScript;
 use super::turn::{ModelTurn, TurnSource};
-use super::{anthropic, gemini, openai};
+use super::{anthropic, gemini, openai, responses};
 
 /// Timeout for requests to arrive.
 const ARRIVAL_SECONDS_MAX: u64 = 60;
@@ -126,7 +126,7 @@ impl Drop for ScriptedModel {
 }
 
 fn is_question(request: &RecordedRequest) -> bool {
-    matches!(request.api, ModelApi::Messages | ModelApi::Chat | ModelApi::Gemini)
+    matches!(request.api, ModelApi::Messages | ModelApi::Chat | ModelApi::Responses | ModelApi::Gemini)
 }
 
 impl ModelServerState {
@@ -169,7 +169,7 @@ impl ModelServerState {
         let (reply, turn) = match request.api {
             ModelApi::Other => (reply_unscripted(&request), ModelTurn::default()),
             ModelApi::CountTokens => (count_tokens(&request), ModelTurn::default()),
-            ModelApi::Messages | ModelApi::Chat | ModelApi::Gemini => {
+            ModelApi::Messages | ModelApi::Chat | ModelApi::Responses | ModelApi::Gemini => {
                 let (turn, source) = lock(&self.script).next_turn(&request);
                 request.source = source;
                 (render_turn(&request, &turn), turn)
@@ -208,10 +208,11 @@ fn record_request(incoming: IncomingRequest) -> RecordedRequest {
 
 fn render_turn(request: &RecordedRequest, turn: &ModelTurn) -> HttpReply {
     let mut reply = match (request.api, &turn.fault) {
-        (ModelApi::Chat, Some(ResponseFault::Status(status))) => openai::error(*status),
+        (ModelApi::Chat | ModelApi::Responses, Some(ResponseFault::Status(status))) => openai::error(*status),
         (ModelApi::Gemini, Some(ResponseFault::Status(status))) => gemini::error(*status),
         (_, Some(ResponseFault::Status(status))) => anthropic::error(*status),
         (ModelApi::Chat, _) => openai::reply(request, turn),
+        (ModelApi::Responses, _) => responses::reply(request, turn),
         (ModelApi::Gemini, _) => gemini::reply(request, turn),
         _ => anthropic::reply(request, turn),
     };

@@ -2,7 +2,7 @@
 
 use super::context::DoctorContext;
 use super::finding::DoctorFinding;
-use super::{client, directory, flow, program, provider, store, worker};
+use super::{agents, client, directory, flow, program, provider, store, worker};
 
 /// One check.
 type CheckFn = fn(&DoctorContext<'_>) -> Vec<DoctorFinding>;
@@ -25,6 +25,7 @@ const CHECKS: &[CheckFn] = &[
     client::hooks_disabled,
     client::tools,
     client::legacy,
+    agents::agents,
     flow::hooks_firing,
     flow::spool,
     flow::dead_events,

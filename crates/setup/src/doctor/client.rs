@@ -18,6 +18,9 @@ const REPAIR: &str = "claude-mem repair";
 
 /// Whether the client is installed and supported.
 pub(super) fn client_presence(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    if !patient.manifest.includes_claude_code() {
+        return Vec::new();
+    }
     let finding = match &patient.client {
         None => DoctorFinding::note(
             "client",
@@ -47,6 +50,9 @@ fn hook_files_of(
     of_user: &ClientPaths,
     env: &dyn Fn(&str) -> Option<OsString>,
 ) -> Vec<ClientPaths> {
+    if !receipt.includes_claude_code() {
+        return Vec::new();
+    }
     let of_projects = receipt.files.iter().filter(|left| left.part == InstallPart::Hooks);
     let projects: Vec<Option<PathBuf>> = of_projects.map(|left| left.project.clone()).collect();
     if projects.is_empty() || projects.contains(&None) {

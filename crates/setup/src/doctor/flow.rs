@@ -11,7 +11,7 @@ use claude_mem_store::{Store, StoreError};
 
 /// Seconds that the client may be in use without a hook event before `doctor` reports a problem. It
 /// allows for a pause in the conversation.
-const SILENCE_SECONDS: u64 = 600;
+pub(super) const SILENCE_SECONDS: u64 = 600;
 
 /// Seconds after which an event in the spool counts as stuck.
 const LETTER_STUCK_SECONDS: u64 = 600;
@@ -65,17 +65,17 @@ fn client_last_used(patient: &DoctorContext<'_>) -> Option<SystemTime> {
     folders.filter_map(|folder| newest_mtime(&folder.path(), "jsonl")).max()
 }
 
-fn newest_mtime(dir: &Path, extension: &str) -> Option<SystemTime> {
+pub(super) fn newest_mtime(dir: &Path, extension: &str) -> Option<SystemTime> {
     let is_one = |entry: &DirEntry| entry.path().extension().is_some_and(|e| e == extension);
     let entries = std::fs::read_dir(dir).ok()?.flatten().filter(is_one);
     entries.filter_map(|entry| mtime(&entry.path())).max()
 }
 
-fn mtime(path: &Path) -> Option<SystemTime> {
+pub(super) fn mtime(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
-fn to_millis(time: SystemTime) -> Millis {
+pub(super) fn to_millis(time: SystemTime) -> Millis {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

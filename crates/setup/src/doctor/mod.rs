@@ -7,6 +7,7 @@
 //! Invariant: a check that cannot examine its subject reports that as a finding; no check fails or
 //! blocks for long.
 
+mod agents;
 mod checks;
 mod client;
 mod context;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::client::{self, ClientCapabilities, HookForm};
 use super::json::{build_object, build_string};
-use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::agents::{CLAUDE_CODE, CodingAgent};
 use claude_mem_core::limits::HOOK_SECONDS_MAX;
 
 /// How the client starts our executable.
@@ -102,7 +102,9 @@ pub fn hook_owner(hook: &Value) -> EntryOwner {
     match &rest[..] {
         // Exactly what we write, or the first names of these hooks. A longer command was written
         // by the user and only calls us.
-        ["hook", agent, _] | ["hook", agent, _, "--data-dir", _] if is_us && *agent == CLAUDE_CODE.name => {
+        ["hook", agent, _] | ["hook", agent, _, "--data-dir", _]
+            if is_us && CodingAgent::by_name(agent).is_some() =>
+        {
             EntryOwner::Ours
         }
         ["context" | "new" | "save" | "summary"] if is_us => EntryOwner::Ours,
@@ -113,11 +115,18 @@ pub fn hook_owner(hook: &Value) -> EntryOwner {
 
 /// The owner of an MCP server.
 pub fn server_owner(server: &Value) -> EntryOwner {
-    let command = server["command"].as_str().unwrap_or_default();
-    let arguments: Vec<&str> = server["args"]
-        .as_array()
-        .map(|items| items.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
+    let strings = |value: &'_ Value| -> Vec<String> {
+        let items = value.as_array().into_iter().flatten();
+        items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    // Some clients write program and arguments as one list.
+    let mut words = match server["command"].as_str() {
+        Some(command) => vec![command.to_owned()],
+        None => strings(&server["command"]),
+    };
+    words.extend(strings(&server["args"]));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (command, arguments) = words.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
     let is_us = Path::new(command).file_name() == Some(super::NAME.as_ref());
     if is_us && arguments.last() == Some(&"mcp") {
         EntryOwner::Ours
@@ -173,7 +182,7 @@ pub(crate) fn split_command(command: &str, arguments: &[&str]) -> Vec<String> {
 }
 
 /// Quotes a word for the shell, if necessary.
-fn shell_quote(word: &str) -> String {
+pub(super) fn shell_quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

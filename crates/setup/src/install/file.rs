@@ -134,7 +134,8 @@ impl ClientFile {
             Err(e) if e.kind() != ErrorKind::NotFound => return Err(self.io(e)),
             _ => {}
         }
-        let dir = self.target.parent().filter(|dir| dir.file_name() == Some(".claude".as_ref()));
+        let is_made = |name: &std::ffi::OsStr| name == ".claude" || name == "plugin";
+        let dir = self.target.parent().filter(|dir| dir.file_name().is_some_and(is_made));
         if let Some(dir) = dir {
             // Created for this file, unless it contains something else by now.
             let _ = fs::remove_dir(dir);

@@ -35,12 +35,17 @@ pub fn find_program(env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 /// The version according to the files on disk: the package that the program belongs to, or the
 /// file name that the native installer gave it.
 pub fn version_on_disk(program: &Path) -> Option<ClientVersion> {
-    let real = program.canonicalize().ok()?;
-    let named = real.file_name()?.to_str().and_then(ClientVersion::find);
-    named.or_else(|| real.ancestors().skip(1).take(3).find_map(version_of_package))
+    version_of_program(program, "@anthropic-ai/claude-code")
 }
 
-fn version_of_package(dir: &Path) -> Option<ClientVersion> {
+/// The same for the program of any npm package.
+pub fn version_of_program(program: &Path, package: &str) -> Option<ClientVersion> {
+    let real = program.canonicalize().ok()?;
+    let named = real.file_name()?.to_str().and_then(ClientVersion::find);
+    named.or_else(|| real.ancestors().skip(1).take(3).find_map(|dir| version_of_package(dir, package)))
+}
+
+fn version_of_package(dir: &Path, name: &str) -> Option<ClientVersion> {
     /// The part of a `package.json` that we read.
     #[derive(serde::Deserialize)]
     struct PackageJson {
@@ -49,7 +54,7 @@ fn version_of_package(dir: &Path) -> Option<ClientVersion> {
     }
     let text = std::fs::read(dir.join("package.json")).ok()?;
     let package: PackageJson = serde_json::from_slice(&text).ok()?;
-    let ours = package.name.starts_with("@anthropic-ai/claude-code");
+    let ours = package.name.starts_with(name);
     ours.then(|| ClientVersion::find(&package.version)).flatten()
 }
 

@@ -16,17 +16,24 @@ pub struct RegisteredHook {
 
 /// The text with exactly the hooks of this client added. The error is a reason for the user.
 pub fn add_hooks(text: &str, launch: &LaunchSpec) -> Result<String, String> {
+    let events = launch.capabilities.events().into_iter();
+    let groups: Vec<_> = events.map(|event| (event, launch.hook_group(event))).collect();
+    add_hook_groups(text, &groups)
+}
+
+/// The text with exactly these groups of ours, by event. The error is a reason for the user.
+pub fn add_hook_groups(text: &str, groups: &[(&str, CstInputValue)]) -> Result<String, String> {
     let document = JsoncDocument::parse(text)?;
-    let events = launch.capabilities.events();
     let hooks = get_or_create_object(document.object(), "hooks")?;
     for name in event_names(&hooks) {
         // Even an empty list under an unknown event name can disable all hooks.
-        if !events.contains(&name.as_str()) && remove_owned(&hooks, &name, EntryOwner::Ours)? {
+        let is_known = groups.iter().any(|(event, _)| *event == name);
+        if !is_known && remove_owned(&hooks, &name, EntryOwner::Ours)? {
             remove_if_empty(&hooks, &name)?;
         }
     }
-    for event in events {
-        put_group(&hooks, event, &launch.hook_group(event))?;
+    for (event, group) in groups {
+        put_group(&hooks, event, group)?;
     }
     Ok(document.text())
 }

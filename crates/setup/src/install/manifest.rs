@@ -38,6 +38,38 @@ pub struct InstallManifest {
     /// The home directory of the user who installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<PathBuf>,
+    /// The registrations with other agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentInstallation>,
+}
+
+/// The registration with an agent other than Claude Code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentInstallation {
+    pub agent: String,
+    pub files: Vec<AgentFileRecord>,
+}
+
+/// A file of an agent as we wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentFileRecord {
+    pub path: PathBuf,
+    /// The backup of the text from before; `None` if there was no file.
+    #[serde(default)]
+    pub before: Option<PathBuf>,
+    pub sha256: String,
+}
+
+impl AgentFileRecord {
+    /// Whether the file still is as we wrote it.
+    pub fn is_unchanged(&self, text: Option<&str>) -> bool {
+        text.is_some_and(|text| content_hash(text) == self.sha256)
+    }
+
+    /// The text from before; `Ok(None)` if there was no file.
+    pub fn original_text(&self) -> io::Result<Option<String>> {
+        self.before.as_ref().map(std::fs::read_to_string).transpose()
+    }
 }
 
 /// What we registered in a file.
@@ -103,6 +135,27 @@ impl InstallManifest {
     pub fn insert(&mut self, left: InstalledFile) {
         self.remove(left.part, &left.path, left.project.as_deref());
         self.files.push(left);
+    }
+
+    /// Whether Claude Code is among the agents that the installation is for; also if nothing is installed yet.
+    pub fn includes_claude_code(&self) -> bool {
+        self.plugin || !self.files.is_empty() || self.agents.is_empty()
+    }
+
+    /// The registration with an agent other than Claude Code.
+    pub fn agent(&self, name: &str) -> Option<&AgentInstallation> {
+        self.agents.iter().find(|installation| installation.agent == name)
+    }
+
+    /// Records the registration with an agent, in place of its old record.
+    pub fn insert_agent(&mut self, installation: AgentInstallation) {
+        self.remove_agent(&installation.agent);
+        self.agents.push(installation);
+    }
+
+    /// Removes the record of an agent.
+    pub fn remove_agent(&mut self, name: &str) {
+        self.agents.retain(|installation| installation.agent != name);
     }
 
     /// Removes the record of a file.

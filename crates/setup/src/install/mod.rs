@@ -6,6 +6,8 @@
 //!   text as a syntax tree that keeps comments, order and line ends.
 //! - A `ChangePlan` lists the changes, `ClientFile` reads and replaces one file, and the
 //!   `InstallManifest` records what was there before, so that everything can be undone.
+//! - `AgentLaunch` and `AgentPlan` do the same for all other agents, from the description of their files in the
+//!   table of agents.
 //! - The legacy modules find and disable the earlier program of the same name and its worker.
 //! - The self-check runs a made-up session through the hooks; the plugin packages the same
 //!   registration as a plugin.
@@ -14,6 +16,9 @@
 //! a file that cannot be parsed is rejected before anything is changed. Deliberately absent: any
 //! output and any question to the user.
 
+pub mod agent_entries;
+pub mod agent_find;
+pub mod agent_plan;
 pub mod plan;
 pub mod check;
 pub mod client;
@@ -29,6 +34,7 @@ pub mod legacy;
 pub mod legacy_entries;
 pub mod legacy_worker;
 pub mod server;
+mod toml_server;
 
 /// The name of our executable, and of our MCP server in the client's files.
 pub const NAME: &str = "claude-mem";

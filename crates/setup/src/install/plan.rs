@@ -84,6 +84,40 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// A change in a file of an agent other than Claude Code.
+    pub(super) fn of_agent(
+        file: ClientFile,
+        after: Option<String>,
+        before: Option<String>,
+        existing_backup: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            part: InstallPart::Hooks,
+            file,
+            project: None,
+            after,
+            before,
+            existing_backup,
+            unreadable_backup: None,
+            adopted: LegacyEntries::default(),
+        }
+    }
+
+    /// Writes the backup of the text from before, unless there is one already.
+    pub(super) fn write_backup(
+        &self,
+        copies: &Path,
+        stamp: &str,
+    ) -> Result<Option<PathBuf>, ClientFileError> {
+        match (&self.existing_backup, &self.before) {
+            (Some(copy), _) => Ok(Some(copy.clone())),
+            (None, Some(before)) => manifest::write_backup(copies, &self.file.path, stamp, before)
+                .map(Some)
+                .map_err(|source| ClientFileError::Io { path: copies.to_owned(), source }),
+            (None, None) => Ok(None),
+        }
+    }
+
     /// Whether the text differs from the file.
     pub fn is_needed(&self) -> bool {
         self.after != self.file.text
@@ -250,14 +284,7 @@ pub fn record_plan(
 ) -> Result<Vec<ChangeReport>, ClientFileError> {
     let mut done = Vec::new();
     for change in &plan.changes {
-        let backup = match (&change.existing_backup, &change.before) {
-            (Some(copy), _) => Some(copy.clone()),
-            (None, Some(before)) => Some(
-                manifest::write_backup(copies, &change.file.path, stamp, before)
-                    .map_err(|source| ClientFileError::Io { path: copies.to_owned(), source })?,
-            ),
-            (None, None) => None,
-        };
+        let backup = change.write_backup(copies, stamp)?;
         receipt.insert(InstalledFile {
             part: change.part,
             path: change.file.path.clone(),

@@ -1,5 +1,6 @@
 //! Adds, removes and finds our MCP server in the client's state file, per user or per project.
 
+use jsonc_parser::cst::CstInputValue;
 use serde_json::Value;
 
 use super::NAME;
@@ -31,10 +32,13 @@ impl From<String> for ServerEditError {
 
 /// The text with our server added.
 pub fn add_server(text: &str, project: Option<&str>, launch: &LaunchSpec) -> Result<String, ServerEditError> {
-    match registered_server(text, project)? {
-        Some(server) if server == input_to_value(&launch.server_entry()) => {
-            return Ok(text.to_owned());
-        }
+    put_server(text, &servers_path(project), launch.server_entry())
+}
+
+/// The text with this entry as our server, in the object at `path`.
+pub fn put_server(text: &str, path: &[&str], entry: CstInputValue) -> Result<String, ServerEditError> {
+    match server_at(text, path)? {
+        Some(server) if server == input_to_value(&entry) => return Ok(text.to_owned()),
         Some(server) if entry::server_owner(&server) == EntryOwner::Foreign => {
             return Err(ServerEditError::NameTaken);
         }
@@ -42,25 +46,30 @@ pub fn add_server(text: &str, project: Option<&str>, launch: &LaunchSpec) -> Res
     }
     let document = JsoncDocument::parse(text)?;
     let mut object = document.object().clone();
-    for name in servers_path(project) {
+    for name in path {
         object = get_or_create_object(&object, name)?;
     }
     match find_property(&object, NAME) {
-        Some(there) => there.set_value(launch.server_entry()),
-        None => drop(object.append(NAME, launch.server_entry())),
+        Some(there) => there.set_value(entry),
+        None => drop(object.append(NAME, entry)),
     }
     Ok(document.text())
 }
 
 /// The text without our server. Objects that `before` had are kept, even if they are empty now.
 pub fn remove_server(text: &str, project: Option<&str>, before: Option<&str>) -> Result<String, String> {
+    remove_server_at(text, &servers_path(project), before)
+}
+
+/// The text without our server in the object at `path`.
+pub fn remove_server_at(text: &str, path: &[&str], before: Option<&str>) -> Result<String, String> {
     let is_ours = |server: &Value| entry::server_owner(server) == EntryOwner::Ours;
-    if !registered_server(text, project)?.as_ref().is_some_and(is_ours) {
+    if !server_at(text, path)?.as_ref().is_some_and(is_ours) {
         return Ok(text.to_owned());
     }
     let document = JsoncDocument::parse(text)?;
     let before = before.and_then(|text| JsoncDocument::parse(text).ok());
-    let mut path = servers_path(project);
+    let mut path = path.to_vec();
     path.push(NAME);
     loop {
         remove_property(&document, &path);
@@ -74,9 +83,13 @@ pub fn remove_server(text: &str, project: Option<&str>, before: Option<&str>) ->
 
 /// The server that is registered under our name.
 pub fn registered_server(text: &str, project: Option<&str>) -> Result<Option<Value>, String> {
+    server_at(text, &servers_path(project))
+}
+
+fn server_at(text: &str, path: &[&str]) -> Result<Option<Value>, String> {
     let document = JsoncDocument::parse(text)?;
     let mut object = document.object().clone();
-    for name in servers_path(project) {
+    for name in path {
         match find_property(&object, name).map(|found| found.object_value()) {
             None => return Ok(None),
             Some(None) => return Err(format!("{name} is not an object")),

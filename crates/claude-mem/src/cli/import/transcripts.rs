@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run_import::{client_dir, run_import};
+use anyhow::Context as _;
+
+use super::run_import::run_import;
 use super::{progress, table};
 use crate::cli::UsageError;
 use crate::cli::app::App;
 use crate::cli::output::{Screen, print_note};
+use claude_mem_core::agents::{AGENTS, CLAUDE_CODE, CodingAgent};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_ingest::compressor_config;
@@ -15,20 +18,24 @@ use claude_mem_transfer::import::SourceTrust;
 use claude_mem_transfer::import::transcripts;
 use claude_mem_transfer::import::transcripts::{ImportProjectFilter, ImportSummary, TranscriptImportRequest};
 
-/// Import past sessions from Claude Code's transcripts
+/// Import past sessions from the transcripts of an agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   claude-mem import transcripts                      everything in ~/.claude/projects
   claude-mem import transcripts --since 3mo --dry-run
   claude-mem import transcripts --project website
+  claude-mem import transcripts --agent codex        everything in ~/.codex/sessions
   claude-mem import transcripts backup/projects
 
 It can be interrupted and run again at any time: it resumes where it stopped. Sessions that hooks
 recorded are skipped, and so is everything that is ignored, skipped by a setting or private.")]
 pub(super) struct Args {
-    /// Transcript file or directory (default: ~/.claude/projects)
+    /// Transcript file or directory (default: where the agent keeps them)
     path: Option<PathBuf>,
+    /// The agent that wrote them: claude-code, codex or gemini-cli
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Only sessions active after this time: 2026-01-31, yesterday, 2w, 3mo
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
@@ -43,13 +50,15 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let since = args.since.as_deref().map(|text| parse_since(text, app)).transpose()?;
     // Check the path before the data directory is created: a failed import leaves nothing behind.
-    let home = std::env::var_os("HOME").unwrap_or_default();
-    transcript_path(args.path.as_deref(), &client_dir(&home)?)?;
+    let given = args.path.as_deref().map(std::path::absolute).transpose()?;
+    let agent = choose_agent(args.agent.as_deref(), given.as_deref())?;
+    let path = transcript_path(agent, given)?;
     let vocabulary = vocabulary(app)?;
     let mut learnt = ImportSummary::default();
     let report = run_import(app, args.dry_run, SourceTrust::Own, |store, around| {
         let wanted = TranscriptImportRequest {
-            path: transcript_path(args.path.as_deref(), around.client_dir)?,
+            agent,
+            path,
             since,
             project: args.project.as_deref().map(resolve_project).transpose()?,
             data: &app.data,
@@ -69,10 +78,32 @@ fn parse_since(text: &str, app: &App) -> anyhow::Result<Millis> {
     })
 }
 
-fn transcript_path(given: Option<&Path>, client_dir: &Path) -> anyhow::Result<PathBuf> {
+/// The agent whose transcripts are meant: by name, by the path, else the first one that has any.
+fn choose_agent(name: Option<&str>, path: Option<&Path>) -> anyhow::Result<&'static CodingAgent> {
+    if let Some(name) = name {
+        let found = CodingAgent::by_name(name).filter(|agent| agent.transcripts.is_some());
+        return found.ok_or_else(|| {
+            let readable = AGENTS.iter().filter(|agent| agent.transcripts.is_some());
+            let names: Vec<&str> = readable.map(|agent| agent.name).collect();
+            UsageError::error(format!("no transcripts of {name:?} can be read; use {}", names.join(", ")))
+        });
+    }
+    let is_meant = |folder: PathBuf| match path {
+        Some(path) => path.starts_with(folder),
+        None => folder.is_dir(),
+    };
+    let found = AGENTS.iter().find(|agent| transcript_folder(agent).is_some_and(is_meant));
+    Ok(found.copied().unwrap_or(&CLAUDE_CODE))
+}
+
+fn transcript_folder(agent: &CodingAgent) -> Option<PathBuf> {
+    agent.transcripts?.folder.resolve(|name| std::env::var_os(name))
+}
+
+fn transcript_path(agent: &CodingAgent, given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     let path = match given {
-        Some(path) => std::path::absolute(path)?,
-        None => client_dir.join("projects"),
+        Some(path) => path,
+        None => transcript_folder(agent).context("no home directory; set HOME or pass a path")?,
     };
     if path.exists() {
         Ok(path)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::agent_choice::AgentChoice;
 use super::client_process::find_client;
 use super::steps::{StepReporter, StepState};
 use crate::cli::app::App;
@@ -28,6 +29,8 @@ pub(in crate::cli) struct InstallOptions {
     pub(in crate::cli) adopt: bool,
     pub(in crate::cli) provider: Option<String>,
     pub(in crate::cli) no_check: bool,
+    /// The agents to register with.
+    pub(in crate::cli) agents: AgentChoice,
     /// Do not write settings that are unset.
     pub(in crate::cli) keep_settings: bool,
 }

@@ -166,7 +166,7 @@ impl<'a> StepReporter<'a> {
         }
         self.print_line("")?;
         self.print_line(if usable {
-            "Start Claude Code as usual; its sessions are now recorded. `claude-mem status` shows the state."
+            "Start your agent as usual; its sessions are now recorded. `claude-mem status` shows the state."
         } else {
             "Hooks now record events; memories are created once there is a database."
         })

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{SubagentTranscript, TranscriptHeader};
+use claude_mem_core::agents::{CodingAgent, TranscriptSpec};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::paths;
 
@@ -56,12 +57,16 @@ pub(super) struct TranscriptScan {
 }
 
 /// Scans a folder recursively, or a single transcript.
-pub(super) fn scan_transcripts(root: &Path, now: Millis) -> io::Result<TranscriptScan> {
-    let mut files = TranscriptFiles::default();
+pub(super) fn scan_transcripts(agent: &CodingAgent, root: &Path, now: Millis) -> io::Result<TranscriptScan> {
+    let Some(spec) = agent.transcripts else {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "its transcripts cannot be read"));
+    };
+    let is_translated = spec.translate.is_some();
+    let mut files = TranscriptFiles { prefix: spec.file_prefix, is_translated, ..TranscriptFiles::default() };
     if root.is_file() {
         files.mains.push(root.to_owned());
         let agents = root.with_extension("").join("subagents");
-        if agents.is_dir() {
+        if agents.is_dir() && !is_translated {
             files.collect(&agents, 0)?;
         }
     } else {
@@ -70,15 +75,20 @@ pub(super) fn scan_transcripts(root: &Path, now: Millis) -> io::Result<Transcrip
     let mut agents = files.agents_by_session();
     let mut found: Vec<FoundSession> = Vec::new();
     for path in files.mains {
-        found.push(inspect_session(path, &mut agents, now));
+        found.push(inspect_session(spec, path, &mut agents, now));
     }
     found.sort_by(|a, b| (a.header.at, &a.path).cmp(&(b.header.at, &b.path)));
-    mark_continued(&mut found);
+    if !is_translated {
+        mark_continued(&mut found);
+    }
     Ok(TranscriptScan { sessions: found, unreadable: files.unreadable })
 }
 
 #[derive(Default)]
 struct TranscriptFiles {
+    /// How the name of a transcript begins.
+    prefix: &'static str,
+    is_translated: bool,
     mains: Vec<PathBuf>,
     agents: Vec<SubagentTranscript>,
     unreadable: Vec<String>,
@@ -106,7 +116,11 @@ impl TranscriptFiles {
                 {
                     self.add_unreadable(&path, &why);
                 }
-            } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+            } else if self.is_transcript(&path) {
+                if self.is_translated {
+                    self.mains.push(path);
+                    continue;
+                }
                 match transcript::subagent_transcript(path.clone()) {
                     Some(agent) => self.agents.push(agent),
                     None => self.mains.push(path),
@@ -114,6 +128,11 @@ impl TranscriptFiles {
             }
         }
         Ok(())
+    }
+
+    fn is_transcript(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        path.extension().is_some_and(|ending| ending == "jsonl") && name.starts_with(self.prefix)
     }
 
     fn add_unreadable(&mut self, folder: &Path, why: &io::Error) {
@@ -146,14 +165,18 @@ impl TranscriptFiles {
 }
 
 fn inspect_session(
+    spec: TranscriptSpec,
     path: PathBuf,
     agents: &mut HashMap<String, Vec<SubagentTranscript>>,
     now: Millis,
 ) -> FoundSession {
-    let (head, unreadable) = match transcript::read_header(&path) {
+    let (mut head, unreadable) = match transcript::read_translated_header(&path, spec.translate) {
         Ok(head) => (head.unwrap_or_default(), None),
         Err(why) => (TranscriptHeader::default(), Some(why.to_string())),
     };
+    if head.cwd.is_none() {
+        head.cwd = directory_beside(&path, spec);
+    }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let stem = stem.unwrap_or_default();
     let session = head.session.clone().unwrap_or_else(|| stem.clone());
@@ -175,6 +198,17 @@ fn inspect_session(
         last_at,
     }
 }
+
+/// The working directory that a file beside the transcript tells.
+fn directory_beside(path: &Path, spec: TranscriptSpec) -> Option<String> {
+    let file = path.parent()?.join(spec.directory_file?);
+    let mut text = String::new();
+    paths::open_file(&file).ok()?.take(DIRECTORY_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Maximum bytes of a path in a file beside a transcript.
+const DIRECTORY_BYTES_MAX: u64 = 4 << 10;
 
 /// Whether the session was started by a program and its answers are observations or summaries.
 fn is_compressor(path: &Path) -> io::Result<bool> {

@@ -1,4 +1,4 @@
-//! Imports the client's old transcripts below one folder, distilled without a model.
+//! Imports a client's old transcripts below one folder, distilled without a model.
 //!
 //! Reader threads read, redact and distil sessions (`session`, through `transcript`). The calling
 //! thread stores them with `TranscriptPersister`, session by session in chronological order
@@ -26,6 +26,7 @@ pub use redo::{REDO_KIND, RedoRequest, RedoSummary, redo_sessions};
 pub use summary::{ImportSummary, ProjectImportCounts};
 
 use super::{ImportContext, ImportError, ImportProgress, ImportReport, SkipReason};
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::paths::DataDir;
@@ -50,6 +51,8 @@ pub const SESSIONS: &str = "sessions";
 /// Which transcripts to import.
 #[derive(Clone, Debug)]
 pub struct TranscriptImportRequest<'a> {
+    /// The client that wrote them.
+    pub agent: &'static CodingAgent,
     /// A folder, or one transcript.
     pub path: PathBuf,
     /// Only sessions with activity since this time.
@@ -82,7 +85,7 @@ pub fn run(
 ) -> Result<(ImportReport, ImportSummary), ImportError> {
     let unreadable = |e| ImportError::Unreadable(wanted.path.display().to_string(), e);
     let TranscriptScan { sessions: found, unreadable: closed } =
-        find::scan_transcripts(&wanted.path, wanted.now).map_err(unreadable)?;
+        find::scan_transcripts(wanted.agent, &wanted.path, wanted.now).map_err(unreadable)?;
     progress.total(found.iter().map(FoundSession::bytes).sum());
     let source = wanted.path.display().to_string();
     store.defer_checkpoints()?;
@@ -273,7 +276,7 @@ impl SessionSelector<'_> {
         {
             return Ok(Err(SkipReason::Ignored));
         }
-        place::plan_read(reads, found, project, self.request.data)
+        place::plan_read(reads, self.request.agent, found, project, self.request.data)
     }
 }
 

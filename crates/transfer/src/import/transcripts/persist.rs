@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::session::{DistilledEpisode, SessionPart, SessionReadJob};
 use crate::import::transcripts::summary::ImportSummary;
-use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::EventBody;
 use claude_mem_core::ids::{ObservationId, ProjectId, SessionId};
@@ -294,7 +293,7 @@ fn episode_writer<'e>(
 
 fn new_session(job: &SessionReadJob, project: ProjectId, at: Millis, run: i64) -> NewSession<'_> {
     NewSession {
-        client: CLAUDE_CODE.name,
+        client: job.agent.name,
         client_session: &job.session,
         project: Some(project),
         branch: job.project.branch.as_deref(),
@@ -367,7 +366,7 @@ fn transcript_position(
     left.carry = left.carry.filter(|_| carries);
     Ok(TranscriptPosition {
         path: part.path.to_string_lossy().into_owned(),
-        client: CLAUDE_CODE.name.to_owned(),
+        client: job.agent.name.to_owned(),
         session: job.session.0.clone(),
         offset_bytes: part.resume.offset,
         state: serde_json::to_string(&left)?,

@@ -4,7 +4,7 @@ use super::find::FoundSession;
 use super::session::{ResumePoint, SessionReadJob};
 use crate::import::SkipReason;
 use claude_mem_capture::privacy_marks::PrivacyMarks;
-use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::episode::EpisodePrompt;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
@@ -18,11 +18,12 @@ pub const KIND: &str = "transcripts";
 /// Looks up the stored state of a session. The inner `Err` says why it is skipped.
 pub(super) fn plan_read(
     reads: &StoreReader<'_>,
+    agent: &'static CodingAgent,
     found: &FoundSession,
     project: ProjectHint,
     data: &DataDir,
 ) -> Result<Result<SessionReadJob, SkipReason>, StoreError> {
-    let client = CLAUDE_CODE.name;
+    let client = agent.name;
     let id = ClientSessionId(found.session.clone());
     if PrivacyMarks::for_session(data, client, &found.session).is_transcript_closed() {
         return Ok(Err(SkipReason::Ignored));
@@ -47,13 +48,14 @@ pub(super) fn plan_read(
         return Ok(Err(SkipReason::Duplicate));
     }
     let mut agents = Vec::new();
-    for agent in &found.agents {
-        let left = resume_point(reads, &agent.path.to_string_lossy())?;
-        agents.push((agent.clone(), left));
+    for subagent in &found.agents {
+        let left = resume_point(reads, &subagent.path.to_string_lossy())?;
+        agents.push((subagent.clone(), left));
     }
     let prompt = row.as_ref().map(|row| reads.newest_prompt(row.id)).transpose()?.flatten();
     let carry = row.as_ref().map(|row| reads.session_carry(row.id)).transpose()?.flatten();
     Ok(Ok(SessionReadJob {
+        agent,
         path: found.path.clone(),
         session: id,
         project,

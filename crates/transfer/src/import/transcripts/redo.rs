@@ -11,6 +11,7 @@ use super::find;
 use super::session::{self, ReaderContext, ReaderMessage, ResumePoint, SessionReadJob};
 use crate::import::{ImportContext, ImportError, ImportProgress, ImportReport, SkipReason};
 use claude_mem_capture::privacy_marks::PrivacyMarks;
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
 use claude_mem_core::paths::DataDir;
@@ -134,7 +135,10 @@ fn read_session_claims(
     let Some(path) = row.transcript_path.as_deref().map(Path::new).filter(|path| path.is_file()) else {
         return Ok(Err(SkipReason::TranscriptGone));
     };
-    let Ok(scan) = find::scan_transcripts(path, wanted.now) else {
+    let Some(agent) = CodingAgent::by_name(&row.client) else {
+        return Ok(Err(SkipReason::Unreadable));
+    };
+    let Ok(scan) = find::scan_transcripts(agent, path, wanted.now) else {
         return Ok(Err(SkipReason::Unreadable));
     };
     let Some(found) = scan.sessions.into_iter().find(|found| found.session == row.client_session.0) else {
@@ -150,6 +154,7 @@ fn read_session_claims(
         return Ok(Err(SkipReason::Ignored));
     }
     let job = SessionReadJob {
+        agent,
         path: found.path.clone(),
         session: row.client_session.clone(),
         project,

@@ -14,7 +14,7 @@ use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_capture::settings::HookSettings;
 use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{ReadPosition, ReadRules, ReaderState, Subagent, SubagentTranscript};
-use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::EpisodePrompt;
 use claude_mem_core::episode::touched_file;
@@ -39,6 +39,7 @@ pub(super) struct ReaderContext<'a> {
 /// A session to read, with its state from an earlier import.
 #[derive(Clone, Debug)]
 pub(super) struct SessionReadJob {
+    pub agent: &'static CodingAgent,
     pub path: PathBuf,
     pub session: ClientSessionId,
     pub project: ProjectHint,
@@ -117,11 +118,11 @@ fn read_session_files(
     job: &SessionReadJob,
     say: &SyncSender<ReaderMessage>,
 ) -> io::Result<()> {
-    let marks = PrivacyMarks::for_session(readers.data, CLAUDE_CODE.name, &job.session.0);
+    let marks = PrivacyMarks::for_session(readers.data, job.agent.name, &job.session.0);
     let is_muted = |prompt: &str| marks.is_prompt_muted(prompt);
     let path = job.path.to_string_lossy();
     let rules = ReadRules {
-        client: CLAUDE_CODE.name,
+        client: job.agent.name,
         session: &job.session.0,
         settings: readers.settings,
         home: readers.home,
@@ -131,6 +132,7 @@ fn read_session_files(
         since: job.since,
         is_muted: &is_muted,
         ended: job.ended,
+        translate: job.agent.transcripts.and_then(|transcripts| transcripts.translate),
     };
     let mut from = job.resume.clone();
     from.state.had_private |= marks.had_private();

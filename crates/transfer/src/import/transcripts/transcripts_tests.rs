@@ -93,6 +93,7 @@ impl TranscriptImportFixture {
             trust: crate::import::SourceTrust::Own,
         };
         let wanted = TranscriptImportRequest {
+            agent: &claude_mem_core::agents::CLAUDE_CODE,
             path: self.folder(),
             since: self.wanted_since,
             project: self.project.clone(),

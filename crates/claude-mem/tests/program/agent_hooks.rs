@@ -1,0 +1,227 @@
+//! Hook calls of Codex, Gemini CLI and OpenCode, with made-up payloads of their shapes.
+
+use claude_mem_core::agents::{AGENTS, CodingAgent};
+use claude_mem_core::event::{Event, EventBody};
+use rig::Sandbox;
+use serde_json::{Value, json};
+
+use crate::common::hooks::{captured_events, sandbox_with_real_clock};
+
+/// Calls the hook of an agent and returns its answer.
+fn call(home: &Sandbox, agent: &str, event: &str, payload: &Value) -> Value {
+    let output = home.mem_with(&["hook", agent, event], payload.to_string()).ok();
+    serde_json::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}: {:?}", output.stdout))
+}
+
+fn with(home: &Sandbox, event: &str, more: Value) -> Value {
+    let mut payload = json!({ "session_id": "s-1", "cwd": home.project(), "hook_event_name": event });
+    let Value::Object(more) = more else { panic!("an object") };
+    payload.as_object_mut().unwrap().extend(more);
+    payload
+}
+
+/// One turn of each agent: a prompt, a command that fails, an edit, the final message.
+fn turn(home: &Sandbox, agent: &str) -> Vec<(&'static str, Value)> {
+    let file = home.project().join("src/retry.py");
+    let prompt = "Use 7 retry attempts, never 8, because the 8th trips the limiter.";
+    let said = "I set ATTEMPTS to 7 in src/retry.py, because an 8th attempt trips the limiter.";
+    let calls: Vec<(&str, Value)> = match agent {
+        "codex" => {
+            let rollout = home.write(
+                home.home().join(".codex/sessions/rollout-2026-01-02-s-1.jsonl"),
+                json!({ "type": "event_msg", "payload": { "type": "item_completed", "item": {
+                    "type": "CommandExecution", "id": "call-1", "exit_code": 2,
+                } } })
+                .to_string()
+                    + "\n",
+            );
+            let patch = format!(
+                "*** Begin Patch\n*** Update File: {}\n@@\n-ATTEMPTS = 10\n+ATTEMPTS = 7\n*** End Patch",
+                file.display()
+            );
+            vec![
+                ("SessionStart", json!({ "source": "startup" })),
+                ("UserPromptSubmit", json!({ "turn_id": "t-1", "prompt": prompt })),
+                (
+                    "PostToolUse",
+                    json!({
+                        "turn_id": "t-1", "tool_name": "Bash", "tool_input": { "command": "make test" },
+                        "tool_response": "limiter tripped\n", "tool_use_id": "call-1", "transcript_path": rollout,
+                    }),
+                ),
+                (
+                    "PostToolUse",
+                    json!({
+                        "turn_id": "t-1", "tool_name": "apply_patch", "tool_input": { "command": patch },
+                        "tool_response": "Exit code: 0\nOutput:\nSuccess.", "tool_use_id": "call-2",
+                    }),
+                ),
+                ("Stop", json!({ "turn_id": "t-1", "last_assistant_message": said })),
+            ]
+        }
+        "gemini-cli" => {
+            let reported = format!("<hook_context>&lt;mem&gt;old&lt;/mem&gt;</hook_context>\n\n{prompt}");
+            let failed = "<untrusted_context>\nOutput: limiter tripped\nExit Code: 2\nProcess Group PGID: 77\n</untrusted_context>";
+            vec![
+                ("SessionStart", json!({ "source": "startup" })),
+                ("BeforeAgent", json!({ "prompt": reported })),
+                ("PreCompress", json!({ "trigger": "auto" })),
+                (
+                    "AfterTool",
+                    json!({
+                        "tool_name": "run_shell_command", "tool_input": { "command": "make test" },
+                        "tool_response": { "llmContent": failed, "returnDisplay": "limiter tripped" },
+                    }),
+                ),
+                (
+                    "AfterTool",
+                    json!({
+                        "tool_name": "replace",
+                        "tool_input": { "file_path": file, "old_string": "ATTEMPTS = 10", "new_string": "ATTEMPTS = 7" },
+                        "tool_response": { "llmContent": "Successfully modified file.", "returnDisplay": {} },
+                    }),
+                ),
+                ("AfterAgent", json!({ "prompt": reported, "prompt_response": said })),
+            ]
+        }
+        "opencode" => vec![
+            ("session.created", json!({ "source": "startup" })),
+            ("chat.message", json!({ "prompt_id": "m-1", "prompt": prompt })),
+            (
+                "tool.execute.after",
+                json!({
+                    "prompt_id": "m-1", "tool_name": "bash", "tool_input": { "command": "make test" },
+                    "tool_response": "limiter tripped\n", "exit_code": 2, "tool_use_id": "call-1",
+                }),
+            ),
+            (
+                "tool.execute.after",
+                json!({
+                    "prompt_id": "m-1", "tool_name": "edit", "tool_use_id": "call-2",
+                    "tool_input": { "filePath": file, "oldString": "ATTEMPTS = 10", "newString": "ATTEMPTS = 7" },
+                    "tool_response": "Edit applied successfully.",
+                }),
+            ),
+            ("session.idle", json!({ "prompt_id": "m-1", "last_assistant_message": said })),
+        ],
+        other => panic!("{other}"),
+    };
+    calls.into_iter().map(|(event, more)| (event, with(home, event, more))).collect()
+}
+
+fn others() -> impl Iterator<Item = &'static CodingAgent> {
+    AGENTS.iter().copied().filter(|agent| agent.rewrite_payload.is_some())
+}
+
+fn kind(event: &Event) -> &'static str {
+    event.body.kind_name()
+}
+
+#[test]
+fn turn_of_every_agent_becomes_the_same_events() {
+    for agent in others() {
+        let home = sandbox_with_real_clock();
+        for (event, payload) in turn(&home, agent.name) {
+            call(&home, agent.name, event, &payload);
+        }
+        let events = captured_events(&home);
+        let kinds: Vec<&str> = events.iter().map(kind).collect();
+        assert_eq!(kinds, ["session_start", "prompt", "tool_use", "tool_use", "stop"], "{}", agent.name);
+        assert!(events.iter().all(|event| event.client == agent.name));
+        let EventBody::Prompt { text, .. } = &events[1].body else { panic!() };
+        assert_eq!(
+            text, "Use 7 retry attempts, never 8, because the 8th trips the limiter.",
+            "{}",
+            agent.name
+        );
+        let EventBody::ToolUse { tool, failed, output, .. } = &events[2].body else { panic!() };
+        assert_eq!((tool.as_str(), *failed), ("Bash", true), "{}", agent.name);
+        assert!(output.to_string().contains("limiter tripped"), "{output}");
+        let EventBody::ToolUse { tool, input, failed, .. } = &events[3].body else { panic!() };
+        let touched = claude_mem_core::episode::touched_file(tool, input).expect("an edited file");
+        assert!(touched.edited && touched.path.ends_with("src/retry.py") && !failed, "{tool} {input}");
+        let EventBody::Stop { last_message } = &events[4].body else { panic!() };
+        assert!(last_message.as_ref().unwrap().starts_with("I set ATTEMPTS to 7"));
+    }
+}
+
+#[test]
+fn next_session_of_any_agent_receives_the_memory() {
+    for agent in others() {
+        let home = sandbox_with_real_clock();
+        for (event, payload) in turn(&home, agent.name) {
+            call(&home, agent.name, event, &payload);
+        }
+        home.mem(&["worker", "run", "--until-drained"]).ok();
+        for next in AGENTS {
+            let start = next.event_name(claude_mem_core::agents::HookEventKind::SessionStart);
+            let mut payload = with(&home, start, json!({ "source": "startup" }));
+            payload["session_id"] = format!("next-{}", next.name).into();
+            let answer = call(&home, next.name, start, &payload);
+            let told = &answer["hookSpecificOutput"];
+            assert_eq!(told["hookEventName"], start, "{answer}");
+            let text = told["additionalContext"].as_str().unwrap_or_default();
+            assert!(text.contains("never 8"), "{} after {}: {answer}", next.name, agent.name);
+            let has_flow = answer.get("continue").is_some();
+            let wants = next.response == claude_mem_core::agents::ResponseFields::WithFlow;
+            assert_eq!(has_flow, wants, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn broken_payloads_get_a_neutral_answer() {
+    let long = format!("{{\"session_id\":\"s\",\"prompt\":\"{}", "x".repeat(1 << 16));
+    let deep = format!("{{\"session_id\":\"s\",\"tool_input\":{}", "[".repeat(4_000));
+    let hostile = [
+        "",
+        "null",
+        "[]",
+        "{",
+        "{}",
+        "\u{feff}{\"session_id\": 3}",
+        "{\"session_id\":\"../../etc\",\"cwd\":\"relative\",\"prompt\":{\"a\":1}}",
+        "{\"session_id\":\"s\",\"prompt\":\"a\",\"prompt\":\"b\"}",
+        "{\"session_id\":\"s\",\"tool_name\":\"run_shell_command\",\"tool_response\":[[[]]]}",
+        "{\"session_id\":\"s\",\"tool_name\":7,\"tool_input\":\"x\",\"tool_response\":null}",
+        "{\"session_id\":\"s\",\"prompt\":\"\\ud800\"}",
+        &long,
+        &deep,
+    ];
+    for agent in AGENTS {
+        let home = sandbox_with_real_clock();
+        for (event, _) in agent.events {
+            for payload in hostile {
+                let output = home.mem_with(&["hook", agent.name, event], payload).ok();
+                let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|e| {
+                    panic!("{e}: {} {event} {payload:.60}: {:?}", agent.name, output.stdout)
+                });
+                assert!(answer.get("hookSpecificOutput").is_none(), "{answer}");
+            }
+        }
+        let unknown = home.mem_with(&["hook", agent.name, "NoSuchEvent"], "{\"session_id\":\"s\"}").ok();
+        assert_eq!(unknown.stdout, agent.response.neutral());
+    }
+}
+
+#[test]
+fn private_and_secret_words_stay_out() {
+    for agent in others() {
+        let home = sandbox_with_real_clock();
+        for (event, mut payload) in turn(&home, agent.name) {
+            if let Some(prompt) = payload["prompt"].as_str() {
+                let prompt = prompt.replace("Use 7", "<private>the codename is Heron</private> Use 7");
+                payload["prompt"] = prompt.into();
+            }
+            if let Some(input) = payload["tool_input"]["command"].as_str().filter(|line| *line == "make test")
+            {
+                payload["tool_input"]["command"] =
+                    format!("{input} --token ghp_0123456789abcdefghijABCDEFGHIJ012345").into();
+            }
+            call(&home, agent.name, event, &payload);
+        }
+        let events = format!("{:?}", captured_events(&home));
+        assert!(!events.contains("Heron") && !events.contains("ghp_0123456789"), "{}: {events}", agent.name);
+        assert!(events.contains("never 8"), "{}", agent.name);
+    }
+}
