@@ -80,6 +80,8 @@ mod whole_row;
 mod writer;
 
 #[cfg(test)]
+mod redacted_columns_tests;
+#[cfg(test)]
 mod store_tests;
 
 pub use accept::AcceptOutcome;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, text_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
@@ -264,9 +264,9 @@ impl StoreWriter<'_> {
                 place.level.as_str(),
                 place.prompt_number,
                 new.kind.as_str(),
-                new.title,
-                new.subtitle,
-                new.narrative,
+                text_column(&new.title),
+                text_column(&new.subtitle),
+                text_column(&new.narrative),
                 JsonList(new.facts.clone()),
                 JsonList(new.concepts.clone()),
                 JsonList(new.files_read.clone()),
@@ -317,9 +317,9 @@ impl StoreWriter<'_> {
             params![
                 id.sql(),
                 edit.kind.as_ref().unwrap_or(&old.kind).as_str(),
-                title,
-                subtitle,
-                narrative,
+                text_column(title),
+                text_column(subtitle),
+                text_column(narrative),
                 JsonList(facts),
                 JsonList(concepts),
                 edit.pinned.unwrap_or(old.pinned),
