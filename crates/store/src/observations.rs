@@ -346,8 +346,7 @@ impl StoreWriter<'_> {
     pub(super) fn index_observation(&self, id: ObservationId) -> Result<(), StoreError> {
         let row = self.observation(id)?;
         let mut body = String::with_capacity(row.narrative.len() + 256);
-        // The prompt of a session is indexed by itself. In the body and the vectors of every row of the session
-        // it would answer for all of them; among the tags it only helps to find what was decided on it.
+        // The prompt of a session is indexed by itself: every row of the session would answer for it.
         let is_prompt = self.is_session_prompt(row.session, &row.subtitle)?;
         let subtitle = Some(&row.subtitle).filter(|_| !is_prompt);
         for text in subtitle.into_iter().chain([&row.narrative]).chain(&row.facts) {
@@ -358,7 +357,7 @@ impl StoreWriter<'_> {
         }
         let files = row.files_modified.iter().chain(&row.files_read);
         let tags = row.concepts.iter().chain(files).map(String::as_str);
-        let tags: Vec<&str> = tags.chain(is_prompt.then_some(row.subtitle.as_str())).collect();
+        let tags: Vec<&str> = tags.collect();
         self.index_document(&DocumentFields {
             kind: RowKind::Observation,
             row_id: id.0,
