@@ -73,6 +73,7 @@ mod store;
 mod successors;
 mod summaries;
 mod swap;
+mod text_selection;
 mod transcripts;
 mod transfer;
 mod vectors;
@@ -129,6 +130,7 @@ pub use split::{identifier_parts as parts_of, split_identifiers, split_unspaced}
 pub use store::Store;
 pub use successors::RowResolution;
 pub use summaries::SummaryRow;
+pub use text_selection::TextSelection;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,

@@ -149,6 +149,7 @@ impl StoreWriter<'_> {
                     record.user_prompt.as_deref().map(text_column),
                     record.transcript_closed
                 ])?;
+            self.import_session_files(id, project, record)?;
             return Ok((id, RowImportOutcome::AlreadyPresent));
         }
         // An imported session is not running here; if it is resumed, its hooks will say so.
@@ -182,7 +183,23 @@ impl StoreWriter<'_> {
                 record.last_activity.max(record.created_at).sql(),
                 record.completed_at.sql()
             ])?;
-        Ok((SessionId(self.tx.last_insert_rowid()), RowImportOutcome::New))
+        let id = SessionId(self.tx.last_insert_rowid());
+        self.import_session_files(id, project, record)?;
+        Ok((id, RowImportOutcome::New))
+    }
+
+    fn import_session_files(
+        &self,
+        session: SessionId,
+        project: Option<ProjectId>,
+        record: &SessionRecord,
+    ) -> Result<(), StoreError> {
+        for (files, edited) in [(&record.files_read, false), (&record.files_edited, true)] {
+            for path in files {
+                self.record_session_file(session, project, path, edited)?;
+            }
+        }
+        Ok(())
     }
 
     /// Imports a prompt.
