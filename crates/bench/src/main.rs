@@ -21,6 +21,7 @@ mod made_up;
 mod metrics;
 mod model;
 mod ranker;
+mod redaction;
 mod retrieval;
 mod searching;
 mod spawn;
@@ -58,6 +59,8 @@ enum BenchCommand {
     Index(indexing::Args),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(embedding::Args),
+    /// Redaction: CPU time per 4 KB of text, masks, and both compared with another build
+    Redaction(redaction::Args),
     /// Train the ranker of crates/distil and measure it with each project held out
     Ranker(ranker::Args),
     /// Generate the weights file of crates/embed from the published model
@@ -80,6 +83,7 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Http(args) => http::run(&args),
         BenchCommand::Index(args) => indexing::run(&args),
         BenchCommand::Embed(args) => embedding::run(&args),
+        BenchCommand::Redaction(args) => redaction::run(&args),
         BenchCommand::Ranker(args) => ranker::run(&args),
         BenchCommand::Model(args) => model::run(&args),
         BenchCommand::Unicode(args) => unicode::run(&args),

@@ -16,6 +16,7 @@ pub mod hook;
 pub mod hook_database;
 pub mod hook_log;
 pub mod ignored;
+mod ignored_text;
 pub mod ipc;
 mod limits;
 pub mod normalize;

@@ -21,6 +21,7 @@ pub mod recall;
 mod recap;
 pub mod render;
 mod sentences;
+pub mod siblings;
 pub mod session_start;
 mod session_start_ask;
 mod start_account;

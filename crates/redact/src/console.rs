@@ -9,9 +9,13 @@ const SECRET_SOURCE: RuleId = RuleId::named("secret-source");
 
 /// Appends the first line of output of each command that prints a secret.
 pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
-    for at in memchr::memmem::find_iter(text.as_bytes(), b"$ ") {
-        let begins = at == 0 || text.as_bytes()[at - 1] == b'\n';
-        let Some((command, output)) = text[at + 2..].split_once('\n').filter(|_| begins) else {
+    let bytes = text.as_bytes();
+    for at in memchr::memchr_iter(b'$', bytes) {
+        let is_prompt = bytes.get(at + 1) == Some(&b' ') && (at == 0 || bytes[at - 1] == b'\n');
+        if !is_prompt {
+            continue;
+        }
+        let Some((command, output)) = text[at + 2..].split_once('\n') else {
             continue;
         };
         let line = output.lines().next().unwrap_or_default().trim();

@@ -231,8 +231,15 @@ impl RuleAnchor {
 
     fn matches_at(&self, bytes: &[u8]) -> bool {
         let text = self.text.get().as_bytes();
-        bytes
-            .get(..text.len())
-            .is_some_and(|start| if self.any_case { start.eq_ignore_ascii_case(text) } else { start == text })
+        let Some(start) = bytes.get(..text.len()) else {
+            return false;
+        };
+        // The first bytes are known to agree, so the comparison starts at the end. A loop, because the
+        // texts are too short for the chunked comparison of the standard library.
+        start
+            .iter()
+            .zip(text)
+            .rev()
+            .all(|(byte, of_text)| byte == of_text || (self.any_case && byte.eq_ignore_ascii_case(of_text)))
     }
 }

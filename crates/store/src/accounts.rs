@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     NewObservationMeta, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column, text_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, ProjectId, PublicId, SessionId};
@@ -156,7 +156,7 @@ impl StoreWriter<'_> {
                     PublicId::new().sql(),
                     session.sql(),
                     place.project.sql(),
-                    new.purpose,
+                    text_column(&new.purpose),
                     JsonList(new.done.clone()),
                     JsonList(new.learned.clone()),
                     JsonList(new.decided.clone()),

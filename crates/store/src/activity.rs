@@ -17,11 +17,13 @@ pub struct ActivityBucket {
     pub injected_tokens: u64,
 }
 
-/// Tokens spent on discovering memories, and on showing them again.
+/// What memories cost to find out, and what it cost to give them to sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TokenEconomics {
-    /// Discovery cost of every memory, counted each time it was shown.
+    /// Discovery cost of the memories that sessions used: fetched, cited or recalled, each once a session. Only
+    /// a model's calls are measured, so this is zero without a model.
     pub discovery_tokens: u64,
+    /// Tokens of all memories that sessions were given, used or not.
     pub told_tokens: u64,
 }
 
@@ -74,10 +76,14 @@ impl StoreReader<'_> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT coalesce(sum(o.discovery_tokens), 0), coalesce(sum(f.tokens), 0)
-                 FROM observation_feedback AS f LEFT JOIN observations AS o
-                   ON f.kind = 'observation' AND o.id = f.row_id
-                 WHERE f.signal IN ('injected', 'fetched')",
+                "SELECT
+                   (SELECT coalesce(sum(o.discovery_tokens), 0) FROM (
+                      SELECT DISTINCT client, session, row_id FROM observation_feedback
+                      WHERE kind = 'observation' AND (signal IN ('fetched', 'cited')
+                        OR (signal = 'injected' AND place IN ('prompt', 'file', 'failure')))
+                    ) AS used JOIN observations AS o ON o.id = used.row_id),
+                   (SELECT coalesce(sum(tokens), 0) FROM observation_feedback
+                    WHERE signal IN ('injected', 'fetched'))",
             )?
             .query_row([], |row| {
                 Ok(TokenEconomics { discovery_tokens: row.get(0)?, told_tokens: row.get(1)? })
@@ -104,5 +110,54 @@ impl StoreReader<'_> {
                         (SELECT count(*) FROM session_summaries WHERE session_id = ?1)",
             )?
             .query_row([id.sql()], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{observation, scratch};
+    use crate::{FeedbackSignal, NewFeedback, NewObservationMeta, RowKind, Store};
+    use claude_mem_core::clock::Millis;
+
+    #[test]
+    fn discovery_is_booked_once_a_session_and_only_for_used_memories() {
+        let scratch = scratch();
+        scratch.dir.create().unwrap();
+        let mut store = Store::open(&scratch.dir.db()).unwrap();
+        let uses = [
+            // Told at the start of two sessions and used in neither.
+            ("s1", FeedbackSignal::Injected, "session_start"),
+            ("s2", FeedbackSignal::Injected, "session_start"),
+            // Recalled, fetched and cited in one session.
+            ("s3", FeedbackSignal::Injected, "prompt"),
+            ("s3", FeedbackSignal::Fetched, "mcp"),
+            ("s3", FeedbackSignal::Cited, "message"),
+            ("s4", FeedbackSignal::Fetched, "mcp"),
+        ];
+        store
+            .write(|tx| {
+                let mut new = observation("a finding", Millis(1));
+                new.discovery_tokens = 1_000;
+                let id = tx.create_observation(&new, &NewObservationMeta::default())?;
+                uses.iter().try_for_each(|(session, signal, place)| {
+                    tx.record_feedback(&NewFeedback {
+                        kind: RowKind::Observation,
+                        row_id: id.0,
+                        client: "claude-code",
+                        session,
+                        agent_id: "",
+                        signal: *signal,
+                        place,
+                        score: None,
+                        rank: None,
+                        tokens: 10,
+                        reason: "",
+                        at: Millis(2),
+                    })
+                })
+            })
+            .unwrap();
+        let economics = store.read().economics().unwrap();
+        assert_eq!((economics.discovery_tokens, economics.told_tokens), (2_000, 50));
     }
 }

@@ -11,7 +11,7 @@ use claude_mem_core::ids::{
     AccountId, FinalMessageId, ObservationId, OpenItemId, PendingId, ProjectId, PromptId, PublicId,
     SessionId, SummaryId,
 };
-use claude_mem_redact::ShortText;
+use claude_mem_redact::{LongText, ShortText};
 
 /// A name, branch or word as a query parameter: redacted, whoever calls the store.
 pub(crate) fn name_column(text: &str) -> Cow<'_, str> {
@@ -31,6 +31,39 @@ pub(crate) fn path_column(text: &str) -> Cow<'_, str> {
 /// A project key as a query parameter.
 pub(crate) fn key_column(text: &str) -> Cow<'_, str> {
     ShortText::key(text).into_text()
+}
+
+/// A title, a narrative or another long text as a query parameter.
+pub(crate) fn text_column(text: &str) -> Cow<'_, str> {
+    LongText::new(text).into_text()
+}
+
+/// Internal state in JSON as a query parameter. It is written by this program from redacted texts, so its strings
+/// are examined one by one only if the whole is not clean.
+pub(crate) fn state_column(state: &str) -> Cow<'_, str> {
+    if matches!(text_column(state), Cow::Borrowed(_)) {
+        return Cow::Borrowed(state);
+    }
+    match serde_json::from_str::<serde_json::Value>(state) {
+        Ok(mut value) => {
+            redact_strings(&mut value);
+            Cow::Owned(value.to_string())
+        }
+        Err(_) => text_column(state),
+    }
+}
+
+fn redact_strings(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => {
+            if let Cow::Owned(redacted) = text_column(text) {
+                *text = redacted;
+            }
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(redact_strings),
+        serde_json::Value::Object(fields) => fields.values_mut().for_each(redact_strings),
+        _ => {}
+    }
 }
 
 /// A value of `core` that is stored in one column.
@@ -108,13 +141,14 @@ impl ReadColumn for Row<'_> {
     }
 }
 
-/// A list of strings, stored as a JSON array in a TEXT column.
+/// A list of strings, stored as a JSON array in a TEXT column. Every string is redacted on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JsonList(pub Vec<String>);
 
 impl ToSql for JsonList {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let text = serde_json::to_string(&self.0)
+        let redacted: Vec<Cow<'_, str>> = self.0.iter().map(|text| text_column(text)).collect();
+        let text = serde_json::to_string(&redacted)
             .map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?;
         Ok(ToSqlOutput::from(text))
     }

@@ -4,7 +4,7 @@
 use rusqlite::params;
 
 use super::{MemoryLevel, Observation, StoreError, StoreReader, StoreWriter};
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, text_column};
 use crate::observations::content_hash;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, ProjectId, SessionId};
@@ -63,9 +63,9 @@ impl StoreWriter<'_> {
             .execute(params![
                 id.sql(),
                 new.kind.as_str(),
-                new.title,
-                new.subtitle,
-                new.narrative,
+                text_column(&new.title),
+                text_column(&new.subtitle),
+                text_column(&new.narrative),
                 JsonList(new.facts.clone()),
                 JsonList(new.concepts.clone()),
                 JsonList(new.files_read.clone()),

@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{PageRequest, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, path_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, path_column};
 use claude_mem_core::clock::Millis;
 
 /// What happened to a memory.
@@ -193,8 +193,8 @@ impl StoreWriter<'_> {
                 entry.kind,
                 entry.row_id,
                 entry.client,
-                entry.session,
-                entry.agent_id,
+                id_column(entry.session),
+                id_column(entry.agent_id),
                 entry.signal.as_str(),
                 entry.place,
                 entry.score,

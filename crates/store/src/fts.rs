@@ -44,11 +44,11 @@ impl IndexedDocument {
     }
 }
 
-const DOCUMENT: &str =
+pub(super) const DOCUMENT: &str =
     "SELECT kind, row_id, project_id, session_id, created_at_epoch, title, body, tags, split,
     text_hash, id FROM texts";
 
-fn document(row: &Row<'_>) -> rusqlite::Result<IndexedDocument> {
+pub(super) fn document(row: &Row<'_>) -> rusqlite::Result<IndexedDocument> {
     Ok(IndexedDocument {
         kind: row.get(0)?,
         row_id: row.get(1)?,

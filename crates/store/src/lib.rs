@@ -73,12 +73,15 @@ mod store;
 mod successors;
 mod summaries;
 mod swap;
+mod text_selection;
 mod transcripts;
 mod transfer;
 mod vectors;
 mod whole_row;
 mod writer;
 
+#[cfg(test)]
+mod redacted_columns_tests;
 #[cfg(test)]
 mod store_tests;
 
@@ -127,6 +130,7 @@ pub use split::{identifier_parts as parts_of, split_identifiers, split_unspaced}
 pub use store::Store;
 pub use successors::RowResolution;
 pub use summaries::SummaryRow;
+pub use text_selection::TextSelection;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,

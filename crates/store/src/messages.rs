@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, id_column, name_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{FinalMessageId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -86,7 +86,7 @@ impl StoreWriter<'_> {
                 new.session.sql(),
                 new.project.sql(),
                 new.prompt_number,
-                new.text,
+                text_column(new.text),
                 new.agent_id.map(id_column),
                 new.agent_type.map(name_column),
                 new.origin.as_str(),

@@ -3,13 +3,14 @@
 use rusqlite::OptionalExtension;
 
 use super::{StoreError, StoreReader, StoreWriter};
+use crate::columns::{key_column, text_column};
 
 impl StoreReader<'_> {
     pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         Ok(self
             .0
             .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-            .query_row([key], |row| row.get(0))
+            .query_row([key_column(key)], |row| row.get(0))
             .optional()?)
     }
 }
@@ -18,7 +19,7 @@ impl StoreWriter<'_> {
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
         self.tx
             .prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value")?
-            .execute([key, value])?;
+            .execute([key_column(key), text_column(value)])?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, text_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
@@ -264,9 +264,9 @@ impl StoreWriter<'_> {
                 place.level.as_str(),
                 place.prompt_number,
                 new.kind.as_str(),
-                new.title,
-                new.subtitle,
-                new.narrative,
+                text_column(&new.title),
+                text_column(&new.subtitle),
+                text_column(&new.narrative),
                 JsonList(new.facts.clone()),
                 JsonList(new.concepts.clone()),
                 JsonList(new.files_read.clone()),
@@ -317,9 +317,9 @@ impl StoreWriter<'_> {
             params![
                 id.sql(),
                 edit.kind.as_ref().unwrap_or(&old.kind).as_str(),
-                title,
-                subtitle,
-                narrative,
+                text_column(title),
+                text_column(subtitle),
+                text_column(narrative),
                 JsonList(facts),
                 JsonList(concepts),
                 edit.pinned.unwrap_or(old.pinned),
@@ -346,8 +346,7 @@ impl StoreWriter<'_> {
     pub(super) fn index_observation(&self, id: ObservationId) -> Result<(), StoreError> {
         let row = self.observation(id)?;
         let mut body = String::with_capacity(row.narrative.len() + 256);
-        // The prompt of a session is indexed by itself. In the body and the vectors of every row of the session
-        // it would answer for all of them; among the tags it only helps to find what was decided on it.
+        // The prompt of a session is indexed by itself: every row of the session would answer for it.
         let is_prompt = self.is_session_prompt(row.session, &row.subtitle)?;
         let subtitle = Some(&row.subtitle).filter(|_| !is_prompt);
         for text in subtitle.into_iter().chain([&row.narrative]).chain(&row.facts) {
@@ -358,7 +357,7 @@ impl StoreWriter<'_> {
         }
         let files = row.files_modified.iter().chain(&row.files_read);
         let tags = row.concepts.iter().chain(files).map(String::as_str);
-        let tags: Vec<&str> = tags.chain(is_prompt.then_some(row.subtitle.as_str())).collect();
+        let tags: Vec<&str> = tags.collect();
         self.index_document(&DocumentFields {
             kind: RowKind::Observation,
             row_id: id.0,

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, name_column};
+use crate::columns::{ReadColumn, SqlColumn, name_column, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{OpenItemId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::NewOpenItem;
@@ -192,7 +192,7 @@ impl StoreWriter<'_> {
                     place.project.sql(),
                     place.branch.map(name_column),
                     item.claim,
-                    item.text,
+                    text_column(&item.text),
                     item.at.sql(),
                     closed_at.sql(),
                     item.closed.then(|| ItemCloser::Session.as_str()),
@@ -215,7 +215,7 @@ impl StoreWriter<'_> {
             "UPDATE open_items SET closed_at_epoch = ?3, closed_by = 'session', closed_by_session = ?2, reason = ?4
              WHERE id = ?1 AND closed_at_epoch IS NULL AND by_hand = 0",
         )?;
-        Ok(close.execute(params![id.sql(), session.sql(), at.sql(), reason])? == 1)
+        Ok(close.execute(params![id.sql(), session.sql(), at.sql(), text_column(reason)])? == 1)
     }
 
     /// Reopens an item that this session had finished, because its consolidation has changed.
@@ -235,7 +235,7 @@ impl StoreWriter<'_> {
         let closed = self.tx.execute(
             "UPDATE open_items SET closed_at_epoch = ?2, closed_by = 'hand', closed_by_session = NULL, reason = ?3,
                by_hand = 1 WHERE id = ?1 AND closed_at_epoch IS NULL",
-            params![id.sql(), at.sql(), reason],
+            params![id.sql(), at.sql(), text_column(reason)],
         )?;
         Ok(closed == 1)
     }

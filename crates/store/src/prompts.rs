@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, id_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, PromptId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -112,7 +112,7 @@ impl StoreWriter<'_> {
                    completed_at_epoch = NULL
                  WHERE id = ?1",
             )?
-            .execute(params![new.session.sql(), first_line(new.text), new.at.sql()])?;
+            .execute(params![new.session.sql(), text_column(&first_line(new.text)), new.at.sql()])?;
         let number = self.session(new.session)?.prompt_counter;
         self.tx
             .prepare_cached(
@@ -125,7 +125,7 @@ impl StoreWriter<'_> {
                 new.project.sql(),
                 number,
                 new.prompt_id.map(id_column),
-                new.text,
+                text_column(new.text),
                 new.private,
                 new.origin.as_str(),
                 new.import_run,

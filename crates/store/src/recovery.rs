@@ -105,7 +105,10 @@ fn rebuild(dir: &DataDir, damaged: &Path, now: Millis) -> Result<(PathBuf, Recov
     let found = Store::salvage(&readable.unwrap_or_else(|| dir.db()))?;
     let salvaged = requeue_salvaged(&mut store, &found, now)?;
     if let Some(rows) = &damaged_rows {
-        copied.incomplete.extend(rows.copy_seen_events(&mut store)?.incomplete);
+        let seen = rows.copy_seen_events(&mut store)?;
+        if copied.rows > 0 {
+            copied.incomplete.extend(seen.incomplete);
+        }
     }
     let notice = RecoveryNotice {
         at: now,

@@ -1,6 +1,6 @@
 //! Copies the readable rows of a corrupt database into its replacement, when no backup can be used.
 //!
-//! Works on a copy of the damaged files. If the header or the first page is damaged, they are taken from
+//! Works on a copy of the damaged files. If the header or the list of tables is damaged, they are taken from
 //! an empty database of the same schema: the tables' pages are where they were created.
 
 use std::collections::BTreeMap;
@@ -16,23 +16,40 @@ use claude_mem_core::paths::{self, with_suffix};
 /// Rows copied in one transaction.
 const COPY_BATCH_ROWS: usize = 256;
 
-/// The tables that are copied, parents before children, with the column by which they are read from both
+/// The tables that are copied, parents before children, with the primary key by which they are read from both
 /// ends. The queue, ignored sessions and tombstones are salvaged one by one (`salvage.rs`).
-const TABLES: [(&str, &str); 10] = [
-    ("projects", "id"),
-    ("project_aliases", "key"),
-    ("import_runs", "id"),
-    ("sdk_sessions", "id"),
-    ("user_prompts", "id"),
-    ("final_messages", "id"),
-    ("observations", "id"),
-    ("session_summaries", "id"),
-    ("transcript_positions", "path"),
-    ("spend", "id"),
+const TABLES: [(&str, &[&str]); 18] = [
+    ("projects", &["id"]),
+    ("project_aliases", &["key"]),
+    ("import_runs", &["id"]),
+    ("sdk_sessions", &["id"]),
+    ("user_prompts", &["id"]),
+    ("final_messages", &["id"]),
+    ("observations", &["id"]),
+    ("session_summaries", &["id"]),
+    ("session_claims", &["id"]),
+    ("session_accounts", &["id"]),
+    ("open_items", &["id"]),
+    ("observation_sources", &["observation_id", "session_id"]),
+    ("observation_claims", &["session_id", "claim"]),
+    ("row_successors", &["kind", "old_id"]),
+    ("session_files", &["session_id", "path"]),
+    ("observation_feedback", &["id"]),
+    ("transcript_positions", &["path"]),
+    ("spend", &["id"]),
+];
+
+/// Tables without row ids whose rows need a row of another table: table, column, the other table.
+const DEPENDENT_TABLES: [(&str, &str, &str); 5] = [
+    ("project_aliases", "project_id", "projects"),
+    ("observation_sources", "observation_id", "observations"),
+    ("observation_sources", "session_id", "sdk_sessions"),
+    ("observation_claims", "session_id", "sdk_sessions"),
+    ("session_files", "session_id", "sdk_sessions"),
 ];
 
 /// The keys of accepted events, copied after the queue: a queued event is accepted once more.
-const SEEN_TABLES: [(&str, &str); 1] = [("events_seen", "key")];
+const SEEN_TABLES: [(&str, &[&str]); 1] = [("events_seen", &["key"])];
 
 /// The rows of a damaged database, as far as they can be read.
 #[derive(Debug)]
@@ -56,7 +73,7 @@ impl DamagedRows {
         if !damaged.try_exists().map_err(io)? {
             return Ok(Self { conn: None, copy });
         }
-        for repair in [FirstPageRepair::None, FirstPageRepair::Header, FirstPageRepair::Page] {
+        for repair in SchemaRepair::ALL {
             copy_files(damaged, &copy).map_err(io)?;
             repair.apply(&copy, template).map_err(io)?;
             if let Some(conn) = open_readable(&copy) {
@@ -88,6 +105,10 @@ impl DamagedRows {
             }
         }
         copied.incomplete.dedup();
+        if copied.rows == 0 {
+            // Nothing could be read: the number of rows says so, and a list of all tables would not say more.
+            copied.incomplete.clear();
+        }
         Ok(copied)
     }
 
@@ -96,14 +117,14 @@ impl DamagedRows {
         self.copy_tables(store, &SEEN_TABLES)
     }
 
-    fn copy_tables(&self, store: &mut Store, tables: &[(&str, &str)]) -> Result<CopiedRows, StoreError> {
+    fn copy_tables(&self, store: &mut Store, tables: &[(&str, &[&str])]) -> Result<CopiedRows, StoreError> {
         let mut copied = CopiedRows::default();
         let Some(conn) = &self.conn else {
             return Ok(copied);
         };
-        for (table, order) in tables {
+        for (table, key) in tables {
             let columns = store.write(|tx| tx.table_columns(table))?;
-            let (rows, is_whole) = read_rows(conn, table, order, &columns);
+            let (rows, is_whole) = read_rows(conn, table, key, &columns);
             let mut lost = !is_whole;
             for some in rows.chunks(COPY_BATCH_ROWS) {
                 let inserted = store.write(|tx| tx.insert_salvaged(table, &columns, some))?;
@@ -118,17 +139,21 @@ impl DamagedRows {
     }
 }
 
-/// What of the first page is taken from an empty database.
+/// What is taken from an empty database.
 #[derive(Clone, Copy)]
-enum FirstPageRepair {
+enum SchemaRepair {
     None,
     /// The 100 bytes of the header.
     Header,
-    /// The list of tables as well.
-    Page,
+    /// The first page of the list of tables as well.
+    FirstPage,
+    /// All pages of the list of tables.
+    AllPages,
 }
 
-impl FirstPageRepair {
+impl SchemaRepair {
+    const ALL: [Self; 4] = [Self::None, Self::Header, Self::FirstPage, Self::AllPages];
+
     fn apply(self, copy: &Path, template: &Path) -> std::io::Result<()> {
         const HEADER_BYTES: usize = 100;
         let template = paths::open_file(template)?;
@@ -138,15 +163,23 @@ impl FirstPageRepair {
             1 => 65_536,
             bytes => usize::from(bytes),
         };
+        let file = std::fs::File::options().write(true).open(copy)?;
         match self {
             Self::None => return Ok(()),
             Self::Header => {}
-            Self::Page => {
+            Self::FirstPage | Self::AllPages => {
                 page.resize(page_bytes, 0);
                 template.read_exact_at(&mut page, 0)?;
             }
         }
-        let file = std::fs::File::options().write(true).open(copy)?;
+        if matches!(self, Self::AllPages) {
+            for child in child_pages(&page, HEADER_BYTES) {
+                let mut below = vec![0; page_bytes];
+                let at = u64::from(child.saturating_sub(1)) * page_bytes as u64;
+                template.read_exact_at(&mut below, at)?;
+                file.write_all_at(&below, at)?;
+            }
+        }
         let pages = u32::try_from(file.metadata()?.len() / page_bytes as u64).unwrap_or(u32::MAX);
         // The size of the file in pages, and an empty list of free pages.
         page[28..32].copy_from_slice(&pages.to_be_bytes());
@@ -156,6 +189,27 @@ impl FirstPageRepair {
         page[92..96].copy_from_slice(&counter);
         file.write_all_at(&page, 0)
     }
+}
+
+/// The pages below an inner page of a table, whose own header starts at `start`. SQLite's file format: the number
+/// of cells at 3, the rightmost page at 8, then the offset of each cell, which starts with its page.
+fn child_pages(page: &[u8], start: usize) -> Vec<u32> {
+    const INNER_TABLE_PAGE: u8 = 5;
+    const HEADER_BYTES: usize = 12;
+    let number = |at: usize| {
+        let bytes = page.get(at..at + 4)?;
+        Some(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    };
+    if page.get(start) != Some(&INNER_TABLE_PAGE) {
+        return Vec::new();
+    }
+    let cells = usize::from(u16::from_be_bytes([page[start + 3], page[start + 4]]));
+    let cell = |i: usize| {
+        let at = start + HEADER_BYTES + 2 * i;
+        let offset = page.get(at..at + 2)?;
+        number(usize::from(u16::from_be_bytes([offset[0], offset[1]])))
+    };
+    (0..cells).filter_map(cell).chain(number(start + 8)).collect()
 }
 
 fn copy_files(damaged: &Path, copy: &Path) -> std::io::Result<()> {
@@ -174,26 +228,27 @@ fn copy_files(damaged: &Path, copy: &Path) -> std::io::Result<()> {
 fn open_readable(copy: &Path) -> Option<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(copy, flags).ok()?;
-    let first =
-        conn.query_row("SELECT count(*) FROM (SELECT 1 FROM projects NOT INDEXED LIMIT 1)", [], |row| {
-            row.get::<_, i64>(0)
-        });
-    first.is_ok().then_some(conn)
+    // The list of tables can be read if any of them can be named; whether its rows can be read is another matter.
+    let tables = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+    let is_known = tables.is_ok() && conn.prepare("SELECT 1 FROM projects").is_ok();
+    is_known.then_some(conn)
 }
 
 /// The readable rows, from both ends of the table, and whether that is all of them.
-fn read_rows(conn: &Connection, table: &str, order: &str, columns: &[String]) -> (Vec<Vec<Value>>, bool) {
+fn read_rows(conn: &Connection, table: &str, key: &[&str], columns: &[String]) -> (Vec<Vec<Value>>, bool) {
     let list = columns.join(", ");
+    let key_at: Vec<usize> =
+        key.iter().filter_map(|name| columns.iter().position(|column| column == name)).collect();
     let mut found = BTreeMap::new();
     let mut is_whole = false;
     for direction in ["", " DESC"] {
-        let sql = format!("SELECT {order}, {list} FROM {table} NOT INDEXED ORDER BY {order}{direction}");
+        let order = key.iter().map(|name| format!("{name}{direction}")).collect::<Vec<_>>().join(", ");
+        let sql = format!("SELECT {list} FROM {table} NOT INDEXED ORDER BY {order}");
         let read = conn.prepare(&sql).and_then(|mut statement| {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let key = format!("{:?}", row.get::<_, Value>(0)?);
-                let values =
-                    (0..columns.len()).map(|at| row.get(at + 1)).collect::<Result<Vec<Value>, _>>()?;
+                let values = (0..columns.len()).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>()?;
+                let key: Vec<String> = key_at.iter().map(|at| format!("{:?}", values[*at])).collect();
                 found.insert(key, values);
             }
             Ok(())
@@ -235,9 +290,10 @@ impl StoreWriter<'_> {
                 self.tx.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [id])?;
             }
         }
-        // Aliases have no row ids.
-        self.tx
-            .execute("DELETE FROM project_aliases WHERE project_id NOT IN (SELECT id FROM projects)", [])?;
+        for (table, column, other) in DEPENDENT_TABLES {
+            let orphans = format!("DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM {other})");
+            self.tx.execute(&orphans, [])?;
+        }
         Ok(())
     }
 
@@ -263,3 +319,7 @@ impl StoreWriter<'_> {
         Ok(inserted)
     }
 }
+
+#[cfg(test)]
+#[path = "salvage_rows_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, state_column};
 use claude_mem_core::event_key::hex;
 use claude_mem_core::ids::{ObservationId, SessionId};
 
@@ -112,7 +112,7 @@ impl StoreWriter<'_> {
                 "INSERT INTO session_claims (session_id, sequence, by_model, body, import_run)
                  SELECT ?1, coalesce(max(sequence), 0) + 1, ?2, ?3, ?4 FROM session_claims WHERE session_id = ?1",
             )?
-            .execute(params![session.sql(), claims.by_model, claims.body, import_run])?;
+            .execute(params![session.sql(), claims.by_model, state_column(&claims.body), import_run])?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::SqlColumn;
+use crate::columns::{SqlColumn, path_column};
 use claude_mem_core::ids::{ProjectId, SessionId};
 
 /// A file that one of the latest sessions touched.
@@ -70,7 +70,7 @@ impl StoreWriter<'_> {
                 "INSERT INTO session_files (session_id, path, edited) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO UPDATE SET edited = max(edited, excluded.edited)",
             )?
-            .execute(params![session.sql(), path, edited])?;
+            .execute(params![session.sql(), path_column(&path), edited])?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowPage, SessionStatus, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, path_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, path_column, state_column, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -221,14 +221,14 @@ impl StoreWriter<'_> {
     pub fn set_session_carry(&self, id: SessionId, carry: &str) -> Result<(), StoreError> {
         self.tx
             .prepare_cached("UPDATE sdk_sessions SET carry = ?2 WHERE id = ?1")?
-            .execute(params![id.sql(), carry])?;
+            .execute(params![id.sql(), state_column(carry)])?;
         Ok(())
     }
 
     pub fn set_session_rolling_summary(&self, id: SessionId, summary: &str) -> Result<(), StoreError> {
         self.tx
             .prepare_cached("UPDATE sdk_sessions SET rolling_summary = ?2 WHERE id = ?1")?
-            .execute(params![id.sql(), summary])?;
+            .execute(params![id.sql(), text_column(summary)])?;
         Ok(())
     }
 

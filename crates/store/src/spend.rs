@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, name_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{PublicId, SessionId};
 
@@ -108,7 +108,7 @@ impl StoreWriter<'_> {
                 "INSERT INTO spend (uid, day, session_id, provider, model, purpose, reserved_tokens, created_at_epoch)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
-            .execute(params![PublicId::new().sql(), day, session.sql(), provider, model, purpose, tokens, at.sql()])?;
+            .execute(params![PublicId::new().sql(), day, session.sql(), name_column(provider), name_column(model), purpose, tokens, at.sql()])?;
         Ok(self.tx.last_insert_rowid())
     }
 

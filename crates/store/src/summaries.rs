@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{
     NewObservationMeta, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column, text_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, PublicId, SessionId, SummaryId};
@@ -116,12 +116,12 @@ impl StoreWriter<'_> {
                 session.sql(),
                 place.project.sql(),
                 place.prompt_number,
-                new.request,
-                new.investigated,
-                new.learned,
-                new.completed,
-                new.next_steps,
-                new.notes,
+                text_column(&new.request),
+                text_column(&new.investigated),
+                text_column(&new.learned),
+                text_column(&new.completed),
+                text_column(&new.next_steps),
+                text_column(&new.notes),
                 JsonList(new.files_read.clone()),
                 JsonList(new.files_edited.clone()),
                 place.branch.map(name_column),

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::SqlColumn;
+use crate::columns::{SqlColumn, id_column, path_column, state_column};
 use claude_mem_core::clock::Millis;
 
 /// The reader's position in one transcript.
@@ -24,7 +24,7 @@ impl StoreReader<'_> {
             .prepare_cached(
                 "SELECT path, client, session, offset_bytes, state FROM transcript_positions WHERE path = ?1",
             )?
-            .query_row([path], |row| {
+            .query_row([path_column(path)], |row| {
                 Ok(TranscriptPosition {
                     path: row.get(0)?,
                     client: row.get(1)?,
@@ -43,7 +43,7 @@ impl StoreReader<'_> {
         let mut rows = self
             .0
             .prepare_cached("SELECT path FROM transcript_positions WHERE client = ?1 AND session = ?2")?;
-        let paths = rows.query_map([client, session], |row| row.get(0))?;
+        let paths = rows.query_map([client, &*id_column(session)], |row| row.get(0))?;
         Ok(paths.collect::<Result<_, _>>()?)
     }
 }
@@ -57,7 +57,14 @@ impl StoreWriter<'_> {
                  ON CONFLICT (path) DO UPDATE SET session = excluded.session, offset_bytes = excluded.offset_bytes,
                    state = excluded.state, updated_at_epoch = excluded.updated_at_epoch",
             )?
-            .execute(params![at.path, at.client, at.session, at.offset_bytes, at.state, now.sql()])?;
+            .execute(params![
+                path_column(&at.path),
+                at.client,
+                id_column(&at.session),
+                at.offset_bytes,
+                state_column(&at.state),
+                now.sql()
+            ])?;
         Ok(())
     }
 }

@@ -193,7 +193,7 @@ fn backfill_idle_sessions(worker: &WorkerContext) {
 /// Meta key: set while the write-ahead log may still contain deleted rows.
 const WAL_HOLDS_DELETED: &str = "log.holds_gone";
 
-/// Deletes settled events, forgotten memories and expired prompts, in small transactions.
+/// Deletes settled events, forgotten memories, expired prompts and expired memories, in small transactions.
 fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {
     let ago = |seconds: i64| now.plus_seconds(-seconds);
     let store = &worker.store;
@@ -206,6 +206,11 @@ fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreE
         let before = ago(days * DAY_SECONDS);
         gone += retention::delete_in_batches(store, |tx, max| tx.delete_prompts_before(before, max))?;
         gone += retention::delete_in_batches(store, |tx, max| tx.clear_session_text_before(before, max))?;
+    }
+    let days = i64::from(worker.settings.current().memories_days_max);
+    if days > 0 {
+        let before = ago(days * DAY_SECONDS);
+        gone += retention::delete_in_batches(store, |tx, max| tx.forget_unused_before(before, max, now))?;
     }
     if gone > 0 {
         store.with(|store| store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "1")))?;

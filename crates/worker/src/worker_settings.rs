@@ -45,6 +45,7 @@ pub fn conservative_retention(mut settings: Settings, file_unreadable: bool) -> 
         settings.log_days = settings.log_days.max(LOG_DAYS_KEPT_MAX);
         settings.log_bytes_max = u64::MAX;
         settings.prompts_days_max = 0;
+        settings.memories_days_max = 0;
     }
     settings
 }
@@ -63,11 +64,12 @@ mod tests {
         let defaults = Settings::default();
         let as_set = conservative_retention(defaults.clone(), false);
         assert_eq!(as_set.backups_keep, defaults.backups_keep);
+        let defaults = Settings { prompts_days_max: 9, memories_days_max: 9, ..defaults };
         let careful = conservative_retention(defaults, true);
         let kept = (careful.backups_keep, careful.backups_bytes_max);
         assert_eq!(kept, (1_000, u64::MAX));
         let kept = (careful.log_days, careful.log_bytes_max);
         assert_eq!(kept, (3_650, u64::MAX));
-        assert_eq!(careful.prompts_days_max, 0);
+        assert_eq!((careful.prompts_days_max, careful.memories_days_max), (0, 0));
     }
 }

@@ -30,6 +30,8 @@ pub(crate) enum BenchTarget {
     Import(BenchArgs),
     /// The ranker of crates/distil: trains it on labelled sentences, each project held out once
     Ranker(BenchArgs),
+    /// Redaction: CPU time per 4 KB of text, masks, and both compared with another build
+    Redaction(BenchArgs),
     /// Retrieval quality on data sets converted to our rows
     Retrieval(BenchArgs),
     /// Search latency: each method, warm and in a fresh process, at several sizes
@@ -56,6 +58,7 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
         BenchTarget::Http(args) => run_bench_on_dist("http", args),
         BenchTarget::Page(args) => page::run(args),
         BenchTarget::Ranker(args) => run_bench("ranker", args),
+        BenchTarget::Redaction(args) => run_bench("redaction", args),
         BenchTarget::Retrieval(args) => run_bench("retrieval", args),
         BenchTarget::Search(args) => run_bench_on_dist("search", args),
     }

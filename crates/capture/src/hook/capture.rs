@@ -13,11 +13,11 @@ use super::resources::HookResources;
 use super::respond;
 use super::skip_reason::SkipReason;
 use crate::enqueue;
+use crate::ignored_text::drop_ignored_text;
 use crate::normalize::{DecodedHookCall, NormalizedEvent};
 use crate::privacy_marks::PrivacyMarks;
 use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::client_version;
-use claude_mem_core::event::EventBody;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
 
@@ -143,20 +143,9 @@ fn ignore_session(
 
 fn normalize(call: &DecodedHookCall<'_>, facts: &CaptureFacts) -> Option<NormalizedEvent> {
     let mut normalized = call.normalize(facts.suppression, facts.project.clone(), &facts.private_words)?;
-    // What the agent says about an ignored file is ignored too, wherever the message came from.
     let cwd = call.header.cwd.as_deref();
-    let is_ignored = |text: &String| facts.settings.text_names_ignored_path(text, cwd, &facts.home);
-    match &mut normalized.event.body {
-        EventBody::Stop { last_message } | EventBody::SubagentStop { last_message }
-            if last_message.as_ref().is_some_and(is_ignored) =>
-        {
-            *last_message = None;
-        }
-        EventBody::PostCompact { summary } if is_ignored(summary) => return None,
-        EventBody::Text { text, .. } if is_ignored(text) => return None,
-        _ => {}
-    }
-    Some(normalized)
+    let is_ignored = |text: &str| facts.settings.text_names_ignored_path(text, cwd, &facts.home);
+    drop_ignored_text(&mut normalized.event.body, is_ignored).then_some(normalized)
 }
 
 fn enqueue(

@@ -13,6 +13,7 @@ use super::lines::has_user_role;
 use super::read_rules::{EventSink, ReadPosition, ReadRules, ReaderState};
 use super::record::{self, RecordContent, RecordMessage, TranscriptRecord};
 use super::redaction::redact_message;
+use crate::ignored_text::drop_ignored_text;
 use crate::private_word_mask::mask_private_words;
 use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
@@ -39,6 +40,8 @@ pub(super) struct TranscriptReader<'r> {
     resume_offset: u64,
     /// The state at that offset.
     resume_state: ReaderState,
+    /// The working directory of the latest record.
+    cwd: Option<String>,
     /// The transcript is that of a warm-up subagent.
     pub(super) is_warmup: bool,
 }
@@ -79,6 +82,7 @@ impl<'r> TranscriptReader<'r> {
             pending_calls: HashMap::new(),
             last: None,
             resume_offset: offset,
+            cwd: rules.project.map(|project| project.root.clone()),
             is_warmup: false,
         }
     }
@@ -112,6 +116,11 @@ impl<'r> TranscriptReader<'r> {
         };
         if self.rules.since.is_some_and(|since| at < since) {
             return;
+        }
+        if let Some(cwd) = record.cwd()
+            && self.cwd.as_deref() != Some(&*cwd)
+        {
+            self.cwd = Some(cwd.into_owned());
         }
         // A subagent's records name the prompt of the turn it works for.
         if self.rules.agent.is_some()
@@ -328,6 +337,11 @@ impl<'r> TranscriptReader<'r> {
 
     pub(super) fn emit(&mut self, mut event: Event, message_id: Option<&str>) {
         mask_private_words(&mut event.body, &self.private_words);
+        let ReadRules { settings, home, .. } = self.rules;
+        let is_ignored = |text: &str| settings.text_names_ignored_path(text, self.cwd.as_deref(), home);
+        if !drop_ignored_text(&mut event.body, is_ignored) {
+            return;
+        }
         let key: EventKey = event_key::event_key(&event, message_id);
         if !self.sink.is_known(key) {
             self.sink.push(key, event);

@@ -266,6 +266,32 @@ fn skipped_tools_ignored_paths_and_our_own_tools_stay_out() {
 }
 
 #[test]
+fn messages_about_ignored_paths_are_dropped() {
+    let mut script = TranscriptScript::new();
+    script
+        .user("what is in /x/secrets/a?")
+        .says("Reading /x/secrets/a now.", None)
+        .calls("t1", "Read", serde_json::json!({"file_path": "/x/open/a"}))
+        .result("t1", "output")
+        .says("The file /x/secrets/a says x.", Some("end_turn"))
+        .recaps("We read /x/secrets/a.")
+        .compacts("The session read /x/secrets/a.")
+        .user("and the rest?")
+        .says("All tests pass.", Some("end_turn"));
+    let settings = Settings { ignore_paths: vec!["secrets".to_owned()], ..Settings::default() };
+    let settings = HookSettings::from_settings(settings, false);
+    let mut told = CollectedEvents::default();
+    read_transcript(&script.path(), ReadPosition::default(), &rules(&settings, "s"), &mut told).unwrap();
+    assert_snapshot!(told.lines(), @r#"
+    prompt "what is in /x/secrets/a?"
+    Read {"file_path":"/x/open/a"} → "output"
+    stop None
+    prompt "and the rest?"
+    stop Some("All tests pass.")
+    "#);
+}
+
+#[test]
 fn secrets_are_masked() {
     let mut script = TranscriptScript::new();
     script

@@ -59,7 +59,8 @@ struct TokenTotals {
     calls: u64,
     /// Tokens of memories given to sessions.
     told: u64,
-    /// Tokens that the original work behind these memories cost.
+    /// Tokens that it cost to find out the memories that sessions used, each once a session. Measured only for
+    /// memories that a model made.
     discovered: u64,
 }
 
@@ -161,8 +162,14 @@ fn print(screen: &mut Screen, stats: &StatsReport) -> std::io::Result<()> {
     if stats.observations == 0 {
         return Ok(());
     }
-    let days = stats.per_day.iter().map(|day| (day.date.as_str(), day.observations)).collect();
-    bars(screen, "observations by day", days)?;
+    let days: Vec<_> = stats.per_day.iter().map(|day| (day.date.as_str(), day.observations)).collect();
+    let days: Vec<_> = days.into_iter().filter(|(_, observations)| *observations > 0).collect();
+    if days.is_empty() {
+        let length = stats.per_day.len() as u64;
+        writeln!(screen, "\n{QUIET}no observations in the last {}{QUIET:#}", count(length, "day"))?;
+    } else {
+        bars(screen, "observations by day", days)?;
+    }
     let named = |counted: &'_ [ObservationCount]| -> Vec<(String, u64)> {
         let shown = counted.iter().take(GROUPS_SHOWN);
         shown.map(|counted| (counted.name.clone(), counted.observations)).collect()
@@ -181,10 +188,12 @@ fn print(screen: &mut Screen, stats: &StatsReport) -> std::io::Result<()> {
         QUIET,
         "context",
         &match tokens.discovered {
-            // Without a model, the discovery cost is unknown.
-            0 => format!("{} tokens of memories given to sessions", grouped(tokens.told)),
+            0 => format!(
+                "{} tokens of memories given to sessions; what they save is not measured without a model",
+                grouped(tokens.told)
+            ),
             took => format!(
-                "{} tokens of memories given to sessions, which cost {} tokens to discover",
+                "{} tokens of memories given to sessions; those that were used had cost {} tokens to find out",
                 grouped(tokens.told),
                 grouped(took)
             ),

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod canary_walk;
 mod hostile;
 mod private;
 mod queries;

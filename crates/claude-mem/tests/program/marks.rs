@@ -2,8 +2,9 @@
 
 use insta::assert_snapshot;
 use rig::Sandbox;
+use serde_json::json;
 
-use crate::common::{sandbox, shown};
+use crate::common::{sandbox, shown, turns};
 
 fn with_memories(count: usize) -> Sandbox {
     let home = sandbox();
@@ -118,4 +119,69 @@ fn only_preferences_can_be_confirmed() {
     home.mem(&["save", "--global", "Run the formatter before every commit"]).ok();
     let row = home.mem(&["show", "2"]).ok().stdout;
     assert!(row.contains("in every project"), "{row}");
+}
+
+/// A session in which the user states a rule and the agent repeats it.
+fn with_stated_rule() -> Sandbox {
+    let home = sandbox();
+    let rule = "From now on, never deploy the billing service between 1 and 3 at night.";
+    turns::hook(&home, "s1", "UserPromptSubmit", &json!({"prompt": rule, "prompt_id": "p1"}));
+    let message = "Understood. I will never deploy the billing service between 1 and 3 at night.";
+    turns::hook(&home, "s1", "Stop", &json!({"last_assistant_message": message, "prompt_id": "p1"}));
+    turns::drain(&home);
+    // Later, so that the first session has the first ids.
+    turns::turn(&home, "s2", 1);
+    turns::drain(&home);
+    home
+}
+
+#[test]
+fn forget_offers_the_rows_that_say_the_same() {
+    let home = with_stated_rule();
+    let shown_first = home.mem(&["forget", "--dry-run", "P1"]).ok().stdout;
+    assert!(shown_first.starts_with("would forget P1"), "{shown_first}");
+    let forgotten = home.mem(&["forget", "P1"]).ok().stdout;
+    let (_, siblings) = forgotten.split_once("the same is still said in:").expect("siblings");
+    for id in ["M1", "#1", "A1"] {
+        assert!(siblings.contains(&format!("'{id}'")), "{id}: {forgotten}");
+    }
+    assert!(!siblings.contains("Done 1"), "{forgotten}");
+    home.mem(&["forget", "--undo", "P1"]).ok();
+    home.mem(&["forget", "--siblings", "P1"]).ok();
+    let left = home.mem(&["search", "--all-projects", "--json", "deploy billing"]).ok().json();
+    assert_eq!(left["results"], json!([]), "the sentence is gone");
+    let restored = home.mem(&["forget", "--undo-last"]).ok().stdout;
+    assert!(restored.contains("brought back P1") && restored.contains("brought back #1"), "{restored}");
+}
+
+#[test]
+fn a_selection_is_listed_first_and_restored_as_a_whole() {
+    let home = with_stated_rule();
+    let before = turns::counts(&home);
+    let listed = home.mem(&["forget", "--session", "s1"]).ok().stdout;
+    assert!(listed.contains("would forget P1") && listed.contains("to forget it, add --yes"), "{listed}");
+    assert_eq!(turns::counts(&home), before, "only listed");
+    let forgotten = home.mem(&["forget", "--session", "s1", "--yes"]).ok().stdout;
+    assert!(forgotten.contains("undo: `claude-mem forget --undo-last`"), "{forgotten}");
+    let after = turns::counts(&home);
+    assert_eq!((after.prompts, after.final_messages), (1, 1), "the other session stays");
+    home.mem(&["forget", "--undo-last"]).ok();
+    assert_eq!(turns::counts(&home).prompts, before.prompts);
+
+    let by_words = home.mem(&["forget", "--words", "billing service", "--json"]).ok().json();
+    assert_eq!((&by_words["dry_run"], &by_words["done"]), (&json!(true), &json!("would forget")));
+    let ids: Vec<&str> =
+        by_words["rows"].as_array().expect("rows").iter().filter_map(|row| row["id"].as_str()).collect();
+    assert!(ids.contains(&"P1") && !ids.contains(&"P2"), "{ids:?}");
+    let nothing = home.mem(&["forget", "--project", "project", "--until", "2020-01-01"]).ok().stdout;
+    assert_eq!(nothing, "nothing fits\n");
+    for (wrong, code) in [
+        (&["forget"][..], 64),
+        (&["forget", "#1", "--words", "x"], 64),
+        (&["forget", "--words", "x", "--undo"], 64),
+        (&["forget", "--session", "nope"], 1),
+        (&["forget", "--since", "whenever"], 64),
+    ] {
+        assert_eq!(home.mem(wrong).code, Some(code), "{wrong:?}");
+    }
 }

@@ -132,6 +132,10 @@ settings! {
         /// Delete the text of prompts after this many days; the memories made from them stay. 0
         /// keeps the text.
         prompts_days_max: u32 = "0", number(0, 36_500, "days");
+        /// Forget memories (observations, summaries, accounts and final messages) after this many days. Pinned
+        /// memories, preferences, and what was fetched, cited or marked as useful in that time stay. Forgotten
+        /// memories can be restored for a while. 0 keeps all.
+        memories_days_max: u32 = "0", number(0, 36_500, "days");
     }
     "Making memories" {
         /// How events become memories. `local` needs no model, no network and no tokens;

@@ -47,7 +47,9 @@ impl StoreReader<'_> {
     ) -> Result<NumberedRows<SessionRecord>, StoreError> {
         let sql = "SELECT s.id, s.uid, s.client, s.content_session_id, p.uid, s.branch, s.transcript_path,
                s.transcript_closed, s.user_prompt, s.status, s.origin, s.prompt_counter, s.carry, s.rolling_summary,
-               s.last_activity_epoch, s.completed_at_epoch, s.created_at_epoch
+               s.last_activity_epoch, s.completed_at_epoch, s.created_at_epoch,
+               (SELECT json_group_array(path) FROM session_files WHERE session_id = s.id AND edited = 0),
+               (SELECT json_group_array(path) FROM session_files WHERE session_id = s.id AND edited = 1)
              FROM sdk_sessions AS s LEFT JOIN projects AS p ON p.id = s.project_id
              WHERE s.id > ?2 AND (?1 IS NULL OR s.project_id = ?1) ORDER BY s.id LIMIT ?3";
         query_rows(self.0, sql, params![only.sql(), after, limit], |row| {
@@ -68,6 +70,8 @@ impl StoreReader<'_> {
                 last_activity: row.column(14)?,
                 completed_at: row.column(15)?,
                 created_at: row.column(16)?,
+                files_read: row.get::<_, JsonList>(17)?.0,
+                files_edited: row.get::<_, JsonList>(18)?.0,
             };
             Ok((row.get(0)?, record))
         })

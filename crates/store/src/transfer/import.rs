@@ -5,7 +5,9 @@ use rusqlite::{OptionalExtension, params};
 use super::rows::{
     MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, path_column};
+use crate::columns::{
+    JsonList, ReadColumn, SqlColumn, id_column, name_column, path_column, state_column, text_column,
+};
 use crate::observations::content_hash;
 use crate::{
     RowId, RowKind, SessionStatus, StoreError, StoreReader, StoreWriter, tombstone_for,
@@ -144,9 +146,10 @@ impl StoreWriter<'_> {
                     id.sql(),
                     project.sql(),
                     record.branch.as_deref().map(name_column),
-                    record.user_prompt,
+                    record.user_prompt.as_deref().map(text_column),
                     record.transcript_closed
                 ])?;
+            self.import_session_files(id, project, record)?;
             return Ok((id, RowImportOutcome::AlreadyPresent));
         }
         // An imported session is not running here; if it is resumed, its hooks will say so.
@@ -169,18 +172,34 @@ impl StoreWriter<'_> {
                 record.branch.as_deref().map(name_column),
                 record.transcript_path.as_deref().map(path_column),
                 record.transcript_closed,
-                record.user_prompt,
+                record.user_prompt.as_deref().map(text_column),
                 status.as_str(),
                 origin_or_import(record.origin),
                 record.prompt_counter,
-                record.carry,
-                record.rolling_summary,
+                record.carry.as_deref().map(state_column),
+                record.rolling_summary.as_deref().map(text_column),
                 run,
                 record.created_at.sql(),
                 record.last_activity.max(record.created_at).sql(),
                 record.completed_at.sql()
             ])?;
-        Ok((SessionId(self.tx.last_insert_rowid()), RowImportOutcome::New))
+        let id = SessionId(self.tx.last_insert_rowid());
+        self.import_session_files(id, project, record)?;
+        Ok((id, RowImportOutcome::New))
+    }
+
+    fn import_session_files(
+        &self,
+        session: SessionId,
+        project: Option<ProjectId>,
+        record: &SessionRecord,
+    ) -> Result<(), StoreError> {
+        for (files, edited) in [(&record.files_read, false), (&record.files_edited, true)] {
+            for path in files {
+                self.record_session_file(session, project, path, edited)?;
+            }
+        }
+        Ok(())
     }
 
     /// Imports a prompt.
@@ -208,7 +227,7 @@ impl StoreWriter<'_> {
                 at.project.sql(),
                 record.prompt_number,
                 record.prompt_id.as_deref().map(id_column),
-                record.text,
+                text_column(&record.text),
                 record.private,
                 record.origin.unwrap_or(Origin::User).as_str(),
                 at.import_run,
@@ -283,7 +302,7 @@ impl StoreWriter<'_> {
                 session.sql(),
                 at.project.sql(),
                 record.prompt_number,
-                record.text,
+                text_column(&record.text),
                 record.agent_id.as_deref().map(id_column),
                 record.agent_type.as_deref().map(name_column),
                 origin_or_import(record.origin),
@@ -324,9 +343,9 @@ impl StoreWriter<'_> {
                 record.level.as_str(),
                 record.prompt_number,
                 record.kind.as_str(),
-                record.title,
-                record.subtitle,
-                record.narrative,
+                text_column(&record.title),
+                text_column(&record.subtitle),
+                text_column(&record.narrative),
                 JsonList(record.facts.clone()),
                 JsonList(record.concepts.clone()),
                 JsonList(record.files_read.clone()),
@@ -363,7 +382,7 @@ impl StoreWriter<'_> {
                 params![
                     hash,
                     JsonList(record.facts.clone()),
-                    record.subtitle,
+                    text_column(&record.subtitle),
                     record.created_at.sql()
                 ],
                 |row| row.get(0),
@@ -414,12 +433,12 @@ impl StoreWriter<'_> {
                 session.sql(),
                 at.project.sql(),
                 record.prompt_number,
-                record.request,
-                record.investigated,
-                record.learned,
-                record.completed,
-                record.next_steps,
-                record.notes,
+                text_column(&record.request),
+                text_column(&record.investigated),
+                text_column(&record.learned),
+                text_column(&record.completed),
+                text_column(&record.next_steps),
+                text_column(&record.notes),
                 JsonList(record.files_read.clone()),
                 JsonList(record.files_edited.clone()),
                 record.branch.as_deref().map(name_column),

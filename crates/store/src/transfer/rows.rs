@@ -54,6 +54,9 @@ record!(SessionRecord {
     rolling_summary: Option<String>,
     last_activity: Millis,
     completed_at: Option<Millis>,
+    /// Files that its tool calls read but did not edit, and those that they edited.
+    files_read: Vec<String>,
+    files_edited: Vec<String>,
 });
 
 record!(PromptRecord {

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::import::{ImportTarget, RowImportOutcome};
-use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, text_column};
 use crate::open_items::ItemCloser;
 use crate::{RowKind, StoreError, StoreReader, StoreWriter};
 use claude_mem_core::clock::Millis;
@@ -203,7 +203,7 @@ impl StoreWriter<'_> {
                 record.uid.sql(),
                 session.sql(),
                 at.project.sql(),
-                record.purpose,
+                text_column(&record.purpose),
                 JsonList(record.done.clone()),
                 JsonList(record.learned.clone()),
                 JsonList(record.decided.clone()),
@@ -257,12 +257,12 @@ impl StoreWriter<'_> {
                 at.project.sql(),
                 record.branch.as_deref().map(name_column),
                 id_column(&record.claim),
-                record.text,
+                text_column(&record.text),
                 record.created_at.sql(),
                 record.closed_at.sql(),
                 record.closed_by.map(ItemCloser::as_str),
                 record.closed_by_session.sql(),
-                record.reason,
+                text_column(&record.reason),
                 record.by_hand,
                 at.import_run,
             ])?;

@@ -115,6 +115,8 @@ fn furnished(dir: &Path) -> Store {
                 at: NOW,
             })?;
             tx.set_session_carry(session, "{\"rules\":[]}")?;
+            tx.record_session_file(session, Some(project), "/work/shop/a.rs", false)?;
+            tx.record_session_file(session, Some(project), "/work/shop/b.rs", true)?;
             for (text, private) in [("Fix the cart", false), ("", true)] {
                 tx.create_prompt(&NewPrompt {
                     session,

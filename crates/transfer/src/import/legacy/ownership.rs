@@ -46,6 +46,8 @@ impl LegacyImporter<'_> {
             rolling_summary: None,
             last_activity: self.row_time,
             completed_at: None,
+            files_read: Vec::new(),
+            files_edited: Vec::new(),
             created_at: self.row_time,
         };
         self.writer.session(LegacyTable::Sessions.name(), record, false)?;

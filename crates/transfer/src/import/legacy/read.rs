@@ -146,6 +146,8 @@ impl<'a> LegacyImporter<'a> {
             rolling_summary: None,
             last_activity: completed.unwrap_or_default().max(self.row_time),
             completed_at: completed,
+            files_read: Vec::new(),
+            files_edited: Vec::new(),
             created_at: self.row_time,
         };
         self.writer.session(kind, record, true)

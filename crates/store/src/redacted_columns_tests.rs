@@ -1,0 +1,131 @@
+//! A caller that forgets to redact: no long text reaches the file raw.
+
+use super::*;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::ClientSessionId;
+use claude_mem_core::memory::{
+    NewObservation, NewOpenItem, NewSummary, ObservationType, Origin, SessionAccount,
+};
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "one line per column")]
+fn long_texts_are_stored_redacted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("claude-mem.db");
+    let mut store = Store::open(&path).unwrap();
+    // Built at run time, so that no scanner takes this file for a leak.
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());
+    let raw = format!("the token is {token}, <private>{token}</private>");
+    let list = || vec![raw.clone()];
+    let (text, at) = (raw.as_str(), Millis(1));
+    let observation = NewObservation {
+        subtitle: raw.clone(),
+        narrative: raw.clone(),
+        facts: list(),
+        concepts: list(),
+        files_read: list(),
+        files_modified: list(),
+        ..NewObservation::new(ObservationType::BUGFIX, raw.clone(), Origin::Agent, at)
+    };
+    let summary = NewSummary {
+        request: raw.clone(),
+        investigated: raw.clone(),
+        learned: raw.clone(),
+        completed: raw.clone(),
+        next_steps: raw.clone(),
+        notes: raw.clone(),
+        files_read: list(),
+        files_edited: list(),
+        created_at: at,
+        discovery_tokens: 1,
+    };
+    let account = SessionAccount {
+        purpose: raw.clone(),
+        done: list(),
+        learned: list(),
+        decided: list(),
+        checked: list(),
+        open: list(),
+        files_edited: list(),
+        at,
+    };
+    let state = serde_json::json!({"claims": [{"key": "k1", "text": raw}]}).to_string();
+    store
+        .write(|tx| {
+            let hint = ProjectHint {
+                name: "shop".into(),
+                keys: vec!["path:/src/shop".into()],
+                root: "/src/shop".into(),
+                branch: None,
+            };
+            let project = Some(tx.ensure_project(&hint, at)?);
+            let client_session = ClientSessionId("s1".into());
+            let session = tx.ensure_session(&NewSession {
+                client: "claude-code",
+                client_session: &client_session,
+                project,
+                branch: None,
+                transcript_path: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at,
+            })?;
+            let place = NewObservationMeta { session: Some(session), project, ..Default::default() };
+            tx.create_prompt(&NewPrompt {
+                session,
+                project,
+                prompt_id: None,
+                text,
+                private: false,
+                origin: Origin::User,
+                import_run: None,
+                at,
+            })?;
+            tx.create_final_message(&NewFinalMessage {
+                session,
+                project,
+                prompt_number: 1,
+                text,
+                agent_id: None,
+                agent_type: None,
+                origin: Origin::Agent,
+                import_run: None,
+                at,
+            })?;
+            let id = tx.create_observation(&observation, &place)?;
+            tx.update_observation(id, &observation, MemoryLevel::Project, 1, at)?;
+            let edit =
+                ObservationEdit { title: Some(raw.clone()), facts: Some(list()), ..Default::default() };
+            tx.edit_observation(id, &edit, at)?;
+            tx.create_summary(&summary, session, &place)?;
+            tx.set_session_account(session, &account, &place)?;
+            let item = NewOpenItem { claim: "k1".into(), text: raw.clone(), at, closed: false };
+            tx.set_open_items(session, &[item], &place)?;
+            tx.append_session_claims(session, &StoredClaims { body: state.clone(), by_model: false }, None)?;
+            tx.set_session_carry(session, &state)?;
+            tx.set_session_rolling_summary(session, text)?;
+            tx.set_meta("notice", text)?;
+            tx.reserve_spend("2026-01-31", None, text, text, "compress", 1, at)?;
+            tx.set_transcript_position(
+                &TranscriptPosition {
+                    path: format!("/home/user/{token}.jsonl"),
+                    client: "claude-code".into(),
+                    session: token.clone(),
+                    offset_bytes: 1,
+                    state: state.clone(),
+                },
+                at,
+            )?;
+            assert!(tx.transcript_position(&format!("/home/user/{token}.jsonl"))?.is_some(), "found again");
+            assert!(tx.observation(id)?.title.starts_with("the token is [redacted:"), "the rest stays");
+            Ok(())
+        })
+        .unwrap();
+    store.close().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let wal = std::fs::read(claude_mem_core::paths::with_suffix(&path, "-wal")).unwrap_or_default();
+    let secret = token[8..].to_lowercase().into_bytes();
+    let found = [bytes, wal].concat().to_ascii_lowercase();
+    assert!(!found.windows(secret.len()).any(|window| window == secret), "a long text was stored raw");
+}
