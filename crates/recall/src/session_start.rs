@@ -17,7 +17,7 @@ use claude_mem_core::limits::CONTEXT_CHARS_MAX;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
 use claude_mem_store::{
-    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowKind, StoreError, StoreReader,
+    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowKind, RowOwner, StoreError, StoreReader,
 };
 
 /// Rows looked at; more would not change what fits.
@@ -139,7 +139,7 @@ fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreE
 /// last turns.
 fn session_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Vec<IndexRow>, StoreError> {
     let Some(project) = ask.project else { return Ok(Vec::new()) };
-    let of_project = RowFilter { project: Some(project), ..RowFilter::default() };
+    let of_project = RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
     let accounts = reads.accounts(&of_project, PageRequest::first(SESSIONS))?.items;
     if accounts.is_empty() {
         return reads.session_index_rows(project, SESSIONS);
@@ -167,6 +167,7 @@ fn account_line(row: AccountRow) -> IndexRow {
         used: 0,
         useless: 0,
         sources: 1,
+        member: row.member,
     }
 }
 

@@ -81,8 +81,10 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         limit: usize,
     ) -> Result<Vec<TimedRowId>, StoreError> {
-        let by_files_alone =
-            filter.types.is_empty() && filter.concepts.is_empty() && filter.session.is_none();
+        let by_files_alone = filter.types.is_empty()
+            && filter.concepts.is_empty()
+            && filter.session.is_none()
+            && filter.who.is_none();
         let mut rows = self.rows_of_files(kind, filter.project, &filter.files)?;
         if filter.oldest_first {
             rows.reverse();

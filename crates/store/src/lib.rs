@@ -73,6 +73,7 @@ mod store;
 mod successors;
 mod summaries;
 mod swap;
+mod team;
 mod transcripts;
 mod transfer;
 mod vectors;
@@ -95,7 +96,7 @@ pub use error::StoreError;
 pub use feed::{FeedCursor, FeedScope};
 pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, NewFeedback};
 pub use files::{FileRef, WideFolder};
-pub use filter::{PageRequest, RowFilter, RowPage};
+pub use filter::{PageRequest, RowFilter, RowOwner, RowPage};
 pub use filtered_rows::ObservationStanding;
 pub use forget::{tombstone_for, tombstone_for_message, tombstone_for_summary};
 pub use fts::{DocHeader, IndexedDocument, Postings};
@@ -127,6 +128,10 @@ pub use split::{identifier_parts as parts_of, split_identifiers, split_unspaced}
 pub use store::Store;
 pub use successors::RowResolution;
 pub use summaries::SummaryRow;
+pub use team::{
+    MemberRow, MemberTrust, NewMember, NewSpace, ShareCounts, ShareState, SharedRow, SpaceMode, SpaceRow,
+    TeamPlace,
+};
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
