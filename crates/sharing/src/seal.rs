@@ -1,0 +1,134 @@
+//! Seal: finds own rows that are new or changed since the last look, and notes what is to be sent.
+//!
+//! New rows are found by their ids and changes by their numbers, which both follow the order of commits. Only
+//! the note is kept; the text is read when it is sent.
+
+use crate::record_body::outgoing_body;
+use crate::share_rules::{ShareRules, ShareVerdict};
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::{PublicId, SpaceRowId};
+use claude_mem_store::{
+    RowChange, RowId, RowKind, ShareState, SharedRow, SpaceMode, SpaceRow, StoreError, StoreWriter,
+};
+use claude_mem_wire::RecordHash;
+
+/// Rows and changes that one transaction looks at: hooks wait no longer.
+const SEAL_ROWS_MAX: u32 = 64;
+
+/// Looks at the next rows and changes of the space. True if there may be more.
+pub(crate) fn seal_some(
+    tx: &StoreWriter<'_>,
+    space: SpaceRowId,
+    rules: &ShareRules,
+    now: Millis,
+) -> Result<bool, StoreError> {
+    let space = tx.space(space)?;
+    let (mut observation, mut account, mut change) =
+        (space.sealed_observation, space.sealed_account, space.sealed_change);
+    let changes = tx.list_changes_after(change, SEAL_ROWS_MAX as usize)?;
+    let mut more = changes.len() == SEAL_ROWS_MAX as usize;
+    for (number, changed) in changes {
+        if let RowChange::Row(row) = changed {
+            seal_row(tx, &space, row, rules, now)?;
+        }
+        change = number;
+    }
+    if space.mode.sends() {
+        for (kind, mark) in [(RowKind::Observation, &mut observation), (RowKind::Account, &mut account)] {
+            let project = if space.own { None } else { space.project };
+            if !space.own && project.is_none() {
+                continue;
+            }
+            let ids = tx.own_row_ids_after(kind, project, *mark, SEAL_ROWS_MAX)?;
+            more |= ids.len() == SEAL_ROWS_MAX as usize;
+            for id in ids {
+                seal_row(tx, &space, RowId::new(kind, id), rules, now)?;
+                *mark = id;
+            }
+        }
+    }
+    tx.set_space_sealed(space.id, observation, account, change)?;
+    Ok(more)
+}
+
+/// Notes what is to happen to one row of ours.
+pub(crate) fn seal_row(
+    tx: &StoreWriter<'_>,
+    space: &SpaceRow,
+    row: RowId,
+    rules: &ShareRules,
+    now: Millis,
+) -> Result<(), StoreError> {
+    if !matches!(row.kind, RowKind::Observation | RowKind::Account) {
+        return Ok(());
+    }
+    let body = outgoing_body(tx, space, row, rules)?;
+    let share = tx.share_of_row(row)?.filter(|share| share.space == space.id);
+    match (share, body) {
+        (Some(share), None) => seal_removed(tx, share, tx.member_of_row(row)?.is_some(), now),
+        (Some(share), Some(body)) if share.member.is_none() => {
+            let is_changed = share.local_hash != RecordHash::from_body(&body.json).0;
+            let may_leave = body.verdict == ShareVerdict::MayLeave;
+            let waits = matches!(share.state, ShareState::Held | ShareState::Kept);
+            if waits || !space.mode.sends() || (may_leave && !is_changed && share.state == ShareState::Sent) {
+                return Ok(());
+            }
+            tx.put_shared_row(&SharedRow { state: ShareState::Unsent, why: String::new(), at: now, ..share })
+        }
+        // Another member's row was marked here; that stays here.
+        (Some(_), Some(_)) | (None, None) => Ok(()),
+        (None, Some(body)) => {
+            if body.verdict != ShareVerdict::MayLeave || !space.mode.sends() {
+                return Ok(());
+            }
+            let state = if space.mode == SpaceMode::Review { ShareState::Held } else { ShareState::Unsent };
+            let uid = free_public_id(tx, space, row, body.uid)?;
+            let known = tx.shared_row(space.id, uid)?;
+            let new = match known {
+                // It was forgotten and restored before anybody heard of it.
+                Some(known) => SharedRow { row_id: Some(row.row_id), state, at: now, ..known },
+                None => SharedRow::own(space.id, uid, row, state, now),
+            };
+            tx.put_shared_row(&new)
+        }
+    }
+}
+
+/// A row that is no longer here: an own one is taken back, another's is hidden here.
+fn seal_removed(
+    tx: &StoreWriter<'_>,
+    share: SharedRow,
+    still_here: bool,
+    now: Millis,
+) -> Result<(), StoreError> {
+    if still_here {
+        // A row of another member is not read for sending.
+        return Ok(());
+    }
+    if share.member.is_some() {
+        let why = if share.gone { "" } else { HIDDEN };
+        return tx.put_shared_row(&SharedRow { row_id: None, why: why.to_owned(), at: now, ..share });
+    }
+    if share.gone {
+        return tx.put_shared_row(&SharedRow { row_id: None, state: ShareState::Sent, at: now, ..share });
+    }
+    if share.rev == 0 && share.mark.is_none() && share.state != ShareState::Unsent {
+        return tx.remove_shared_row(share.space, share.uid);
+    }
+    // Sent, or perhaps sent with a lost answer.
+    tx.put_shared_row(&SharedRow { row_id: None, state: ShareState::Unsent, at: now, ..share })
+}
+
+/// Another member's row that was forgotten here. Newer versions of it stay hidden.
+pub(crate) const HIDDEN: &str = "hidden here";
+
+/// The row's public id, or a new one if the old one was taken back for ever or is another member's.
+fn free_public_id(
+    tx: &StoreWriter<'_>,
+    space: &SpaceRow,
+    row: RowId,
+    uid: PublicId,
+) -> Result<PublicId, StoreError> {
+    let taken = tx.shared_row(space.id, uid)?.is_some_and(|known| known.gone || known.member.is_some());
+    if taken { tx.renew_public_id(row) } else { Ok(uid) }
+}
