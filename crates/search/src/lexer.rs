@@ -12,6 +12,8 @@ pub enum QueryFilter {
     Concept(String),
     File(String),
     Project(String),
+    /// The handle of a member, or `me`.
+    Who(String),
     /// A date as typed, parsed later by the resolver.
     Before(String),
     After(String),
@@ -115,6 +117,7 @@ pub(super) fn parse_filter(piece: &QueryLexeme) -> Option<QueryFilter> {
         "concept" => QueryFilter::Concept(value),
         "file" => QueryFilter::File(value),
         "project" => QueryFilter::Project(value),
+        "who" => QueryFilter::Who(value),
         "before" => QueryFilter::Before(value),
         "after" | "since" => QueryFilter::After(value),
         _ => return None,

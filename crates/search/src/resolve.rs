@@ -14,9 +14,12 @@ use crate::project_lookup::{ProjectLookup, find_project, format_choices};
 use crate::request::{AnswerScope, MatchQuality, ProjectScope, ResponseScope, ResultOrder, SearchRequest};
 use crate::scope::AllowedRows;
 use crate::time_expr::periods;
+use claude_mem_core::ids::MemberRowId;
 use claude_mem_core::limits::{QUERY_FILTERS_MAX, QUERY_WORDS_MAX};
 use claude_mem_core::memory::ObservationType;
-use claude_mem_store::{FtsColumn, FtsQuery, RowFilter, RowKind, StoreError, StoreReader};
+use claude_mem_store::{
+    FtsColumn, FtsQuery, MemberRow, MemberTrust, RowFilter, RowKind, RowOwner, StoreError, StoreReader,
+};
 
 /// A [`SearchRequest`] with its text parsed and its filters resolved.
 pub(super) struct ResolvedQuery<'q> {
@@ -30,6 +33,7 @@ pub(super) struct ResolvedQuery<'q> {
     pub(super) types: Vec<ObservationType>,
     pub(super) concepts: Vec<String>,
     pub(super) files: Vec<String>,
+    pub(super) who: Option<RowOwner>,
     pub(super) since: Option<claude_mem_core::clock::Millis>,
     pub(super) until: Option<claude_mem_core::clock::Millis>,
     pub(super) notes: Vec<String>,
@@ -54,6 +58,7 @@ impl<'q> ResolvedQuery<'q> {
             types: ask.types.clone(),
             concepts: ask.concepts.clone(),
             files: ask.files.clone(),
+            who: None,
             since: ask.since,
             until: ask.until,
             notes: Vec::new(),
@@ -117,6 +122,13 @@ impl<'q> ResolvedQuery<'q> {
                 ProjectLookup::NotFound => {
                     self.demote_to_words(format!("no project is named {name:?}"), &name);
                 }
+            },
+            QueryFilter::Who(name) => match name.as_str() {
+                "me" => self.who = Some(RowOwner::Own),
+                _ => match reads.member_by_handle(&name)? {
+                    Some(member) => self.who = Some(RowOwner::Member(member.id)),
+                    None => self.demote_to_words(format!("no member is called {name:?}"), &name),
+                },
             },
             QueryFilter::Before(text) => match self.parse_time(&text) {
                 Some(at) => self.until = Some(self.until.map_or(at, |until| until.min(at))),
@@ -216,6 +228,7 @@ impl<'q> ResolvedQuery<'q> {
             since: self.since,
             until: self.until,
             oldest_first: self.request.order == ResultOrder::OldestFirst,
+            who: self.who,
             ..RowFilter::default()
         }
     }
@@ -229,12 +242,27 @@ impl<'q> ResolvedQuery<'q> {
         // The scope of the search checks the kinds.
         let scope = RowFilter { kinds: Vec::new(), ..self.word_scope(whose) };
         let filter = self.filter(&scope);
-        filter.map(|filter| AllowedRows::resolve(reads, filter)).transpose()
+        let hidden = self.hidden_members(reads)?;
+        if filter.is_none() && hidden.is_empty() {
+            return Ok(None);
+        }
+        AllowedRows::resolve(reads, filter, &hidden).map(Some)
+    }
+
+    /// Members whose rows are left out: all for `who:me`, otherwise those that are muted and not asked for.
+    fn hidden_members(&self, reads: &StoreReader<'_>) -> Result<Vec<MemberRowId>, StoreError> {
+        if matches!(self.who, Some(RowOwner::Member(_))) {
+            return Ok(Vec::new());
+        }
+        let is_hidden =
+            |member: &MemberRow| self.who == Some(RowOwner::Own) || member.trust == MemberTrust::Muted;
+        Ok(reads.members()?.into_iter().filter(is_hidden).map(|member| member.id).collect())
     }
 
     /// The column filter for types, concepts and files, or `None` if the request has none.
     pub(super) fn filter(&self, scope: &RowFilter) -> Option<RowFilter> {
-        if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() {
+        let is_member = matches!(self.who, Some(RowOwner::Member(_)));
+        if self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty() && !is_member {
             return None;
         }
         Some(RowFilter { concepts: self.concepts.clone(), files: self.files.clone(), ..scope.clone() })
@@ -244,7 +272,8 @@ impl<'q> ResolvedQuery<'q> {
     /// it.
     pub(super) fn admits_any_observation(&self) -> bool {
         let kinds = &self.request.kinds;
-        self.types.is_empty()
+        self.who.is_none()
+            && self.types.is_empty()
             && self.concepts.is_empty()
             && self.files.is_empty()
             && self.since.is_none()

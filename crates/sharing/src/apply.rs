@@ -2,7 +2,7 @@
 
 use crate::instruction_shape::reads_like_instruction;
 use crate::record_body::{BODY_FORMAT, IncomingBody, incoming_body, outgoing_body, place_of_body};
-use crate::seal::HIDDEN;
+use crate::share_marks::HIDDEN;
 use crate::share_rules::ShareRules;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, MemberRowId, ObservationId, ProjectId, PublicId};
@@ -228,6 +228,7 @@ impl Arrival<'_> {
                     tx.erase_team_row(row)?;
                 }
             }
+            tx.drop_forgotten_copy(self.uid)?;
             tx.put_shared_row(&self.entry(None, ShareState::Received, ""))?;
             return Ok(if here.is_some() { ApplyOutcome::Erased } else { ApplyOutcome::Unchanged });
         }

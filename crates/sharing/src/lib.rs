@@ -13,12 +13,14 @@
 mod apply;
 mod http_server;
 mod instruction_shape;
+mod leaving;
 mod pull;
 mod push;
 mod reconcile;
 pub mod record_body;
 mod seal;
 mod server;
+mod share_marks;
 mod share_rules;
 mod sharing_error;
 mod store_access;
@@ -28,16 +30,19 @@ mod team_file;
 
 pub use http_server::{HttpServer, join_team};
 pub use instruction_shape::reads_like_instruction;
+pub use leaving::{erase_others, forget_team, remove_record, take_back_own};
+pub use reconcile::count_differences;
 pub use server::{RecordsQuery, TeamServer};
+pub use share_marks::KEEP_BACK;
 pub use share_rules::{KeepReason, ShareRules, ShareVerdict, share_verdict};
 pub use sharing_error::SharingError;
 pub use store_access::StoreAccess;
 pub use sync_engine::{SyncEngine, SyncOptions, SyncReport};
-pub use sync_status::{SpaceHealth, TeamHealth, load_health, save_health};
-pub use team_file::{TeamFile, load_team, remove_team, save_team};
+pub use sync_status::{health_after_error, health_after_round};
+pub use team_file::{TEAM_VARIABLE, TeamFile, load_team, remove_team, save_team};
 
-#[cfg(test)]
-mod reference_server;
+#[cfg(any(test, feature = "testing"))]
+pub mod reference_server;
 #[cfg(test)]
 mod simulator_tests;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::apply::{erase_taken_back, mark_of};
 use crate::record_body::{BODY_FORMAT, outgoing_body};
 use crate::server::TeamServer;
+use crate::share_marks::KEEP_BACK;
 use crate::share_rules::{ShareRules, ShareVerdict};
 use crate::sharing_error::SharingError;
 use crate::store_access::StoreAccess;
@@ -153,7 +154,8 @@ fn prepare(
         Some(row) if !share.gone => outgoing_body(reads, space, row, rules)?,
         _ => None,
     };
-    let may_leave = body.as_ref().is_some_and(|body| body.verdict == ShareVerdict::MayLeave);
+    let may_leave =
+        share.why != KEEP_BACK && body.as_ref().is_some_and(|body| body.verdict == ShareVerdict::MayLeave);
     if let Some(body) = body.filter(|_| may_leave) {
         let made_at = body.made_at.0;
         let json = RecordBody::from_json(body.json)?;

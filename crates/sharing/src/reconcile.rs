@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::apply::{ApplyContext, mark_of, version_of};
 use crate::pull::{PullCounts, apply_page, check_page};
 use crate::server::{RecordsQuery, TeamServer};
+use crate::share_marks::SERVER_LACKS;
 use crate::sharing_error::SharingError;
 use crate::store_access::StoreAccess;
 use claude_mem_core::clock::Millis;
@@ -22,8 +23,6 @@ const COMPARE_ROWS_MAX: u32 = 500;
 /// Others' rows that the server lacks are kept this long.
 const ASIDE_DAYS_MAX: i64 = 30;
 const DAY_SECONDS: i64 = 24 * 3_600;
-/// Why such a row is set aside.
-pub(crate) const SERVER_LACKS: &str = "the server lacks it";
 
 /// What reconciling did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +72,31 @@ pub(crate) fn reconcile_space(
         })
     })?;
     Ok(counts)
+}
+
+/// How many records of a space differ between this machine and the server. Changes nothing.
+pub fn count_differences(
+    access: &impl StoreAccess,
+    server: &impl TeamServer,
+    space: SpaceRowId,
+) -> Result<u64, SharingError> {
+    let uid = SpaceId(access.with_store(|store| store.read().space(space))?.uid.0);
+    let (mut names, _, _) = all_names(server, uid)?;
+    let (mut differing, mut after) = (0, None);
+    loop {
+        let rows =
+            access.with_store(|store| store.read().shared_rows_after(space, after, COMPARE_ROWS_MAX))?;
+        let Some(last) = rows.last() else { break };
+        after = Some(last.uid);
+        for share in &rows {
+            let is_same = match names.remove(&RecordUid(share.uid.0)) {
+                Some(name) => share.mark == mark_of(name.uid, name.version()),
+                None => share.mark.is_none(),
+            };
+            differing += u64::from(!is_same);
+        }
+    }
+    Ok(differing + names.values().filter(|name| !name.gone).count() as u64)
 }
 
 type NamesByUid = HashMap<RecordUid, RecordName>;
@@ -154,11 +178,11 @@ fn compare_one(
             Ok(false)
         }
         Some(name) if share.rev == 0 || version_of(share) < name.version() => Ok(true),
-        // The server has an older version of ours, or does not know that it was taken back.
+        // The server has an older version of ours, or does not know that it was taken back. Others may still
+        // hold a record that a restored server lacks, so a removal is sent again as well.
         Some(_) | None if is_own => {
             let waits = matches!(share.state, ShareState::Held | ShareState::Kept | ShareState::Refused);
-            let is_known_gone = share.gone && name.is_none();
-            if (waits && share.rev == 0) || is_known_gone {
+            if waits && share.rev == 0 {
                 return Ok(false);
             }
             counts.to_send += 1;

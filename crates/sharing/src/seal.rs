@@ -4,6 +4,7 @@
 //! the note is kept; the text is read when it is sent.
 
 use crate::record_body::outgoing_body;
+use crate::share_marks::{HIDDEN, KEEP_BACK};
 use crate::share_rules::{ShareRules, ShareVerdict};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{PublicId, SpaceRowId};
@@ -69,14 +70,15 @@ pub(crate) fn seal_row(
         (Some(share), Some(body)) if share.member.is_none() => {
             let is_changed = share.local_hash != RecordHash::from_body(&body.json).0;
             let may_leave = body.verdict == ShareVerdict::MayLeave;
-            let waits = matches!(share.state, ShareState::Held | ShareState::Kept);
+            let waits = matches!(share.state, ShareState::Held | ShareState::Kept) || share.why == KEEP_BACK;
             if waits || !space.mode.sends() || (may_leave && !is_changed && share.state == ShareState::Sent) {
                 return Ok(());
             }
             tx.put_shared_row(&SharedRow { state: ShareState::Unsent, why: String::new(), at: now, ..share })
         }
         // Another member's row was marked here; that stays here.
-        (Some(_), Some(_)) | (None, None) => Ok(()),
+        (Some(_), Some(_)) => Ok(()),
+        (None, None) => seal_restored(tx, space, row, now),
         (None, Some(body)) => {
             if body.verdict != ShareVerdict::MayLeave || !space.mode.sends() {
                 return Ok(());
@@ -119,8 +121,19 @@ fn seal_removed(
     tx.put_shared_row(&SharedRow { row_id: None, state: ShareState::Unsent, at: now, ..share })
 }
 
-/// Another member's row that was forgotten here. Newer versions of it stay hidden.
-pub(crate) const HIDDEN: &str = "hidden here";
+/// Another member's row that was hidden here and is shown again follows its record again.
+fn seal_restored(tx: &StoreWriter<'_>, space: &SpaceRow, row: RowId, now: Millis) -> Result<(), StoreError> {
+    let Some(member) = tx.member_of_row(row)? else { return Ok(()) };
+    let known = tx.shared_row(space.id, tx.public_id_of(row)?)?;
+    match known.filter(|known| known.member == Some(member)) {
+        Some(known) if known.gone => tx.erase_team_row(row),
+        Some(known) if known.row_id.is_none() => {
+            let row_id = Some(row.row_id);
+            tx.put_shared_row(&SharedRow { row_id, why: String::new(), at: now, ..known })
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The row's public id, or a new one if the old one was taken back for ever or is another member's.
 fn free_public_id(

@@ -16,7 +16,7 @@ use claude_mem_wire::{MemberRole, ServerGeneration};
 /// Steps of one run.
 const STEPS: usize = 70;
 /// Runs of the short form, which is part of the ordinary tests.
-const RUNS: u64 = 40;
+const RUNS: u64 = 20;
 
 /// A small generator, so that a seed gives the same run on every machine.
 struct SplitMix(u64);
@@ -53,9 +53,9 @@ struct Simulation {
 impl Simulation {
     fn new(seed: u64) -> Self {
         let data = empty_server();
-        let mira = data.borrow_mut().add_member("mira", MemberRole::Admin);
-        let jonas = data.borrow_mut().add_member("jonas", MemberRole::Member);
-        let lena = data.borrow_mut().add_member("lena", MemberRole::Member);
+        let mira = data.lock().add_member("mira", MemberRole::Admin);
+        let jonas = data.lock().add_member("jonas", MemberRole::Member);
+        let lena = data.lock().add_member("lena", MemberRole::Member);
         let random = Rc::new(RefCell::new(SplitMix(seed)));
         let is_faulty = Rc::new(RefCell::new(true));
         let mut machines = Vec::new();
@@ -148,7 +148,7 @@ impl Simulation {
             9 => self.machines[at].server.deliver_late(),
             10 => self.snapshot(at),
             11 => self.restore(at),
-            12 if self.below(3) == 0 => self.server_snapshot = Some(self.data.borrow().clone()),
+            12 if self.below(3) == 0 => self.server_snapshot = Some(self.data.lock().clone()),
             13 if self.below(3) == 0 => self.restore_server(),
             14 => self.review(at),
             _ => {
@@ -179,7 +179,7 @@ impl Simulation {
         let Some(snapshot) = self.server_snapshot.clone() else { return };
         let is_told = self.below(2) == 0;
         let generation = ServerGeneration(uuid::Uuid::from_u128(self.random.borrow_mut().next().into()));
-        let mut data = self.data.borrow_mut();
+        let mut data = self.data.lock();
         let members = data.members.clone();
         *data = ServerData { members, ..snapshot };
         if is_told {
@@ -219,7 +219,7 @@ impl Simulation {
 
     fn check(&self) {
         let space = self.machines[0].space;
-        let data = self.data.borrow();
+        let data = self.data.lock();
         let state = data.state(space);
         let bodies = data.bodies(space).join("\n");
         assert!(!bodies.contains("canary"), "{bodies}");

@@ -172,8 +172,8 @@ impl TestMachine {
 
 pub(crate) fn two_members() -> (SharedData, TestMachine, TestMachine) {
     let data = empty_server();
-    let mira = data.borrow_mut().add_member("mira", MemberRole::Admin);
-    let jonas = data.borrow_mut().add_member("jonas", MemberRole::Member);
+    let mira = data.lock().add_member("mira", MemberRole::Admin);
+    let jonas = data.lock().add_member("jonas", MemberRole::Member);
     let (mira, jonas) =
         (TestMachine::join(&data, mira, SpaceMode::Auto), TestMachine::join(&data, jonas, SpaceMode::Auto));
     (data, mira, jonas)
@@ -238,7 +238,7 @@ fn what_never_leaves_does_not_leave() {
     old.save(&secret, MemoryLevel::Project);
     let report = old.sync();
     assert_eq!(report.sent, 1);
-    let bodies = data.borrow().bodies(old.space).join("\n");
+    let bodies = data.lock().bodies(old.space).join("\n");
     assert!(
         !bodies.contains("canary") && !bodies.contains("AKIAQ3") && !bodies.contains("/home/mira"),
         "{bodies}"
@@ -275,7 +275,7 @@ fn prompts_do_not_leave_as_purpose_or_subtitle() {
         })
         .unwrap();
     assert_eq!(mira.sync().sent, 2);
-    let bodies = data.borrow().bodies(mira.space).join("\n");
+    let bodies = data.lock().bodies(mira.space).join("\n");
     assert!(!bodies.contains("canary") && bodies.contains("JPY has no cents"), "{bodies}");
     assert_eq!(jonas.sync().received, 2);
     let store = jonas.store.lock().unwrap();
@@ -286,7 +286,7 @@ fn prompts_do_not_leave_as_purpose_or_subtitle() {
 #[test]
 fn row_under_review_leaves_only_on_the_users_word() {
     let (data, _, _) = two_members();
-    let lena = data.borrow_mut().add_member("lena", MemberRole::Member);
+    let lena = data.lock().add_member("lena", MemberRole::Member);
     let lena = TestMachine::join(&data, lena, SpaceMode::Review);
     lena.decide("Use the staging database");
     lena.decide("Never share this");
@@ -312,7 +312,7 @@ fn row_under_review_leaves_only_on_the_users_word() {
 #[test]
 fn own_machines_hold_the_same_rows_as_own() {
     let data = empty_server();
-    let mira = data.borrow_mut().add_member("mira", MemberRole::Admin);
+    let mira = data.lock().add_member("mira", MemberRole::Admin);
     let (laptop, desk) =
         (TestMachine::join(&data, mira, SpaceMode::Auto), TestMachine::join(&data, mira, SpaceMode::Auto));
     laptop.decide("Round invoices up");
@@ -348,7 +348,7 @@ fn hidden_row_of_another_stays_hidden_and_is_not_taken_back() {
     mira.sync();
     let report = jonas.sync();
     assert!(jonas.titles().is_empty() && report.in_step, "{report:?}");
-    assert_eq!(data.borrow().bodies(mira.space).len(), 1);
+    assert_eq!(data.lock().bodies(mira.space).len(), 1);
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn retraction_by_an_administrator_reaches_the_author_and_the_others() {
     jonas.sync();
     mira.sync();
     assert_eq!(mira.titles().len(), 1);
-    data.borrow_mut().retract(jonas.server.member);
+    data.lock().retract(jonas.server.member);
     for machine in [&mira, &jonas] {
         assert_eq!(machine.sync().erased, 1);
         assert!(machine.titles().is_empty());
@@ -378,7 +378,7 @@ fn undone_removal_gets_a_new_public_id() {
     assert_eq!(mira.sync().sent, 1);
     jonas.sync();
     assert_eq!(jonas.titles(), ["Round invoices up"]);
-    assert_eq!(data.borrow().records.len(), 2);
+    assert_eq!(data.lock().records.len(), 2);
     assert!(mira.sync().in_step && jonas.sync().in_step);
 }
 
@@ -389,7 +389,7 @@ fn member_who_joins_later_gets_the_newest_first() {
         mira.decide(&format!("Rule number {at}"));
     }
     mira.sync();
-    let lena = data.borrow_mut().add_member("lena", MemberRole::Member);
+    let lena = data.lock().add_member("lena", MemberRole::Member);
     let mut lena = TestMachine::join(&data, lena, SpaceMode::Receive);
     lena.server.page = 7;
     // The network fails after the first page of the walk.
@@ -444,7 +444,145 @@ fn row_that_became_a_preference_is_taken_back() {
     mira.sync();
     jonas.sync();
     assert!(jonas.titles().is_empty());
-    assert!(data.borrow().bodies(mira.space).is_empty());
+    assert!(data.lock().bodies(mira.space).is_empty());
     assert_eq!(mira.titles().len(), 1, "it stays with its author");
     assert!(mira.sync().in_step);
+}
+
+/// A record that a hostile member or server makes up.
+fn forged(machine: &TestMachine, uid: PublicId, title: &str, rev: u32) -> claude_mem_wire::WireRecord {
+    let body = serde_json::json!({
+        "uid": uid, "type": "decision", "title": title, "origin": "user", "created_at": NOW, "pinned": true,
+        "level": "user",
+    });
+    let body = claude_mem_wire::RecordBody::from_json(body.to_string()).unwrap();
+    let uid = claude_mem_wire::RecordUid(uid.0);
+    assert_eq!(machine.server.now.get(), NOW.0);
+    claude_mem_wire::WireRecord::live(uid, claude_mem_wire::RecordKind::OBSERVATION, rev, NOW.0, 1, body)
+}
+
+#[test]
+fn member_who_takes_the_id_of_an_unsent_row_gains_nothing() {
+    let (data, mira, jonas) = two_members();
+    let row = mira.decide("Round invoices up");
+    let uid = mira.store.lock().unwrap().read().public_id_of(row).unwrap();
+    // Jonas learnt the id, for example from an export, and is faster.
+    let record = forged(&jonas, uid, "Round invoices down", 7);
+    let request = claude_mem_wire::messages::PushRequest { records: vec![record] };
+    data.lock().push(jonas.server.member, NOW.0, mira.space, &request);
+    mira.sync();
+    mira.sync();
+    jonas.sync();
+    let own = mira.rows().into_iter().find(|row| row.member.is_none()).unwrap();
+    assert_eq!(own.title, "Round invoices up");
+    assert!(jonas.titles().contains(&"Round invoices up".to_owned()), "{:?}", jonas.titles());
+    assert!(mira.sync().in_step);
+}
+
+#[test]
+fn pages_that_break_the_protocol_are_refused_as_a_whole() {
+    let (data, mira, jonas) = two_members();
+    mira.decide("Round invoices up");
+    mira.decide("Round credit notes up");
+    mira.sync();
+    let uid = *data.lock().records.keys().next().unwrap();
+    let whole = data.lock().records[&uid].1.record.clone();
+    data.lock().records.get_mut(&uid).unwrap().1.record.rev += 1;
+    data.lock().records.get_mut(&uid).unwrap().1.record.hash = claude_mem_wire::RecordHash([1; 16]);
+    assert!(matches!(jonas.round(), Err(crate::SharingError::InvalidAnswer(_))));
+    assert!(jonas.titles().is_empty(), "nothing of the page was used");
+    data.lock().records.get_mut(&uid).unwrap().1.record = whole;
+    jonas.sync();
+    assert_eq!(jonas.titles().len(), 2);
+}
+
+#[test]
+fn received_row_is_never_pinned_nor_a_preference() {
+    let (data, mira, jonas) = two_members();
+    let record = forged(&mira, PublicId::new(), "Never test", 1);
+    let request = claude_mem_wire::messages::PushRequest { records: vec![record] };
+    data.lock().push(mira.server.member, NOW.0, mira.space, &request);
+    jonas.sync();
+    let row = jonas.rows().remove(0);
+    assert!(!row.pinned && row.level == MemoryLevel::Project && row.member.is_some());
+    assert!(jonas.store.lock().unwrap().read().user_level_index_rows(10).unwrap().is_empty());
+}
+
+#[test]
+fn kept_row_is_taken_back_and_stays_here() {
+    let (data, mira, jonas) = two_members();
+    let row = mira.decide("Round invoices up");
+    mira.sync();
+    jonas.sync();
+    let share = mira.store.lock().unwrap().read().share_of_row(row).unwrap().unwrap();
+    let why = crate::KEEP_BACK.to_owned();
+    let kept = claude_mem_store::SharedRow { state: ShareState::Unsent, why, ..share };
+    mira.store.lock().unwrap().write(|tx| tx.put_shared_row(&kept)).unwrap();
+    mira.edit(row, "Round invoices up for me");
+    mira.sync();
+    jonas.sync();
+    assert!(jonas.titles().is_empty() && data.lock().bodies(mira.space).is_empty());
+    assert_eq!(mira.titles(), ["Round invoices up for me"]);
+    assert!(mira.sync().in_step);
+}
+
+#[test]
+fn shown_again_row_of_another_follows_its_record() {
+    let (_, mira, jonas) = two_members();
+    let row = mira.decide("Round invoices up");
+    mira.sync();
+    jonas.sync();
+    let copy = jonas.row_titled("Round invoices up").unwrap();
+    jonas.forget(copy);
+    jonas.sync();
+    assert!(jonas.store.lock().unwrap().write(|tx| tx.undo_forget(copy)).unwrap());
+    jonas.sync();
+    mira.edit(row, "Round invoices up with ceil");
+    mira.sync();
+    jonas.sync();
+    assert_eq!(jonas.titles(), ["Round invoices up with ceil"]);
+    mira.forget(row);
+    mira.sync();
+    jonas.sync();
+    assert!(jonas.titles().is_empty());
+}
+
+#[test]
+fn taking_back_everything_keeps_it_here() {
+    let (data, mira, jonas) = two_members();
+    mira.decide("Round invoices up");
+    mira.decide("Round credit notes up");
+    mira.sync();
+    jonas.sync();
+    let space = mira.store.lock().unwrap().read().spaces().unwrap()[0].id;
+    assert_eq!(crate::take_back_own(&mira.store, &mira.server, space, NOW).unwrap(), 2);
+    jonas.sync();
+    assert!(jonas.titles().is_empty() && data.lock().bodies(mira.space).is_empty());
+    mira.sync();
+    assert_eq!(mira.titles().len(), 2);
+}
+
+#[test]
+fn own_space_brings_all_projects_to_ones_other_machine() {
+    let data = empty_server();
+    let mira = data.lock().add_member("mira", MemberRole::Admin);
+    let (laptop, desk) = (TestMachine::unshared(&data, mira), TestMachine::unshared(&data, mira));
+    for machine in [&laptop, &desk] {
+        let info = machine.server.space(&SpaceRequest::Own).unwrap();
+        let new = NewSpace {
+            uid: PublicId(info.id.0),
+            own: true,
+            project: None,
+            mode: SpaceMode::Auto,
+            history: true,
+            generation: String::new(),
+        };
+        machine.store.lock().unwrap().write(|tx| tx.put_space(&new)).unwrap();
+    }
+    laptop.decide("Round invoices up");
+    laptop.sync();
+    desk.sync();
+    assert_eq!(desk.titles(), ["Round invoices up"], "found by the project's remote");
+    assert_eq!(desk.rows()[0].member, None);
+    assert!(laptop.sync().in_step && desk.sync().in_step);
 }

@@ -10,7 +10,7 @@ use claude_mem_core::paths::{DataDir, remove_if_exists, replace_file};
 use claude_mem_wire::{DeviceId, DeviceToken, LinkSecret, MemberId, TeamLink};
 
 /// The variable that replaces the file, for CI.
-pub(crate) const TEAM_VARIABLE: &str = "CLAUDE_MEM_TEAM";
+pub const TEAM_VARIABLE: &str = "CLAUDE_MEM_TEAM";
 
 /// How this machine reaches its team.
 #[derive(Clone, Debug, Serialize, Deserialize)]

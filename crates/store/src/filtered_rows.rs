@@ -165,9 +165,13 @@ impl StoreReader<'_> {
     }
 }
 
-/// The kinds that a filter can match: summaries have files, but neither type nor concepts.
+/// The kinds that a filter can match: summaries have files, but neither type nor concepts; accounts have a
+/// member.
 fn filterable_kinds(filter: &RowFilter) -> impl Iterator<Item = RowKind> {
     let summaries = filter.types.is_empty() && filter.concepts.is_empty();
-    let kinds = std::iter::once(RowKind::Observation).chain(summaries.then_some(RowKind::Summary));
+    let accounts = summaries && filter.files.is_empty() && filter.who.is_some();
+    let kinds = std::iter::once(RowKind::Observation)
+        .chain(summaries.then_some(RowKind::Summary))
+        .chain(accounts.then_some(RowKind::Account));
     kinds.filter(|kind| filter.includes_kind(*kind))
 }

@@ -129,8 +129,8 @@ pub use store::Store;
 pub use successors::RowResolution;
 pub use summaries::SummaryRow;
 pub use team::{
-    MemberRow, MemberTrust, NewMember, NewSpace, ShareCounts, ShareState, SharedRow, SpaceMode, SpaceRow,
-    TeamPlace,
+    MemberRow, MemberTrust, NewMember, NewSpace, ShareCounts, ShareState, SharedRow, SpaceHealth, SpaceMode,
+    SpaceRow, TeamHealth, TeamPlace,
 };
 pub use transcripts::TranscriptPosition;
 pub use transfer::{

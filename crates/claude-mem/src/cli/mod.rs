@@ -45,6 +45,7 @@ mod sessions;
 mod show;
 mod stats;
 mod status;
+mod team;
 mod terminal;
 mod timeline;
 mod token;
@@ -97,6 +98,7 @@ verbs! {
     Unpin => unpin,
     Mark => mark,
     Preferences => preferences,
+    Team => team,
     Import => import,
     Export => export,
     Redo => redo,
@@ -129,7 +131,7 @@ verbs! {
 /// Memory for coding agents
 ///
 /// Hooks record what happens, a worker turns it into memories, and the next session starts with the
-/// context it needs. Everything stays on this machine.
+/// context it needs. Everything stays on this machine, unless you share it with a team.
 #[derive(Debug, Parser)]
 #[command(
     name = "claude-mem",

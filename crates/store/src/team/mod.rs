@@ -9,11 +9,13 @@
 mod member_rows;
 mod shared_rows;
 mod spaces;
+mod team_health;
 mod team_rows;
 
 pub use member_rows::{MemberRow, MemberTrust, NewMember};
 pub use shared_rows::{ShareCounts, ShareState, SharedRow};
 pub use spaces::{NewSpace, SpaceMode, SpaceRow};
+pub use team_health::{SpaceHealth, TeamHealth};
 pub use team_rows::TeamPlace;
 
 #[cfg(test)]

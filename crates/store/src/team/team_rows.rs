@@ -1,6 +1,8 @@
 //! Rows that come from other members or from one's other machines: stored, changed and removed here as the
 //! server's records say.
 
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension, params};
 
 use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
@@ -34,6 +36,13 @@ impl StoreReader<'_> {
         let sql = format!("SELECT id FROM {} WHERE uid = ?1", kind.table());
         let found = self.0.prepare_cached(&sql)?.query_row([uid.sql()], |row| row.get(0)).optional()?;
         Ok(found.map(|id| RowId::new(kind, id)))
+    }
+
+    /// The row's public id.
+    pub fn public_id_of(&self, row: RowId) -> Result<PublicId, StoreError> {
+        let sql = format!("SELECT uid FROM {} WHERE id = ?1", row.kind.table());
+        let found = self.0.prepare_cached(&sql)?.query_row([row.row_id], |row| row.column(0)).optional()?;
+        found.ok_or(StoreError::NoSuchRow { what: row.kind.as_str(), id: row.row_id })
     }
 
     /// The member whose row it is; `None`: one's own, or there is none.
@@ -85,6 +94,21 @@ impl StoreReader<'_> {
              ORDER BY a.created_at_epoch DESC, a.id DESC LIMIT 1";
         let mut found = self.0.prepare_cached(sql)?;
         Ok(found.query_row(params![project.sql(), branch, since.sql()], |row| row.column(0)).optional()?)
+    }
+
+    /// All rows of these members.
+    pub fn rows_of_members(&self, members: &[MemberRowId]) -> Result<HashSet<RowId>, StoreError> {
+        let mut found = HashSet::new();
+        for kind in [RowKind::Observation, RowKind::Summary, RowKind::Account] {
+            let sql = format!("SELECT id FROM {} WHERE member = ?1", kind.table());
+            let mut rows = self.0.prepare_cached(&sql)?;
+            for member in members {
+                for id in rows.query_map([member.sql()], |row| row.get(0))? {
+                    found.insert(RowId::new(kind, id?));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Observations of members that are here.
@@ -316,12 +340,11 @@ impl StoreWriter<'_> {
         Ok(())
     }
 
-    /// Removes the copy that undoing would restore from.
-    pub fn drop_forgotten_copy(&self, row: RowId) -> Result<(), StoreError> {
-        self.tx.execute(
-            "DELETE FROM forgotten WHERE kind = ?1 AND row_id = ?2",
-            params![row.kind, row.row_id],
-        )?;
+    /// Removes the copy of a record that undoing would restore from.
+    pub fn drop_forgotten_copy(&self, uid: PublicId) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached("DELETE FROM forgotten WHERE instr(body, ?1) > 0")?
+            .execute([format!("[\"uid\",\"{uid}\"]")])?;
         Ok(())
     }
 
@@ -345,6 +368,12 @@ impl StoreWriter<'_> {
             }
         }
         if removed == 0 {
+            // Rows that were forgotten here keep a copy for a while.
+            self.tx.execute(
+                "DELETE FROM forgotten WHERE EXISTS (SELECT 1 FROM shared_rows AS s
+                   WHERE s.member IS NOT NULL AND (?1 IS NULL OR s.member = ?1) AND instr(forgotten.body, s.uid) > 0)",
+                [member.sql()],
+            )?;
             self.tx.execute(
                 "DELETE FROM sdk_sessions WHERE member IS NOT NULL AND (?1 IS NULL OR member = ?1)",
                 [member.sql()],
