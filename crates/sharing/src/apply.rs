@@ -174,10 +174,10 @@ impl Arrival<'_> {
             return Ok(ApplyOutcome::Erased);
         }
         if let Some(known) = &known {
-            let is_pending = known.state == ShareState::Unsent;
+            let is_pending = matches!(known.state, ShareState::Unsent | ShareState::Held);
             let is_removed_here = known.row_id.is_none() && is_pending;
             if is_removed_here || (is_pending && self.is_newer_here(tx, known)?) {
-                let entry = self.entry(known.row(), ShareState::Unsent, "");
+                let entry = self.entry(known.row(), known.state, "");
                 tx.put_shared_row(&SharedRow { local_hash: known.local_hash.clone(), ..entry })?;
                 return Ok(ApplyOutcome::Unchanged);
             }

@@ -112,6 +112,11 @@ fn collect_batch(
     let limit = u32::try_from(limit).unwrap_or(1);
     let mut bytes = 0;
     for share in tx.shared_rows_in(space.id, ShareState::Unsent, after, limit)? {
+        if !space.mode.sends() && share.row_id.is_some() {
+            // Only removals leave a space that is not shared any more.
+            batch.last = Some(share.uid);
+            continue;
+        }
         let prepared = prepare(tx, space, &share, rules, now)?;
         let size = prepared
             .as_ref()
@@ -222,7 +227,9 @@ fn settle(
         // Another member uses the id, or it stands in another space: the row gets a new one.
         Some(RefusalReason::UidTaken) => {
             tx.remove_shared_row(space, share.uid)?;
-            let Some(row) = share.row().filter(|_| !version.gone) else { return Ok(()) };
+            // A record that the server held here before has moved into the space of its project.
+            let has_moved = share.rev > 0;
+            let Some(row) = share.row().filter(|_| !version.gone && !has_moved) else { return Ok(()) };
             let uid = tx.renew_public_id(row)?;
             tx.put_shared_row(&SharedRow::own(space, uid, row, ShareState::Unsent, now))
         }

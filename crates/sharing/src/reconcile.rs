@@ -182,7 +182,11 @@ fn compare_one(
         // hold a record that a restored server lacks, so a removal is sent again as well.
         Some(_) | None if is_own => {
             let waits = matches!(share.state, ShareState::Held | ShareState::Kept | ShareState::Refused);
-            if waits && share.rev == 0 {
+            if waits && !share.gone {
+                // The user's word is asked for before it is sent again.
+                if share.mark != mark {
+                    tx.put_shared_row(&SharedRow { mark, ..share.clone() })?;
+                }
                 return Ok(false);
             }
             counts.to_send += 1;

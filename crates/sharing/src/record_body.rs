@@ -79,13 +79,14 @@ fn outgoing_observation(
     let project = reads.observation(id)?.project;
     let files =
         record.files_read.iter().chain(&record.files_modified).map(String::as_str).collect::<Vec<_>>();
+    let is_shared = reads.share_in_space(space.id, row)?.is_some_and(|share| share.rev > 0);
     let facts = ShareFacts {
         is_others: reads.member_of_row(row)?.is_some(),
         level: record.level,
         origin: record.origin.unwrap_or(Origin::Import),
-        wrong: record.wrong && reads.share_of_row(row)?.is_none_or(|share| share.rev == 0),
-        is_before_sharing: id.0 <= space.from_observation,
-        in_space: is_in_space(reads, space, project)?,
+        wrong: record.wrong && !is_shared,
+        is_before_sharing: id.0 <= space.from_observation && !is_shared,
+        in_space: is_in_space(reads, space, project, row)?,
         files: &files,
     };
     let verdict = share_verdict(&facts, rules);
@@ -131,13 +132,14 @@ fn outgoing_account(
     let Some(mut record) = reads.account_record(id)? else { return Ok(None) };
     let project = reads.account(id)?.project;
     let files = record.files_edited.iter().map(String::as_str).collect::<Vec<_>>();
+    let is_shared = reads.share_in_space(space.id, row)?.is_some_and(|share| share.rev > 0);
     let facts = ShareFacts {
         is_others: reads.member_of_row(row)?.is_some(),
         level: MemoryLevel::Project,
         origin: record.origin.unwrap_or(Origin::Import),
         wrong: false,
-        is_before_sharing: id.0 <= space.from_account,
-        in_space: is_in_space(reads, space, project)?,
+        is_before_sharing: id.0 <= space.from_account && !is_shared,
+        in_space: is_in_space(reads, space, project, row)?,
         files: &files,
     };
     let verdict = share_verdict(&facts, rules);
@@ -164,17 +166,19 @@ fn outgoing_account(
 }
 
 /// Whether rows of the project go into the space. Among one's own machines all projects do that are not
-/// shared otherwise.
+/// shared otherwise, and what they have stays there until the project's space takes it.
 fn is_in_space(
     reads: &StoreReader<'_>,
     space: &SpaceRow,
     project: Option<ProjectId>,
+    row: RowId,
 ) -> Result<bool, StoreError> {
     let Some(project) = project else { return Ok(false) };
     if !space.own {
         return Ok(space.project == Some(project));
     }
-    Ok(reads.space_of_project(project)?.is_none_or(|other| !other.mode.sends()))
+    let is_shared_otherwise = reads.space_of_project(project)?.is_some_and(|other| other.mode.sends());
+    Ok(!is_shared_otherwise || reads.share_in_space(space.id, row)?.is_some())
 }
 
 fn with_place(

@@ -64,7 +64,7 @@ pub(crate) fn seal_row(
         return Ok(());
     }
     let body = outgoing_body(tx, space, row, rules)?;
-    let share = tx.share_of_row(row)?.filter(|share| share.space == space.id);
+    let share = tx.share_in_space(space.id, row)?;
     match (share, body) {
         (Some(share), None) => seal_removed(tx, share, tx.member_of_row(row)?.is_some(), now),
         (Some(share), Some(body)) if share.member.is_none() => {
@@ -74,7 +74,10 @@ pub(crate) fn seal_row(
             if waits || !space.mode.sends() || (may_leave && !is_changed && share.state == ShareState::Sent) {
                 return Ok(());
             }
-            tx.put_shared_row(&SharedRow { state: ShareState::Unsent, why: String::new(), at: now, ..share })
+            // New text of a reviewed row waits for the user's word again; a removal does not.
+            let is_reviewed = space.mode == SpaceMode::Review && may_leave;
+            let state = if is_reviewed { ShareState::Held } else { ShareState::Unsent };
+            tx.put_shared_row(&SharedRow { state, why: String::new(), at: now, ..share })
         }
         // Another member's row was marked here; that stays here.
         (Some(_), Some(_)) => Ok(()),
@@ -85,9 +88,12 @@ pub(crate) fn seal_row(
             }
             let state = if space.mode == SpaceMode::Review { ShareState::Held } else { ShareState::Unsent };
             let uid = free_public_id(tx, space, row, body.uid)?;
-            let known = tx.shared_row(space.id, uid)?;
+            let known = match tx.shared_row(space.id, uid)? {
+                Some(known) => Some(known),
+                None => take_from_own_space(tx, space, row)?,
+            };
             let new = match known {
-                // It was forgotten and restored before anybody heard of it.
+                // It was forgotten and restored before anybody heard of it, or one's own machines have it.
                 Some(known) => SharedRow { row_id: Some(row.row_id), state, at: now, ..known },
                 None => SharedRow::own(space.id, uid, row, state, now),
             };
@@ -119,6 +125,19 @@ fn seal_removed(
     }
     // Sent, or perhaps sent with a lost answer.
     tx.put_shared_row(&SharedRow { row_id: None, state: ShareState::Unsent, at: now, ..share })
+}
+
+/// A row that one's own machines share moves into the space of its project, with its version.
+fn take_from_own_space(
+    tx: &StoreWriter<'_>,
+    space: &SpaceRow,
+    row: RowId,
+) -> Result<Option<SharedRow>, StoreError> {
+    let Some(known) = tx.share_of_row(row)?.filter(|known| known.space != space.id && !known.gone) else {
+        return Ok(None);
+    };
+    tx.remove_shared_row(known.space, known.uid)?;
+    Ok(Some(SharedRow { space: space.id, mark: None, ..known }))
 }
 
 /// Another member's row that was hidden here and is shown again follows its record again.

@@ -86,7 +86,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         let context =
             ApplyContext { me: me.member, rules: &options.rules, now: options.now, is_forced: false };
         for space in self.access.with_store(|store| store.read().spaces())? {
-            if space.mode == SpaceMode::Off || (!space.own && space.project.is_none()) {
+            if !space.own && space.project.is_none() {
                 continue;
             }
             let Some(info) = me.spaces.iter().find(|info| info.id.0 == space.uid.0) else {
@@ -94,9 +94,26 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
                 report.in_step = false;
                 continue;
             };
+            if space.mode == SpaceMode::Off {
+                self.send_removals(&space, options, &mut report)?;
+                continue;
+            }
             self.sync_space(&space, info, context, options, &mut report)?;
         }
         Ok(report)
+    }
+
+    /// A space that is not shared any more: what is forgotten here still goes from everybody.
+    fn send_removals(
+        &self,
+        space: &SpaceRow,
+        options: &SyncOptions,
+        report: &mut SyncReport,
+    ) -> Result<(), SharingError> {
+        self.seal(space.id, options)?;
+        let pushed = push_space(self.access, self.server, space.id, &options.rules, options.now)?;
+        report.sent += pushed.sent;
+        Ok(())
     }
 
     fn sync_space(

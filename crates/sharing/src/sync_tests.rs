@@ -586,3 +586,77 @@ fn own_space_brings_all_projects_to_ones_other_machine() {
     assert_eq!(desk.rows()[0].member, None);
     assert!(laptop.sync().in_step && desk.sync().in_step);
 }
+
+#[test]
+fn only_removals_leave_a_project_that_is_not_shared_any_more() {
+    let (data, mira, jonas) = two_members();
+    let row = mira.decide("Round invoices up");
+    mira.sync();
+    let space = mira.store.lock().unwrap().read().spaces().unwrap()[0].id;
+    mira.store.lock().unwrap().write(|tx| tx.set_space_mode(space, SpaceMode::Off)).unwrap();
+    mira.decide("Made while nothing was shared");
+    mira.edit(row, "Edited while nothing was shared");
+    mira.sync();
+    assert!(!data.lock().bodies(mira.space).join("").contains("while nothing was shared"));
+    mira.share(SpaceMode::Auto, false);
+    mira.decide("Made afterwards");
+    mira.sync();
+    jonas.sync();
+    let titles = jonas.titles();
+    assert!(!titles.contains(&"Made while nothing was shared".to_owned()), "{titles:?}");
+    assert!(titles.contains(&"Made afterwards".to_owned()), "{titles:?}");
+    mira.store.lock().unwrap().write(|tx| tx.set_space_mode(space, SpaceMode::Off)).unwrap();
+    mira.forget(row);
+    mira.sync();
+    jonas.sync();
+    assert_eq!(jonas.titles(), ["Made afterwards"]);
+}
+
+#[test]
+fn new_text_of_a_reviewed_row_waits_again() {
+    let (data, _, _) = two_members();
+    let lena = data.lock().add_member("lena", MemberRole::Member);
+    let lena = TestMachine::join(&data, lena, SpaceMode::Review);
+    let row = lena.decide("Use the staging database");
+    lena.sync();
+    let share = lena.store.lock().unwrap().read().share_of_row(row).unwrap().unwrap();
+    let shared = claude_mem_store::SharedRow { state: ShareState::Unsent, ..share };
+    lena.store.lock().unwrap().write(|tx| tx.put_shared_row(&shared)).unwrap();
+    assert_eq!(lena.sync().sent, 1);
+    lena.edit(row, "Use the canary database");
+    assert_eq!(lena.sync().sent, 0);
+    assert!(!data.lock().bodies(lena.space).join("").contains("canary"));
+    assert!(lena.sync().in_step);
+}
+
+#[test]
+fn sharing_the_history_of_a_project_moves_it_out_of_the_own_space() {
+    let data = empty_server();
+    let mira = data.lock().add_member("mira", MemberRole::Admin);
+    let jonas = data.lock().add_member("jonas", MemberRole::Member);
+    let laptop = TestMachine::unshared(&data, mira);
+    let info = laptop.server.space(&SpaceRequest::Own).unwrap();
+    let own = NewSpace {
+        uid: PublicId(info.id.0),
+        own: true,
+        project: None,
+        mode: SpaceMode::Auto,
+        history: true,
+        generation: String::new(),
+    };
+    laptop.store.lock().unwrap().write(|tx| tx.put_space(&own)).unwrap();
+    let row = laptop.decide("Round invoices up");
+    laptop.edit(row, "Round invoices up with ceil");
+    laptop.sync();
+    assert_eq!(data.lock().bodies(info.id).len(), 1);
+    laptop.share(SpaceMode::Auto, true);
+    for _ in 0..4 {
+        laptop.sync();
+    }
+    assert_eq!((data.lock().bodies(info.id).len(), data.lock().bodies(laptop.space).len()), (0, 1));
+    assert_eq!(laptop.titles(), ["Round invoices up with ceil"]);
+    assert!(laptop.sync().in_step);
+    let jonas = TestMachine::join(&data, jonas, SpaceMode::Receive);
+    jonas.sync();
+    assert_eq!(jonas.titles(), ["Round invoices up with ceil"]);
+}

@@ -308,8 +308,13 @@ fn run_waiter(signal: &TeamSignal) {
                 done = turn;
                 signal.notify();
             }
-            // The next round finds out what is wrong.
-            Err(_) => done = turn,
+            // The server is away: the next round finds it again, in its own time.
+            Err(error) if error.is_transient() => done = turn,
+            // A round finds out what is wrong, for example that this machine was removed.
+            Err(_) => {
+                done = turn;
+                signal.notify();
+            }
         }
     }
 }

@@ -22,8 +22,6 @@ ALTER TABLE session_accounts ADD COLUMN held_back INTEGER NOT NULL DEFAULT 0;
 -- A busy colleague must not make one's own rows expensive to list, nor the other way round.
 CREATE INDEX observations_own ON observations(project_id, created_at_epoch DESC) WHERE member IS NULL;
 CREATE INDEX observations_others ON observations(project_id, created_at_epoch DESC) WHERE member IS NOT NULL;
-CREATE INDEX session_accounts_others ON session_accounts(project_id, created_at_epoch DESC) WHERE member IS NOT NULL;
-CREATE INDEX sdk_sessions_others ON sdk_sessions(member) WHERE member IS NOT NULL;
 
 -- What is shared: a project, or all that one's own machines share with each other.
 CREATE TABLE spaces (
@@ -80,4 +78,3 @@ CREATE TABLE shared_rows (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX shared_rows_by_row ON shared_rows(kind, row_id);
 CREATE INDEX shared_rows_to_send ON shared_rows(space) WHERE state = 'unsent';
-CREATE INDEX shared_rows_by_state ON shared_rows(state) WHERE state IN ('held', 'refused', 'aside');

@@ -146,10 +146,18 @@ impl StoreReader<'_> {
         Ok(found.query_row(params![space.sql(), uid.sql()], shared).optional()?)
     }
 
+    /// The record that a row is shared as in one space.
+    pub fn share_in_space(&self, space: SpaceRowId, row: RowId) -> Result<Option<SharedRow>, StoreError> {
+        let sql = format!("{COLUMNS} WHERE kind = ?1 AND row_id = ?2 AND space = ?3");
+        let mut found = self.0.prepare_cached(&sql)?;
+        Ok(found.query_row(params![row.kind, row.row_id, space.sql()], shared).optional()?)
+    }
+
     /// The record that a row is shared as.
     pub fn share_of_row(&self, row: RowId) -> Result<Option<SharedRow>, StoreError> {
-        let mut found =
-            self.0.prepare_cached(&format!("{COLUMNS} WHERE kind = ?1 AND row_id = ?2 LIMIT 1"))?;
+        let mut found = self.0.prepare_cached(&format!(
+            "{COLUMNS} WHERE kind = ?1 AND row_id = ?2 ORDER BY rev DESC LIMIT 1"
+        ))?;
         Ok(found.query_row(params![row.kind, row.row_id], shared).optional()?)
     }
 
@@ -187,12 +195,11 @@ impl StoreReader<'_> {
         Ok(rows.query_map(params![space.sql(), after, limit], shared)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether anything of the space is to be sent.
+    /// Whether anything of the space is to be sent. A space that sends nothing still sends removals.
     pub fn has_unsent(&self, space: SpaceRowId) -> Result<bool, StoreError> {
-        let mut found = self
-            .0
-            .prepare_cached("SELECT 1 FROM shared_rows WHERE space = ?1 AND state = 'unsent' LIMIT 1")?;
-        Ok(found.exists([space.sql()])?)
+        let sql = "SELECT 1 FROM shared_rows WHERE space = ?1 AND state = 'unsent' AND (row_id IS NULL
+             OR (SELECT mode FROM spaces WHERE id = ?1) IN ('auto', 'review')) LIMIT 1";
+        Ok(self.0.prepare_cached(sql)?.exists([space.sql()])?)
     }
 
     pub fn share_counts(&self, space: SpaceRowId) -> Result<ShareCounts, StoreError> {

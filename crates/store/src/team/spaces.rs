@@ -135,7 +135,7 @@ impl StoreReader<'_> {
 
 impl StoreWriter<'_> {
     /// Begins to share a space, or changes what leaves a known one. Without `history`, the rows that there
-    /// are stay here; sharing again without it keeps what was shared before.
+    /// are stay here; what was shared before stays shared.
     pub fn put_space(&self, new: &NewSpace) -> Result<SpaceRowId, StoreError> {
         let end = self.change_cursor()?;
         let (observation, account) = if new.history { (0, 0) } else { (end.observation, end.account) };
@@ -146,10 +146,14 @@ impl StoreWriter<'_> {
                 "INSERT INTO spaces (uid, own, project_id, mode, from_observation, from_account, sealed_observation,
                    sealed_account, sealed_change, generation) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5, ?6, ?7, ?8)
                  ON CONFLICT (uid) DO UPDATE SET project_id = excluded.project_id, mode = excluded.mode,
-                   from_observation = CASE WHEN ?9 THEN 0 ELSE from_observation END,
-                   from_account = CASE WHEN ?9 THEN 0 ELSE from_account END,
-                   sealed_observation = CASE WHEN ?9 THEN 0 ELSE sealed_observation END,
-                   sealed_account = CASE WHEN ?9 THEN 0 ELSE sealed_account END
+                   from_observation = CASE WHEN ?9 THEN 0 WHEN mode IN ('off', 'receive')
+                     THEN excluded.from_observation ELSE from_observation END,
+                   from_account = CASE WHEN ?9 THEN 0 WHEN mode IN ('off', 'receive')
+                     THEN excluded.from_account ELSE from_account END,
+                   sealed_observation = CASE WHEN ?9 THEN 0 WHEN mode IN ('off', 'receive')
+                     THEN excluded.from_observation ELSE sealed_observation END,
+                   sealed_account = CASE WHEN ?9 THEN 0 WHEN mode IN ('off', 'receive')
+                     THEN excluded.from_account ELSE sealed_account END
                  RETURNING id",
             )?
             .query_row(
