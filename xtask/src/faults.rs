@@ -2,7 +2,10 @@
 
 use crate::cargo;
 
-/// Run the fault tests at full length: killed processes, locks, full disks, corrupt files
+/// Runs of the sharing protocol's simulator.
+const TEAM_RUNS: &str = "1000";
+
+/// Run the fault tests at full length: killed processes, locks, full disks, corrupt files; `team`: sharing
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Run only the tests whose names contain this
@@ -10,11 +13,23 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    if args.filter.as_deref() == Some("team") {
+        return run_team();
+    }
     let exe = cargo::build_dist()?;
     let mut command = cargo::cargo();
     command.args(["test", "--locked", "--package", "claude-mem", "--test", "faults"]);
     command.args(&args.filter);
     command.env("CLAUDE_MEM_FAULTS", "long");
     command.env("CLAUDE_MEM_TEST_EXE", exe);
+    cargo::run(&mut command)
+}
+
+/// The simulator of the sharing protocol: real stores against a reference server with lost, late and repeated
+/// messages, killed rounds and restored clients and servers.
+fn run_team() -> anyhow::Result<()> {
+    let mut command = cargo::cargo();
+    command.args(["test", "--locked", "--package", "claude-mem-sharing", "--lib", "random_faults"]);
+    command.env("CLAUDE_MEM_TEAM_RUNS", TEAM_RUNS);
     cargo::run(&mut command)
 }

@@ -38,6 +38,14 @@ row_id!(
     /// Remaining work that a session named.
     OpenItemId
 );
+row_id!(
+    /// A person, or a program such as CI, that shares memory with this one.
+    MemberRowId
+);
+row_id!(
+    /// What is shared with a team: a project, or what one person's machines share.
+    SpaceRowId
+);
 row_id!(PromptId);
 row_id!(
     /// The agent's final message of a turn.

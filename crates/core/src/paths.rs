@@ -157,6 +157,11 @@ impl DataDir {
         self.root.join("token")
     }
 
+    /// The address of the team's server and this machine's token for it.
+    pub fn team(&self) -> PathBuf {
+        self.root.join("team.json")
+    }
+
     /// The HTML file that redirects a browser to a link. Named after a hash of the secret.
     pub fn open_page(&self, secret: &str) -> PathBuf {
         let name = Sha256::digest(secret.as_bytes());

@@ -4,18 +4,22 @@ use crate::supersede;
 use crate::supersede::StoredDecision;
 use claude_mem_core::ids::{ObservationId, ProjectId};
 use claude_mem_core::memory::{NewObservation, ObservationType};
-use claude_mem_store::{Observation, PageRequest, RowFilter, StoreError, StoreReader, StoreWriter};
+use claude_mem_store::{Observation, PageRequest, RowFilter, RowOwner, StoreError, StoreReader, StoreWriter};
 
 /// Maximum decisions of its project that a new decision is compared with to find superseded ones.
 pub(crate) const REPLACEABLE_ROWS_MAX: u32 = 300;
 
-/// The newest decisions of a project.
+/// The newest own decisions of a project: those of other members are neither judged nor replaced.
 pub(crate) fn decisions_of(
     reads: &StoreReader<'_>,
     project: ProjectId,
 ) -> Result<Vec<Observation>, StoreError> {
-    let filter =
-        RowFilter { project: Some(project), types: vec![ObservationType::DECISION], ..RowFilter::default() };
+    let filter = RowFilter {
+        project: Some(project),
+        types: vec![ObservationType::DECISION],
+        who: Some(RowOwner::Own),
+        ..RowFilter::default()
+    };
     Ok(reads.observations(&filter, PageRequest::first(REPLACEABLE_ROWS_MAX))?.items)
 }
 

@@ -34,6 +34,8 @@ fn known(id: i64, title: &str, facts: &[&str]) -> Observation {
         edited: false,
         source_count: 1,
         updated_at: Millis(id),
+        member: None,
+        held_back: false,
     }
 }
 

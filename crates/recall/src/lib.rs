@@ -29,7 +29,9 @@ mod start_details;
 mod start_files;
 mod start_rules;
 mod start_sections;
+mod start_team;
 pub mod starting;
+mod team_trust;
 
 pub use choose::{Chosen, Item, Shelf};
 pub use session_start::{Ask, Block, Parts, session_start};

@@ -170,7 +170,8 @@ impl Block {
         };
         let preferences = stated(&self.preferences, "a preference")
             .into_iter()
-            .chain(stated(&self.rules, "a standing rule"));
+            .chain(stated(&self.rules, "a standing rule"))
+            .chain(stated(&self.team, "recorded by another member"));
         let items = self.chosen.items.iter().map(|item| Brought {
             kind: item.row.kind,
             row_id: item.row.row_id,

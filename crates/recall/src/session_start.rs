@@ -11,13 +11,14 @@ pub use super::session_start_ask::{Ask, Parts};
 use super::start_account::LastSession;
 use super::start_details::add_details;
 use super::start_sections::{SectionInput, StartSections, fit_sections};
+use super::start_team::{TeamSection, team_section};
 use super::{current, quote, render, start_files, start_rules};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::limits::CONTEXT_CHARS_MAX;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
 use claude_mem_store::{
-    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowKind, StoreError, StoreReader,
+    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowKind, RowOwner, StoreError, StoreReader,
 };
 
 /// Rows looked at; more would not change what fits.
@@ -41,6 +42,8 @@ pub struct Block {
     pub last_tokens: u32,
     pub preferences: Vec<IndexRow>,
     pub rules: Vec<IndexRow>,
+    /// Rows of other members.
+    pub team: Vec<IndexRow>,
 }
 
 /// Everything read from the store for one start context.
@@ -58,8 +61,16 @@ struct StartRows {
 }
 
 pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, StoreError> {
+    let team = team_section(reads, ask)?;
+    // What others say has its own room; the rest is one's own.
+    let own = Ask { budget_tokens: ask.budget_tokens.saturating_sub(team.tokens), ..ask.clone() };
+    own_start(reads, &own, team)
+}
+
+fn own_start(reads: &StoreReader<'_>, ask: &Ask<'_>, team: TeamSection) -> Result<Block, StoreError> {
     let mut rows = read_rows(reads, ask)?;
-    let nothing = rows.recent.is_empty()
+    let nothing = team.text.is_empty()
+        && rows.recent.is_empty()
         && rows.last.is_none()
         && rows.preferences.is_empty()
         && rows.open_items.is_empty()
@@ -93,7 +104,7 @@ pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, St
     if !ask.parts.index {
         index.clear();
     }
-    assemble(reads, ask, index, sections, rows.last)
+    assemble(reads, ask, index, sections, rows.last, team)
 }
 
 fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreError> {
@@ -139,7 +150,7 @@ fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreE
 /// last turns.
 fn session_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Vec<IndexRow>, StoreError> {
     let Some(project) = ask.project else { return Ok(Vec::new()) };
-    let of_project = RowFilter { project: Some(project), ..RowFilter::default() };
+    let of_project = RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
     let accounts = reads.accounts(&of_project, PageRequest::first(SESSIONS))?.items;
     if accounts.is_empty() {
         return reads.session_index_rows(project, SESSIONS);
@@ -167,6 +178,7 @@ fn account_line(row: AccountRow) -> IndexRow {
         used: 0,
         useless: 0,
         sources: 1,
+        member: row.member,
     }
 }
 
@@ -213,6 +225,7 @@ fn assemble(
     rows: Vec<IndexRow>,
     above: StartSections,
     last: Option<LastSession>,
+    team: TeamSection,
 ) -> Result<Block, StoreError> {
     // Room for the heading, the days, and the lines below the index.
     let frame = 60;
@@ -223,17 +236,20 @@ fn assemble(
     let mut chosen = choose::within(items, room);
     loop {
         let nothing = chosen.items.is_empty() && chosen.left_out == 0;
-        if nothing && !above.says_something {
+        if nothing && !above.says_something && team.text.is_empty() {
             return Ok(Block::default());
         }
-        let text = [above.text.as_str(), &index_part(&chosen, ask), &closing(&chosen, ask)].concat();
+        let text =
+            [above.text.as_str(), &index_part(&chosen, ask), &team.text, &closing(&chosen, ask)].concat();
         let tokens = tokens::estimate(&text);
-        if tokens <= ask.budget_tokens && text.chars().count() <= CONTEXT_CHARS_MAX {
+        if tokens <= ask.budget_tokens + team.tokens && text.chars().count() <= CONTEXT_CHARS_MAX {
             let chars_left = CONTEXT_CHARS_MAX - text.chars().count();
             // No token is shorter than a character.
-            let left = (ask.budget_tokens - tokens).min(u32::try_from(chars_left / 4).unwrap_or(0));
+            let left =
+                (ask.budget_tokens + team.tokens - tokens).min(u32::try_from(chars_left / 4).unwrap_or(0));
             add_details(reads, &mut chosen, left)?;
-            let text = [above.text.as_str(), &index_part(&chosen, ask), &closing(&chosen, ask)].concat();
+            let text =
+                [above.text.as_str(), &index_part(&chosen, ask), &team.text, &closing(&chosen, ask)].concat();
             return Ok(Block {
                 tokens: tokens::estimate(&text),
                 text,
@@ -242,6 +258,7 @@ fn assemble(
                 last_tokens: above.account_tokens,
                 preferences: above.preferences,
                 rules: above.rules,
+                team: team.rows,
             });
         }
         if chosen.items.is_empty() {

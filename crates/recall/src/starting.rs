@@ -9,7 +9,7 @@ use super::moment::Listener;
 use super::session_start::{Ask, Block, Parts, session_start};
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::{ProjectId, SessionId};
-use claude_mem_store::{PageRequest, RowFilter, StoreError, StoreReader};
+use claude_mem_store::{PageRequest, RowFilter, RowOwner, StoreError, StoreReader};
 
 /// Who starts, where and how.
 #[derive(Debug)]
@@ -90,7 +90,8 @@ impl Starting<'_> {
                     return Ok(cleared);
                 }
                 // A client that does not say what it cleared.
-                let of_project = RowFilter { project: Some(project), ..RowFilter::default() };
+                let of_project =
+                    RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
                 let last = reads.sessions(&of_project, PageRequest::first(2))?.items;
                 let mut last = last.into_iter().map(|session| session.id);
                 Ok(last.find(|id| Some(*id) != own))

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::request::{ScoreExplanation, SearchItem};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{
-    AccountId, ClientSessionId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+    AccountId, ClientSessionId, FinalMessageId, MemberRowId, ObservationId, ProjectId, PromptId, SessionId,
+    SummaryId,
 };
 use claude_mem_core::limits::TITLE_CHARS_MAX;
 use claude_mem_core::memory::Origin;
@@ -17,6 +18,7 @@ pub(super) struct ItemBuilder<'r> {
     reads: &'r StoreReader<'r>,
     sessions: HashMap<SessionId, Option<ClientSessionId>>,
     projects: HashMap<ProjectId, Option<String>>,
+    members: HashMap<MemberRowId, Option<String>>,
 }
 
 /// The fields common to all kinds of rows.
@@ -31,11 +33,12 @@ struct ItemFields {
     origin: Origin,
     user_level: bool,
     wrong: bool,
+    member: Option<MemberRowId>,
 }
 
 impl<'r> ItemBuilder<'r> {
     pub(super) fn new(reads: &'r StoreReader<'r>) -> Self {
-        Self { reads, sessions: HashMap::new(), projects: HashMap::new() }
+        Self { reads, sessions: HashMap::new(), projects: HashMap::new(), members: HashMap::new() }
     }
 
     /// Builds the item of one row; `None` if the row was deleted.
@@ -73,6 +76,7 @@ impl<'r> ItemBuilder<'r> {
             read_tokens: common.read_tokens,
             origin: common.origin,
             user_level: common.user_level,
+            who: self.member(common.member)?,
             near: false,
             wrong: common.wrong,
         }))
@@ -94,6 +98,7 @@ impl<'r> ItemBuilder<'r> {
             origin: row.origin,
             user_level: row.level == MemoryLevel::User,
             wrong: row.wrong,
+            member: row.member,
         };
         let newer = row.replaced_by.map(|newer| RowId::new(RowKind::Observation, newer.0));
         Ok((common, Some(row.kind), newer))
@@ -116,6 +121,7 @@ impl<'r> ItemBuilder<'r> {
             origin: row.origin,
             user_level: false,
             wrong: false,
+            member: row.member,
         };
         Ok((common, None, None))
     }
@@ -137,6 +143,7 @@ impl<'r> ItemBuilder<'r> {
             origin: row.origin,
             user_level: false,
             wrong: false,
+            member: None,
         };
         Ok((common, None, None))
     }
@@ -163,6 +170,17 @@ impl<'r> ItemBuilder<'r> {
             found => Some(found?.client_session),
         };
         self.sessions.insert(id, found.clone());
+        Ok(found)
+    }
+
+    /// The name by which people know the member.
+    fn member(&mut self, id: Option<MemberRowId>) -> Result<Option<String>, StoreError> {
+        let Some(id) = id else { return Ok(None) };
+        if let Some(known) = self.members.get(&id) {
+            return Ok(known.clone());
+        }
+        let found = self.reads.member(id)?.map(|member| member.label().to_owned());
+        self.members.insert(id, found.clone());
         Ok(found)
     }
 
@@ -199,6 +217,7 @@ fn message_fields(
         origin,
         user_level: false,
         wrong: false,
+        member: None,
     }
 }
 

@@ -13,6 +13,8 @@ pub enum QueryFilter {
     File(String),
     Project(String),
     Agent(String),
+    /// The handle of a member, or `me`.
+    Who(String),
     /// A date as typed, parsed later by the resolver.
     Before(String),
     After(String),
@@ -117,6 +119,7 @@ pub(super) fn parse_filter(piece: &QueryLexeme) -> Option<QueryFilter> {
         "file" => QueryFilter::File(value),
         "project" => QueryFilter::Project(value),
         "agent" => QueryFilter::Agent(value),
+        "who" => QueryFilter::Who(value),
         "before" => QueryFilter::Before(value),
         "after" | "since" => QueryFilter::After(value),
         _ => return None,

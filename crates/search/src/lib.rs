@@ -57,6 +57,7 @@ pub use ranking_config::RankingConfig;
 pub use request::{
     MatchQuality, ProjectScope, ResponseScope, ResultOrder, SearchItem, SearchRequest, SearchResponse,
 };
+pub use scope::AllowedRows;
 pub use searcher::{Searcher, load_items};
 pub use vectors::{SignatureCache, VectorRetriever};
 

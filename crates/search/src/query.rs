@@ -1,7 +1,8 @@
 //! The query parser: typed text becomes a [`SearchQuery`].
 //!
 //! Plain words are the default. The grammar adds `"a phrase"`, `AND`, `OR`, `NOT`, `title:x`,
-//! `foo*` and the filters `type:`, `concept:`, `file:`, `project:`, `agent:`, `before:`, `after:`. Anything
+//! `foo*` and the filters `type:`, `concept:`, `file:`, `project:`, `agent:`, `who:`, `before:`, `after:`.
+//! Anything
 //! outside the grammar is taken as words, so no input is an error.
 
 use super::identifiers::QueryIdentifier;

@@ -224,6 +224,9 @@ pub struct SearchItem {
     /// A user-level memory, valid in every project.
     #[serde(skip)]
     pub user_level: bool,
+    /// The member of the team who recorded it; absent for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
     /// Not a match, only near in meaning.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub near: bool,

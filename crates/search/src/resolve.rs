@@ -15,9 +15,12 @@ use crate::request::{AnswerScope, MatchQuality, ProjectScope, ResponseScope, Res
 use crate::scope::AllowedRows;
 use crate::time_expr::periods;
 use claude_mem_core::agents::{AGENTS, CodingAgent};
+use claude_mem_core::ids::MemberRowId;
 use claude_mem_core::limits::{QUERY_FILTERS_MAX, QUERY_WORDS_MAX};
 use claude_mem_core::memory::ObservationType;
-use claude_mem_store::{FtsColumn, FtsQuery, RowFilter, RowKind, StoreError, StoreReader};
+use claude_mem_store::{
+    FtsColumn, FtsQuery, MemberRow, MemberTrust, RowFilter, RowKind, RowOwner, StoreError, StoreReader,
+};
 
 /// A [`SearchRequest`] with its text parsed and its filters resolved.
 pub(super) struct ResolvedQuery<'q> {
@@ -33,6 +36,7 @@ pub(super) struct ResolvedQuery<'q> {
     pub(super) files: Vec<String>,
     /// The name of a coding agent.
     pub(super) client: Option<&'static str>,
+    pub(super) who: Option<RowOwner>,
     pub(super) since: Option<claude_mem_core::clock::Millis>,
     pub(super) until: Option<claude_mem_core::clock::Millis>,
     pub(super) notes: Vec<String>,
@@ -58,6 +62,7 @@ impl<'q> ResolvedQuery<'q> {
             concepts: ask.concepts.clone(),
             files: ask.files.clone(),
             client: None,
+            who: None,
             since: ask.since,
             until: ask.until,
             notes: Vec::new(),
@@ -129,6 +134,13 @@ impl<'q> ResolvedQuery<'q> {
                     let why = format!("no agent is named {name:?}; known are {}", names.join(", "));
                     self.demote_to_words(why, &name);
                 }
+            },
+            QueryFilter::Who(name) => match name.as_str() {
+                "me" => self.who = Some(RowOwner::Own),
+                _ => match reads.member_by_handle(&name)? {
+                    Some(member) => self.who = Some(RowOwner::Member(member.id)),
+                    None => self.demote_to_words(format!("no member is called {name:?}"), &name),
+                },
             },
             QueryFilter::Before(text) => match self.parse_time(&text) {
                 Some(at) => self.until = Some(self.until.map_or(at, |until| until.min(at))),
@@ -228,6 +240,7 @@ impl<'q> ResolvedQuery<'q> {
             since: self.since,
             until: self.until,
             oldest_first: self.request.order == ResultOrder::OldestFirst,
+            who: self.who,
             ..RowFilter::default()
         }
     }
@@ -241,13 +254,28 @@ impl<'q> ResolvedQuery<'q> {
         // The scope of the search checks the kinds.
         let scope = RowFilter { kinds: Vec::new(), ..self.word_scope(whose) };
         let filter = self.filter(&scope);
-        filter.map(|filter| AllowedRows::resolve(reads, filter)).transpose()
+        let hidden = self.hidden_members(reads)?;
+        if filter.is_none() && hidden.is_empty() {
+            return Ok(None);
+        }
+        AllowedRows::resolve(reads, filter, &hidden).map(Some)
+    }
+
+    /// Members whose rows are left out: all for `who:me`, otherwise those that are muted and not asked for.
+    fn hidden_members(&self, reads: &StoreReader<'_>) -> Result<Vec<MemberRowId>, StoreError> {
+        if matches!(self.who, Some(RowOwner::Member(_))) {
+            return Ok(Vec::new());
+        }
+        let is_hidden =
+            |member: &MemberRow| self.who == Some(RowOwner::Own) || member.trust == MemberTrust::Muted;
+        Ok(reads.members()?.into_iter().filter(is_hidden).map(|member| member.id).collect())
     }
 
     /// The column filter for types, concepts, files and agents, or `None` if the request has none.
     pub(super) fn filter(&self, scope: &RowFilter) -> Option<RowFilter> {
         let by_columns = !(self.types.is_empty() && self.concepts.is_empty() && self.files.is_empty());
-        if !by_columns && self.client.is_none() {
+        let is_member = matches!(self.who, Some(RowOwner::Member(_)));
+        if !by_columns && self.client.is_none() && !is_member {
             return None;
         }
         Some(RowFilter {
@@ -262,7 +290,8 @@ impl<'q> ResolvedQuery<'q> {
     /// it.
     pub(super) fn admits_any_observation(&self) -> bool {
         let kinds = &self.request.kinds;
-        self.types.is_empty()
+        self.who.is_none()
+            && self.types.is_empty()
             && self.concepts.is_empty()
             && self.files.is_empty()
             && self.client.is_none()

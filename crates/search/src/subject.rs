@@ -50,9 +50,10 @@ impl DecisionSubject {
 }
 
 /// Whether `newer` may supersede `older`: both are decisions, of different sessions. Within one
-/// session, decisions build on each other.
+/// session, decisions build on each other. A decision of another member never supersedes one's own.
 pub fn may_supersede(newer: &Observation, older: &Observation) -> bool {
-    newer.kind == ObservationType::DECISION
+    (newer.member.is_none() || newer.member == older.member)
+        && newer.kind == ObservationType::DECISION
         && older.kind == ObservationType::DECISION
         && newer.session != older.session
         && newer.created_at > older.created_at

@@ -14,4 +14,5 @@ pub mod install;
 mod limits;
 mod model_notice;
 pub mod notices;
+mod team_notice;
 mod user_notice;

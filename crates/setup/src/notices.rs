@@ -12,6 +12,7 @@ use crate::install::client::needs_new_hooks;
 use crate::install::manifest::InstallManifest;
 use crate::install::plan::ClientPaths;
 pub use crate::model_notice::model_notice;
+pub use crate::team_notice::team_notices;
 pub use crate::user_notice::UserNotice;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_capture::project_claim;
@@ -59,6 +60,7 @@ pub fn store_notices(
     found.extend(recovery_notice(reads, now)?);
     found.extend(dead_events_notice(reads)?);
     found.extend(model_notice(reads, settings, now)?);
+    found.extend(team_notices(reads, now)?);
     Ok(found)
 }
 

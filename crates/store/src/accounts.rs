@@ -11,7 +11,7 @@ use super::{
 use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column, text_column};
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::{AccountId, ProjectId, PublicId, SessionId};
+use claude_mem_core::ids::{AccountId, MemberRowId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::{Origin, SessionAccount};
 
 /// The account of a session as stored.
@@ -34,6 +34,12 @@ pub struct AccountRow {
     pub read_tokens: u32,
     /// The time of the session's last claim.
     pub created_at: Millis,
+    /// The member of the team whose session it was; `None`: one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberRowId>,
+    /// Another member's account that reads like an instruction: it is never offered unasked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub held_back: bool,
 }
 
 impl AccountRow {
@@ -62,7 +68,7 @@ impl AccountRow {
 
 const COLUMNS: &str =
     "SELECT id, uid, session_id, project_id, purpose, done, learned, decided, checked, open,
-    files_edited, branch, origin, made_by, read_tokens, created_at_epoch FROM session_accounts";
+    files_edited, branch, origin, made_by, read_tokens, created_at_epoch, member, held_back FROM session_accounts";
 
 fn account(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
     let list = |at| row.get::<_, JsonList>(at).map(|list| list.0);
@@ -83,6 +89,8 @@ fn account(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
         made_by: row.get(13)?,
         read_tokens: row.get(14)?,
         created_at: row.column(15)?,
+        member: row.column(16)?,
+        held_back: row.get(17)?,
     })
 }
 
@@ -104,13 +112,14 @@ impl StoreReader<'_> {
     /// Accounts, newest first unless the filter says otherwise. Types, concepts and files are not considered.
     pub fn accounts(&self, filter: &RowFilter, page: PageRequest) -> Result<RowPage<AccountRow>, StoreError> {
         let mut clause = RowFilter { user_level: false, ..filter.clone() }.base_clause();
+        filter.and_owner_of_row(&mut clause);
         let sql = filter.page_sql(COLUMNS, RowKind::Account.table(), &mut clause, page);
         let mut statement = self.0.prepare_cached(&sql)?;
         let rows = statement.query_map(rusqlite::params_from_iter(clause.values()), account)?;
         Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
     }
 
-    /// The newest account of a project on this branch, or on any branch if none is given.
+    /// The newest own account of a project on this branch, or on any branch if none is given.
     pub fn latest_account(
         &self,
         project: ProjectId,
@@ -118,7 +127,7 @@ impl StoreReader<'_> {
     ) -> Result<Option<AccountRow>, StoreError> {
         let on_branch = if branch.is_some() { "branch = ?2" } else { "?2 IS NULL" };
         let sql = format!(
-            "{COLUMNS} WHERE project_id = ?1 AND {on_branch} ORDER BY created_at_epoch DESC, id DESC LIMIT 1"
+            "{COLUMNS} WHERE project_id = ?1 AND {on_branch} AND member IS NULL ORDER BY created_at_epoch DESC, id DESC LIMIT 1"
         );
         let mut newest = self.0.prepare_cached(&sql)?;
         Ok(newest.query_row(params![project.sql(), branch], account).optional()?)

@@ -39,8 +39,16 @@ impl StoreReader<'_> {
         let mut found = Vec::with_capacity(bounds.len());
         for pair in bounds.windows(2) {
             found.push(ActivityBucket {
-                observations: count("observations", pair[0], pair[1])?,
-                summaries: count("session_summaries", pair[0], pair[1])?,
+                observations: count(
+                    "(SELECT created_at_epoch FROM observations WHERE member IS NULL)",
+                    pair[0],
+                    pair[1],
+                )?,
+                summaries: count(
+                    "(SELECT created_at_epoch FROM session_summaries WHERE member IS NULL)",
+                    pair[0],
+                    pair[1],
+                )?,
                 prompts: count("user_prompts", pair[0], pair[1])?,
                 injected_tokens: 0,
             });
@@ -66,7 +74,7 @@ impl StoreReader<'_> {
     /// Observations per type, most frequent first.
     pub fn counts_by_type(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let mut rows = self.0.prepare_cached(
-            "SELECT type, count(*) FROM observations GROUP BY type ORDER BY count(*) DESC, type",
+            "SELECT type, count(*) FROM observations WHERE member IS NULL GROUP BY type ORDER BY count(*) DESC, type",
         )?;
         Ok(rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
@@ -81,7 +89,7 @@ impl StoreReader<'_> {
                       SELECT DISTINCT client, session, row_id FROM observation_feedback
                       WHERE kind = 'observation' AND (signal IN ('fetched', 'cited')
                         OR (signal = 'injected' AND place IN ('prompt', 'file', 'failure')))
-                    ) AS used JOIN observations AS o ON o.id = used.row_id),
+                    ) AS used JOIN observations AS o ON o.id = used.row_id AND o.member IS NULL),
                    (SELECT coalesce(sum(tokens), 0) FROM observation_feedback
                     WHERE signal IN ('injected', 'fetched'))",
             )?

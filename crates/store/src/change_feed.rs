@@ -132,12 +132,13 @@ impl StoreWriter<'_> {
         Ok(())
     }
 
-    /// Deletes up to `rows_max` changes, except the latest `keep`. Call it until it deletes fewer
-    /// than `rows_max`.
+    /// Deletes up to `rows_max` changes, except the latest `keep` and those that sharing has not looked at.
+    /// Call it until it deletes fewer than `rows_max`.
     pub fn prune_changes(&self, keep: i64, rows_max: u32) -> Result<usize, StoreError> {
         Ok(self.tx.execute(
             "DELETE FROM row_changes WHERE id IN (SELECT id FROM row_changes
-               WHERE id <= (SELECT max(id) FROM row_changes) - ?1 LIMIT ?2)",
+               WHERE id <= (SELECT max(id) FROM row_changes) - ?1
+                 AND id <= coalesce((SELECT min(sealed_change) FROM spaces), 9223372036854775807) LIMIT ?2)",
             params![keep, rows_max],
         )?)
     }

@@ -8,8 +8,8 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 
 use claude_mem_core::clock::{Micros, Millis};
 use claude_mem_core::ids::{
-    AccountId, FinalMessageId, ObservationId, OpenItemId, PendingId, ProjectId, PromptId, PublicId,
-    SessionId, SummaryId,
+    AccountId, FinalMessageId, MemberRowId, ObservationId, OpenItemId, PendingId, ProjectId, PromptId,
+    PublicId, SessionId, SpaceRowId, SummaryId,
 };
 use claude_mem_redact::{LongText, ShortText};
 
@@ -96,6 +96,8 @@ integer_columns!(
     OpenItemId,
     PromptId,
     FinalMessageId,
+    MemberRowId,
+    SpaceRowId,
     PendingId,
     Millis,
     Micros

@@ -14,7 +14,7 @@ use claude_mem_core::memory::NewObservation;
 const SAME_TITLE_ROWS_MAX: u32 = 8;
 
 impl StoreReader<'_> {
-    /// Observations of a project with this title, whatever its case and final punctuation, oldest first.
+    /// Own observations of a project with this title, whatever its case and final punctuation, oldest first.
     pub fn observations_titled(
         &self,
         project: ProjectId,
@@ -22,7 +22,7 @@ impl StoreReader<'_> {
     ) -> Result<Vec<Observation>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT id FROM observations WHERE project_id = ?1 AND rtrim(lower(title), ' .!') = rtrim(lower(?2), ' .!')
-             ORDER BY id LIMIT ?3",
+               AND member IS NULL ORDER BY id LIMIT ?3",
         )?;
         let ids = rows.query_map(params![project.sql(), title, SAME_TITLE_ROWS_MAX], |row| row.column(0))?;
         let ids = ids.collect::<Result<Vec<ObservationId>, _>>()?;

@@ -55,11 +55,12 @@ impl StoreReader<'_> {
             let sql = format!("SELECT count(*) FROM {table} WHERE created_at_epoch >= ?1");
             self.0.prepare_cached(&sql)?.query_row([at.sql()], |row| row.get::<_, u64>(0))
         };
-        let sessions = "(SELECT created_at_epoch FROM sdk_sessions WHERE status <> 'ignored')";
+        let sessions =
+            "(SELECT created_at_epoch FROM sdk_sessions WHERE status <> 'ignored' AND member IS NULL)";
         Ok(RecentCounts {
             sessions: count(sessions)?,
-            observations: count("observations")?,
-            summaries: count("session_summaries")?,
+            observations: count("(SELECT created_at_epoch FROM observations WHERE member IS NULL)")?,
+            summaries: count("(SELECT created_at_epoch FROM session_summaries WHERE member IS NULL)")?,
         })
     }
 
@@ -67,10 +68,12 @@ impl StoreReader<'_> {
         let count = |sql: &str| self.0.prepare_cached(sql)?.query_row([], |row| row.get::<_, u64>(0));
         Ok(StoreCounts {
             projects: count("SELECT count(*) FROM projects")?,
-            sessions: count("SELECT count(*) FROM sdk_sessions WHERE status <> 'ignored'")?,
+            sessions: count(
+                "SELECT count(*) FROM sdk_sessions WHERE status <> 'ignored' AND member IS NULL",
+            )?,
             prompts: count("SELECT count(*) FROM user_prompts")?,
-            observations: count("SELECT count(*) FROM observations")?,
-            summaries: count("SELECT count(*) FROM session_summaries")?,
+            observations: count("SELECT count(*) FROM observations WHERE member IS NULL")?,
+            summaries: count("SELECT count(*) FROM session_summaries WHERE member IS NULL")?,
             final_messages: count("SELECT count(*) FROM final_messages")?,
             embeddable: count("SELECT count(*) FROM texts INDEXED BY texts_to_embed")?,
             vector_backlog: count("SELECT count(*) FROM vector_backlog")?,
@@ -83,9 +86,9 @@ impl StoreReader<'_> {
         let mut rows = self.0.prepare_cached(
             "SELECT project_id, sum(sessions), sum(observations) FROM (
                SELECT project_id, count(*) AS sessions, 0 AS observations FROM sdk_sessions
-                 WHERE status <> 'ignored' GROUP BY project_id
+                 WHERE status <> 'ignored' AND member IS NULL GROUP BY project_id
                UNION ALL
-               SELECT project_id, 0, count(*) FROM observations GROUP BY project_id
+               SELECT project_id, 0, count(*) FROM observations WHERE member IS NULL GROUP BY project_id
              ) WHERE project_id IS NOT NULL GROUP BY project_id",
         )?;
         Ok(rows
@@ -101,7 +104,7 @@ impl StoreReader<'_> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT count(*) FROM (SELECT 1 FROM observations WHERE project_id = ?1 LIMIT ?2)",
+                "SELECT count(*) FROM (SELECT 1 FROM observations WHERE project_id = ?1 AND member IS NULL LIMIT ?2)",
             )?
             .query_row((project.sql(), most), |row| row.get(0))?)
     }

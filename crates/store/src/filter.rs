@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 
 use super::{RowKind, SessionStatus};
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::{ProjectId, SessionId};
+use claude_mem_core::ids::{MemberRowId, ProjectId, SessionId};
 use claude_mem_core::limits::PAGE_ROWS_MAX;
 use claude_mem_core::memory::ObservationType;
 
@@ -39,6 +39,16 @@ pub struct RowFilter {
     pub oldest_first: bool,
     /// Sessions only.
     pub status: Option<SessionStatus>,
+    /// `None`: rows of everybody. Prompts and messages are always one's own.
+    pub who: Option<RowOwner>,
+}
+
+/// Whose rows a filter selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOwner {
+    /// One's own.
+    Own,
+    Member(MemberRowId),
 }
 
 /// A requested page, by offset.
@@ -169,6 +179,24 @@ impl RowFilter {
         clause
     }
 
+    /// Restricts the clause to the rows of the filter's member. Only for tables that have one.
+    pub(super) fn and_owner_of_row(&self, clause: &mut WhereClause) {
+        match self.who {
+            Some(RowOwner::Own) => clause.and("member IS NULL", []),
+            Some(RowOwner::Member(id)) => clause.and("member = ?", [Value::Integer(id.0)]),
+            None => {}
+        }
+    }
+
+    /// Whether a row of this member is in scope.
+    pub fn includes_member(&self, member: Option<MemberRowId>) -> bool {
+        match self.who {
+            None => true,
+            Some(RowOwner::Own) => member.is_none(),
+            Some(RowOwner::Member(id)) => member == Some(id),
+        }
+    }
+
     /// Restricts the clause to the filter's types.
     pub(super) fn and_types(&self, clause: &mut WhereClause) {
         if !self.types.is_empty() {
@@ -180,6 +208,7 @@ impl RowFilter {
     /// The conditions on observations alone: types and concepts.
     pub(super) fn observation_clause(&self) -> WhereClause {
         let mut clause = self.base_clause();
+        self.and_owner_of_row(&mut clause);
         self.and_types(&mut clause);
         for concept in &self.concepts {
             clause.and(

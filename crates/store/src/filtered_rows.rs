@@ -84,7 +84,8 @@ impl StoreReader<'_> {
         let by_files_alone = filter.types.is_empty()
             && filter.concepts.is_empty()
             && filter.session.is_none()
-            && filter.client.is_none();
+            && filter.client.is_none()
+            && filter.who.is_none();
         let mut rows = self.rows_of_files(kind, filter.project, &filter.files)?;
         if filter.oldest_first {
             rows.reverse();
@@ -166,17 +167,19 @@ impl StoreReader<'_> {
     }
 }
 
-/// The kinds that a filter can match: summaries have files, but neither type nor concepts, and the others have
-/// only a session.
+/// The kinds that a filter can match: summaries have files, but neither type nor concepts; accounts have a
+/// member and a session, and the others only a session.
 fn filterable_kinds(filter: &RowFilter) -> impl Iterator<Item = RowKind> {
     let summaries = filter.types.is_empty() && filter.concepts.is_empty();
-    let others = summaries && filter.files.is_empty() && filter.client.is_some();
+    let sessions = summaries && filter.files.is_empty();
+    let (by_client, by_member) = (sessions && filter.client.is_some(), sessions && filter.who.is_some());
     RowKind::ALL
         .into_iter()
         .filter(move |kind| match kind {
             RowKind::Observation => true,
             RowKind::Summary => summaries,
-            RowKind::Prompt | RowKind::Message | RowKind::Account => others,
+            RowKind::Account => by_client || by_member,
+            RowKind::Prompt | RowKind::Message => by_client,
         })
         .filter(|kind| filter.includes_kind(*kind))
 }

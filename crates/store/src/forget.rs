@@ -123,7 +123,7 @@ impl StoreWriter<'_> {
 
     /// Switches FTS5's `secure-delete`. Without it, the index keeps the terms of a deleted row
     /// until the next merge, and afterwards in free pages. It is too slow for normal writes.
-    fn set_fts_secure_delete(&self, on: bool) -> Result<(), StoreError> {
+    pub(super) fn set_fts_secure_delete(&self, on: bool) -> Result<(), StoreError> {
         self.tx
             .prepare_cached("INSERT INTO texts_fts(texts_fts, rank) VALUES ('secure-delete', ?1)")?
             .execute([on])?;

@@ -28,7 +28,7 @@ impl StoreReader<'_> {
     /// When the last hook event arrived; imports do not count.
     pub fn last_hook_activity(&self) -> Result<Option<Millis>, StoreError> {
         let sql = "SELECT max(at) FROM (
-             SELECT max(last_activity_epoch) AS at FROM sdk_sessions WHERE import_run IS NULL
+             SELECT max(last_activity_epoch) AS at FROM sdk_sessions WHERE import_run IS NULL AND member IS NULL
              UNION ALL SELECT max(accepted_at_epoch) FROM pending_messages)";
         Ok(self.0.query_row(sql, [], |row| row.column(0))?)
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{RowKind, StoreError, StoreReader};
 use crate::columns::{JsonList, ReadColumn, SqlColumn};
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::{ProjectId, SessionId};
+use claude_mem_core::ids::{MemberRowId, ProjectId, SessionId};
 use claude_mem_core::memory::Origin;
 
 /// The fields of a row for one index line and its score.
@@ -32,6 +32,9 @@ pub struct IndexRow {
     pub useless: u32,
     /// How many sessions said it.
     pub sources: u32,
+    /// The member of the team who recorded it; `None`: one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberRowId>,
 }
 
 /// Callers exclude observations that are wrong or replaced.
@@ -40,7 +43,7 @@ const OBSERVATIONS: &str = "SELECT 'observation', o.id, o.type, o.title, o.sessi
       (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
          AND f.signal IN ('fetched', 'cited', 'useful')),
       (SELECT count(*) FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
-         AND f.signal = 'useless'), o.origin, o.source_count
+         AND f.signal = 'useless'), o.origin, o.source_count, o.member
     FROM observations AS o";
 
 fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
@@ -61,25 +64,40 @@ fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
         useless: row.get(13)?,
         origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
         sources: row.get(15)?,
+        member: row.column(16)?,
     })
 }
 
 impl StoreReader<'_> {
-    /// The newest offerable observations of a project, newest first.
+    /// The newest offerable own observations of a project, newest first.
     pub fn recent_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let sql = format!(
             "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.wrong = 0 AND o.replaced_by IS NULL AND o.level <> 'user'
+               AND o.member IS NULL
              ORDER BY o.created_at_epoch DESC LIMIT ?2"
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
     }
 
-    /// Observations that stay important at any age: pinned ones and decisions.
+    /// Own observations that stay important at any age: pinned ones and decisions.
     pub fn lasting_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let sql = format!(
             "{OBSERVATIONS} WHERE o.project_id = ?1 AND (o.pinned = 1 OR o.type = 'decision') AND o.wrong = 0
-             AND o.replaced_by IS NULL AND o.level <> 'user' ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?2"
+             AND o.replaced_by IS NULL AND o.level <> 'user' AND o.member IS NULL ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?2"
+        );
+        let mut rows = self.0.prepare_cached(&sql)?;
+        Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The newest offerable observations of other members, newest first: only what a person or an agent said,
+    /// of types that tell something to others, and nothing that reads like an instruction.
+    pub fn team_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+        let sql = format!(
+            "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.member IS NOT NULL AND o.wrong = 0 AND o.held_back = 0
+               AND o.replaced_by IS NULL AND o.level = 'project' AND o.type IN ('decision', 'bugfix', 'discovery')
+               AND o.origin IN ('user', 'manual', 'agent')
+             ORDER BY o.created_at_epoch DESC LIMIT ?2"
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
@@ -88,7 +106,8 @@ impl StoreReader<'_> {
     /// Observations that apply to all projects.
     pub fn user_level_index_rows(&self, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let sql = format!(
-            "{OBSERVATIONS} WHERE o.level = 'user' AND o.level <> 'project' AND o.wrong = 0 AND o.replaced_by IS NULL ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
+            "{OBSERVATIONS} WHERE o.level = 'user' AND o.level <> 'project' AND o.wrong = 0 AND o.replaced_by IS NULL
+             AND o.member IS NULL ORDER BY o.pinned DESC, o.created_at_epoch DESC LIMIT ?1"
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows.query_map([limit], index_row)?.collect::<Result<_, _>>()?)
@@ -98,7 +117,7 @@ impl StoreReader<'_> {
     pub fn proposed_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let sql = format!(
             "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.level = 'proposed' AND o.level <> 'project' AND o.wrong = 0
-             AND o.replaced_by IS NULL ORDER BY o.created_at_epoch DESC LIMIT ?2"
+             AND o.replaced_by IS NULL AND o.member IS NULL ORDER BY o.created_at_epoch DESC LIMIT ?2"
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
@@ -108,8 +127,8 @@ impl StoreReader<'_> {
     pub fn session_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT 'summary', s.id, '', s.request, s.session_id, s.branch, '[]', s.files_edited, 0, s.read_tokens,
-               s.discovery_tokens, s.created_at_epoch, 0, 0, s.origin, 1
-             FROM session_summaries AS s WHERE s.project_id = ?1
+               s.discovery_tokens, s.created_at_epoch, 0, 0, s.origin, 1, s.member
+             FROM session_summaries AS s WHERE s.project_id = ?1 AND s.member IS NULL
                AND NOT EXISTS (SELECT 1 FROM session_summaries AS later WHERE later.session_id = s.session_id
                  AND (later.created_at_epoch, later.id) > (s.created_at_epoch, s.id))
              ORDER BY s.created_at_epoch DESC LIMIT ?2",

@@ -73,6 +73,7 @@ mod store;
 mod successors;
 mod summaries;
 mod swap;
+mod team;
 mod text_selection;
 mod transcripts;
 mod transfer;
@@ -98,7 +99,7 @@ pub use error::StoreError;
 pub use feed::{FeedCursor, FeedScope};
 pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, NewFeedback};
 pub use files::{FileRef, WideFolder};
-pub use filter::{PageRequest, RowFilter, RowPage};
+pub use filter::{PageRequest, RowFilter, RowOwner, RowPage};
 pub use filtered_rows::ObservationStanding;
 pub use forget::{tombstone_for, tombstone_for_message, tombstone_for_summary};
 pub use fts::{DocHeader, IndexedDocument, Postings};
@@ -130,6 +131,10 @@ pub use split::{identifier_parts as parts_of, split_identifiers, split_unspaced}
 pub use store::Store;
 pub use successors::RowResolution;
 pub use summaries::SummaryRow;
+pub use team::{
+    MemberRow, MemberTrust, NewMember, NewSpace, ShareCounts, ShareState, SharedRow, SpaceHealth, SpaceMode,
+    SpaceRow, TeamHealth, TeamPlace,
+};
 pub use text_selection::TextSelection;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{

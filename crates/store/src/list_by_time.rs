@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, params_from_iter};
 
-use super::{RowFilter, RowId, RowKind, StoreError, StoreReader, TimedRowId};
+use super::{RowFilter, RowId, RowKind, RowOwner, StoreError, StoreReader, TimedRowId};
 use crate::columns::ReadColumn;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ProjectId;
@@ -37,6 +37,14 @@ impl StoreReader<'_> {
             return Ok(());
         }
         let mut clause = scope.base_clause();
+        match kind {
+            RowKind::Observation | RowKind::Summary | RowKind::Account => scope.and_owner_of_row(&mut clause),
+            // Prompts and messages of other members never come here.
+            RowKind::Prompt | RowKind::Message if matches!(scope.who, Some(RowOwner::Member(_))) => {
+                return Ok(());
+            }
+            RowKind::Prompt | RowKind::Message => {}
+        }
         scope.and_types(&mut clause);
         if kind == RowKind::Prompt {
             clause.and("private = 0", []);

@@ -9,7 +9,7 @@ use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, te
 use crate::documents::DocumentFields;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
-use claude_mem_core::ids::{ObservationId, ProjectId, PublicId, SessionId};
+use claude_mem_core::ids::{MemberRowId, ObservationId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::tokens;
 
@@ -80,6 +80,12 @@ pub struct Observation {
     pub edited: bool,
     /// How many sessions said it.
     pub source_count: u32,
+    /// The member of the team who recorded it; `None`: one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberRowId>,
+    /// Another member's row that reads like an instruction: it is never offered unasked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub held_back: bool,
 }
 
 /// Where a new observation belongs and which compressor made it.
@@ -130,7 +136,8 @@ impl ObservationEdit {
 
 const COLUMNS: &str = "SELECT id, uid, session_id, project_id, level, prompt_number, type, title, subtitle, narrative,
     facts, concepts, files_read, files_modified, branch, agent_type, origin, made_by, discovery_tokens, read_tokens,
-    pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch, edited, source_count FROM observations";
+    pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch, edited, source_count, member, held_back
+    FROM observations";
 
 fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     Ok(Observation {
@@ -161,6 +168,8 @@ fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         updated_at: row.column(24)?,
         edited: row.get(25)?,
         source_count: row.get(26)?,
+        member: row.column(27)?,
+        held_back: row.get(28)?,
     })
 }
 
@@ -229,7 +238,7 @@ impl StoreReader<'_> {
             .0
             .prepare_cached(
                 "SELECT id FROM observations WHERE content_hash = ?1 AND abs(created_at_epoch - ?2) <= ?3
-                 AND project_id IS ?4 AND level = ?5 LIMIT 1",
+                 AND project_id IS ?4 AND level = ?5 AND member IS NULL LIMIT 1",
             )?
             .query_row(params![hash, at.sql(), window, place.project.sql(), place.level.as_str()], |row| {
                 row.column(0)

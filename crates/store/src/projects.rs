@@ -293,6 +293,11 @@ impl StoreWriter<'_> {
             "UPDATE OR REPLACE file_refs SET project_id = ?2 WHERE project_id = ?1",
             params![from.sql(), into.sql()],
         )?;
+        // If both are shared, the space of `into` stays; that of `from` is no project's any more.
+        self.tx.execute(
+            "UPDATE OR IGNORE spaces SET project_id = ?2 WHERE project_id = ?1",
+            params![from.sql(), into.sql()],
+        )?;
         self.move_documents(from, into)?;
         self.tx.execute("DELETE FROM projects WHERE id = ?1", [from.sql()])?;
         Ok(())

@@ -93,10 +93,10 @@ impl StoreReader<'_> {
             .optional()?)
     }
 
-    /// Sessions without ignored ones; newest first unless the filter says otherwise.
+    /// One's own sessions without ignored ones; newest first unless the filter says otherwise.
     pub fn sessions(&self, filter: &RowFilter, page: PageRequest) -> Result<RowPage<SessionRow>, StoreError> {
         let mut clause = RowFilter { session: None, ..filter.clone() }.base_clause();
-        clause.and("status <> 'ignored'", []);
+        clause.and("status <> 'ignored' AND member IS NULL", []);
         if let Some(status) = filter.status {
             let status = rusqlite::types::Value::Text(status.as_str().to_owned());
             clause.and("status = ?", [status]);

@@ -81,6 +81,7 @@ impl StoreReader<'_> {
         page: PageRequest,
     ) -> Result<RowPage<SummaryRow>, StoreError> {
         let mut clause = filter.base_clause();
+        filter.and_owner_of_row(&mut clause);
         let kind = RowKind::Summary;
         self.and_files(&mut clause, kind, filter.project, &filter.files)?;
         let sql = filter.page_sql(COLUMNS, kind.table(), &mut clause, page);

@@ -22,6 +22,7 @@ use crate::maintenance::MaintenanceThread;
 use crate::shutdown_reason::ShutdownReason;
 use crate::shutdown_timer::ShutdownTimer;
 use crate::socket;
+use crate::team_thread::TeamThread;
 use crate::worker::WorkerContext;
 use crate::worker_settings::WorkerSettings;
 use claude_mem_capture::ipc::lock;
@@ -153,6 +154,13 @@ impl RunningWorker {
         let upkeep = MaintenanceThread::start(Arc::clone(&worker), self.was_killed)
             .map_err(at("cannot start maintenance"))?;
         let indexer = IndexerThread::start(Arc::clone(&worker)).map_err(at("cannot start the indexer"))?;
+        // A worker that only drains the queue sends and fetches nothing.
+        let team = if plan.until_drained {
+            None
+        } else {
+            let started = TeamThread::start(Arc::clone(&worker), plan.env, plan.home.clone());
+            Some(started.map_err(at("cannot start the team thread"))?)
+        };
         worker.log_line(LogLevel::Info, "worker started", &[("pid", &file.pid)]);
         let ended = runtime.block_on(async {
             let listener = socket::bind(&plan.socket).map_err(at("cannot bind the worker socket"))?;
@@ -175,12 +183,19 @@ impl RunningWorker {
             Ok(ended) => ended.as_str().to_owned(),
             Err(error) => error.to_string(),
         };
-        self.shut_down(&worker, upkeep, indexer, &why);
+        self.shut_down(&worker, upkeep, indexer, team, &why);
         ended
     }
 
     /// The graceful shutdown. Errors are only logged: nothing can be lost at this point.
-    fn shut_down(self, worker: &WorkerContext, upkeep: MaintenanceThread, indexer: IndexerThread, why: &str) {
+    fn shut_down(
+        self,
+        worker: &WorkerContext,
+        upkeep: MaintenanceThread,
+        indexer: IndexerThread,
+        team: Option<TeamThread>,
+        why: &str,
+    ) {
         let _forced = ShutdownTimer::after(Duration::from_secs(END_SECONDS));
         let step = Duration::from_secs(END_STEP_SECONDS);
         let plan = &self.options;
@@ -188,6 +203,9 @@ impl RunningWorker {
         let is_ours = self.lock.is_in_place();
         if is_ours && let Err(error) = std::fs::remove_file(&plan.socket) {
             worker.warn("failed to remove the worker socket", &error);
+        }
+        if let Some(team) = team {
+            team.stop(step);
         }
         worker.scheduler.stop(step);
         upkeep.stop(step);

@@ -191,7 +191,7 @@ fn backfill_idle_sessions(worker: &WorkerContext) {
 }
 
 /// Meta key: set while the write-ahead log may still contain deleted rows.
-const WAL_HOLDS_DELETED: &str = "log.holds_gone";
+pub(crate) const WAL_HOLDS_DELETED: &str = "log.holds_gone";
 
 /// Deletes settled events, forgotten memories, expired prompts and expired memories, in small transactions.
 fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {

@@ -15,6 +15,7 @@ use crate::access_tokens::AccessTokens;
 use crate::engine_pool::EnginePool;
 use crate::idle::IdleTracker;
 use crate::index_signal::{IndexSignal, catch_up};
+use crate::team_thread::TeamSignal;
 use crate::worker_settings::WorkerSettings;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_core::clock;
@@ -38,6 +39,8 @@ pub(crate) struct WorkerContext {
     pub idle: Arc<IdleTracker>,
     /// Wakes the indexer when stored rows need vectors.
     pub index_signal: Arc<IndexSignal>,
+    /// Wakes the team thread when rows were stored.
+    pub team_signal: Arc<TeamSignal>,
     /// Open search engines, for HTTP requests and recall.
     pub engines: EnginePool,
     pub settings: WorkerSettings,
@@ -92,10 +95,12 @@ impl WorkerContext {
         let idle = Arc::new(IdleTracker::new(Instant::now()));
         let (changes, _) = broadcast::channel(CHANGES_MAX);
         let index_signal = Arc::new(IndexSignal::default());
+        let team_signal = Arc::new(TeamSignal::default());
         let backfill = Arc::new(TranscriptBackfill::new(Arc::clone(&store), home));
         let observer = Arc::new(WorkerObserver {
             idle: Arc::clone(&idle),
             index_signal: Arc::clone(&index_signal),
+            team_signal: Arc::clone(&team_signal),
             changes: changes.clone(),
             log: log.clone(),
         });
@@ -114,6 +119,7 @@ impl WorkerContext {
             scheduler,
             idle,
             index_signal,
+            team_signal,
             settings,
             changes,
             file: Mutex::new(file),
@@ -194,6 +200,7 @@ impl WorkerContext {
 struct WorkerObserver {
     idle: Arc<IdleTracker>,
     index_signal: Arc<IndexSignal>,
+    team_signal: Arc<TeamSignal>,
     changes: broadcast::Sender<StoredRows>,
     log: LogWriter,
 }
@@ -202,6 +209,7 @@ impl PipelineObserver for WorkerObserver {
     fn episode_stored(&self, work: &EpisodeJob, left: &StoredRows) {
         self.idle.touch(Instant::now());
         self.index_signal.notify();
+        self.team_signal.notify();
         // Sending fails when no viewer is subscribed.
         let _ = self.changes.send(left.clone());
         self.log.line(

@@ -7,14 +7,14 @@ use serde::Deserialize;
 
 use crate::cargo;
 
-/// Libraries that only one of our crates may name: the store speaks SQL, the worker is asynchronous, the
-/// providers reach the network, the executable parses a command line.
-const RESERVED: &[(&str, &str)] = &[
-    ("rusqlite", "claude-mem-store"),
-    ("tokio", "claude-mem-worker"),
-    ("axum", "claude-mem-worker"),
-    ("ureq", "claude-mem-models"),
-    ("clap", "claude-mem"),
+/// Libraries that only these of our crates may name: the store speaks SQL, the worker is asynchronous, model
+/// providers and a team's server are reached over the network, the executable parses a command line.
+const RESERVED: &[(&str, &[&str])] = &[
+    ("rusqlite", &["claude-mem-store"]),
+    ("tokio", &["claude-mem-worker"]),
+    ("axum", &["claude-mem-worker"]),
+    ("ureq", &["claude-mem-models", "claude-mem-sharing"]),
+    ("clap", &["claude-mem"]),
 ];
 
 /// Crates for developers, which ship nothing.
@@ -64,10 +64,11 @@ fn reserved_dependencies(metadata: &WorkspaceMetadata) -> Vec<String> {
         .flat_map(|package| package.dependencies.iter().map(move |dependency| (package, dependency)))
         .filter(|(_, dependency)| dependency.kind.is_none())
         .filter_map(|(package, dependency)| {
-            let (_, owner) = RESERVED.iter().find(|(name, _)| *name == dependency.name)?;
-            let is_owner = package.name == *owner;
+            let (_, owners) = RESERVED.iter().find(|(name, _)| *name == dependency.name)?;
+            let is_owner = owners.contains(&package.name.as_str());
+            let owners = owners.join(" and ");
             (!is_owner)
-                .then(|| format!("{} depends on {}, which is for {owner}", package.name, dependency.name))
+                .then(|| format!("{} depends on {}, which is for {owners}", package.name, dependency.name))
         })
         .collect()
 }

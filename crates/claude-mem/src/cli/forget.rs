@@ -23,7 +23,8 @@ use selection::SelectionArgs;
 /// A forgotten memory disappears from search and from new sessions at once, and no import brings it
 /// back. The same words may be stored elsewhere, for example in the prompt, the summary and the agent's
 /// message: these are listed, and `--siblings` forgets them too. `--undo` restores rows, until the worker
-/// purges them.
+/// purges them. One that you shared with a team goes from everybody; one that another member shared goes from
+/// this machine only.
 ///
 /// With `--project`, `--session`, `--words`, `--since` or `--until` instead of ids, everything that fits all of
 /// them is forgotten: observations, summaries, accounts, prompts and messages. Without `--yes` it is only listed.
@@ -58,6 +59,9 @@ pub(super) struct Args {
     /// Forget all that the options select, without listing it first
     #[arg(long)]
     yes: bool,
+    /// Remove memories of other members from everybody (administrators of a team)
+    #[arg(long, conflicts_with_all = ["undo", "undo_last", "dry_run"])]
+    for_all: bool,
 }
 
 #[derive(Serialize)]
@@ -73,20 +77,48 @@ struct ForgetReport {
 struct ForgottenRow {
     id: RowId,
     title: String,
+    /// The member of the team who recorded it; absent for one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    who: Option<String>,
+    /// It is shared with a team.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
 }
 
+/// What the report says of memories that an administrator took from everybody.
+const REMOVED_FOR_ALL: &str = "removed for everybody";
 /// Rows of a selection that are listed.
 const LISTED_ROWS_MAX: usize = 20;
 
 impl ForgottenRow {
     fn new(row: &IndexedDocument) -> Self {
         let title = if row.title.is_empty() { &row.body } else { &row.title };
-        Self { id: RowId::new(row.kind, row.row_id), title: quote::line(title, 100) }
+        Self {
+            id: RowId::new(row.kind, row.row_id),
+            title: quote::line(title, 100),
+            who: None,
+            shared: false,
+        }
     }
 
     fn load(store: &Store, id: RowId) -> anyhow::Result<Self> {
         let row = store.read().document(id)?;
-        Ok(Self::new(&row.ok_or_else(|| query_args::row_not_found(id))?))
+        let row = Self::new(&row.ok_or_else(|| query_args::row_not_found(id))?);
+        let who = match store.read().member_of_row(id)? {
+            Some(member) => store.read().member(member)?.map(|member| member.label().to_owned()),
+            None => None,
+        };
+        let shared = store.read().share_of_row(id)?.is_some_and(|share| share.rev > 0);
+        Ok(Self { who, shared, ..row })
+    }
+
+    /// Where the row goes from, if it is part of a team's memory.
+    fn reach(&self) -> String {
+        match (&self.who, self.shared) {
+            (Some(who), _) => format!("  (of {who}; from this machine only)"),
+            (None, true) => "  (shared: from everybody)".to_owned(),
+            _ => String::new(),
+        }
     }
 }
 
@@ -112,6 +144,11 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let mut store = app.store_to_change()?;
     let report =
         if args.undo || args.undo_last { restore(args, &mut store)? } else { forget(args, app, &mut store)? };
+    drop(store);
+    if report.done == REMOVED_FOR_ALL {
+        let ids: Vec<RowId> = report.rows.iter().map(|row| row.id).collect();
+        super::team::remove_for_all(app, &ids)?;
+    }
     screen.show(&report, |screen, report| print(args, screen, report))
 }
 
@@ -157,6 +194,9 @@ fn forget(args: &Args, app: &App, store: &mut Store) -> anyhow::Result<ForgetRep
     if dry_run {
         return Ok(ForgetReport { done: "would forget", dry_run, rows, siblings });
     }
+    if args.for_all {
+        return Ok(ForgetReport { done: REMOVED_FOR_ALL, dry_run, rows, siblings: Vec::new() });
+    }
     if let Some(error) = manual_edits::forget(store, &app.data.vectors_db(), &ids, app.now)? {
         output::print_note(format!("the worker will delete the vectors later: {error}"))?;
     }
@@ -170,7 +210,9 @@ fn print(args: &Args, screen: &mut Screen, report: &ForgetReport) -> std::io::Re
     }
     let listed = if is_bulk { LISTED_ROWS_MAX } else { usize::MAX };
     for row in report.rows.iter().take(listed) {
-        writeln!(screen, "{} {}  {}", report.done, row.id, row.title)?;
+        let reach =
+            if matches!(report.done, "forgot" | "would forget") { row.reach() } else { String::new() };
+        writeln!(screen, "{} {}  {}{QUIET}{reach}{QUIET:#}", report.done, row.id, row.title)?;
     }
     if let Some(more) = report.rows.len().checked_sub(listed).filter(|more| *more > 0) {
         let rows = count(report.rows.len() as u64, "row");

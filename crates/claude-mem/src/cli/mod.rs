@@ -46,6 +46,7 @@ mod sessions;
 mod show;
 mod stats;
 mod status;
+mod team;
 mod terminal;
 mod timeline;
 mod token;
@@ -98,6 +99,7 @@ verbs! {
     Unpin => unpin,
     Mark => mark,
     Preferences => preferences,
+    Team => team,
     Import => import,
     Export => export,
     Redo => redo,
@@ -131,7 +133,7 @@ verbs! {
 /// Memory for coding agents
 ///
 /// Hooks record what happens, a worker turns it into memories, and the next session starts with the
-/// context it needs. Everything stays on this machine.
+/// context it needs. Everything stays on this machine, unless you share it with a team.
 #[derive(Debug, Parser)]
 #[command(
     name = "claude-mem",

@@ -247,6 +247,9 @@ pub(super) fn print_items(
             if let Some(project) = project.filter(|_| project != here) {
                 title = format!("{project}: {title}");
             }
+            if let Some(who) = &item.who {
+                title = format!("{who}: {title}");
+            }
             if let Some(newer) = item.replaced_by {
                 title = format!("{title} (replaced by {newer})");
             }

@@ -17,7 +17,7 @@ use claude_mem_store::RowKind;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Plain words are enough. The query may also use \"exact phrase\", AND, OR, NOT, title:word, prefix* and
-the filters type: concept: file: project: agent: before: after:
+the filters type: concept: file: project: agent: who: before: after:
 
 Examples:
   claude-mem search login loops after refresh

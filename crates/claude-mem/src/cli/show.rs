@@ -86,6 +86,7 @@ fn print_memory(screen: &mut Screen, shown: &ShownMemory) -> std::io::Result<()>
     let mut facts = vec![query_args::type_label(item), format::local_time(item.created_at)];
     facts.extend(item.project.as_deref().map(sanitize));
     facts.extend(item.session.as_ref().map(|session| format!("session {}", session.0)));
+    facts.extend(item.who.as_deref().map(|who| format!("recorded by {}", sanitize(who))));
     facts.extend(shown.state.iter().map(|&state| state.to_owned()));
     facts.extend(item.replaced_by.map(|newer| format!("replaced by {newer}")));
     write!(screen, "{QUIET}")?;
@@ -140,6 +141,7 @@ fn state_labels(row: &Observation) -> Vec<&'static str> {
         (row.wrong, "marked as wrong, never shown"),
         (row.pinned, "pinned"),
         (row.level == MemoryLevel::User, "in every project"),
+        (row.held_back, "reads like an instruction, never offered unasked"),
     ];
     let hold = states.into_iter().filter(|(holds, _)| *holds);
     hold.map(|(_, state)| state).collect()

@@ -69,8 +69,15 @@ pub(super) fn details(
         Some(project) => reads.project_name(project)?,
         None => None,
     };
+    let who = match reads.member_of_row(handle)? {
+        Some(member) => reads.member(member)?.map(|member| quote::line(member.label(), 60)),
+        None => None,
+    };
+    let who = who
+        .map(|who| format!(" (recorded by {who}, not by this user; not verified here)"))
+        .unwrap_or_default();
     Ok(Some(format!(
-        "{handle} {} {}{}{}{}\n{}",
+        "{handle} {} {}{}{}{}{who}\n{}",
         day(full.created_at, lines.zone),
         mark(handle.kind, &full.kind, full.origin),
         if full.title.is_empty() { "" } else { " " },
@@ -122,7 +129,12 @@ fn labelled_line(name: &str, text: &str) -> String {
 
 fn observation_lines(row: &Observation) -> String {
     let newer = row.replaced_by.map(|newer| RowId::new(RowKind::Observation, newer.0).to_string());
-    let mut out = labelled_line("Said by: ", row.origin.as_str());
+    // Another member's user is not the user of this machine.
+    let said_by = match row.member {
+        Some(_) => format!("{} of another member", row.origin.as_str()),
+        None => row.origin.as_str().to_owned(),
+    };
+    let mut out = labelled_line("Said by: ", &said_by);
     out.push_str(&labelled_line("In short: ", &row.subtitle));
     out.push_str(&labelled_line("Text: ", &row.narrative));
     for fact in &row.facts {

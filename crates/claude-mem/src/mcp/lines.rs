@@ -53,6 +53,9 @@ impl RowFormatter<'_> {
             line.push_str(&format!(" [{files}]"));
         }
         line.push_str(&self.owner_suffix(item.project_id, item.project.as_deref(), item.user_level));
+        if let Some(who) = &item.who {
+            line.push_str(&format!(" (recorded by {})", quote::line(who, NAME_CHARS_MAX)));
+        }
         if item.wrong {
             line.push_str(" (marked as wrong)");
         }
@@ -89,6 +92,7 @@ impl RowFormatter<'_> {
             ("files", (!files.is_empty()).then(|| json!(files))),
             ("project", name.map(|name| json!(quote::line(name, NAME_CHARS_MAX)))),
             ("replaced_by", item.replaced_by.map(|newer| json!(newer.to_string()))),
+            ("who", item.who.as_deref().map(|who| json!(quote::line(who, NAME_CHARS_MAX)))),
             ("wrong", item.wrong.then_some(json!(true))),
             ("near", item.near.then_some(json!(true))),
         ] {

@@ -37,7 +37,7 @@ pub(crate) fn tools() -> Value {
         ),
         tool(
             "search",
-            "Index of memories that match: id, date, type, title. Words, \"phrases\", AND/OR/NOT, file:, type:, before:, after:.",
+            "Index of memories that match: id, date, type, title. Words, \"phrases\", AND/OR/NOT, file:, type:, who:, before:, after:.",
             json!({
                 "query": text(), "limit": number(), "offset": number(),
                 "project": { "type": "string", "description": "name, or * for all" },

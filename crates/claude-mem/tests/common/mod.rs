@@ -4,6 +4,7 @@
 
 pub(crate) mod hooks;
 pub(crate) mod past;
+pub(crate) mod team_server;
 pub(crate) mod turns;
 
 use std::path::PathBuf;

@@ -33,6 +33,7 @@ mod recall;
 mod search;
 mod sessions;
 mod status;
+mod team;
 mod update;
 mod viewer;
 mod worker;

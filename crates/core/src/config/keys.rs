@@ -230,6 +230,13 @@ settings! {
         /// Let `claude-mem open` start the browser. Off: it prints the link.
         viewer_open: bool = "on", SettingKind::Switch;
     }
+    "Team" {
+        /// Files that keep a memory from being shared with the team: one that names such a file stays
+        /// here. Patterns as in `ignore_paths`.
+        team_never: Vec<String> = ".env,.env.*,*.pem,*.key,id_rsa*,credentials*,secrets", SettingKind::List("path patterns");
+        /// Share what a session was asked for as well: the local provider quotes your own words there.
+        team_requests: bool = "off", SettingKind::Switch;
+    }
     "Housekeeping" {
         /// Number of backups to keep. 0 disables backups.
         backups_keep: u32 = "12", number(0, 1_000, "backups");
@@ -256,6 +263,11 @@ pub static VARIABLES: &[(&str, &str)] = &[
     (
         "CLAUDE_MEM_STRICT",
         "For developers: `1` makes a hook exit 2 with a message when claude-mem itself has a bug.",
+    ),
+    (
+        "CLAUDE_MEM_TEAM",
+        "The link with a token by which this machine belongs to a team, for CI; otherwise `team join` keeps it. The \
+         worker takes it from the process that starts it.",
     ),
     ("CLAUDE_MEM_NOW", "For tests: the current time in milliseconds since 1970, instead of the clock."),
 ];

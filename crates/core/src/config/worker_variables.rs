@@ -16,6 +16,7 @@ pub static WORKER_VARIABLES: &[(&str, &str)] = &[
     ("TZ", "your time zone, which decides when the day of a budget begins."),
     ("TMPDIR", "where the client that writes memories puts temporary files."),
     ("XDG_RUNTIME_DIR", "where the socket is if the data directory's path is too long for one."),
+    ("CLAUDE_MEM_TEAM", "the team that this machine belongs to, for CI, where nobody can run `team join`."),
 ];
 
 /// Variables that tests set; only builds with debug assertions pass them on.

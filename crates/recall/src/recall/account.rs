@@ -26,7 +26,7 @@ pub(super) fn goes_first(
     };
     let page = PageRequest::first(LOOKED_AT as u32);
     let mut settled = reads.observations(&talk, page)?.items;
-    settled.retain(|row| !row.wrong && row.replaced_by.is_none());
+    settled.retain(|row| !row.wrong && row.replaced_by.is_none() && !row.held_back);
     let said: Vec<_> = settled.iter().map(observation_words).collect();
     let Some(account) = recap::find_recap(&said).map(|at| settled.swap_remove(at)) else {
         return Ok(());

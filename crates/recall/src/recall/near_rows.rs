@@ -1,6 +1,7 @@
 //! The rows that a look through memory brings.
 
 use super::evidence::Evidence;
+use crate::team_trust::OfferLimit;
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_store::Observation;
 
@@ -20,6 +21,9 @@ pub(super) struct Near {
     pub earlier_than: Option<ObservationId>,
     /// That one takes up so much of it that its words are better not told beside.
     pub taken_up: bool,
+    /// The name of the member who recorded it; `None`: one's own.
+    pub who: Option<String>,
+    pub limit: OfferLimit,
 }
 
 /// An earlier prompt, and what of this one it holds.

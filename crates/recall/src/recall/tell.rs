@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::near_rows::Near;
 use super::{Ask, Brought, Recalled};
+use crate::team_trust::voice_of;
 use crate::{quote, render};
 use claude_mem_core::ids::ObservationId;
 use claude_mem_core::memory::Origin;
@@ -53,13 +54,15 @@ pub(super) fn found(ask: &Ask<'_>, found: Vec<Near>) -> Recalled {
 /// then facts that add something.
 fn entry(near: &Near, room: u32, zone: &TimeZone) -> String {
     let row = &near.row;
-    let said_by = match row.origin {
-        Origin::User => "the user said",
-        Origin::Agent => "noted",
-        Origin::Tool => "quoted from tool output",
-        Origin::Web => "quoted from the web",
-        Origin::Import => "imported",
-        Origin::Manual => "saved by hand",
+    let said_by = match (&near.who, row.origin) {
+        // Never as the user's: somebody else said it.
+        (Some(name), origin) => format!("{}; not verified here", voice_of(name, origin)),
+        (None, Origin::User) => "the user said".to_owned(),
+        (None, Origin::Agent) => "noted".to_owned(),
+        (None, Origin::Tool) => "quoted from tool output".to_owned(),
+        (None, Origin::Web) => "quoted from the web".to_owned(),
+        (None, Origin::Import) => "imported".to_owned(),
+        (None, Origin::Manual) => "saved by hand".to_owned(),
     };
     let everywhere = match row.level {
         MemoryLevel::User => ", holds in every project",

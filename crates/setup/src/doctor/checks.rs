@@ -2,7 +2,7 @@
 
 use super::context::DoctorContext;
 use super::finding::DoctorFinding;
-use super::{agents, client, directory, flow, program, provider, store, worker};
+use super::{agents, client, directory, flow, program, provider, store, team, worker};
 
 /// One check.
 type CheckFn = fn(&DoctorContext<'_>) -> Vec<DoctorFinding>;
@@ -31,6 +31,7 @@ const CHECKS: &[CheckFn] = &[
     flow::dead_events,
     flow::paused,
     provider::reachable,
+    team::in_step,
 ];
 
 /// Runs all checks and returns their findings in order.

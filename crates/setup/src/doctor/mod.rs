@@ -17,6 +17,7 @@ mod flow;
 mod program;
 mod provider;
 mod store;
+mod team;
 mod worker;
 
 pub use checks::run_checks;

@@ -51,7 +51,7 @@ impl StoreReader<'_> {
                (SELECT json_group_array(path) FROM session_files WHERE session_id = s.id AND edited = 0),
                (SELECT json_group_array(path) FROM session_files WHERE session_id = s.id AND edited = 1)
              FROM sdk_sessions AS s LEFT JOIN projects AS p ON p.id = s.project_id
-             WHERE s.id > ?2 AND (?1 IS NULL OR s.project_id = ?1) ORDER BY s.id LIMIT ?3";
+             WHERE s.id > ?2 AND (?1 IS NULL OR s.project_id = ?1) AND s.member IS NULL ORDER BY s.id LIMIT ?3";
         query_rows(self.0, sql, params![only.sql(), after, limit], |row| {
             let record = SessionRecord {
                 uid: row.column(1)?,
@@ -224,12 +224,16 @@ impl StoreReader<'_> {
 }
 
 /// The SQL for rows of a session: first row id, public id, session, project and turn, then
-/// `columns`.
+/// `columns`. Rows of other members are not exported.
 fn session_rows_sql(table: &str, columns: &str) -> String {
+    let own = match table {
+        "observations" | "session_summaries" => "AND r.member IS NULL ",
+        _ => "",
+    };
     format!(
         "SELECT r.id, r.uid, s.uid, p.uid, r.prompt_number, {columns} FROM {table} AS r
          LEFT JOIN sdk_sessions AS s ON s.id = r.session_id LEFT JOIN projects AS p ON p.id = r.project_id
-         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) ORDER BY r.id LIMIT ?3"
+         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) {own}ORDER BY r.id LIMIT ?3"
     )
 }
 

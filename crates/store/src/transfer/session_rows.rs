@@ -115,12 +115,13 @@ fn open_item_record(row: &Row<'_>) -> rusqlite::Result<(i64, OpenItemRecord)> {
     Ok((row.get(0)?, record))
 }
 
-/// Reads one page of `table`: row id, public id, session and project, then `columns`.
+/// Reads one page of `table`: row id, public id, session and project, then `columns`. Sessions of other
+/// members are not exported.
 fn page_sql(table: &str, columns: &str) -> String {
     format!(
         "SELECT r.id, r.uid, s.uid, p.uid, {columns} FROM {table} AS r
          JOIN sdk_sessions AS s ON s.id = r.session_id LEFT JOIN projects AS p ON p.id = r.project_id
-         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) ORDER BY r.id LIMIT ?3"
+         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) AND s.member IS NULL ORDER BY r.id LIMIT ?3"
     )
 }
 

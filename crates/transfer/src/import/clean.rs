@@ -78,7 +78,8 @@ pub(super) fn clean_message(record: &mut MessageRecord) -> Result<(), CleanRejec
     require_text(&[&record.text])
 }
 
-pub(super) fn clean_observation(record: &mut ObservationRecord) -> Result<(), CleanRejection> {
+/// Redacts and truncates an observation. Fails if nothing of it remains.
+pub fn clean_observation(record: &mut ObservationRecord) -> Result<(), CleanRejection> {
     record.title = clean_text(&record.title)?;
     // An invalid type does not discard the row.
     record.kind = clean_text(record.kind.as_str())
@@ -118,7 +119,8 @@ pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejec
     }
 }
 
-pub(super) fn clean_account(record: &mut AccountRecord) -> Result<(), CleanRejection> {
+/// Redacts and truncates an account. Fails if nothing of it remains.
+pub fn clean_account(record: &mut AccountRecord) -> Result<(), CleanRejection> {
     clean_field(&mut record.purpose);
     let lists =
         [&mut record.done, &mut record.learned, &mut record.decided, &mut record.checked, &mut record.open];

@@ -20,7 +20,7 @@ pub mod legacy;
 mod report;
 pub mod transcripts;
 
-pub use clean::CleanRejection;
+pub use clean::{CleanRejection, clean_account, clean_observation};
 pub use import_context::{ImportContext, ImportError, ImportProgress, NoProgress, SourceTrust};
 pub use import_run::{acquire_import_lock, undo_run};
 pub use import_writer::ImportWriter;

@@ -52,6 +52,7 @@ mod stats;
 mod stats_cache;
 mod stream;
 mod stream_event;
+mod team;
 mod tokens;
 mod view_builder;
 mod watch;

@@ -23,6 +23,7 @@ use super::search;
 use super::sessions;
 use super::settings;
 use super::stats;
+use super::team;
 use super::tokens;
 use claude_mem_core::limits::HOOK_INPUT_BYTES_MAX;
 
@@ -81,6 +82,7 @@ fn memory_routes() -> Vec<Route> {
         post("/api/memory/save", "Saves a memory by hand", memory::save),
         post("/api/memory/{kind}/{id}/restore", "Restores a forgotten row", memory::restore),
         post("/api/feedback", "Records feedback on a memory", memory::feedback),
+        get("/api/team", "The team of this machine: members, what is shared, whether it is in step", team::team),
         get("/api/projects", "Projects, most recently active first", projects::list),
         get("/api/sessions", "Sessions, newest first", sessions::list),
         get("/api/sessions/{id}", "One session with its rows, injections and cost", sessions::get_session),

@@ -1,0 +1,120 @@
+//! The team of this machine, opened for one command.
+
+use std::io::Write as _;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use super::super::app::App;
+use claude_mem_core::clock;
+use claude_mem_sharing::{
+    HttpServer, ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile,
+    health_after_error, health_after_round, load_team,
+};
+use claude_mem_store::Store;
+
+/// Pause between two rounds of a command that waits.
+const ROUND_PAUSE: Duration = Duration::from_millis(300);
+
+/// The team's file, its server and the store.
+pub(super) struct TeamConnection {
+    pub(super) file: TeamFile,
+    pub(super) server: HttpServer,
+    pub(super) store: Mutex<Store>,
+    pub(super) rules: ShareRules,
+}
+
+/// The team of this machine; `None` if it has none.
+pub(super) fn find_team(app: &App) -> anyhow::Result<Option<TeamFile>> {
+    Ok(load_team(&app.data, std::env::var(TEAM_VARIABLE).ok().as_deref())?)
+}
+
+impl TeamConnection {
+    pub(super) fn open(app: &App) -> anyhow::Result<Self> {
+        let file = find_team(app)?
+            .context("this machine belongs to no team; `claude-mem team join LINK` joins one")?;
+        let server = HttpServer::connect(&file)?;
+        app.data.create()?;
+        let store = Store::open(&app.data.db()).with_context(|| app.data.db().display().to_string())?;
+        Ok(Self { file, server, store: Mutex::new(store), rules: share_rules(app) })
+    }
+
+    /// One round, and its result in the store.
+    pub(super) fn round(&self, recent: Option<i64>, check: bool) -> Result<SyncReport, SharingError> {
+        let now = clock::now().millis();
+        let options = SyncOptions { rules: self.rules.clone(), recent, check, now };
+        let outcome = SyncEngine { access: &self.store, server: &self.server }.round(&options);
+        let mut store = claude_mem_core::sync::lock(&self.store);
+        let known = store.read().team_health()?;
+        let health = match &outcome {
+            Ok(report) => health_after_round(&known, report, now),
+            Err(error) => health_after_error(&known, error, now),
+        };
+        store.save_team_health(&health)?;
+        if outcome.as_ref().is_ok_and(|report| report.erased > 0) {
+            // What was taken back must not stay in the write-ahead log.
+            store.checkpoint()?;
+        }
+        drop(store);
+        outcome
+    }
+
+    /// Rounds until this machine is in step, at most for `wait`. The last report, and whether it is.
+    pub(super) fn rounds(
+        &self,
+        recent: Option<i64>,
+        wait: Duration,
+    ) -> Result<(SyncReport, bool), SharingError> {
+        let begun = Instant::now();
+        let mut all = SyncReport::default();
+        loop {
+            let round = self.round(recent, false);
+            let is_over = begun.elapsed() >= wait;
+            match round {
+                Ok(report) => {
+                    let sums = (
+                        all.sent + report.sent,
+                        all.received + report.received,
+                        all.erased + report.erased,
+                        all.refused + report.refused,
+                    );
+                    all = report;
+                    (all.sent, all.received, all.erased, all.refused) = sums;
+                    if all.in_step || is_over || all.quota_exceeded {
+                        let in_step = all.in_step;
+                        return Ok((all, in_step));
+                    }
+                }
+                Err(error) if error.is_transient() && !is_over => {}
+                Err(error) => return Err(error),
+            }
+            std::thread::sleep(ROUND_PAUSE);
+        }
+    }
+}
+
+pub(super) fn share_rules(app: &App) -> ShareRules {
+    let settings = app.settings().settings;
+    ShareRules {
+        never: settings.team_never,
+        requests: settings.team_requests,
+        home: std::env::var("HOME").unwrap_or_default(),
+    }
+}
+
+/// Asks for confirmation; Enter means no. Without a terminal, `--yes` is required.
+pub(super) fn confirm(question: &str, yes: bool, json: bool) -> anyhow::Result<()> {
+    if yes {
+        return Ok(());
+    }
+    anyhow::ensure!(super::super::install::can_ask(json), "confirm with --yes");
+    let mut out = anstream::stderr();
+    write!(out, "{question} [y/N] ")?;
+    out.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    anyhow::ensure!(is_yes, "nothing was changed");
+    Ok(())
+}

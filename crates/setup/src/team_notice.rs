@@ -1,0 +1,59 @@
+//! Notices about sharing with a team, each with the command that helps.
+
+use crate::user_notice::UserNotice;
+use claude_mem_core::clock::Millis;
+use claude_mem_store::{StoreError, StoreReader};
+
+/// A server may be away this long before somebody should look.
+const AWAY_SECONDS_MAX: i64 = 24 * 3_600;
+/// Clocks that differ by more than this are worth a word.
+const SKEW_MS_MAX: i64 = 5 * 60 * 1_000;
+
+/// What is wrong with sharing; nothing without a team.
+pub fn team_notices(reads: &StoreReader<'_>, now: Millis) -> Result<Vec<UserNotice>, StoreError> {
+    let health = reads.team_health()?;
+    let mut found = Vec::new();
+    if health.revoked {
+        let what = "this machine was removed from its team; what others shared was removed here";
+        found.push(UserNotice::new(what, "ask an administrator for a new link"));
+        return Ok(found);
+    }
+    if let Some(since) = health.failing_since
+        && !health.error.is_empty()
+        && now > since.plus_seconds(AWAY_SECONDS_MAX)
+    {
+        found.push(UserNotice::new(
+            format!("the team is not synchronised: {}", health.error),
+            "claude-mem team sync",
+        ));
+    }
+    if health.last_ok.is_some() && health.skew_ms.abs() > SKEW_MS_MAX {
+        let minutes = health.skew_ms / 60_000;
+        let what = format!("the clock of this machine differs from the team server's by {minutes} minutes");
+        found.push(UserNotice::new(what, "set the clock of this machine"));
+    }
+    if health.quota_exceeded {
+        let what = "today's quota of shared memories is used up; the rest is sent tomorrow";
+        found.push(UserNotice::new(what, "claude-mem team status"));
+    }
+    if health.unknown_spaces > 0 {
+        let what =
+            format!("the team's server does not know {} of the shared projects", health.unknown_spaces);
+        found.push(UserNotice::new(what, "claude-mem team share"));
+    }
+    let spaces = reads.space_healths()?;
+    let refused: u64 = spaces.iter().map(|space| space.counts.refused).sum();
+    if refused > 0 {
+        found.push(UserNotice::new(
+            format!("the team's server refused {refused} memories"),
+            "claude-mem team status",
+        ));
+    }
+    let held_back: u64 = spaces.iter().map(|space| space.counts.held_back).sum();
+    if held_back > 0 {
+        let what =
+            format!("{held_back} memories of other members read like instructions and are not offered");
+        found.push(UserNotice::new(what, "claude-mem team status"));
+    }
+    Ok(found)
+}

@@ -1,0 +1,111 @@
+//! Taking back and leaving: removes own records from a space and others' rows from this machine.
+
+use crate::apply::mark_of;
+use crate::record_body::BODY_FORMAT;
+use crate::server::TeamServer;
+use crate::sharing_error::SharingError;
+use crate::store_access::StoreAccess;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::{MemberRowId, PublicId, SpaceRowId};
+use claude_mem_store::{RowKind, ShareState, SharedRow};
+use claude_mem_wire::messages::PushRequest;
+use claude_mem_wire::{RecordKind, RecordUid, SpaceId, WireRecord};
+
+/// Records of one request, and rows of one transaction.
+const TAKEN_BACK_MAX: u32 = 200;
+const ERASED_ROWS_MAX: u32 = 32;
+
+/// Takes all own records of a space back from everybody else. The rows stay here and are not shared again.
+/// Returns how many were taken back.
+pub fn take_back_own(
+    access: &impl StoreAccess,
+    server: &impl TeamServer,
+    space: SpaceRowId,
+    now: Millis,
+) -> Result<u64, SharingError> {
+    let uid = SpaceId(access.with_store(|store| store.read().space(space))?.uid.0);
+    let (mut after, mut taken_back): (Option<PublicId>, u64) = (None, 0);
+    loop {
+        let rows = access.with_store(|store| store.read().shared_rows_after(space, after, TAKEN_BACK_MAX))?;
+        let Some(last) = rows.last().map(|share| share.uid) else { return Ok(taken_back) };
+        after = Some(last);
+        let own: Vec<&SharedRow> =
+            rows.iter().filter(|share| share.member.is_none() && share.rev > 0 && !share.gone).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let records = own.iter().map(|share| {
+            let kind =
+                if share.kind == RowKind::Account { RecordKind::ACCOUNT } else { RecordKind::OBSERVATION };
+            WireRecord::tombstone(
+                RecordUid(share.uid.0),
+                kind,
+                share.rev.saturating_add(1),
+                now.0,
+                BODY_FORMAT,
+            )
+        });
+        let request = PushRequest { records: records.collect() };
+        let reply = server.push(uid, &request)?;
+        if reply.outcomes.len() != own.len() {
+            return Err(SharingError::InvalidAnswer("a push answered for other records"));
+        }
+        access.with_store(|store| {
+            store.write(|tx| {
+                for ((share, record), outcome) in own.iter().zip(&request.records).zip(&reply.outcomes) {
+                    let Some(stored) = outcome.stored.filter(|stored| stored.gone) else { continue };
+                    taken_back += 1;
+                    tx.put_shared_row(&SharedRow {
+                        rev: stored.rev,
+                        hash: stored.hash.0.to_vec(),
+                        gone: true,
+                        mark: mark_of(record.uid, stored),
+                        state: ShareState::Kept,
+                        at: now,
+                        ..(*share).clone()
+                    })?;
+                }
+                Ok(())
+            })
+        })?;
+    }
+}
+
+/// Removes one record for everybody. False if the server does not allow it.
+pub fn remove_record(
+    access: &impl StoreAccess,
+    server: &impl TeamServer,
+    share: &SharedRow,
+    now: Millis,
+) -> Result<bool, SharingError> {
+    let space = SpaceId(access.with_store(|store| store.read().space(share.space))?.uid.0);
+    let kind = if share.kind == RowKind::Account { RecordKind::ACCOUNT } else { RecordKind::OBSERVATION };
+    let rev = share.rev.saturating_add(1);
+    let record = WireRecord::tombstone(RecordUid(share.uid.0), kind, rev, now.0, BODY_FORMAT);
+    let reply = server.push(space, &PushRequest { records: vec![record] })?;
+    Ok(reply.outcomes.first().and_then(|outcome| outcome.stored).is_some_and(|stored| stored.gone))
+}
+
+/// Erases the rows of a member, or of all members, from this machine. Returns how many there were.
+pub fn erase_others(access: &impl StoreAccess, member: Option<MemberRowId>) -> Result<u64, SharingError> {
+    let mut erased = 0;
+    loop {
+        let some = access.with_store(|store| store.write(|tx| tx.erase_rows_of(member, ERASED_ROWS_MAX)))?;
+        if some == 0 {
+            return Ok(erased);
+        }
+        erased += some as u64;
+    }
+}
+
+/// Forgets the team: its spaces and members. Rows of others must be erased before, or stay with their names.
+pub fn forget_team(access: &impl StoreAccess) -> Result<(), SharingError> {
+    Ok(access.with_store(|store| {
+        store.write(|tx| {
+            for space in tx.spaces()? {
+                tx.remove_space(space.id)?;
+            }
+            tx.remove_members()
+        })
+    })?)
+}

@@ -1,0 +1,320 @@
+//! The team thread: keeps this machine and the team's server in step while the worker runs.
+//!
+//! One thread does rounds: after a change here, after a change there, and now and then. A second one waits at
+//! the server in a long poll, so that the first is free to send. Without a team both cost nothing but a look
+//! for `team.json` every few seconds.
+//!
+//! Invariant: no other thread of the worker waits for the network.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use crate::maintenance::WAL_HOLDS_DELETED;
+use crate::worker::WorkerContext;
+use claude_mem_core::clock;
+use claude_mem_core::log::LogLevel;
+use claude_mem_core::sync::lock;
+use claude_mem_ingest::shared_store::SharedStore;
+use claude_mem_sharing::{
+    HttpServer, ShareRules, SharingError, StoreAccess, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE,
+    TeamFile, TeamServer, erase_others, forget_team, health_after_error, health_after_round, load_team,
+    remove_team,
+};
+use claude_mem_store::{ChangeCursor, Store, StoreError};
+use claude_mem_wire::limits::WAIT_SECONDS_MAX;
+use claude_mem_wire::messages::WaitRequest;
+
+/// How often the thread looks for a team that was joined, and for changes by other processes.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+const CHANGE_INTERVAL: Duration = Duration::from_secs(1);
+/// The longest time between two rounds.
+const ROUND_INTERVAL: Duration = Duration::from_secs(60);
+/// After an error: the first pause and the longest.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(300);
+
+/// Wakes the team thread.
+#[derive(Debug, Default)]
+pub(crate) struct TeamSignal {
+    state: Mutex<TeamSignalState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct TeamSignalState {
+    notified: bool,
+    stopping: bool,
+    /// What the second thread waits for; `None`: nothing.
+    wait: Option<(TeamFile, WaitRequest)>,
+    /// Counts the values of `wait`.
+    turn: u64,
+}
+
+impl TeamSignal {
+    /// Wakes the thread: rows were stored, or the server has news.
+    pub(crate) fn notify(&self) {
+        self.update(|state| state.notified = true);
+    }
+
+    fn stop(&self) {
+        self.update(|state| state.stopping = true);
+    }
+
+    fn update(&self, change: impl FnOnce(&mut TeamSignalState)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+
+    fn is_stopping(&self) -> bool {
+        lock(&self.state).stopping
+    }
+
+    /// Sleeps until it is notified. False if the time was over first.
+    fn wait(&self, pause: Duration) -> bool {
+        let state = lock(&self.state);
+        let (mut state, timeout) = self
+            .changed
+            .wait_timeout_while(state, pause, |state| !state.notified && !state.stopping)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.notified = false;
+        !timeout.timed_out()
+    }
+}
+
+/// Handle to the team thread.
+#[derive(Debug)]
+pub(crate) struct TeamThread {
+    signal: Arc<TeamSignal>,
+    /// Disconnected when the thread has ended.
+    ended: mpsc::Receiver<()>,
+}
+
+impl TeamThread {
+    /// Starts the threads. `env` reads a variable, `home` replaces `~` in patterns.
+    pub(crate) fn start(
+        worker: Arc<WorkerContext>,
+        env: fn(&str) -> Option<String>,
+        home: String,
+    ) -> std::io::Result<Self> {
+        let signal = Arc::clone(&worker.team_signal);
+        let (until_end, ended) = mpsc::channel();
+        std::thread::Builder::new().name("team".into()).spawn(move || {
+            let thread = RoundThread { worker, env, home };
+            thread.run();
+            drop(until_end);
+        })?;
+        let waiting = Arc::clone(&signal);
+        std::thread::Builder::new().name("team-wait".into()).spawn(move || run_waiter(&waiting))?;
+        Ok(Self { signal, ended })
+    }
+
+    /// Asks the threads to stop and waits at most `within`; a request that is under way ends with the process.
+    pub(crate) fn stop(self, within: Duration) {
+        self.signal.stop();
+        // Either the thread has ended or the time is over.
+        let _ = self.ended.recv_timeout(within);
+    }
+}
+
+/// The worker's store as the engine uses it.
+struct WorkerStore<'a>(&'a SharedStore);
+
+impl StoreAccess for WorkerStore<'_> {
+    fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.0.with(act)
+    }
+}
+
+struct RoundThread {
+    worker: Arc<WorkerContext>,
+    env: fn(&str) -> Option<String>,
+    home: String,
+}
+
+impl RoundThread {
+    fn run(&self) {
+        let signal = &self.worker.team_signal;
+        let mut pause = PAUSE_MIN;
+        while !signal.is_stopping() {
+            let team = match load_team(self.worker.store.dir(), (self.env)(TEAM_VARIABLE).as_deref()) {
+                Ok(Some(team)) => team,
+                Ok(None) => {
+                    signal.update(|state| state.wait = None);
+                    signal.wait(LOOK_INTERVAL);
+                    continue;
+                }
+                Err(error) => {
+                    self.note_error(&error);
+                    signal.wait(ROUND_INTERVAL);
+                    continue;
+                }
+            };
+            // A machine of a team stays reachable for its members' news.
+            self.worker.idle.touch(Instant::now());
+            match self.round(&team) {
+                Ok(report) => {
+                    pause = PAUSE_MIN;
+                    self.wait_for_change(&team, &report);
+                }
+                Err(SharingError::Revoked) => self.leave_team(&team),
+                Err(error) => {
+                    self.note_error(&error);
+                    let asked = match &error {
+                        SharingError::Unreachable { retry_after, .. } => *retry_after,
+                        _ => None,
+                    };
+                    self.sleep_through(asked.unwrap_or(pause).min(PAUSE_MAX));
+                    pause = (pause * 2).min(PAUSE_MAX);
+                }
+            }
+        }
+    }
+
+    fn round(&self, team: &TeamFile) -> Result<SyncReport, SharingError> {
+        let settings = self.worker.settings.current();
+        let now = clock::now().millis();
+        let options = SyncOptions {
+            rules: ShareRules {
+                never: settings.team_never.clone(),
+                requests: settings.team_requests,
+                home: self.home.clone(),
+            },
+            recent: None,
+            check: false,
+            now,
+        };
+        let access = WorkerStore(&self.worker.store);
+        let server = HttpServer::connect(team)?;
+        let report = SyncEngine { access: &access, server: &server }.round(&options)?;
+        self.worker.store.with(|store| {
+            let health = health_after_round(&store.read().team_health()?, &report, now);
+            store.save_team_health(&health)?;
+            if report.erased > 0 {
+                // What was taken back must not stay in the write-ahead log; if a reader blocks it now,
+                // maintenance tries again.
+                store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "1"))?;
+                if store.checkpoint()? {
+                    store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "0"))?;
+                }
+            }
+            Ok(())
+        })?;
+        if report.received + report.erased > 0 {
+            self.worker.index_signal.notify();
+        }
+        if report.sent + report.received + report.erased + report.mended > 0 {
+            let values: [(&'static str, &dyn std::fmt::Display); 4] = [
+                ("sent", &report.sent),
+                ("received", &report.received),
+                ("erased", &report.erased),
+                ("mended", &report.mended),
+            ];
+            self.worker.log_line(LogLevel::Info, "team synchronised", &values);
+        }
+        Ok(report)
+    }
+
+    /// Waits for a change here or there, at most one interval.
+    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport) {
+        let signal = &self.worker.team_signal;
+        let heads = report.heads.iter().copied().collect();
+        let request = WaitRequest { heads, seconds: WAIT_SECONDS_MAX };
+        signal.update(|state| {
+            state.wait = (!report.heads.is_empty()).then(|| (team.clone(), request));
+            state.turn += 1;
+        });
+        if !report.in_step && !report.quota_exceeded && !report.partial {
+            // Something is still to be compared or sent.
+            signal.wait(PAUSE_MIN);
+            return;
+        }
+        let begun = Instant::now();
+        let seen = self.cursor();
+        while begun.elapsed() < ROUND_INTERVAL && !signal.is_stopping() {
+            if signal.wait(CHANGE_INTERVAL) || self.cursor() != seen {
+                return;
+            }
+            self.worker.idle.touch(Instant::now());
+        }
+    }
+
+    fn cursor(&self) -> Option<ChangeCursor> {
+        self.worker.store.with(|store| store.read().change_cursor()).ok()
+    }
+
+    /// Sleeps although rows are stored meanwhile: the server is away.
+    fn sleep_through(&self, pause: Duration) {
+        let begun = Instant::now();
+        let signal = &self.worker.team_signal;
+        while begun.elapsed() < pause && !signal.is_stopping() {
+            signal.wait((pause - begun.elapsed()).min(CHANGE_INTERVAL));
+            self.worker.idle.touch(Instant::now());
+        }
+    }
+
+    fn note_error(&self, error: &SharingError) {
+        let noted = self.worker.store.with(|store| {
+            let health = store.read().team_health()?;
+            let is_news = health.error != error.to_string();
+            store.save_team_health(&health_after_error(&health, error, clock::now().millis()))?;
+            Ok(is_news)
+        });
+        match noted {
+            Ok(true) => self.worker.warn("team not synchronised", error),
+            Ok(false) => {}
+            Err(error) => self.worker.warn("failed to store the team's state", &error),
+        }
+    }
+
+    /// This machine was removed from the team: what others shared goes.
+    fn leave_team(&self, team: &TeamFile) {
+        self.note_error(&SharingError::Revoked);
+        let access = WorkerStore(&self.worker.store);
+        let left = erase_others(&access, None).and_then(|_| forget_team(&access)).and_then(|()| {
+            if team.is_from_environment { Ok(()) } else { remove_team(self.worker.store.dir()) }
+        });
+        if let Err(error) = left {
+            self.worker.warn("failed to remove what the team shared", &error);
+        }
+        self.worker.index_signal.notify();
+        if let Err(error) = self.worker.store.with(|store| store.checkpoint()) {
+            self.worker.warn("failed to checkpoint the write-ahead log", &error);
+        }
+        if team.is_from_environment {
+            self.worker.team_signal.wait(ROUND_INTERVAL);
+        }
+    }
+}
+
+/// Waits at the server for news, one long poll after the other.
+fn run_waiter(signal: &TeamSignal) {
+    let mut done = 0;
+    loop {
+        let state = lock(&signal.state);
+        let state = signal
+            .changed
+            .wait_while(state, |state| !state.stopping && (state.wait.is_none() || state.turn == done))
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.stopping {
+            return;
+        }
+        let (wait, turn) = (state.wait.clone(), state.turn);
+        drop(state);
+        let Some((team, request)) = wait else { continue };
+        let reply = HttpServer::connect(&team).and_then(|server| server.wait(&request));
+        match reply {
+            Ok(reply) if reply.changed.is_empty() => {}
+            Ok(_) => {
+                done = turn;
+                signal.notify();
+            }
+            // The server is away: the next round finds it again, in its own time.
+            Err(error) if error.is_transient() => done = turn,
+            // A round finds out what is wrong, for example that this machine was removed.
+            Err(_) => {
+                done = turn;
+                signal.notify();
+            }
+        }
+    }
+}
