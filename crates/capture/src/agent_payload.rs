@@ -50,15 +50,22 @@ fn exit_code_in_transcript(agent: &CodingAgent, header: &PayloadHeader) -> Optio
     if !name.contains(header.session.as_deref()?) {
         return None;
     }
-    find(&read_tail(path).ok()?, header.tool_use_id.as_deref()?)
+    let id = header.tool_use_id.as_deref()?;
+    // The report is usually among the last lines; one with a long output is longer.
+    [REPORT_TAIL_BYTES, TRANSCRIPT_TAIL_BYTES]
+        .into_iter()
+        .find_map(|bytes_max| find(&read_tail(path, bytes_max).ok()?, id))
 }
 
-fn read_tail(path: &Path) -> std::io::Result<String> {
+/// Bytes at the end of a transcript in which the report of a command is looked for first.
+const REPORT_TAIL_BYTES: u64 = 16 << 10;
+
+fn read_tail(path: &Path, bytes_max: u64) -> std::io::Result<String> {
     let mut file = paths::open_file(path)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT_TAIL_BYTES)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes_max)))?;
     let mut bytes = Vec::new();
-    file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut bytes)?;
+    file.take(bytes_max).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

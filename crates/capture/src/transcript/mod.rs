@@ -72,4 +72,6 @@ pub mod testing;
 #[path = "transcript_tests.rs"]
 mod tests;
 #[cfg(test)]
+mod foreign_tests;
+#[cfg(test)]
 mod turn_texts_tests;

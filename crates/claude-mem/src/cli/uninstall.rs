@@ -4,6 +4,8 @@
 //! All changes are computed before the first file is written. Files of other programs in the data
 //! directory are never deleted.
 
+mod agent_files;
+
 use crate::limits::CLIENT_FILE_TRIES;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +18,6 @@ use super::{UsageError, worker};
 use crate::cli::output::Screen;
 use claude_mem_core::agents::{AGENTS, CLAUDE_CODE, CodingAgent};
 use claude_mem_core::paths::{DataDir, OPEN_PAGE_PREFIX, SOCKET_NAME, with_suffix};
-use claude_mem_setup::install::agent_plan::{self, AgentPlan};
 use claude_mem_setup::install::file::ClientFileError;
 use claude_mem_setup::install::manifest::{InstallManifest, InstallPart, InstalledFile};
 use claude_mem_setup::install::plan;
@@ -99,7 +100,7 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     if args.project.is_none() {
         let others = AGENTS.iter().filter(|agent| agent.name != CLAUDE_CODE.name && is_meant(agent));
         for agent in others {
-            remove_from_agent(args, agent, &mut receipt, steps)?;
+            agent_files::remove_from_agent(agent, args.dry_run, &mut receipt, steps)?;
         }
     }
     if files.iter().any(|left| !left.adopted.is_empty()) {
@@ -134,42 +135,6 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     if args.project.is_none() && args.agents.is_empty() && app.data.root().is_dir() {
         let detail = format!("kept in {}; --purge deletes them", app.data.root().display());
         steps.report("memories", StepState::Ok, detail)?;
-    }
-    Ok(())
-}
-
-/// Removes our entries from the files of an agent other than Claude Code. One that was never registered is
-/// left alone if its files cannot be read.
-fn remove_from_agent(
-    args: &Args,
-    agent: &'static CodingAgent,
-    receipt: &mut InstallManifest,
-    steps: &mut StepReporter<'_>,
-) -> anyhow::Result<()> {
-    let recorded = receipt.agent(agent.name).cloned();
-    let Some(found) = agent_plan::agent_files(agent, &|name| std::env::var_os(name)) else {
-        return Ok(());
-    };
-    let mut tries = 1..=CLIENT_FILE_TRIES;
-    let plan = loop {
-        let plan = match AgentPlan::uninstall(agent, &found, recorded.as_ref()) {
-            Err(_) if recorded.is_none() => return Ok(()),
-            plan => plan?,
-        };
-        if args.dry_run {
-            break plan;
-        }
-        match (plan::apply_all(&plan.changes), tries.next()) {
-            (Ok(()), _) => break plan,
-            (Err(ClientFileError::ChangedMeanwhile(_)), Some(_)) => {}
-            (Err(error), _) => return Err(error.into()),
-        }
-    };
-    receipt.remove_agent(agent.name);
-    for change in plan.changes.iter().filter(|change| change.is_needed()) {
-        let path = change.file.path.display();
-        let what = if change.after.is_none() { "deleted" } else { "removed from" };
-        steps.report_change(agent.name, format!("{what} {path}"))?;
     }
     Ok(())
 }

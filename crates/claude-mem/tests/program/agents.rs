@@ -393,7 +393,7 @@ fn untrusted_hooks_of_codex_are_noticed() {
     let silent = findings.iter().find(|finding| finding["check"] == "codex" && finding["level"] == "problem");
     let silent = silent.unwrap_or_else(|| panic!("{findings:#?}"));
     assert_eq!(silent["what"], "Codex was used, but no hook of it ever ran");
-    assert!(silent["fix"].as_str().unwrap().contains("/hooks"), "{silent}");
+    assert!(silent["fix"].as_str().unwrap().contains("hooks need review"), "{silent}");
 
     // A session that may still go on is imported later: let an hour pass.
     let later = claude_mem_core::clock::now().millis().0 + 3_600_000;
@@ -403,4 +403,32 @@ fn untrusted_hooks_of_codex_are_noticed() {
     assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
     let found = stage.search(&["agent:codex", "retry"]);
     assert!(found.iter().any(|row| row.to_string().contains(RULE)), "{found:#?}");
+}
+
+/// Without the hook for tools, the transcript tells what the tools did.
+fn transcript_fills_in(case: &AgentCase, hooks: &str, event: &str) {
+    let Some((stage, clients)) = AgentStage::new(&[case]) else {
+        return;
+    };
+    stage.home.mem(&["install", "--agent", case.name, "--no-check", "--json"]).ok();
+    let path = stage.home.home().join(hooks);
+    let mut settings: Value = serde_json::from_str(&stage.home.read(&path)).expect("the client's settings");
+    settings["hooks"].as_object_mut().expect("hooks").remove(event).expect("the hook for tools");
+    stage.home.write(&path, settings.to_string());
+    stage.work_through_the_day(case, &clients[0]);
+    let count = |kind: &str| stage.queued().iter().filter(|queued| *queued == kind).count();
+    assert_eq!(count("tool_use"), 0, "no hook told of one");
+    stage.drain();
+    let counts = (count("prompt"), count("tool_use"), count("stop"));
+    assert_eq!(counts, (1, 4, 1), "{}: {:?}", case.name, stage.queued());
+}
+
+#[test]
+fn missed_tool_calls_come_from_the_transcript_of_codex() {
+    transcript_fills_in(&CODEX_CASE, ".codex/hooks.json", "PostToolUse");
+}
+
+#[test]
+fn missed_tool_calls_come_from_the_transcript_of_gemini_cli() {
+    transcript_fills_in(&GEMINI_CASE, ".gemini/settings.json", "AfterTool");
 }

@@ -70,10 +70,11 @@ pub const CODEX: CodingAgent = CodingAgent {
         install: FeatureSupport::Yes,
     },
     install_note: Some(
-        "Codex runs hooks once you have trusted them: start `codex`, open `/hooks` and trust those of claude-mem",
+        "Codex runs hooks once you have trusted them: start `codex`, and trust those of claude-mem when it says that \
+         hooks need review",
     ),
-    silence_fix: "Codex skips hooks that you have not trusted: start `codex`, open `/hooks` and trust those of \
-                  claude-mem",
+    silence_fix: "Codex skips hooks that you have not trusted: start `codex`, and trust those of claude-mem when it \
+                  says that hooks need review",
 };
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ const EXECUTABLE = __CLAUDE_MEM_EXECUTABLE__;
 const DATA_DIR = __CLAUDE_MEM_DATA_DIR__;
 const HOOK_MS = 10000;
 const LAST_HOOK_MS = 3000;
+const NEW_SESSION_MS = 60000;
 
 const args = (event) => ["hook", "opencode", event, ...(DATA_DIR ? ["--data-dir", DATA_DIR] : [])];
 
@@ -58,7 +59,10 @@ export const ClaudeMem = async ({ client, directory }) => {
       try {
         const found = await client.session.get({ path: { id: session } });
         (found?.data?.parentID ? children : created).add(session);
-        if (created.has(session)) started.set(session, await call("session.created", { ...base(session), source: "resume" }));
+        const isNew = Date.now() - (found?.data?.time?.created ?? 0) < NEW_SESSION_MS;
+        if (created.has(session) && !isNew) {
+          started.set(session, await call("session.created", { ...base(session), source: "resume" }));
+        }
       } catch {
         created.add(session);
       }
