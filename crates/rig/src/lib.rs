@@ -25,6 +25,7 @@
 //! | [`model`] | a scripted model: a real HTTP server that can also misbehave |
 //! | [`client`] | finds or installs an exact version of Claude Code |
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
+//! | [`postgres`] | real PostgreSQL clusters, each with its own data and socket |
 //! | [`process`] | runs a program to its end or to a deadline |
 //! | [`mcp`] | a client for an MCP server on stdio |
 //! | [`tui`] | drives the client's interactive screen |
@@ -48,6 +49,7 @@ pub mod fake_claude;
 pub mod fixtures;
 pub mod mcp;
 pub mod model;
+pub mod postgres;
 pub mod process;
 pub mod sandbox;
 pub mod tui;
