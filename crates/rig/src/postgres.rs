@@ -161,7 +161,7 @@ impl PostgresBuild {
 }
 
 /// A temporary directory that belongs to the user of the server.
-fn server_dir() -> TempDir {
+pub fn server_dir() -> TempDir {
     let dir = tempfile::Builder::new().prefix("claude-mem-pg").tempdir().expect("a temporary directory");
     if geteuid().is_root() {
         chown(dir.path(), Some(NOBODY), Some(NOBODY)).expect("chown");
@@ -289,7 +289,7 @@ pub fn give_to_server(path: &Path, mode: u32) {
 }
 
 /// A command as the user that runs PostgreSQL: ourselves, or `nobody` for root. The kernel kills it with us.
-fn as_server_user(program: &Path) -> Command {
+pub fn as_server_user(program: &Path) -> Command {
     let Some(setpriv) = find_on_path("setpriv") else { return Command::new(program) };
     let mut command = Command::new(setpriv);
     if geteuid().is_root() {

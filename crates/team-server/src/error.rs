@@ -18,7 +18,7 @@ pub(crate) enum ServiceError {
     Raced,
     #[error("{}", describe(.0))]
     Database(#[from] tokio_postgres::Error),
-    #[error("no connection to the database: {0}")]
+    #[error("no connection to the database: {}", describe_pool(.0))]
     Pool(#[from] PoolError),
     #[error("no random numbers: {0}")]
     Random(#[from] getrandom::Error),
@@ -90,6 +90,14 @@ pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         },
+    }
+}
+
+fn describe_pool(error: &PoolError) -> String {
+    match error {
+        PoolError::Backend(error) => describe(error),
+        PoolError::Timeout(_) => "it did not answer in time".to_owned(),
+        other => other.to_string(),
     }
 }
 

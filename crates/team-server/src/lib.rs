@@ -17,8 +17,10 @@ mod options;
 mod random;
 mod rate;
 mod server;
+mod trial;
 mod wait;
 
 pub use error::StartError;
 pub use options::ServeOptions;
 pub use server::{ReadyReport, TeamServer, make_admin_link, renew_generation, serve};
+pub use trial::TrialCluster;

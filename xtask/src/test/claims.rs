@@ -77,11 +77,13 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             "recovering",
             "rehearsal",
             "spool",
+            "team-trial",
             "token",
         ],
         owner: "core/src/paths.rs",
         exceptions: &[
             ("setup/src/install/plan.rs", "the client's settings.json"),
+            ("team-server/src/trial.rs", "PostgreSQL's directory of programs"),
             ("setup/src/install/check.rs", "the child registry of a temporary directory"),
             ("claude-mem/src/cli/doctor.rs", "the administrator's managed-settings.json"),
         ],

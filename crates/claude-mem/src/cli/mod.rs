@@ -45,6 +45,7 @@ mod sessions;
 mod show;
 mod stats;
 mod status;
+mod team;
 mod terminal;
 mod timeline;
 mod token;
@@ -110,6 +111,7 @@ verbs! {
     Resume => resume,
     Project => project,
     Queue => queue,
+    Team => team,
     Worker => worker,
     Backup => backup,
     Restore => restore,

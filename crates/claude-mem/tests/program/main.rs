@@ -29,6 +29,7 @@ mod recall;
 mod search;
 mod sessions;
 mod status;
+mod team;
 mod update;
 mod viewer;
 mod worker;

@@ -42,7 +42,7 @@ impl IntoResponse for ServiceError {
             Self::TooMany(seconds) => (ErrorCode::RateLimited, Some(*seconds), self.to_string()),
             // What the database says is for the operator.
             Self::Raced | Self::Database(_) | Self::Pool(_) | Self::Random(_) => {
-                log::line(&format!("request failed: {self}"));
+                log::failure(&format!("request failed: {self}"));
                 let message = "the database is not available; try again".to_owned();
                 (ErrorCode::Unavailable, Some(AWAY_SECONDS), message)
             }

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where its setup fails")]
 
+mod faults;
+mod figures;
 mod isolation;
 mod members;
+mod proxy;
 mod records;
 mod start;
 mod support;

@@ -1,6 +1,7 @@
 //! A running service, and devices that talk to it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use claude_mem_team_server::{ServeOptions, TeamServer};
@@ -19,7 +20,7 @@ use uuid::Uuid;
 
 /// A service in this process.
 pub(crate) struct TestService {
-    runtime: tokio::runtime::Runtime,
+    runtime: Option<tokio::runtime::Runtime>,
     server: Option<TeamServer>,
 }
 
@@ -32,11 +33,24 @@ impl TestService {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let server = runtime.block_on(TeamServer::start(options)).unwrap_or_else(|error| panic!("{error}"));
-        Self { runtime, server: Some(server) }
+        Self { runtime: Some(runtime), server: Some(server) }
     }
 
     pub(crate) fn base(&self) -> String {
         format!("http://{}", self.server.as_ref().unwrap().report().address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().report().address
+    }
+
+    /// Ends without any notice: running requests are dropped where they are, sockets close.
+    pub(crate) fn crash(mut self) {
+        let server = self.server.take();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+        drop(server);
     }
 
     pub(crate) fn admin_link(&self) -> Option<&str> {
@@ -53,8 +67,8 @@ impl TestService {
 
 impl Drop for TestService {
     fn drop(&mut self) {
-        if let Some(server) = self.server.take() {
-            self.runtime.block_on(server.stop());
+        if let (Some(server), Some(runtime)) = (self.server.take(), self.runtime.take()) {
+            runtime.block_on(server.stop());
         }
     }
 }
@@ -110,6 +124,26 @@ pub(crate) fn raw_request(
     body: Option<Vec<u8>>,
     headers: &[(&str, &str)],
 ) -> (u16, Vec<u8>) {
+    send_request(method, url, token, body, headers).unwrap()
+}
+
+/// Like [`raw_request`]; `None` if the connection broke.
+pub(crate) fn try_request(
+    method: &str,
+    url: &str,
+    token: Option<&DeviceToken>,
+    body: Option<Vec<u8>>,
+) -> Option<(u16, Vec<u8>)> {
+    send_request(method, url, token, body, &[]).ok()
+}
+
+fn send_request(
+    method: &str,
+    url: &str,
+    token: Option<&DeviceToken>,
+    body: Option<Vec<u8>>,
+    headers: &[(&str, &str)],
+) -> Result<(u16, Vec<u8>), ureq::Error> {
     let mut request =
         ureq::http::Request::builder().method(method).uri(url).header(routes::PROTOCOL_HEADER, "1");
     if let Some(token) = token {
@@ -119,11 +153,11 @@ pub(crate) fn raw_request(
         request = request.header(*name, *value);
     }
     let mut response = match body {
-        Some(body) => agent().run(request.body(body).unwrap()).unwrap(),
-        None => agent().run(request.body(()).unwrap()).unwrap(),
+        Some(body) => agent().run(request.body(body)?)?,
+        None => agent().run(request.body(())?)?,
     };
-    let bytes = response.body_mut().with_config().limit(64 << 20).read_to_vec().unwrap();
-    (response.status().as_u16(), bytes)
+    let bytes = response.body_mut().with_config().limit(64 << 20).read_to_vec()?;
+    Ok((response.status().as_u16(), bytes))
 }
 
 impl TestDevice {
