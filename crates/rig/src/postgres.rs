@@ -280,6 +280,57 @@ impl Drop for PostgresCluster {
     }
 }
 
+/// A pgbouncer in transaction mode in front of a cluster, with fewer connections than its clients.
+#[derive(Debug)]
+pub struct PoolerProcess {
+    pooler: Child,
+    home: PathBuf,
+}
+
+impl PoolerProcess {
+    /// Starts it, or prints `skipped: REASON`.
+    pub fn start_or_skip(cluster: &PostgresCluster) -> Option<Self> {
+        let Some(program) = find_on_path("pgbouncer") else {
+            println!("skipped: pgbouncer is not installed; `cargo xtask test` installs it");
+            return None;
+        };
+        let home = cluster.home().to_owned();
+        let config = home.join("pgbouncer.ini");
+        let text = format!(
+            "[databases]\npostgres = host={home} port={port} user=postgres\n\
+             [pgbouncer]\nlisten_port = 6432\nunix_socket_dir = {home}\nauth_type = any\n\
+             pool_mode = transaction\ndefault_pool_size = 3\nmax_client_conn = 100\n",
+            home = home.display(),
+            port = cluster.port(),
+        );
+        fs::write(&config, text).expect("the pooler's configuration");
+        give_to_server(&config, 0o600);
+        let mut command = as_server_user(&program);
+        command.arg("--quiet").arg(&config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let pooler = command.process_group(0).current_dir(&home).spawn().expect("pgbouncer starts");
+        let started = Self { pooler, home };
+        let until = Instant::now() + Duration::from_secs(START_SECONDS_MAX);
+        while !started.home.join(".s.PGSQL.6432").exists() {
+            assert!(Instant::now() < until, "pgbouncer does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Some(started)
+    }
+
+    /// The address of the database `postgres` through the pooler.
+    pub fn address(&self) -> String {
+        format!("host={} port=6432 user=postgres dbname=postgres", self.home.display())
+    }
+}
+
+impl Drop for PoolerProcess {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.pooler.kill();
+        let _ = self.pooler.wait();
+    }
+}
+
 /// Makes a directory and its files readable for the server's user.
 pub fn give_to_server(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("chmod");

@@ -5,7 +5,7 @@ use claude_mem_wire::messages::{
     InviteRequest, MeReply, MemberPatch, PushRequest, RetractRequest, SpaceRequest, WaitReply, WaitRequest,
 };
 use claude_mem_wire::{MemberRole, routes};
-use rig::postgres::PostgresCluster;
+use rig::postgres::{PoolerProcess, PostgresCluster};
 
 use crate::support::{TestDevice, TestService, json, random_token, raw_request, record};
 
@@ -275,6 +275,49 @@ fn other_protocols_are_refused_on_every_route_but_hello() {
     }
     let (status, _) = raw_request("GET", &format!("{}/v1/nothing", server.base()), None, None, &[]);
     assert_eq!(status, 404);
+}
+
+/// Two teams share three connections through a pooler, which hands each transaction another one.
+#[test]
+fn teams_stay_apart_behind_a_pooler() {
+    let Some(build) = rig::postgres::newest_or_skip() else { return };
+    let cluster = build.start();
+    let Some(pooler) = PoolerProcess::start_or_skip(&cluster) else { return };
+    let services = ["acme", "other"].map(|team| {
+        TestService::start_with(&ServeOptions {
+            team: team.to_owned(),
+            ..ServeOptions::new(pooler.address())
+        })
+    });
+    std::thread::scope(|scope| {
+        for (first, service) in [(1_000_u128, &services[0]), (2_000, &services[1])] {
+            let admin = service.first_admin();
+            let space = admin.project("app").id;
+            for writer in 0..3 {
+                let device = admin.invite(&format!("w{writer}"), MemberRole::Member);
+                scope.spawn(move || {
+                    for round in 0..8 {
+                        let number = first + writer * 100 + round;
+                        let reply = device.push(space, &[record(number, 1, &first.to_string())]);
+                        assert_eq!(reply.outcomes[0].refused, None);
+                        let page = device.page(space, "after=0");
+                        let own = |text: &str| text.contains(&first.to_string());
+                        assert!(
+                            page.records.iter().all(|pulled| own(pulled
+                                .record
+                                .body
+                                .as_ref()
+                                .unwrap()
+                                .as_str()))
+                        );
+                    }
+                });
+            }
+        }
+    });
+    assert_eq!(cluster.psql("SELECT count(*) FROM claude_mem.records"), "48");
+    let used = cluster.psql("SELECT count(*) <= 3 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+    assert_eq!(used, "t", "the pooler was used");
 }
 
 fn json_text(value: &impl serde::Serialize) -> String {
