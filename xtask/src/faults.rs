@@ -8,12 +8,12 @@ const TEAM_RUNS: &str = "1000";
 /// Run the fault tests at full length: killed processes, locks, full disks, corrupt files; `team`: sharing
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Run only the tests whose names contain this
+    /// Run only the tests whose names contain this; `team` runs those of the team server
     filter: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    if args.filter.as_deref() == Some("team") {
+    if args.filter.as_deref() == Some(TEAM) {
         return run_team();
     }
     let exe = cargo::build_dist()?;
@@ -25,11 +25,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     cargo::run(&mut command)
 }
 
+/// Names the fault tests of shared memory, which need no executable.
+const TEAM: &str = "team";
+
 /// The simulator of the sharing protocol: real stores against a reference server with lost, late and repeated
-/// messages, killed rounds and restored clients and servers.
+/// messages, killed rounds and restored clients and servers. Then the service with PostgreSQL.
 fn run_team() -> anyhow::Result<()> {
     let mut command = cargo::cargo();
     command.args(["test", "--locked", "--package", "claude-mem-sharing", "--lib", "random_faults"]);
     command.env("CLAUDE_MEM_TEAM_RUNS", TEAM_RUNS);
+    cargo::run(&mut command)?;
+    let mut command = cargo::cargo();
+    command.args(["test", "--locked", "--package", "claude-mem-team-server", "--test", "service"]);
+    command.args(["faults::", "--", "--nocapture"]);
+    command.env("CLAUDE_MEM_FAULTS", "long");
     cargo::run(&mut command)
 }

@@ -183,6 +183,11 @@ impl DataDir {
         self.root.join("children")
     }
 
+    /// The private PostgreSQL of `team serve --trial`.
+    pub fn team_trial(&self) -> PathBuf {
+        self.root.join("team-trial")
+    }
+
     /// Lock file, held by the only worker of this directory while it runs.
     pub fn worker_lock(&self) -> PathBuf {
         self.root.join("worker.lock")

@@ -26,6 +26,7 @@
 //! | [`client`] | finds or installs an exact version of Claude Code |
 //! | [`agent_client`] | the same for other agents |
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
+//! | [`postgres`] | real PostgreSQL clusters, each with its own data and socket |
 //! | [`process`] | runs a program to its end or to a deadline |
 //! | [`mcp`] | a client for an MCP server on stdio |
 //! | [`tui`] | drives the client's interactive screen |
@@ -50,6 +51,7 @@ pub mod fake_claude;
 pub mod fixtures;
 pub mod mcp;
 pub mod model;
+pub mod postgres;
 pub mod process;
 pub mod sandbox;
 pub mod tui;

@@ -36,6 +36,8 @@ pub(crate) enum BenchTarget {
     Retrieval(BenchArgs),
     /// Search latency: each method, warm and in a fresh process, at several sizes
     Search(BenchArgs),
+    /// The team server on a real PostgreSQL: push, pull, long polls, a first join
+    Team,
 }
 
 /// Arguments that are passed on to crates/bench.
@@ -61,6 +63,7 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
         BenchTarget::Redaction(args) => run_bench("redaction", args),
         BenchTarget::Retrieval(args) => run_bench("retrieval", args),
         BenchTarget::Search(args) => run_bench_on_dist("search", args),
+        BenchTarget::Team => run_team(),
     }
 }
 
@@ -73,6 +76,21 @@ fn run_with(what: &str, args: &[OsString]) -> anyhow::Result<()> {
     let mut command = cargo::cargo();
     command.args(["run", "--quiet", "--release", "--package", "claude-mem-bench", "--"]);
     cargo::run(command.arg(what).args(args))
+}
+
+/// The figures of the team server are a test of its crate, which has the clusters and the clients.
+fn run_team() -> anyhow::Result<()> {
+    let mut command = cargo::cargo();
+    command.args([
+        "test",
+        "--locked",
+        "--release",
+        "--package",
+        "claude-mem-team-server",
+        "--test",
+        "service",
+    ]);
+    cargo::run(command.args(["figures::", "--", "--ignored", "--nocapture"]))
 }
 
 /// Runs one benchmark on the executable as it ships.

