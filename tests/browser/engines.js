@@ -227,7 +227,7 @@ const STEPS = [
   ['sessions are listed', "location.hash = '#/sessions'; await until(() => one('main', 'Stop the crane'));"],
   ['one is shown', "await press('main a[href^=\"#/sessions/\"]'); await until(() => document.querySelector('main').dataset.view === 'session' && one('main h2'));"],
   ['the dashboard has charts', "location.hash = '#/dashboard'; await until(() => document.querySelector('main svg rect'));"],
-  ['the next session is previewed', "location.hash = '#/next'; await until(() => one('.context', 'halt at dusk'));"],
+  ['the next session is previewed', "location.hash = '#/context'; await until(() => one('.lines', 'halt at dusk'));"],
   ['settings are there', "location.hash = '#/settings'; await until(() => document.querySelectorAll('main input').length > 5);"],
   ['the theme changes', "await press('#theme'); await press('#theme'); await until(() => document.documentElement.dataset.theme === 'dark' && getComputedStyle(document.body).backgroundColor !== 'rgb(246, 245, 242)');"],
   ['a dialog opens and closes', "await press('#add'); const box = await until(() => document.querySelector('dialog[open]')); box.close(); await until(() => !document.querySelector('dialog'));"],

@@ -24,6 +24,7 @@ mod consolidated_rows;
 mod counts;
 mod doc_id;
 mod documents;
+mod edit_history;
 mod embedding_backlog;
 mod error;
 mod feed;
@@ -75,6 +76,8 @@ mod summaries;
 mod swap;
 mod transcripts;
 mod transfer;
+mod turns;
+mod usage;
 mod vectors;
 mod whole_row;
 mod writer;
@@ -90,6 +93,7 @@ pub use change_feed::{ChangeCursor, RowChange};
 pub use counts::{ProjectCounts, QueueCounts, RecentCounts, StoreCounts};
 pub use doc_id::{Corpus, DocId, DocIdRange, NO_PROJECT};
 pub use documents::passages;
+pub use edit_history::ObservationVersion;
 pub use embedding_backlog::{EmbeddableText, IndexCoverage, PendingEmbedding};
 pub use error::StoreError;
 pub use feed::{FeedCursor, FeedScope};
@@ -97,7 +101,7 @@ pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, Ne
 pub use files::{FileRef, WideFolder};
 pub use filter::{PageRequest, RowFilter, RowPage};
 pub use filtered_rows::ObservationStanding;
-pub use forget::{tombstone_for, tombstone_for_message, tombstone_for_summary};
+pub use forget::{ForgottenRow, tombstone_for, tombstone_for_message, tombstone_for_summary};
 pub use fts::{DocHeader, IndexedDocument, Postings};
 pub use fts_query::{FtsColumn, FtsQuery};
 pub use imports::{ImportRun, UndoProgress};
@@ -132,5 +136,7 @@ pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
     PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord,
 };
+pub use turns::RunningTurn;
+pub use usage::{FileUsage, UsageEntry};
 pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
 pub use writer::StoreWriter;

@@ -18,6 +18,7 @@
 mod accounts;
 mod api;
 mod assets;
+mod bulk;
 mod capture;
 mod context;
 mod dispatch;
@@ -38,8 +39,11 @@ mod paging;
 mod pause;
 mod problem;
 mod projects;
+mod provenance;
 mod queue;
 mod reader_pool;
+mod recall_preview;
+mod review;
 mod route;
 mod routes;
 mod rows;
@@ -53,6 +57,8 @@ mod stats_cache;
 mod stream;
 mod stream_event;
 mod tokens;
+mod turns;
+mod usage;
 mod view_builder;
 mod watch;
 
@@ -75,3 +81,5 @@ mod random_tests;
 mod stream_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod viewer_tests;
