@@ -6,7 +6,7 @@
 //! Invariant: a link works once and expires, a page token of an earlier worker is void after a day and when
 //! the install token changes, and tokens are 256 random bits that are compared in constant time.
 
-use crate::limits::HTTP_LINK_SECONDS;
+use crate::limits::{HTTP_LINK_SECONDS, HTTP_PAGES_MAX};
 use std::collections::VecDeque;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -20,9 +20,6 @@ use crate::page_token_file::PageTokenFile;
 use claude_mem_core::clock;
 use claude_mem_core::paths;
 use claude_mem_core::sync::lock;
-
-/// Maximum page tokens that are valid at a time. The oldest is dropped.
-pub(crate) const HTTP_PAGES_MAX: usize = 64;
 
 /// Maximum unused links of `claude-mem open` that are valid at a time. The oldest is dropped.
 pub(crate) const HTTP_LINKS_MAX: usize = 16;

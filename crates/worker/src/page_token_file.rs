@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
-use crate::access_tokens::HTTP_PAGES_MAX;
+use crate::limits::HTTP_PAGES_MAX;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
 use claude_mem_core::paths;

@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::io;
+use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,8 +32,7 @@ const PORT: u16 = 37_700;
 /// means the default port. `last_port` is the file of the last worker's port: an open page reconnects to it.
 pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)> {
     let usual = || PORT + (rustix::process::getuid().as_raw() % 100) as u16;
-    // Without a readable file there was no worker.
-    let last = std::fs::read_to_string(last_port).ok().and_then(|text| text.trim().parse().ok());
+    let last = read_port(last_port);
     let wanted = if port == 0 { usual() } else { port };
     let mut bound = Err(io::ErrorKind::AddrInUse.into());
     // Any free port comes last.
@@ -51,6 +51,13 @@ pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)
         paths::replace_file(last_port, format!("{port}\n").as_bytes())?;
     }
     Ok((listener, port))
+}
+
+/// The port in the file; `None` without a readable file.
+fn read_port(file: &Path) -> Option<u16> {
+    let mut text = String::new();
+    paths::open_file(file).ok()?.take(16).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
 }
 
 /// A running HTTP server.
