@@ -180,7 +180,8 @@ export class Stage {
     } catch {
       // It never started, or has exited.
     }
-    rmSync(this.root, { recursive: true, force: true });
+    // A worker that was told to stop may still write a last file.
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   async close() {

@@ -7,8 +7,8 @@ use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{PageRequest, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use super::{RowId, RowKind, StoreError, StoreReader, StoreWriter};
+use crate::columns::SqlColumn;
 use crate::documents::DocumentFields;
 use crate::forgotten_sources::ForgottenSources;
 use crate::json_column::{as_json, as_sql};
@@ -20,7 +20,7 @@ use claude_mem_core::ids::{
 
 /// All columns of a row, whatever the schema, so that it can be restored exactly.
 #[derive(Debug, Serialize, Deserialize)]
-struct ForgottenBody {
+pub(super) struct ForgottenBody {
     columns: Vec<(String, serde_json::Value)>,
     /// The public id of its session: the session's row id may be reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,11 +36,11 @@ impl ForgottenBody {
         found.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.value(name)?.as_str()
     }
 
-    fn number(&self, name: &str) -> Option<i64> {
+    pub(super) fn number(&self, name: &str) -> Option<i64> {
         self.value(name)?.as_i64()
     }
 
@@ -53,44 +53,7 @@ impl ForgottenBody {
     }
 }
 
-/// A forgotten row that can still be restored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForgottenRow {
-    pub row: RowId,
-    /// Its title, or the beginning of its text.
-    pub title: String,
-    /// The type of an observation.
-    pub observation_type: Option<String>,
-    pub project: Option<ProjectId>,
-    pub forgotten_at: Millis,
-}
-
 impl StoreReader<'_> {
-    /// Forgotten rows, the last one first.
-    pub fn forgotten_rows(&self, page: PageRequest) -> Result<RowPage<ForgottenRow>, StoreError> {
-        let mut rows = self.0.prepare_cached(
-            "SELECT kind, row_id, body, created_at_epoch FROM forgotten ORDER BY id DESC LIMIT ?1 OFFSET ?2",
-        )?;
-        let rows = rows.query_map(params![page.row_limit() + 1, page.offset], |row| {
-            Ok((RowId::from_columns(row, 0)?, row.get::<_, String>(2)?, row.column(3)?))
-        })?;
-        let mut found = Vec::new();
-        for row in rows {
-            let (row, body, forgotten_at) = row?;
-            let body: ForgottenBody = serde_json::from_str(&body)?;
-            let names = ["title", "request", "purpose", "prompt_text", "message_text"];
-            let title = names.iter().find_map(|name| body.text(name).filter(|text| !text.is_empty()));
-            found.push(ForgottenRow {
-                row,
-                title: title.unwrap_or_default().to_owned(),
-                observation_type: body.text("type").map(str::to_owned),
-                project: body.number("project_id").map(ProjectId),
-                forgotten_at,
-            });
-        }
-        Ok(RowPage::from_overfetch(found, page))
-    }
-
     /// Whether a row with this key was forgotten and must not be imported.
     pub fn is_tombstone(&self, key: &str) -> Result<bool, StoreError> {
         Ok(self

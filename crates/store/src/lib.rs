@@ -76,6 +76,7 @@ mod summaries;
 mod swap;
 mod transcripts;
 mod transfer;
+mod trash;
 mod turns;
 mod usage;
 mod vectors;
@@ -101,7 +102,7 @@ pub use feedback::{ExposureLevel, FeedbackQuery, FeedbackRow, FeedbackSignal, Ne
 pub use files::{FileRef, WideFolder};
 pub use filter::{PageRequest, RowFilter, RowPage};
 pub use filtered_rows::ObservationStanding;
-pub use forget::{ForgottenRow, tombstone_for, tombstone_for_message, tombstone_for_summary};
+pub use forget::{tombstone_for, tombstone_for_message, tombstone_for_summary};
 pub use fts::{DocHeader, IndexedDocument, Postings};
 pub use fts_query::{FtsColumn, FtsQuery};
 pub use imports::{ImportRun, UndoProgress};
@@ -136,6 +137,7 @@ pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
     PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord,
 };
+pub use trash::ForgottenRow;
 pub use turns::RunningTurn;
 pub use usage::{FileUsage, UsageEntry};
 pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
