@@ -1,4 +1,4 @@
-// The worker's HTTP API. The token lives in this tab alone and is sent as a header.
+// The worker's HTTP API. The token lives in the tabs of this address alone and is sent as a header.
 
 import { TEXTS } from './texts.js';
 

@@ -69,7 +69,8 @@ router.framed = ({ name, params }, title) => {
   }
   const project = world.projects.find((one) => String(one.id) === world.project);
   document.title = [title, project?.name, 'claude-mem'].filter(Boolean).join(' · ');
-  if (chooser.value !== world.project) chooser.value = world.project;
+  // Before the projects are known there is no option to choose.
+  if ([...chooser.options].some((one) => one.value === world.project)) chooser.value = world.project;
   // What is being typed stays as it is typed.
   const wanted = name === 'search' ? (params.get('q') ?? '') : '';
   if (find.value.trim() !== wanted.trim()) find.value = wanted;
@@ -89,6 +90,12 @@ world.stream.addEventListener('link', ({ detail: { up, why } }) => {
   link.title = up ? 'New memories appear by themselves' : `${why.hint} Trying again…`;
   offline(up ? null : why);
   if (up && was && was !== 'true') comeBackUp();
+});
+
+// A tab that was opened from this one has no key yet.
+const tabs = new BroadcastChannel('claude-mem');
+tabs.addEventListener('message', ({ data }) => {
+  if (data.isAsking && token() && link.dataset.up === 'true') tabs.postMessage({ token: token() });
 });
 
 /** Said once, until it is another reason: a message that is put in again is read out again. */

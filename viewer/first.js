@@ -21,6 +21,20 @@ window.first = (() => {
     return given?.turns ?? null;
   };
 
+  /** A tab that was opened from another one asks it for the key. Only a tab that is connected to the worker
+   *  answers: then nobody else can serve pages at this address. */
+  const borrow = () => new Promise((done) => {
+    const channel = new BroadcastChannel('claude-mem');
+    const end = (given) => {
+      channel.close();
+      if (given) sessionStorage.setItem(KEY, given);
+      done();
+    };
+    setTimeout(end, PATIENCE_MS);
+    channel.onmessage = ({ data }) => data.token && end(data.token);
+    channel.postMessage({ isAsking: true });
+  });
+
   const secret = new URLSearchParams(location.hash.slice(1)).get('k');
   // Asked for its inside, the window would lay out a page that has nothing in it yet.
   const rows = Math.min(Math.max(Math.ceil(outerHeight / TURN), 6), 30);
@@ -30,6 +44,7 @@ window.first = (() => {
   const isFeed = /^(#\/?(feed(\?project=\d+)?)?)?$/.test(location.hash);
   const begin = async () => {
     if (secret) return enter(secret, turns);
+    if (!token()) await borrow();
     return isFeed && token() ? json(path, { headers: { 'X-Claude-Mem-Token': token() } }) : null;
   };
   // What went wrong is found again, and said, when it is asked for in the usual way.
@@ -44,5 +59,5 @@ window.first = (() => {
     root.dataset.wait = '';
     setTimeout(show, PATIENCE_MS);
   }
-  return { token, entered: secret ? asked.then(() => token() !== '') : true, rows, path, asked, show };
+  return { token, entered: secret ? asked.then(() => token() !== '') : token() ? true : asked.then(() => true), rows, path, asked, show };
 })();

@@ -1,6 +1,7 @@
 // The keyboard: every action can be reached by it, and the usual ways are short.
 
 import { dialog, h } from './dom.js';
+import { closeOpenPanel } from './provenance.js';
 import { clearSelection, select } from './selection.js';
 import { undoLast } from './toasts.js';
 
@@ -83,6 +84,7 @@ function onCard(card) {
 }
 
 function leave(card) {
+  if (closeOpenPanel()) return;
   if (card?.isOpen) card.toggle(false);
   else clearSelection();
 }

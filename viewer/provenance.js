@@ -71,6 +71,13 @@ const nearOf = (near) => near.length > 0 && section('Similar memories', h('ul', 
 
 let closePanel = () => {};
 
+/** Closes the panel. False if none is open. */
+export function closeOpenPanel() {
+  const isOpen = document.querySelector('.panel') !== null;
+  closePanel();
+  return isOpen;
+}
+
 /** Opens the panel for a row; the focus goes into it and back. */
 export function openPanel(row) {
   closePanel();

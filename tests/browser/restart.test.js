@@ -114,8 +114,10 @@ test('the chosen project is in the address, and unknown addresses say so', async
   const address = page.url();
   const other = await page.context().newPage();
   await other.goto(address);
-  // Another tab has no key of its own, but keeps the address.
+  // It gets its key from the tab that is connected, and shows the same project.
+  await other.locator('mem-card').first().waitFor();
   assert.equal(new URL(other.url()).hash, new URL(address).hash);
+  await becomes(other, () => other.locator('#project').evaluate((one) => one.selectedOptions[0]?.textContent), 'harbour');
   await other.close();
   await page.locator('#project').selectOption('');
   await until(page, () => !location.hash.includes('project='));
