@@ -107,9 +107,14 @@ export function saveFile(rows, name = 'memories') {
 /** Forgets every row of a list after a question; used where a list says that its rows are useless. */
 export async function forgetAll(rows, question) {
   if (!(await ask(question, `Forget ${rows.length}`, 'Keep them'))) return false;
+  await forgetRows(rows);
+  return true;
+}
+
+/** Forgets rows; the message offers the undo. */
+export async function forgetRows(rows) {
   const { done } = await post('/api/memory/bulk', { handles: rows.map((row) => row.handle), action: 'forget' });
   undoToast(`Forgot: ${plural(done.length, 'memory', 'memories')}`, '', () => post('/api/memory/bulk', { handles: done, action: 'restore' }));
-  return true;
 }
 
 addEventListener('hashchange', clearSelection);

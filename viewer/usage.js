@@ -6,7 +6,7 @@ import { ago } from './dates.js';
 import { ranks } from './charts.js';
 import { count, mark, plural, short } from './format.js';
 import { openPanel } from './provenance.js';
-import { forgetAll } from './selection.js';
+import { forgetAll, forgetRows } from './selection.js';
 import { named, table } from './table.js';
 import { toast } from './toasts.js';
 
@@ -67,7 +67,8 @@ function content(found, when, load, world) {
 function neverTable(rows, columns, load) {
   const forget = async (row) => {
     try {
-      if (await forgetAll([row], `Forget ${row.handle}?`)) await load();
+      await forgetRows([row]);
+      await load();
     } catch (error) {
       toast(trouble(error));
     }

@@ -193,7 +193,13 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         page: PageRequest,
     ) -> Result<RowPage<Observation>, StoreError> {
-        let mut clause = RowFilter { session: None, ..filter.clone() }.observation_clause();
+        // Few observations are marked: their partial index is better than that of the project.
+        let is_marked = (filter.pinned || filter.wrong) && !filter.user_level;
+        let project = filter.project.filter(|_| !is_marked);
+        let mut clause = RowFilter { session: None, project, ..filter.clone() }.observation_clause();
+        if let Some(project) = filter.project.filter(|_| is_marked) {
+            clause.and("+project_id = ?", [project.sql()]);
+        }
         if let Some(session) = filter.session {
             // Its own rows, and those that it shares with earlier sessions.
             clause.and(
