@@ -80,3 +80,43 @@ impl StoreWriter<'_> {
         )?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::observation;
+    use crate::{NewObservationMeta, ObservationEdit, RowId, RowKind, Store};
+
+    #[test]
+    fn versions_are_kept_newest_first_and_go_with_the_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+        let place = NewObservationMeta { level: crate::MemoryLevel::User, ..NewObservationMeta::default() };
+        let new = observation("zero", Millis(1));
+        let id = store.write(|tx| tx.create_observation(&new, &place)).unwrap();
+        let mut edit = |title: &str, pinned: bool, at: i64| {
+            let edit = ObservationEdit {
+                title: Some(title.to_owned()),
+                pinned: Some(pinned),
+                ..ObservationEdit::default()
+            };
+            store.write(|tx| tx.edit_observation(id, &edit, Millis(at))).unwrap();
+        };
+        for number in 1..=VERSIONS_MAX + 2 {
+            edit(&format!("version {number}"), false, 10 + i64::from(number));
+        }
+        // A mark is not a version.
+        edit(&format!("version {}", VERSIONS_MAX + 2), true, 90);
+        let titles = |store: &Store| -> Vec<String> {
+            let versions = store.read().observation_versions(id).unwrap();
+            versions.into_iter().map(|(_, version)| version.title).collect()
+        };
+        let kept = titles(&store);
+        assert_eq!(kept.len(), VERSIONS_MAX as usize);
+        assert_eq!(kept[0], format!("version {}", VERSIONS_MAX + 1));
+        store.write(|tx| tx.purge_versions(Millis(20), 100)).unwrap();
+        assert!(titles(&store).len() < kept.len());
+        store.write(|tx| tx.forget(RowId::new(RowKind::Observation, id.0), Millis(100))).unwrap();
+        assert!(titles(&store).is_empty(), "a forgotten text is nowhere");
+    }
+}
