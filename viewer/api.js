@@ -1,4 +1,6 @@
-// The worker's HTTP API. The token lives in this tab alone and is sent as a header.
+// The worker's HTTP API. The token lives in the tabs of this address alone and is sent as a header.
+
+import { TEXTS } from './texts.js';
 
 const { first } = window;
 
@@ -9,13 +11,13 @@ export const token = first.token;
 /** What the worker said no to, in its own words. Status 0: it said nothing at all. */
 export class Refused extends Error {
   constructor(status, body) {
-    super(body?.error ?? `The worker answered ${status}`);
+    super(body?.error ?? `claude-mem answered ${status}`);
     this.status = status;
     this.hint = body?.hint ?? '';
   }
 }
 
-export const GONE = { error: 'The worker does not answer', hint: 'Run `claude-mem open`: it starts the worker and opens this page again.' };
+export const GONE = { error: TEXTS.notRunning, hint: TEXTS.startWorker };
 
 async function call(method, path, body, signal) {
   const begun = method === 'GET' && (await taken(path));
@@ -34,7 +36,7 @@ async function call(method, path, body, signal) {
   try {
     value = text ? JSON.parse(text) : null;
   } catch {
-    throw new Refused(answer.status, { error: 'The worker sent something that cannot be read' });
+    throw new Refused(answer.status, { error: 'claude-mem sent an unreadable response' });
   }
   if (!answer.ok) throw new Refused(answer.status, value);
   return value;

@@ -2,8 +2,8 @@
 // see them.
 
 import { fill, h, s } from './dom.js';
-import { date } from './times.js';
-import { count, short } from './words.js';
+import { date } from './dates.js';
+import { count, short } from './format.js';
 
 const HEIGHT = 168;
 const LEFT = 40;
@@ -69,8 +69,8 @@ export function bars(title, days, series) {
   const legend = series.length > 1 && h('span', { class: 'legend' }, series.map((one) => h('span', {}, h('span', { class: `swatch ${one.class}` }), one.name)));
   const head = h('tr', {}, h('th', { scope: 'col' }, 'Day'), series.map((one) => h('th', { scope: 'col' }, one.name)));
   const rows = days.map((day, at) => series.some((one) => one.values[at]) && h('tr', {}, h('td', {}, day), series.map((one) => h('td', {}, count(one.values[at])))));
-  const table = h('details', { class: 'figures-of' }, h('summary', {}, 'Figures'), h('table', {}, h('caption', { class: 'sr' }, title), h('thead', {}, head), h('tbody', {}, rows)));
-  if (!series.some((one) => one.values.some(Boolean))) return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title), h('p', { class: 'soft' }, 'Nothing in the last 60 days.'));
+  const table = h('details', { class: 'figures-of' }, h('summary', {}, 'Figures'), h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}, as a table` }, h('table', {}, h('caption', { class: 'sr' }, title), h('thead', {}, head), h('tbody', {}, rows))));
+  if (!series.some((one) => one.values.some(Boolean))) return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title), h('p', { class: 'soft' }, 'No data in the last 60 days.'));
   return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title, legend), MemBars.of({ title, days, series }), table);
 }
 
@@ -80,7 +80,7 @@ export function ranks(title, rows, note) {
   const nameOf = (row) => (row.href ? h('a', { href: row.href, title: row.name }, row.name) : h('span', { title: row.name }, row.name));
   const barOf = (row) => row.count > 0 && h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } });
   const line = (row) => h('div', { class: 'bar-row' }, nameOf(row), h('span', { class: 'bar' }, barOf(row)), h('span', {}, count(row.count)));
-  const shown = rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'Nothing yet.');
+  const shown = rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'No data yet.');
   return h('figure', { class: 'chart' }, h('figcaption', {}, title), shown, note && h('p', { class: 'chart-note' }, note));
 }
 

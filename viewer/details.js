@@ -1,19 +1,47 @@
 // What is in a card that is open: all that there is of a row, and why a search found it.
 
 import { h } from './dom.js';
-import { marked, titleOf, wordsOf } from './words.js';
+import { brief, marked, titleOf, wordsOf } from './format.js';
 
 const isAlike = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
 
 /** The next thing that it says; what only repeats the title is passed over. */
 export function ledeOf(row) {
-  const said = { observation: [row.subtitle, row.narrative], summary: [row.completed, row.learned] }[row.kind] ?? [];
+  const said = { observation: [row.subtitle, row.narrative], summary: [row.completed, row.learned], account: row.done }[row.kind] ?? [];
   return said.find((text) => text && !isAlike(text, titleOf(row)));
+}
+
+const sentencesOf = (text) => String(text ?? '').split(/(?<=[.!?…])\s+|\n+/).map((one) => one.trim()).filter(Boolean);
+
+/** Of a search result, the sentence that holds most of the matched words. */
+export function snippetOf(row) {
+  const words = row.why?.matched ?? [];
+  if (!words.length) return null;
+  const texts = [row.subtitle, row.narrative, ...(row.facts ?? []), row.completed, row.learned, row.text, ...(row.done ?? [])].flatMap(sentencesOf);
+  const lower = words.map((word) => word.toLowerCase());
+  const hits = (text) => lower.filter((word) => text.toLowerCase().includes(word)).length;
+  const best = texts.filter((text) => !isAlike(text, titleOf(row))).reduce((found, text) => (hits(text) > hits(found ?? '') ? text : found), null);
+  return best && brief(best, SNIPPET_CHARS);
+}
+const SNIPPET_CHARS = 240;
+
+/** One sentence that says why a search found a row. */
+export function reasonOf({ why: parts, asked = '', score }) {
+  if (!parts || score == null) return null;
+  const said = [];
+  if (parts.matched?.length) said.push(`Matches ${wordsOf(parts.matched, asked).slice(0, 4).map((word) => `“${word}”`).join(', ')}`);
+  if (parts.vectors >= 0.1) said.push(said.length ? 'close in meaning' : 'Close in meaning');
+  if (parts.names >= 0.05) said.push('a name or path as typed');
+  if (parts.time >= 0.05) said.push('from the time that you named');
+  if (parts.recency >= 0.1) said.push('recent');
+  if (!said.length) return 'Among the latest.';
+  return `${said.join(', ')}.`;
 }
 
 /** Everything that a row says. */
 export function detailsOf(row) {
   if (row.kind === 'observation') return observation(row);
+  if (row.kind === 'account') return accountOf(row);
   return row.kind === 'summary' ? summary(row) : said(row);
 }
 
@@ -26,6 +54,16 @@ function observation(row) {
     chips('Concepts', row.concepts, 'concept'),
     chips('Modified', row.filesModified, 'file'),
     chips('Read', row.filesRead, 'file'),
+  ];
+}
+
+/** The account of a whole session. */
+export function accountOf(row) {
+  const parts = [['Done', row.done], ['Learned', row.learned], ['Decided', row.decided], ['Checked', row.checked], ['Left open', row.open]];
+  const list = (texts) => h('dd', {}, h('ul', { class: 'facts' }, texts.map((text) => h('li', { dir: 'auto' }, marked(text, row.why?.matched)))));
+  return [
+    h('dl', { class: 'fields' }, parts.filter(([, texts]) => texts?.length).map(([name, texts]) => [h('dt', {}, name), list(texts)])),
+    chips('Edited', row.filesEdited, 'file'),
   ];
 }
 
@@ -44,7 +82,7 @@ export function summary(row) {
 
 /** What was said, to be read and copied; a short one is its own title. */
 function said(row) {
-  if (row.private) return h('p', { class: 'soft' }, 'Its words were never kept.');
+  if (row.private) return h('p', { class: 'soft' }, 'The text of a private prompt is not stored.');
   return titleOf(row) !== row.text && h('p', { class: 'prose', dir: 'auto' }, marked(row.text, row.why?.matched));
 }
 

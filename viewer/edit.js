@@ -3,8 +3,8 @@
 import { post } from './api.js';
 import { dialog, fill, h, trouble } from './dom.js';
 import { toast } from './toasts.js';
-import { nameOf, TYPES } from './words.js';
-import { isDone, watch } from './writing.js';
+import { nameOf, TEXTS, TYPES } from './texts.js';
+import { isDone, watch } from './unsavedText.js';
 
 const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 const words = (text) => text.split(',').map((word) => word.trim()).filter(Boolean);
@@ -39,8 +39,9 @@ export function edit(place, row, { save, cancel }) {
     event.preventDefault();
     const what = changed(before, form);
     try {
-      if (Object.keys(what).length) await save(what);
-      else cancel();
+      // Without an answer the form stays, with what is the matter.
+      if (!Object.keys(what).length) cancel();
+      else if ((await save(what, form)) === false) return;
       isDone(form);
     } catch (error) {
       fill(problem, trouble(error));
@@ -54,7 +55,7 @@ export function edit(place, row, { save, cancel }) {
     choice('Type', 'type', types.map((type) => option(type, row.type, nameOf(type)))),
     field('Subtitle', 'subtitle', row.subtitle),
     field('Narrative', 'narrative', row.narrative, 5),
-    field('Facts, one a line', 'facts', (row.facts ?? []).join('\n'), 4),
+    field('Facts, one per line', 'facts', (row.facts ?? []).join('\n'), 4),
     field('Concepts, separated by commas', 'concepts', (row.concepts ?? []).join(', ')),
     problem,
     h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), leave),
@@ -73,7 +74,7 @@ export async function add(world) {
   const problem = h('p', { class: 'problem', role: 'alert' });
   const chosen = world.project || String(world.projects[0]?.id ?? '');
   const project = h('select', { name: 'project' }, world.projects.map((one) => option(String(one.id), chosen, one.name)));
-  const everywhere = h('input', { type: 'checkbox', name: 'global', checked: !world.projects.length, onchange: () => (project.disabled = everywhere.checked) });
+  const everywhere = h('input', { type: 'checkbox', name: 'global', checked: !world.projects.length, disabled: !world.projects.length, onchange: () => (project.disabled = everywhere.checked) });
   const save = async (event) => {
     event.preventDefault();
     const { text, title, type, project: id } = Object.fromEntries(new FormData(form));
@@ -90,12 +91,12 @@ export async function add(world) {
   const form = h(
     'form',
     { onsubmit: save },
-    field('What should be remembered', 'text', '', 5, { required: true }),
+    field('Memory', 'text', '', 5, { required: true }),
     field('Title', 'title', '', 0, { placeholder: 'the first sentence' }),
     h('div', { class: 'pair' },
       choice('Type', 'type', TYPES.map((type) => option(type, 'decision', nameOf(type)))),
-      h('label', { class: 'field' }, h('span', {}, 'Project'), project)),
-    h('label', { class: 'check' }, everywhere, 'It holds in every project'),
+      world.projects.length > 0 && h('label', { class: 'field' }, h('span', {}, 'Project'), project)),
+    h('label', { class: 'check' }, everywhere, TEXTS.everyProject, !world.projects.length && h('span', { class: 'soft' }, '(there is no project yet)')),
     problem,
     h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Save'), leave),
   );

@@ -3,8 +3,8 @@
 
 window.first = (() => {
   const KEY = 'claude-mem-token';
-  /** The height of a usual card: no more are asked for at first than a window holds. */
-  const CARD = 108;
+  /** The height of a usual turn: no more are asked for at first than a window holds. */
+  const TURN = 150;
   const PATIENCE_MS = 250;
   const token = () => sessionStorage.getItem(KEY) ?? '';
   const json = async (path, how) => {
@@ -14,22 +14,37 @@ window.first = (() => {
 
   /** Trades the one-time secret of the link for a token, and takes it out of the address bar. The
    *  first memories come along. */
-  const enter = async (secret, feed) => {
+  const enter = async (secret, turns) => {
     history.replaceState(null, '', `${location.pathname}#/feed`);
-    const given = await json('/api/page/token', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ secret, feed }) });
+    const given = await json('/api/page/token', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ secret, turns }) });
     if (given) sessionStorage.setItem(KEY, given.token);
-    return given?.feed ?? null;
+    return given?.turns ?? null;
   };
+
+  /** A tab that was opened from another one asks it for the key. Only a tab that is connected to the worker
+   *  answers: then nobody else can serve pages at this address. */
+  const borrow = () => new Promise((done) => {
+    const channel = new BroadcastChannel('claude-mem');
+    const end = (given) => {
+      channel.close();
+      if (given) sessionStorage.setItem(KEY, given);
+      done();
+    };
+    setTimeout(end, PATIENCE_MS);
+    channel.onmessage = ({ data }) => data.token && end(data.token);
+    channel.postMessage({ isAsking: true });
+  });
 
   const secret = new URLSearchParams(location.hash.slice(1)).get('k');
   // Asked for its inside, the window would lay out a page that has nothing in it yet.
-  const rows = Math.min(Math.max(Math.ceil(outerHeight / CARD), 8), 40);
-  const project = sessionStorage.getItem('claude-mem-project');
-  const feed = { limit: rows, ...(project && { project }) };
-  const path = `/api/feed?${new URLSearchParams(feed)}`;
-  const isFeed = /^(#\/?(feed)?)?$/.test(location.hash);
+  const rows = Math.min(Math.max(Math.ceil(outerHeight / TURN), 6), 30);
+  const project = /^#\/feed\?project=(\d+)$/.exec(location.hash)?.[1] ?? sessionStorage.getItem('claude-mem-project');
+  const turns = { limit: rows, ...(project && { project }) };
+  const path = `/api/turns?${new URLSearchParams(turns)}`;
+  const isFeed = /^(#\/?(feed(\?project=\d+)?)?)?$/.test(location.hash);
   const begin = async () => {
-    if (secret) return enter(secret, feed);
+    if (secret) return enter(secret, turns);
+    if (!token()) await borrow();
     return isFeed && token() ? json(path, { headers: { 'X-Claude-Mem-Token': token() } }) : null;
   };
   // What went wrong is found again, and said, when it is asked for in the usual way.
@@ -44,5 +59,5 @@ window.first = (() => {
     root.dataset.wait = '';
     setTimeout(show, PATIENCE_MS);
   }
-  return { token, entered: secret ? asked.then(() => token() !== '') : true, rows, path, asked, show };
+  return { token, entered: secret ? asked.then(() => token() !== '') : token() ? true : asked.then(() => true), rows, path, asked, show };
 })();

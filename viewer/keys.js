@@ -1,23 +1,36 @@
-// The keyboard: everything can be reached by it, and the usual ways are short.
+// The keyboard: every action can be reached by it, and the usual ways are short.
 
 import { dialog, h } from './dom.js';
+import { closeOpenPanel } from './provenance.js';
+import { clearSelection, select } from './selection.js';
 import { undoLast } from './toasts.js';
 
 const HELP = [
+  ['Ctrl K', 'commands: every view, project and action'],
   ['/', 'search'],
   ['j k', 'next and previous memory'],
   ['Enter', 'open or close it'],
-  ['u', 'take back what was forgotten last'],
+  ['i', 'its source and use'],
+  ['e', 'edit it'],
+  ['p', 'pin or unpin it'],
+  ['w', 'mark it as wrong or correct'],
+  ['Delete', 'forget it'],
+  ['x', 'select it; Shift and click selects a range'],
+  ['u', 'undo the last change'],
   ['a', 'add a memory'],
+  ['c', 'compact or comfortable rows'],
   ['g f', 'go to the feed'],
   ['g s', 'to the sessions'],
+  ['g p', 'to the project'],
+  ['g c', 'to the context preview'],
+  ['g r', 'to the review'],
+  ['g u', 'to the usage'],
   ['g d', 'to the dashboard'],
-  ['g n', 'to the next session'],
   ['g e', 'to the settings'],
   ['Esc', 'leave a field, close what is open'],
   ['?', 'this list'],
 ];
-/** Whoever speaks to the computer may not want letters to do anything. */
+/** Speech control may not want letters to do anything. */
 const LETTERS = 'claude-mem-letters';
 const areLettersOn = () => localStorage.getItem(LETTERS) !== 'off';
 /** `g` waits so long for its second letter. */
@@ -26,12 +39,17 @@ const GOING_MS = 1_500;
 /** When `g` was pressed. */
 let going = -Infinity;
 
-export function keys(event, { find, add }) {
+export function keys(event, { find, add, commands }) {
+  const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k' && !event.altKey && !event.shiftKey;
+  if (isPalette && !('locked' in document.body.dataset)) {
+    event.preventDefault();
+    return commands();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return undefined;
   const { target, key } = event;
   if (document.querySelector('dialog') || 'locked' in document.body.dataset) return undefined;
   if (target === find) return inFind(event, find);
-  if (target.closest('input:not([type="checkbox"], [type="range"]), textarea, select')) return undefined;
+  if (target.closest('input:not([type="checkbox"], [type="range"], [type="radio"]), textarea, select')) return undefined;
   const card = target.closest('mem-card');
   const isGoing = event.timeStamp - going < GOING_MS;
   going = -Infinity;
@@ -42,12 +60,33 @@ export function keys(event, { find, add }) {
     g: () => (going = event.timeStamp),
     u: undoLast,
     a: add,
+    c: () => document.getElementById('density')?.click(),
     '?': help,
+    ...(card && onCard(card)),
   };
-  const does = { ...(areLettersOn() && letters), Escape: () => card?.isOpen && card.toggle(false) };
+  const does = { ...(areLettersOn() && letters), Escape: () => leave(card) };
   if (!Object.hasOwn(does, key)) return undefined;
   event.preventDefault();
   return does[key]();
+}
+
+/** What keys do on the card that has the focus. */
+function onCard(card) {
+  const act = (name) => () => {
+    if (!card.isOpen) card.toggle(true);
+    card.querySelector(`[data-act="${name}"]`)?.click();
+  };
+  const isMemory = card.row.kind === 'observation';
+  return {
+    Delete: act('forget'),
+    ...(isMemory && { x: () => select(card), e: act('edit'), i: act('history'), p: act('pin'), w: act('wrong') }),
+  };
+}
+
+function leave(card) {
+  if (closeOpenPanel()) return;
+  if (card?.isOpen) card.toggle(false);
+  else clearSelection();
 }
 
 function inFind(event, find) {
@@ -79,7 +118,7 @@ export function help() {
   const box = dialog(
     'Keyboard',
     h('dl', { class: 'keys' }, HELP.map(([key, what]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, what)])),
-    h('label', { class: 'check' }, letters, 'Letters do this'),
+    h('label', { class: 'check' }, letters, 'Single-key shortcuts'),
     h('div', { class: 'actions' }, h('button', { type: 'button', class: 'primary', autofocus: true, onclick: () => box.close() }, 'Close')),
   );
 }

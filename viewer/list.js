@@ -3,9 +3,10 @@
 
 import { failure, fill, h, loading } from './dom.js';
 import { MemCard } from './card.js';
-import { painted } from './paint.js';
-import { inPlace } from './place.js';
-import { day } from './times.js';
+import { painted } from './firstPaint.js';
+import { inPlace } from './scrollAnchor.js';
+import { day } from './dates.js';
+import { TEXTS } from './texts.js';
 
 /** Cards of this much above and below the window stay in the page. */
 const NEAR = '150% 0px';
@@ -16,11 +17,16 @@ const ROWS_MAX = 100;
 /** Rows that went, of which it is known where they stood. */
 const PLACES_MAX = 50;
 const MINUTE_MS = 60_000;
+/** What stands in a page, whole: a card, or a turn with its cards. */
+const ITEM = '.item';
 
+/** A list of single rows. */
+const cardOf = (row, { open, ...more }) => MemCard.of(row, { open: open(row.handle), ...more });
 const isSame = (one, other) => one.kind === other.kind && one.id === other.id;
 
 export class MemList extends HTMLElement {
   #options;
+  #headingOf = null;
   #cursor;
   #busy = false;
   #ended = false;
@@ -51,10 +57,12 @@ export class MemList extends HTMLElement {
    *  counts. `empty()` is what to say without any.
    *  `compare` is the order by which new rows find their place; without it there are none.
    *  `cursorOf(row)` is the cursor of what follows a row; without it no rows are given back.
-   *  `days` sets a heading before each day; `card` is how each card is made. */
+   *  `days` sets a heading before each day, `headingOf(row)` where its text changes; `card` holds the options of
+   *  each card, `make(row, options)` makes another element. */
   static of(options) {
     const list = document.createElement('mem-list');
     list.#options = options;
+    list.#headingOf = options.headingOf ?? (options.days ? (row) => day(row.createdAt) : null);
     return list;
   }
 
@@ -115,6 +123,20 @@ export class MemList extends HTMLElement {
   retry() {
     if (this.#failed) this.#again(!this.#pages.childElementCount);
     for (const page of this.#pages.children) if (page.querySelector('.failed')) this.#fetch(page);
+  }
+
+  /** The first of its rows that is such, if it is loaded. */
+  find(isSuch) {
+    for (const page of this.#pages.children) {
+      const found = page.rows?.find(isSuch);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  /** The rows that are loaded. */
+  rows() {
+    return [...this.#pages.children].flatMap((page) => page.rows ?? []);
   }
 
   /** How many of its rows are such. */
@@ -198,7 +220,7 @@ export class MemList extends HTMLElement {
 
   #close() {
     const cards = this.#pages.childElementCount;
-    fill(this.#end, cards ? h('p', { class: 'list-over' }, 'That is all.') : this.#options.empty());
+    fill(this.#end, cards ? h('p', { class: 'list-over' }, TEXTS.endOfList) : this.#options.empty());
   }
 
   #append(rows, cursor) {
@@ -218,7 +240,9 @@ export class MemList extends HTMLElement {
   }
 
   #made(row, more) {
-    return MemCard.of(row, { open: this.#open.has(row.handle), ...this.#options.card, ...more });
+    const make = this.#options.make ?? cardOf;
+    const { open: isOpen = false, ...card } = this.#options.card ?? {};
+    return make(row, { open: (handle) => isOpen || this.#open.has(handle), ...card, ...more });
   }
 
   #show(page) {
@@ -258,7 +282,7 @@ export class MemList extends HTMLElement {
         return;
       }
     }
-    if (page.isNear && !page.querySelector('mem-card')) inPlace(() => this.#show(page));
+    if (page.isNear && !page.querySelector(ITEM)) inPlace(() => this.#show(page));
   }
 
   #remember(page) {
@@ -268,16 +292,16 @@ export class MemList extends HTMLElement {
   /** A heading where a day begins, counting from the page before. What changes here may change
    *  where the next page stands. */
   #headings(page) {
-    if (!this.#options.days) return;
-    for (const one of [page, page?.nextElementSibling]) if (one?.querySelector('mem-card')) this.#daysOf(one);
+    if (!this.#headingOf) return;
+    for (const one of [page, page?.nextElementSibling]) if (one?.querySelector(ITEM)) this.#daysOf(one);
   }
 
   #daysOf(page) {
     page.querySelectorAll('.day').forEach((heading) => heading.remove());
     const above = page.previousElementSibling;
-    let last = above ? day(above.last.createdAt) : '';
-    for (const card of page.querySelectorAll('mem-card')) {
-      const today = day(card.row.createdAt);
+    let last = above ? this.#headingOf(above.last) : '';
+    for (const card of page.querySelectorAll(ITEM)) {
+      const today = this.#headingOf(card.row);
       if (today !== last) card.before(h('h2', { class: 'day' }, today));
       last = today;
     }
@@ -288,7 +312,7 @@ export class MemList extends HTMLElement {
     const today = new Date().toDateString();
     const isNewDay = this.#today !== today;
     this.#today = today;
-    this.querySelectorAll('mem-card').forEach((card) => card.freshen());
+    this.querySelectorAll(ITEM).forEach((item) => item.freshen());
     if (isNewDay) for (const page of this.#pages.children) this.#headings(page);
   }
 
@@ -342,7 +366,7 @@ export class MemList extends HTMLElement {
     page.rows.splice(at, 0, row);
     this.#hold(page, page.rows);
     const before = next && this.#card(page, next);
-    if (page.querySelector('mem-card')) {
+    if (page.querySelector(ITEM)) {
       inPlace(() => {
         const card = this.#made(row, { fresh: true });
         if (before) before.before(card);
@@ -363,7 +387,7 @@ export class MemList extends HTMLElement {
   /** The second half becomes a page of its own, unless somebody is in it: else a page to which
    *  live rows come would grow for ever. */
   #split(page) {
-    const cards = [...page.querySelectorAll('mem-card')].slice(ROWS_MAX / 2);
+    const cards = [...page.querySelectorAll(ITEM)].slice(ROWS_MAX / 2);
     if (cards.some((card) => card.contains(document.activeElement) || card.querySelector('form'))) return;
     const rest = h('section', { class: 'page' });
     const rows = page.rows.splice(ROWS_MAX / 2);
@@ -387,7 +411,7 @@ export class MemList extends HTMLElement {
   /** To what is new. Its cards may have been given back. */
   #top() {
     const first = this.#pages.firstChild;
-    if (!first.querySelector('mem-card')) this.#show(first);
+    if (!first.querySelector(ITEM)) this.#show(first);
     scrollTo({ top: 0 });
     first.querySelector('.card-toggle').focus({ preventScroll: true });
   }
@@ -419,7 +443,7 @@ export class MemList extends HTMLElement {
   /** The focus goes from what goes to its neighbour. */
   #takeOut(card, page) {
     const had = card.contains(document.activeElement);
-    const all = had ? [...this.querySelectorAll('mem-card')] : [];
+    const all = had ? [...this.querySelectorAll(ITEM)] : [];
     const here = all.indexOf(card);
     card.remove();
     if (had) ((all[here + 1] ?? all[here - 1])?.querySelector('.card-toggle') ?? this.closest('main'))?.focus();
@@ -449,7 +473,7 @@ export class MemList extends HTMLElement {
   }
 
   #card(page, row) {
-    return [...page.querySelectorAll('mem-card')].find((card) => isSame(card.row, row));
+    return [...page.querySelectorAll(ITEM)].find((item) => isSame(item.row, row));
   }
 }
 

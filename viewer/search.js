@@ -1,21 +1,24 @@
-// Search as one types, by our ranking, with the reasons on demand.
+// Search as one types: memories first, then what was said; with filters and reasons.
 
 import { get } from './api.js';
 import { debounce, fill, h, state } from './dom.js';
 import { MemList } from './list.js';
-import { isRow } from './order.js';
-import { KINDS, nameOf, TYPES } from './words.js';
+import { isRow } from './rowOrder.js';
+import { plural } from './format.js';
+import { saveFile } from './selection.js';
+import { filtersOf, FILTERS, paramsOf } from './searchFilters.js';
 
 const PAGE = 30;
-/** Of so many of the latest, concepts and files are offered. */
-const OFFERED_OF = 200;
-const FILTERS = ['kind', 'type', 'concept', 'file', 'since', 'until', 'wrong'];
 const HOW = {
-  otherProjects: 'Nothing in this project; these come from others.',
-  otherProjectsBroader: 'Nothing in this project, and nothing elsewhere matches all of it; these of others match a part.',
-  broader: 'Nothing matches all of it; these match a part.',
-  near: 'Nothing matches; these are the nearest in meaning.',
+  otherProjects: 'No match in this project: these are from others.',
+  otherProjectsBroader: 'No match in this project: these from others match a part of the query.',
+  broader: 'No row matches the whole query: these match a part of it.',
+  near: 'No row matches the words: these are the nearest in meaning.',
 };
+/** What was said, by kind. */
+const SAID = 'summary,prompt,message,account';
+
+const isElsewhere = (found) => found.scope.how.startsWith('otherProjects');
 
 /** Whether the last word may go on. */
 const isTyping = () => (document.activeElement?.type === 'search' ? 'true' : '');
@@ -25,107 +28,93 @@ export function search(world, { params }) {
   const value = (name) => now.get(name) ?? '';
   const note = h('p', { class: 'note', role: 'status' });
   const title = h('h1', {});
-  const filters = filtersOf(world, value, () => {
-    const kept = [...new FormData(filters.form)].filter(([, text]) => text);
-    world.go('search', value('q') ? [['q', value('q')], ...kept] : kept);
+  const filters = filtersOf(world, value, (kept) => world.go('search', value('q') ? [['q', value('q')], ...kept] : kept));
+  const parts = [part('observation', 'Memories'), part(SAID, 'Summaries, prompts and replies')];
+  const [memories, said] = parts;
+
+  /** One list of results with its heading and its count. */
+  function part(kinds, name) {
+    const heading = h('h2', { class: 'part', hidden: true });
+    const list = MemList.of({
+      empty: () => h('span', {}),
+      load: async (before, { signal }) => {
+        const { kind, type, ...chosen } = paramsOf(value);
+        const wanted = kind || (type || chosen.concept ? 'observation' : '');
+        if (wanted && (wanted === 'observation') !== (kinds === 'observation')) return { items: [], next: null, count: 0 };
+        // Rows that were forgotten or marked wrong meanwhile are not counted by the worker either.
+        const offset = before ? list.count((row) => value('wrong') || !row.wrong) : 0;
+        const asked = { query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', kind: wanted || kinds, type, ...chosen };
+        const request = get('/api/search', { ...asked, limit: PAGE, offset, explain: 'true', typing: isTyping() }, signal);
+        if (!before) one.first = request;
+        const found = await request;
+        if (isElsewhere(found) && (await isOwn(one))) return { items: [], next: null };
+        const items = found.items.map((row) => ({ ...row, asked: asked.query }));
+        return { items, scope: found.scope, next: found.hasMore ? 'more' : null };
+      },
+      loaded: (page, isFirst) => {
+        one.count = (isFirst ? 0 : one.count) + page.items.length;
+        one.hasMore = page.next != null;
+        if (isFirst) one.scope = page.scope;
+        fill(heading, `${name} `, h('span', { class: 'soft' }, `${one.count}${one.hasMore ? '+' : ''}`));
+        heading.hidden = one.count === 0;
+        say();
+      },
+    });
+    const one = { heading, list, count: 0, hasMore: false, scope: null };
+    return one;
+  }
+
+  /** Whether the other part has results of the chosen project: then those of others are not shown. */
+  async function isOwn(one) {
+    const other = parts.find((each) => each !== one);
+    const found = await other.first?.catch(() => null);
+    return Boolean(found?.items.length) && !isElsewhere(found);
+  }
+
+  const none = h('div', { hidden: true });
+  const say = debounce(0, () => {
+    const total = memories.count + said.count;
+    const scope = memories.scope ?? said.scope;
+    const backlog = scope?.unindexed ? `Search by meaning does not cover ${plural(scope.unindexed, 'row')} yet: indexing goes on.` : '';
+    const how = total > 0 && HOW[memories.count ? memories.scope?.how : said.scope?.how];
+    fill(note, [how, ...(scope?.notes ?? []), backlog].filter(Boolean).join(' '));
+    none.hidden = total > 0;
+    if (!none.hidden) fill(none, zero());
   });
-  const list = MemList.of({
-    empty: () => state('Nothing found', 'Try fewer words, fewer filters, or another project.'),
-    load: async (before, { signal }) => {
-      // What was forgotten or marked wrong meanwhile is not counted by the worker either.
-      const offset = before ? list.count((row) => value('wrong') || !row.wrong) : 0;
-      const chosen = Object.fromEntries(FILTERS.map((name) => [name, value(name)]));
-      const asked = { query: value('q'), project: world.project, allProjects: world.project ? '' : 'true', ...chosen };
-      const found = await get('/api/search', { ...asked, limit: PAGE, offset, explain: 'true', typing: isTyping() }, signal);
-      const items = found.items.map((row) => ({ ...row, asked: asked.query }));
-      return { items, scope: found.scope, next: found.hasMore ? 'more' : null };
-    },
-    loaded: ({ items, scope }, isFirst) => {
-      if (isFirst) fill(note, [items.length > 0 && HOW[scope?.how], ...(scope?.notes ?? [])].filter(Boolean).join(' '));
-    },
-  });
+
+  /** What to try when there is no result. */
+  function zero() {
+    const hasFilters = FILTERS.some(value);
+    const tips = h(
+      'ul',
+      { class: 'facts' },
+      hasFilters && h('li', {}, h('button', { type: 'button', class: 'quiet small', onclick: () => filters.clear() }, 'Clear the filters')),
+      world.project && h('li', {}, 'Only this project and, without a match, others were searched. Choose “All projects” above to search all.'),
+      h('li', {}, 'Use fewer or other words: words and meaning are both searched.'),
+      h('li', {}, 'Filters can be typed, too: ', h('code', {}, 'type:decision'), ' ', h('code', {}, 'file:login.rs'), ' ', h('code', {}, 'since:7d'), ' ', h('code', {}, '"exact words"')),
+    );
+    return [state(value('q') || hasFilters ? 'No results' : 'Type something to search for', tips)];
+  }
+
+  const exported = () => saveFile(parts.flatMap(({ list }) => list.rows()), 'search');
   const shown = () => {
     fill(title, value('q') ? [h('span', { class: 'soft' }, 'Results for '), h('bdi', {}, value('q'))] : 'Search');
     filters.show();
   };
   shown();
   world.listen(({ name, data }) => {
-    if (name === 'removed') list.drop(data.kind, data.id);
-    else if (name === 'missed') list.reload();
-    else if (isRow(name)) list.add(data);
+    for (const { list } of parts) {
+      if (name === 'removed') list.drop(data.kind, data.id);
+      else if (name === 'missed') list.reload();
+      else if (isRow(name)) list.add(data);
+    }
   });
   const update = ({ params: next }) => {
     now = next;
     shown();
     scrollTo(0, 0);
-    list.reload();
+    parts.forEach(({ list }) => list.reload());
   };
-  return { content: [title, filters.form, note, list], update };
-}
-
-/** The form of the filters. `value` is what each is by the address; `go` asks anew. */
-function filtersOf(world, value, go) {
-  const later = debounce(150, go);
-  const option = (name) => ([text, shown]) => h('option', { value: text, selected: text === value(name) }, shown);
-  const select = (name, options) => h('select', { name, onchange: later }, options.map(option(name)));
-  const filter = (label, control) => h('label', { class: 'filter' }, h('span', {}, label), control);
-  const input = (name, type, more = {}) => h('input', { name, type, value: value(name), oninput: later, ...more });
-  const concept = offered('concept', value('concept'), later, () => conceptsOf(world));
-  const kinds = [['', 'Any'], ['observation', 'Observations'], ...KINDS];
-  const types = [...new Set([...TYPES, value('type')])].filter(Boolean);
-  const set = (name, text) => {
-    const control = form.elements[name];
-    if (control.type === 'checkbox') control.checked = text !== '';
-    else control.value = text;
-  };
-  const clear = () => {
-    FILTERS.forEach((name) => set(name, ''));
-    later.now();
-    // The button goes with what it cleared.
-    form.elements[0].focus();
-  };
-  const button = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: clear }, 'Clear filters');
-  const form = h(
-    'form',
-    { class: 'filters', 'aria-label': 'Filters', onsubmit: (event) => { event.preventDefault(); later.now(); } },
-    filter('Kind', select('kind', kinds)),
-    filter('Type', select('type', [['', 'Any'], ...types.map((type) => [type, nameOf(type)])])),
-    filter('Concept', concept),
-    filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'path or name' })),
-    filter('From', input('since', 'date')),
-    filter('To', input('until', 'date')),
-    h('label', { class: 'check' }, h('input', { name: 'wrong', type: 'checkbox', value: 'true', onchange: later }), 'Wrong ones'),
-    button,
-  );
-  const show = () => {
-    // What is being typed stays as it is typed.
-    for (const name of FILTERS) if (form.elements[name] !== document.activeElement) set(name, value(name));
-    button.hidden = !FILTERS.some(value);
-  };
-  return { form, show };
-}
-
-/** A field with what it could be. Only whole words fit: so it is asked for by one that is known, or
- *  when it is typed to its end. */
-function offered(name, value, go, load) {
-  const options = h('datalist', { id: `known-${name}` });
-  let known = null;
-  const typed = () => (!field.value || known?.has(field.value)) && go();
-  const offer = async () => {
-    if (known) return;
-    known = new Set();
-    known = await load().catch(() => new Set());
-    fill(options, [...known].map((text) => h('option', { value: text })));
-    if (field.value !== value) typed();
-  };
-  const field = h('input', { name, type: 'text', value, list: options.id, autocomplete: 'off', dir: 'auto', onfocus: offer, oninput: typed, onchange: go });
-  return [field, options];
-}
-
-/** The concepts of the latest memories, those first that many have. */
-async function conceptsOf(world) {
-  const { items } = await get('/api/observations', { limit: OFFERED_OF, project: world.project });
-  const counts = new Map();
-  for (const text of items.flatMap((row) => row.concepts)) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return new Set([...counts].sort((a, b) => b[1] - a[1]).map(([text]) => text));
+  const head = h('div', { class: 'bar-top' }, title, h('button', { type: 'button', class: 'small', onclick: exported }, 'Export'));
+  return { content: [head, filters.form, note, none, memories.heading, memories.list, said.heading, said.list], update };
 }

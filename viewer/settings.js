@@ -2,16 +2,18 @@
 
 import { get, patch, post } from './api.js';
 import { coded, fill, h, state, trouble } from './dom.js';
-import { time } from './times.js';
+import { time } from './dates.js';
+import { TEXTS } from './texts.js';
 import { toast } from './toasts.js';
-import { count } from './words.js';
+import { count } from './format.js';
 
 export async function settings(world) {
   const [{ items, warnings }, status] = await Promise.all([get('/api/settings'), get('/api/processing-status')]);
   const groups = new Map();
   for (const item of items) groups.set(item.group, [...(groups.get(item.group) ?? []), item]);
-  const sections = [...groups].map(([name, group]) => h('section', { class: 'group', 'aria-label': name }, h('h2', {}, name), h('div', { class: 'sheet' }, group.map(field))));
-  const none = h('div', { hidden: true }, state('No setting is called so', 'Try a part of its name or of its help.'));
+  const restart = restartBanner();
+  const sections = [...groups].map(([name, group]) => sectionOf(name, group, restart.show));
+  const none = h('div', { hidden: true }, state('No such setting', 'Try a part of its name or of its help text.'));
   const sift = (event) => {
     const wanted = event.target.value.trim().toLowerCase();
     let left = 0;
@@ -22,6 +24,12 @@ export async function settings(world) {
         here += one.hidden ? 0 : 1;
       }
       section.hidden = here === 0;
+      const advanced = section.querySelector('details');
+      if (advanced) {
+        const inside = advanced.querySelectorAll('.setting:not([hidden])').length;
+        advanced.hidden = inside === 0;
+        advanced.open = wanted !== '' && inside > 0;
+      }
       left += here;
     }
     none.hidden = left > 0;
@@ -29,10 +37,55 @@ export async function settings(world) {
   return [
     h('div', { class: 'bar-top' }, h('h1', {}, 'Settings'), h('input', { type: 'search', placeholder: 'Find a setting', 'aria-label': 'Find a setting', oninput: sift })),
     warnings?.length > 0 && h('ul', { class: 'problems' }, warnings.map((text) => h('li', {}, text))),
+    restart.banner,
     pause(status, world),
+    h('nav', { class: 'picks', 'aria-label': 'Sections' }, [...groups.keys()].map((name) => h('a', { class: 'pick', href: `#settings-${slug(name)}` }, name))),
     sections,
     none,
   ];
+}
+
+const slug = (name) => name.toLowerCase().replace(/\W+/g, '-');
+
+/** Settings that few people change: folded. */
+const ADVANCED = new Set(['base_url', 'model_seconds', 'parallel_sessions', 'budget_tokens_per_session', 'vocabulary', 'context_economics', 'recall_prompt_tokens', 'recall_file_tokens', 'recall_failure_tokens', 'worker', 'worker_idle_minutes', 'viewer_open', 'backups_keep', 'backups_bytes_max', 'log_days', 'log_bytes_max', 'skip_tools']);
+
+function sectionOf(name, group, changed) {
+  const [usual, advanced] = [group.filter((item) => !ADVANCED.has(item.key)), group.filter((item) => ADVANCED.has(item.key))];
+  const sheet = (items) => h('div', { class: 'sheet' }, items.map((item) => field(item, changed)));
+  return h(
+    'section',
+    { class: 'group', 'aria-label': name, id: `settings-${slug(name)}` },
+    h('h2', {}, name),
+    usual.length > 0 && sheet(usual),
+    advanced.length > 0 && h('details', { class: 'advanced' }, h('summary', {}, `Advanced: ${advanced.map((item) => called(item.key).toLowerCase()).join(', ')}`), sheet(advanced)),
+  );
+}
+
+/** Settings that were changed and need a restart, until the worker restarts. */
+const OWED = 'claude-mem-restart';
+
+function restartBanner() {
+  const banner = h('div', { class: 'banner', 'data-state': 'paused', role: 'status', hidden: true });
+  const restart = async () => {
+    try {
+      await post('/api/worker/restart', { confirm: true });
+      sessionStorage.removeItem(OWED);
+      banner.hidden = true;
+      fill(banner);
+      toast('The worker restarts; this page reconnects by itself.');
+    } catch (error) {
+      toast(trouble(error));
+    }
+  };
+  const show = (item) => {
+    if (item?.restart) sessionStorage.setItem(OWED, called(item.key));
+    const owed = sessionStorage.getItem(OWED);
+    banner.hidden = !owed;
+    if (owed) fill(banner, h('p', {}, `${TEXTS.restart}: ${owed} takes effect when the worker restarts.`), h('button', { type: 'button', onclick: restart }, 'Restart'));
+  };
+  show();
+  return { banner, show };
 }
 
 function pause({ paused, pause }, world) {
@@ -50,9 +103,9 @@ function pause({ paused, pause }, world) {
   return h(
     'div',
     { class: 'banner', 'data-state': paused ? 'paused' : 'on' },
-    h('p', {}, paused ? `Capture is paused${until}: nothing new is remembered.` : 'What happens in your sessions is remembered.'),
+    h('p', {}, paused ? `Capture is paused${until}: new sessions are not remembered.` : 'Capture is on: new sessions are remembered.'),
     paused
-      ? button('Resume', '/api/resume', {}, 'Remembering again.')
+      ? button('Resume', '/api/resume', {}, 'Capture resumed.')
       : [button('Pause for an hour', '/api/pause', { minutes: 60 }, 'Paused for an hour.'), button('Pause', '/api/pause', {}, 'Paused.')],
   );
 }
@@ -62,14 +115,14 @@ const SOURCES = { default: 'default', file: 'set', env: 'from the environment' }
 const NAMES = {
   skip_tools: 'Tools to skip', ignore_projects: 'Projects to ignore', ignore_paths: 'Files to ignore', prompts_days_max: 'Days to keep prompts',
   base_url: 'Address of the provider', api_key: 'API key', budget_tokens_per_day: 'Tokens per day', budget_tokens_per_session: 'Tokens per session', model_seconds: 'Seconds per call', parallel_sessions: 'Sessions at once',
-  context: 'Tell new sessions', context_tokens: 'Tokens for a new session', context_summary: 'The last session', context_index: 'Earlier memories', context_preferences: 'Preferences', context_economics: 'The cost line',
+  context: 'Inject memories', context_tokens: 'Tokens for a new session', context_summary: 'The last session', context_index: 'Earlier memories', context_preferences: 'Preferences', context_economics: 'The cost line',
   recall_prompt: 'Recall with a prompt', recall_prompt_tokens: 'Tokens with a prompt', recall_file: 'Recall with a file', recall_file_tokens: 'Tokens with a file', recall_failure: 'Recall after a failure', recall_failure_tokens: 'Tokens after a failure', show_message: 'A line for you',
   vectors: 'Search by meaning', worker: 'Start of the worker', worker_idle_minutes: 'Minutes until the worker ends', viewer_open: 'Open the browser',
   backups_keep: 'Backups to keep', backups_bytes_max: 'Space for backups', log_days: 'Days to keep logs', log_bytes_max: 'Space for logs',
 };
 const called = (key) => NAMES[key] ?? (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll('_', ' ');
 
-function field(item) {
+function field(item, changed) {
   const id = `set-${item.key}`;
   const problem = h('p', { class: 'problem', id: `${id}-problem`, role: 'alert' });
   const box = h('div', { class: 'setting' });
@@ -78,6 +131,7 @@ function field(item) {
     try {
       const { items } = await patch('/api/settings', { [item.key]: value });
       draw(items.find((other) => other.key === item.key) ?? item);
+      changed(item);
       toast(`${called(item.key)}: ${value === null ? 'back to its default' : 'saved'}.`);
     } catch (error) {
       // A switch shows what is so; what was typed stays, to be mended.
@@ -95,7 +149,7 @@ function field(item) {
       box,
       h('div', { class: 'setting-about' },
         h('label', { for: id, class: 'setting-name' }, called(item.key)),
-        h('p', { class: 'help', id: `${id}-help` }, coded(item.help), item.restart && coded(' Restart required: `claude-mem worker restart`.')),
+        h('p', { class: 'help', id: `${id}-help` }, coded(item.help)),
         h('p', { class: 'meta' }, h('code', {}, item.key), h('span', {}, SOURCES[item.source]), range(item), reset)),
       h('div', { class: 'setting-control' }, control(item, id, save), problem),
     );
@@ -128,7 +182,7 @@ function control(item, id, save) {
       // One a line: a pattern may have commas in it.
       const read = (event) => save(event.target.value.split('\n').map((word) => word.trim()).filter(Boolean));
       const rows = String(Math.min(Math.max((item.value ?? []).length, 1), 6));
-      return h('textarea', { ...common, rows, placeholder: 'one a line', onchange: read }, (item.value ?? []).join('\n'));
+      return h('textarea', { ...common, rows, placeholder: 'One per line', onchange: read }, (item.value ?? []).join('\n'));
     }
     case 'secret':
       return text({ type: 'password', autocomplete: 'new-password', placeholder: item.set ? 'is set; type to replace it' : 'not set' }, (value) => value || null);

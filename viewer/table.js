@@ -1,7 +1,7 @@
 // A table that becomes a list where there is no room for columns.
 
 import { h } from './dom.js';
-import { hrefOf, marked } from './words.js';
+import { hrefOf, marked } from './format.js';
 
 /** `columns`: `{name, cell(row), figure}`; figures stand at the right and keep their name in a list. */
 export function table(name, columns, rows, caption) {

@@ -32,9 +32,10 @@ export function toast(text) {
   expire(box, SHORT_MS);
 }
 
-/** Something that was done and can be undone by `run`, now or, as `later` says, in another way. */
-export function undoToast(text, later, run) {
-  const note = h('span', { class: 'meta' }, coded(later));
+/** Something that was done and can be undone by `run`, now or, as `later` says, in another way. `isShort`: the
+ *  message goes by itself; `more` is another control in it. */
+export function undoToast(text, later, run, { isShort = false, more = null } = {}) {
+  const note = h('span', { class: 'meta' }, later ? coded(later) : []);
   let isBusy = false;
   const undo = async () => {
     if (isBusy) return;
@@ -54,12 +55,14 @@ export function undoToast(text, later, run) {
     'div',
     { class: 'toast' },
     h('span', {}, coded(text), note),
+    more,
     h('button', { type: 'button', class: 'quiet', 'aria-keyshortcuts': 'u', onclick: undo }, 'Undo ', h('kbd', { 'aria-hidden': 'true' }, 'u')),
     h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => box.remove() }, '×'),
   );
   for (const older of place.children) if (older.querySelector('button')) expire(older, OLD_MS);
   undoable.push(undo);
   put(box);
+  if (isShort) expire(box, OLD_MS);
 }
 
 /** Takes back what was done last. */

@@ -7,7 +7,10 @@ import { after, before, test } from 'node:test';
 import { Stage, visit } from './stage.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'next', 'settings'];
+const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'context', 'settings', 'project', 'review', 'trash', 'usage', 'nowhere'];
+/** Views with a layout of their own on a phone. */
+const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage'];
+const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title';
 const stage = new Stage({ vectors: false });
 
 before(async () => {
@@ -32,7 +35,7 @@ for (const colorScheme of ['light', 'dark']) {
     await page.evaluate(AXE);
     for (const view of VIEWS) {
       await visit(page, view);
-      await page.locator('mem-card, mem-bars svg, .setting, .context, .row, .state-title').first().waitFor();
+      await page.locator(THERE).locator('visible=true').first().waitFor();
       const first = page.locator('mem-card').first();
       if (await first.count()) {
         const closed = first.locator('.card-toggle[aria-expanded="false"]');
@@ -45,22 +48,35 @@ for (const colorScheme of ['light', 'dark']) {
     await page.locator('dialog').waitFor();
     assert.deepEqual(await findings(page), [], `adding, ${colorScheme}`);
     await page.keyboard.press('Escape');
+    await visit(page, 'memory/%231');
+    await page.locator('[data-act="history"]').click();
+    await page.locator('.panel h3').first().waitFor();
+    assert.deepEqual(await findings(page), [], `the panel, ${colorScheme}`);
+    await page.keyboard.press('Escape');
+    await page.locator('.card-toggle').focus();
+    await page.keyboard.press('x');
+    await page.locator('.selection').waitFor();
+    assert.deepEqual(await findings(page), [], `a selection, ${colorScheme}`);
+    await page.keyboard.press('Control+k');
+    await page.locator('[role="option"]').first().waitFor();
+    assert.deepEqual(await findings(page), [], `the palette, ${colorScheme}`);
+    await page.keyboard.press('Escape');
     await page.context().close();
   });
 }
 
 test('nobody is kept out of a page without a key, or on a phone', async () => {
   const locked = await stage.page({}, new URL(stage.link()).origin);
-  await locked.getByText('This page has no key').waitFor();
+  await locked.getByText('Session expired').waitFor();
   await locked.evaluate(AXE);
   assert.deepEqual(await findings(locked), []);
   await locked.context().close();
   const phone = await stage.page({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
   await phone.locator('mem-card').first().waitFor();
   await phone.evaluate(AXE);
-  for (const view of VIEWS) {
+  for (const view of ON_PHONE) {
     await visit(phone, view);
-    await phone.locator('mem-card, mem-bars svg, .setting, .context, .row, .state-title').first().waitFor();
+    await phone.locator(THERE).locator('visible=true').first().waitFor();
     assert.deepEqual(await findings(phone), [], `${view}, phone`);
   }
   await phone.context().close();

@@ -66,13 +66,13 @@ test('pin and mark as wrong', async () => {
   await at(row.handle).getByRole('button', { name: 'Pin', exact: true }).click();
   await at(row.handle).locator('.tag', { hasText: 'pinned' }).waitFor();
   await at(row.handle).getByRole('button', { name: 'Mark as wrong', exact: true }).click();
-  await at(row.handle).locator('.tag', { hasText: 'marked wrong' }).waitFor();
+  await at(row.handle).locator('.tag', { hasText: 'Wrong' }).waitFor();
   const now = await stored();
-  assert.equal(now.pinned && now.wrong, true);
-  await at(row.handle).getByRole('button', { name: 'Not wrong after all', exact: true }).click();
+  assert.deepEqual([now.pinned, now.wrong], [false, true], 'a wrong memory is not pinned');
+  await at(row.handle).getByRole('button', { name: 'Mark as correct', exact: true }).click();
   await until(page, (handle) => !document.querySelector(`mem-card[data-handle="${handle}"]`).classList.contains('wrong'), row.handle);
   assert.equal((await stored()).wrong, false);
-  const said = page.getByText('It will be told less often.').waitFor();
+  const said = page.getByText('Sessions will receive it less often.').waitFor();
   await at(row.handle).getByRole('button', { name: 'Not useful', exact: true }).click();
   await said;
 });
@@ -96,7 +96,7 @@ test('forget elsewhere', async () => {
 
 test('add by hand', async () => {
   await page.locator('#add').click();
-  await page.getByLabel('What should be remembered').fill('The fog horn is tested at noon.');
+  await page.getByLabel('Memory', { exact: true }).fill('The fog horn is tested at noon.');
   await page.locator('dialog [name="title"]').fill('Fog horn at noon');
   await page.locator('dialog [name="type"]').selectOption('change');
   await picture(page, 'add');

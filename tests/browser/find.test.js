@@ -68,8 +68,8 @@ test('every filter keeps what fits and nothing else, and keeps the focus', async
   await shown(page);
   await visit(page, 'search');
   const cases = [
-    ['select[name="type"]', 'decision', ['Tide tables are cached for a day']],
-    ['select[name="kind"]', 'prompt', ['Make the ferry timetable readable']],
+    ['select[name="type"]', 'type:decision', ['Tide tables are cached for a day']],
+    ['select[name="type"]', 'kind:prompt', ['Make the ferry timetable readable']],
     ['input[name="concept"]', 'tablets', ['Pilots see the berth plan']],
   ];
   for (const [selector, value, expected] of cases) {
@@ -88,15 +88,17 @@ test('every filter keeps what fits and nothing else, and keeps the focus', async
   await clear();
   const today = await page.evaluate(() => new Date().toISOString().slice(0, 10));
   for (const name of ['since', 'until']) {
+    await page.locator('select[name="period"]').selectOption('custom');
     await page.locator(`input[name="${name}"]`).fill(today);
     await until(page, (key) => location.hash.includes(`${key}=`), name);
     await shown(page);
     await page.locator('mem-card').nth(3).waitFor();
     await clear();
-    await focused(page, 'select[name="kind"]', 'the focus does not go with the button');
+    await focused(page, 'select[name="type"]', 'the focus does not go with the button');
   }
+  await page.locator('select[name="period"]').selectOption('custom');
   await page.locator('input[name="until"]').fill('2001-02-03');
-  await page.getByText('Nothing found').waitFor();
+  await page.getByText('No results').waitFor();
   await picture(page, 'nothing-found');
 });
 

@@ -61,7 +61,7 @@ test(`${MANY} hostile texts in every row stay text`, async () => {
 
 test('nor does it run anywhere else', async () => {
   const { items } = await stage.api('GET', '/api/sessions?limit=5');
-  for (const view of ['sessions', 'dashboard', 'next', ...items.map((one) => `sessions/${one.id}`)]) {
+  for (const view of ['sessions', 'dashboard', 'context', ...items.map((one) => `sessions/${one.id}`)]) {
     await visit(page, view);
     await quiet();
   }
@@ -69,8 +69,8 @@ test('nor does it run anywhere else', async () => {
   for (const index of [1, 40, 80, 120]) {
     await page.locator('#project').selectOption({ index });
     await shown(page);
-    await visit(page, 'next');
-    await page.locator('.context, .state').first().waitFor();
+    await visit(page, 'context');
+    await page.locator('.lines, .state').first().waitFor();
     await visit(page, 'feed');
     await page.locator('mem-card').first().waitFor();
     await quiet();
@@ -93,6 +93,7 @@ test('nor when it is typed', async () => {
     await shown(page);
   }
   await visit(page, 'settings');
+  await page.locator('details.advanced').evaluateAll((folded) => folded.forEach((one) => (one.open = true)));
   for (const key of ['model', 'base_url', 'ignore_paths', 'log_days']) {
     await page.locator(`#set-${key}`).fill(all[5]);
     await page.locator(`#set-${key}`).press('Tab');
@@ -113,7 +114,7 @@ test('nor when it is edited or added by hand', async () => {
   await page.locator('.edit').getByRole('button', { name: 'Save' }).click();
   await page.locator('[data-act="edit"]').first().waitFor();
   await page.locator('#add').click();
-  await page.getByLabel('What should be remembered').fill(all[2]);
+  await page.getByLabel('Memory', { exact: true }).fill(all[2]);
   const said = page.locator('.toast', { hasText: 'Saved as' }).waitFor();
   await page.locator('dialog').getByRole('button', { name: 'Save' }).click();
   await said;

@@ -33,8 +33,7 @@ test('past the frame is not out of the view', async () => {
   await press('Enter');
   await focus('main');
   await page.locator('main[data-view="sessions"] .row').first().waitFor();
-  await press('Tab');
-  await focus('.row');
+  await walk(page, 'Tab', '.row', 4);
   assert.equal(await page.evaluate(() => location.hash), '#/sessions');
   await visit(page, 'feed');
 });
@@ -84,7 +83,7 @@ test('walk, open, edit and forget', async () => {
 });
 
 test('letters lead everywhere', async () => {
-  for (const [letter, view] of [['s', 'sessions'], ['d', 'dashboard'], ['n', 'next'], ['e', 'settings'], ['f', 'feed']]) {
+  for (const [letter, view] of [['s', 'sessions'], ['d', 'dashboard'], ['c', 'context'], ['e', 'settings'], ['f', 'feed']]) {
     await press('g', letter);
     await page.locator(`main[data-view="${view}"]`).waitFor();
     await shown(page);

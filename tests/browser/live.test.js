@@ -10,27 +10,27 @@ after(() => stage.close());
 
 test('an empty memory says what to do', async () => {
   const page = await stage.page();
-  await page.getByText('Nothing is remembered yet').waitFor();
+  await page.getByText('No memories yet').waitFor();
   await picture(page, 'empty');
-  for (const view of ['sessions', 'next']) {
+  for (const view of ['sessions', 'context']) {
     await visit(page, view);
     await page.locator('.state-title').waitFor();
   }
   await visit(page, 'dashboard');
-  await page.getByText('Nothing yet.').first().waitFor();
+  await page.getByText('No data yet.').first().waitFor();
   assert.deepEqual(page.troubles, []);
   await page.context().close();
 });
 
 test('a hook fires and its memories appear without a reload', async () => {
   const page = await stage.page();
-  await page.getByText('Nothing is remembered yet').waitFor();
+  await page.getByText('No memories yet').waitFor();
   await page.locator('#link[data-up="true"]').waitFor();
   await page.evaluate(() => (window.neverReloaded = true));
   await stage.turn('Stop the crane before it hits the quay');
   await card(page, 'Stop the crane').first().waitFor();
-  await card(page, 'The crane stops in time now').first().waitFor();
-  await page.locator('mem-card .type', { hasText: 'summary' }).waitFor();
+  await page.locator('mem-turn [data-fold="message"]').waitFor();
+  await page.locator('mem-turn [data-fold="summary"]').waitFor();
   assert.equal(await page.evaluate(() => window.neverReloaded), true);
   // A project that was not known when the page came.
   await page.locator('#project option', { hasText: 'harbour' }).waitFor({ state: 'attached' });
@@ -46,8 +46,8 @@ test('what is stored while a list is on its way is not missed', async () => {
   const page = await stage.page();
   await page.locator('#link[data-up="true"]').waitFor();
   await visit(page, 'dashboard');
-  const release = await held(page, '**/api/feed*');
-  const asked = page.waitForRequest('**/api/feed*');
+  const release = await held(page, '**/api/turns*');
+  const asked = page.waitForRequest('**/api/turns*');
   const left = page.evaluate(() => (location.hash = '#/feed'));
   await asked;
   await left;
@@ -108,7 +108,7 @@ test('a page without a key says how to get one, and a used link says that it is 
   assert.ok(!first.url().includes('k='), first.url());
   for (const [name, address] of [['no-key', new URL(link).origin], ['used-link', link]]) {
     const page = await stage.page({}, address);
-    await page.getByText('This page has no key').waitFor();
+    await page.getByText('Session expired').waitFor();
     await page.locator('main code', { hasText: 'claude-mem open' }).waitFor();
     assert.equal(await page.locator('#find').isVisible(), false);
     await picture(page, name);
@@ -127,7 +127,7 @@ test('a worker that ends is missed, and the page says what to do', async () => {
   await picture(page, 'disconnected');
   stage.entered = undefined;
   stage.start();
-  // Tokens end with the worker that gave them. It may come back at another port: then it stays gone.
+  // It may come back at another port: then the page stays without it.
   const again = await stage.page();
   await again.locator('mem-card').first().waitFor();
   await page.context().close();

@@ -7,6 +7,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { chromium } from 'playwright-core';
 
@@ -57,6 +58,13 @@ export class Stage {
   hook(event, more = {}, session = 'session-1') {
     const payload = { session_id: session, hook_event_name: event, cwd: this.project, transcript_path: '/nowhere.jsonl', ...more };
     return this.memAsync(['hook', 'claude-code', event], JSON.stringify(payload));
+  }
+
+  /** Calls a hook and returns the context that it injects. */
+  injected(event, more = {}, session = 'session-1') {
+    const payload = { session_id: session, hook_event_name: event, cwd: this.project, transcript_path: '/nowhere.jsonl', ...more };
+    const said = this.mem(['hook', 'claude-code', event], JSON.stringify(payload)).trim();
+    return said ? (JSON.parse(said).hookSpecificOutput?.additionalContext ?? '') : '';
   }
 
   /** Sends a prompt, an edit and the agent's last message, which says what was changed. */
@@ -172,13 +180,34 @@ export class Stage {
     } catch {
       // It never started, or has exited.
     }
-    rmSync(this.root, { recursive: true, force: true });
+    // A worker that was told to stop may still write a last file.
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   async close() {
     await this.browser?.close();
     this.end();
   }
+}
+
+/** A stage with a running worker and a page for the tests of one file: `prepare(stage)` fills it. At the end
+ *  the page must have had no errors. */
+export function opened(prepare, settings = { vectors: false }, options = {}) {
+  const it = { stage: new Stage(settings), page: null };
+  before(async () => {
+    it.stage.start();
+    await prepare(it.stage);
+    it.page = await it.stage.page(options);
+    await it.page.locator('#link[data-up="true"]').waitFor();
+  });
+  after(async () => {
+    try {
+      assert.deepEqual(it.page?.troubles ?? [], []);
+    } finally {
+      await it.stage.close();
+    }
+  });
+  return it;
 }
 
 /** Navigates to a view and waits until it is loaded. */

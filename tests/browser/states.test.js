@@ -24,7 +24,7 @@ const handles = () => page.locator('mem-card').evaluateAll((all) => all.map((one
 
 test('a list that could not be had says why, and can be asked for again', async () => {
   await visit(page, 'dashboard');
-  const heal = await failing(page, '**/api/feed*');
+  const heal = await failing(page, '**/api/turns*');
   await visit(page, 'feed');
   await page.locator('.failed', { hasText: 'the disk is full' }).waitFor();
   // What comes meanwhile does not pretend to be all.
@@ -49,7 +49,7 @@ test('a view that could not be had says why, and can be asked for again', async 
 test('a page of the list that could not be had is asked for where it is missed', async () => {
   await visit(page, 'feed');
   await page.locator('mem-card').first().waitFor();
-  const heal = await failing(page, '**/api/feed?before=*');
+  const heal = await failing(page, '**/api/turns?*before=*');
   await until(page, () => {
     scrollTo(0, document.documentElement.scrollHeight);
     return document.querySelector('.list-end .failed');
@@ -64,7 +64,7 @@ test('a page of the list that could not be had is asked for where it is missed',
 });
 
 test('a control shows what was kept, not what was tried', async () => {
-  await visit(page, 'next');
+  await visit(page, 'context');
   const box = page.getByLabel('The last session');
   await box.waitFor();
   const was = await box.isChecked();
@@ -81,8 +81,8 @@ test('a control shows what was kept, not what was tried', async () => {
 });
 
 test('only one line of the preview is read out', async () => {
-  await visit(page, 'next');
-  await page.locator('.context').waitFor();
+  await visit(page, 'context');
+  await page.locator('.lines').waitFor();
   assert.equal(await page.locator('main [aria-live], main [role="status"]').count(), 1);
   assert.match(await page.locator('main [role="status"]').textContent(), /of [\d,]+ tokens/);
 });
@@ -109,14 +109,14 @@ test('letters can be switched off', async () => {
   await visit(page, 'feed');
   await page.locator('.brand').focus();
   await page.keyboard.press('?');
-  await page.getByLabel('Letters do this').uncheck();
+  await page.getByLabel('Single-key shortcuts').uncheck();
   await page.getByRole('button', { name: 'Close' }).click();
   await page.locator('.brand').focus();
   for (const key of ['a', 'j', 'g', 'd', '/', '?']) await page.keyboard.press(key);
   await focused(page, '.brand');
   assert.equal(await page.locator('dialog').count(), 0);
   await page.locator('#help').click();
-  await page.getByLabel('Letters do this').check();
+  await page.getByLabel('Single-key shortcuts').check();
   await page.getByRole('button', { name: 'Close' }).click();
   await page.locator('.brand').focus();
   await page.keyboard.press('j');
@@ -125,7 +125,7 @@ test('letters can be switched off', async () => {
 
 test('a live view moves also when more comes than it can follow', async () => {
   await visit(page, 'dashboard');
-  const figure = () => page.locator('.tile', { hasText: 'Observations in all' }).locator('.tile-figure').textContent();
+  const figure = () => page.locator('.tile', { hasText: /^Memories\d/  }).locator('.tile-figure').textContent();
   const was = await figure();
   let isOver = false;
   const storm = (async () => {
@@ -144,8 +144,8 @@ test('the figures of the dashboard are those of the worker', async () => {
   const text = (n) => n.toLocaleString('en');
   await becomes(page, async () => {
     const all = await shownFigures();
-    return [all['Observations in all'], all['Remembered today'], all['Tokens saved'], all['Tokens spent today']];
-  }, [counts.observations, today.observations, tokens.saved, tokens.spentToday].map(text));
+    return [all.Memories, all['Memories today'], all['Tokens spent today']];
+  }, [counts.observations, today.observations, tokens.spentToday].map(text));
 });
 
 test('what a session was told, and all its summaries, are there with their figures', async () => {
@@ -158,9 +158,9 @@ test('what a session was told, and all its summaries, are there with their figur
   const whole = await stage.api('GET', `/api/sessions/${id}`);
   assert.ok(whole.told.memories > 0, 'it was told something');
   await visit(page, `sessions/${id}`);
-  const told = page.locator('.figures div', { hasText: 'Was told' }).locator('dd');
-  assert.equal(await told.textContent(), `${whole.told.tokens.toLocaleString('en')} tokens`);
-  assert.equal(await page.locator('[aria-label="What it was told"] tbody tr').count(), whole.injections.length);
+  const told = page.locator('.figures div', { hasText: 'Received' }).locator('dd');
+  assert.equal(await told.textContent(), `${whole.told.memories} memories, ${whole.told.tokens.toLocaleString('en')} tokens`);
+  assert.equal(await page.locator('mem-injection tbody tr').count(), whole.injections.length);
   await becomes(page, async () => (await handles()).filter((one) => one.startsWith('S')).length, whole.summaries.length);
   assert.ok(whole.summaries.length > 1, 'it has several summaries');
   // What is forgotten elsewhere goes here, too.

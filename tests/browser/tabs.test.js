@@ -109,11 +109,11 @@ test('a key that is taken back locks the page, but not before what is written is
   await hide(page, true);
   await isUp(page, 'asleep');
   await hide(page, false);
-  await page.locator('.offline', { hasText: 'no key any more' }).waitFor();
+  await page.locator('.offline', { hasText: 'Session expired' }).waitFor();
   assert.equal(await one.locator('[name="narrative"]').inputValue(), 'half a sentence');
   await page.keyboard.press('Escape');
   await page.locator('dialog').getByRole('button', { name: 'Discard' }).click();
-  await page.getByText('This page has no key').waitFor();
+  await page.getByText('Session expired').waitFor();
   await page.keyboard.press('a');
   assert.equal(await page.locator('dialog').count(), 0, 'a page without a key does nothing');
   await page.context().close();

@@ -158,7 +158,7 @@ test('nothing is passed over when some of the results go', async () => {
   await forget(forgotten);
   await at(wrong).locator('.card-toggle').click();
   await at(wrong).locator('[data-act="wrong"]').click();
-  await at(wrong).locator('.tag', { hasText: 'marked wrong' }).waitFor();
+  await at(wrong).locator('.tag', { hasText: 'Wrong' }).waitFor();
   await page.evaluate(() => {
     window.met = new Set();
     document.activeElement.blur();
@@ -175,6 +175,6 @@ test('nothing is passed over when some of the results go', async () => {
   await becomes(page, handles, [wrong]);
   await visit(page, 'search?q=winch&wrong=true');
   await at(wrong).locator('.card-toggle').click();
-  await at(wrong).getByRole('button', { name: 'Not wrong after all' }).click();
-  await at(wrong).locator('.tag', { hasText: 'marked wrong' }).waitFor({ state: 'detached' });
+  await at(wrong).getByRole('button', { name: 'Mark as correct' }).click();
+  await at(wrong).locator('.tag', { hasText: 'Wrong' }).waitFor({ state: 'detached' });
 });

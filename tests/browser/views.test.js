@@ -23,7 +23,7 @@ test('a session shows what was asked, done and told', async () => {
   await page.locator('main[data-view="session"]').waitFor();
   await shown(page);
   await page.locator('h1', { hasText: 'Light the beacon' }).waitFor();
-  for (const name of ['Summary', 'Timeline', 'What it was told']) await page.getByRole('heading', { name }).waitFor();
+  for (const name of ['Account', 'Timeline']) await page.getByRole('heading', { name }).waitFor();
   assert.ok((await page.locator('mem-card').count()) >= 2);
   await picture(page, 'session');
 });
@@ -40,30 +40,34 @@ test('the dashboard draws what there is', async () => {
 const value = async (key) => (await stage.api('GET', '/api/settings')).items.find((item) => item.key === key).value;
 
 test('the preview is what a session would be told, and follows the settings', async () => {
-  await visit(page, 'next');
-  await page.locator('.context').waitFor();
+  await visit(page, 'context');
+  await page.locator('.lines').waitFor();
+  const text = () => page.locator('.lines .line').allTextContents().then((lines) => lines.join('\n'));
   const project = await page.locator('.note strong').textContent();
   const { items } = await stage.api('GET', '/api/projects');
   const { id } = items.find((one) => one.name === project);
   const told = await stage.api('GET', `/api/context/preview?project=${id}`);
-  assert.equal(await page.locator('.context').textContent(), told.text);
+  assert.equal(await text(), told.text, 'line by line, to the letter');
   const last = 'Last session';
   assert.ok(told.text.includes(last), told.text);
   await page.getByLabel('The last session').uncheck();
-  await until(page, (heading) => !document.querySelector('.context').textContent.includes(heading), last);
+  await until(page, (heading) => !document.querySelector('.lines').textContent.includes(heading), last);
   assert.equal(await value('context_summary'), false);
   await page.getByLabel('The last session').check();
-  await until(page, (heading) => document.querySelector('.context').textContent.includes(heading), last);
+  await until(page, (heading) => document.querySelector('.lines').textContent.includes(heading), last);
   assert.equal(await value('context_summary'), true);
-  await page.getByLabel(/^Budget/).fill('300');
+  await page.getByLabel(/^What if the budget/).fill('300');
   await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '300');
   assert.ok((await page.locator('output').textContent()).startsWith('300'));
-  await becomes(page, () => value('context_tokens'), 300, 'what is let go of is kept');
-  await picture(page, 'next');
+  assert.notEqual(await value('context_tokens'), 300, 'a what-if is not saved');
+  await page.getByRole('button', { name: 'Save this budget' }).click();
+  await becomes(page, () => value('context_tokens'), 300);
+  await picture(page, 'context');
 });
 
 test('settings are checked, kept, explained and reset', async () => {
   await visit(page, 'settings');
+  await page.locator('details.advanced').evaluateAll((all) => all.forEach((one) => (one.open = true)));
   const days = page.locator('#set-log_days');
   await days.fill('none');
   await days.press('Tab');
@@ -124,9 +128,9 @@ test('the theme is chosen once and stays', async () => {
 test('a phone shows all of it without scrolling sideways', async () => {
   const phone = await stage.page({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
   await phone.locator('mem-card').first().waitFor();
-  for (const view of ['feed', 'search?q=beacon', 'sessions', 'sessions/1', 'dashboard', 'next', 'settings']) {
+  for (const view of ['feed', 'search?q=beacon', 'sessions', 'sessions/1', 'dashboard', 'context', 'settings']) {
     await visit(phone, view);
-    await phone.locator('mem-card, mem-bars svg, .setting, .context, .row').first().waitFor();
+    await phone.locator('mem-card, mem-bars svg, .setting, .lines, .row').first().waitFor();
     const [wide, window] = await phone.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert.ok(wide <= window, `${view} is ${wide} wide`);
     await picture(phone, `phone-${view.replace(/\W.*/, (rest) => (rest.startsWith('/') ? '-one' : ''))}`);

@@ -111,7 +111,7 @@ test('what is forgotten elsewhere stays while it is written in', async () => {
 
 test('a list that has to be asked for anew waits for whoever writes', async () => {
   await write();
-  const asked = page.waitForRequest('**/api/feed*');
+  const asked = page.waitForRequest('**/api/turns*');
   await page.evaluate(() => document.querySelector('mem-list').reload());
   assert.equal(await narrative().inputValue(), 'half a sentence');
   await narrative().focus();
@@ -133,10 +133,10 @@ test('what nobody touched is not sent', async () => {
 
 test('a memory that is being added is not thrown away by Escape', async () => {
   await page.locator('#add').click();
-  await page.getByLabel('What should be remembered').fill('half a thought');
+  await page.getByLabel('Memory', { exact: true }).fill('half a thought');
   await page.keyboard.press('Escape');
   await answer('Keep writing');
-  assert.equal(await page.getByLabel('What should be remembered').inputValue(), 'half a thought');
+  assert.equal(await page.getByLabel('Memory', { exact: true }).inputValue(), 'half a thought');
   await page.locator('dialog').getByRole('button', { name: 'Cancel' }).click();
   await answer('Discard');
   await page.locator('dialog').waitFor({ state: 'detached' });

@@ -162,6 +162,11 @@ impl DataDir {
         self.root.join("team.json")
     }
 
+    /// Hashes of the tokens of open pages, so that a page survives a restart of the worker.
+    pub fn page_tokens(&self) -> PathBuf {
+        self.root.join("page-tokens")
+    }
+
     /// The HTML file that redirects a browser to a link. Named after a hash of the secret.
     pub fn open_page(&self, secret: &str) -> PathBuf {
         let name = Sha256::digest(secret.as_bytes());
@@ -171,6 +176,11 @@ impl DataDir {
     /// The worker's process id, port and version.
     pub fn worker_pid(&self) -> PathBuf {
         self.root.join("worker.pid")
+    }
+
+    /// The port of the last worker.
+    pub fn worker_port(&self) -> PathBuf {
+        self.root.join("worker.port")
     }
 
     /// Records when a hook last started a worker.

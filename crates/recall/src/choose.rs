@@ -40,7 +40,12 @@ pub struct Shelf {
 pub struct Chosen {
     pub items: Vec<Item>,
     pub left_out: usize,
+    /// The best of those left out, best first.
+    pub omitted: Vec<Item>,
 }
+
+/// Maximum items kept in [`Chosen::omitted`].
+pub const OMITTED_MAX: usize = 30;
 
 impl Shelf {
     /// How much one row is likely to matter now.
@@ -120,17 +125,20 @@ pub fn within(mut items: Vec<Item>, budget: u32) -> Chosen {
     });
     let all = items.len();
     let mut left = budget;
-    items.retain(|item| {
-        let fits = item.tokens <= left;
-        if fits {
+    let (mut chosen, mut omitted) = (Vec::with_capacity(all), Vec::new());
+    for item in items {
+        if item.tokens <= left {
             left -= item.tokens;
+            chosen.push(item);
+        } else if omitted.len() < OMITTED_MAX {
+            omitted.push(item);
         }
-        fits
-    });
+    }
+    let mut items = chosen;
     items.sort_by(|a, b| {
         (b.row.pinned.cmp(&a.row.pinned))
             .then(b.row.created_at.cmp(&a.row.created_at))
             .then(b.row.row_id.cmp(&a.row.row_id))
     });
-    Chosen { left_out: all - items.len(), items }
+    Chosen { left_out: all - items.len(), items, omitted }
 }

@@ -16,6 +16,7 @@ pub mod file;
 pub mod manual_edits;
 pub mod open_item_edits;
 pub mod moment;
+pub mod provenance;
 pub mod quote;
 pub mod recall;
 mod recap;

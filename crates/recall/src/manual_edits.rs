@@ -317,6 +317,16 @@ pub fn mark(
     Ok(!back.is_empty())
 }
 
+/// Takes back the last verdict of this kind from the same place. False if there is none. Flags stay as they are.
+pub fn unmark(
+    store: &mut Store,
+    row: RowId,
+    judgement: Judgement,
+    from: &FeedbackSource<'_>,
+) -> Result<bool, StoreError> {
+    store.write(|tx| tx.remove_last_feedback(row, judgement.signal(), from.place))
+}
+
 /// Records a verdict on several rows in one transaction. Returns the rows whose "wrong" mark was
 /// cleared.
 pub fn mark_all(

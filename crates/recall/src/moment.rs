@@ -8,11 +8,12 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::recall::{self, Ask, Asking, Bar, Brought, Recalled};
-use super::{Block, failure};
+use super::{Block, Item, failure};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, SessionId};
-use claude_mem_core::limits::{RECALL_CHARS_MAX, RECALL_HEAD_CHARS};
+use claude_mem_core::limits::{MESSAGE_BYTES_MAX, RECALL_CHARS_MAX, RECALL_HEAD_CHARS};
 use claude_mem_core::tokens;
+use claude_mem_redact::HeadTailLimit;
 use claude_mem_search::VectorRetriever;
 use claude_mem_store::{
     ExposureLevel, FeedbackSignal, IndexRow, NewFeedback, RowId, StoreError, StoreReader,
@@ -66,6 +67,15 @@ impl Moment {
         };
         let text = ends_of(&said);
         Asking::read(&text).map(|_| text.into_owned())
+    }
+
+    /// The same of text that was not redacted yet. `None` also for text that is private as a whole.
+    pub fn redacted_text_of(need: Need, typed: &str) -> Option<String> {
+        let redacted = claude_mem_redact::text(typed, HeadTailLimit::from_total(MESSAGE_BYTES_MAX));
+        if redacted.fully_private {
+            return None;
+        }
+        Self::text_of(need, &redacted.text)
     }
 
     /// What it brings to mind; nothing in a project that memory does not know.
@@ -172,14 +182,19 @@ impl Block {
             .into_iter()
             .chain(stated(&self.rules, "a standing rule"))
             .chain(stated(&self.team, "recorded by another member"));
-        let items = self.chosen.items.iter().map(|item| Brought {
-            kind: item.row.kind,
-            row_id: item.row.row_id,
-            title: item.row.title.clone(),
-            score: item.value,
-            tokens: item.tokens,
-            reason: item.reasons.join(", "),
-        });
+        let items = self.chosen.items.iter().map(brought_item);
         account.chain(preferences).chain(items).collect()
+    }
+}
+
+/// A line of the index, as the ledger counts it.
+pub fn brought_item(item: &Item) -> Brought {
+    Brought {
+        kind: item.row.kind,
+        row_id: item.row.row_id,
+        title: item.row.title.clone(),
+        score: item.value,
+        tokens: item.tokens,
+        reason: item.reasons.join(", "),
     }
 }

@@ -281,7 +281,9 @@ fn drop_least(chosen: &mut Chosen) {
         })
         .map(|(at, _)| at);
     if let Some(at) = least {
-        chosen.items.remove(at);
+        let dropped = chosen.items.remove(at);
+        chosen.omitted.insert(0, dropped);
+        chosen.omitted.truncate(choose::OMITTED_MAX);
         chosen.left_out += 1;
     }
 }

@@ -172,6 +172,16 @@ pub fn worker_notice(trouble: &str) -> UserNotice {
     UserNotice::new(format!("the worker: {trouble}"), "claude-mem worker logs")
 }
 
+/// Notices about the events in the spool.
+pub fn spool_notices(dir: &DataDir) -> Vec<UserNotice> {
+    let count = |end: &str| {
+        let entries = std::fs::read_dir(dir.spool()).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.ends_with(end) && !name.starts_with('.')).count() as u64
+    };
+    spool_notice(count(".json")).into_iter().chain(set_aside_notice(count(".bad"))).collect()
+}
+
 /// Reports a spool that is not being drained.
 pub fn spool_notice(spooled: u64) -> Option<UserNotice> {
     (spooled > SPOOLED_NORMAL_MAX).then(|| {

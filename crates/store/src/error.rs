@@ -36,6 +36,9 @@ pub enum StoreError {
     Older { found: u32, known: u32 },
     #[error("{what} {id} not found")]
     NoSuchRow { what: &'static str, id: i64 },
+    /// The row has changed since the version that the change was made from.
+    #[error("{what} {id} was changed meanwhile")]
+    Conflict { what: &'static str, id: i64 },
     /// The lease expired and another worker took the events.
     #[error("the lease on these events was lost")]
     LeaseLost,

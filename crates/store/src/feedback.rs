@@ -32,7 +32,7 @@ impl FeedbackSignal {
         }
     }
 
-    fn from_column(text: &str) -> Self {
+    pub(super) fn from_column(text: &str) -> Self {
         match text {
             "fetched" => Self::Fetched,
             "cited" => Self::Cited,
@@ -182,6 +182,21 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
+    /// Removes the last entry of this signal and place for a row. False if there is none.
+    pub fn remove_last_feedback(
+        &self,
+        RowId { kind, row_id }: RowId,
+        signal: FeedbackSignal,
+        place: &str,
+    ) -> Result<bool, StoreError> {
+        let removed = self.tx.execute(
+            "DELETE FROM observation_feedback WHERE id = (SELECT max(id) FROM observation_feedback
+               WHERE kind = ?1 AND row_id = ?2 AND signal = ?3 AND place = ?4)",
+            params![kind, row_id, signal.as_str(), place],
+        )?;
+        Ok(removed > 0)
+    }
+
     /// Appends one entry to the ledger.
     pub fn record_feedback(&self, entry: &NewFeedback<'_>) -> Result<(), StoreError> {
         self.tx

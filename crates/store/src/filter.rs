@@ -212,7 +212,7 @@ impl RowFilter {
         self.and_types(&mut clause);
         for concept in &self.concepts {
             clause.and(
-                "EXISTS (SELECT 1 FROM json_each(concepts) WHERE value = ? COLLATE NOCASE)",
+                "EXISTS (SELECT 1 FROM json_each(concepts) WHERE instr(lower(value), lower(?)) > 0)",
                 [Value::Text(concept.clone())],
             );
         }

@@ -20,7 +20,7 @@ use claude_mem_core::ids::{
 
 /// All columns of a row, whatever the schema, so that it can be restored exactly.
 #[derive(Debug, Serialize, Deserialize)]
-struct ForgottenBody {
+pub(super) struct ForgottenBody {
     columns: Vec<(String, serde_json::Value)>,
     /// The public id of its session: the session's row id may be reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,11 +36,11 @@ impl ForgottenBody {
         found.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.value(name)?.as_str()
     }
 
-    fn number(&self, name: &str) -> Option<i64> {
+    pub(super) fn number(&self, name: &str) -> Option<i64> {
         self.value(name)?.as_i64()
     }
 

@@ -24,6 +24,7 @@ mod consolidated_rows;
 mod counts;
 mod doc_id;
 mod documents;
+mod edit_history;
 mod embedding_backlog;
 mod error;
 mod feed;
@@ -77,6 +78,9 @@ mod team;
 mod text_selection;
 mod transcripts;
 mod transfer;
+mod trash;
+mod turns;
+mod usage;
 mod vectors;
 mod whole_row;
 mod writer;
@@ -94,6 +98,7 @@ pub use change_feed::{ChangeCursor, RowChange};
 pub use counts::{ProjectCounts, QueueCounts, RecentCounts, StoreCounts};
 pub use doc_id::{Corpus, DocId, DocIdRange, NO_PROJECT};
 pub use documents::passages;
+pub use edit_history::ObservationVersion;
 pub use embedding_backlog::{EmbeddableText, IndexCoverage, PendingEmbedding};
 pub use error::StoreError;
 pub use feed::{FeedCursor, FeedScope};
@@ -141,5 +146,8 @@ pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
     PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord,
 };
+pub use trash::ForgottenRow;
+pub use turns::RunningTurn;
+pub use usage::{FileUsage, UsageEntry};
 pub use vectors::{RowVectors, StoredSignature, VectorSource, VectorStore};
 pub use writer::StoreWriter;

@@ -117,6 +117,10 @@ pub struct ObservationEdit {
     pub pinned: Option<bool>,
     pub wrong: Option<bool>,
     pub level: Option<MemoryLevel>,
+    /// `updatedAt` of the version that the edit was made from. If the observation has changed since, nothing
+    /// is changed and the result is [`StoreError::Conflict`].
+    #[serde(rename = "expectedUpdatedAt")]
+    pub expected_updated_at: Option<Millis>,
 }
 
 impl ObservationEdit {
@@ -198,7 +202,13 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         page: PageRequest,
     ) -> Result<RowPage<Observation>, StoreError> {
-        let mut clause = RowFilter { session: None, ..filter.clone() }.observation_clause();
+        // Few observations are marked: their partial index is better than that of the project.
+        let is_marked = (filter.pinned || filter.wrong) && !filter.user_level;
+        let project = filter.project.filter(|_| !is_marked);
+        let mut clause = RowFilter { session: None, project, ..filter.clone() }.observation_clause();
+        if let Some(project) = filter.project.filter(|_| is_marked) {
+            clause.and("+project_id = ?", [project.sql()]);
+        }
         if let Some(session) = filter.session {
             // Its own rows, and those that it shares with earlier sessions.
             clause.and(
@@ -304,6 +314,15 @@ impl StoreWriter<'_> {
         now: Millis,
     ) -> Result<(), StoreError> {
         let old = self.observation(id)?;
+        if edit.expected_updated_at.is_some_and(|expected| expected != old.updated_at) {
+            return Err(StoreError::Conflict { what: "observation", id: id.0 });
+        }
+        if edit.changes_text(&old) {
+            self.record_version(&old, now)?;
+        }
+        // A wrong memory is offered to nobody, so it cannot be pinned.
+        let wrong = edit.wrong.unwrap_or(old.wrong && edit.pinned != Some(true));
+        let pinned = edit.pinned.unwrap_or(old.pinned) && !wrong;
         let facts = edit.facts.clone().unwrap_or_else(|| old.facts.clone());
         let concepts = edit.concepts.clone().unwrap_or_else(|| old.concepts.clone());
         let title = edit.title.as_deref().unwrap_or(&old.title);
@@ -321,7 +340,7 @@ impl StoreWriter<'_> {
         self.tx.execute(
             "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
                pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, read_tokens = ?13, edited = max(edited, ?14),
-               updated_at_epoch = max(?12, created_at_epoch + 1)
+               updated_at_epoch = max(?12, updated_at_epoch + 1)
              WHERE id = ?1",
             params![
                 id.sql(),
@@ -331,8 +350,8 @@ impl StoreWriter<'_> {
                 text_column(narrative),
                 JsonList(facts),
                 JsonList(concepts),
-                edit.pinned.unwrap_or(old.pinned),
-                edit.wrong.unwrap_or(old.wrong),
+                pinned,
+                wrong,
                 edit.level.unwrap_or(old.level).as_str(),
                 content_hash(old.session, title, narrative),
                 now.sql(),
@@ -341,6 +360,13 @@ impl StoreWriter<'_> {
             ],
         )?;
         self.index_observation(id)
+    }
+
+    /// Clears the mark that `older` is replaced.
+    pub fn keep_replaced_observation(&self, older: ObservationId) -> Result<(), StoreError> {
+        self.observation(older)?;
+        self.tx.execute("UPDATE observations SET replaced_by = NULL WHERE id = ?1", [older.sql()])?;
+        Ok(())
     }
 
     /// Marks `older` as replaced by `newer`.

@@ -14,6 +14,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_session_memories.sql"),
     include_str!("migrations/0005_session_files.sql"),
     include_str!("migrations/0006_team.sql"),
+    include_str!("migrations/0007_edit_history.sql"),
 ];
 
 /// Creates the newest schema in an empty file.

@@ -20,6 +20,20 @@ pub struct SessionFile {
 const FILES_PER_SESSION_MAX: u32 = 200;
 
 impl StoreReader<'_> {
+    /// The first edited files of a session by path, and how many there are.
+    pub fn files_edited_in(&self, session: SessionId, limit: u32) -> Result<(Vec<String>, u64), StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT path, count(*) OVER () FROM session_files WHERE session_id = ?1 AND edited = 1 ORDER BY path LIMIT ?2",
+        )?;
+        let (mut paths, mut count) = (Vec::new(), 0);
+        let mut found = rows.query(params![session.sql(), limit])?;
+        while let Some(row) = found.next()? {
+            paths.push(row.get(0)?);
+            count = row.get(1)?;
+        }
+        Ok((paths, count))
+    }
+
     /// The files of the latest sessions of a project, latest session first. Sessions without files do not
     /// count, nor does the session that asks.
     pub fn recent_session_files(

@@ -1,11 +1,12 @@
 //! [`AccessTokens`]: the install token, page tokens, and the links that are exchanged for them.
 //!
-//! The install token is kept in a file for programs; a page token lives in the worker's memory.
+//! The install token is kept in a file for programs. Page tokens live in the worker's memory; their hashes
+//! are kept in a file ([`PageTokenFile`]), so that an open page survives a restart of the worker.
 //!
-//! Invariant: a link works once and expires, a page token is void when the worker ends, and tokens
-//! are 256 random bits that are compared in constant time.
+//! Invariant: a link works once and expires, a page token of an earlier worker is void after a day and when
+//! the install token changes, and tokens are 256 random bits that are compared in constant time.
 
-use crate::limits::HTTP_LINK_SECONDS;
+use crate::limits::{HTTP_LINK_SECONDS, HTTP_PAGES_MAX};
 use std::collections::VecDeque;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -15,11 +16,10 @@ use std::time::{Duration, Instant};
 
 use subtle::{Choice, ConstantTimeEq as _};
 
+use crate::page_token_file::PageTokenFile;
+use claude_mem_core::clock;
 use claude_mem_core::paths;
 use claude_mem_core::sync::lock;
-
-/// Maximum page tokens that are valid at a time. The oldest is dropped.
-pub(crate) const HTTP_PAGES_MAX: usize = 64;
 
 /// Maximum unused links of `claude-mem open` that are valid at a time. The oldest is dropped.
 pub(crate) const HTTP_LINKS_MAX: usize = 16;
@@ -31,6 +31,7 @@ const TOKEN_CHARS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct AccessTokens {
     file: PathBuf,
+    pages: PageTokenFile,
     state: Mutex<TokenState>,
 }
 
@@ -53,9 +54,9 @@ impl std::fmt::Debug for TokenState {
 }
 
 impl AccessTokens {
-    /// Uses this file for the install token.
-    pub(crate) fn new(file: PathBuf) -> Self {
-        Self { file, state: Mutex::default() }
+    /// Uses these files for the install token and for the hashes of page tokens.
+    pub(crate) fn new(file: PathBuf, pages: PathBuf) -> Self {
+        Self { file, pages: PageTokenFile(pages), state: Mutex::default() }
     }
 
     /// Creates a link and returns its secret, which can be exchanged for a token once.
@@ -87,6 +88,10 @@ impl AccessTokens {
             held.pages.pop_front();
         }
         held.pages.push_back(token.clone());
+        // Without the file the page works until the worker ends.
+        if let Ok(install) = read_or_create_token(&self.file) {
+            let _ = self.pages.add(&token, &install, clock::now().millis());
+        }
         Ok(Some(token))
     }
 
@@ -107,8 +112,10 @@ impl AccessTokens {
             _ => read_or_create_token(&self.file)?,
         };
         let known = equal_in_constant_time(&install, token);
+        let is_earlier_page =
+            !bool::from(known) && self.pages.contains(token, &install, clock::now().millis());
         held.install = there.or_else(|| TokenFileStamp::read(&self.file)).map(|at| (install, at));
-        Ok(known.into())
+        Ok(bool::from(known) || is_earlier_page)
     }
 
     /// Replaces the install token. The old one is revoked at once.

@@ -4,7 +4,7 @@ use super::*;
 
 fn keys() -> (AccessTokens, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
-    (AccessTokens::new(dir.path().join("token")), dir)
+    (AccessTokens::new(dir.path().join("token"), dir.path().join("page-tokens")), dir)
 }
 
 #[test]
@@ -110,7 +110,21 @@ fn page_token_works_without_the_token_file() {
     let now = Instant::now();
     let secret = keys.create_link(now).unwrap();
     let token = keys.redeem_link(&secret, now).unwrap().unwrap();
+    std::fs::remove_file(dir.path().join("token")).unwrap();
     std::fs::create_dir(dir.path().join("token")).unwrap();
     assert!(keys.is_known(&token).unwrap());
     assert!(!keys.is_known(&"0".repeat(64)).is_ok_and(|known| known));
+}
+
+#[test]
+fn page_survives_a_restart_until_the_install_token_changes() {
+    let (keys, dir) = keys();
+    let now = Instant::now();
+    let secret = keys.create_link(now).unwrap();
+    let token = keys.redeem_link(&secret, now).unwrap().unwrap();
+    let restarted = || AccessTokens::new(dir.path().join("token"), dir.path().join("page-tokens"));
+    assert!(restarted().is_known(&token).unwrap());
+    assert!(!restarted().is_known(&secret).unwrap());
+    rotate_token_file(&dir.path().join("token")).unwrap();
+    assert!(!restarted().is_known(&token).unwrap());
 }

@@ -20,6 +20,7 @@ mod indexer_thread;
 mod lifecycle;
 mod limits;
 mod maintenance;
+mod page_token_file;
 mod recall_handler;
 mod retention;
 mod shutdown_reason;

@@ -111,7 +111,7 @@ fn bind_viewer(plan: &WorkerOptions) -> Option<(TcpListener, u16)> {
     if plan.until_drained {
         return None;
     }
-    match http::bind(plan.settings.port) {
+    match http::bind(plan.settings.port, &plan.dir.worker_port()) {
         Ok(bound) => Some(bound),
         Err(error) => {
             let (now, what) = (clock::now().millis(), "failed to bind a port for the viewer");

@@ -193,7 +193,8 @@ fn backfill_idle_sessions(worker: &WorkerContext) {
 /// Meta key: set while the write-ahead log may still contain deleted rows.
 pub(crate) const WAL_HOLDS_DELETED: &str = "log.holds_gone";
 
-/// Deletes settled events, forgotten memories, expired prompts and expired memories, in small transactions.
+/// Deletes settled events, forgotten memories, earlier versions, expired prompts and expired memories, in small
+/// transactions.
 fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {
     let ago = |seconds: i64| now.plus_seconds(-seconds);
     let store = &worker.store;
@@ -201,6 +202,7 @@ fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreE
     retention::delete_in_batches(store, |tx, max| tx.delete_done_before(done, max))?;
     let forgotten = ago(FORGOTTEN_DAYS_MAX * DAY_SECONDS);
     let mut gone = retention::delete_in_batches(store, |tx, max| tx.purge_forgotten(forgotten, max))?;
+    gone += retention::delete_in_batches(store, |tx, max| tx.purge_versions(forgotten, max))?;
     let days = i64::from(worker.settings.current().prompts_days_max);
     if days > 0 {
         let before = ago(days * DAY_SECONDS);

@@ -113,7 +113,7 @@ impl WorkerContext {
         let scheduler = Scheduler::start(pipeline, settings.at_start.parallel_sessions as usize)?;
         let engines = EnginePool::new(store.dir().clone(), settings.at_start.vectors);
         Ok(Arc::new(Self {
-            keys: AccessTokens::new(store.dir().token()),
+            keys: AccessTokens::new(store.dir().token(), store.dir().page_tokens()),
             store,
             engines,
             scheduler,

@@ -37,7 +37,8 @@ const RUNNING: &str = "running";
 
 /// Starts a worker and waits until it accepts requests, at most `within`.
 pub fn start_and_wait(executable: &Path, dir: &DataDir, within: Duration) -> io::Result<StartOutcome> {
-    let mut child = worker_command(executable, dir).stdout(Stdio::piped()).spawn()?;
+    let mut child =
+        worker_command(executable, dir, &["worker", "run", "--detached"]).stdout(Stdio::piped()).spawn()?;
     let Some(stdout) = child.stdout.take() else {
         return Ok(StartOutcome::Failed("it has no stdout".to_owned()));
     };
@@ -61,7 +62,13 @@ pub fn start_and_wait(executable: &Path, dir: &DataDir, within: Duration) -> io:
 
 /// Starts a worker without waiting for it.
 pub fn start_detached(executable: &Path, dir: &DataDir) -> io::Result<()> {
-    worker_command(executable, dir).stdout(Stdio::null()).spawn()?;
+    worker_command(executable, dir, &["worker", "run", "--detached"]).stdout(Stdio::null()).spawn()?;
+    Ok(())
+}
+
+/// Starts a process that replaces the running worker by a new one.
+pub fn restart_detached(executable: &Path, dir: &DataDir) -> io::Result<()> {
+    worker_command(executable, dir, &["worker", "restart"]).stdout(Stdio::null()).spawn()?;
     Ok(())
 }
 
@@ -69,12 +76,12 @@ pub fn start_detached(executable: &Path, dir: &DataDir) -> io::Result<()> {
     clippy::disallowed_methods,
     reason = "the worker must outlive its starter, which no registered child does"
 )]
-fn worker_command(executable: &Path, dir: &DataDir) -> Command {
+fn worker_command(executable: &Path, dir: &DataDir, args: &[&str]) -> Command {
     let mut command = Command::new(executable);
     command
         .arg("--data-dir")
         .arg(dir.root())
-        .args(["worker", "run", "--detached"])
+        .args(args)
         .env_clear()
         .envs(worker_environment(|name| std::env::var_os(name)))
         .env(ALLOCATOR_VARIABLE, ALLOCATOR)

@@ -150,8 +150,7 @@ fn collect(app: &App) -> StatusReport {
         problems.push(notices::worker_notice(trouble));
     }
     problems.extend(taken_in.err().map(|error| notices::unread_spool_notice(&error)));
-    problems.extend(notices::spool_notice(bytes.spooled_files));
-    problems.extend(notices::set_aside_notice(bytes.set_aside_files));
+    problems.extend(notices::spool_notices(&app.data));
     problems.extend(notices::missing_hooks_notice(&app.data, &|name| std::env::var_os(name)));
     StatusReport {
         version: env!("CARGO_PKG_VERSION"),

@@ -279,6 +279,8 @@ fn owned_paths(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
         data.paused(),
         data.settings_lock(),
         data.token(),
+        data.page_tokens(),
+        data.worker_port(),
         data.worker_pid(),
         data.worker_lock(),
         data.worker_started(),
@@ -292,8 +294,15 @@ fn owned_paths(data: &DataDir, foreign: bool) -> anyhow::Result<Vec<PathBuf>> {
             paths.push(with_suffix(&database, suffix));
         }
     }
-    let replaced =
-        [data.settings(), data.paused(), data.token(), data.worker_pid(), with_suffix(&data.db(), ".swap")];
+    let replaced = [
+        data.settings(),
+        data.paused(),
+        data.token(),
+        data.page_tokens(),
+        data.worker_pid(),
+        data.worker_port(),
+        with_suffix(&data.db(), ".swap"),
+    ];
     let unfinished = replaced.iter().map(|path| with_suffix(path, ".unfinished-"));
     let temporary: Vec<PathBuf> = unfinished.chain([with_suffix(&data.db(), ".new-")]).collect();
     // Prefixes of temporary files, and of the copy from before a migration.

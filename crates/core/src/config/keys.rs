@@ -182,7 +182,7 @@ settings! {
         /// Sessions that are processed in parallel.
         parallel_sessions: u32 = "2", number(1, 16, "sessions");
     }
-    "What the agent is told" {
+    "What sessions receive" {
         /// Give a new session context from earlier ones. `CLAUDE_MEM_CONTEXT=off claude` omits it
         /// once.
         context: bool = "on", SettingKind::Switch;

@@ -51,7 +51,8 @@ fn lacks_owner_write(path: &std::path::Path) -> bool {
 /// Paths that other users must not read, with the mode each should have.
 pub fn private_paths(data: &claude_mem_core::paths::DataDir) -> Vec<(PathBuf, u32)> {
     let directories = [data.root().to_owned(), data.spool(), data.muted(), data.logs(), data.backups()];
-    let files = [data.db(), data.vectors_db(), data.settings(), data.token(), data.installed()];
+    let files =
+        [data.db(), data.vectors_db(), data.settings(), data.token(), data.page_tokens(), data.installed()];
     let directories = directories.into_iter().map(|path| (path, 0o700));
     directories.chain(files.into_iter().map(|path| (path, 0o600))).collect()
 }

@@ -1,6 +1,5 @@
-//! Routes for the context of a session that starts, and for memories that match a prompt.
+//! Routes for the context of a session that starts.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -10,16 +9,15 @@ use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::lookup::{self, ProjectSelector};
 use super::problem::Problem;
-use super::rows::{RowView, handle};
-use super::view_builder::ViewBuilder;
+use super::rows::handle;
 use claude_mem_core::agents::{self, CodingAgent};
 use claude_mem_core::config::Settings;
-use claude_mem_core::ids::ProjectId;
+use claude_mem_core::ids::{ObservationId, ProjectId};
 use claude_mem_recall::Block;
-use claude_mem_recall::moment::{Listener, Moment, Need};
-use claude_mem_recall::recall;
+use claude_mem_recall::moment::{Listener, brought_item};
+use claude_mem_recall::recall::Brought;
 use claude_mem_setup::notices;
-use claude_mem_store::StoreReader;
+use claude_mem_store::{RowKind, StoreReader};
 
 /// Project and budget of a preview.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -39,8 +37,14 @@ pub(super) struct ContextPreviewView {
     text: String,
     tokens: u32,
     budget: u32,
+    /// Every memory in the text: the account of the last session, preferences, rules and the index.
     items: Vec<PreviewItemView>,
+    /// Candidates of the index that did not fit.
     left_out: usize,
+    /// The best of them, best first.
+    omitted: Vec<PreviewItemView>,
+    /// All memories of the project.
+    known: u64,
     settings: ContextSettingsView,
 }
 
@@ -54,6 +58,29 @@ struct PreviewItemView {
     tokens: u32,
     reason: String,
     value: f64,
+    pinned: bool,
+}
+
+impl PreviewItemView {
+    fn new(reads: &StoreReader<'_>, item: Brought) -> Result<Self, Problem> {
+        let row = match item.kind {
+            RowKind::Observation => reads.observations_by_id(&[ObservationId(item.row_id)])?.pop(),
+            RowKind::Summary | RowKind::Account | RowKind::Prompt | RowKind::Message => None,
+        };
+        let r#type = match &row {
+            Some(row) => row.kind.as_str().to_owned(),
+            None => item.kind.as_str().to_owned(),
+        };
+        Ok(Self {
+            handle: handle(item.kind, item.row_id),
+            title: item.title,
+            r#type,
+            tokens: item.tokens,
+            reason: item.reason,
+            value: item.score,
+            pinned: row.is_some_and(|row| row.pinned),
+        })
+    }
 }
 
 /// The settings in force.
@@ -78,20 +105,28 @@ pub(super) fn preview(
     let settings = api.settings().settings;
     let (least, most) = budget_bounds();
     let budget = which.tokens.unwrap_or(settings.context_tokens).clamp(least, most);
+    let counts = api.project_counts()?;
     api.view(|reads| {
         let project = lookup::resolve_project(reads, which.project.as_deref())?;
         let new = Listener::default();
         let block = session_block(api, reads, &settings, project, (&new, "startup"), budget)?;
-        let items = block.chosen.items.iter().map(|item| PreviewItemView {
-            handle: handle(item.row.kind, item.row.row_id),
-            title: item.row.title.clone(),
-            r#type: item.row.observation_type.clone(),
-            tokens: item.tokens,
-            reason: item.reasons.join(", "),
-            value: item.value,
-        });
+        let mut items = Vec::new();
+        for brought in block.brought() {
+            items.push(PreviewItemView::new(reads, brought)?);
+        }
+        let mut omitted = Vec::new();
+        for item in &block.chosen.omitted {
+            omitted.push(PreviewItemView::new(reads, brought_item(item))?);
+        }
+        let known = match project {
+            Some(id) => Some(id),
+            None => reads.projects()?.first().map(|project| project.id),
+        };
+        let known = known.and_then(|id| counts.get(&id)).map_or(0, |counts| counts.observations);
         Ok(ContextPreviewView {
-            items: items.collect(),
+            items,
+            omitted,
+            known,
             text: block.text,
             tokens: block.tokens,
             budget,
@@ -230,64 +265,4 @@ pub(super) fn inject(
         api.change(|store| store.write(|tx| entries.iter().try_for_each(|entry| tx.record_feedback(entry))))?;
     }
     Ok(InjectResponse { context: block.text })
-}
-
-/// A prompt to find memories for.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "About")]
-pub(super) struct SemanticRequest {
-    query: String,
-    project: Option<ProjectSelector>,
-    /// Maximum rows in `items`; the text is limited by the setting recall_prompt_tokens.
-    limit: Option<u32>,
-}
-
-/// What the prompt hook would tell an agent that has been told nothing yet.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Brought")]
-pub(super) struct SemanticResponse {
-    /// Text for the agent, marked as quoted data.
-    context: String,
-    count: usize,
-    items: Vec<RowView>,
-}
-
-/// Handles `POST /api/context/semantic`.
-pub(super) fn semantic(
-    api: &ApiState,
-    _: &PathParams,
-    about: SemanticRequest,
-) -> Result<SemanticResponse, Problem> {
-    let named = about.project.as_ref().map(ProjectSelector::text);
-    let project = api.view(|reads| lookup::resolve_project(reads, named.as_deref()))?;
-    let settings = api.settings().settings;
-    let Some(project) = project.filter(|_| settings.recall_prompt) else {
-        return Ok(SemanticResponse { context: String::new(), count: 0, items: Vec::new() });
-    };
-    let Some(text) = Moment::text_of(Need::Prompt, &about.query) else {
-        return Ok(SemanticResponse { context: String::new(), count: 0, items: Vec::new() });
-    };
-    let ask = recall::Ask {
-        project,
-        own: None,
-        prompt: &text,
-        shown: &HashSet::new(),
-        budget_tokens: settings.recall_prompt_tokens,
-        zone: &api.zone,
-        bar: recall::Bar::Prompt,
-    };
-    let recalled = api.worker.engines.with_engine(|engine| {
-        engine.view(|reads, mut vectors| recall::prompt(&reads, &ask, vectors.as_mut()))
-    })?;
-    let limit = about.limit.unwrap_or(u32::MAX).max(1) as usize;
-    let found = &recalled.items[..recalled.items.len().min(limit)];
-    api.view(|reads| {
-        let mut views = ViewBuilder::new(reads);
-        let mut items = Vec::with_capacity(found.len());
-        for item in found {
-            items.extend(views.row(item.kind, item.row_id)?);
-        }
-        Ok(SemanticResponse { context: recalled.text.clone(), count: items.len(), items })
-    })
 }

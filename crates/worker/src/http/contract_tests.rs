@@ -81,6 +81,10 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("GET", "/api/openapi.json", "/api/openapi.json", "", "", &["openapi", "info", "paths", "components"]),
     ("GET", "/api/feed", "/api/feed?limit=2", "", "", &["items", "nextCursor", "seen"]),
     ("GET", "/api/feed", "/api/feed", "", "/items/0", ROW),
+    ("GET", "/api/turns", "/api/turns?limit=2", "", "", &["items", "nextCursor", "seen"]),
+    ("GET", "/api/turns", "/api/turns", "", "/items/0", &["handle", "session", "number", "createdAt", "rows"]),
+    ("GET", "/api/turns/{session}/{number}", "/api/turns/1/1", "", "", &["handle", "session", "number", "rows"]),
+    ("GET", "/api/running", "/api/running", "", "", &["items"]),
     ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "", &["query", "scope", "items", "hasMore"]),
     ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "/scope", &["project", "how"]),
     ("GET", "/api/search", "/api/search?query=retries&explain=true", "", "/items/0", &["handle", "score", "why"]),
@@ -95,6 +99,15 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("POST", "/api/observations/batch", "/api/observations/batch", r#"{"ids":[1,99]}"#, "", &["items"]),
     ("POST", "/api/feedback", "/api/feedback", r##"{"handle":"#1","signal":"useful"}"##, "", &["recorded"]),
     ("GET", "/api/ledger", "/api/ledger?row=%231", "", "/items/0", &["kind", "id", "handle", "title", "place", "score", "rank", "tokens", "reason", "at"]),
+    ("GET", "/api/observations/{id}/provenance", "/api/observations/1/provenance", "", "", &["sources", "usage", "versions", "replaces", "replacedBy", "near"]),
+    ("GET", "/api/observations/{id}/provenance", "/api/observations/1/provenance", "", "/versions/0", &["at", "title", "narrative", "facts"]),
+    ("POST", "/api/observations/{id}/replace", "/api/observations/1/replace", r##"{"by":"#2"}"##, "", OBSERVATION),
+    ("GET", "/api/review", "/api/review?days=1", "", "/groups/1/items/0", &["row", "other"]),
+    ("POST", "/api/observations/{id}/replace", "/api/observations/1/replace", r#"{"by":null}"#, "", OBSERVATION),
+    ("GET", "/api/siblings", "/api/siblings?row=%231", "", "", &["items"]),
+    ("POST", "/api/memory/bulk", "/api/memory/bulk", r##"{"handles":["#1","#2"],"action":"forget"}"##, "", &["done", "skipped"]),
+    ("GET", "/api/trash", "/api/trash", "", "/items/0", &["handle", "kind", "id", "title", "type", "project", "forgottenAt"]),
+    ("POST", "/api/memory/bulk", "/api/memory/bulk", r##"{"handles":["#1","#2"],"action":"restore"}"##, "", &["done", "skipped"]),
     ("DELETE", "/api/observations/{id}", "/api/observations/1", "", "", &["forgotten"]),
     ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/observation/1/restore", "{}", "", &["restored"]),
     ("GET", "/api/summaries", "/api/summaries", "", "", LIST),
@@ -117,6 +130,7 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("DELETE", "/api/messages/{id}", "/api/messages/1", "", "", &["forgotten"]),
     ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/message/1/restore", "{}", "", &["restored"]),
     ("GET", "/api/projects", "/api/projects", "", "/items/0", &["id", "name", "root", "lastActiveAt", "observations", "sessions"]),
+    ("GET", "/api/projects/{id}/files", "/api/projects/1/files", "", "", &["items"]),
     ("GET", "/api/sessions", "/api/sessions?status=completed", "", "", LIST),
     ("GET", "/api/sessions", "/api/sessions", "", "/items/0", SESSION),
     ("GET", "/api/sessions/{id}", "/api/sessions/1", "", "", &["session", "prompts", "observations", "summaries", "messages", "injections", "told", "spend"]),
@@ -126,6 +140,7 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("POST", "/api/context/inject", "/api/context/inject", r#"{"project":1,"sessionId":"fresh","source":"startup"}"#, "", &["context"]),
     ("GET", "/api/ledger", "/api/ledger?session=fresh", "", "/items/0", &["handle", "signal", "tokens"]),
     ("POST", "/api/context/semantic", "/api/context/semantic", r#"{"query":"retries of billing","project":"shop","limit":3}"#, "", &["context", "count", "items"]),
+    ("GET", "/api/usage", "/api/usage?days=7", "", "", &["sessions", "received", "tokens", "memories", "fetched", "cited", "used", "mostUsed", "neverUsed", "byProject"]),
     ("GET", "/api/stats", "/api/stats", "", "", &["counts", "database", "vectors", "queue", "today", "perDay", "byType", "byProject", "tokens", "health"]),
     ("GET", "/api/stats", "/api/stats", "", "/counts", &["projects", "sessions", "prompts", "observations", "summaries", "messages"]),
     ("GET", "/api/stats", "/api/stats", "", "/tokens", &["spentToday", "spentTotal", "calls", "budgetPerDay", "discovery", "read", "saved", "perDay"]),
@@ -145,14 +160,15 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("POST", "/api/token/rotate", "/api/token/rotate", "{}", "", &["rotated", "file"]),
 ];
 
-/// Routes with tests of their own: the page, the stream, the link, and those on dead events.
-const ELSEWHERE: [&str; 6] = [
+/// Routes with tests of their own: the page, the stream, the link, those on dead events, and the restart.
+const ELSEWHERE: [&str; 7] = [
     "GET /",
     "GET /assets/{version}/{file}",
     "GET /stream",
     "POST /api/page/token",
     "POST /api/queue/{id}/retry",
     "DELETE /api/queue/{id}",
+    "POST /api/worker/restart",
 ];
 
 #[test]

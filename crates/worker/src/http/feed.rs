@@ -68,11 +68,11 @@ pub(super) fn feed(api: &ApiState, _: &PathParams, which: FeedParams) -> Result<
 }
 
 /// A cursor such as `1763200000000-observation-12`.
-fn format_cursor(place: FeedCursor) -> String {
+pub(super) fn format_cursor(place: FeedCursor) -> String {
     format!("{}-{}-{}", place.at.0, place.kind.as_str(), place.row_id)
 }
 
-fn parse_cursor(text: &str) -> Result<FeedCursor, Problem> {
+pub(super) fn parse_cursor(text: &str) -> Result<FeedCursor, Problem> {
     let mut parts = text.rsplitn(3, '-');
     let mut next = || parts.next();
     let (row_id, kind, at) = (next(), next(), next());

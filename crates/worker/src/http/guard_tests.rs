@@ -78,7 +78,7 @@ fn head(method: &str, uri: &str, said: [Option<&str>; 5]) -> Parts {
 #[test]
 fn guard_accepts_only_allowed_combinations() {
     let dir = tempfile::tempdir().unwrap();
-    let keys = AccessTokens::new(dir.path().join("token"));
+    let keys = AccessTokens::new(dir.path().join("token"), dir.path().join("page-tokens"));
     let right = crate::access_tokens::read_or_create_token(&dir.path().join("token")).unwrap();
     let wrong = "0".repeat(64);
     let tokens = [(Some(right.as_str()), true), (Some(&wrong), false), (Some(""), false), (None, false)];
@@ -126,7 +126,7 @@ fn is_own(host: Option<&str>, origin: Option<&str>) -> bool {
 #[test]
 fn every_route_accepts_only_allowed_combinations() {
     let dir = tempfile::tempdir().unwrap();
-    let keys = AccessTokens::new(dir.path().join("token"));
+    let keys = AccessTokens::new(dir.path().join("token"), dir.path().join("page-tokens"));
     let right = crate::access_tokens::read_or_create_token(&dir.path().join("token")).unwrap();
     let wrong = "0".repeat(64);
     let tokens = [(Some(right.as_str()), true), (Some(&wrong), false), (None, false)];
@@ -160,7 +160,7 @@ fn every_route_accepts_only_allowed_combinations() {
 #[test]
 fn duplicate_or_binary_headers_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
-    let keys = AccessTokens::new(dir.path().join("token"));
+    let keys = AccessTokens::new(dir.path().join("token"), dir.path().join("page-tokens"));
     let right = crate::access_tokens::read_or_create_token(&dir.path().join("token")).unwrap();
     let fine = [
         ("host", "127.0.0.1:37701"),
@@ -192,7 +192,7 @@ fn duplicate_or_binary_headers_are_rejected() {
 #[test]
 fn only_the_page_allows_cross_site_navigation() {
     let dir = tempfile::tempdir().unwrap();
-    let keys = AccessTokens::new(dir.path().join("token"));
+    let keys = AccessTokens::new(dir.path().join("token"), dir.path().join("page-tokens"));
     let right = crate::access_tokens::read_or_create_token(&dir.path().join("token")).unwrap();
     let gets_in = |route: &Route, more: &[(&str, &str)]| {
         let mut request = Request::builder()
@@ -398,7 +398,7 @@ fn link_works_once() {
     let link = stage.worker.viewer_link().unwrap().unwrap();
     let (address, secret) = link.split_once("/#k=").unwrap();
     assert_eq!(address, format!("http://{}", stage.host()));
-    let body = serde_json::json!({ "secret": secret, "feed": { "limit": 2 } }).to_string();
+    let body = serde_json::json!({ "secret": secret, "turns": { "limit": 2 } }).to_string();
     let json = ["content-type: application/json"];
     let wrong = body.replace(secret, "0");
     let wrong = stage.send("POST", "/api/page/token", &json, &wrong);
@@ -406,7 +406,7 @@ fn link_works_once() {
     assert!(!wrong.body.contains("items"), "{wrong:?}");
     let first = stage.send("POST", "/api/page/token", &json, &body);
     assert_eq!(first.status, 200, "{first:?}");
-    assert!(first.json()["feed"]["items"].is_array(), "{first:?}");
+    assert!(first.json()["turns"]["items"].is_array(), "{first:?}");
     let token = format!("x-claude-mem-token: {}", first.json()["token"].as_str().unwrap());
     assert_eq!(stage.send("GET", "/api/feed", &[&token], "").status, 200);
     let second = stage.send("POST", "/api/page/token", &json, &body);

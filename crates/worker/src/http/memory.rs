@@ -140,6 +140,9 @@ pub(super) struct FeedbackRequest {
     /// `#12`, `S3`, `P7`, `M9` or `A4`.
     handle: String,
     signal: Judgement,
+    /// Takes back the last feedback of this kind that was given in the viewer.
+    #[serde(default)]
+    undo: bool,
 }
 
 /// Handles `POST /api/feedback`.
@@ -159,6 +162,10 @@ pub(super) fn feedback(
         return Err(Problem::unprocessable(what, "Forget it instead."));
     }
     let handle = api.view(|reads| lookup::current_row(reads, handle))?;
+    if judged.undo {
+        let recorded = api.change(|store| manual_edits::unmark(store, handle, judged.signal, &from))?;
+        return Ok(MemoryActionResponse { recorded: Some(recorded), ..MemoryActionResponse::default() });
+    }
     api.change(|store| manual_edits::mark(store, handle, judged.signal, &from, now))?;
     Ok(MemoryActionResponse { recorded: Some(true), ..MemoryActionResponse::default() })
 }

@@ -18,6 +18,7 @@
 mod accounts;
 mod api;
 mod assets;
+mod bulk;
 mod capture;
 mod context;
 mod dispatch;
@@ -38,8 +39,11 @@ mod paging;
 mod pause;
 mod problem;
 mod projects;
+mod provenance;
 mod queue;
 mod reader_pool;
+mod recall_preview;
+mod review;
 mod route;
 mod routes;
 mod rows;
@@ -54,6 +58,8 @@ mod stream;
 mod stream_event;
 mod team;
 mod tokens;
+mod turns;
+mod usage;
 mod view_builder;
 mod watch;
 
@@ -76,3 +82,5 @@ mod random_tests;
 mod stream_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod viewer_tests;

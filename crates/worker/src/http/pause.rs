@@ -7,6 +7,7 @@ use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::problem::Problem;
 use super::route::NoParams;
+use claude_mem_capture::ipc::spawn;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::pause as file;
 
@@ -42,6 +43,33 @@ pub(super) fn pause(api: &ApiState, _: &PathParams, asked: PauseRequest) -> Resu
     file::begin(&api.dir().paused(), file::CapturePause { since, until })?;
     api.notify_change();
     Ok(PauseResponse { paused: true, until })
+}
+
+/// Restarts the worker.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RestartRequest {
+    /// Must be true: requests and streams end with the worker.
+    confirm: bool,
+}
+
+/// Whether a restart was begun.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RestartResponse {
+    restarting: bool,
+}
+
+/// Handles `POST /api/worker/restart`.
+pub(super) fn restart(
+    api: &ApiState,
+    _: &PathParams,
+    asked: RestartRequest,
+) -> Result<RestartResponse, Problem> {
+    if !asked.confirm {
+        return Err(Problem::unprocessable("the restart is not confirmed", "Send {\"confirm\": true}."));
+    }
+    spawn::restart_detached(&std::env::current_exe()?, api.dir())?;
+    Ok(RestartResponse { restarting: true })
 }
 
 /// Handles `POST /api/resume`.

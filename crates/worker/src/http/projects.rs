@@ -7,6 +7,7 @@ use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::paging::{ListPage, page, paginate};
 use super::problem::Problem;
+use super::route::NoParams;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::limits::HTTP_ROWS_MAX;
@@ -53,5 +54,40 @@ pub(super) fn list(
             }
         });
         Ok(paginate(page, items))
+    })
+}
+
+/// Files listed of one project.
+const FILES_MAX: u32 = 200;
+
+/// The files that memories of a project refer to, most memories first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ProjectFilesView {
+    items: Vec<ProjectFileView>,
+}
+
+/// One file of a project.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ProjectFileView {
+    path: String,
+    memories: u64,
+    /// How many of the memories edited it.
+    edited: u64,
+    last_at: Millis,
+}
+
+/// Handles `GET /api/projects/{id}/files`.
+pub(super) fn files(api: &ApiState, params: &PathParams, _: NoParams) -> Result<ProjectFilesView, Problem> {
+    let id = ProjectId(params.id()?);
+    api.view(|reads| {
+        let items = reads.files_of_project(reads.project(id)?.id, FILES_MAX)?.into_iter();
+        let items = items.map(|file| ProjectFileView {
+            path: file.path,
+            memories: file.memories,
+            edited: file.edited,
+            last_at: file.last_at,
+        });
+        Ok(ProjectFilesView { items: items.collect() })
     })
 }

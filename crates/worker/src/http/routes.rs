@@ -5,6 +5,7 @@
 //! summaries; a test compares the two.
 
 use super::accounts;
+use super::bulk;
 use super::capture;
 use super::context;
 use super::feed;
@@ -17,7 +18,10 @@ use super::observations;
 use super::openapi;
 use super::pause;
 use super::projects;
+use super::provenance;
 use super::queue;
+use super::recall_preview;
+use super::review;
 use super::route::{Route, RouteAction, RouteMethod, change, delete, get, get_with_status, post};
 use super::search;
 use super::sessions;
@@ -25,6 +29,8 @@ use super::settings;
 use super::stats;
 use super::team;
 use super::tokens;
+use super::turns;
+use super::usage;
 use claude_mem_core::limits::HOOK_INPUT_BYTES_MAX;
 
 /// Maximum bytes of a request body that uploads an export.
@@ -57,12 +63,17 @@ fn server_routes() -> Vec<Route> {
 fn memory_routes() -> Vec<Route> {
     vec![
         get("/api/feed", "All memories, newest first, page by page", feed::feed),
+        get("/api/turns", "Turns with their rows, the last active one first", turns::list),
+        get("/api/turns/{session}/{number}", "One turn", turns::get_turn),
+        get("/api/running", "Turns that agents are at work on", turns::running),
         get("/api/search", "Search results, best first", search::search).with_search_limit(),
         get("/api/timeline", "Rows before and after a row", search::timeline),
         get("/api/observations", "Observations, newest first", observations::list),
         get("/api/observations/{id}", "One observation", observations::get_observation),
         change(RouteMethod::Patch, "/api/observations/{id}", "Edits an observation", observations::edit),
         delete("/api/observations/{id}", "Forgets an observation", observations::forget),
+        get("/api/observations/{id}/provenance", "Sources, use, versions and replacements of an observation", provenance::provenance).with_search_limit(),
+        post("/api/observations/{id}/replace", "Marks an observation as replaced by another, or keeps both", bulk::replace),
         post("/api/observations/batch", "Observations by id", observations::batch),
         get("/api/summaries", "Summaries of turns, newest first", lists::summaries),
         get("/api/summaries/{id}", "One summary", lists::summary),
@@ -81,14 +92,19 @@ fn memory_routes() -> Vec<Route> {
         delete("/api/messages/{id}", "Forgets a message", lists::forget_message),
         post("/api/memory/save", "Saves a memory by hand", memory::save),
         post("/api/memory/{kind}/{id}/restore", "Restores a forgotten row", memory::restore),
+        post("/api/memory/bulk", "Changes, forgets or restores several rows", bulk::bulk),
+        get("/api/siblings", "The other rows of the same turn", provenance::siblings),
+        get("/api/review", "Memories that need a decision, by reason", review::review),
+        get("/api/trash", "Forgotten rows that can be restored", bulk::trash),
         post("/api/feedback", "Records feedback on a memory", memory::feedback),
         get("/api/team", "The team of this machine: members, what is shared, whether it is in step", team::team),
         get("/api/projects", "Projects, most recently active first", projects::list),
+        get("/api/projects/{id}/files", "Files that memories of a project refer to", projects::files),
         get("/api/sessions", "Sessions, newest first", sessions::list),
         get("/api/sessions/{id}", "One session with its rows, injections and cost", sessions::get_session),
         get("/api/context/preview", "The context the next session would receive, and why", context::preview),
         post("/api/context/inject", "The context for a session that starts now", context::inject),
-        post("/api/context/semantic", "Memories that match a prompt", context::semantic).with_search_limit(),
+        post("/api/context/semantic", "What a prompt, an error or a file makes the hook inject", recall_preview::semantic).with_search_limit(),
     ]
 }
 
@@ -104,10 +120,12 @@ fn pipeline_routes() -> Vec<Route> {
         delete("/api/queue/{id}", "Deletes a dead event", queue::drop_dead),
         get("/api/spend", "Model calls and their cost, newest first", ledger::spend),
         get("/api/ledger", "Where one row was shown, or what one session was shown", ledger::ledger),
+        get("/api/usage", "What sessions received, and what they used of it", usage::usage),
         get("/api/settings", "Every setting; secrets are never returned", settings::list),
         change(RouteMethod::Patch, "/api/settings", "Changes settings; null restores the default", settings::edit),
         post("/api/pause", "Pauses capture until resumed, or for a number of minutes", pause::pause),
         post("/api/resume", "Resumes capture", pause::resume),
+        post("/api/worker/restart", "Restarts the worker", pause::restart),
         hook("/api/sessions/init", "Hook payload: session start or prompt", capture::init),
         hook("/api/sessions/observations", "Hook payload: tool use", capture::observation),
         hook("/api/sessions/summarize", "Hook payload: end of a turn", capture::summarize),

@@ -180,6 +180,12 @@ pub(super) struct SessionView {
     pub(super) completed_at: Option<Millis>,
     pub(super) observations: u64,
     pub(super) summaries: u64,
+    /// What it did, from its account or its last summary.
+    pub(super) outcome: Option<String>,
+    /// Files that it edited.
+    pub(super) files_edited: Vec<String>,
+    /// How many files it edited; more than are listed.
+    pub(super) files: u64,
 }
 
 /// The handle of a row as users see it, such as `#12`.

@@ -72,6 +72,8 @@ struct SearchScopeView {
     how: SearchFitView,
     /// Whether vectors were used, or words alone.
     vectors: bool,
+    /// Rows that search by meaning does not cover yet.
+    unindexed: u64,
     /// Parts of the query that could not be interpreted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -174,6 +176,7 @@ pub(super) fn search(api: &ApiState, _: &PathParams, asked: SearchParams) -> Res
                 project: found.scope.project,
                 how,
                 vectors: found.scope.vectors,
+                unindexed: reads.pending_embeddings_count()?,
                 notes: found.scope.notes,
             },
             items,

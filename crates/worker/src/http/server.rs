@@ -2,7 +2,9 @@
 
 use std::future::ready;
 use std::io;
+use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,24 +23,41 @@ use super::listener::{ListenerLimits, serve};
 use super::openapi;
 use super::routes;
 use crate::worker::WorkerContext;
+use claude_mem_core::paths;
 
 /// Base of the default port. The last two digits of the user id are added, so that users differ.
 const PORT: u16 = 37_700;
 
-/// Listens on 127.0.0.1, on the given port or, if that is taken, on any free one. 0 means the
-/// default port.
-pub(crate) fn bind(port: u16) -> io::Result<(TcpListener, u16)> {
+/// Listens on 127.0.0.1, on the given port or, if that is taken, on the last worker's or any free one. 0
+/// means the default port. `last_port` is the file of the last worker's port: an open page reconnects to it.
+pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)> {
     let usual = || PORT + (rustix::process::getuid().as_raw() % 100) as u16;
+    let last = read_port(last_port);
     let wanted = if port == 0 { usual() } else { port };
-    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)) {
-        Err(e) if e.kind() == io::ErrorKind::AddrInUse || e.kind() == io::ErrorKind::PermissionDenied => {
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+    let mut bound = Err(io::ErrorKind::AddrInUse.into());
+    // Any free port comes last.
+    for port in [Some(wanted), last, Some(0)].into_iter().flatten() {
+        bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+        let is_taken =
+            |e: &io::Error| matches!(e.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied);
+        if !bound.as_ref().is_err_and(is_taken) {
+            break;
         }
-        bound => bound?,
-    };
+    }
+    let listener = bound?;
     listener.set_nonblocking(true)?;
     let port = listener.local_addr()?.port();
+    if last != Some(port) {
+        paths::replace_file(last_port, format!("{port}\n").as_bytes())?;
+    }
     Ok((listener, port))
+}
+
+/// The port in the file; `None` without a readable file.
+fn read_port(file: &Path) -> Option<u16> {
+    let mut text = String::new();
+    paths::open_file(file).ok()?.take(16).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
 }
 
 /// A running HTTP server.

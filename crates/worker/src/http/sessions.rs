@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::ledger::{LedgerEntryView, ledger_entries};
+use super::list_params::{parse_since, parse_until};
 use super::lookup;
 use super::paging::{ListPage, map_page, page};
 use super::problem::Problem;
 use super::route::NoParams;
-use super::rows::{MessageView, ObservationView, PromptView, SessionView, SummaryView};
+use super::rows::{AccountView, MessageView, ObservationView, PromptView, SessionView, SummaryView};
 use super::view_builder::ViewBuilder;
 use claude_mem_core::limits::HTTP_SESSION_ROWS_MAX;
 use claude_mem_store::{FeedbackSignal, PageRequest, RowFilter, RowPage, SessionStatus};
@@ -24,6 +25,10 @@ pub(super) struct SessionListParams {
     /// Project id or name.
     project: Option<String>,
     status: Option<SessionStatus>,
+    /// Milliseconds since 1970, a date, a time, or an age such as `3d`.
+    since: Option<String>,
+    /// Same formats; a date includes the whole day.
+    until: Option<String>,
 }
 
 /// Handles `GET /api/sessions`.
@@ -36,6 +41,8 @@ pub(super) fn list(
         let filter = RowFilter {
             project: lookup::resolve_project(reads, which.project.as_deref())?,
             status: which.status,
+            since: parse_since(api, which.since.as_deref())?,
+            until: parse_until(api, which.until.as_deref())?,
             ..RowFilter::default()
         };
         let (page, mut views) = (page(which.offset, which.limit), ViewBuilder::new(reads));
@@ -54,6 +61,8 @@ pub(super) struct SessionDetail {
     observations: Vec<ObservationView>,
     summaries: Vec<SummaryView>,
     messages: Vec<MessageView>,
+    /// The account of the whole session.
+    account: Option<AccountView>,
     /// Memories injected into the session, and why.
     injections: Vec<LedgerEntryView>,
     told: InjectedTotals,
@@ -120,6 +129,7 @@ pub(super) fn get_session(
         let earlier = told.len().saturating_sub(HTTP_SESSION_ROWS_MAX as usize);
         told.drain(..earlier);
         has_more.injections = earlier > 0;
+        let account = reads.account_of_session(id)?.map(|row| views.account(row)).transpose()?;
         let spent = reads.spend_of_session(id)?;
         Ok(SessionDetail {
             session: views.session_view(session)?,
@@ -127,6 +137,7 @@ pub(super) fn get_session(
             observations: oldest_first(observations, |row| views.observation(row))?,
             summaries: oldest_first(summaries, |row| views.summary(row))?,
             messages: oldest_first(messages, |row| views.message(row))?,
+            account,
             injections: ledger_entries(reads, told)?,
             told: all_told,
             spend: SessionSpend { tokens: spent.tokens, calls: spent.calls },

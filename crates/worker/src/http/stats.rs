@@ -239,6 +239,10 @@ fn health_notices(
     found.extend(notices::store_notices(reads, &settings.settings, api.now())?);
     let trouble = api.worker.status().trouble;
     found.extend(trouble.as_deref().map(notices::worker_notice));
+    found.extend(notices::spool_notices(api.dir()));
+    let env = api.env;
+    found.extend(notices::missing_hooks_notice(api.dir(), &|name| env(name).map(Into::into)));
+    found.extend(notices::pause_notice(api.dir(), api.now()));
     Ok(found.into_iter().map(HealthNoticeView::from).collect())
 }
 

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::api::ApiState;
-use super::feed;
 use super::handler_request::PathParams;
 use super::problem::Problem;
 use super::route::NoParams;
+use super::turns;
 use claude_mem_core::paths::remove_if_exists;
 
 /// Exchanges a link for a token.
@@ -20,20 +20,20 @@ use claude_mem_core::paths::remove_if_exists;
 pub(super) struct PageTokenRequest {
     /// The secret in the link that `claude-mem open` creates.
     secret: String,
-    /// Also return a page of the feed, with the parameters of `/api/feed`.
-    feed: Option<feed::FeedParams>,
+    /// Also return a page of turns, with the parameters of `/api/turns`.
+    turns: Option<turns::TurnListParams>,
 }
 
-/// A page token, with the first page of the feed if it was requested.
+/// A page token, with the first page of turns if it was requested.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Token")]
 pub(super) struct PageTokenResponse {
     token: String,
-    /// Null if it was not requested or failed; `/api/feed` then returns the error.
-    feed: Option<feed::FeedPage>,
+    /// Null if it was not requested or failed; `/api/turns` then returns the error.
+    turns: Option<turns::TurnPage>,
 }
 
-/// Exchanges a link for a page token. The feed comes along to save the page a round trip.
+/// Exchanges a link for a page token. The first turns come along to save the page a round trip.
 pub(super) fn exchange_link(
     api: &ApiState,
     params: &PathParams,
@@ -51,8 +51,8 @@ pub(super) fn exchange_link(
     if let Err(error) = remove_if_exists(&page) {
         api.worker.warn("failed to remove the file of a used link", &error);
     }
-    let feed = link.feed.map(|which| feed::feed(api, params, which));
-    Ok(PageTokenResponse { token, feed: feed.and_then(Result::ok) })
+    let turns = link.turns.map(|which| turns::list(api, params, which));
+    Ok(PageTokenResponse { token, turns: turns.and_then(Result::ok) })
 }
 
 /// The path of the new token. The token itself is not returned: only readers of the file get it.

@@ -15,6 +15,9 @@ use claude_mem_store::{
     SummaryRow,
 };
 
+/// Edited files that are named of one session.
+const SESSION_FILES_MAX: u32 = 5;
+
 /// Builds views, and caches the names of projects and sessions.
 pub(super) struct ViewBuilder<'r> {
     reads: &'r StoreReader<'r>,
@@ -162,6 +165,7 @@ impl<'r> ViewBuilder<'r> {
     /// The view of a session.
     pub(super) fn session_view(&mut self, row: SessionRow) -> Result<SessionView, Problem> {
         let (observations, summaries) = self.reads.counts_of_session(row.id)?;
+        let (files_edited, files) = self.reads.files_edited_in(row.id, SESSION_FILES_MAX)?;
         Ok(SessionView {
             id: row.id,
             client: row.client,
@@ -176,10 +180,23 @@ impl<'r> ViewBuilder<'r> {
             completed_at: row.completed_at,
             observations,
             summaries,
+            outcome: self.outcome(row.id)?,
+            files_edited,
+            files,
         })
     }
 
-    fn project(&mut self, id: Option<ProjectId>) -> Result<Option<ProjectRef>, Problem> {
+    /// What a session did: the first line of its account, else its last summary.
+    fn outcome(&self, session: SessionId) -> Result<Option<String>, Problem> {
+        let account = self.reads.account_of_session(session)?;
+        if let Some(done) = account.and_then(|account| account.done.into_iter().next()) {
+            return Ok(Some(done));
+        }
+        let summary = self.reads.newest_summary(session)?;
+        Ok(summary.map(|summary| summary.completed).filter(|text| !text.is_empty()))
+    }
+
+    pub(super) fn project(&mut self, id: Option<ProjectId>) -> Result<Option<ProjectRef>, Problem> {
         let Some(id) = id else { return Ok(None) };
         if !self.projects.contains_key(&id) {
             self.projects.insert(id, self.reads.project_name(id)?);
@@ -188,7 +205,7 @@ impl<'r> ViewBuilder<'r> {
         Ok(name.map(|name| ProjectRef { id, name }))
     }
 
-    fn session(&mut self, id: Option<SessionId>) -> Result<Option<SessionRef>, Problem> {
+    pub(super) fn session(&mut self, id: Option<SessionId>) -> Result<Option<SessionRef>, Problem> {
         let Some(id) = id else { return Ok(None) };
         if !self.sessions.contains_key(&id) {
             let found = match self.reads.session(id) {

@@ -20,16 +20,12 @@ pub(super) struct DiskUsage {
     pub(super) total: u64,
     #[serde(skip)]
     pub(super) spooled_files: u64,
-    /// Spooled events that could not be read.
-    #[serde(skip)]
-    pub(super) set_aside_files: u64,
 }
 
 impl DiskUsage {
     pub(super) fn measure(data: &DataDir) -> Self {
         let ends = |end| move |name: &str| name.ends_with(end) && !name.starts_with('.');
         let spooled_files = count_files(&data.spool(), ends(".json"));
-        let set_aside_files = count_files(&data.spool(), ends(".bad"));
         let sizes = Self {
             database: file_bytes(&data.db()),
             log_ahead: file_bytes(&with_suffix(&data.db(), "-wal")),
@@ -39,7 +35,6 @@ impl DiskUsage {
             logs: directory_bytes(&data.logs()),
             total: 0,
             spooled_files,
-            set_aside_files,
         };
         let parts = [sizes.database, sizes.log_ahead, sizes.vectors, sizes.spool, sizes.backups, sizes.logs];
         Self { total: parts.iter().sum(), ..sizes }

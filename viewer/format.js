@@ -1,6 +1,7 @@
-// Numbers, marks and names, as a person reads them.
+// Numbers, marks and titles in the form in which they are shown.
 
 import { h, s } from './dom.js';
+import { nameOf } from './texts.js';
 
 /** Made when it is first needed: the first one takes a while, and none is needed at first. */
 function formatter(options) {
@@ -28,17 +29,10 @@ const SHAPES = {
   summary: 'M3 4h10v1.8H3zm0 3.2h10V9H3zm0 3.2h6v1.8H3z',
   prompt: 'M5 3l5.5 5L5 13l-1.3-1.4L7.7 8l-4-3.6zM10 11h4v1.8h-4z',
   message: 'M3 3.5h10v7H8.2L5 13.2v-2.7H3z',
+  account: 'M3 2.5h10v11H3zm1.8 2.2v1.5h6.4V4.7zm0 3v1.5h6.4V7.7zm0 3v1.3h3.6v-1.3z',
 };
 const OTHER = 'M8 3.5 12.5 8 8 12.5 3.5 8zm0 2.3L5.8 8 8 10.2 10.2 8z';
 
-export const TYPES = ['decision', 'bugfix', 'feature', 'refactor', 'discovery', 'change'];
-const NAMES = { decision: 'Decision', bugfix: 'Bug fix', feature: 'Feature', refactor: 'Refactoring', discovery: 'Discovery', change: 'Change', summary: 'Summary', prompt: 'Prompt', message: 'Answer' };
-/** Kinds that are not observations, and types, as they are called in number. */
-export const KINDS = [['summary', 'Summaries'], ['prompt', 'Prompts'], ['message', 'Answers']];
-const MANY = { decision: 'Decisions', bugfix: 'Fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
-export const manyOf = (type) => MANY[type] ?? type;
-/** What a type or a kind is called; a type of somebody's own is called as it is. */
-export const nameOf = (type) => NAMES[type] ?? type;
 export const mark = (type) => h('span', { class: 'mark', 'data-type': type, 'aria-hidden': 'true' }, s('svg', { viewBox: '0 0 16 16' }, s('path', { d: SHAPES[type] ?? OTHER, 'fill-rule': 'evenodd' })));
 
 export const typeOf = (row) => (row.kind === 'observation' ? row.type : row.kind);
@@ -47,18 +41,18 @@ const isPlan = (row) => row.kind === 'prompt' && row.origin === 'agent';
 export const typeName = (row) => (isPlan(row) ? 'Plan' : nameOf(typeOf(row)));
 /** Of what was said, the beginning. */
 const TITLE_CHARS = 120;
-export const titleOf = (row) => row.title || row.request || (row.private ? 'A private prompt' : brief(firstLine(row.text), TITLE_CHARS)) || '(no title)';
+export const titleOf = (row) => row.title || row.request || row.purpose || row.done?.[0] || (row.private ? 'A private prompt' : brief(firstLine(row.text), TITLE_CHARS)) || '(no title)';
 const firstLine = (text) => (text ?? '').trim().split('\n', 1)[0];
 /** Text of so many letters at most; no letter is cut in two. */
 export function brief(text, chars) {
   const letters = Array.from(text);
   return letters.length > chars ? `${letters.slice(0, chars).join('').trimEnd()}…` : text;
 }
-export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages' }[row.kind]}/${row.id}`;
-const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message' };
-/** The row that is called so: `#12`, `S3`, `P7`, `M9`; or nothing. */
+export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages', account: 'accounts' }[row.kind]}/${row.id}`;
+const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message', A: 'account' };
+/** The row that is called so: `#12`, `S3`, `P7`, `M9`, `A4`; or nothing. */
 export function rowOf(handle) {
-  const [, letter, id] = /^([#SPM])(\d+)$/.exec(handle) ?? [];
+  const [, letter, id] = /^([#SPMA])(\d+)$/.exec(handle) ?? [];
   return letter ? { kind: LETTERS[letter], id: Number(id) } : null;
 }
 /** The address of one memory. */

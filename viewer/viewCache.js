@@ -5,7 +5,7 @@ const VIEWS_MAX = 6;
 /** A view that missed more than this is made anew. */
 const EVENTS_MAX = 400;
 
-export class Kept {
+export class ViewCache {
   /** By the entry of the history that they belong to. */
   #views = new Map();
 

@@ -1,6 +1,6 @@
 // The orders in which rows stand, as the worker has them.
 
-const KINDS = ['observation', 'summary', 'prompt', 'message'];
+const KINDS = ['observation', 'summary', 'prompt', 'message', 'account'];
 
 export const oldestFirst = (a, b) => a.createdAt - b.createdAt || KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.id - b.id;
 export const newestFirst = (a, b) => oldestFirst(b, a);

@@ -33,6 +33,19 @@ const brief = (then) => `${then.getDate()} ${MONTHS[then.getMonth()].slice(0, 3)
 /** A day of the calendar, as `2026-11-15`. */
 export const date = (text) => brief(new Date(`${text}T12:00`));
 
+/** A length of time in words. */
+export function duration(ms) {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 1) return 'under a minute';
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 && hours < 10 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.round(hours / 24)} days`;
+}
+
+/** Day and time, for places where the day is not said elsewhere. */
+export const dateTime = (ms) => `${day(ms)}, ${time(ms)}`;
+
 /** How long ago; what is older than a week, by its date. */
 export function ago(ms) {
   const then = new Date(ms);

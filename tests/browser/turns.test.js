@@ -1,0 +1,85 @@
+// The feed is a list of turns: prompt, memories, and the rest on demand.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { becomes, card, focused, opened, picture, until, visit, walk } from './stage.js';
+
+const it = opened(async (stage) => {
+  await stage.turn('Paint the pier green', { said: 'The pier is green now.' });
+  stage.settle();
+  for (let n = 0; n < 24; n += 1) await stage.save({ text: `Plank ${n} of the pier is new.`, title: `Plank ${n} is new`, type: 'change' });
+});
+const turn = (text) => it.page.locator('mem-turn', { hasText: text }).first();
+
+test('a turn says its prompt once, with its memories below and the rest folded', async () => {
+  const one = turn('Paint the pier green');
+  await one.locator('mem-card.quiet', { hasText: 'Paint the pier green' }).waitFor();
+  const kinds = await one.locator('mem-card').evaluateAll((all) => all.map((card) => card.row.kind));
+  assert.equal(kinds[0], 'prompt', 'the prompt is the first line');
+  assert.ok(!kinds.includes('summary') && !kinds.includes('message'), kinds.join());
+  await one.getByRole('button', { name: 'Agent reply' }).click();
+  await one.getByText('The pier is green now.').first().waitFor();
+  await one.getByRole('button', { name: 'Agent reply' }).click();
+  await becomes(it.page, () => one.locator('mem-card').count(), kinds.length);
+});
+
+test('the folds and the session of a turn are reached with the keyboard', async () => {
+  const handle = await turn('Paint the pier green').getAttribute('data-handle');
+  const its = (what) => `mem-turn[data-handle="${handle}"] ${what}`;
+  await it.page.locator(its('.card-toggle')).first().focus();
+  await walk(it.page, 'Tab', its('[data-fold="summary"]'));
+  await it.page.keyboard.press('Enter');
+  await it.page.locator(its('[data-fold="summary"][aria-expanded="true"]')).waitFor();
+  await focused(it.page, its('[data-fold="summary"]'), 'the focus stays on the fold');
+  await it.page.keyboard.press('Enter');
+  await it.page.locator(its('[data-fold="summary"][aria-expanded="false"]')).waitFor();
+  await walk(it.page, 'Tab', its('.turn-foot a'));
+  await it.page.keyboard.press('Enter');
+  await it.page.locator('main[data-view="session"] .target').waitFor();
+  await focused(it.page, '.target *', 'the turn has the focus');
+  await visit(it.page, 'feed');
+});
+
+test('a running turn is visible from its first event, with its tool calls', async () => {
+  const { stage, page } = it;
+  await stage.hook('SessionStart', { source: 'startup' }, 'busy');
+  await stage.hook('UserPromptSubmit', { prompt: 'Count the planks', prompt_id: 'busy-1' }, 'busy');
+  const running = page.locator('.running-turn', { hasText: 'Count the planks' });
+  await running.locator('.working').waitFor();
+  for (let n = 0; n < 2; n += 1) await stage.hook('PostToolUse', { tool_name: 'Read', tool_use_id: `busy-${n}`, tool_input: { file_path: `${stage.project}/a${n}` }, tool_response: {} }, 'busy');
+  await running.getByText('Working, 2 tool calls').waitFor();
+  await picture(page, 'running-turn');
+  await stage.hook('Stop', { last_assistant_message: 'There are 24 planks on the pier.', prompt_id: 'busy-1' }, 'busy');
+  await running.waitFor({ state: 'detached' });
+  await turn('Count the planks').waitFor();
+});
+
+test('compact rows: twenty or more in a window of 1440 by 900', async () => {
+  const { page } = it;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const rows = () => page.locator('mem-card').evaluateAll((all) => all.filter((one) => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return top > 60 && bottom <= innerHeight;
+  }).length);
+  const before = await rows();
+  await page.locator('.brand').focus();
+  await page.keyboard.press('c');
+  await until(page, () => document.documentElement.dataset.density === 'compact');
+  const after = await rows();
+  assert.ok(after >= 20 && after > before, `${after} rows, ${before} before`);
+  await picture(page, 'compact');
+  await page.locator('#density').click();
+  await becomes(page, rows, before, 'and back');
+});
+
+test('a change of one memory leaves the rest of its turn as it is', async () => {
+  const { page, stage } = it;
+  const [memory] = (await stage.api('GET', '/api/observations?limit=1')).items;
+  const shown = card(page, memory.title).first();
+  await shown.locator('.card-toggle').click();
+  await shown.locator('[data-act="pin"]').click();
+  await shown.locator('.tag', { hasText: 'Pinned' }).waitFor();
+  await page.keyboard.press('u');
+  await shown.locator('.tag', { hasText: 'Pinned' }).waitFor({ state: 'detached' });
+  assert.equal((await stage.api('GET', `/api/observations/${memory.id}`)).pinned, false);
+});

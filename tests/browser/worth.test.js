@@ -1,0 +1,137 @@
+// What the next session receives and how to change it, whether it is used, and the page of a project.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { becomes, card, opened, picture, shown, until, visit } from './stage.js';
+
+let gauge;
+const it = opened(async (stage) => {
+  await stage.turn('Oil the lock gate', { file: 'src/lock/gate.rs', said: 'The lock gate is oiled.' });
+  await stage.turn('Grease the winch', { file: 'src/lock/winch.rs', said: 'The winch is greased.\n\n## Remaining work\n- TODO: the hinges of the lock gate still have to be oiled.\n' });
+  await stage.hook('SessionEnd', { reason: 'exit' });
+  stage.settle();
+  gauge = await stage.save({ text: 'Tide tables are cached for a day because the tide gauge answers slowly.', title: 'Tide tables are cached for a day', type: 'decision' });
+  for (let n = 0; n < 3; n += 1) await stage.save({ text: `Crate ${n} was weighed on the quay scale.`, title: `Crate ${n} was weighed`, type: 'change' });
+  for (const id of ['reader-1', 'reader-2']) await stage.api('POST', '/api/context/inject', { project: 'harbour', sessionId: id });
+});
+
+test('pinning or forgetting a line changes what the next session receives', async () => {
+  const { page, stage } = it;
+  await visit(page, 'context');
+  const preview = () => stage.api('GET', '/api/context/preview?project=harbour');
+  await page.locator('.lines').waitFor();
+  const [first] = (await preview()).items.filter((item) => item.title.startsWith('Crate'));
+  await page.getByRole('button', { name: `Pin ${first.handle}`, exact: true }).click();
+  await page.getByRole('button', { name: `Unpin ${first.handle}`, exact: true }).waitFor();
+  assert.ok((await preview()).items.find((item) => item.handle === first.handle).pinned);
+  const forget = page.getByRole('button', { name: `Forget ${first.handle}`, exact: true });
+  await forget.focus();
+  await page.keyboard.press('Enter');
+  await forget.waitFor({ state: 'detached' });
+  assert.ok(!(await preview()).text.includes(first.handle));
+  await page.locator('.brand').focus();
+  await page.keyboard.press('u');
+  await forget.waitFor();
+  await picture(page, 'context-lines');
+});
+
+test('a small budget shows the cut, and what is left out below it', async () => {
+  const { page, stage } = it;
+  await page.getByLabel(/^What if the budget/).fill('250');
+  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '250');
+  const block = await stage.api('GET', '/api/context/preview?project=harbour&tokens=250');
+  assert.match(await page.locator('.cut').textContent(), /250 tokens/);
+  assert.equal(await page.locator('.omitted').count(), block.omitted.length);
+  assert.ok(block.omitted.length > 0, 'something does not fit');
+  await page.getByRole('button', { name: 'Back to the saved one' }).click();
+  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') !== '250');
+});
+
+test('“Try” shows exactly what the hook injects', async () => {
+  const { page, stage } = it;
+  const prompt = 'Why are the tide tables cached for a day?';
+  const hooked = stage.injected('UserPromptSubmit', { prompt, prompt_id: 'try-1' }, 'try');
+  await page.getByLabel('Text to try').fill(prompt);
+  await page.getByRole('button', { name: 'Try', exact: true }).click();
+  await page.locator('pre.context').waitFor();
+  assert.ok(hooked.includes(gauge.handle), hooked);
+  assert.equal(await page.locator('pre.context').textContent(), hooked);
+  await page.getByLabel('A file').focus();
+  await page.keyboard.press('Space');
+  await page.getByLabel('Text to try').fill('src/lock/gate.rs');
+  await page.getByLabel('Text to try').press('Tab');
+  await page.keyboard.press('Enter');
+  await until(page, () => document.querySelector('pre.context')?.textContent.includes('Known of src/lock/gate.rs') || [...document.querySelectorAll('.state-title')].some((one) => one.textContent.includes('injects nothing')));
+  await page.getByLabel('Text to try').fill('nothing of this kind was ever seen');
+  await page.getByLabel('A prompt').check();
+  await page.getByRole('button', { name: 'Try', exact: true }).click();
+  await page.getByText('The hook injects nothing').waitFor();
+});
+
+test('usage says in one sentence what was received and used, from the ledger', async () => {
+  const { page, stage } = it;
+  await visit(page, 'usage');
+  const found = await stage.api('GET', '/api/usage?days=7');
+  const lead = await page.locator('.lead').textContent();
+  assert.ok(lead.startsWith(`In the last 7 days ${found.sessions} session`), lead);
+  assert.ok(found.sessions >= 2 && found.received > 0 && found.neverUsed.length >= 3, JSON.stringify(found));
+  assert.ok(!/saved/i.test(await page.locator('main').textContent()), 'nothing is called saved');
+  await picture(page, 'usage');
+  const never = page.locator('[aria-label="Received and never used"] tbody tr');
+  const before = await never.count();
+  const handle = found.neverUsed[0].handle;
+  await page.getByRole('button', { name: `Forget ${handle}`, exact: true }).click();
+  await becomes(page, () => never.count(), before - 1);
+  await page.locator('.toast', { hasText: 'Forgot: 1 memory' }).getByRole('button', { name: /^Undo/ }).click();
+  await becomes(page, async () => (await stage.api('GET', '/api/trash')).items.length, 0);
+  await page.getByRole('link', { name: 'All', exact: true }).click();
+  await until(page, () => document.querySelector('.lead')?.textContent.startsWith('So far'));
+});
+
+test('the page of a project has rules, open items, files and decisions', async () => {
+  const { page, stage } = it;
+  const later = await stage.save({ text: 'Tide tables are cached for an hour.', title: 'Tide tables are cached for an hour', type: 'decision' });
+  await stage.api('POST', `/api/observations/${gauge.id}/replace`, { by: later.handle });
+  await visit(page, 'project');
+  await page.getByRole('heading', { name: 'harbour' }).waitFor();
+  const old = page.locator('.row.replaced', { hasText: 'Tide tables are cached for a day' });
+  await old.getByText('Replaced by').waitFor();
+  await page.locator('.map-file', { hasText: 'gate.rs' }).waitFor();
+  await picture(page, 'project');
+  const { items } = await stage.api('GET', '/api/open-items?project=harbour');
+  assert.ok(items.length > 0, 'the session left something open');
+  const close = page.locator('.open-item').getByRole('button', { name: 'Close' }).first();
+  await close.focus();
+  await page.keyboard.press('Enter');
+  await becomes(page, async () => (await stage.api('GET', '/api/open-items?project=harbour')).items.length, items.length - 1);
+  await page.locator('.toast', { hasText: 'Closed the item' }).waitFor();
+  await page.keyboard.press('u');
+  await becomes(page, async () => (await stage.api('GET', '/api/open-items?project=harbour')).items.length, items.length);
+  assert.match(await page.title(), /^harbour · /);
+  await page.locator('.map-file', { hasText: 'gate.rs' }).click();
+  await page.locator('main[data-view="search"]').waitFor();
+  await shown(page);
+  await card(page, 'lock gate').first().waitFor();
+});
+
+test('a session shows what it received, in its place', async () => {
+  const { page, stage } = it;
+  stage.injected('SessionStart', { source: 'startup' }, 'told-1');
+  await stage.turn('Weigh the last crate', { session: 'told-1', file: 'src/scale.rs' });
+  stage.settle();
+  const one = (await stage.api('GET', '/api/sessions')).items.find((each) => each.clientSession === 'told-1');
+  await visit(page, 'sessions');
+  await page.getByLabel('Filter sessions').fill('last crate');
+  await becomes(page, () => page.locator('.row').count(), 1);
+  const line = page.locator('.row', { hasText: 'Weigh the last crate' });
+  await line.getByText('scale.rs').first().waitFor();
+  await line.click();
+  await page.locator('mem-injection summary', { hasText: 'At the start' }).click();
+  await page.locator('mem-injection[class] details[open] table').first().waitFor();
+  const whole = await stage.api('GET', `/api/sessions/${one.id}`);
+  assert.equal(await page.locator('mem-injection tbody tr').count(), whole.injections.length);
+  await picture(page, 'session-received');
+  await page.getByRole('link', { name: '← Sessions' }).click();
+  await page.locator('main[data-view="sessions"]').waitFor();
+  assert.equal(await page.getByLabel('Filter sessions').inputValue(), 'last crate', 'the list is as it was');
+});

@@ -1,0 +1,79 @@
+// The injected text as a table: each line with its reason, its tokens, and what changes it.
+
+import { patch, post, remove } from './api.js';
+import { h, trouble } from './dom.js';
+import { apiOf, count, hrefOf, mark, marked, plural, rowOf } from './format.js';
+import { toast, undoToast } from './toasts.js';
+
+/** The id at the start of a line, or the one in the heading of the last session. */
+const HANDLE = /^- ([#SPMA]\d+)\b|^## .*\b(A\d+)\)$/;
+
+export function contextLines(block, show) {
+  const items = new Map(block.items.map((item) => [item.handle, item]));
+  const run = (act) => async () => {
+    try {
+      await act();
+      await show();
+    } catch (error) {
+      toast(trouble(error));
+    }
+  };
+  const actions = (item) => actionsOf(item, run);
+  const line = (text) => {
+    const [, listed, headed] = HANDLE.exec(text) ?? [];
+    const item = items.get(listed ?? headed);
+    return h(
+      'tr',
+      { class: text.startsWith('#') ? 'line-heading' : null },
+      h('td', { class: 'line', dir: 'auto' }, item && listed ? withLink(text, listed) : text),
+      h('td', {}, item?.reason ?? ''),
+      h('td', { class: 'figure', 'data-name': item ? 'Tokens' : null }, item ? count(item.tokens) : ''),
+      h('td', {}, item && actions(item)),
+    );
+  };
+  const omitted = (item) => h(
+    'tr',
+    { class: 'omitted' },
+    h('td', {}, h('span', { class: 'with-mark' }, mark(item.type), h('span', {}, h('a', { class: 'plain', href: hrefOf(item.handle), dir: 'auto' }, marked(item.title)), ' ', h('span', { class: 'mono soft' }, item.handle)))),
+    h('td', {}, item.reason),
+    h('td', { class: 'figure', 'data-name': 'Tokens' }, count(item.tokens)),
+    h('td', {}, actions(item)),
+  );
+  const copy = () => navigator.clipboard.writeText(block.text).then(() => toast('Copied.'), () => toast('The browser does not allow copying.'));
+  // A list that repeats what is in other places of the project is not all of it.
+  const rest = Math.max(block.known - block.items.filter((item) => item.handle.startsWith('#')).length, block.leftOut);
+  const cut = h('tr', { class: 'cut' }, h('th', { colspan: '4', scope: 'colgroup' }, rest ? `Cut here by the budget of ${plural(block.budget, 'token')}. Left out: ${plural(rest, 'memory', 'memories')}${block.omitted.length ? `; the next ${block.omitted.length} are below` : ''}` : 'Nothing is left out'));
+  return [
+    h('div', { class: 'bar-top' }, h('h2', {}, 'The text'), h('button', { type: 'button', class: 'small', onclick: copy }, 'Copy the text')),
+    h(
+      'div',
+      { class: 'scroll sheet', tabindex: '0', role: 'region', 'aria-label': 'The text, line by line' },
+      h(
+        'table',
+        { class: 'lines' },
+        h('thead', {}, h('tr', {}, ['Line', 'Reason'].map((name) => h('th', { scope: 'col' }, name)), h('th', { scope: 'col', class: 'figure' }, 'Tokens'), h('th', { scope: 'col' }, h('span', { class: 'sr' }, 'Actions')))),
+        h('tbody', {}, block.text.split('\n').map(line)),
+        h('tbody', {}, cut, block.omitted.map(omitted)),
+      ),
+    ),
+  ];
+}
+
+function withLink(text, handle) {
+  const at = text.indexOf(handle);
+  return [text.slice(0, at), h('a', { href: hrefOf(handle) }, handle), text.slice(at + handle.length)];
+}
+
+function actionsOf(item, run) {
+  const row = rowOf(item.handle);
+  const button = (act, name, does, look = '') => h('button', { type: 'button', class: `small ${look}`, 'data-key': `${act}-${item.handle}`, 'aria-label': `${name} ${item.handle}`, onclick: run(does) }, name);
+  const pin = (pinned) => async () => {
+    await patch(apiOf(row), { pinned });
+    undoToast(`${pinned ? 'Pinned' : 'Unpinned'} ${item.handle}`, '', run(() => patch(apiOf(row), { pinned: !pinned })), { isShort: true });
+  };
+  const forget = async () => {
+    await remove(apiOf(row));
+    undoToast(`Forgot ${item.handle}`, `Later: \`claude-mem forget --undo '${item.handle}'\``, run(() => post(`/api/memory/${row.kind}/${row.id}/restore`)));
+  };
+  return h('span', { class: 'actions nowrap' }, row.kind === 'observation' && button('pin', item.pinned ? 'Unpin' : 'Pin', pin(!item.pinned)), button('forget', 'Forget', forget, 'danger'));
+}

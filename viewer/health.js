@@ -1,0 +1,61 @@
+// The findings of `claude-mem status`, each with what fixes it, and the checklist of a first run.
+
+import { get, post } from './api.js';
+import { coded, fill, h, trouble } from './dom.js';
+import { count, plural } from './format.js';
+import { TEXTS } from './texts.js';
+import { toast } from './toasts.js';
+
+/** A command that can be copied. */
+export function command(text) {
+  const copy = () => navigator.clipboard.writeText(text).then(() => toast('Copied.'), () => toast('The browser does not allow copying.'));
+  return h('span', { class: 'command' }, h('code', {}, text), h('button', { type: 'button', class: 'small', 'aria-label': `Copy ${text}`, onclick: copy }, 'Copy'));
+}
+
+/** Findings that the viewer itself can fix. */
+const FIXES = { 'claude-mem resume': ['Resume', '/api/resume', {}], 'claude-mem worker restart': ['Restart', '/api/worker/restart', { confirm: true }] };
+
+function fixOf(fix, refresh) {
+  const [name, path, body] = FIXES[fix] ?? [];
+  const run = async () => {
+    try {
+      await post(path, body);
+      refresh();
+    } catch (error) {
+      toast(trouble(error));
+    }
+  };
+  if (name) return h('button', { type: 'button', class: 'small', onclick: run }, name);
+  return fix.startsWith('claude-mem ') ? command(fix) : h('code', {}, fix);
+}
+
+export function healthOf({ health, vectors, counts }, world, refresh) {
+  const backlog = vectors.backlog > 0 && h('li', {}, h('span', {}, `Search by meaning covers ${count(Math.max(vectors.rows - vectors.backlog, 0))} of ${plural(vectors.rows, 'row')}; indexing goes on.`));
+  if (!health.length && !backlog) return h('p', { class: 'note ok' }, TEXTS.healthy);
+  const line = ({ problem, fix }) => h('li', {}, h('span', {}, coded(problem.charAt(0).toUpperCase() + problem.slice(1))), fix && fixOf(fix, refresh));
+  return [
+    health.length > 0 && h('ul', { class: 'problems' }, health.map(line)),
+    !health.length && h('ul', { class: 'problems info' }, backlog),
+    counts.sessions === 0 && h('p', { class: 'note' }, h('a', { href: '#/feed' }, 'First steps')),
+  ];
+}
+
+/** What to do until the first memory is there. */
+export function firstRun() {
+  const box = h('div', { class: 'first-run' });
+  const step = (isDone, title, ...more) => h('li', { class: isDone ? 'done' : null }, h('span', { class: 'step', 'aria-hidden': 'true' }, isDone ? '✓' : '○'), h('div', {}, h('p', { class: 'step-title' }, title, h('span', { class: 'sr' }, isDone ? ' (done)' : ' (to do)')), more));
+  const load = async () => {
+    const { health, counts } = await get('/api/stats');
+    const hooks = health.find(({ fix }) => fix === 'claude-mem install');
+    fill(box, h(
+      'ol',
+      { class: 'steps' },
+      step(true, 'The worker is running'),
+      step(!hooks, hooks ? 'Connect Claude Code' : 'Claude Code is connected', hooks && command('claude-mem install')),
+      step(counts.sessions > 0, 'Import earlier sessions', h('p', { class: 'soft' }, 'Optional: reads the transcripts that Claude Code keeps.'), command('claude-mem import transcripts')),
+      step(counts.prompts > 0, 'Start a session', h('p', { class: 'soft' }, 'Use Claude Code in a project: new memories appear here by themselves.')),
+    ));
+  };
+  load().catch((error) => fill(box, h('p', {}, trouble(error))));
+  return [h('p', { class: 'state-title' }, 'No memories yet'), h('p', { class: 'soft' }, 'Four steps to the first one. You can also add a memory by hand.'), box];
+}
