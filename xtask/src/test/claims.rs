@@ -92,7 +92,12 @@ const RESERVED_NAMES: &[ReservedNames] = &[
     },
     ReservedNames {
         names: &[
+            "AfterAgent",
+            "AfterTool",
+            "BeforeAgent",
             "claude-code",
+            "gemini-cli",
+            "opencode",
             "PostCompact",
             "PostToolUse",
             "PostToolUseFailure",
@@ -217,7 +222,7 @@ mod tests {
     fn client_words_are_reserved_to_agents() {
         let code = "const E: &str = \"PostToolUse\";\n";
         assert_eq!(faults_in("capture", "a.rs", code).len(), 1);
-        assert_eq!(faults_in("core", "agents.rs", code), [""; 0]);
+        assert_eq!(faults_in("core", "agents/claude_code/mod.rs", code), [""; 0]);
     }
 
     #[test]
