@@ -29,7 +29,7 @@ mod recall;
 mod search;
 mod sessions;
 mod status;
-mod team;
+mod team_serve;
 mod update;
 mod viewer;
 mod worker;
