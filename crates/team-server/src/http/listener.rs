@@ -8,8 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -21,6 +22,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::gate::PeerAddress;
 use super::tls::CertificateFiles;
+use super::write_timeout::WriteTimeout;
 use crate::log;
 
 /// Time for a request head, counted from the connection or from the previous answer.
@@ -28,6 +30,9 @@ const HEAD_SECONDS_MAX: u64 = 75;
 
 /// Time for a TLS handshake.
 const HANDSHAKE_SECONDS_MAX: u64 = 10;
+
+/// Time for a client to read anything of its answer.
+const WRITE_SECONDS_MAX: u64 = 30;
 
 /// Connections at a time. Further ones wait in the kernel's backlog.
 pub(crate) const CONNECTIONS_MAX: usize = 4_000;
@@ -62,13 +67,12 @@ pub(crate) async fn serve(
         let watcher = connections.watcher();
         tokio::spawn(async move {
             let Some(stream) = MaybeTls::accept(stream, certificate.as_deref()).await else { return };
-            let service = router.layer(axum::middleware::from_fn(
-                move |mut request: Request, next: axum::middleware::Next| {
-                    request.extensions_mut().insert(PeerAddress(peer));
-                    next.run(request)
-                },
-            ));
-            let service = TowerToHyperService::new(service);
+            let stream = WriteTimeout::new(stream, Duration::from_secs(WRITE_SECONDS_MAX));
+            let router = TowerToHyperService::new(router);
+            let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+                request.extensions_mut().insert(PeerAddress(peer));
+                router.call(request)
+            });
             // An error means that the client is gone or was too slow.
             let _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await;
             drop(slot);

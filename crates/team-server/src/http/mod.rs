@@ -12,6 +12,7 @@ mod reply;
 mod router;
 mod service;
 mod tls;
+mod write_timeout;
 
 pub(crate) use listener::{CONNECTIONS_MAX, ListenerSettings, serve};
 pub(crate) use router::build_router;

@@ -205,7 +205,7 @@ fn nothing_is_lost_or_doubled_when_replicas_and_database_crash() {
         while device.get::<claude_mem_wire::messages::MeReply>(routes::ME).is_err() {
             assert!(Instant::now() < until, "a replica does not heal");
         }
-        let stored = device.pull_all(space);
+        let stored = device.pull_pages(space, 500);
         let stored: BTreeMap<_, _> =
             stored.iter().map(|(uid, pulled)| (*uid, pulled.record.version())).collect();
         assert_eq!(stored, expected);

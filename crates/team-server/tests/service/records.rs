@@ -299,7 +299,7 @@ fn numbers_are_given_in_commit_order() {
     for thread in threads {
         thread.join().unwrap();
     }
-    assert_eq!(mira.pull_all(space).len(), total);
+    assert_eq!(mira.pull_pages(space, 50).len(), total);
 }
 
 #[test]

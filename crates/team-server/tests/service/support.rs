@@ -100,20 +100,25 @@ pub(crate) fn agent() -> ureq::Agent {
     config.build().into()
 }
 
-/// Sends one request and reads the answer.
+/// Sends one request and reads the answer. Comes back later if it is asked to, as clients do.
 pub(crate) fn request<T: DeserializeOwned>(
     method: &str,
     url: &str,
     token: Option<&DeviceToken>,
     body: Option<Vec<u8>>,
 ) -> Result<T, Failed> {
-    let (status, bytes) = raw_request(method, url, token, body, &[]);
-    if status == 200 {
-        Ok(serde_json::from_slice(&bytes)
-            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&bytes))))
-    } else {
-        let reply = serde_json::from_slice(&bytes);
-        Err((status, reply.unwrap_or_else(|e| panic!("{status} {e}: {}", String::from_utf8_lossy(&bytes)))))
+    loop {
+        let (status, bytes) = raw_request(method, url, token, body.clone(), &[]);
+        let unreadable =
+            |e: serde_json::Error| -> ! { panic!("{status} {e}: {}", String::from_utf8_lossy(&bytes)) };
+        if status == 200 {
+            return Ok(serde_json::from_slice(&bytes).unwrap_or_else(|e| unreadable(e)));
+        }
+        let reply: ErrorReply = serde_json::from_slice(&bytes).unwrap_or_else(|e| unreadable(e));
+        if status != 429 {
+            return Err((status, reply));
+        }
+        std::thread::sleep(Duration::from_secs(reply.retry_after_seconds.unwrap()));
     }
 }
 
@@ -230,9 +235,14 @@ impl TestDevice {
 
     /// Everything of a space, read in pages of two, with the digest of the result checked.
     pub(crate) fn pull_all(&self, space: SpaceId) -> BTreeMap<RecordUid, PulledRecord> {
+        self.pull_pages(space, 2)
+    }
+
+    /// Like [`TestDevice::pull_all`], in pages of another size.
+    pub(crate) fn pull_pages(&self, space: SpaceId, limit: usize) -> BTreeMap<RecordUid, PulledRecord> {
         let (mut found, mut after) = (BTreeMap::new(), 0);
         loop {
-            let page = self.page(space, &format!("after={after}&limit=2"));
+            let page = self.page(space, &format!("after={after}&limit={limit}"));
             for pulled in page.records {
                 assert!(pulled.seq > after, "numbers ascend");
                 assert_eq!(pulled.record.check(), Ok(()));
