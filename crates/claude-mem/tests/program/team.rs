@@ -1,6 +1,8 @@
 //! Two people with a home each share a project: hooks, workers and commands as users have them, against a
 //! team's server on loopback.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use claude_mem_wire::MemberRole;
 use rig::Sandbox;
 use serde_json::{Value, json};
@@ -176,7 +178,6 @@ fn share_shows_a_preview_and_changes_nothing_without_consent() {
     sync(&mira);
     assert!(!server.data.lock().records.is_empty());
     // The token is the owner's alone.
-    use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(mira.data_dir().join("team.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
