@@ -652,7 +652,8 @@ fn sharing_the_history_of_a_project_moves_it_out_of_the_own_space() {
     for _ in 0..4 {
         laptop.sync();
     }
-    assert_eq!((data.lock().bodies(info.id).len(), data.lock().bodies(laptop.space).len()), (0, 1));
+    let left = data.lock().bodies(info.id).len();
+    assert_eq!((left, data.lock().bodies(laptop.space).len()), (0, 1));
     assert_eq!(laptop.titles(), ["Round invoices up with ceil"]);
     assert!(laptop.sync().in_step);
     let jonas = TestMachine::join(&data, jonas, SpaceMode::Receive);
