@@ -56,7 +56,7 @@ pub(super) fn team_section(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Tea
         let is_offered = members.limit_of_member(member, row.origin, OfferPlace::Start) != OfferLimit::Never;
         let lines = of_member.entry(member).or_insert(0);
         let words = content_words(std::iter::once(row.title.as_str()));
-        let is_repeated = told.iter().any(|known| *known == words);
+        let is_repeated = told.contains(&words);
         if !is_offered || *lines >= LINES_OF_MEMBER_MAX || section.rows.len() >= LINES_MAX || is_repeated {
             continue;
         }

@@ -12,7 +12,7 @@ use crate::install::client::needs_new_hooks;
 use crate::install::manifest::InstallManifest;
 use crate::install::plan::ClientPaths;
 pub use crate::model_notice::model_notice;
-pub use crate::team_notice::team_notices;
+pub use crate::team_notice::{shared_row_notices, team_notices};
 pub use crate::user_notice::UserNotice;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_capture::project_claim;

@@ -9,7 +9,7 @@ const AWAY_SECONDS_MAX: i64 = 24 * 3_600;
 /// Clocks that differ by more than this are worth a word.
 const SKEW_MS_MAX: i64 = 5 * 60 * 1_000;
 
-/// What is wrong with sharing; nothing without a team.
+/// What is wrong with sharing; nothing without a team. Cheap: a starting session asks for it.
 pub fn team_notices(reads: &StoreReader<'_>, now: Millis) -> Result<Vec<UserNotice>, StoreError> {
     let health = reads.team_health()?;
     let mut found = Vec::new();
@@ -41,6 +41,12 @@ pub fn team_notices(reads: &StoreReader<'_>, now: Millis) -> Result<Vec<UserNoti
             format!("the team's server does not know {} of the shared projects", health.unknown_spaces);
         found.push(UserNotice::new(what, "claude-mem team share"));
     }
+    Ok(found)
+}
+
+/// What became of single memories, for `status` and `doctor`.
+pub fn shared_row_notices(reads: &StoreReader<'_>) -> Result<Vec<UserNotice>, StoreError> {
+    let mut found = Vec::new();
     let spaces = reads.space_healths()?;
     let refused: u64 = spaces.iter().map(|space| space.counts.refused).sum();
     if refused > 0 {

@@ -146,7 +146,9 @@ pub(crate) fn apply_page(
                 Ok(outcomes)
             })
         })?;
-        outcomes.into_iter().for_each(|outcome| counts.count(outcome));
+        for outcome in outcomes {
+            counts.count(outcome);
+        }
     }
     Ok(())
 }

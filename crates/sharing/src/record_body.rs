@@ -225,7 +225,9 @@ pub fn incoming_body(kind: RecordKind, uid: PublicId, json: &str, at_most: Milli
                 &mut record.checked,
                 &mut record.open,
             ];
-            lists.into_iter().for_each(|list| tidy_list(list));
+            for list in lists {
+                tidy_list(list);
+            }
             tidy(&mut record.purpose, TITLE_CHARS_MAX);
             record.files_edited.retain(|file| is_within_project(file));
             record.branch.iter_mut().for_each(|branch| tidy(branch, TITLE_CHARS_MAX));
@@ -248,7 +250,9 @@ fn clean_incoming(record: &mut ObservationRecord, at_most: Millis) -> Option<()>
     tidy(&mut record.title, TITLE_CHARS_MAX);
     tidy(&mut record.subtitle, TITLE_CHARS_MAX);
     strip_invisible(&mut record.narrative);
-    [&mut record.facts, &mut record.concepts].into_iter().for_each(|list| tidy_list(list));
+    for list in [&mut record.facts, &mut record.concepts] {
+        tidy_list(list);
+    }
     record.files_read.retain(|file| is_within_project(file));
     record.files_modified.retain(|file| is_within_project(file));
     record.branch.iter_mut().for_each(|branch| tidy(branch, TITLE_CHARS_MAX));
@@ -278,7 +282,9 @@ fn tidy(text: &mut String, chars_max: usize) {
 }
 
 fn tidy_list(list: &mut [String]) {
-    list.iter_mut().for_each(|entry| tidy(entry, FACT_CHARS_MAX));
+    for entry in list {
+        tidy(entry, FACT_CHARS_MAX);
+    }
 }
 
 /// The project of a body among one's own machines.

@@ -17,6 +17,7 @@ pub struct ShareRules {
 
 /// What the verdict depends on.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct ShareFacts<'a> {
     /// Another member wrote it.
     pub is_others: bool,

@@ -36,6 +36,7 @@ pub struct SyncOptions {
 
 /// What a round did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct SyncReport {
     pub sent: u64,
     pub refused: u64,

@@ -1,6 +1,6 @@
 use std::sync::Mutex;
 
-use crate::reference_server::{ReferenceServer, SharedData, empty_server};
+use crate::reference_server::{NetworkFate, ReferenceServer, SharedData, empty_server};
 use crate::server::TeamServer;
 use crate::share_rules::ShareRules;
 use crate::sync_engine::{SyncEngine, SyncOptions, SyncReport};
@@ -396,8 +396,7 @@ fn member_who_joins_later_gets_the_newest_first() {
     let requests = std::cell::Cell::new(0);
     *lena.server.fate.borrow_mut() = Box::new(move || {
         requests.set(requests.get() + 1);
-        use crate::reference_server::NetworkFate::{Delivered, RequestLost};
-        if requests.get() == 4 { RequestLost } else { Delivered }
+        if requests.get() == 4 { NetworkFate::RequestLost } else { NetworkFate::Delivered }
     });
     assert!(lena.round().is_err());
     let first = lena.titles();
@@ -653,7 +652,8 @@ fn sharing_the_history_of_a_project_moves_it_out_of_the_own_space() {
     for _ in 0..4 {
         laptop.sync();
     }
-    assert_eq!((data.lock().bodies(info.id).len(), data.lock().bodies(laptop.space).len()), (0, 1));
+    let left = data.lock().bodies(info.id).len();
+    assert_eq!((left, data.lock().bodies(laptop.space).len()), (0, 1));
     assert_eq!(laptop.titles(), ["Round invoices up with ceil"]);
     assert!(laptop.sync().in_step);
     let jonas = TestMachine::join(&data, jonas, SpaceMode::Receive);

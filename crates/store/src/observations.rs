@@ -49,6 +49,7 @@ impl MemoryLevel {
 
 /// An observation as stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Observation {
     pub id: ObservationId,
     pub uid: PublicId,

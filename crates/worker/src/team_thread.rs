@@ -28,10 +28,10 @@ use claude_mem_wire::messages::WaitRequest;
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 const CHANGE_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between two rounds.
-const ROUND_INTERVAL: Duration = Duration::from_secs(60);
+const ROUND_INTERVAL: Duration = Duration::from_mins(1);
 /// After an error: the first pause and the longest.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-const PAUSE_MAX: Duration = Duration::from_secs(300);
+const PAUSE_MAX: Duration = Duration::from_mins(5);
 
 /// Wakes the team thread.
 #[derive(Debug, Default)]
@@ -247,7 +247,7 @@ impl RoundThread {
         let begun = Instant::now();
         let signal = &self.worker.team_signal;
         while begun.elapsed() < pause && !signal.is_stopping() {
-            signal.wait((pause - begun.elapsed()).min(CHANGE_INTERVAL));
+            signal.wait(pause.saturating_sub(begun.elapsed()).min(CHANGE_INTERVAL));
             self.worker.idle.touch(Instant::now());
         }
     }
@@ -304,14 +304,10 @@ fn run_waiter(signal: &TeamSignal) {
         let reply = HttpServer::connect(&team).and_then(|server| server.wait(&request));
         match reply {
             Ok(reply) if reply.changed.is_empty() => {}
-            Ok(_) => {
-                done = turn;
-                signal.notify();
-            }
             // The server is away: the next round finds it again, in its own time.
             Err(error) if error.is_transient() => done = turn,
-            // A round finds out what is wrong, for example that this machine was removed.
-            Err(_) => {
+            // A round takes the news, or finds out what is wrong, for example that this machine was removed.
+            Ok(_) | Err(_) => {
                 done = turn;
                 signal.notify();
             }

@@ -206,6 +206,7 @@ impl StoreFigures {
             made_today: read.counts_since(format::local_midnight(now))?,
             findings: {
                 let mut found = notices::store_notices(&read, &loaded.settings, now)?;
+                found.extend(notices::shared_row_notices(&read)?);
                 if let Ok(here) = std::env::current_dir() {
                     found.extend(notices::project_notice(&read, &project::identify(&here).keys)?);
                 }

@@ -174,7 +174,7 @@ fn read_request(reader: &mut BufReader<TcpStream>) -> Option<Request> {
         let Some((name, value)) = header.trim_end().split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().ok()?,
-            "authorization" => token = value.trim().trim_start_matches("Bearer ").to_owned(),
+            "authorization" => value.trim().trim_start_matches("Bearer ").clone_into(&mut token),
             _ => {}
         }
     }

@@ -12,6 +12,7 @@ const META_KEY: &str = "team.health";
 /// How sharing goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct TeamHealth {
     pub team: String,
     pub handle: String,

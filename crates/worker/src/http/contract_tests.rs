@@ -129,6 +129,7 @@ pub(super) const TRIES: &[RouteSample] = &[
     ("GET", "/api/messages/{id}", "/api/messages/1", "", "", ROW),
     ("DELETE", "/api/messages/{id}", "/api/messages/1", "", "", &["forgotten"]),
     ("POST", "/api/memory/{kind}/{id}/restore", "/api/memory/message/1/restore", "{}", "", &["restored"]),
+    ("GET", "/api/team", "/api/team", "", "", &["joined", "inStep", "members", "spaces", "review"]),
     ("GET", "/api/projects", "/api/projects", "", "/items/0", &["id", "name", "root", "lastActiveAt", "observations", "sessions"]),
     ("GET", "/api/projects/{id}/files", "/api/projects/1/files", "", "", &["items"]),
     ("GET", "/api/sessions", "/api/sessions?status=completed", "", "", LIST),

@@ -16,6 +16,7 @@ const REVIEW_ROWS_MAX: u32 = 200;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Team")]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct TeamView {
     /// Whether this machine belongs to a team.
     joined: bool,

@@ -131,5 +131,5 @@ fn handle_from(user: &str) -> String {
 fn machine_name() -> String {
     let named = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
     let read = || std::fs::read_to_string("/etc/hostname").ok();
-    named.or_else(read).map(|name| name.trim().to_owned()).unwrap_or_else(|| "machine".to_owned())
+    named.or_else(read).map_or_else(|| "machine".to_owned(), |name| name.trim().to_owned())
 }

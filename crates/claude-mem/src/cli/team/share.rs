@@ -35,6 +35,7 @@ Examples:
   claude-mem team share --receive        only read what others share
   claude-mem team share --history        share the memories that there are, too
   claude-mem team share --own            all other projects, among your own machines only")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct ShareArgs {
     #[command(flatten)]
     whose: ProjectArgs,
