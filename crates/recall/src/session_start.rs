@@ -6,9 +6,9 @@ use std::time::UNIX_EPOCH;
 
 use jiff::tz::TimeZone;
 
-use super::choose::{self, Chosen, Item, Shelf};
-pub use super::session_start_ask::{Ask, Parts};
+use super::item_selection::{self, IndexItem, ItemValuation, SelectedItems};
 use super::start_account::LastSession;
+pub use super::start_context_request::{StartContextParts, StartContextRequest};
 use super::start_details::add_details;
 use super::start_sections::{SectionInput, StartSections, fit_sections};
 use super::{current, quote, render, start_files, start_rules};
@@ -31,11 +31,11 @@ const STATS_MAX: usize = 200;
 
 /// The text and what stands in it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Block {
+pub struct StartContextText {
     /// Empty: there is nothing to say.
     pub text: String,
     pub tokens: u32,
-    pub chosen: Chosen,
+    pub chosen: SelectedItems,
     /// Told in full above the index.
     pub last: Option<LastSession>,
     pub last_tokens: u32,
@@ -57,7 +57,10 @@ struct StartRows {
     asked: Vec<String>,
 }
 
-pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, StoreError> {
+pub fn session_start(
+    reads: &StoreReader<'_>,
+    ask: &StartContextRequest<'_>,
+) -> Result<StartContextText, StoreError> {
     let mut rows = read_rows(reads, ask)?;
     let nothing = rows.recent.is_empty()
         && rows.last.is_none()
@@ -65,7 +68,7 @@ pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, St
         && rows.open_items.is_empty()
         && rows.files.is_empty();
     if nothing && rows.asked.is_empty() && ask.notices.is_empty() {
-        return Ok(Block::default());
+        return Ok(StartContextText::default());
     }
     let rules = start_rules::standing_rules(&rows.lasting);
     let sections = fit_sections(
@@ -96,7 +99,7 @@ pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, St
     assemble(reads, ask, index, sections, rows.last)
 }
 
-fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreError> {
+fn read_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<StartRows, StoreError> {
     let mut rows = StartRows::default();
     if ask.parts.preferences && ask.resumed.is_none() {
         rows.preferences = reads.user_level_index_rows(PREFERENCES)?;
@@ -137,7 +140,7 @@ fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreE
 
 /// The latest sessions as lines of the index: their accounts, or in an older store the summaries of their
 /// last turns.
-fn session_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Vec<IndexRow>, StoreError> {
+fn session_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<Vec<IndexRow>, StoreError> {
     let Some(project) = ask.project else { return Ok(Vec::new()) };
     let of_project = RowFilter { project: Some(project), ..RowFilter::default() };
     let accounts = reads.accounts(&of_project, PageRequest::first(SESSIONS))?.items;
@@ -174,7 +177,7 @@ fn account_line(row: AccountRow) -> IndexRow {
 /// project.
 fn last_session(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
+    ask: &StartContextRequest<'_>,
     newest: Option<&IndexRow>,
 ) -> Result<Option<LastSession>, StoreError> {
     let account = |row: Option<AccountRow>| row.map(|row| LastSession::Account(Box::new(row)));
@@ -209,22 +212,22 @@ fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {
 
 fn assemble(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
+    ask: &StartContextRequest<'_>,
     rows: Vec<IndexRow>,
     above: StartSections,
     last: Option<LastSession>,
-) -> Result<Block, StoreError> {
+) -> Result<StartContextText, StoreError> {
     // Room for the heading, the days, and the lines below the index.
     let frame = 60;
     let shelf = shelf(ask, &rows);
     let items = rows.into_iter().map(|row| item(row, &shelf, ask.zone)).collect();
     let room = ask.budget_tokens.saturating_sub(frame);
     let room = room.saturating_sub(tokens::estimate(&above.text));
-    let mut chosen = choose::within(items, room);
+    let mut chosen = item_selection::within(items, room);
     loop {
         let nothing = chosen.items.is_empty() && chosen.left_out == 0;
         if nothing && !above.says_something {
-            return Ok(Block::default());
+            return Ok(StartContextText::default());
         }
         let text = [above.text.as_str(), &index_part(&chosen, ask), &closing(&chosen, ask)].concat();
         let tokens = tokens::estimate(&text);
@@ -234,7 +237,7 @@ fn assemble(
             let left = (ask.budget_tokens - tokens).min(u32::try_from(chars_left / 4).unwrap_or(0));
             add_details(reads, &mut chosen, left)?;
             let text = [above.text.as_str(), &index_part(&chosen, ask), &closing(&chosen, ask)].concat();
-            return Ok(Block {
+            return Ok(StartContextText {
                 tokens: tokens::estimate(&text),
                 text,
                 chosen,
@@ -246,14 +249,14 @@ fn assemble(
         }
         if chosen.items.is_empty() {
             // Not even its heading fits.
-            return Ok(Block::default());
+            return Ok(StartContextText::default());
         }
         // Days add lines that no single item accounts for: the least worthy give way.
         drop_least(&mut chosen);
     }
 }
 
-fn drop_least(chosen: &mut Chosen) {
+fn drop_least(chosen: &mut SelectedItems) {
     let least = chosen
         .items
         .iter()
@@ -269,16 +272,16 @@ fn drop_least(chosen: &mut Chosen) {
     }
 }
 
-fn item(row: IndexRow, shelf: &Shelf, zone: &TimeZone) -> Item {
+fn item(row: IndexRow, shelf: &ItemValuation, zone: &TimeZone) -> IndexItem {
     let (value, reasons) = shelf.value(&row);
-    let mut item = Item { row, tokens: 0, value, reasons, detail: String::new() };
+    let mut item = IndexItem { row, tokens: 0, value, reasons, detail: String::new() };
     item.tokens = tokens::estimate(&render::line_of(&item, zone)) + 1;
     item
 }
 
-fn shelf(ask: &Ask<'_>, rows: &[IndexRow]) -> Shelf {
+fn shelf(ask: &StartContextRequest<'_>, rows: &[IndexRow]) -> ItemValuation {
     let newest = rows.iter().map(|row| row.created_at).max().unwrap_or_default();
-    Shelf {
+    ItemValuation {
         branch: ask.branch.map(str::to_owned),
         live_files: live_files(ask.root, rows),
         current: ask.current,
@@ -305,7 +308,7 @@ fn live_files(root: &Path, rows: &[IndexRow]) -> HashSet<String> {
     last_seen.into_iter().filter_map(changed_since).collect()
 }
 
-fn index_part(chosen: &Chosen, ask: &Ask<'_>) -> String {
+fn index_part(chosen: &SelectedItems, ask: &StartContextRequest<'_>) -> String {
     if chosen.items.is_empty() {
         return String::new();
     }
@@ -315,7 +318,7 @@ fn index_part(chosen: &Chosen, ask: &Ask<'_>) -> String {
     format!("\n## Index: id, type, title, tokens to read{imported}\n{lines}")
 }
 
-fn closing(chosen: &Chosen, ask: &Ask<'_>) -> String {
+fn closing(chosen: &SelectedItems, ask: &StartContextRequest<'_>) -> String {
     let mut out = String::new();
     if chosen.left_out > 0 {
         out.push_str(&format!("Left out: {} more; search finds them.\n", chosen.left_out));

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::evidence::Judge;
-use super::near_rows::{LOOKED_AT, Looked, Near, Said};
-use super::{Ask, Asking, Bar, MEMORIES_MAX, account, governing, newest, remedy};
+use super::evidence::EvidenceJudge;
+use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
+use super::{
+    EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, account, governing, newest, remedy,
+};
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_search::candidates::collect_candidates;
 use claude_mem_search::rank::rank_candidates;
@@ -20,20 +22,20 @@ const SAID_MAX: usize = 4;
 
 pub(super) fn near(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
-    asking: &Asking,
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
     leg: Option<&mut VectorRetriever<'_>>,
-) -> Result<Looked, StoreError> {
+) -> Result<NearRows, StoreError> {
     let (mut found, said) = candidates(reads, ask, asking, leg)?;
-    if ask.bar == Bar::Failure {
-        return Ok(Looked { memories: remedy::remedies(ask, found), said: Vec::new() });
+    if ask.bar == EvidenceThreshold::Failure {
+        return Ok(NearRows { memories: remedy::remedies(ask, found), said: Vec::new() });
     }
     if asking.query.words.len() <= governing::PROMPT_WORDS_MAX {
         governing::mark_governing(&mut found);
     }
     if !found.iter().any(|near| ask.bar.clears(&near.evidence)) {
         let memories = Vec::new();
-        return Ok(Looked { memories, said });
+        return Ok(NearRows { memories, said });
     }
     // First, for a newer rule may share less with the prompt than the one whose place it takes.
     let mut found = newest::newest_first(reads, found)?;
@@ -46,16 +48,16 @@ pub(super) fn near(
     found.retain(|near| !ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0)));
     account::goes_first(reads, ask, &mut found)?;
     found.truncate(MEMORIES_MAX);
-    Ok(Looked { memories: found, said: Vec::new() })
+    Ok(NearRows { memories: found, said: Vec::new() })
 }
 
 /// What ranks best, each with its evidence; what was replaced as what replaced it.
 fn candidates(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
-    asking: &Asking,
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
     leg: Option<&mut VectorRetriever<'_>>,
-) -> Result<(Vec<Near>, Vec<Said>), StoreError> {
+) -> Result<(Vec<NearMemory>, Vec<EarlierPrompt>), StoreError> {
     let scope = RowFilter {
         project: Some(ask.project),
         user_level: true,
@@ -65,16 +67,20 @@ fn candidates(
     let ranking = RankingConfig { smoothing_docs: IMAGINED_ROWS, ..RankingConfig::default() };
     let gathered = collect_candidates(reads, &asking.query, &scope, None, leg, &ranking)?;
     let rows = reads.corpus(&scope)?.doc_count() + IMAGINED_ROWS as u64;
-    let of_memory = Judge::new(asking, &gathered, RowKind::Observation, rows);
-    let of_prompt = Judge::new(asking, &gathered, RowKind::Prompt, rows);
-    let (mut found, mut said): (Vec<Near>, Vec<Said>) = (Vec::new(), Vec::new());
+    let of_memory = EvidenceJudge::new(asking, &gathered, RowKind::Observation, rows);
+    let of_prompt = EvidenceJudge::new(asking, &gathered, RowKind::Prompt, rows);
+    let (mut found, mut said): (Vec<NearMemory>, Vec<EarlierPrompt>) = (Vec::new(), Vec::new());
     let mut taken = HashSet::new();
     for hit in rank_candidates(&gathered, &ranking) {
         let candidate = &gathered.rows[&RowId::new(hit.kind, hit.row_id)];
         if hit.kind == RowKind::Prompt {
             let own = candidate.document.session == ask.own;
             if !own && said.len() < SAID_MAX && of_prompt.measure(candidate).speaks_for_turn() {
-                said.push(Said { id: PromptId(hit.row_id), score: hit.score, matched: hit.parts.matched });
+                said.push(EarlierPrompt {
+                    id: PromptId(hit.row_id),
+                    score: hit.score,
+                    matched: hit.parts.matched,
+                });
             }
             continue;
         }
@@ -89,7 +95,7 @@ fn candidates(
         if own || row.wrong || row.replaced_by.is_some() || !taken.insert(row.id) {
             continue;
         }
-        found.push(Near {
+        found.push(NearMemory {
             evidence: of_memory.measure(candidate),
             row,
             score: hit.score,

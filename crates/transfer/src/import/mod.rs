@@ -2,7 +2,7 @@
 //!
 //! Imported rows keep their original times and projects. [`ImportWriter`] stores them, and the
 //! [`ImportReport`] counts every row that was found as either imported or skipped for a
-//! [`SkipReason`].
+//! [`ImportSkipReason`].
 //!
 //! Invariant: every row goes through `clean` or the transcript reader, so nothing private or secret is
 //! imported. Rows that are present, forgotten or ignored are skipped. Repeating an import, after it
@@ -24,4 +24,4 @@ pub use clean::CleanRejection;
 pub use import_context::{ImportContext, ImportError, ImportProgress, NoProgress, SourceTrust};
 pub use import_run::{acquire_import_lock, undo_run};
 pub use import_writer::ImportWriter;
-pub use report::{ImportReport, ImportTally, SkipReason};
+pub use report::{ImportReport, ImportSkipReason, ImportTally};

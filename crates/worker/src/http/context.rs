@@ -15,9 +15,9 @@ use super::view_builder::ViewBuilder;
 use claude_mem_core::agents::{self, CodingAgent};
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::ProjectId;
-use claude_mem_recall::Block;
-use claude_mem_recall::moment::{Listener, Moment, Need};
+use claude_mem_recall::StartContextText;
 use claude_mem_recall::recall;
+use claude_mem_recall::recall_request::{RecallOccasion, RecallRequest, RecallTarget};
 use claude_mem_setup::notices;
 use claude_mem_store::StoreReader;
 
@@ -80,7 +80,7 @@ pub(super) fn preview(
     let budget = which.tokens.unwrap_or(settings.context_tokens).clamp(least, most);
     api.view(|reads| {
         let project = lookup::resolve_project(reads, which.project.as_deref())?;
-        let new = Listener::default();
+        let new = RecallTarget::default();
         let block = session_block(api, reads, &settings, project, (&new, "startup"), budget)?;
         let items = block.chosen.items.iter().map(|item| PreviewItemView {
             handle: handle(item.row.kind, item.row.row_id),
@@ -124,19 +124,19 @@ fn session_block(
     reads: &StoreReader<'_>,
     settings: &Settings,
     project: Option<ProjectId>,
-    (listener, source): (&Listener, &str),
+    (listener, source): (&RecallTarget, &str),
     budget_tokens: u32,
-) -> Result<Block, Problem> {
+) -> Result<StartContextText, Problem> {
     let project = match project {
         Some(id) => Some(reads.project(id)?),
         None => reads.projects()?.into_iter().next(),
     };
     let Some(project) = project else {
-        return Ok(Block::default());
+        return Ok(StartContextText::default());
     };
     let root = Path::new(&project.root);
     let branch = if root.is_dir() { claude_mem_core::project::identify(root).branch } else { None };
-    let starting = claude_mem_recall::Starting {
+    let starting = claude_mem_recall::StartingSession {
         listener,
         source,
         project: Some(project.id),
@@ -210,7 +210,7 @@ pub(super) fn inject(
             Problem::unprocessable("unknown client", hint)
         })?,
     };
-    let listener = Listener {
+    let listener = RecallTarget {
         client: client.name.to_owned(),
         session: starting.session_id.unwrap_or_default(),
         agent_id: String::new(),
@@ -265,17 +265,17 @@ pub(super) fn semantic(
     let Some(project) = project.filter(|_| settings.recall_prompt) else {
         return Ok(SemanticResponse { context: String::new(), count: 0, items: Vec::new() });
     };
-    let Some(text) = Moment::text_of(Need::Prompt, &about.query) else {
+    let Some(text) = RecallRequest::text_of(RecallOccasion::Prompt, &about.query) else {
         return Ok(SemanticResponse { context: String::new(), count: 0, items: Vec::new() });
     };
-    let ask = recall::Ask {
+    let ask = recall::RecallQuery {
         project,
         own: None,
         prompt: &text,
         shown: &HashSet::new(),
         budget_tokens: settings.recall_prompt_tokens,
         zone: &api.zone,
-        bar: recall::Bar::Prompt,
+        bar: recall::EvidenceThreshold::Prompt,
     };
     let recalled = api.worker.engines.with_engine(|engine| {
         engine.view(|reads, mut vectors| recall::prompt(&reads, &ask, vectors.as_mut()))
