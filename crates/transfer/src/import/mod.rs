@@ -1,4 +1,5 @@
-//! Imports memories from the legacy program's database or JSON, our own JSON, and client transcripts.
+//! Imports memories from the legacy program's database or JSON, our own JSON, client transcripts, and the client's
+//! own memory files.
 //!
 //! Imported rows keep their original times and projects. [`ImportWriter`] stores them, and the
 //! [`ImportReport`] counts every row that was found as either imported or skipped for a
@@ -17,6 +18,7 @@ mod import_run;
 mod import_writer;
 pub mod json;
 pub mod legacy;
+pub mod memory_files;
 mod report;
 pub mod transcripts;
 
