@@ -49,6 +49,11 @@ pub struct ProjectHint {
     pub branch: Option<String>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_typed_prompt(source: &TextSource) -> bool {
+    *source == TextSource::Prompt
+}
+
 /// What happened, by kind of event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -62,7 +67,7 @@ pub enum EventBody {
         /// The prompt was fully private: its text is removed and the rest of the turn not captured.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         private: bool,
-        #[serde(default, skip_serializing_if = "TextSource::is_typed_prompt")]
+        #[serde(default, skip_serializing_if = "is_typed_prompt")]
         source: TextSource,
     },
     /// A text that is neither a prompt nor a final message, such as words at a rejected call.

@@ -134,11 +134,6 @@ impl TextSource {
         self.traits().voice
     }
 
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-    pub(crate) fn is_typed_prompt(&self) -> bool {
-        *self == Self::Prompt
-    }
-
     /// The source of a stored prompt, of which only the origin is known. In doubt it is not the user's.
     pub const fn of_stored_prompt(origin: Origin) -> Self {
         match origin {

@@ -94,3 +94,12 @@ fn vocabulary_round_trips() {
     let text = serde_json::to_string(&Vocabulary::default()).unwrap();
     assert_eq!(Vocabulary::from_json(&text).unwrap(), Vocabulary::default());
 }
+
+#[test]
+fn documented_example_is_valid() {
+    let document = include_str!("../../../docs/vocabulary.md");
+    let example = document.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let vocabulary = Vocabulary::from_json(example).unwrap();
+    assert_eq!(vocabulary.find_type("verdict").unwrap().as_str(), "ruling");
+    assert_eq!(vocabulary.resolve_type("unheard of").as_str(), "note");
+}

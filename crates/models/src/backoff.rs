@@ -107,16 +107,6 @@ impl Backoff {
         }
     }
 
-    /// Why the provider is not called, and until when.
-    #[cfg(test)]
-    pub(crate) fn blocked_reason(&self, now: Millis) -> Option<(&str, Option<Millis>)> {
-        match &self.state {
-            BackoffState::Paused { until, why } if now < *until => Some((why, Some(*until))),
-            BackoffState::Stopped { why, .. } => Some((why, None)),
-            _ => None,
-        }
-    }
-
     fn pause_for(&mut self, error: &ModelError, after: Duration, now: Millis) {
         let until = plus(now, after);
         self.state = BackoffState::Paused { until, why: error.to_string() };

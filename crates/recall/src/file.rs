@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::recall::{Brought, Recalled, frame, remedy_sentence, said, tells_failure};
+use super::recall::{RecalledMemory, RecalledText, frame, remedy_sentence, said, tells_failure};
 use super::sentences::sentences;
 use super::team_trust::{OfferLimit, OfferPlace, TeamMembers, voice_of};
 use super::{quote, render};
@@ -53,7 +53,10 @@ struct FileMemory {
 
 /// Decisions, gotchas and fixes first, then the last changes; nothing for a file that memory
 /// does not know.
-pub fn recall_file(reads: &StoreReader<'_>, request: &FileRecallRequest<'_>) -> Result<Recalled, StoreError> {
+pub fn recall_file(
+    reads: &StoreReader<'_>,
+    request: &FileRecallRequest<'_>,
+) -> Result<RecalledText, StoreError> {
     let members = TeamMembers::load(reads)?;
     let mut known = Vec::new();
     let mut refs = reads.refs_of_path(request.project, request.path)?;
@@ -149,7 +152,7 @@ fn sentence_about<'r>(row: &'r Observation, path: &str) -> Option<&'r str> {
     texts.flat_map(|text| sentences(text)).find(|sentence| sentence.contains(name))
 }
 
-fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Recalled {
+fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> RecalledText {
     let head = format!("Known of {}:\n", quote::line(request.path, 120));
     let mut left = request.budget_tokens.saturating_sub(tokens::estimate(&frame(&head)));
     let (mut body, mut items) = (head, Vec::new());
@@ -168,7 +171,7 @@ fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Reca
         }
         left -= cost;
         body.push_str(&line);
-        items.push(Brought {
+        items.push(RecalledMemory {
             kind: RowKind::Observation,
             row_id: row.id.0,
             title: row.title,
@@ -178,9 +181,9 @@ fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Reca
         });
     }
     if items.is_empty() {
-        return Recalled::default();
+        return RecalledText::default();
     }
-    Recalled { text: frame(&body), items }
+    RecalledText { text: frame(&body), items }
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
-//! What the agent is told, and how little of it.
+//! Selects the memories that an agent is given, and renders them as text.
 //!
-//! In: a project, a session, a budget in tokens. Out: one block of text that clients hand to the
-//! model, and the list of what stands in it, with the reason for each.
+//! [`session_start()`] makes the text for a new session from a [`StartContextRequest`]; a
+//! [`RecallRequest`](recall_request::RecallRequest) finds the memories about a prompt or a failed command, and
+//! [`file`] those about a file. Every text comes with the list of its memories and the reason for each.
+//! [`manual_edits`] and [`siblings`] serve people who save, correct and forget.
 //!
-//! Invariant: stored text is data. Every word of it passes [`quote`], so nothing stored can open
-//! or close our block, start a line of its own or hide behind control characters. The block
-//! stays within its budget and within the clients' limit, and the same state gives the same
-//! bytes. Absent on purpose: the clock, the worker, writing.
+//! Invariant: stored text is data. All of it passes [`quote`], so that it can neither open nor close our block,
+//! start a line of its own nor hide behind control characters. A text stays within its token budget and within the
+//! clients' limit, and the same state gives the same bytes. Selecting never reads the clock and never writes.
 
-pub mod choose;
+pub mod item_selection;
 mod current;
 mod error_signature;
 pub mod failure;
 pub mod file;
 pub mod manual_edits;
 pub mod open_item_edits;
-pub mod moment;
 pub mod provenance;
+pub mod recall_request;
 pub mod quote;
 pub mod recall;
 mod recap;
@@ -24,17 +25,17 @@ pub mod render;
 mod sentences;
 pub mod siblings;
 pub mod session_start;
-mod session_start_ask;
+mod start_context_request;
 mod start_account;
 mod start_details;
 mod start_files;
 mod start_rules;
 mod start_sections;
 mod start_team;
-pub mod starting;
+pub mod starting_session;
 mod team_trust;
 
-pub use choose::{Chosen, Item, Shelf};
-pub use session_start::{Ask, Block, Parts, session_start};
+pub use item_selection::{IndexItem, ItemValuation, SelectedItems};
+pub use session_start::{StartContextParts, StartContextRequest, StartContextText, session_start};
 pub use start_account::LastSession;
-pub use starting::Starting;
+pub use starting_session::StartingSession;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 
-use super::choose::Item;
+use super::item_selection::IndexItem;
 use super::quote;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::{ObservationType, Origin};
@@ -31,7 +31,7 @@ fn zoned(at: Millis, zone: &TimeZone) -> jiff::Zoned {
 }
 
 /// Lines under their days, in the order given; what is pinned stands under that.
-pub fn index(items: &[Item], zone: &TimeZone) -> String {
+pub fn index(items: &[IndexItem], zone: &TimeZone) -> String {
     let mut out = String::new();
     let mut shown = String::new();
     for item in items {
@@ -51,7 +51,7 @@ pub fn index(items: &[Item], zone: &TimeZone) -> String {
 }
 
 /// One line of the index. What stands under its day need not say it.
-pub fn line_of(item: &Item, zone: &TimeZone) -> String {
+pub fn line_of(item: &IndexItem, zone: &TimeZone) -> String {
     let row = &item.row;
     let when = if row.pinned { format!(" {}", day(row.created_at, zone)) } else { String::new() };
     // The heading says that rows were imported; on every line it would say nothing.

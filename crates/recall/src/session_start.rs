@@ -6,9 +6,9 @@ use std::time::UNIX_EPOCH;
 
 use jiff::tz::TimeZone;
 
-use super::choose::{self, Chosen, Item, Shelf};
-pub use super::session_start_ask::{Ask, Parts};
+use super::item_selection::{self, IndexItem, ItemValuation, SelectedItems};
 use super::start_account::LastSession;
+pub use super::start_context_request::{StartContextParts, StartContextRequest};
 use super::start_details::add_details;
 use super::start_sections::{SectionInput, StartSections, fit_sections};
 use super::start_team::{TeamSection, team_section};
@@ -32,11 +32,11 @@ const STATS_MAX: usize = 200;
 
 /// The text and what stands in it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Block {
+pub struct StartContextText {
     /// Empty: there is nothing to say.
     pub text: String,
     pub tokens: u32,
-    pub chosen: Chosen,
+    pub chosen: SelectedItems,
     /// Told in full above the index.
     pub last: Option<LastSession>,
     pub last_tokens: u32,
@@ -60,14 +60,22 @@ struct StartRows {
     asked: Vec<String>,
 }
 
-pub fn session_start(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Block, StoreError> {
+pub fn session_start(
+    reads: &StoreReader<'_>,
+    ask: &StartContextRequest<'_>,
+) -> Result<StartContextText, StoreError> {
     let team = team_section(reads, ask)?;
     // What others say has its own room; the rest is one's own.
-    let own = Ask { budget_tokens: ask.budget_tokens.saturating_sub(team.tokens), ..ask.clone() };
+    let own =
+        StartContextRequest { budget_tokens: ask.budget_tokens.saturating_sub(team.tokens), ..ask.clone() };
     own_start(reads, &own, team)
 }
 
-fn own_start(reads: &StoreReader<'_>, ask: &Ask<'_>, team: TeamSection) -> Result<Block, StoreError> {
+fn own_start(
+    reads: &StoreReader<'_>,
+    ask: &StartContextRequest<'_>,
+    team: TeamSection,
+) -> Result<StartContextText, StoreError> {
     let mut rows = read_rows(reads, ask)?;
     let nothing = team.text.is_empty()
         && rows.recent.is_empty()
@@ -76,7 +84,7 @@ fn own_start(reads: &StoreReader<'_>, ask: &Ask<'_>, team: TeamSection) -> Resul
         && rows.open_items.is_empty()
         && rows.files.is_empty();
     if nothing && rows.asked.is_empty() && ask.notices.is_empty() {
-        return Ok(Block::default());
+        return Ok(StartContextText::default());
     }
     let rules = start_rules::standing_rules(&rows.lasting);
     let sections = fit_sections(
@@ -107,7 +115,7 @@ fn own_start(reads: &StoreReader<'_>, ask: &Ask<'_>, team: TeamSection) -> Resul
     assemble(reads, ask, index, sections, rows.last, team)
 }
 
-fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreError> {
+fn read_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<StartRows, StoreError> {
     let mut rows = StartRows::default();
     if ask.parts.preferences && ask.resumed.is_none() {
         rows.preferences = reads.user_level_index_rows(PREFERENCES)?;
@@ -148,7 +156,7 @@ fn read_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<StartRows, StoreE
 
 /// The latest sessions as lines of the index: their accounts, or in an older store the summaries of their
 /// last turns.
-fn session_rows(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Vec<IndexRow>, StoreError> {
+fn session_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<Vec<IndexRow>, StoreError> {
     let Some(project) = ask.project else { return Ok(Vec::new()) };
     let of_project = RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
     let accounts = reads.accounts(&of_project, PageRequest::first(SESSIONS))?.items;
@@ -186,7 +194,7 @@ fn account_line(row: AccountRow) -> IndexRow {
 /// project.
 fn last_session(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
+    ask: &StartContextRequest<'_>,
     newest: Option<&IndexRow>,
 ) -> Result<Option<LastSession>, StoreError> {
     let account = |row: Option<AccountRow>| row.map(|row| LastSession::Account(Box::new(row)));
@@ -221,23 +229,23 @@ fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {
 
 fn assemble(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
+    ask: &StartContextRequest<'_>,
     rows: Vec<IndexRow>,
     above: StartSections,
     last: Option<LastSession>,
     team: TeamSection,
-) -> Result<Block, StoreError> {
+) -> Result<StartContextText, StoreError> {
     // Room for the heading, the days, and the lines below the index.
     let frame = 60;
     let shelf = shelf(ask, &rows);
     let items = rows.into_iter().map(|row| item(row, &shelf, ask.zone)).collect();
     let room = ask.budget_tokens.saturating_sub(frame);
     let room = room.saturating_sub(tokens::estimate(&above.text));
-    let mut chosen = choose::within(items, room);
+    let mut chosen = item_selection::within(items, room);
     loop {
         let nothing = chosen.items.is_empty() && chosen.left_out == 0;
         if nothing && !above.says_something && team.text.is_empty() {
-            return Ok(Block::default());
+            return Ok(StartContextText::default());
         }
         let text =
             [above.text.as_str(), &index_part(&chosen, ask), &team.text, &closing(&chosen, ask)].concat();
@@ -250,7 +258,7 @@ fn assemble(
             add_details(reads, &mut chosen, left)?;
             let text =
                 [above.text.as_str(), &index_part(&chosen, ask), &team.text, &closing(&chosen, ask)].concat();
-            return Ok(Block {
+            return Ok(StartContextText {
                 tokens: tokens::estimate(&text),
                 text,
                 chosen,
@@ -263,14 +271,14 @@ fn assemble(
         }
         if chosen.items.is_empty() {
             // Not even its heading fits.
-            return Ok(Block::default());
+            return Ok(StartContextText::default());
         }
         // Days add lines that no single item accounts for: the least worthy give way.
         drop_least(&mut chosen);
     }
 }
 
-fn drop_least(chosen: &mut Chosen) {
+fn drop_least(chosen: &mut SelectedItems) {
     let least = chosen
         .items
         .iter()
@@ -283,21 +291,21 @@ fn drop_least(chosen: &mut Chosen) {
     if let Some(at) = least {
         let dropped = chosen.items.remove(at);
         chosen.omitted.insert(0, dropped);
-        chosen.omitted.truncate(choose::OMITTED_MAX);
+        chosen.omitted.truncate(item_selection::OMITTED_MAX);
         chosen.left_out += 1;
     }
 }
 
-fn item(row: IndexRow, shelf: &Shelf, zone: &TimeZone) -> Item {
+fn item(row: IndexRow, shelf: &ItemValuation, zone: &TimeZone) -> IndexItem {
     let (value, reasons) = shelf.value(&row);
-    let mut item = Item { row, tokens: 0, value, reasons, detail: String::new() };
+    let mut item = IndexItem { row, tokens: 0, value, reasons, detail: String::new() };
     item.tokens = tokens::estimate(&render::line_of(&item, zone)) + 1;
     item
 }
 
-fn shelf(ask: &Ask<'_>, rows: &[IndexRow]) -> Shelf {
+fn shelf(ask: &StartContextRequest<'_>, rows: &[IndexRow]) -> ItemValuation {
     let newest = rows.iter().map(|row| row.created_at).max().unwrap_or_default();
-    Shelf {
+    ItemValuation {
         branch: ask.branch.map(str::to_owned),
         live_files: live_files(ask.root, rows),
         current: ask.current,
@@ -324,7 +332,7 @@ fn live_files(root: &Path, rows: &[IndexRow]) -> HashSet<String> {
     last_seen.into_iter().filter_map(changed_since).collect()
 }
 
-fn index_part(chosen: &Chosen, ask: &Ask<'_>) -> String {
+fn index_part(chosen: &SelectedItems, ask: &StartContextRequest<'_>) -> String {
     if chosen.items.is_empty() {
         return String::new();
     }
@@ -334,7 +342,7 @@ fn index_part(chosen: &Chosen, ask: &Ask<'_>) -> String {
     format!("\n## Index: id, type, title, tokens to read{imported}\n{lines}")
 }
 
-fn closing(chosen: &Chosen, ask: &Ask<'_>) -> String {
+fn closing(chosen: &SelectedItems, ask: &StartContextRequest<'_>) -> String {
     let mut out = String::new();
     if chosen.left_out > 0 {
         out.push_str(&format!("Left out: {} more; search finds them.\n", chosen.left_out));

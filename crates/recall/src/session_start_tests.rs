@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::Parts;
+use crate::StartContextParts;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
@@ -79,7 +79,7 @@ impl Shop {
         self.store.write(|tx| tx.create_summary(&new, session, &place)).unwrap();
     }
 
-    fn start(&self, budget_tokens: u32) -> Block {
+    fn start(&self, budget_tokens: u32) -> StartContextText {
         self.ask(budget_tokens, None)
     }
 
@@ -95,13 +95,13 @@ impl Shop {
         }
     }
 
-    fn ask(&self, budget_tokens: u32, resumed: Option<(SessionId, Millis)>) -> Block {
-        let ask = Ask { resumed, ..self.asking(budget_tokens) };
+    fn ask(&self, budget_tokens: u32, resumed: Option<(SessionId, Millis)>) -> StartContextText {
+        let ask = StartContextRequest { resumed, ..self.asking(budget_tokens) };
         session_start(&self.store.read(), &ask).unwrap()
     }
 
-    fn asking(&self, budget_tokens: u32) -> Ask<'static> {
-        Ask {
+    fn asking(&self, budget_tokens: u32) -> StartContextRequest<'static> {
+        StartContextRequest {
             project: Some(self.project),
             name: "shop",
             root: Path::new("/nowhere"),
@@ -110,7 +110,7 @@ impl Shop {
             current: None,
             compacted: false,
             budget_tokens,
-            parts: Parts::default(),
+            parts: StartContextParts::default(),
             zone: &UTC,
             notices: &[],
         }
@@ -159,7 +159,7 @@ fn a_session_is_told_what_was_done_and_what_there_is_to_know() {
 
 #[test]
 fn an_empty_project_says_nothing() {
-    assert_eq!(shop().start(1_500), Block::default());
+    assert_eq!(shop().start(1_500), StartContextText::default());
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_long_account_gives_way_to_the_budget() {
             })
             .unwrap();
         for budget in [100, 200, 300, 600, 1_500, 2_400] {
-            let ask = Ask {
+            let ask = StartContextRequest {
                 current: Some(shop.session),
                 compacted: true,
                 notices: &["something needs you: claude-mem status".to_owned()],
@@ -254,7 +254,7 @@ fn a_project_that_nobody_knows_yet_is_told_what_holds_everywhere_and_the_ledger_
     let preference = shop.add(ObservationType::DECISION, "Run the formatter", 50);
     let to_user = ObservationEdit { level: Some(MemoryLevel::User), ..ObservationEdit::default() };
     shop.store.write(|tx| tx.edit_observation(preference, &to_user, Millis(NOON))).unwrap();
-    let ask = Ask { project: None, name: "new", ..shop.asking(1_500) };
+    let ask = StartContextRequest { project: None, name: "new", ..shop.asking(1_500) };
     let block = session_start(&shop.store.read(), &ask).unwrap();
     assert!(block.text.contains("nothing is recorded yet"), "{}", block.text);
     assert!(block.text.contains("- #1 Run the formatter\n"), "{}", block.text);

@@ -1,7 +1,7 @@
 //! Uses what is left of the budget: where all rows are told, the most valuable ones get a sentence of their
 //! text.
 
-use super::choose::Chosen;
+use super::item_selection::SelectedItems;
 use super::quote;
 use super::sentences::sentences;
 use claude_mem_core::ids::ObservationId;
@@ -17,7 +17,7 @@ const DETAILED_ROWS_MAX: usize = 16;
 /// Adds sentences within `left_tokens`, to the most valuable rows first.
 pub(super) fn add_details(
     reads: &StoreReader<'_>,
-    chosen: &mut Chosen,
+    chosen: &mut SelectedItems,
     mut left_tokens: u32,
 ) -> Result<(), StoreError> {
     if chosen.left_out > 0 {

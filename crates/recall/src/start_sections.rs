@@ -1,8 +1,8 @@
 //! What stands above the index of a start context, in the largest of a few sizes that leaves room for the
 //! index: preferences, rules, the last session, open items and files.
 
-use super::session_start_ask::Ask;
 use super::start_account::LastSession;
+use super::start_context_request::StartContextRequest;
 use super::start_files::render_files;
 use super::start_rules::render_rules;
 use super::{current, quote, render};
@@ -74,7 +74,7 @@ impl SectionSize {
 }
 
 /// The sections in the largest size that fits.
-pub(super) fn fit_sections(ask: &Ask<'_>, input: &SectionInput<'_>) -> StartSections {
+pub(super) fn fit_sections(ask: &StartContextRequest<'_>, input: &SectionInput<'_>) -> StartSections {
     let room = ask.budget_tokens - ask.budget_tokens * INDEX_SHARE / 4;
     let mut smallest = StartSections::default();
     for size in SIZES {
@@ -86,7 +86,7 @@ pub(super) fn fit_sections(ask: &Ask<'_>, input: &SectionInput<'_>) -> StartSect
     smallest
 }
 
-fn sized(ask: &Ask<'_>, input: &SectionInput<'_>, size: SectionSize) -> StartSections {
+fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionSize) -> StartSections {
     let share = if size.lists { ask.budget_tokens / SECTION_SHARE } else { 0 };
     let (preferences, preferences_told) = render_rules(PREFERENCES_HEADING, input.preferences, share);
     let (rules, rules_told) = render_rules(RULES_HEADING, input.rules, share);
@@ -117,14 +117,14 @@ fn sized(ask: &Ask<'_>, input: &SectionInput<'_>, size: SectionSize) -> StartSec
     }
 }
 
-fn account_heading(ask: &Ask<'_>, last: &LastSession) -> String {
+fn account_heading(ask: &StartContextRequest<'_>, last: &LastSession) -> String {
     if ask.compacted && ask.current == Some(last.session()) {
         return "This session so far".to_owned();
     }
     "Last session".to_owned()
 }
 
-fn title(ask: &Ask<'_>, notices: &[String]) -> String {
+fn title(ask: &StartContextRequest<'_>, notices: &[String]) -> String {
     let mut out = format!("<{}>\n# Memory of earlier sessions in {}", quote::TAG, quote::line(ask.name, 60));
     if let Some(branch) = ask.branch {
         out.push_str(", branch ");
@@ -143,7 +143,7 @@ fn title(ask: &Ask<'_>, notices: &[String]) -> String {
 }
 
 /// Stands between what the user confirmed and what was only recorded.
-fn label(ask: &Ask<'_>, is_below_preferences: bool) -> String {
+fn label(ask: &StartContextRequest<'_>, is_below_preferences: bool) -> String {
     let gap = if is_below_preferences { "\n" } else { "" };
     let mut out = gap.to_owned();
     out.push_str(
@@ -159,7 +159,7 @@ fn label(ask: &Ask<'_>, is_below_preferences: bool) -> String {
     out
 }
 
-fn render_open_items(ask: &Ask<'_>, items: &[OpenItemRow]) -> String {
+fn render_open_items(ask: &StartContextRequest<'_>, items: &[OpenItemRow]) -> String {
     let mut out = String::new();
     for item in items {
         let text = quote::line(&item.text, ITEM_CHARS_MAX);

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::session_start_ask::Ask;
+use super::start_context_request::StartContextRequest;
 use super::team_trust::{OfferLimit, OfferPlace, TeamMembers, voice_of};
 use super::{quote, render};
 use claude_mem_core::clock::Millis;
@@ -38,7 +38,10 @@ pub(super) struct TeamSection {
 }
 
 /// The section within its share of the budget.
-pub(super) fn team_section(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<TeamSection, StoreError> {
+pub(super) fn team_section(
+    reads: &StoreReader<'_>,
+    ask: &StartContextRequest<'_>,
+) -> Result<TeamSection, StoreError> {
     let members = TeamMembers::load(reads)?;
     let Some(project) = ask.project.filter(|_| !members.is_empty() && ask.parts.index) else {
         return Ok(TeamSection::default());
@@ -85,7 +88,7 @@ pub(super) fn team_section(reads: &StoreReader<'_>, ask: &Ask<'_>) -> Result<Tea
 /// other's work, never the next step of this session.
 fn hand_over_line(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
+    ask: &StartContextRequest<'_>,
     members: &TeamMembers,
 ) -> Result<Option<String>, StoreError> {
     let (Some(project), Some(branch)) = (ask.project, ask.branch.filter(|_| ask.parts.summary)) else {

@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 
 use crate::file::{FileRecallRequest, recall_file};
 use crate::quote::TAG;
-use crate::recall::{self, Bar};
-use crate::session_start::{Ask, Parts, session_start};
+use crate::recall::{self, EvidenceThreshold};
+use crate::session_start::{StartContextParts, StartContextRequest, session_start};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{MemberRowId, ObservationId, ProjectId, PublicId};
@@ -84,7 +84,7 @@ impl TeamRoom {
     }
 
     fn start_on(&self, budget_tokens: u32, branch: Option<&str>) -> String {
-        let ask = Ask {
+        let ask = StartContextRequest {
             project: Some(self.project),
             name: "shop",
             root: std::path::Path::new("/src/shop"),
@@ -93,15 +93,15 @@ impl TeamRoom {
             current: None,
             compacted: false,
             budget_tokens,
-            parts: Parts::default(),
+            parts: StartContextParts::default(),
             zone: &TimeZone::UTC,
             notices: &[],
         };
         session_start(&self.store.read(), &ask).unwrap().text
     }
 
-    fn prompt(&self, text: &str, bar: Bar) -> String {
-        let ask = recall::Ask {
+    fn prompt(&self, text: &str, bar: EvidenceThreshold) -> String {
+        let ask = recall::RecallQuery {
             project: self.project,
             own: None,
             prompt: text,
@@ -129,8 +129,8 @@ impl TeamRoom {
     fn all_places(&self, words: &str) -> Vec<(&'static str, String)> {
         vec![
             ("start", self.start_on(1_500, Some("main"))),
-            ("prompt", self.prompt(words, Bar::Prompt)),
-            ("failure", self.prompt(words, Bar::Failure)),
+            ("prompt", self.prompt(words, EvidenceThreshold::Prompt)),
+            ("failure", self.prompt(words, EvidenceThreshold::Failure)),
             ("file", self.file("src/cart.rs")),
         ]
     }
@@ -264,7 +264,7 @@ fn trust_decides_what_is_offered() {
         assert!(!text.contains("checkout_total"), "muted at {place}: {text}");
     }
     room.trust(mira, MemberTrust::Trusted);
-    assert!(room.prompt(ROUNDING, Bar::Prompt).contains("Mira's words"));
+    assert!(room.prompt(ROUNDING, EvidenceThreshold::Prompt).contains("Mira's words"));
     room.trust(mira, MemberTrust::Muted);
     room.receive(bot, rounding(), false);
     let told: Vec<(&str, bool)> = room
@@ -281,7 +281,7 @@ fn colleague_changes_no_rule_and_no_newer_decision_of_ones_own() {
     room.own("Always round the invoice totals of vouchers in checkout_total down", 600);
     let mira = room.mira;
     room.receive(mira, rounding(), false);
-    let prompt = room.prompt(ROUNDING, Bar::Prompt);
+    let prompt = room.prompt(ROUNDING, EvidenceThreshold::Prompt);
     assert!(
         prompt.contains("Always round the invoice totals of vouchers in checkout_total down"),
         "{prompt}"
@@ -307,7 +307,7 @@ fn flood_of_similar_rows_does_not_hide_the_own_one_from_a_prompt() {
         });
         room.receive(mira, row, false);
     }
-    let told = room.prompt(ROUNDING, Bar::Prompt);
+    let told = room.prompt(ROUNDING, EvidenceThreshold::Prompt);
     assert!(told.contains("decided with the auditors"), "{told}");
     assert!(told.matches("Mira's words").count() <= 1, "{told}");
     let first = told.find("decided with the auditors").unwrap();

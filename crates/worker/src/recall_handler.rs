@@ -3,12 +3,12 @@
 
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
-use claude_mem_recall::moment::Moment;
-use claude_mem_recall::recall::Recalled;
+use claude_mem_recall::recall::RecalledText;
+use claude_mem_recall::recall_request::RecallRequest;
 use claude_mem_store::StoreError;
 
 /// Finds relevant memories by lexical and vector search.
-pub(super) fn recall(worker: &WorkerContext, moment: &Moment) -> Result<Recalled, StoreError> {
+pub(super) fn recall(worker: &WorkerContext, moment: &RecallRequest) -> Result<RecalledText, StoreError> {
     worker.engines.with_engine(|engine| {
         engine.view(|reads, mut leg| moment.recall(&reads, leg.as_mut(), &clock::zone()))
     })
@@ -17,8 +17,8 @@ pub(super) fn recall(worker: &WorkerContext, moment: &Moment) -> Result<Recalled
 /// Records the recalled memories as shown, after the hook's acknowledgement.
 pub(super) fn acknowledge(
     worker: &WorkerContext,
-    moment: &Moment,
-    recalled: &Recalled,
+    moment: &RecallRequest,
+    recalled: &RecalledText,
 ) -> Result<(), StoreError> {
     let entries = moment.listener.told(moment.need.place(), &recalled.items, clock::now().millis());
     worker

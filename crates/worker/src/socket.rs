@@ -27,7 +27,7 @@ use crate::worker::WorkerContext;
 use claude_mem_capture::ipc::recall_reply::RecallReply;
 use claude_mem_core::limits::REQUEST_BYTES_MAX;
 use claude_mem_core::sync::lock;
-use claude_mem_recall::moment::Moment;
+use claude_mem_recall::recall_request::RecallRequest;
 
 /// Maximum socket requests that are answered concurrently. Further connections wait in the kernel's
 /// backlog.
@@ -145,7 +145,7 @@ async fn handle_recall(
     write: &mut (impl tokio::io::AsyncWrite + Unpin),
     mut lines: BufReader<impl tokio::io::AsyncRead + Unpin>,
 ) -> io::Result<()> {
-    let moment: Moment = serde_json::from_str(moment).map_err(|e| {
+    let moment: RecallRequest = serde_json::from_str(moment).map_err(|e| {
         // The position only: the request quotes the user's prompt, which must not be logged.
         let (kind, column) = (e.classify(), e.column());
         io::Error::other(format!(

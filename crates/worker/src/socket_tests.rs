@@ -14,7 +14,7 @@ use claude_mem_core::event_key;
 use claude_mem_core::limits::POLL_SECONDS;
 use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
-use claude_mem_recall::moment::{Listener, Need};
+use claude_mem_recall::recall_request::{RecallOccasion, RecallTarget};
 use claude_mem_store::testing::{WorkerScratch, event, log, prompt, scratch};
 
 /// A worker that listens on its socket.
@@ -72,11 +72,11 @@ impl ListeningWorker {
     }
 }
 
-fn moment() -> Moment {
-    Moment {
-        listener: Listener { client: "claude-code".into(), session: "s".into(), agent_id: String::new() },
+fn moment() -> RecallRequest {
+    RecallRequest {
+        listener: RecallTarget { client: "claude-code".into(), session: "s".into(), agent_id: String::new() },
         project: vec!["path:/src/shop".into()],
-        need: Need::Prompt,
+        need: RecallOccasion::Prompt,
         text: "round the invoices up".into(),
         budget_tokens: 300,
     }

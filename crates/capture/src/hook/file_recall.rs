@@ -7,7 +7,7 @@ use super::resources::HookResources;
 use claude_mem_core::clock;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_recall::file;
-use claude_mem_recall::recall::Recalled;
+use claude_mem_recall::recall::RecalledText;
 use claude_mem_store::{ExposureLevel, FeedbackRow, StoreError, StoreReader};
 
 /// The place of these memories in the feedback ledger.
@@ -44,7 +44,7 @@ fn find_memories(
     reads: &StoreReader<'_>,
     hint: &ProjectHint,
     relative: &str,
-) -> Result<Option<Recalled>, StoreError> {
+) -> Result<Option<RecalledText>, StoreError> {
     let Some(project) = reads.project_by_keys(&hint.keys)? else {
         return Ok(None);
     };

@@ -3,7 +3,7 @@
 use super::recall_request::{HookRecallRequest, RecallTrigger};
 use super::resources::HookResources;
 use claude_mem_core::clock;
-use claude_mem_recall::moment::{Moment, Need};
+use claude_mem_recall::recall_request::{RecallOccasion, RecallRequest};
 use claude_mem_store::StoreError;
 
 /// The memories that a prompt calls for; empty if there are none.
@@ -18,7 +18,13 @@ pub(super) fn recall_for_prompt(
     if !settings.recall_prompt {
         return Ok(String::new());
     }
-    recall_by_worker_or_locally(request, resources, Need::Prompt, text, settings.recall_prompt_tokens)
+    recall_by_worker_or_locally(
+        request,
+        resources,
+        RecallOccasion::Prompt,
+        text,
+        settings.recall_prompt_tokens,
+    )
 }
 
 /// Memories of the same error; empty if there are none.
@@ -33,7 +39,13 @@ pub(super) fn recall_for_failure(
     if !settings.recall_failure {
         return Ok(String::new());
     }
-    recall_by_worker_or_locally(request, resources, Need::Failure, output, settings.recall_failure_tokens)
+    recall_by_worker_or_locally(
+        request,
+        resources,
+        RecallOccasion::Failure,
+        output,
+        settings.recall_failure_tokens,
+    )
 }
 
 /// Asks the worker, which also searches by vectors; without a worker, or without a reply in time,
@@ -41,15 +53,20 @@ pub(super) fn recall_for_failure(
 fn recall_by_worker_or_locally(
     request: &HookRecallRequest<'_>,
     resources: &mut HookResources<'_>,
-    need: Need,
+    need: RecallOccasion,
     said: &str,
     budget_tokens: u32,
 ) -> Result<String, StoreError> {
-    let (Some(hint), Some(text)) = (request.project, Moment::text_of(need, said)) else {
+    let (Some(hint), Some(text)) = (request.project, RecallRequest::text_of(need, said)) else {
         return Ok(String::new());
     };
-    let moment =
-        Moment { listener: request.recipient(), project: hint.keys.clone(), need, text, budget_tokens };
+    let moment = RecallRequest {
+        listener: request.recipient(),
+        project: hint.keys.clone(),
+        need,
+        text,
+        budget_tokens,
+    };
     match resources.worker.request_recall(&moment) {
         Ok(Some(reply)) => return Ok(reply.text),
         Ok(None) => {}

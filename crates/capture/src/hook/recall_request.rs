@@ -11,8 +11,8 @@ use claude_mem_core::client_version::ClientVersion;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{EventBody, ProjectHint};
 use claude_mem_core::limits::HOOK_FILE_MS;
-use claude_mem_recall::moment::Listener;
-use claude_mem_recall::recall::Brought;
+use claude_mem_recall::recall::RecalledMemory;
+use claude_mem_recall::recall_request::RecallTarget;
 
 /// CPU milliseconds that recall may cost a hook at the start of a session.
 const HOOK_START_MS: u64 = 400;
@@ -92,8 +92,8 @@ impl HookRecallRequest<'_> {
         self.header.session.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn recipient(&self) -> Listener {
-        Listener {
+    pub(super) fn recipient(&self) -> RecallTarget {
+        RecallTarget {
             client: self.agent.name.to_owned(),
             session: self.session().to_owned(),
             agent_id: self.header.agent_id.clone().unwrap_or_default(),
@@ -111,7 +111,12 @@ impl HookRecallRequest<'_> {
 
     /// Records the shown memories in the feedback ledger. If that fails they are shown anyway: at worst
     /// they are shown twice.
-    pub(super) fn record_shown(&self, resources: &mut HookResources<'_>, place: &str, brought: &[Brought]) {
+    pub(super) fn record_shown(
+        &self,
+        resources: &mut HookResources<'_>,
+        place: &str,
+        brought: &[RecalledMemory],
+    ) {
         if brought.is_empty() || self.is_unrecorded {
             return;
         }

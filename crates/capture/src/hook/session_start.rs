@@ -10,8 +10,8 @@ use claude_mem_core::clock;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::paths::DataDir;
-use claude_mem_recall::recall::Brought;
-use claude_mem_recall::{Starting, quote};
+use claude_mem_recall::recall::RecalledMemory;
+use claude_mem_recall::{StartingSession, quote};
 use claude_mem_store::{StoreError, StoreReader};
 
 /// Counting stops here, because a session start must not wait for a longer count.
@@ -20,7 +20,7 @@ const MEMORIES_COUNTED_MAX: u32 = 1_000;
 /// What a session start reads: the response, and what has to be recorded about it.
 struct StartContext {
     output: RecallOutput,
-    brought: Vec<Brought>,
+    brought: Vec<RecalledMemory>,
     is_known_project: bool,
 }
 
@@ -63,7 +63,7 @@ fn read_context(
     let project = reads.project_by_keys(&hint.keys)?;
     let settings = request.settings.effective();
     let notices = (request.notices)(reads, dir, &settings, request.now, request.client_version)?;
-    let starting = Starting {
+    let starting = StartingSession {
         listener: &request.recipient(),
         source,
         project,

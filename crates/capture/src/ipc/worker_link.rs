@@ -18,7 +18,7 @@ use crate::ipc::peer;
 use crate::ipc::recall_reply::RecallReply;
 use claude_mem_core::limits::REQUEST_BYTES_MAX;
 use claude_mem_core::paths;
-use claude_mem_recall::moment::Moment;
+use claude_mem_recall::recall_request::RecallRequest;
 
 /// Milliseconds that a hook waits for the worker to record what was shown, so that the next hook
 /// finds the record.
@@ -88,7 +88,7 @@ impl WorkerLink {
 
     /// Asks the worker for memories, which also wakes it. `None` if no worker runs, or if it does not
     /// reply in time. The worker records the reply as shown only after the `heard` acknowledgement.
-    pub fn request_recall(&mut self, moment: &Moment) -> io::Result<Option<RecallReply>> {
+    pub fn request_recall(&mut self, moment: &RecallRequest) -> io::Result<Option<RecallReply>> {
         use io::ErrorKind::{TimedOut, WouldBlock};
         let until = Instant::now() + Duration::from_millis(RECALL_WORKER_MS);
         let request = format!("recall {}\n", serde_json::to_string(moment)?);

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use super::*;
-use claude_mem_recall::moment::{Listener, Need};
+use claude_mem_recall::recall_request::{RecallOccasion, RecallTarget};
 
-fn moment() -> Moment {
-    Moment {
-        listener: Listener::default(),
+fn moment() -> RecallRequest {
+    RecallRequest {
+        listener: RecallTarget::default(),
         project: vec!["path:/src/shop".into()],
-        need: Need::Prompt,
+        need: RecallOccasion::Prompt,
         text: "round the invoices".into(),
         budget_tokens: 300,
     }
@@ -52,7 +52,7 @@ fn reply_is_acknowledged() {
     assert_eq!(reply, Some(RecallReply { text: "rounded up".into() }));
     drop(link);
     let (request, rest) = worker.served.join().unwrap();
-    let sent: Moment = serde_json::from_str(request.strip_prefix("recall ").unwrap()).unwrap();
+    let sent: RecallRequest = serde_json::from_str(request.strip_prefix("recall ").unwrap()).unwrap();
     assert_eq!((sent, rest.as_str()), (moment(), "heard\n"));
 }
 
@@ -122,7 +122,7 @@ fn long_request_is_not_sent() {
     let mut link = WorkerLink::new(worker.socket.clone());
     assert!(link.connect().unwrap());
     let bytes = usize::try_from(REQUEST_BYTES_MAX).unwrap();
-    let long = Moment { text: "x".repeat(bytes), ..moment() };
+    let long = RecallRequest { text: "x".repeat(bytes), ..moment() };
     assert!(link.request_recall(&long).is_err());
     drop(link);
     assert_eq!(worker.served.join().unwrap(), ["wake"], "but the worker is woken");

@@ -11,8 +11,8 @@ use super::project;
 use crate::cli::output::{QUIET, Screen};
 use claude_mem_core::config;
 use claude_mem_core::config::{LoadedSettings, RawSetting, SettingSource};
-use claude_mem_recall::Starting;
-use claude_mem_recall::moment::Listener;
+use claude_mem_recall::StartingSession;
+use claude_mem_recall::recall_request::RecallTarget;
 use claude_mem_setup::notices;
 use claude_mem_store::RowId;
 
@@ -75,8 +75,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         // For a named project, its own directory.
         let known = found.map(|id| reads.project(id)).transpose()?;
         let root = known.as_ref().filter(|_| args.project.is_some()).map_or(&hint.root, |known| &known.root);
-        let starting = Starting {
-            listener: &Listener::default(),
+        let starting = StartingSession {
+            listener: &RecallTarget::default(),
             source: "startup",
             project: found,
             name: &hint.name,
@@ -132,7 +132,7 @@ fn overriding_variable(loaded: &LoadedSettings) -> Option<String> {
     (loaded.get(key).1 == SettingSource::Environment).then(|| key.variable())
 }
 
-fn preview_item(item: &claude_mem_recall::Item) -> ContextPreviewItem {
+fn preview_item(item: &claude_mem_recall::IndexItem) -> ContextPreviewItem {
     ContextPreviewItem {
         id: RowId::new(item.row.kind, item.row.row_id),
         title: item.row.title.clone(),

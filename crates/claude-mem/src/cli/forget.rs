@@ -38,6 +38,7 @@ Examples:
   claude-mem forget --words 'client acme' --project shop
   claude-mem forget --session A4 --yes     everything of one session
   claude-mem forget --undo-last            restore all that the last command has forgotten")]
+#[allow(clippy::struct_excessive_bools, reason = "one per option")]
 pub(super) struct Args {
     /// Ids as `search` prints them: #12, S3, P7, M9, A4
     #[arg(value_name = "ID")]

@@ -21,7 +21,7 @@ use crate::cli::output::{Screen, print_note};
 use claude_mem_core::paths::DataDir;
 use claude_mem_store::{ImportRun, Store};
 use claude_mem_transfer::import;
-use claude_mem_transfer::import::{SourceTrust, json, legacy};
+use claude_mem_transfer::import::{SourceTrust, json, legacy, memory_files};
 
 /// Import memories from transcripts, JSON or the earlier claude-mem
 ///
@@ -33,6 +33,7 @@ Examples:
   claude-mem import transcripts                    past Claude Code sessions
   claude-mem import claude-mem-db                  the database of the earlier claude-mem
   claude-mem import claude-mem-db backup/claude-mem.db --dry-run
+  claude-mem import memory-files                   the notes that Claude Code keeps for each project
   claude-mem import json memory.json               a file of somebody else
   claude-mem import json memory.json --trust       your own file from `claude-mem export`
   claude-mem import list                           list past imports
@@ -45,6 +46,15 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum ImportAction {
     Transcripts(transcripts::Args),
+    /// Import the memory files that Claude Code itself keeps for each project
+    ///
+    /// Every section of `~/.claude/projects/*/memory/*.md` becomes one memory of that project, marked as imported.
+    /// The files are only read. Running it again imports what is new or changed.
+    MemoryFiles {
+        /// Show what would be imported and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Import a database of the earlier claude-mem, any version
     #[command(after_help = "\
 Examples:
@@ -122,6 +132,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
                     "the rows are marked as imported; undo and repeat with --trust if the file is yours",
                 )?;
             }
+            table::show(screen, &report, *dry_run)
+        }
+        ImportAction::MemoryFiles { dry_run } => {
+            let report = run_import(app, *dry_run, SourceTrust::Own, |store, around| {
+                Ok(memory_files::run(store, around, app.now, &mut progress::for_rows())?)
+            })?;
             table::show(screen, &report, *dry_run)
         }
         ImportAction::List => list(app, screen),

@@ -92,6 +92,13 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     }
 }
 
+/// One page of the queue.
+#[derive(Serialize)]
+struct QueueList<'a> {
+    items: &'a [QueueRow],
+    has_more: bool,
+}
+
 fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: PageRequest) -> anyhow::Result<()> {
     app.ingest_spool()?;
     let mut idle = Vec::new();
@@ -102,7 +109,8 @@ fn list(app: &App, screen: &mut Screen, state: Option<&str>, page: PageRequest) 
         }
         None => RowPage { items: Vec::new(), has_more: false },
     };
-    screen.show(&events, |screen, events| {
+    let list = QueueList { items: &events.items, has_more: events.has_more };
+    screen.show(&list, |screen, events| {
         if events.items.is_empty() {
             return match state {
                 Some(state) => writeln!(screen, "no {state} events"),

@@ -47,7 +47,6 @@ struct SearchOutput<'a> {
     query: &'a str,
     scope: Option<ResponseScope>,
     results: Vec<SearchItem>,
-    #[serde(rename = "hasMore")]
     has_more: bool,
 }
 

@@ -21,6 +21,7 @@ mod help;
 mod hooks;
 mod import;
 mod install;
+mod json_shapes;
 mod marks;
 mod models;
 mod off;

@@ -93,7 +93,7 @@ fn empty_queue_is_reported() {
     assert_snapshot!(shown(&home, &home.mem(&["queue", "list", "--json"])), @r#"
     {
       "items": [],
-      "hasMore": false
+      "has_more": false
     }
     [exit 0]
     "#);

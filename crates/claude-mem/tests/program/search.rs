@@ -163,7 +163,7 @@ fn search_json_is_complete() {
           "read_tokens": 0
         }
       ],
-      "hasMore": false
+      "has_more": false
     }
     [exit 0]
     "##);

@@ -169,7 +169,8 @@ settings! {
         /// The language of memories, such as `en`, `de` or `ja`. Empty follows the
         /// conversation. The local provider quotes and does not translate.
         language: String = "", SettingKind::Text("a language");
-        /// A JSON file with your own types and concepts. Empty selects the built-in ones.
+        /// A JSON file with your own types and concepts, as `docs/vocabulary.md` describes it. Empty selects the
+        /// built-in ones.
         vocabulary: String = "", SettingKind::Text("a file's path");
         /// Tokens that models may use per day, input and output; then `local` takes over. 0
         /// forbids every call.

@@ -124,13 +124,13 @@ pub(super) fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()>
 
 /// An anonymous file (memfd).
 #[derive(Debug)]
-pub(super) struct MemoryFile(std::fs::File);
+pub(super) struct SystemMemoryFile(std::fs::File);
 
-impl MemoryFile {
-    pub(super) fn with_content(bytes: &[u8]) -> io::Result<MemoryFile> {
+impl SystemMemoryFile {
+    pub(super) fn with_content(bytes: &[u8]) -> io::Result<SystemMemoryFile> {
         let mut file = std::fs::File::from(memfd_create("memory", MemfdFlags::CLOEXEC)?);
         file.write_all(bytes)?;
-        Ok(MemoryFile(file))
+        Ok(SystemMemoryFile(file))
     }
 
     pub(super) fn path(&self) -> PathBuf {

@@ -30,6 +30,6 @@ fn caller_counts_as_runnable() {
 
 #[test]
 fn memory_file_is_read_by_its_path() {
-    let file = MemoryFile::with_content(b"not on disk").unwrap();
+    let file = SystemMemoryFile::with_content(b"not on disk").unwrap();
     assert_eq!(std::fs::read(file.path()).unwrap(), b"not on disk");
 }

@@ -124,12 +124,12 @@ pub fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
 
 /// A file in memory only, for text that must not reach the disk.
 #[derive(Debug)]
-pub struct MemoryFile(system::MemoryFile);
+pub struct MemoryFile(system::SystemMemoryFile);
 
 impl MemoryFile {
     /// `Unsupported` where the system has no such files.
     pub fn with_content(bytes: &[u8]) -> io::Result<MemoryFile> {
-        system::MemoryFile::with_content(bytes).map(MemoryFile)
+        system::SystemMemoryFile::with_content(bytes).map(MemoryFile)
     }
 
     /// A path by which this process can open it.

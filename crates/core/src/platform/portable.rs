@@ -117,10 +117,10 @@ pub(super) fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()>
 
 /// Not available: every file has a name on disk.
 #[derive(Debug)]
-pub(super) enum MemoryFile {}
+pub(super) enum SystemMemoryFile {}
 
-impl MemoryFile {
-    pub(super) fn with_content(_: &[u8]) -> io::Result<MemoryFile> {
+impl SystemMemoryFile {
+    pub(super) fn with_content(_: &[u8]) -> io::Result<SystemMemoryFile> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -1,7 +1,7 @@
 //! The account of a talk that settled much goes before any part of it.
 
-use super::Ask;
-use super::near_rows::{LOOKED_AT, Near};
+use super::RecallQuery;
+use super::near_rows::{LOOKED_AT, NearMemory};
 use crate::recap;
 use claude_mem_core::memory::ObservationType;
 use claude_mem_search::subject::observation_words;
@@ -10,8 +10,8 @@ use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind, StoreError, Store
 /// Where the best comes from a talk that summed up what it settled, that goes first.
 pub(super) fn goes_first(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
-    found: &mut Vec<Near>,
+    ask: &RecallQuery<'_>,
+    found: &mut Vec<NearMemory>,
 ) -> Result<(), StoreError> {
     let Some(best) = found.first() else {
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn goes_first(
     if account.id == best.row.id || ask.shown.contains(&RowId::new(RowKind::Observation, account.id.0)) {
         return Ok(());
     }
-    let account = Near { row: account, ..best.clone() };
+    let account = NearMemory { row: account, ..best.clone() };
     found.retain(|near| near.row.id != account.row.id);
     found.insert(0, account);
     Ok(())

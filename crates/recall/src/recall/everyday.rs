@@ -6,21 +6,21 @@
 //! quarter of them tell nothing, and words that stand in one of sixteen tell half; so do the
 //! thousand most frequent words of English, as the vocabulary of the built-in encoder ranks them.
 
-/// How much a word tells, whatever this memory has of it.
+/// How specific a word is in general, whatever its frequency in this store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(super) enum WordSpecificity {
     Nothing,
     Half,
     All,
 }
 
-pub(super) fn telling(stem: &str) -> Telling {
+pub(super) fn telling(stem: &str) -> WordSpecificity {
     if ROUTINE.binary_search(&stem).is_ok() {
-        Telling::Nothing
+        WordSpecificity::Nothing
     } else if PLAIN.binary_search(&stem).is_ok() {
-        Telling::Half
+        WordSpecificity::Half
     } else {
-        Telling::All
+        WordSpecificity::All
     }
 }
 
@@ -158,7 +158,7 @@ const PLAIN: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{PLAIN, ROUTINE, Telling, telling};
+    use super::{PLAIN, ROUTINE, WordSpecificity, telling};
     use claude_mem_search::stem::stem;
 
     #[test]
@@ -170,13 +170,13 @@ mod tests {
     #[test]
     fn what_to_do_tells_less_than_what_about() {
         for (word, want) in [
-            ("function", Telling::Nothing),
-            ("renames", Telling::Nothing),
-            ("settings", Telling::Nothing),
-            ("process", Telling::Half),
-            ("thread", Telling::Half),
-            ("invoices", Telling::All),
-            ("parcels", Telling::All),
+            ("function", WordSpecificity::Nothing),
+            ("renames", WordSpecificity::Nothing),
+            ("settings", WordSpecificity::Nothing),
+            ("process", WordSpecificity::Half),
+            ("thread", WordSpecificity::Half),
+            ("invoices", WordSpecificity::All),
+            ("parcels", WordSpecificity::All),
         ] {
             assert_eq!(telling(&stem(word)), want, "{word}");
         }

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::asking::Asking;
-use super::everyday::{Telling, telling};
+use super::everyday::{WordSpecificity, telling};
+use super::prompt_question::PromptQuestion;
 use claude_mem_search::analyzer::words;
 use claude_mem_search::candidates::{Candidate, CandidateSet};
 use claude_mem_search::names::{NameConfidence, contains_name};
@@ -21,7 +21,7 @@ const NAME_SESSIONS_MAX: usize = 6;
 
 /// What of a prompt stands in one memory.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Evidence {
+pub struct MatchEvidence {
     /// How telling what they share is, all together.
     pub worth: f64,
     /// How seldom chance would bring it, as a logarithm.
@@ -47,7 +47,7 @@ pub struct Evidence {
 
 /// When a memory is near enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bar {
+pub enum EvidenceThreshold {
     /// It is about the same.
     Prompt,
     /// It is nearly the same error.
@@ -70,8 +70,8 @@ const COMPANY: f64 = 1.4;
 const NEAR: f64 = 0.35;
 const NEARNESS: f64 = 5.0;
 
-impl Bar {
-    pub(super) fn clears(self, evidence: &Evidence) -> bool {
+impl EvidenceThreshold {
+    pub(super) fn clears(self, evidence: &MatchEvidence) -> bool {
         match self {
             Self::Failure => evidence.share >= SAME_SHARE && evidence.telling >= TELLING_MIN,
             Self::Prompt => {
@@ -81,7 +81,7 @@ impl Bar {
     }
 }
 
-impl Evidence {
+impl MatchEvidence {
     /// A shared name alone is no subject: two decisions about one class need not concern each other.
     fn is_about_shared_name(&self) -> bool {
         match self.name {
@@ -101,17 +101,19 @@ impl Evidence {
 const TURN_SURPRISE: f64 = 2.5;
 const TURN_TOGETHER: f64 = 2.0;
 
-impl Evidence {
+impl MatchEvidence {
     /// Enough to tell a whole turn by.
     pub(super) fn speaks_for_turn(&self) -> bool {
-        self.surprise >= TURN_SURPRISE && self.together >= TURN_TOGETHER && Bar::Prompt.clears(self)
+        self.surprise >= TURN_SURPRISE
+            && self.together >= TURN_TOGETHER
+            && EvidenceThreshold::Prompt.clears(self)
     }
 }
 
 /// Knows the prompt, and how common its words are.
 #[derive(Debug)]
-pub(super) struct Judge<'a> {
-    asking: &'a Asking,
+pub(super) struct EvidenceJudge<'a> {
+    asking: &'a PromptQuestion,
     terms: HashMap<&'a str, usize>,
     /// How telling each term is; nothing is said by one that no memory has.
     values: Vec<f64>,
@@ -126,9 +128,14 @@ pub(super) struct Judge<'a> {
     besides_names: f64,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> EvidenceJudge<'a> {
     /// For candidates of one kind: what others say is no measure for it.
-    pub(super) fn new(asking: &'a Asking, gathered: &'a CandidateSet, kind: RowKind, rows: u64) -> Self {
+    pub(super) fn new(
+        asking: &'a PromptQuestion,
+        gathered: &'a CandidateSet,
+        kind: RowKind,
+        rows: u64,
+    ) -> Self {
         let of_kind = || {
             let all = gathered.rows.iter();
             all.filter(move |(key, _)| key.kind == kind).map(|(_, row)| row)
@@ -167,7 +174,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    pub(super) fn measure(&self, candidate: &Candidate) -> Evidence {
+    pub(super) fn measure(&self, candidate: &Candidate) -> MatchEvidence {
         let document = &candidate.document;
         let mut places: Vec<(usize, usize)> = Vec::new();
         let mut place = 0;
@@ -186,7 +193,7 @@ impl<'a> Judge<'a> {
         let telling: f64 = found.iter().map(|&at| self.tells[at]).sum();
         let worth = self.worth(&found);
         let by_meaning = candidate.cosine.map_or(0.0, |cosine| NEARNESS * (cosine - NEAR));
-        Evidence {
+        MatchEvidence {
             worth,
             surprise: worth + TITLED * self.worth(&titled) + by_meaning
                 - COMPANY * ln_ways(self.known, telling)
@@ -229,7 +236,7 @@ impl<'a> Judge<'a> {
 }
 
 /// Which of the names stand in memories of so many sessions that they tell little.
-fn everywhere<'r>(asking: &Asking, rows: impl Iterator<Item = &'r Candidate>) -> Vec<bool> {
+fn everywhere<'r>(asking: &PromptQuestion, rows: impl Iterator<Item = &'r Candidate>) -> Vec<bool> {
     if asking.names.is_empty() {
         return Vec::new();
     }
@@ -262,9 +269,9 @@ fn each_once<'p>(places: impl Iterator<Item = &'p (usize, usize)>) -> Vec<usize>
 fn tells(term: &str) -> f64 {
     let is_word = term.chars().any(char::is_alphabetic) && term.chars().count() > 1;
     match telling(term) {
-        Telling::Nothing => 0.0,
-        Telling::All if is_word => 1.0,
-        Telling::Half | Telling::All => 0.5,
+        WordSpecificity::Nothing => 0.0,
+        WordSpecificity::All if is_word => 1.0,
+        WordSpecificity::Half | WordSpecificity::All => 0.5,
     }
 }
 

@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use super::failure_cases::{REMEDIES, UNKNOWN_FAILURES};
-use super::{Ask, Bar};
-use crate::moment::{Moment, Need};
+use super::{EvidenceThreshold, RecallQuery};
+use crate::recall_request::{RecallOccasion, RecallRequest};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
@@ -42,17 +42,17 @@ fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId
 }
 
 fn told(store: &Store, project: ProjectId, output: &str) -> Vec<String> {
-    let Some(text) = Moment::text_of(Need::Failure, output) else {
+    let Some(text) = RecallRequest::text_of(RecallOccasion::Failure, output) else {
         return Vec::new();
     };
-    let ask = Ask {
+    let ask = RecallQuery {
         project,
         own: None,
         prompt: &text,
         shown: &HashSet::new(),
         budget_tokens: 400,
         zone: &TimeZone::UTC,
-        bar: Bar::Failure,
+        bar: EvidenceThreshold::Failure,
     };
     let recalled = super::prompt(&store.read(), &ask, None).unwrap();
     recalled.items.into_iter().map(|item| item.title).collect()
@@ -69,7 +69,13 @@ fn same_error_brings_what_worked() {
         REMEDIES.iter().filter(|one| told(&store, project, one.output) != [one.title]).collect();
     let missed: Vec<_> = missed
         .iter()
-        .map(|one| (one.title, told(&store, project, one.output), Moment::text_of(Need::Failure, one.output)))
+        .map(|one| {
+            (
+                one.title,
+                told(&store, project, one.output),
+                RecallRequest::text_of(RecallOccasion::Failure, one.output),
+            )
+        })
         .collect();
     assert!(missed.len() * 100 <= REMEDIES.len() * 15, "{missed:#?}");
 }

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use super::governed_cases::{FILLER_PARTS, GOVERNED, GovernedPrompt, UNGOVERNED};
-use super::{Ask, Bar};
+use super::{EvidenceThreshold, RecallQuery};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
@@ -83,14 +83,14 @@ impl EncodedStore {
     fn told(&mut self, prompt: &str) -> Vec<String> {
         let model = embed::EmbeddingModel::built_in();
         let mut leg = VectorRetriever::uncached(&mut self.vectors, model);
-        let ask = Ask {
+        let ask = RecallQuery {
             project: self.project,
             own: None,
             prompt,
             shown: &HashSet::new(),
             budget_tokens: 400,
             zone: &TimeZone::UTC,
-            bar: Bar::Prompt,
+            bar: EvidenceThreshold::Prompt,
         };
         let recalled = super::prompt(&self.store.read(), &ask, Some(&mut leg)).unwrap();
         recalled.items.into_iter().map(|item| item.title).collect()

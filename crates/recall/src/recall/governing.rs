@@ -1,7 +1,7 @@
 //! Rules, facts and causes that a prompt is near in meaning, also where the words differ: "can we
 //! deploy at 2?" and "never deploy between 1 and 3".
 
-use super::near_rows::Near;
+use super::near_rows::NearMemory;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
@@ -23,7 +23,7 @@ const CROWD_WIDTH: f64 = 0.05;
 const CROWD_MAX: usize = 6;
 
 /// Marks the memories that govern the prompt.
-pub(super) fn mark_governing(found: &mut [Near]) {
+pub(super) fn mark_governing(found: &mut [NearMemory]) {
     let cosines: Vec<f64> = found.iter().map(|near| near.evidence.cosine).collect();
     for near in found {
         let own = near.evidence.cosine;

@@ -8,8 +8,8 @@
 //! first, and the older one is left out or says that it is older.
 
 mod account;
-mod asking;
-mod brought;
+mod prompt_question;
+mod recalled_memory;
 mod everyday;
 mod evidence;
 mod function_words;
@@ -22,10 +22,10 @@ mod remedy;
 mod tell;
 mod turn;
 
-pub use asking::Asking;
-pub use brought::{Ask, Brought, MEMORIES_MAX, Recalled};
-pub use evidence::{Bar, Evidence};
+pub use evidence::{EvidenceThreshold, MatchEvidence};
 pub use prompt::prompt;
+pub use prompt_question::PromptQuestion;
+pub use recalled_memory::{MEMORIES_MAX, RecallQuery, RecalledMemory, RecalledText};
 pub(super) use remedy::{remedy_sentence, tells_failure};
 pub(super) use tell::{frame, said};
 

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::evidence::{Evidence, Judge};
-use super::near_rows::{LOOKED_AT, Looked, Near, Said};
-use super::{Ask, Asking, Bar, MEMORIES_MAX, account, governing, newest, remedy};
+use super::evidence::{EvidenceJudge, MatchEvidence};
+use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
+use super::{
+    EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, account, governing, newest, remedy,
+};
 use crate::team_trust::{OfferLimit, OfferPlace, TeamMembers};
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_search::candidates::collect_candidates;
@@ -21,14 +23,14 @@ const SAID_MAX: usize = 4;
 
 pub(super) fn near(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
-    asking: &Asking,
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
     leg: Option<&mut VectorRetriever<'_>>,
-) -> Result<Looked, StoreError> {
+) -> Result<NearRows, StoreError> {
     let (mut found, said) = candidates(reads, ask, asking, leg)?;
     found.retain(|near| near.limit != OfferLimit::Sparing || is_strong(near));
-    if ask.bar == Bar::Failure {
-        return Ok(Looked { memories: remedy::remedies(ask, found), said: Vec::new() });
+    if ask.bar == EvidenceThreshold::Failure {
+        return Ok(NearRows { memories: remedy::remedies(ask, found), said: Vec::new() });
     }
     if asking.query.words.len() <= governing::PROMPT_WORDS_MAX {
         governing::mark_governing(&mut found);
@@ -37,7 +39,7 @@ pub(super) fn near(
     found.iter_mut().filter(|near| near.who.is_some()).for_each(|near| near.evidence.governs = false);
     if !found.iter().any(|near| ask.bar.clears(&near.evidence)) {
         let memories = Vec::new();
-        return Ok(Looked { memories, said });
+        return Ok(NearRows { memories, said });
     }
     // First, for a newer rule may share less with the prompt than the one whose place it takes.
     let mut found = newest::newest_first(reads, found)?;
@@ -53,27 +55,27 @@ pub(super) fn near(
     account::goes_first(reads, ask, &mut found)?;
     keep_one_sparing(&mut found);
     found.truncate(MEMORIES_MAX);
-    Ok(Looked { memories: found, said: Vec::new() })
+    Ok(NearRows { memories: found, said: Vec::new() })
 }
 
 /// How much more the words of another member's memory must tell than those of one's own.
 const STRONG_FACTOR: f64 = 1.5;
 
 /// Whether the evidence holds for a member who is not specially trusted.
-fn is_strong(near: &Near) -> bool {
+fn is_strong(near: &NearMemory) -> bool {
     let evidence = &near.evidence;
-    let less = Evidence {
+    let less = MatchEvidence {
         surprise: evidence.surprise / STRONG_FACTOR,
         telling: evidence.telling / STRONG_FACTOR,
         besides: evidence.besides / STRONG_FACTOR,
         governs: false,
         ..evidence.clone()
     };
-    Bar::Prompt.clears(&less)
+    EvidenceThreshold::Prompt.clears(&less)
 }
 
 /// Of members who are not specially trusted, the best memory only.
-fn keep_one_sparing(found: &mut Vec<Near>) {
+fn keep_one_sparing(found: &mut Vec<NearMemory>) {
     let mut sparing = 0;
     found.retain(|near| {
         sparing += usize::from(near.limit == OfferLimit::Sparing);
@@ -85,10 +87,10 @@ fn keep_one_sparing(found: &mut Vec<Near>) {
 /// are looked for by themselves, so that no number of them takes the place of one's own.
 fn candidates(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
-    asking: &Asking,
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
     mut leg: Option<&mut VectorRetriever<'_>>,
-) -> Result<(Vec<Near>, Vec<Said>), StoreError> {
+) -> Result<(Vec<NearMemory>, Vec<EarlierPrompt>), StoreError> {
     let members = TeamMembers::load(reads)?;
     if members.is_empty() {
         return candidates_among(reads, ask, asking, leg, &members, None);
@@ -106,12 +108,12 @@ const OTHERS_LOOKED_AT: usize = 6;
 
 fn candidates_among(
     reads: &StoreReader<'_>,
-    ask: &Ask<'_>,
-    asking: &Asking,
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
     leg: Option<&mut VectorRetriever<'_>>,
     members: &TeamMembers,
     allowed: Option<&AllowedRows>,
-) -> Result<(Vec<Near>, Vec<Said>), StoreError> {
+) -> Result<(Vec<NearMemory>, Vec<EarlierPrompt>), StoreError> {
     let scope = RowFilter {
         project: Some(ask.project),
         user_level: true,
@@ -121,17 +123,21 @@ fn candidates_among(
     let ranking = RankingConfig { smoothing_docs: IMAGINED_ROWS, ..RankingConfig::default() };
     let gathered = collect_candidates(reads, &asking.query, &scope, allowed, leg, &ranking)?;
     let rows = reads.corpus(&scope)?.doc_count() + IMAGINED_ROWS as u64;
-    let place = if ask.bar == Bar::Failure { OfferPlace::Failure } else { OfferPlace::Prompt };
-    let of_memory = Judge::new(asking, &gathered, RowKind::Observation, rows);
-    let of_prompt = Judge::new(asking, &gathered, RowKind::Prompt, rows);
-    let (mut found, mut said): (Vec<Near>, Vec<Said>) = (Vec::new(), Vec::new());
+    let place = if ask.bar == EvidenceThreshold::Failure { OfferPlace::Failure } else { OfferPlace::Prompt };
+    let of_memory = EvidenceJudge::new(asking, &gathered, RowKind::Observation, rows);
+    let of_prompt = EvidenceJudge::new(asking, &gathered, RowKind::Prompt, rows);
+    let (mut found, mut said): (Vec<NearMemory>, Vec<EarlierPrompt>) = (Vec::new(), Vec::new());
     let mut taken = HashSet::new();
     for hit in rank_candidates(&gathered, &ranking) {
         let candidate = &gathered.rows[&RowId::new(hit.kind, hit.row_id)];
         if hit.kind == RowKind::Prompt {
             let own = candidate.document.session == ask.own;
             if !own && said.len() < SAID_MAX && of_prompt.measure(candidate).speaks_for_turn() {
-                said.push(Said { id: PromptId(hit.row_id), score: hit.score, matched: hit.parts.matched });
+                said.push(EarlierPrompt {
+                    id: PromptId(hit.row_id),
+                    score: hit.score,
+                    matched: hit.parts.matched,
+                });
             }
             continue;
         }
@@ -151,7 +157,7 @@ fn candidates_among(
             continue;
         }
         let row_member = row.member;
-        found.push(Near {
+        found.push(NearMemory {
             evidence: of_memory.measure(candidate),
             row,
             score: hit.score,

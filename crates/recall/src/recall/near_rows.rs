@@ -1,43 +1,43 @@
-//! The rows that a look through memory brings.
+//! The candidates of a recall: memories near a prompt, and earlier prompts.
 
-use super::evidence::Evidence;
+use super::evidence::MatchEvidence;
 use crate::team_trust::OfferLimit;
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_store::Observation;
 
-/// Rows looked at behind the best.
+/// Number of candidates examined after the best one.
 pub(super) const LOOKED_AT: usize = 24;
 
-/// A memory and what of the prompt it holds.
+/// A memory and the part of the prompt that it contains.
 #[derive(Clone, Debug)]
-pub(super) struct Near {
+pub(super) struct NearMemory {
     pub row: Observation,
     pub score: f64,
-    pub evidence: Evidence,
+    pub evidence: MatchEvidence,
     pub matched: Vec<String>,
-    /// The rule that it stands in the place of.
+    /// The rule that it replaces.
     pub replaces: Option<ObservationId>,
-    /// A newer one about the same subject, to be told first.
+    /// A newer memory about the same subject, which is shown first.
     pub earlier_than: Option<ObservationId>,
-    /// That one takes up so much of it that its words are better not told beside.
+    /// The newer memory repeats so much of it that it is not shown in addition.
     pub taken_up: bool,
     /// The name of the member who recorded it; `None`: one's own.
     pub who: Option<String>,
     pub limit: OfferLimit,
 }
 
-/// An earlier prompt, and what of this one it holds.
+/// An earlier prompt and the part of the current one that it contains.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct EarlierPrompt {
     pub id: PromptId,
     pub score: f64,
     pub matched: Vec<String>,
 }
 
-/// What a look through memory brings.
+/// All candidates of one recall.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
-    pub memories: Vec<Near>,
-    /// Only where no memory is near enough, told before or not.
-    pub said: Vec<Said>,
+pub(super) struct NearRows {
+    pub memories: Vec<NearMemory>,
+    /// Earlier prompts; only if no memory is near enough, shown before or not.
+    pub said: Vec<EarlierPrompt>,
 }

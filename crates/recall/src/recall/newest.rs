@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::near_rows::Near;
+use super::near_rows::NearMemory;
 use claude_mem_core::ids::{ObservationId, SessionId};
 use claude_mem_core::memory::ObservationType;
 use claude_mem_core::vocabulary::AMENDMENT;
@@ -18,7 +18,10 @@ const RESTATED_PERCENT_MIN: usize = 60;
 const TAKEN_UP_PERCENT_MIN: usize = 25;
 
 /// What is older stands behind what is newer, or is left out where that says it again.
-pub(super) fn newest_first(reads: &StoreReader<'_>, mut found: Vec<Near>) -> Result<Vec<Near>, StoreError> {
+pub(super) fn newest_first(
+    reads: &StoreReader<'_>,
+    mut found: Vec<NearMemory>,
+) -> Result<Vec<NearMemory>, StoreError> {
     let subjects: Vec<DecisionSubject> =
         found.iter().map(|near| DecisionSubject::from_observation(&near.row)).collect();
     let mut left_out = HashSet::new();
@@ -64,7 +67,7 @@ pub(super) fn newest_first(reads: &StoreReader<'_>, mut found: Vec<Near>) -> Res
 /// than that too.
 fn overruled(
     reads: &StoreReader<'_>,
-    found: &[Near],
+    found: &[NearMemory],
 ) -> Result<HashMap<SessionId, ObservationId>, StoreError> {
     let mut overruled = HashMap::new();
     for near in found {
@@ -79,7 +82,7 @@ fn overruled(
 }
 
 /// The newer one is at least as near as the one whose place it takes.
-fn take_over(found: &mut [Near], newer: usize, older: usize) {
+fn take_over(found: &mut [NearMemory], newer: usize, older: usize) {
     let (score, evidence) = (found[older].score, found[older].evidence.clone());
     let near = &mut found[newer];
     near.score = near.score.max(score);
@@ -91,7 +94,7 @@ fn take_over(found: &mut [Near], newer: usize, older: usize) {
 }
 
 /// Best first, and nothing before what is newer than it.
-fn put_behind(found: &mut [Near]) {
+fn put_behind(found: &mut [NearMemory]) {
     for _ in 0..found.len() {
         for at in 0..found.len() {
             let newer = found[at].earlier_than;

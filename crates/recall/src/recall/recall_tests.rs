@@ -69,14 +69,14 @@ fn with_concepts<'m>(memories: impl Iterator<Item = (&'m Memory, &'m [&'m str])>
 
 impl Home {
     fn told(&self, prompt: &str) -> String {
-        let ask = Ask {
+        let ask = RecallQuery {
             project: self.project,
             own: None,
             prompt,
             shown: &HashSet::new(),
             budget_tokens: 400,
             zone: &TimeZone::UTC,
-            bar: Bar::Prompt,
+            bar: EvidenceThreshold::Prompt,
         };
         super::prompt(&self.store.read(), &ask, None).unwrap().text
     }

@@ -1,15 +1,15 @@
 //! What worked against the same error: a memory counts only if it quotes the error's signature and says
 //! how it was overcome.
 
-use super::near_rows::Near;
-use super::{Ask, MEMORIES_MAX};
+use super::near_rows::NearMemory;
+use super::{MEMORIES_MAX, RecallQuery};
 use crate::error_signature::ErrorSignature;
 use crate::sentences::sentences;
 use claude_mem_core::memory::ObservationType;
 use claude_mem_store::{Observation, RowId, RowKind};
 
 /// The candidates that name a remedy for the error in the prompt, best first.
-pub(super) fn remedies(ask: &Ask<'_>, mut found: Vec<Near>) -> Vec<Near> {
+pub(super) fn remedies(ask: &RecallQuery<'_>, mut found: Vec<NearMemory>) -> Vec<NearMemory> {
     let signatures: Vec<ErrorSignature> = ask.prompt.lines().filter_map(ErrorSignature::from_line).collect();
     found.retain(|near| {
         let text = whole_text(&near.row);

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::near_rows::Near;
-use super::{Ask, Brought, Recalled};
+use super::near_rows::NearMemory;
+use super::{RecallQuery, RecalledMemory, RecalledText};
 use crate::team_trust::voice_of;
 use crate::{quote, render};
 use claude_mem_core::ids::ObservationId;
@@ -22,7 +22,7 @@ pub(crate) fn frame(body: &str) -> String {
     )
 }
 
-pub(super) fn found(ask: &Ask<'_>, found: Vec<Near>) -> Recalled {
+pub(super) fn found(ask: &RecallQuery<'_>, found: Vec<NearMemory>) -> RecalledText {
     let mut left = ask.budget_tokens.saturating_sub(tokens::estimate(&frame("")));
     let (mut body, mut items) = (String::new(), Vec::new());
     for (at, near) in found.into_iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn found(ask: &Ask<'_>, found: Vec<Near>) -> Recalled {
         }
         left -= cost;
         body.push_str(&entry);
-        items.push(Brought {
+        items.push(RecalledMemory {
             kind: RowKind::Observation,
             row_id: near.row.id.0,
             title: near.row.title,
@@ -45,14 +45,14 @@ pub(super) fn found(ask: &Ask<'_>, found: Vec<Near>) -> Recalled {
         });
     }
     if items.is_empty() {
-        return Recalled::default();
+        return RecalledText::default();
     }
-    Recalled { text: frame(&body), items }
+    RecalledText { text: frame(&body), items }
 }
 
 /// A memory in the words that carry it, as far as `room` goes: the title, then what was said,
 /// then facts that add something.
-fn entry(near: &Near, room: u32, zone: &TimeZone) -> String {
+fn entry(near: &NearMemory, room: u32, zone: &TimeZone) -> String {
     let row = &near.row;
     let said_by = match (&near.who, row.origin) {
         // Never as the user's: somebody else said it.

@@ -3,8 +3,8 @@
 //! What the distiller takes for no decision may be just what a prompt needs: the user's words are
 //! kept, so they are told, quoted, with what the agent made of them.
 
-use super::near_rows::Said;
-use super::{Ask, Brought, Recalled, tell};
+use super::near_rows::EarlierPrompt;
+use super::{RecallQuery, RecalledMemory, RecalledText, tell};
 use crate::{quote, render};
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::memory::Origin;
@@ -21,7 +21,11 @@ const PROMPT_CHARS: usize = 500;
 const SESSION_ROWS: u32 = 200;
 
 /// The first of these that was answered, and that nothing is known against.
-pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> Result<Recalled, StoreError> {
+pub(super) fn told(
+    reads: &StoreReader<'_>,
+    ask: &RecallQuery<'_>,
+    said: Vec<EarlierPrompt>,
+) -> Result<RecalledText, StoreError> {
     for said in said {
         let prompt = reads.prompt(said.id)?;
         let known = RowId::new(RowKind::Prompt, prompt.id.0);
@@ -37,7 +41,7 @@ pub(super) fn told(reads: &StoreReader<'_>, ask: &Ask<'_>, said: Vec<Said>) -> R
             return Ok(render_turn(ask, &prompt, &answer, &said));
         }
     }
-    Ok(Recalled::default())
+    Ok(RecalledText::default())
 }
 
 /// Share of the words of an earlier prompt that makes it the same asking, in percent.
@@ -67,7 +71,7 @@ fn of_session(session: SessionId) -> (RowFilter, PageRequest) {
 }
 
 /// Whether a memory of the turn was told already, replaced, or found to be wrong.
-fn is_judged(reads: &StoreReader<'_>, ask: &Ask<'_>, prompt: &PromptRow) -> Result<bool, StoreError> {
+fn is_judged(reads: &StoreReader<'_>, ask: &RecallQuery<'_>, prompt: &PromptRow) -> Result<bool, StoreError> {
     let (filter, page) = of_session(prompt.session);
     let made = reads.observations(&filter, page)?.items;
     Ok(made.iter().any(|row| {
@@ -85,7 +89,12 @@ fn answer_to(reads: &StoreReader<'_>, prompt: &PromptRow) -> Result<Option<Final
     }))
 }
 
-fn render_turn(ask: &Ask<'_>, prompt: &PromptRow, answer: &FinalMessageRow, said: &Said) -> Recalled {
+fn render_turn(
+    ask: &RecallQuery<'_>,
+    prompt: &PromptRow,
+    answer: &FinalMessageRow,
+    said: &EarlierPrompt,
+) -> RecalledText {
     let quoted = |text: &str, chars: usize| tell::said(Origin::Tool, &quote::line(text, chars));
     let asked = format!(
         "- {} {} turn (the user said): {}\n",
@@ -95,7 +104,7 @@ fn render_turn(ask: &Ask<'_>, prompt: &PromptRow, answer: &FinalMessageRow, said
     );
     let frame = tokens::estimate(&tell::frame(&asked));
     let Some(left) = ask.budget_tokens.checked_sub(frame) else {
-        return Recalled::default();
+        return RecalledText::default();
     };
     let room = (left.saturating_sub(12) * 3) as usize;
     let answered = match room {
@@ -103,8 +112,8 @@ fn render_turn(ask: &Ask<'_>, prompt: &PromptRow, answer: &FinalMessageRow, said
         room => format!("  The agent answered: {}\n", quoted(&answer.text, room)),
     };
     let body = asked + &answered;
-    Recalled {
-        items: vec![Brought {
+    RecalledText {
+        items: vec![RecalledMemory {
             kind: RowKind::Prompt,
             row_id: prompt.id.0,
             title: quote::line(&prompt.text, 200),

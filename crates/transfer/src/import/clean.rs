@@ -11,16 +11,16 @@ use claude_mem_store::{
     SummaryRecord,
 };
 
-use super::report::SkipReason;
+use super::report::ImportSkipReason;
 
 /// Why nothing of a row remains.
-pub type CleanRejection = SkipReason;
+pub type CleanRejection = ImportSkipReason;
 
 /// Redacts a text. Fails with `Private` if it was fully private.
 pub(super) fn clean_text(text: &str) -> Result<String, CleanRejection> {
     let kept = claude_mem_redact::text(text, HeadTailLimit::from_total(MESSAGE_BYTES_MAX));
     if kept.fully_private {
-        return Err(SkipReason::Private);
+        return Err(ImportSkipReason::Private);
     }
     Ok(kept.text.into_owned())
 }
@@ -114,8 +114,8 @@ pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejec
     clean_list(&mut record.files_edited);
     match (had_text, has_text) {
         (_, true) => Ok(()),
-        (true, false) => Err(SkipReason::Private),
-        (false, false) => Err(SkipReason::Empty),
+        (true, false) => Err(ImportSkipReason::Private),
+        (false, false) => Err(ImportSkipReason::Empty),
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn clean_open_item(record: &mut OpenItemRecord) -> Result<(), CleanRe
 }
 
 fn require_text(texts: &[&str]) -> Result<(), CleanRejection> {
-    if texts.iter().all(|text| text.trim().is_empty()) { Err(SkipReason::Empty) } else { Ok(()) }
+    if texts.iter().all(|text| text.trim().is_empty()) { Err(ImportSkipReason::Empty) } else { Ok(()) }
 }
 
 #[cfg(test)]

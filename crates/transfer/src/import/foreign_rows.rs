@@ -8,7 +8,7 @@ use claude_mem_store::{
     MemoryLevel, MessageRecord, ObservationRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
 
-use super::report::SkipReason;
+use super::report::ImportSkipReason;
 
 /// The origin of a foreign row: `import`, unless it claims even less.
 const fn foreign_origin(claimed: Option<Origin>) -> Origin {
@@ -36,13 +36,13 @@ pub(super) fn distrust_message(record: &mut MessageRecord) {
 }
 
 /// Fails with `Untrusted` for a preference that belongs to no project.
-pub(super) fn distrust_observation(record: &mut ObservationRecord) -> Result<(), SkipReason> {
+pub(super) fn distrust_observation(record: &mut ObservationRecord) -> Result<(), ImportSkipReason> {
     record.origin = Some(foreign_origin(record.origin));
     record.pinned = false;
     if record.level != MemoryLevel::Project {
         record.level = MemoryLevel::Project;
         if record.project.is_none() {
-            return Err(SkipReason::Untrusted);
+            return Err(ImportSkipReason::Untrusted);
         }
     }
     Ok(())

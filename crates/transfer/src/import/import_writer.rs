@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::clean;
 use super::foreign_rows;
 use super::import_context::{ImportContext, ImportError, SourceTrust};
-use super::report::{ImportReport, SkipReason};
+use super::report::{ImportReport, ImportSkipReason};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ProjectId, PublicId, SessionId};
@@ -22,7 +22,7 @@ use claude_mem_store::{
 const IMPORT_BATCH_ROWS: usize = 16;
 
 /// Our id of an imported parent row, or why it was skipped.
-type MappedId<T> = Result<T, SkipReason>;
+type MappedId<T> = Result<T, ImportSkipReason>;
 
 /// Writes the rows of one import run.
 #[allow(missing_debug_implementations, reason = "it borrows the store")]
@@ -96,11 +96,11 @@ impl<'a> ImportWriter<'a> {
         self.context.trust == SourceTrust::Foreign
     }
 
-    pub fn skip(&mut self, kind: &'static str, why: SkipReason) {
+    pub fn skip(&mut self, kind: &'static str, why: ImportSkipReason) {
         self.report.tally(kind).skip(why);
     }
 
-    pub fn skip_many(&mut self, kind: &'static str, why: SkipReason, rows: u64) {
+    pub fn skip_many(&mut self, kind: &'static str, why: ImportSkipReason, rows: u64) {
         if rows > 0 {
             self.report.tally(kind).skip_many(why, rows);
         }
@@ -125,7 +125,7 @@ impl<'a> ImportWriter<'a> {
         // get its memory.
         let known = if self.is_foreign() { self.store.read().project_by_keys(&record.keys)? } else { None };
         let place = match known {
-            _ if self.ignores_project(record) => Err(SkipReason::Ignored),
+            _ if self.ignores_project(record) => Err(ImportSkipReason::Ignored),
             Some(ours) => Ok(ours),
             None => Ok(self.store.write(|tx| tx.import_project(record))?),
         };
@@ -140,7 +140,7 @@ impl<'a> ImportWriter<'a> {
 
     /// Marks the project `uid` as unreadable: its rows are skipped.
     pub fn mark_project_unreadable(&mut self, uid: PublicId) {
-        self.projects.insert(uid, Err(SkipReason::Unreadable));
+        self.projects.insert(uid, Err(ImportSkipReason::Unreadable));
     }
 
     /// Reports a file or folder that could not be read.
@@ -181,7 +181,7 @@ impl<'a> ImportWriter<'a> {
             let ignored = tx.session(id)?.status == SessionStatus::Ignored;
             Ok((id, brought, ignored))
         })?;
-        let place = if ignored { Err(SkipReason::Ignored) } else { Ok(id) };
+        let place = if ignored { Err(ImportSkipReason::Ignored) } else { Ok(id) };
         let twice = self.sessions.insert(record.uid, place);
         if counted {
             self.report.tally(kind).record_outcome(brought, twice.is_some());
@@ -265,7 +265,7 @@ impl<'a> ImportWriter<'a> {
     /// foreign file are skipped.
     pub fn tombstones(&mut self, keys: &[String], now: Millis) -> Result<(), ImportError> {
         if self.is_foreign() {
-            self.skip_many("tombstones", SkipReason::Untrusted, keys.len() as u64);
+            self.skip_many("tombstones", ImportSkipReason::Untrusted, keys.len() as u64);
             return Ok(());
         }
         for some in keys.chunks(IMPORT_BATCH_ROWS) {
@@ -343,7 +343,7 @@ impl<'a> ImportWriter<'a> {
     }
 
     /// Resolves the row's session and project to our ids.
-    fn resolve_parents(&self, row: &ImportRow) -> Result<Result<ImportTarget, SkipReason>, StoreError> {
+    fn resolve_parents(&self, row: &ImportRow) -> Result<Result<ImportTarget, ImportSkipReason>, StoreError> {
         let (session, project) = match row {
             ImportRow::Prompt(row) => (row.session, row.project),
             ImportRow::Message(row) => (row.session, row.project),
@@ -365,7 +365,7 @@ impl<'a> ImportWriter<'a> {
             _ => session.is_none(),
         };
         if is_homeless {
-            return Ok(Err(SkipReason::Unreadable));
+            return Ok(Err(ImportSkipReason::Unreadable));
         }
         let (session, project) = match (session.transpose(), project.transpose()) {
             (Ok(session), Ok(project)) => (session, project),

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportWriter, SkipReason};
+use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason, ImportWriter};
 use crate::export::{FORMAT, VERSION};
 use crate::import::legacy::LegacyImporter;
 use claude_mem_core::clock::Millis;
@@ -68,7 +68,7 @@ fn import_own(
     for_each_row(path, "tombstones", |key: Option<String>| {
         match key {
             Some(key) => tombstones.push(key),
-            None => writer.skip("tombstones", SkipReason::Unreadable),
+            None => writer.skip("tombstones", ImportSkipReason::Unreadable),
         }
         Ok(())
     })?;
@@ -82,7 +82,7 @@ fn import_own(
                 if let Ok(uid) = serde_json::from_value(row["uid"].clone()) {
                     writer.mark_project_unreadable(uid);
                 }
-                writer.skip("projects", SkipReason::Unreadable);
+                writer.skip("projects", ImportSkipReason::Unreadable);
                 Ok(())
             }
         }
@@ -93,7 +93,7 @@ fn import_own(
                 progress.advance(1);
                 match row {
                     Some(row) => $act(&mut writer, row),
-                    None => Ok(writer.skip($name, SkipReason::Unreadable)),
+                    None => Ok(writer.skip($name, ImportSkipReason::Unreadable)),
                 }
             })?;
             writer.flush()?;
@@ -128,7 +128,7 @@ fn import_legacy(
             match row {
                 Some(row) => reader.import_row(table, &LegacyRow::from_json(table, &row)),
                 None => {
-                    reader.writer.skip(table.name(), SkipReason::Unreadable);
+                    reader.writer.skip(table.name(), ImportSkipReason::Unreadable);
                     Ok(())
                 }
             }

@@ -250,7 +250,10 @@ fn repeated_import_adds_nothing() {
     std::fs::write(&path, document).unwrap();
     let report = bring(&mut full, &path).unwrap();
     let tally = &report.kinds[0].1;
-    assert_eq!((tally.found, tally.imported, tally.skipped.get(&SkipReason::Forgotten)), (1, 0, Some(&1)));
+    assert_eq!(
+        (tally.found, tally.imported, tally.skipped.get(&ImportSkipReason::Forgotten)),
+        (1, 0, Some(&1))
+    );
 }
 
 #[test]
@@ -327,7 +330,7 @@ fn unreadable_projects_and_tombstones_are_counted() {
     let report = bring(&mut empty, &path).unwrap();
     let unreadable = |name: &str| {
         let found = report.kinds.iter().find(|(kind, _)| *kind == name);
-        found.map(|(_, tally)| tally.skipped[&SkipReason::Unreadable])
+        found.map(|(_, tally)| tally.skipped[&ImportSkipReason::Unreadable])
     };
     assert_eq!(unreadable("projects"), Some(1));
     assert_eq!(unreadable("tombstones"), Some(1));
@@ -381,7 +384,7 @@ fn foreign_file_cannot_speak_for_the_user() {
     std::fs::write(&path, document.to_string()).unwrap();
     let report = bring_from(&mut mine, &path, SourceTrust::Foreign).unwrap();
     let skipped: u64 =
-        report.kinds.iter().filter_map(|(_, tally)| tally.skipped.get(&SkipReason::Untrusted)).sum();
+        report.kinds.iter().filter_map(|(_, tally)| tally.skipped.get(&ImportSkipReason::Untrusted)).sum();
     assert_eq!(skipped, 2, "the preference without a project and the tombstone: {report:#?}");
 
     let exported: serde_json::Value = serde_json::from_str(&written(&mine)).unwrap();

@@ -1,8 +1,9 @@
-//! Imports memories from the legacy program's database or JSON, our own JSON, and client transcripts.
+//! Imports memories from the legacy program's database or JSON, our own JSON, client transcripts, and the client's
+//! own memory files.
 //!
 //! Imported rows keep their original times and projects. [`ImportWriter`] stores them, and the
 //! [`ImportReport`] counts every row that was found as either imported or skipped for a
-//! [`SkipReason`].
+//! [`ImportSkipReason`].
 //!
 //! Invariant: every row goes through `clean` or the transcript reader, so nothing private or secret is
 //! imported. Rows that are present, forgotten or ignored are skipped. Repeating an import, after it
@@ -17,6 +18,7 @@ mod import_run;
 mod import_writer;
 pub mod json;
 pub mod legacy;
+pub mod memory_files;
 mod report;
 pub mod transcripts;
 
@@ -24,4 +26,4 @@ pub use clean::{CleanRejection, clean_account, clean_observation};
 pub use import_context::{ImportContext, ImportError, ImportProgress, NoProgress, SourceTrust};
 pub use import_run::{acquire_import_lock, undo_run};
 pub use import_writer::ImportWriter;
-pub use report::{ImportReport, ImportTally, SkipReason};
+pub use report::{ImportReport, ImportSkipReason, ImportTally};

@@ -10,7 +10,7 @@ use claude_mem_store::RowImportOutcome;
 /// Why a row was not imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SkipReason {
+pub enum ImportSkipReason {
     AlreadyHere,
     Duplicate,
     Forgotten,
@@ -28,7 +28,7 @@ pub enum SkipReason {
     Untrusted,
 }
 
-impl SkipReason {
+impl ImportSkipReason {
     /// The reason as shown to the user.
     pub const fn description(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl SkipReason {
 pub struct ImportTally {
     pub found: u64,
     pub imported: u64,
-    pub skipped: BTreeMap<SkipReason, u64>,
+    pub skipped: BTreeMap<ImportSkipReason, u64>,
 }
 
 impl ImportTally {
@@ -64,11 +64,11 @@ impl ImportTally {
         self.skipped.values().sum()
     }
 
-    pub fn skip(&mut self, why: SkipReason) {
+    pub fn skip(&mut self, why: ImportSkipReason) {
         self.skip_many(why, 1);
     }
 
-    pub fn skip_many(&mut self, why: SkipReason, rows: u64) {
+    pub fn skip_many(&mut self, why: ImportSkipReason, rows: u64) {
         if rows > 0 {
             self.found += rows;
             *self.skipped.entry(why).or_default() += rows;
@@ -82,10 +82,10 @@ impl ImportTally {
                 self.found += 1;
                 self.imported += 1;
             }
-            RowImportOutcome::AlreadyPresent if again => self.skip(SkipReason::Duplicate),
-            RowImportOutcome::AlreadyPresent => self.skip(SkipReason::AlreadyHere),
-            RowImportOutcome::SameContent => self.skip(SkipReason::Duplicate),
-            RowImportOutcome::Forgotten => self.skip(SkipReason::Forgotten),
+            RowImportOutcome::AlreadyPresent if again => self.skip(ImportSkipReason::Duplicate),
+            RowImportOutcome::AlreadyPresent => self.skip(ImportSkipReason::AlreadyHere),
+            RowImportOutcome::SameContent => self.skip(ImportSkipReason::Duplicate),
+            RowImportOutcome::Forgotten => self.skip(ImportSkipReason::Forgotten),
         }
     }
 

@@ -13,9 +13,9 @@ use super::rows::handle;
 use claude_mem_core::agents::{self, CodingAgent};
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::{ObservationId, ProjectId};
-use claude_mem_recall::Block;
-use claude_mem_recall::moment::{Listener, brought_item};
-use claude_mem_recall::recall::Brought;
+use claude_mem_recall::StartContextText;
+use claude_mem_recall::recall::RecalledMemory;
+use claude_mem_recall::recall_request::{RecallTarget, brought_item};
 use claude_mem_setup::notices;
 use claude_mem_store::{RowKind, StoreReader};
 
@@ -62,7 +62,7 @@ struct PreviewItemView {
 }
 
 impl PreviewItemView {
-    fn new(reads: &StoreReader<'_>, item: Brought) -> Result<Self, Problem> {
+    fn new(reads: &StoreReader<'_>, item: RecalledMemory) -> Result<Self, Problem> {
         let row = match item.kind {
             RowKind::Observation => reads.observations_by_id(&[ObservationId(item.row_id)])?.pop(),
             RowKind::Summary | RowKind::Account | RowKind::Prompt | RowKind::Message => None,
@@ -108,7 +108,7 @@ pub(super) fn preview(
     let counts = api.project_counts()?;
     api.view(|reads| {
         let project = lookup::resolve_project(reads, which.project.as_deref())?;
-        let new = Listener::default();
+        let new = RecallTarget::default();
         let block = session_block(api, reads, &settings, project, (&new, "startup"), budget)?;
         let mut items = Vec::new();
         for brought in block.brought() {
@@ -159,19 +159,19 @@ fn session_block(
     reads: &StoreReader<'_>,
     settings: &Settings,
     project: Option<ProjectId>,
-    (listener, source): (&Listener, &str),
+    (listener, source): (&RecallTarget, &str),
     budget_tokens: u32,
-) -> Result<Block, Problem> {
+) -> Result<StartContextText, Problem> {
     let project = match project {
         Some(id) => Some(reads.project(id)?),
         None => reads.projects()?.into_iter().next(),
     };
     let Some(project) = project else {
-        return Ok(Block::default());
+        return Ok(StartContextText::default());
     };
     let root = Path::new(&project.root);
     let branch = if root.is_dir() { claude_mem_core::project::identify(root).branch } else { None };
-    let starting = claude_mem_recall::Starting {
+    let starting = claude_mem_recall::StartingSession {
         listener,
         source,
         project: Some(project.id),
@@ -245,7 +245,7 @@ pub(super) fn inject(
             Problem::unprocessable("unknown client", hint)
         })?,
     };
-    let listener = Listener {
+    let listener = RecallTarget {
         client: client.name.to_owned(),
         session: starting.session_id.unwrap_or_default(),
         agent_id: String::new(),

@@ -15,8 +15,8 @@ use super::view_builder::ViewBuilder;
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_recall::file;
-use claude_mem_recall::moment::{Moment, Need};
-use claude_mem_recall::recall::{self, Recalled};
+use claude_mem_recall::recall::{self, RecalledText};
+use claude_mem_recall::recall_request::{RecallOccasion, RecallRequest};
 
 /// What would make a hook inject memories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub(super) struct SemanticRequest {
 
 /// What the hook injects into a session that has received nothing yet.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Brought")]
+#[schemars(rename = "RecalledMemory")]
 pub(super) struct SemanticResponse {
     /// Text for the agent, marked as quoted data.
     context: String,
@@ -66,7 +66,7 @@ pub(super) fn semantic(
     let settings = api.settings().settings;
     let recalled = match project {
         Some(project) => recall_as_hook(api, &settings, project, about.need, &about.query)?,
-        None => Recalled::default(),
+        None => RecalledText::default(),
     };
     let limit = about.limit.unwrap_or(u32::MAX).max(1) as usize;
     let found = &recalled.items[..recalled.items.len().min(limit)];
@@ -88,14 +88,14 @@ fn recall_as_hook(
     project: ProjectId,
     need: RecallNeed,
     typed: &str,
-) -> Result<Recalled, Problem> {
+) -> Result<RecalledText, Problem> {
     let (is_on, budget_tokens) = match need {
         RecallNeed::Prompt => (settings.recall_prompt, settings.recall_prompt_tokens),
         RecallNeed::Failure => (settings.recall_failure, settings.recall_failure_tokens),
         RecallNeed::File => (settings.recall_file, settings.recall_file_tokens),
     };
     if !is_on {
-        return Ok(Recalled::default());
+        return Ok(RecalledText::default());
     }
     if need == RecallNeed::File {
         return api.view(|reads| {
@@ -114,13 +114,13 @@ fn recall_as_hook(
         });
     }
     let (moment, bar) = match need {
-        RecallNeed::Failure => (Need::Failure, recall::Bar::Failure),
-        _ => (Need::Prompt, recall::Bar::Prompt),
+        RecallNeed::Failure => (RecallOccasion::Failure, recall::EvidenceThreshold::Failure),
+        _ => (RecallOccasion::Prompt, recall::EvidenceThreshold::Prompt),
     };
-    let Some(text) = Moment::redacted_text_of(moment, typed) else {
-        return Ok(Recalled::default());
+    let Some(text) = RecallRequest::redacted_text_of(moment, typed) else {
+        return Ok(RecalledText::default());
     };
-    let ask = recall::Ask {
+    let ask = recall::RecallQuery {
         project,
         own: None,
         prompt: &text,

@@ -12,7 +12,7 @@ mod ownership;
 
 use std::path::Path;
 
-use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportWriter, SkipReason};
+use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason, ImportWriter};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::limits::PAGE_ROWS_MAX;
 use claude_mem_store::{LegacyDatabase, LegacyTable, Store};
@@ -43,7 +43,7 @@ pub fn run(
     for table in LegacyTable::ALL {
         if holds_raw_tool_data(table) {
             let rows = earlier.count(table)?;
-            reader.writer.skip_many(table.name(), SkipReason::Raw, rows);
+            reader.writer.skip_many(table.name(), ImportSkipReason::Raw, rows);
             progress.advance(rows);
             continue;
         }

@@ -2,7 +2,7 @@
 
 use super::fields::{CLAUDE_CODE_NAME, derived_id, session_uid};
 use super::read::{LegacyImporter, OBSERVER_PROJECT};
-use crate::import::{ImportError, SkipReason};
+use crate::import::{ImportError, ImportSkipReason};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::PublicId;
@@ -55,12 +55,12 @@ impl LegacyImporter<'_> {
     }
 
     /// Why rows of this turn are skipped, if they are.
-    pub(super) fn skip_reason(&self, session: PublicId, prompt_number: u32) -> Option<SkipReason> {
+    pub(super) fn skip_reason(&self, session: PublicId, prompt_number: u32) -> Option<ImportSkipReason> {
         if self.own_work.contains(&session) {
-            Some(SkipReason::OwnWork)
+            Some(ImportSkipReason::OwnWork)
         } else {
             let private = self.private_turns.contains(&(session, prompt_number));
-            private.then_some(SkipReason::Private)
+            private.then_some(ImportSkipReason::Private)
         }
     }
 

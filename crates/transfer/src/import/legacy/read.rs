@@ -9,7 +9,7 @@ use super::fields::{
 };
 use super::lists::parse_list;
 use super::places::ProjectLocator;
-use crate::import::{ImportError, ImportReport, ImportWriter, SkipReason};
+use crate::import::{ImportError, ImportReport, ImportSkipReason, ImportWriter};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
 use claude_mem_core::memory::Origin;
@@ -86,7 +86,7 @@ impl<'a> LegacyImporter<'a> {
             LegacyTable::Observations | LegacyTable::Memories => self.observation(kind, row),
             LegacyTable::Summaries | LegacyTable::Overviews => self.summary(kind, row),
             LegacyTable::Queue | LegacyTable::OldQueue | LegacyTable::ToolUses => {
-                self.writer.skip(kind, SkipReason::Raw);
+                self.writer.skip(kind, ImportSkipReason::Raw);
                 Ok(())
             }
         }
@@ -104,7 +104,7 @@ impl<'a> LegacyImporter<'a> {
     fn session(&mut self, kind: &'static str, row: &LegacyRow) -> Result<(), ImportError> {
         let (content, memory) = (row.text("content"), row.text("memory"));
         let Some(name) = content.clone().or_else(|| memory.clone()) else {
-            self.writer.skip(kind, SkipReason::Empty);
+            self.writer.skip(kind, ImportSkipReason::Empty);
             return Ok(());
         };
         let client = client_name(row.text("platform").as_deref());
@@ -115,7 +115,7 @@ impl<'a> LegacyImporter<'a> {
         let project = row.text("project").unwrap_or_default();
         if project == OBSERVER_PROJECT {
             self.own_work.insert(uid);
-            self.writer.skip(kind, SkipReason::OwnWork);
+            self.writer.skip(kind, ImportSkipReason::OwnWork);
             return Ok(());
         }
         let project = self.resolve_project(&project, Some(&name), self.row_time)?;
@@ -161,7 +161,7 @@ impl<'a> LegacyImporter<'a> {
             None => self.session_for(row)?,
         };
         if self.own_work.contains(&session) {
-            self.writer.skip(kind, SkipReason::OwnWork);
+            self.writer.skip(kind, ImportSkipReason::OwnWork);
             return Ok(());
         }
         self.sessions_with_prompts.insert(session);

@@ -25,7 +25,7 @@ pub use place::KIND;
 pub use redo::{REDO_KIND, RedoRequest, RedoSummary, redo_sessions};
 pub use summary::{ImportSummary, ProjectImportCounts};
 
-use super::{ImportContext, ImportError, ImportProgress, ImportReport, SkipReason};
+use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason};
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
@@ -211,7 +211,7 @@ fn persist_session(
     persister: &mut TranscriptPersister<'_>,
     report: &mut ImportReport,
     progress: &mut dyn ImportProgress,
-) -> Result<Result<(), SkipReason>, ImportError> {
+) -> Result<Result<(), ImportSkipReason>, ImportError> {
     let mut told = 0;
     let mut advanced = 0;
     let total = session.found.bytes();
@@ -227,7 +227,7 @@ fn persist_session(
             ReaderMessage::Unreadable(why) => {
                 report.add_problem(&session.job.path, why);
                 progress.advance(total - advanced);
-                return Ok(Err(SkipReason::Unreadable));
+                return Ok(Err(ImportSkipReason::Unreadable));
             }
         }
     }
@@ -248,19 +248,19 @@ impl SessionSelector<'_> {
         &mut self,
         reads: &claude_mem_store::StoreReader<'_>,
         found: &FoundSession,
-    ) -> Result<Result<SessionReadJob, SkipReason>, StoreError> {
+    ) -> Result<Result<SessionReadJob, ImportSkipReason>, StoreError> {
         let Some(cwd) = found.header.cwd.as_deref().filter(|cwd| cwd.starts_with('/')) else {
             return Ok(Err(if found.is_empty && found.unreadable.is_none() {
-                SkipReason::Empty
+                ImportSkipReason::Empty
             } else {
-                SkipReason::Unreadable
+                ImportSkipReason::Unreadable
             }));
         };
         if found.is_compressor || is_own_work(cwd, self.request.data) {
-            return Ok(Err(SkipReason::OwnWork));
+            return Ok(Err(ImportSkipReason::OwnWork));
         }
         if !self.seen_sessions.insert(found.session.clone()) {
-            return Ok(Err(SkipReason::Duplicate));
+            return Ok(Err(ImportSkipReason::Duplicate));
         }
         let (mut project, unseen) = claude_mem_core::project::identify_with_error(Path::new(cwd));
         // The branch comes from the transcript: the one checked out now may be another.
@@ -268,13 +268,13 @@ impl SessionSelector<'_> {
         let too_old = self.request.since.is_some_and(|since| found.last_at < since);
         let other = self.request.project.as_ref().is_some_and(|wanted| !wanted.matches(&project));
         if too_old || other {
-            return Ok(Err(SkipReason::NotAskedFor));
+            return Ok(Err(ImportSkipReason::NotAskedFor));
         }
         let settings = self.context.settings;
         let unsure = unseen.is_some() && settings.has_project_rules();
         if unsure || settings.ignore_everything || settings.ignores_project_hint(&project, self.context.home)
         {
-            return Ok(Err(SkipReason::Ignored));
+            return Ok(Err(ImportSkipReason::Ignored));
         }
         place::plan_read(reads, self.request.agent, found, project, self.request.data)
     }

@@ -2,7 +2,7 @@
 
 use super::find::FoundSession;
 use super::session::{ResumePoint, SessionReadJob};
-use crate::import::SkipReason;
+use crate::import::ImportSkipReason;
 use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::episode::EpisodePrompt;
@@ -22,30 +22,30 @@ pub(super) fn plan_read(
     found: &FoundSession,
     project: ProjectHint,
     data: &DataDir,
-) -> Result<Result<SessionReadJob, SkipReason>, StoreError> {
+) -> Result<Result<SessionReadJob, ImportSkipReason>, StoreError> {
     let client = agent.name;
     let id = ClientSessionId(found.session.clone());
     if PrivacyMarks::for_session(data, client, &found.session).is_transcript_closed() {
-        return Ok(Err(SkipReason::Ignored));
+        return Ok(Err(ImportSkipReason::Ignored));
     }
     let row = reads.session_of_client(client, &id)?;
     if let Some(row) = &row {
         if reads.is_transcript_closed(row.id)? {
-            return Ok(Err(SkipReason::Ignored));
+            return Ok(Err(ImportSkipReason::Ignored));
         }
         match reads.import_kind_of_session(row.id)?.as_deref() {
             Some(KIND) => {}
-            Some(_) => return Ok(Err(SkipReason::AlreadyHere)),
-            None => return Ok(Err(SkipReason::Captured)),
+            Some(_) => return Ok(Err(ImportSkipReason::AlreadyHere)),
+            None => return Ok(Err(ImportSkipReason::Captured)),
         }
     } else if reads.queued_session_info(client, &id)?.oldest_at.is_some() {
-        return Ok(Err(SkipReason::Captured));
+        return Ok(Err(ImportSkipReason::Captured));
     }
     let path = found.path.to_string_lossy();
     let known = reads.transcript_paths(client, &found.session)?;
     if !known.is_empty() && !known.iter().any(|known| *known == path) {
         // The same session was already read from another path.
-        return Ok(Err(SkipReason::Duplicate));
+        return Ok(Err(ImportSkipReason::Duplicate));
     }
     let mut agents = Vec::new();
     for subagent in &found.agents {

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 
 use super::find;
 use super::session::{self, ReaderContext, ReaderMessage, ResumePoint, SessionReadJob};
-use crate::import::{ImportContext, ImportError, ImportProgress, ImportReport, SkipReason};
+use crate::import::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason};
 use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
@@ -121,37 +121,37 @@ fn read_session_claims(
     wanted: &RedoRequest<'_>,
     run: i64,
     row: &SessionRow,
-) -> Result<Result<Vec<EpisodeClaims>, SkipReason>, ImportError> {
+) -> Result<Result<Vec<EpisodeClaims>, ImportSkipReason>, ImportError> {
     if reads.has_session_snapshot(run, row.id)? {
-        return Ok(Err(SkipReason::ReadBefore));
+        return Ok(Err(ImportSkipReason::ReadBefore));
     }
     let marks = PrivacyMarks::for_session(wanted.data, &row.client, &row.client_session.0);
     if marks.is_transcript_closed() || reads.is_transcript_closed(row.id)? {
-        return Ok(Err(SkipReason::Ignored));
+        return Ok(Err(ImportSkipReason::Ignored));
     }
     if row.status == SessionStatus::Active {
-        return Ok(Err(SkipReason::StillActive));
+        return Ok(Err(ImportSkipReason::StillActive));
     }
     let Some(path) = row.transcript_path.as_deref().map(Path::new).filter(|path| path.is_file()) else {
-        return Ok(Err(SkipReason::TranscriptGone));
+        return Ok(Err(ImportSkipReason::TranscriptGone));
     };
     let Some(agent) = CodingAgent::by_name(&row.client) else {
-        return Ok(Err(SkipReason::Unreadable));
+        return Ok(Err(ImportSkipReason::Unreadable));
     };
     let Ok(scan) = find::scan_transcripts(agent, path, wanted.now) else {
-        return Ok(Err(SkipReason::Unreadable));
+        return Ok(Err(ImportSkipReason::Unreadable));
     };
     let Some(found) = scan.sessions.into_iter().find(|found| found.session == row.client_session.0) else {
-        return Ok(Err(SkipReason::Unreadable));
+        return Ok(Err(ImportSkipReason::Unreadable));
     };
     let Some(cwd) = found.header.cwd.as_deref().filter(|cwd| cwd.starts_with('/')) else {
-        return Ok(Err(SkipReason::Unreadable));
+        return Ok(Err(ImportSkipReason::Unreadable));
     };
     let mut project = claude_mem_core::project::identify(Path::new(cwd));
     project.branch.clone_from(&row.branch);
     let settings = around.settings;
     if settings.ignore_everything || settings.ignores_project_hint(&project, around.home) {
-        return Ok(Err(SkipReason::Ignored));
+        return Ok(Err(ImportSkipReason::Ignored));
     }
     let job = SessionReadJob {
         agent,
@@ -170,7 +170,7 @@ fn read_session_claims(
     let readers =
         ReaderContext { settings, home: around.home, data: wanted.data, vocabulary: wanted.vocabulary };
     let claims = collect_claims(&readers, &job);
-    Ok(claims.filter(|claims| !claims.is_empty()).ok_or(SkipReason::Unreadable))
+    Ok(claims.filter(|claims| !claims.is_empty()).ok_or(ImportSkipReason::Unreadable))
 }
 
 fn collect_claims(readers: &ReaderContext<'_>, job: &SessionReadJob) -> Option<Vec<EpisodeClaims>> {

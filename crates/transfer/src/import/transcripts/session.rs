@@ -8,7 +8,7 @@ use std::sync::mpsc::SyncSender;
 
 use serde::{Deserialize, Serialize};
 
-use crate::import::SkipReason;
+use crate::import::ImportSkipReason;
 use crate::import::transcripts::episode_splitter::{EpisodeEvents, EpisodeSplitter};
 use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_capture::settings::HookSettings;
@@ -55,8 +55,8 @@ pub(super) struct SessionReadJob {
 }
 
 impl SessionReadJob {
-    pub(super) const fn skip_reason(&self) -> SkipReason {
-        if self.is_known { SkipReason::ReadBefore } else { SkipReason::Empty }
+    pub(super) const fn skip_reason(&self) -> ImportSkipReason {
+        if self.is_known { ImportSkipReason::ReadBefore } else { ImportSkipReason::Empty }
     }
 }
 

@@ -9,45 +9,45 @@ use claude_mem_store::{IndexRow, RowKind};
 
 const DAY_MS: f64 = 86_400_000.0;
 
-/// One line that could stand in the index.
+/// One candidate line of the index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct IndexItem {
     pub row: IndexRow,
-    /// What the line itself costs.
+    /// Tokens of the line.
     pub tokens: u32,
     pub value: f64,
-    /// Why it is worth it, in a few words, the weightiest first.
+    /// Reasons for its value, most important first.
     pub reasons: Vec<&'static str>,
-    /// A sentence of its text below the line, where the budget has room for it.
+    /// A sentence of its text, shown below the line if the budget has room.
     pub detail: String,
 }
 
-/// What value depends on besides the row.
+/// What the value of an item depends on, besides its row.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub struct ItemValuation {
     pub branch: Option<String>,
     /// Files touched lately, or changed on disk since memory last saw them.
     pub live_files: HashSet<String>,
-    /// The session whose work goes on.
+    /// The session that is continued.
     pub current: Option<SessionId>,
-    /// The moment that ages are counted from: the newest row's, so that the same state gives the
-    /// same choice whenever it is made.
+    /// The time that ages are counted from: that of the newest row, so that the same state gives the same
+    /// selection at any time.
     pub newest: Millis,
 }
 
-/// What fits, and how much was left out.
+/// The items that fit into the budget, and the number of those that did not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chosen {
-    pub items: Vec<Item>,
+pub struct SelectedItems {
+    pub items: Vec<IndexItem>,
     pub left_out: usize,
     /// The best of those left out, best first.
-    pub omitted: Vec<Item>,
+    pub omitted: Vec<IndexItem>,
 }
 
-/// Maximum items kept in [`Chosen::omitted`].
+/// Maximum items kept in [`SelectedItems::omitted`].
 pub const OMITTED_MAX: usize = 30;
 
-impl Shelf {
+impl ItemValuation {
     /// How much one row is likely to matter now.
     pub fn value(&self, row: &IndexRow) -> (f64, Vec<&'static str>) {
         let mut worth: Vec<(f64, &'static str)> = vec![(kind_worth(row), kind_reason(row))];
@@ -115,9 +115,9 @@ fn kind_reason(row: &IndexRow) -> &'static str {
 /// The best of `items` that fit into `budget` tokens: what is pinned, then greedily by value per
 /// token, which is within one line of the best possible choice. What is pinned stands first, the
 /// rest newest first.
-pub fn within(mut items: Vec<Item>, budget: u32) -> Chosen {
+pub fn within(mut items: Vec<IndexItem>, budget: u32) -> SelectedItems {
     items.sort_by(|a, b| {
-        let ratio = |item: &Item| item.value / f64::from(item.tokens.max(1));
+        let ratio = |item: &IndexItem| item.value / f64::from(item.tokens.max(1));
         (b.row.pinned.cmp(&a.row.pinned))
             .then(ratio(b).total_cmp(&ratio(a)))
             .then(b.row.created_at.cmp(&a.row.created_at))
@@ -140,5 +140,5 @@ pub fn within(mut items: Vec<Item>, budget: u32) -> Chosen {
             .then(b.row.created_at.cmp(&a.row.created_at))
             .then(b.row.row_id.cmp(&a.row.row_id))
     });
-    Chosen { left_out: all - items.len(), items, omitted }
+    SelectedItems { left_out: all - items.len(), items, omitted }
 }

@@ -1,8 +1,8 @@
-//! What a prompt asks about: its telling words and the names from code in it.
+//! The subject of a prompt: its specific words and the code names in it.
 
 use std::collections::HashSet;
 
-use super::everyday::{Telling, telling};
+use super::everyday::{WordSpecificity, telling};
 use super::function_words::{is_foreign, is_function_word};
 use claude_mem_search::SearchQuery;
 use claude_mem_search::analyzer::{is_stop_word, words};
@@ -14,16 +14,16 @@ const WORDS_MIN: usize = 2;
 /// Telling words that are asked about. A prompt of more is a pasted text.
 const WORDS_MAX: usize = 96;
 
-/// A prompt as a question to memory.
+/// A prompt as a search query.
 #[derive(Clone, Debug)]
-pub struct Asking {
+pub struct PromptQuestion {
     pub(super) query: SearchQuery,
     pub(super) names: Vec<CodeName>,
     /// It has too few words to be compared by words; only similarity in meaning counts.
     pub(super) is_brief: bool,
 }
 
-impl Asking {
+impl PromptQuestion {
     /// `None`: a slash command, a continuation, or a prompt about nothing in particular.
     pub fn read(prompt: &str) -> Option<Self> {
         let text = prompt.trim();
@@ -34,7 +34,7 @@ impl Asking {
         let query = SearchQuery::from_prompt(text, telling_words_of(text));
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
         let is_brief = tells < WORDS_MIN && names.is_empty();
-        let has_subject = |word: &String| is_telling(word) && telling(&stem(word)) == Telling::All;
+        let has_subject = |word: &String| is_telling(word) && telling(&stem(word)) == WordSpecificity::All;
         let asks = !is_brief || query.words.iter().any(has_subject);
         asks.then_some(Self { query, names, is_brief })
     }
@@ -47,7 +47,7 @@ fn telling_words_of(text: &str) -> Vec<String> {
     let mut asked: Vec<String> = words(text)
         .filter(|word| {
             let grammar = is_stop_word(word) || (foreign && is_function_word(word));
-            !grammar && telling(&stem(word)) != Telling::Nothing && seen.insert(word.clone())
+            !grammar && telling(&stem(word)) != WordSpecificity::Nothing && seen.insert(word.clone())
         })
         .collect();
     if asked.len() > WORDS_MAX {
@@ -91,5 +91,5 @@ fn keep_prose(text: &str, asked: &mut Vec<String>) {
 }
 
 #[cfg(test)]
-#[path = "asking_tests.rs"]
+#[path = "prompt_question_tests.rs"]
 mod tests;

@@ -4,43 +4,43 @@ use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::evidence::Bar;
+use super::evidence::EvidenceThreshold;
 use claude_mem_core::ids::{ProjectId, SessionId};
 use claude_mem_store::RowId;
 use claude_mem_store::RowKind;
 
-/// Memories that one prompt may bring.
+/// Maximum number of memories recalled at one prompt.
 pub const MEMORIES_MAX: usize = 3;
 
-/// Who asks.
+/// What to recall, for which session and within which budget.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct RecallQuery<'a> {
     pub project: ProjectId,
-    /// Never from the session itself.
+    /// The session itself, whose own memories are left out.
     pub own: Option<SessionId>,
     pub prompt: &'a str,
-    /// Told to this agent before.
+    /// Memories that this agent was shown before.
     pub shown: &'a HashSet<RowId>,
     pub budget_tokens: u32,
     pub zone: &'a TimeZone,
-    pub bar: Bar,
+    pub bar: EvidenceThreshold,
 }
 
-/// One memory that was brought to mind.
+/// One recalled memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Brought {
+pub struct RecalledMemory {
     pub kind: RowKind,
     pub row_id: i64,
     pub title: String,
     pub score: f64,
     pub tokens: u32,
-    /// What of the prompt stands in it.
+    /// The words of the prompt that it contains.
     pub reason: String,
 }
 
-/// The text for the agent; empty where there is nothing to say.
+/// The text for the agent, empty if nothing was recalled, and its memories.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recalled {
+pub struct RecalledText {
     pub text: String,
-    pub items: Vec<Brought>,
+    pub items: Vec<RecalledMemory>,
 }

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-use super::moment::Listener;
-use super::session_start::{Ask, Block, Parts, session_start};
+use super::recall_request::RecallTarget;
+use super::session_start::{StartContextParts, StartContextRequest, StartContextText, session_start};
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::{ProjectId, SessionId};
 use claude_mem_store::{PageRequest, RowFilter, RowOwner, StoreError, StoreReader};
 
 /// Who starts, where and how.
 #[derive(Debug)]
-pub struct Starting<'a> {
+pub struct StartingSession<'a> {
     /// No session: one that nobody has heard of yet.
-    pub listener: &'a Listener,
+    pub listener: &'a RecallTarget,
     /// startup, resume, clear or compact.
     pub source: &'a str,
     /// `None`: memory does not know it yet.
@@ -30,11 +30,11 @@ pub struct Starting<'a> {
     pub zone: &'a TimeZone,
 }
 
-impl Starting<'_> {
+impl StartingSession<'_> {
     /// Nothing where the settings say so.
-    pub fn block(&self, reads: &StoreReader<'_>) -> Result<Block, StoreError> {
+    pub fn block(&self, reads: &StoreReader<'_>) -> Result<StartContextText, StoreError> {
         if !self.settings.context {
-            return Ok(Block::default());
+            return Ok(StartContextText::default());
         }
         let own = self.listener.own_session(reads)?;
         let resumed = match own.filter(|_| self.source == "resume") {
@@ -45,7 +45,7 @@ impl Starting<'_> {
             Some(project) => reads.project_name(project)?,
             None => None,
         };
-        let ask = Ask {
+        let ask = StartContextRequest {
             project: self.project,
             name: known.as_deref().unwrap_or(self.name),
             root: self.root,
@@ -62,9 +62,9 @@ impl Starting<'_> {
     }
 
     /// A forked conversation has heard it all; only what needs the person is said again.
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> StartContextParts {
         if self.source == "fork" {
-            return Parts {
+            return StartContextParts {
                 summary: false,
                 index: false,
                 preferences: false,
@@ -72,7 +72,7 @@ impl Starting<'_> {
                 agent_notes: false,
             };
         }
-        Parts::from_settings(self.settings)
+        StartContextParts::from_settings(self.settings)
     }
 
     /// The session whose work goes on: its own after a compaction, the one before it after

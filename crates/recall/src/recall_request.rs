@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::recall::{self, Ask, Asking, Bar, Brought, Recalled};
-use super::{Block, Item, failure};
+use super::recall::{self, EvidenceThreshold, PromptQuestion, RecallQuery, RecalledMemory, RecalledText};
+use super::{IndexItem, StartContextText, failure};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, SessionId};
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, RECALL_CHARS_MAX, RECALL_HEAD_CHARS};
@@ -19,37 +19,37 @@ use claude_mem_store::{
     ExposureLevel, FeedbackSignal, IndexRow, NewFeedback, RowId, StoreError, StoreReader,
 };
 
-/// The agent that is told something: one of a session may not know what another was told.
+/// The agent that receives memories. Each agent of a session has its own record of what it was shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listener {
+pub struct RecallTarget {
     pub client: String,
     pub session: String,
     /// Empty: the session's own agent.
     pub agent_id: String,
 }
 
-/// What may bring something to mind, redacted.
+/// A request for memories about a prompt or a failed command; its text is redacted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Moment {
-    pub listener: Listener,
-    /// The project's names, strongest first.
+pub struct RecallRequest {
+    pub listener: RecallTarget,
+    /// The project's keys, strongest first.
     pub project: Vec<String>,
-    pub need: Need,
+    pub need: RecallOccasion,
     pub text: String,
     pub budget_tokens: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Need {
+pub enum RecallOccasion {
     /// A prompt was given.
     Prompt,
     /// A command failed.
     Failure,
 }
 
-impl Need {
-    /// As the ledger names it.
+impl RecallOccasion {
+    /// The name of the occasion in the ledger.
     pub const fn place(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
@@ -58,19 +58,19 @@ impl Need {
     }
 }
 
-impl Moment {
-    /// Of what is said, the part that is asked about. `None`: it is about nothing.
-    pub fn text_of(need: Need, said: &str) -> Option<String> {
+impl RecallRequest {
+    /// The part of a text that is searched for. `None` if it is about nothing in particular.
+    pub fn text_of(need: RecallOccasion, said: &str) -> Option<String> {
         let said = match need {
-            Need::Prompt => Cow::Borrowed(said),
-            Need::Failure => Cow::Owned(failure::telling(said)),
+            RecallOccasion::Prompt => Cow::Borrowed(said),
+            RecallOccasion::Failure => Cow::Owned(failure::telling(said)),
         };
         let text = ends_of(&said);
-        Asking::read(&text).map(|_| text.into_owned())
+        PromptQuestion::read(&text).map(|_| text.into_owned())
     }
 
     /// The same of text that was not redacted yet. `None` also for text that is private as a whole.
-    pub fn redacted_text_of(need: Need, typed: &str) -> Option<String> {
+    pub fn redacted_text_of(need: RecallOccasion, typed: &str) -> Option<String> {
         let redacted = claude_mem_redact::text(typed, HeadTailLimit::from_total(MESSAGE_BYTES_MAX));
         if redacted.fully_private {
             return None;
@@ -84,11 +84,11 @@ impl Moment {
         reads: &StoreReader<'_>,
         leg: Option<&mut VectorRetriever<'_>>,
         zone: &TimeZone,
-    ) -> Result<Recalled, StoreError> {
+    ) -> Result<RecalledText, StoreError> {
         let Some(project) = reads.project_by_keys(&self.project)? else {
-            return Ok(Recalled::default());
+            return Ok(RecalledText::default());
         };
-        let ask = Ask {
+        let ask = RecallQuery {
             project,
             own: self.listener.own_session(reads)?,
             prompt: &self.text,
@@ -96,8 +96,8 @@ impl Moment {
             budget_tokens: self.budget_tokens,
             zone,
             bar: match self.need {
-                Need::Prompt => Bar::Prompt,
-                Need::Failure => Bar::Failure,
+                RecallOccasion::Prompt => EvidenceThreshold::Prompt,
+                RecallOccasion::Failure => EvidenceThreshold::Failure,
             },
         };
         recall::prompt(reads, &ask, leg)
@@ -116,7 +116,7 @@ fn ends_of(said: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{head}\n{tail}"))
 }
 
-impl Listener {
+impl RecallTarget {
     /// The session itself, if it is known already.
     pub fn own_session(&self, reads: &StoreReader<'_>) -> Result<Option<SessionId>, StoreError> {
         let client_session = ClientSessionId(self.session.clone());
@@ -124,7 +124,7 @@ impl Listener {
         Ok(session.map(|session| session.id))
     }
 
-    /// What it was told and has not forgotten since.
+    /// The memories that it was shown and still has in its context.
     pub fn has_heard(
         &self,
         reads: &StoreReader<'_>,
@@ -136,9 +136,14 @@ impl Listener {
         Ok(known.into_iter().collect())
     }
 
-    /// What the ledger keeps of having told it these, best first.
-    pub fn told<'a>(&'a self, place: &'a str, brought: &'a [Brought], at: Millis) -> Vec<NewFeedback<'a>> {
-        let entry = |(rank, item): (usize, &'a Brought)| NewFeedback {
+    /// The ledger entries that record that it was shown these memories, best first.
+    pub fn told<'a>(
+        &'a self,
+        place: &'a str,
+        brought: &'a [RecalledMemory],
+        at: Millis,
+    ) -> Vec<NewFeedback<'a>> {
+        let entry = |(rank, item): (usize, &'a RecalledMemory)| NewFeedback {
             kind: item.kind,
             row_id: item.row_id,
             client: &self.client,
@@ -156,10 +161,10 @@ impl Listener {
     }
 }
 
-impl Block {
-    /// What stands in it, as the ledger counts it.
-    pub fn brought(&self) -> Vec<Brought> {
-        let account = self.last.iter().map(|last| Brought {
+impl StartContextText {
+    /// Its memories, as the ledger counts them.
+    pub fn brought(&self) -> Vec<RecalledMemory> {
+        let account = self.last.iter().map(|last| RecalledMemory {
             kind: last.row_id().kind,
             row_id: last.row_id().row_id,
             title: last.purpose().to_owned(),
@@ -167,8 +172,8 @@ impl Block {
             tokens: self.last_tokens,
             reason: "the last session's account".to_owned(),
         });
-        let stated = |rows: &'_ [IndexRow], reason: &'static str| -> Vec<Brought> {
-            let each = rows.iter().map(|row| Brought {
+        let stated = |rows: &'_ [IndexRow], reason: &'static str| -> Vec<RecalledMemory> {
+            let each = rows.iter().map(|row| RecalledMemory {
                 kind: row.kind,
                 row_id: row.row_id,
                 title: row.title.clone(),
@@ -188,8 +193,8 @@ impl Block {
 }
 
 /// A line of the index, as the ledger counts it.
-pub fn brought_item(item: &Item) -> Brought {
-    Brought {
+pub fn brought_item(item: &IndexItem) -> RecalledMemory {
+    RecalledMemory {
         kind: item.row.kind,
         row_id: item.row.row_id,
         title: item.row.title.clone(),

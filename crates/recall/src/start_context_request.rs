@@ -10,7 +10,7 @@ use claude_mem_core::ids::{ProjectId, SessionId};
 
 /// Who asks, and for how much.
 #[derive(Clone, Debug)]
-pub struct Ask<'a> {
+pub struct StartContextRequest<'a> {
     /// `None`: memory does not know it yet. What holds in every project is told all the same.
     pub project: Option<ProjectId>,
     pub name: &'a str,
@@ -23,7 +23,7 @@ pub struct Ask<'a> {
     /// That work is the session's own.
     pub compacted: bool,
     pub budget_tokens: u32,
-    pub parts: Parts,
+    pub parts: StartContextParts,
     pub zone: &'a TimeZone,
     /// Lines that need the person: only when something is wrong.
     pub notices: &'a [String],
@@ -32,7 +32,7 @@ pub struct Ask<'a> {
 /// Which parts are wanted.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches of the settings")]
-pub struct Parts {
+pub struct StartContextParts {
     pub summary: bool,
     pub index: bool,
     pub preferences: bool,
@@ -41,7 +41,7 @@ pub struct Parts {
     pub agent_notes: bool,
 }
 
-impl Parts {
+impl StartContextParts {
     /// As the settings have it.
     pub const fn from_settings(settings: &Settings) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Parts {
     }
 }
 
-impl Default for Parts {
+impl Default for StartContextParts {
     fn default() -> Self {
         Self { summary: true, index: true, preferences: true, economics: true, agent_notes: true }
     }

@@ -14,7 +14,7 @@ fn continuations_commands_and_small_talk_are_not_worth_asking() {
         "fix the bug",
         "42",
     ] {
-        assert!(Asking::read(prompt).is_none(), "{prompt}");
+        assert!(PromptQuestion::read(prompt).is_none(), "{prompt}");
     }
 }
 
@@ -30,20 +30,20 @@ fn whatever_it_begins_with_a_prompt_about_something_is_worth_asking() {
         "how do we bill overage units",
         "fix overage_charge",
     ] {
-        assert!(Asking::read(prompt).is_some(), "{prompt}");
+        assert!(PromptQuestion::read(prompt).is_some(), "{prompt}");
     }
 }
 
 #[test]
 fn operators_and_filters_are_words_of_a_prompt() {
-    let asking = Asking::read("The Retrier should NOT cross type:window file:///srv/Retrier.js");
+    let asking = PromptQuestion::read("The Retrier should NOT cross type:window file:///srv/Retrier.js");
     let words = asking.unwrap().query.words;
     assert_eq!(words, ["retrier", "cross", "window", "srv", "js"]);
 }
 
 #[test]
 fn the_grammar_of_another_language_tells_nothing() {
-    let asking = Asking::read("Warum ist der Lagerbestand nach der Retoure falsch?").unwrap();
+    let asking = PromptQuestion::read("Warum ist der Lagerbestand nach der Retoure falsch?").unwrap();
     assert_eq!(asking.query.words, ["lagerbestand", "retoure", "falsch"]);
 }
 
@@ -54,7 +54,7 @@ fn of_a_pasted_log_the_question_is_asked() {
         prompt.push_str(&format!("req{n}x WARN worker{n}z.rs:{n} token{n}q rejected\n"));
     }
     prompt.push_str("Why does the parcel tracker refuse these when the customs form is there?");
-    let words = Asking::read(&prompt).unwrap().query.words;
+    let words = PromptQuestion::read(&prompt).unwrap().query.words;
     assert!(words.len() <= WORDS_MAX);
     assert_eq!(words[..4], ["parcel", "tracker", "refuse", "customs"]);
 }

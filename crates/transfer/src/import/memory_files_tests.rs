@@ -1,0 +1,75 @@
+use super::*;
+use crate::import::{NoProgress, SourceTrust};
+use claude_mem_capture::settings::HookSettings;
+use claude_mem_core::config::Settings;
+use claude_mem_store::{PageRequest, RowFilter};
+
+const NOW: Millis = Millis(1_900_000_000_000);
+
+fn run_in(client_dir: &Path, store: &mut Store) -> ImportReport {
+    let settings = HookSettings::from_settings(Settings::default(), false);
+    let around =
+        ImportContext { settings: &settings, home: "/home/user", client_dir, trust: SourceTrust::Own };
+    let report = run(store, around, NOW, &mut NoProgress).unwrap();
+    assert!(report.adds_up(), "{report:#?}");
+    report
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn sections_become_memories_of_the_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = dir.path().join("src/shop");
+    std::fs::create_dir_all(&shop).unwrap();
+    let folder = dir.path().join("client/projects/-src-shop");
+    let line = serde_json::json!({"type": "user", "sessionId": "s", "cwd": shop, "uuid": "u",
+        "timestamp": "2026-01-31T09:00:00Z", "message": {"role": "user", "content": "hello"}});
+    write(&folder.join("s.jsonl"), &format!("{line}\n"));
+    write(
+        &folder.join("memory/MEMORY.md"),
+        "# Index\n- [Deploys](deploys.md) - when\n\n## Build\nUse `make all`.\n",
+    );
+    write(
+        &folder.join("memory/deploys.md"),
+        "---\nname: deploys\ndescription: Never deploy at night\ntype: feedback\n---\n\nNights are for batch jobs.\n\
+         The key is ghp_9fQ2mVx7Lk4TzR1bYc8WnE5sJd3HaP6uGi0o.\n",
+    );
+    write(&folder.join("memory/notes.txt"), "not a memory file");
+    write(&dir.path().join("client/projects/-gone/memory/a.md"), "No transcript tells its directory.");
+    let mut store = Store::open(&dir.path().join("ours.db")).unwrap();
+    let report = run_in(&dir.path().join("client"), &mut store);
+    assert_eq!(report.imported(), 2);
+    let rows = store.read().observations(&RowFilter::default(), PageRequest::first(10)).unwrap().items;
+    let mut told: Vec<_> = rows
+        .iter()
+        .map(|row| (row.title.as_str(), row.kind.as_str(), row.origin, row.narrative.as_str()))
+        .collect();
+    told.sort_unstable_by_key(|row| row.0);
+    assert_eq!(
+        told,
+        [
+            ("Build", "discovery", Origin::Import, "Use `make all`."),
+            (
+                "Never deploy at night",
+                "decision",
+                Origin::Import,
+                "Nights are for batch jobs.\nThe key is [redacted:high-entropy]"
+            ),
+        ]
+    );
+    let name = store.read().project(rows[0].project.unwrap()).unwrap().name;
+    assert_eq!(name, "shop");
+    assert_eq!(run_in(&dir.path().join("client"), &mut store).imported(), 0, "nothing twice");
+}
+
+#[test]
+fn headings_in_code_are_text() {
+    let (_, sections) = parse("a-b", "intro\n```sh\n# not a heading\n```\n# Real\ntext\n#tag\n");
+    let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
+    assert_eq!(titles, ["a b", "Real"]);
+    assert_eq!(sections[1].text, "text\n#tag");
+}
