@@ -144,7 +144,9 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
             return Ok(());
         };
         report.heads.push((info.id, state.head));
-        self.compare(id, state, &generation, context, options, report)
+        // What was not taken may be older than a version that was never seen here, for example after a restore.
+        let is_stuck = pushed.sent == 0;
+        self.compare(id, state, &generation, is_stuck, context, options, report)
     }
 
     /// The first meeting with a space: everything above the head comes by number, everything below it by
@@ -173,11 +175,13 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
     }
 
     /// Compares digests; after two that differ, or when asked to, all names.
+    #[allow(clippy::too_many_arguments, reason = "the facts of one round")]
     fn compare(
         &self,
         id: SpaceRowId,
         state: SpaceState,
         generation: &str,
+        is_stuck: bool,
         context: ApplyContext<'_>,
         options: &SyncOptions,
         report: &mut SyncReport,
@@ -197,7 +201,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         if has_unsent {
             report.in_step = false;
         }
-        let unequal = if is_equal { 0 } else { space.unequal + i64::from(!has_unsent) };
+        let unequal = if is_equal { 0 } else { space.unequal + i64::from(!has_unsent || is_stuck) };
         if !(options.check || is_restored || unequal >= UNEQUAL_MAX) {
             report.in_step &= is_equal;
             let seen = if is_equal { generation } else { &space.generation };

@@ -26,6 +26,7 @@ mod retention;
 mod shutdown_reason;
 mod shutdown_timer;
 mod socket;
+mod team_signal;
 mod team_thread;
 mod worker;
 mod worker_settings;

@@ -6,10 +6,11 @@
 //!
 //! Invariant: no other thread of the worker waits for the network.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::maintenance::WAL_HOLDS_DELETED;
+use crate::team_signal::TeamSignal;
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
 use claude_mem_core::log::LogLevel;
@@ -32,54 +33,6 @@ const ROUND_INTERVAL: Duration = Duration::from_mins(1);
 /// After an error: the first pause and the longest.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_mins(5);
-
-/// Wakes the team thread.
-#[derive(Debug, Default)]
-pub(crate) struct TeamSignal {
-    state: Mutex<TeamSignalState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct TeamSignalState {
-    notified: bool,
-    stopping: bool,
-    /// What the second thread waits for; `None`: nothing.
-    wait: Option<(TeamFile, WaitRequest)>,
-    /// Counts the values of `wait`.
-    turn: u64,
-}
-
-impl TeamSignal {
-    /// Wakes the thread: rows were stored, or the server has news.
-    pub(crate) fn notify(&self) {
-        self.update(|state| state.notified = true);
-    }
-
-    fn stop(&self) {
-        self.update(|state| state.stopping = true);
-    }
-
-    fn update(&self, change: impl FnOnce(&mut TeamSignalState)) {
-        change(&mut lock(&self.state));
-        self.changed.notify_all();
-    }
-
-    fn is_stopping(&self) -> bool {
-        lock(&self.state).stopping
-    }
-
-    /// Sleeps until it is notified. False if the time was over first.
-    fn wait(&self, pause: Duration) -> bool {
-        let state = lock(&self.state);
-        let (mut state, timeout) = self
-            .changed
-            .wait_timeout_while(state, pause, |state| !state.notified && !state.stopping)
-            .unwrap_or_else(PoisonError::into_inner);
-        state.notified = false;
-        !timeout.timed_out()
-    }
-}
 
 /// Handle to the team thread.
 #[derive(Debug)]

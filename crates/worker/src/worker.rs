@@ -15,7 +15,7 @@ use crate::access_tokens::AccessTokens;
 use crate::engine_pool::EnginePool;
 use crate::idle::IdleTracker;
 use crate::index_signal::{IndexSignal, catch_up};
-use crate::team_thread::TeamSignal;
+use crate::team_signal::TeamSignal;
 use crate::worker_settings::WorkerSettings;
 use claude_mem_capture::ipc::pidfile::WorkerFile;
 use claude_mem_core::clock;

@@ -1,0 +1,56 @@
+//! [`TeamSignal`] wakes the threads that keep this machine and its team in step.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use claude_mem_core::sync::lock;
+use claude_mem_sharing::TeamFile;
+use claude_mem_wire::messages::WaitRequest;
+
+/// Wakes the team thread.
+#[derive(Debug, Default)]
+pub(crate) struct TeamSignal {
+    pub(crate) state: Mutex<TeamSignalState>,
+    pub(crate) changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct TeamSignalState {
+    notified: bool,
+    pub(crate) stopping: bool,
+    /// What the second thread waits for; `None`: nothing.
+    pub(crate) wait: Option<(TeamFile, WaitRequest)>,
+    /// Counts the values of `wait`.
+    pub(crate) turn: u64,
+}
+
+impl TeamSignal {
+    /// Wakes the thread: rows were stored, or the server has news.
+    pub(crate) fn notify(&self) {
+        self.update(|state| state.notified = true);
+    }
+
+    pub(crate) fn stop(&self) {
+        self.update(|state| state.stopping = true);
+    }
+
+    pub(crate) fn update(&self, change: impl FnOnce(&mut TeamSignalState)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        lock(&self.state).stopping
+    }
+
+    /// Sleeps until it is notified. False if the time was over first.
+    pub(crate) fn wait(&self, pause: Duration) -> bool {
+        let state = lock(&self.state);
+        let (mut state, timeout) = self
+            .changed
+            .wait_timeout_while(state, pause, |state| !state.notified && !state.stopping)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.notified = false;
+        !timeout.timed_out()
+    }
+}
