@@ -117,6 +117,7 @@ fn consolidated(home: &Sandbox) -> BTreeSet<String> {
 }
 
 /// Whether one more kill or two could make the worker give up the memories of an unsettled episode.
+#[allow(clippy::disallowed_methods, reason = "the store does not tell how often an event crashed")]
 fn is_near_crash_limit(home: &Sandbox) -> bool {
     let Ok(conn) = Connection::open_with_flags(data(home).db(), OpenFlags::SQLITE_OPEN_READ_ONLY) else {
         return false;
