@@ -104,10 +104,12 @@ impl RoundThread {
             };
             // A machine of a team stays reachable for its members' news.
             self.worker.idle.touch(Instant::now());
+            // Taken before the round: what is stored while it runs starts the next one.
+            let seen = self.cursor();
             match self.round(&team) {
                 Ok(report) => {
                     pause = PAUSE_MIN;
-                    self.wait_for_change(&team, &report);
+                    self.wait_for_change(&team, &report, seen);
                 }
                 Err(SharingError::Revoked) => self.leave_team(&team),
                 Err(error) => {
@@ -168,7 +170,7 @@ impl RoundThread {
     }
 
     /// Waits for a change here or there, at most one interval.
-    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport) {
+    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport, seen: Option<ChangeCursor>) {
         let signal = &self.worker.team_signal;
         let heads = report.heads.iter().copied().collect();
         let request = WaitRequest { heads, seconds: WAIT_SECONDS_MAX };
@@ -182,7 +184,6 @@ impl RoundThread {
             return;
         }
         let begun = Instant::now();
-        let seen = self.cursor();
         while begun.elapsed() < ROUND_INTERVAL && !signal.is_stopping() {
             if signal.wait(CHANGE_INTERVAL) || self.cursor() != seen {
                 return;

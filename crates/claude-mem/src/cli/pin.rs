@@ -59,9 +59,7 @@ pub(super) fn set_pinned(
     for handle in handles {
         let row = load_observation(&store, *handle)?;
         if pinned && row.wrong {
-            output::print_note(format!(
-                "{handle} is marked as wrong and never shown; `claude-mem mark useful '{handle}'` clears the mark"
-            ))?;
+            output::print_note(format!("{handle} was marked as wrong; pinning it clears the mark"))?;
         }
         rows.push(PinnedRow { id: *handle, title: quote::line(&row.title, 100) });
     }

@@ -39,17 +39,27 @@ fn edit_clears_the_wrong_mark() {
 }
 
 #[test]
-fn useful_clears_the_wrong_mark() {
+fn pinning_clears_the_wrong_mark() {
     let home = with_memories(1);
     home.mem(&["mark", "wrong", "1"]).ok();
     let pinned = home.mem(&["pin", "1"]).ok();
-    assert!(pinned.stderr.contains("#1 is marked as wrong"), "{pinned}");
+    assert!(pinned.stderr.contains("#1 was marked as wrong; pinning it clears the mark"), "{pinned}");
+    let useful = home.mem(&["mark", "useful", "1"]).ok();
+    assert!(!useful.stdout.contains("no longer wrong"), "{useful}");
+    let row = home.mem(&["show", "1"]).ok().stdout;
+    assert!(row.contains("· pinned") && !row.contains("wrong"), "{row}");
+}
+
+#[test]
+fn useful_clears_the_wrong_mark() {
+    let home = with_memories(1);
+    home.mem(&["mark", "wrong", "1"]).ok();
     assert_snapshot!(shown(&home, &home.mem(&["mark", "useful", "1"])), @"
     marked #1 as useful, no longer wrong
     [exit 0]
     ");
     let row = home.mem(&["show", "1"]).ok().stdout;
-    assert!(row.contains("· pinned") && !row.contains("wrong"), "{row}");
+    assert!(!row.contains("wrong"), "{row}");
 }
 
 #[test]

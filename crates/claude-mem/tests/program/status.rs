@@ -30,7 +30,7 @@ fn json_has_the_same_facts() {
     assert_snapshot!(shown(&home, &home.mem(&["status", "--json"])), @r#"
     {
       "version": "0.1.0",
-      "schema": 6,
+      "schema": 7,
       "data_dir": "[HOME]/.claude-mem",
       "state": "attention",
       "paused": null,

@@ -38,7 +38,7 @@ const FACT_WORTH_MIN: f32 = 0.6;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 /// The title of a change without a narrative names something from code, or has this many words.
-const PLAIN_TITLE_WORDS_MIN: usize = 6;
+const PLAIN_TITLE_WORDS_MIN: usize = 4;
 /// Characters of a plan's reason.
 const BEFORE_CHARS: usize = 280;
 /// The share of a fact's words that must be new.

@@ -267,7 +267,7 @@ fn leaving_removes_all_rows_of_others() {
     team.receive("Round invoices down");
     team.receive_account("Mira's work", "main");
     while team.store.write(|tx| tx.erase_rows_of(None, 1)).unwrap() > 0 {}
-    team.store.write(crate::StoreWriter::remove_members).unwrap();
+    team.store.write(|tx| tx.remove_members().map(drop)).unwrap();
     let reads = team.store.read();
     assert_eq!(reads.count_team_rows().unwrap(), 0);
     assert!(reads.members().unwrap().is_empty());
