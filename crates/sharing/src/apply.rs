@@ -173,6 +173,12 @@ impl Arrival<'_> {
             erase_taken_back(tx, SharedRow { row_id, ..known }, version, self.context.now)?;
             return Ok(ApplyOutcome::Erased);
         }
+        if known.is_none() && tx.has_forgotten_copy(self.uid)? {
+            // Forgotten here without knowing that it was shared, for example after a backup was restored: the
+            // next round takes it back.
+            tx.put_shared_row(&self.entry(None, ShareState::Unsent, ""))?;
+            return Ok(ApplyOutcome::Unchanged);
+        }
         if let Some(known) = &known {
             let is_pending = matches!(known.state, ShareState::Unsent | ShareState::Held);
             let is_removed_here = known.row_id.is_none() && is_pending;

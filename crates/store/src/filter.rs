@@ -188,15 +188,6 @@ impl RowFilter {
         }
     }
 
-    /// Whether a row of this member is in scope.
-    pub fn includes_member(&self, member: Option<MemberRowId>) -> bool {
-        match self.who {
-            None => true,
-            Some(RowOwner::Own) => member.is_none(),
-            Some(RowOwner::Member(id)) => member == Some(id),
-        }
-    }
-
     /// Restricts the clause to the filter's types.
     pub(super) fn and_types(&self, clause: &mut WhereClause) {
         if !self.types.is_empty() {

@@ -340,6 +340,14 @@ impl StoreWriter<'_> {
         Ok(())
     }
 
+    /// Whether a row with this id was forgotten here and can still be restored.
+    pub fn has_forgotten_copy(&self, uid: PublicId) -> Result<bool, StoreError> {
+        Ok(self
+            .tx
+            .prepare_cached("SELECT 1 FROM forgotten WHERE instr(body, ?1) > 0")?
+            .exists([format!("[\"uid\",\"{uid}\"]")])?)
+    }
+
     /// Removes the copy of a record that undoing would restore from.
     pub fn drop_forgotten_copy(&self, uid: PublicId) -> Result<(), StoreError> {
         self.tx
