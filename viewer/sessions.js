@@ -61,7 +61,9 @@ export async function sessions(world, { params }) {
 const QUIET_MS = 3_600_000;
 export const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
 export const statusOf = (session) => (isActive(session) ? 'Active' : session.status === 'active' ? 'Idle' : 'Ended');
-export const titleOfSession = (session) => (session.title ? marked(session.title) : 'A session without a prompt');
+/** A prompt that hands over a plan begins with the plan's heading. */
+const withoutHeadingMark = (text) => text.replace(/^#+\s*(?:Plan:\s*)?/, '');
+export const titleOfSession = (session) => (session.title ? marked(withoutHeadingMark(session.title)) : 'A session without a prompt');
 const textOf = (session) => [session.title, session.outcome, session.branch, session.project?.name, ...session.filesEdited].join(' ').toLowerCase();
 
 function byDay(sessions) {

@@ -14,6 +14,9 @@ const VOCABULARY_TERMS_MAX: usize = 64;
 /// A general preference of the user. It may be proposed for user level, where it applies to all
 /// projects. Part of every vocabulary.
 pub const PREFERENCE: &str = "preference";
+
+/// The concept of what the user picked among options, for one change.
+pub const TRADE_OFF: &str = "trade-off";
 /// A rule that replaces an earlier one, which no longer applies. Part of every vocabulary.
 pub const AMENDMENT: &str = "amendment";
 
@@ -205,7 +208,7 @@ const CONCEPTS: &[TermLiteral] = &[
     ("problem-solution", "an issue and what resolved it", &["problem", "solution", "fix", "bug"]),
     ("gotcha", "a trap or an edge case", &["trap", "pitfall", "caveat", "edge-case", "warning"]),
     ("pattern", "an approach to use again", &["convention", "practice", "technique"]),
-    ("trade-off", "a compromise, with both sides", &["compromise", "pros-and-cons"]),
+    (TRADE_OFF, "a compromise, with both sides", &["compromise", "pros-and-cons"]),
 ];
 
 #[cfg(test)]

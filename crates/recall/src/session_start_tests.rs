@@ -509,6 +509,24 @@ fn standing_rules_come_first_each_once_and_never_a_replaced_one() {
 }
 
 #[test]
+fn what_was_picked_among_options_is_no_standing_rule() {
+    let mut shop = shop();
+    user_rule(&mut shop, "Never deploy on Fridays", 90);
+    let picked = NewObservation {
+        kind: ObservationType::DECISION,
+        origin: Origin::User,
+        concepts: vec!["trade-off".into()],
+        ..Shop::new_one("Batching: No batching at all", 10)
+    };
+    let place =
+        NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
+    shop.store.write(|tx| tx.create_observation(&picked, &place)).unwrap();
+    let text = shop.start(1_500).text;
+    assert!(!section(&text, "## Standing").contains("batching"), "{text}");
+    assert!(text.contains("No batching at all"), "{text}");
+}
+
+#[test]
 fn account_of_the_branch_open_items_and_files_are_told() {
     let mut shop = shop();
     let (project, session) = (shop.project, shop.session);

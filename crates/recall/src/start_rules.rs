@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{quote, render};
 use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
-use claude_mem_core::vocabulary::PREFERENCE;
+use claude_mem_core::vocabulary::{PREFERENCE, TRADE_OFF};
 use claude_mem_search::subject::content_words;
 use claude_mem_store::{IndexRow, RowId, RowKind};
 
@@ -39,8 +39,10 @@ pub(super) fn standing_rules(rows: &[IndexRow]) -> Vec<IndexRow> {
 fn is_rule(row: &IndexRow) -> bool {
     let is_stated = matches!(row.origin, Origin::User | Origin::Manual);
     let is_decision = row.kind == RowKind::Observation && row.observation_type == "decision";
-    let is_preference = row.concepts.iter().any(|concept| concept == PREFERENCE);
-    is_stated && (is_preference || (is_decision && has_rule_cue(&row.title)))
+    let has = |wanted: &str| row.concepts.iter().any(|concept| concept == wanted);
+    // What was picked among options holds for the change that it was picked for.
+    let is_rule = is_decision && has_rule_cue(&row.title) && !has(TRADE_OFF);
+    is_stated && (has(PREFERENCE) || is_rule)
 }
 
 fn has_rule_cue(title: &str) -> bool {

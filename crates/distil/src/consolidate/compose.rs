@@ -3,7 +3,7 @@
 use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
 use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::source::TextSource;
-use claude_mem_core::vocabulary::{PREFERENCE, Vocabulary};
+use claude_mem_core::vocabulary::{PREFERENCE, TRADE_OFF, Vocabulary};
 
 use std::collections::BTreeSet;
 
@@ -218,6 +218,8 @@ fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
     if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
         made.concepts = draft::concepts(&[PREFERENCE]);
+    } else if lead.kind == ClaimKind::Choice {
+        made.concepts = draft::concepts(&[TRADE_OFF]);
     }
     Some(made)
 }
