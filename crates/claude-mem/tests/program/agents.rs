@@ -282,7 +282,7 @@ fn assert_told_once(request: &RecordedRequest) {
     assert_eq!(body.matches(CONTEXT_HEADING).count(), 1, "{body}");
     assert!(body.contains(RULE), "{body}");
     assert!(body.contains("## Last session"), "{body}");
-    assert!(body.contains("document the limit in docs/limits.md"), "{body}");
+    assert!(body.contains("Document the limit in docs/limits.md"), "{body}");
 }
 
 /// One agent works, and the next session of the same and of another agent knows about it.
