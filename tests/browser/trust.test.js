@@ -94,6 +94,7 @@ test('several at once: x, a range by shift and click, forget, undo', async () =>
   await picture(page, 'selection');
   await page.locator('.selection [data-act="pin"]').click();
   await becomes(page, async () => (await stage.api('GET', '/api/observations?pinned=true')).items.length, 3);
+  await page.locator('.toast', { hasText: 'Pinned: 3 memories' }).waitFor();
   await page.keyboard.press('u');
   await becomes(page, async () => (await stage.api('GET', '/api/observations?pinned=true')).items.length, 0);
   for (const n of [0, 1, 2]) {

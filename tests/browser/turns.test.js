@@ -79,6 +79,7 @@ test('a change of one memory leaves the rest of its turn as it is', async () => 
   await shown.locator('.card-toggle').click();
   await shown.locator('[data-act="pin"]').click();
   await shown.locator('.tag', { hasText: 'Pinned' }).waitFor();
+  await page.locator('.toast', { hasText: 'Pinned' }).waitFor();
   await page.keyboard.press('u');
   await shown.locator('.tag', { hasText: 'Pinned' }).waitFor({ state: 'detached' });
   assert.equal((await stage.api('GET', `/api/observations/${memory.id}`)).pinned, false);

@@ -2,7 +2,7 @@
 //!
 //! [`session_start()`] makes the text for a new session from a [`StartContextRequest`]; a
 //! [`RecallRequest`](recall_request::RecallRequest) finds the memories about a prompt or a failed command, and
-//! [`file`] those about a file. Every text comes with the list of its memories and the reason for each.
+//! [`mod@file`] those about a file. Every text comes with the list of its memories and the reason for each.
 //! [`manual_edits`] and [`siblings`] serve people who save, correct and forget.
 //!
 //! Invariant: stored text is data. All of it passes [`quote`], so that it can neither open nor close our block,
