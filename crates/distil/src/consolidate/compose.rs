@@ -16,7 +16,7 @@ use crate::kinds;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::speech::MarkedSentence;
-use crate::text::{content_words, full_stop, is_name, one_line, overlap};
+use crate::text::{clip, content_words, full_stop, is_name, one_line, overlap};
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
@@ -39,6 +39,11 @@ const FACT_WORTH_MIN: f32 = 0.6;
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 /// The title of a change without a narrative names something from code, or has this many words.
 const PLAIN_TITLE_WORDS_MIN: usize = 4;
+/// The request that opened a conversation: its characters, the words it needs, and the share of them that the
+/// decision may tell already.
+const OPENING_CHARS_MAX: usize = 240;
+const OPENING_WORDS_MIN: usize = 4;
+const OPENING_OVERLAP: f32 = 0.6;
 /// Characters of a plan's reason.
 const BEFORE_CHARS: usize = 280;
 /// The share of a fact's words that must be new.
@@ -199,6 +204,7 @@ fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             made.facts.extend(sentences.into_iter().filter(new));
         }
         made.facts.extend(unnamed_subject(frame, &made));
+        made.facts.extend(opening_request(frame.request, &made));
         return Some(made);
     }
     let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
@@ -222,6 +228,14 @@ fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         made.concepts = draft::concepts(&[TRADE_OFF]);
     }
     Some(made)
+}
+
+/// What the user asked for at first, if the decision does not tell it: the subject that it is about.
+fn opening_request(request: &str, made: &NewObservation) -> Option<String> {
+    let words = content_words(request);
+    let told = content_words(&format!("{} {} {}", made.title, made.narrative, made.facts.join(" ")));
+    let is_new = words.len() >= OPENING_WORDS_MIN && overlap(&words, &told) < OPENING_OVERLAP;
+    is_new.then(|| format!("Asked at first: “{}”", clip(request, OPENING_CHARS_MAX)))
 }
 
 /// The name from code that the conversation was about, if its recap leaves it out.

@@ -151,7 +151,15 @@ pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<ClaimFrame
     for episode in episodes {
         builder.add(episode);
     }
-    merge_work(builder.finish())
+    let mut frames = merge_work(builder.finish());
+    // What a conversation settled answers the request that opened it.
+    let opening = episodes.iter().map(|episode| episode.request.as_str()).find(|request| !request.is_empty());
+    for frame in &mut frames {
+        if frame.leads.first().is_some_and(|lead| lead.composed.is_some()) {
+            frame.request = opening.unwrap_or_default();
+        }
+    }
+    frames
 }
 
 #[derive(Default)]
