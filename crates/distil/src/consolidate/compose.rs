@@ -1,11 +1,11 @@
 //! Observations from frames.
 
+use std::collections::BTreeSet;
+
 use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
 use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::{PREFERENCE, TRADE_OFF, Vocabulary};
-
-use std::collections::BTreeSet;
 
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;

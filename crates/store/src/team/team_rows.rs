@@ -110,12 +110,6 @@ impl StoreReader<'_> {
         }
         Ok(found)
     }
-
-    /// Observations of members that are here.
-    pub fn count_team_rows(&self) -> Result<u64, StoreError> {
-        let sql = "SELECT count(*) FROM observations WHERE member IS NOT NULL";
-        Ok(self.0.query_row(sql, [], |row| row.get(0))?)
-    }
 }
 
 impl StoreWriter<'_> {
