@@ -152,6 +152,37 @@ pub(crate) fn is_commentary(text: &str) -> bool {
     COMMENTARY.iter().any(|start| lower.starts_with(start)) || text.trim_end().ends_with(['?', '？'])
 }
 
+/// Whether a sentence speaks to the reader of the message.
+pub(crate) fn speaks_to_reader(text: &str) -> bool {
+    const WORDS: &[&str] = &[" you ", " your ", " you'd ", " you'll ", " you're ", " yours "];
+    let lower = format!(" {} ", text.to_lowercase());
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// What a turn checks while it works, and what is said of a check that did not pass at first.
+#[rustfmt::skip]
+const CHECK_NAMES: &[&str] = &[
+    "test", "tests", "failure", "failures", "lint", "linter", "biome", "eslint", "prettier", "clippy", "typecheck",
+    "tsc", "typescript", "pre-commit", "precommit", "hook", "commit", "build", "error", "errors", "check", "checks",
+];
+#[rustfmt::skip]
+const CHECK_TROUBLE: &[&str] = &[
+    "fail", "fails", "failed", "failing", "failure", "failures", "flagging", "flags", "flagged", "complains", "complaining",
+    "succeeded", "blocked", "blocks", "errors", "error", "passes", "pass",
+];
+/// The words of a sentence in which a check must be named and its trouble told.
+const CHECK_WORDS: usize = 7;
+
+/// Whether a sentence tells of a check that did not pass while the work went on: it is over once it passes.
+pub(crate) fn is_passing_trouble(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words = lower.split_whitespace().take(CHECK_WORDS);
+    let words: Vec<&str> =
+        words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-')).collect();
+    let checks = words.iter().take(3).any(|word| CHECK_NAMES.contains(word));
+    checks && words.iter().any(|word| CHECK_TROUBLE.contains(word)) && !lower.contains("root cause")
+}
+
 /// Phrases that make a sentence of the user last beyond the moment.
 #[rustfmt::skip]
 const LASTING: &[&str] = &[

@@ -58,7 +58,9 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
         else {
             continue;
         };
-        let mut claim = Claim::new(ClaimKind::Decision, TextSource::Plan, capitalised(&sentence.text), at);
+        let is_cause = sentence.section.to_lowercase().starts_with("root cause");
+        let kind = if is_cause { ClaimKind::Cause } else { ClaimKind::Decision };
+        let mut claim = Claim::new(kind, TextSource::Plan, capitalised(&sentence.text), at);
         claim.group = group;
         claim.worth = worth;
         claim.section.clone_from(&sentence.section);

@@ -16,9 +16,10 @@ use crate::kinds;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::speech::MarkedSentence;
-use crate::text::{clip, content_words, full_stop, is_name, one_line, overlap};
+use crate::text::{capitalised, clip, content_words, full_stop, is_name, one_line, overlap, shared};
 
 use super::frames::{ClaimFrame, FrameKind};
+use super::split::{TextPlace, place_of};
 use super::titles;
 
 /// Characters of a narrative that are filled with sentences.
@@ -37,15 +38,24 @@ const DETAIL_WORTH_MIN: f32 = 0.4;
 const FACT_WORTH_MIN: f32 = 0.6;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
-/// The title of a change without a narrative names something from code, or has this many words.
-const PLAIN_TITLE_WORDS_MIN: usize = 4;
 /// The request that opened a conversation: its characters, the words it needs, and the share of them that the
 /// decision may tell already.
 const OPENING_CHARS_MAX: usize = 240;
 const OPENING_WORDS_MIN: usize = 4;
 const OPENING_OVERLAP: f32 = 0.6;
-/// Characters of a plan's reason.
-const BEFORE_CHARS: usize = 280;
+/// Characters of a plan's reason, and its weight among the sentences.
+const REASON_CHARS: usize = 280;
+const PLAN_REASON_WEIGHT: f32 = 0.58;
+/// Weight of the cause that a plan names.
+const PLAN_CAUSE_WEIGHT: f32 = 0.7;
+/// A commit with a body of this many characters explains itself; with this many it needs no reason of a plan.
+const BODY_CHARS_MIN: usize = 160;
+const BODY_REASON_CHARS_MIN: usize = 80;
+/// What is told beside such a body must be this likely to be worth remembering.
+const EXTRA_WORTH_MIN: f32 = 0.5;
+const EXTRA_FACT_WORTH_MIN: f32 = 0.65;
+/// Weight of the subject of another commit of the same change.
+const OTHER_COMMIT_WEIGHT: f32 = 0.62;
 /// The share of a fact's words that must be new.
 const NEW_FACT_SHARE: f32 = 0.45;
 /// Two sentences that share this much say the same.
@@ -97,60 +107,122 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         .or(repaired)
         .or_else(|| kinds::by_verb(&title))
         .unwrap_or(ObservationType::CHANGE);
-    let mut sentences: Vec<(f32, String)> = Vec::new();
-    for lead in &frame.leads {
-        match lead.kind {
-            ClaimKind::Commit | ClaimKind::PullRequest => {
-                sentences.extend(body_sentences(lead));
-                if !crate::carry::are_alike(&lead.title, &title) {
-                    sentences.push((0.75, lead.title.clone()));
-                }
-            }
-            // A plan's reason is the state before the work.
-            _ => {
-                let reason = whole_sentences(&lead.text, BEFORE_CHARS);
-                if !reason.is_empty() {
-                    sentences.push((0.58, format!("Before: {reason}")));
-                }
-            }
-        }
-    }
     let committed = frame.is_committed();
-    let reported = frame.details.iter().any(|claim| claim.kind != ClaimKind::Finished);
-    for claim in &frame.details {
-        // The names of tasks say no more than the report does.
-        if claim.kind == ClaimKind::Finished && (reported || committed) {
-            continue;
-        }
-        let bonus = match claim.kind {
-            ClaimKind::Cause | ClaimKind::DeadEnd => 0.25,
-            ClaimKind::Decision => 0.1,
-            _ => 0.0,
-        };
-        let planned = claim.source == TextSource::Plan;
-        let said = matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
-        if said {
-            sentences.push((claim.worth, format!("The user: “{}”", claim.text)));
-        } else if planned {
-            // What was meant to be done counts less than what the report says was done.
-            sentences.push((claim.worth * 0.55, claim.text.clone()));
-        } else if claim.worth >= DETAIL_WORTH_MIN || (claim.kind == ClaimKind::Done && !committed) {
-            sentences.push((claim.worth + bonus, claim.text.clone()));
+    let body = commit_body(frame);
+    let body_chars: usize = body.iter().map(|(_, text)| text.chars().count()).sum();
+    let told_by_commit = body_chars >= BODY_CHARS_MIN;
+    let details = work_details(frame, told_by_commit);
+    let mut story = body;
+    if body_chars < BODY_REASON_CHARS_MIN {
+        story.extend(plan_reason(frame));
+    }
+    if !told_by_commit {
+        story.extend(details.story);
+    }
+    let mut extras = details.extras;
+    for lead in frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit) {
+        if !crate::carry::are_alike(&lead.title, &title) {
+            extras.push((OTHER_COMMIT_WEIGHT, format!("Also: {}", lead.title)));
         }
     }
-    if sentences.is_empty() && !committed {
+    if story.is_empty() && extras.is_empty() && !committed {
         return None;
     }
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
-    fill(&mut made, sentences);
+    fill(&mut made, story, extras);
     made.files_modified.clone_from(&frame.files);
     made.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    let says =
-        gates::names_something(&made.title) || content_words(&made.title).len() >= PLAIN_TITLE_WORDS_MIN;
-    let told = committed || !made.narrative.is_empty() || says;
+    let told = committed || !made.narrative.is_empty() || !made.facts.is_empty();
     told.then_some(made)
+}
+
+/// The statements of the commits' bodies; those of a pull request only if no commit says more than its title.
+fn commit_body(frame: &ClaimFrame<'_>) -> Vec<(f32, String)> {
+    let of_kind = |kind: ClaimKind| -> Vec<(f32, String)> {
+        frame.leads.iter().filter(|lead| lead.kind == kind).flat_map(|lead| body_sentences(lead)).collect()
+    };
+    let committed = of_kind(ClaimKind::Commit);
+    if committed.is_empty() { of_kind(ClaimKind::PullRequest) } else { committed }
+}
+
+/// Why a plan was made. Its problem is past once the work is done, so it is told as the reason.
+fn plan_reason(frame: &ClaimFrame<'_>) -> Option<(f32, String)> {
+    let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
+    let reason = whole_sentences(&plan.text, REASON_CHARS);
+    (!reason.is_empty()).then(|| (PLAN_REASON_WEIGHT, format!("Why: {reason}")))
+}
+
+/// Sentences with their weights: those that tell a change or finding, and those that add to it.
+#[derive(Default)]
+struct WeighedSentences {
+    story: Vec<(f32, String)>,
+    extras: Vec<(f32, String)>,
+}
+
+/// What was said about a change. One text tells it, so that its sentences belong together; other texts add
+/// causes, caveats and the user's words. A commit that explains itself leaves all of them to the extras.
+fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> WeighedSentences {
+    let committed = frame.is_committed();
+    let reported = frame.details.iter().any(|claim| claim.kind != ClaimKind::Finished);
+    let main = main_text(&frame.details);
+    let mut sentences = WeighedSentences::default();
+    for claim in &frame.details {
+        let said = matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
+        if said {
+            sentences.extras.push((claim.worth, format!("The user: “{}”", claim.text)));
+            continue;
+        }
+        // The names of tasks say no more than the report does.
+        let task = claim.kind == ClaimKind::Finished && (reported || committed);
+        let worthy = claim.worth >= DETAIL_WORTH_MIN || (claim.kind == ClaimKind::Done && !committed);
+        if claim.source == TextSource::Plan && claim.kind == ClaimKind::Cause {
+            sentences.story.push((PLAN_CAUSE_WEIGHT, format!("Cause: {}", claim.text)));
+        } else if claim.source == TextSource::Plan {
+            // What was meant to be done counts less than what the report says was done.
+            sentences.story.push((claim.worth * 0.55, claim.text.clone()));
+        } else if worthy && !task {
+            let weighed = (claim.worth + explaining_bonus(claim.kind), claim.text.clone());
+            if main == Some(place_of(claim)) && !told_by_commit {
+                sentences.story.push(weighed);
+            } else if adds_reason(claim) {
+                sentences.extras.push(weighed);
+            }
+        }
+    }
+    sentences
+}
+
+const fn explaining_bonus(kind: ClaimKind) -> f32 {
+    match kind {
+        ClaimKind::Cause | ClaimKind::DeadEnd => 0.25,
+        ClaimKind::Decision => 0.1,
+        _ => 0.0,
+    }
+}
+
+/// Whether a sentence says what a commit or another text leaves out, rather than what was done.
+fn adds_reason(claim: &Claim) -> bool {
+    let least = match claim.kind {
+        ClaimKind::Cause | ClaimKind::DeadEnd | ClaimKind::Caveat | ClaimKind::Decision => EXTRA_WORTH_MIN,
+        ClaimKind::Fact => EXTRA_FACT_WORTH_MIN,
+        _ => return false,
+    };
+    claim.worth >= least && !gates::speaks_to_reader(&claim.text) && !gates::is_passing_trouble(&claim.text)
+}
+
+/// The text that says most about a change or finding; the later of equals, because it knows more.
+fn main_text(details: &[&Claim]) -> Option<TextPlace> {
+    let mut texts: Vec<(TextPlace, f32)> = Vec::new();
+    for claim in details.iter().filter(|claim| claim.source != TextSource::Plan) {
+        let place = place_of(claim);
+        match texts.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, worth)) => *worth += claim.worth,
+            None => texts.push((place, claim.worth)),
+        }
+    }
+    texts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(a.0.1.cmp(&b.0.1))).map(|(place, _)| place)
 }
 
 /// The statements of the body of a commit or pull request, with their weights: prose says why, and a list
@@ -181,8 +253,12 @@ fn body_sentences(lead: &Claim) -> Vec<(f32, String)> {
 fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::finding_title(frame)?;
     let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
+    let main = main_text(&frame.details);
     let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
-    fill(&mut made, worthy.map(|claim| (claim.worth, claim.text.clone())).collect());
+    let (story, other): (Vec<&Claim>, Vec<&Claim>) =
+        worthy.copied().partition(|claim| main == Some(place_of(claim)));
+    let weighed = |claims: Vec<&Claim>| claims.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
+    fill(&mut made, weighed(story), weighed(other));
     made.concepts = draft::concepts(&["how-it-works"]);
     mark_outside(&mut made, &frame.details);
     let best = frame.best_worth();
@@ -261,7 +337,8 @@ fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         Origin::Agent,
         frame.at,
     );
-    fill(&mut made, frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect());
+    let lines = frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
+    fill(&mut made, lines, Vec::new());
     made.concepts = draft::concepts(&["pattern"]);
     Some(made)
 }
@@ -275,51 +352,89 @@ fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     Some(made)
 }
 
-/// Fills narrative and facts with sentences: the weightiest first into the narrative, in the order they were
-/// said; the rest become facts. A sentence that adds nothing to what is told, or refers to one that is not
-/// told, is left out.
-fn fill(made: &mut NewObservation, sentences: Vec<(f32, String)>) {
-    let mut ranked: Vec<(usize, f32, String)> = sentences
-        .into_iter()
-        .enumerate()
-        .map(|(order, (weight, text))| (order, weight, text.replace("**", "")))
-        .collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let title = content_words(&made.title);
-    let mut told: Vec<BTreeSet<String>> = vec![title];
+/// Fills narrative and facts with sentences: the weightiest of the story into the narrative, in the order
+/// they were said; the rest of the story and the extras become facts. A sentence that adds nothing to what
+/// is told, or refers to one that is not told, is left out.
+fn fill(made: &mut NewObservation, story: Vec<(f32, String)>, extras: Vec<(f32, String)>) {
+    let mut told: Vec<BTreeSet<String>> = vec![content_words(&made.title)];
     let mut narrative: Vec<(usize, String)> = Vec::new();
-    let (mut used, mut fact_chars, mut facts) = (0, 0, Vec::new());
-    for (order, weight, text) in ranked {
-        let words = content_words(&text);
-        let repeats = told.iter().any(|known| overlap(known, &words) >= SAME_SENTENCE)
-            || crate::carry::are_alike(&made.title, &text);
+    let mut rest: Vec<(f32, String)> = Vec::new();
+    let mut used = 0;
+    for (order, weight, text) in by_weight(story) {
         let refers = gates::refers_back(&text);
         let follows = order > 0 && narrative.iter().any(|(known, _)| *known + 1 == order);
-        if (repeats && !told_more(&made.title, &text)) || (refers && !follows) {
+        if is_told(&told, &made.title, &text) || (refers && !follows) {
             continue;
         }
         let chars = text.chars().count() + 1;
-        let first = narrative.is_empty();
         let has_room = used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX)
             && narrative.len() < NARRATIVE_SENTENCES_MAX;
-        if has_room && (first || weight >= DETAIL_WORTH_MIN) {
+        if has_room && (narrative.is_empty() || weight >= DETAIL_WORTH_MIN) {
             used += chars;
-            narrative.push((order, text));
-        } else if !refers
-            && has_fact_room(weight, facts.len(), fact_chars + chars)
-            && (weight >= REASON_WEIGHT || adds_words(&told, &words))
-        {
-            fact_chars += chars;
-            facts.push(text.trim_end_matches('.').to_owned());
+            told.push(content_words(&text));
+            narrative.push((order, beyond_title(&made.title, &text)));
         } else {
-            continue;
+            rest.push((weight, text));
         }
-        told.push(words);
     }
     narrative.sort_by_key(|(order, _)| *order);
-    let told: Vec<String> = narrative.into_iter().map(|(_, text)| full_stop(&text)).collect();
-    made.narrative = told.join(" ");
-    made.facts = facts;
+    let sentences: Vec<String> = narrative.into_iter().map(|(_, text)| full_stop(&text)).collect();
+    made.narrative = sentences.join(" ");
+    rest.extend(extras);
+    let mut chars = 0;
+    for (_, weight, text) in by_weight(rest) {
+        let words = content_words(&text);
+        chars += text.chars().count() + 1;
+        let fits = !gates::refers_back(&text)
+            && has_fact_room(weight, made.facts.len(), chars)
+            && !is_told(&told, &made.title, &text)
+            && (weight >= REASON_WEIGHT || adds_words(&told, &words));
+        if fits {
+            made.facts.push(text.trim_end_matches('.').to_owned());
+            told.push(words);
+        } else {
+            chars -= text.chars().count() + 1;
+        }
+    }
+}
+
+/// Sentences with their place and weight, the weightiest first.
+fn by_weight(sentences: Vec<(f32, String)>) -> Vec<(usize, f32, String)> {
+    let numbered = sentences.into_iter().enumerate();
+    let mut ranked: Vec<_> =
+        numbered.map(|(order, (weight, text))| (order, weight, text.replace("**", ""))).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    ranked
+}
+
+/// Whether the title or a sentence before it says the same.
+fn is_told(told: &[BTreeSet<String>], title: &str, text: &str) -> bool {
+    let words = content_words(text);
+    let held = |known: &BTreeSet<String>| shared(known, &words) as f32 >= SAME_SENTENCE * words.len() as f32;
+    let repeats = told.iter().any(|known| overlap(known, &words) >= SAME_SENTENCE || held(known))
+        || crate::carry::are_alike(title, text);
+    repeats && !told_more(title, text)
+}
+
+/// Words after which the rest of a sentence cannot stand without its beginning.
+#[rustfmt::skip]
+const BOUND_WORDS: &[&str] = &[
+    "which", "that", "who", "to", "with", "in", "on", "for", "from", "by", "of", "as", "at", "where", "when", "while", "or",
+    "than", "whose", "including", "via", "into", "so", "but", "then", "e.g", "i.e", "not", "if", "after", "before",
+];
+/// Words that the rest of a sentence needs to be told alone.
+const REST_WORDS_MIN: usize = 4;
+
+/// A sentence whose beginning is the title, without that beginning if the rest stands alone.
+fn beyond_title(title: &str, text: &str) -> String {
+    let Some(rest) = text.strip_prefix(title) else {
+        return text.to_owned();
+    };
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",;:.—–-".contains(c));
+    let rest = rest.strip_prefix("and ").unwrap_or(rest);
+    let bound = BOUND_WORDS.contains(&gates::first_word(rest).as_str()) || rest.starts_with('(');
+    let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && gates::has_verb(rest);
+    if stands { capitalised(rest) } else { text.to_owned() }
 }
 
 /// The first sentences of a text that fit.
@@ -327,6 +442,9 @@ fn whole_sentences(text: &str, chars_max: usize) -> String {
     let line = one_line(text);
     let mut told = String::new();
     for sentence in crate::sentences::split(&line) {
+        if told.is_empty() && gates::refers_back(sentence) {
+            continue;
+        }
         if told.chars().count() + sentence.chars().count() + 1 > chars_max {
             break;
         }

@@ -18,7 +18,7 @@ const SAME_SUBJECT_OVERLAP: f32 = 0.2;
 const SAME_CAUSE_OVERLAP: f32 = 0.25;
 
 /// Where a claim was said: the number of its text in the episode, and the time.
-type TextPlace = (u32, Millis);
+pub(super) type TextPlace = (u32, Millis);
 
 /// Makes a finding of its own of each cause that the title of its change does not speak of.
 pub(super) fn split_causes(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
@@ -76,6 +76,6 @@ fn take_causes<'c>(frame: &mut ClaimFrame<'c>) -> Vec<ClaimFrame<'c>> {
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-const fn place_of(claim: &Claim) -> TextPlace {
+pub(super) const fn place_of(claim: &Claim) -> TextPlace {
     (claim.group, claim.at)
 }

@@ -80,7 +80,7 @@ fn title_score(claim: &Claim) -> f32 {
         // "While that's safe, …": the statement comes late, or was cut off.
         (gates::opens_subordinate(&title), 0.3),
         (title.starts_with('('), 0.3),
-        (SPOKEN_TO.iter().any(|word| lower.contains(word)), 0.2),
+        (gates::speaks_to_reader(&title), 0.2),
         (POINTING.iter().any(|word| lower.contains(word)), 0.15),
         (SEQUENCE.contains(&first.as_str()), 0.2),
         (chars < 35, 0.1),
@@ -93,8 +93,6 @@ fn title_score(claim: &Claim) -> f32 {
     claim.worth - cost
 }
 
-/// Words that speak to the reader of the message.
-const SPOKEN_TO: &[&str] = &[" you ", " your ", " you'd ", " you'll ", " you're ", " yours "];
 /// Words that point at something outside the title.
 #[rustfmt::skip]
 const POINTING: &[&str] = &[
@@ -103,6 +101,10 @@ const POINTING: &[&str] = &[
 ];
 /// First words of a step in a sequence.
 const SEQUENCE: &[&str] = &["step", "first", "second", "third", "finally", "next", "now", "after", "before"];
+
+/// Beginnings of a title that says what was done to something it does not name.
+const SUBJECTLESS: &[&str] =
+    &["fixed by ", "caused by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — "];
 
 fn is_title(claim: &Claim) -> bool {
     if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
@@ -116,6 +118,8 @@ fn is_title(claim: &Claim) -> bool {
         && (gates::names_something(&title) || content_words(&title).len() >= PLAIN_TITLE_WORDS_MIN)
         && !row
         && !is_labelled(&title)
+        && !SUBJECTLESS.iter().any(|start| title.to_lowercase().starts_with(start))
+        && !gates::is_passing_trouble(&title)
         && claim.text.chars().count() <= 280
 }
 
