@@ -135,6 +135,9 @@ pub(crate) fn takes_back(text: &str) -> bool {
         "my bad",
         "apologies",
         "sorry, i",
+        "fair. ",
+        "got it — scrap",
+        "i was parroting",
         "i misread",
         "i misunderstood",
         "du hast recht",
@@ -170,6 +173,9 @@ pub(crate) fn report_score(document: &TextDocument, text: &str) -> f32 {
     }
     score
 }
+
+/// The share of its worth that a supposition keeps.
+const SUPPOSED_SHARE: f32 = 0.7;
 
 /// What kind of claim a sentence is, with its worth. `None`: it claims nothing.
 fn sentence_kind(
@@ -218,6 +224,8 @@ fn sentence_kind(
     let known = language == Language::English || kind != ClaimKind::Fact;
     let unsettled = matches!(kind, ClaimKind::Cause | ClaimKind::DeadEnd) && is_hypothesis(text);
     let guess = unsettled || (kind == ClaimKind::Fact && is_guess(text));
+    // What is only supposed is worth less than what was seen.
+    let worth = if kind == ClaimKind::Fact && is_hypothesis(text) { worth * SUPPOSED_SHARE } else { worth };
     // A cause that says so is worth keeping, whatever else the sentence looks like.
     let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };
     (known && !guess).then_some((kind, worth))
@@ -315,7 +323,7 @@ pub(crate) fn names_cause(text: &str, language: Language) -> bool {
 const REMAINS: &[&str] = &[
     "not yet", "still needs", "still need", "still to do", "still to be", "remaining work", "remaining task",
     "remaining item", "remaining todo", "remains to", "todo:", "left to do", "left undone", "not fixed",
-    "not implemented yet", "follow-up:", "follow-up work", "follow-up task", "as a follow-up", "in a follow-up",
+    "to complete the setup", "to finish the setup", "you still need", "not implemented yet", "follow-up:", "follow-up work", "follow-up task", "as a follow-up", "in a follow-up",
     "known issue:", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
     "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成",
     "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",

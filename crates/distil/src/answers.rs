@@ -7,6 +7,7 @@ use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
 use crate::text::{clip, content_words, one_line};
+use crate::titles::shorten;
 use crate::user_claims::user_claims;
 
 /// The client's tool that asks the user.
@@ -24,6 +25,11 @@ const PROCESS_HEADERS: &[&str] =
     &["next", "next step", "action", "continue", "proceed", "todo", "confirm", "ready"];
 const PROCESS_LABELS: &[&str] =
     &["you decide", "next area", "continue", "proceed", "yes", "no", "skip", "other"];
+
+/// Characters of a typed answer, of the chosen option's description, and of the answer in a title.
+const ANSWER_CHARS_MAX: usize = 600;
+const DESCRIPTION_CHARS_MAX: usize = 240;
+const TITLE_ANSWER_CHARS: usize = 90;
 
 /// Extracts one claim per answered question that is about the work.
 pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
@@ -69,30 +75,57 @@ fn choice_claim(
         .flatten()
         .map(|option| (text_field(option, "label"), text_field(option, "description")))
         .collect();
-    let chosen: Vec<&(String, String)> =
-        options.iter().filter(|(label, _)| !label.is_empty() && answer.contains(label.as_str())).collect();
-    let refused: Vec<&str> = options
+    let (chosen, refused): (Vec<_>, Vec<_>) = options
         .iter()
-        .filter(|(label, _)| !answer.contains(label.as_str()))
-        .map(|(label, _)| label.as_str())
-        .collect();
-    let mut text = format!("Asked “{asked}”, the user chose “{}”", clip(answer, 600));
-    let described = |(_, description): &&&(String, String)| !description.is_empty();
-    for (_, description) in chosen.iter().filter(described).take(2) {
-        text.push_str(&format!(": {}", clip(description, 240).trim_end_matches('.')));
+        .filter(|(label, _)| !label.is_empty())
+        .partition(|(label, _)| answer.contains(label.as_str()));
+    if chosen.is_empty() && is_undecided(answer) {
+        return None;
+    }
+    let answer = without_hint(answer);
+    let said = clip(&answer, ANSWER_CHARS_MAX);
+    let mut text = if chosen.is_empty() {
+        format!("{asked} The user: “{said}”")
+    } else {
+        format!("{asked} The user chose “{said}”")
+    };
+    let described = chosen.iter().filter(|(_, description)| !description.is_empty());
+    for (_, description) in described.take(2) {
+        text.push_str(&format!(": {}", clip(description, DESCRIPTION_CHARS_MAX).trim_end_matches('.')));
     }
     text.push('.');
     if !refused.is_empty() && !chosen.is_empty() {
-        text.push_str(&format!(" Not chosen: {}.", refused.join("; ")));
+        let labels: Vec<String> = refused.iter().map(|(label, _)| without_hint(label)).collect();
+        text.push_str(&format!(" Not chosen: {}.", labels.join("; ")));
     }
     let subject = if header.is_empty() { clip(asked, 60) } else { header.to_owned() };
-    let title = format!("{subject}: {} — {}", clip(answer, 70), clip(asked.trim_end_matches('?'), 80));
-    if content_words(&title).len() < 3 {
+    let title = format!("{subject}: {}", shorten(&answer, TITLE_ANSWER_CHARS));
+    if content_words(&format!("{title} {asked}")).len() < 3 {
         return None;
     }
     let mut claim = Claim::new(ClaimKind::Choice, TextSource::Answer, text, step.at).titled(title);
     claim.worth = 0.8;
     Some(claim)
+}
+
+/// What the client writes behind the option that it would take.
+const HINT: &str = " (Recommended)";
+
+fn without_hint(label: &str) -> String {
+    label.replace(HINT, "")
+}
+
+/// Beginnings of an answer that settles nothing.
+#[rustfmt::skip]
+const UNDECIDED: &[&str] = &[
+    "hmm", "not sure", "i'm not sure", "im not sure", "i don't know", "i dont know", "no idea", "depends", "it depends", "what ",
+    "why ", "how ", "which ", "can you", "could you", "explain", "weiß nicht", "no sé", "je ne sais pas",
+];
+
+/// Whether typed words ask back or hesitate rather than answer.
+fn is_undecided(answer: &str) -> bool {
+    let lower = answer.to_lowercase();
+    answer.trim_end().ends_with(['?', '？']) || UNDECIDED.iter().any(|start| lower.starts_with(start))
 }
 
 fn is_process(asked: &str, header: &str, answer: &str) -> bool {
@@ -127,10 +160,10 @@ mod tests {
     fn answer_is_kept_with_its_question_and_option() {
         let claims = answer_claims(&step("Where are shares stored?", "Shares", "On the server"), 3);
         assert_eq!(claims.len(), 1);
-        assert_eq!(claims[0].title, "Shares: On the server — Where are shares stored");
+        assert_eq!(claims[0].title, "Shares: On the server");
         assert_eq!(
             claims[0].text,
-            "Asked “Where are shares stored?”, the user chose “On the server”: a table with one row per share. \
+            "Where are shares stored? The user chose “On the server”: a table with one row per share. \
              Not chosen: In the folder."
         );
     }

@@ -28,6 +28,9 @@ pub struct EpisodeClaims {
     /// The agent takes back what it said in the turn before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub takes_back: bool,
+    /// The user says that what the turn before did is wrong or does not work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub objects: bool,
     /// In the order of the texts they come from.
     pub claims: Vec<Claim>,
     /// Files with a net change, relative to the root.
@@ -167,6 +170,7 @@ impl EpisodeClaims {
         }
         self.asks |= other.asks;
         self.takes_back |= other.takes_back;
+        self.objects |= other.objects;
         for claim in &other.claims {
             if !self.claims.iter().any(|known| known.key == claim.key) {
                 self.claims.push(Claim { group: claim.group + groups, ..claim.clone() });

@@ -69,6 +69,16 @@ fn has_landed(output: &str) -> bool {
     printed_subject(output).is_some() || !REFUSALS.iter().any(|refusal| output.contains(refusal))
 }
 
+/// Whether a run tried to commit and a hook or git refused it.
+pub(crate) fn was_refused(run: &CommandRun, output: &str) -> bool {
+    let commits = |simple: &SimpleCommand| simple.program() == "git" && subcommand(simple.bare()) == "commit";
+    let refused = run.outcome == RunOutcome::Failed || output.contains("hook");
+    run.simples.iter().any(commits)
+        && refused
+        && printed_subject(output).is_none()
+        && !output.contains("nothing to commit")
+}
+
 /// The first word after the program that is no option: `git -C dir commit` → `commit`.
 fn subcommand(words: &[String]) -> &str {
     let mut rest = words.iter().skip(1);

@@ -12,8 +12,10 @@ use crate::agent_claims::{self, agent_claims};
 use crate::answers::answer_claims;
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::cues::Language;
 use crate::decisions::{self, TurnTexts};
 use crate::gates;
+use crate::obstacles::obstacle_claims;
 use crate::outputs;
 use crate::plans;
 use crate::prompts;
@@ -21,6 +23,7 @@ use crate::speech::SpokenText;
 use crate::summary;
 use crate::tasks::task_claims;
 use crate::text::{clip, content_words, one_line, shared};
+use crate::titles::shorten;
 use crate::typed::typed_part;
 use crate::user_claims::{offered_options, picked_option, user_claims};
 use crate::work_log::WorkLog;
@@ -63,6 +66,7 @@ pub fn extract_claims(
         carry.options = offered_options(&message.text);
     }
     settle(episode, &said, &answered, &log, carry, &mut claims);
+    claims.extend(obstacle_claims(episode, &log.obstacles, groups.next()));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
     claims.sort_by_key(|claim| claim.at);
@@ -75,6 +79,7 @@ pub fn extract_claims(
         request: request(&said),
         asks: said.own().any(|statement| statement.question),
         takes_back: takes_back(episode),
+        objects: prompts::objects(&spoken),
         claims,
         edited: log.edited,
         read: log.read,
@@ -92,6 +97,9 @@ fn takes_back(episode: &Episode) -> bool {
     let last = episode.final_message.as_ref().map(|message| message.text.as_str());
     first.or(last).is_some_and(agent_claims::takes_back)
 }
+
+/// Characters of the chosen option in a title.
+const OPTION_TITLE_CHARS: usize = 110;
 
 /// Numbers the texts of an episode.
 #[derive(Default)]
@@ -121,10 +129,11 @@ fn prompt_claims(episode: &Episode, spoken: &str, carry: &Carry, group: u32) -> 
         let text = if asked.is_empty() {
             format!("Of the options offered, the user chose “{option}”.")
         } else {
-            format!("Asked “{asked}”, the user chose “{option}”.")
+            format!("{asked} The user chose “{option}”.")
         };
-        let mut claim =
-            Claim::new(ClaimKind::Choice, prompt.source, text, prompt.at).titled(clip(option, 120));
+        let first = crate::sentences::split(option).first().map_or(option, |first| *first);
+        let title = shorten(first.trim_end_matches('.'), OPTION_TITLE_CHARS);
+        let mut claim = Claim::new(ClaimKind::Choice, prompt.source, text, prompt.at).titled(title);
         claim.group = group;
         claim.worth = 0.6;
         return vec![claim];
@@ -195,6 +204,10 @@ fn settle(
         let title = content_words(&observation.title);
         let is_users = shared(&title, &spoken) as f32 >= USERS_TITLE_SHARE * title.len().max(1) as f32;
         if !(is_users || recapped || (restated && is_terse)) {
+            continue;
+        }
+        // What the agent found out after an objection is a cause, not a decision.
+        if !is_users && agent_claims::names_cause(&observation.title, Language::detect(&observation.title)) {
             continue;
         }
         if !is_users {

@@ -24,7 +24,7 @@ const COMMENTARY: &[&str] = &[
     "here's", "here is", "here are", "the user ", "running", "checking", "waiting", "i see", "you can",
     "you'll", "you may", "you should", "please ", "happy to", "sure", "ok,", "okay", "got it", "i have ",
     "i've read", "i understand", "actually", "wait", "hmm", "hold on", "but wait", "couldn't", "try ", "the simplest approach",
-    "but i think your question", "right, ", 
+    "but i think your question", "if i understand", "right, ", 
 ];
 
 /// Verbs by which a clause is told from a label.
@@ -192,7 +192,7 @@ const LASTING: &[&str] = &[
     "have to be", "needs to be", "need to be", "only ever", "is forbidden", "are forbidden", "stop ",
     "remember to", "make sure", "under no circumstances", "we never", "we always", "policy", "convention",
     "at most", "at least", "is not acceptable", "non-negotiable", "off the table", "should not", "shouldn't",
-    "no exceptions", "must be", "must stay", "required to", "rule",
+    "no exceptions", "better not to", "must be", "must stay", "required to", "rule",
 ];
 
 /// Orders for now: they open with a verb that asks for work at once.
@@ -262,7 +262,9 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
     let lasting = lasting && !complains && (!polite || has_lasting_time(text));
     // "From now on …" and "Never …" say themselves that they last.
     let first = first_word(text);
-    let strong = !order && (has_lasting_time(text) || matches!(first.as_str(), "never" | "always"));
+    let said = crate::user_claims::without_openers(text).to_lowercase();
+    let habit = ["we never ", "we always "].iter().any(|start| said.starts_with(start));
+    let strong = !order && (has_lasting_time(text) || habit || matches!(first.as_str(), "never" | "always"));
     let least = match (strong, order) {
         (true, _) => 0.05,
         (false, true) => 0.45,

@@ -29,6 +29,7 @@ mod gates;
 mod kinds;
 mod limits;
 mod memory_files;
+mod obstacles;
 mod outputs;
 mod patch;
 mod plans;

@@ -18,6 +18,8 @@ const HAND_OVER: &str = "Implement the following plan:";
 /// Sentences of a plan that are kept as its details.
 const PLAN_DETAILS_MAX: usize = 10;
 const PLAN_WORTH_MIN: f32 = 0.4;
+/// The least worth of a sentence below the heading "Root cause".
+const PLAN_CAUSE_WORTH: f32 = 0.6;
 
 /// The plan that a step presents, unless it was rejected.
 pub(crate) fn plan_of_step(step: &EpisodeStep) -> Option<&str> {
@@ -54,11 +56,12 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
         let wanted =
             matches!(sentence.block, TextBlock::Prose | TextBlock::Item) && !sentence.text.ends_with(':');
         let place = RankedSentence { text: &sentence.text, source: TextSource::Plan, index, count };
-        let Some(worth) = ranker::worth(&place, language).filter(|worth| wanted && *worth >= PLAN_WORTH_MIN)
-        else {
+        let is_cause = sentence.section.to_lowercase().starts_with("root cause");
+        let least = if is_cause { 0.0 } else { PLAN_WORTH_MIN };
+        let Some(worth) = ranker::worth(&place, language).filter(|worth| wanted && *worth >= least) else {
             continue;
         };
-        let is_cause = sentence.section.to_lowercase().starts_with("root cause");
+        let worth = if is_cause { worth.max(PLAN_CAUSE_WORTH) } else { worth };
         let kind = if is_cause { ClaimKind::Cause } else { ClaimKind::Decision };
         let mut claim = Claim::new(kind, TextSource::Plan, capitalised(&sentence.text), at);
         claim.group = group;
@@ -84,7 +87,7 @@ fn plan_title(heading: &str) -> String {
 
 fn is_reason_section(section: &str) -> bool {
     let lower = section.to_lowercase();
-    ["context", "problem", "why", "background", "overview", "goal", "motivation", "summary", "root cause"]
+    ["context", "problem", "why", "background", "overview", "goal", "motivation", "summary"]
         .iter()
         .any(|name| lower.starts_with(name))
 }

@@ -54,6 +54,32 @@ fn without_block(text: &str, tag: &str) -> String {
     kept
 }
 
+/// First words of a prompt that refuses what was done.
+#[rustfmt::skip]
+const REFUSALS: &[&str] = &[
+    "no ", "no,", "no.", "nope", "nah", "that's wrong", "thats wrong", "that's not", "thats not", "not what", "wrong,", "revert",
+    "undo", "nein", "non,", "нет,", "いいえ", "不对", "不是",
+];
+/// Phrases near the beginning of a prompt that report that something does not work.
+#[rustfmt::skip]
+const STILL_BROKEN: &[&str] = &[
+    "still see", "still get", "still not", "still fail", "still the same", "still have", "still broken", "still show",
+    "doesn't work", "does not work", "doesnt work", "didn't work", "did not work", "not working", "same error", "same problem",
+    "same issue", "geht nicht", "immer noch", "no funciona", "sigue sin", "ne marche pas", "toujours pas", "не работает",
+    "всё ещё", "動かない", "还是不",
+];
+/// Characters of a prompt in which an objection stands.
+const OBJECTION_CHARS: usize = 120;
+
+/// Whether a prompt says that what was done before is wrong or does not work.
+pub(crate) fn objects(prompt: &str) -> bool {
+    let lower: String = prompt.to_lowercase().replace('’', "'").chars().take(OBJECTION_CHARS).collect();
+    let said = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let said = said.trim_start_matches(['h', 'm']).trim_start_matches([',', '.', ' ']);
+    REFUSALS.iter().any(|start| said.starts_with(start) || lower.starts_with(start))
+        || STILL_BROKEN.iter().any(|phrase| lower.contains(phrase))
+}
+
 #[cfg(test)]
 #[path = "prompts_tests.rs"]
 mod tests;

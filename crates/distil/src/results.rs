@@ -57,6 +57,10 @@ fn may_count(line: &str) -> bool {
     WORDS.as_ref().is_some_and(|words| words.is_match(line))
 }
 
+/// Things whose number stands behind them.
+const NUMBERED: &[&str] =
+    &["task", "step", "job", "attempt", "phase", "worker", "shard", "case", "issue", "batch"];
+
 /// The counts of one line, and whether it speaks of a part of the run only.
 fn counts(line: &str) -> Option<(TestCounts, bool)> {
     let lower = line.trim();
@@ -70,10 +74,14 @@ fn counts(line: &str) -> Option<(TestCounts, bool)> {
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let (mut found, mut seen) = (TestCounts::default(), false);
-    for pair in words.windows(2) {
+    for (at, pair) in words.windows(2).enumerate() {
         let Ok(number) = pair[0].parse::<u32>() else {
             continue;
         };
+        // "Task 2 failed" numbers a task.
+        if at > 0 && NUMBERED.contains(&words[at - 1]) {
+            continue;
+        }
         match pair[1] {
             "passed" | "passing" | "pass" | "examples" => (found.passed, seen) = (number, true),
             "failed" | "failing" | "fail" | "failures" | "failure" => {
@@ -111,6 +119,7 @@ fn labelled(line: &str) -> Option<TestCounts> {
 impl TestCounts {
     pub(super) fn in_words(self) -> String {
         match (self.passed, self.failed) {
+            (0, 0) => String::new(),
             (passed, 0) => format!("{passed} passed"),
             (0, failed) => format!("{failed} failed"),
             (passed, failed) => format!("{failed} failed, {passed} passed"),

@@ -23,5 +23,6 @@ fn every_runner_s_last_line_is_read() {
         assert_eq!(read(output), Some(TestCounts { passed, failed }), "{output}");
     }
     assert_eq!(read("compiled 3 files"), None);
+    assert_eq!(read("[pool] Task 2 failed"), None, "the number of a task counts nothing");
     assert_eq!(read(""), None);
 }

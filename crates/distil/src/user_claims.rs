@@ -23,9 +23,14 @@ const OPENERS: &[&str] = &[
     "remember: ", "note: ", "important: ",
 ];
 
+/// Bytes of a prompt from which its plain statements count only if most of it was typed.
+const PASTED_PROMPT_MIN: usize = 400;
+
 /// Extracts the claims of one text that the user typed.
 pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let typed = typed_part(text);
+    // Between pasted lines, a plain statement may be pasted too.
+    let pasted = text.len() > PASTED_PROMPT_MIN && typed.len() * 2 < text.len();
     let language = Language::detect(&typed);
     let speech = SpokenText::read(&typed);
     let own: Vec<_> = speech.own().collect();
@@ -39,6 +44,9 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
             UserAct::Fact => ClaimKind::UserFact,
             UserAct::Nothing => continue,
         };
+        if pasted && kind == ClaimKind::UserFact {
+            continue;
+        }
         let said = without_openers(without_lead_in(&statement.text, language));
         let mut claim = Claim::new(kind, source, capitalised(&said), at);
         claim.group = group;

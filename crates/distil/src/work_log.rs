@@ -11,9 +11,15 @@ use crate::commands::{CommandPurpose, CommandRun, RunOutcome};
 use crate::commits;
 use crate::failures;
 use crate::memory_files;
+use crate::obstacles::CommitObstacle;
 use crate::patch::PatchedFile;
 use crate::shell::SimpleCommand;
 use crate::text::clip;
+
+/// Programs that change what a commit's hook sees.
+const CHANGING: &[&str] =
+    &["rm", "mv", "mkdir", "docker", "npm", "pnpm", "yarn", "bun", "pip", "cargo", "kill"];
+const REMEDY_CHARS_MAX: usize = 200;
 
 /// The work of one episode, in order.
 #[derive(Debug, Default)]
@@ -22,6 +28,7 @@ pub(crate) struct WorkLog {
     pub read: Vec<String>,
     pub runs: Vec<RunClaim>,
     pub claims: Vec<Claim>,
+    pub obstacles: Vec<CommitObstacle>,
     changes: Vec<PatchedFile>,
     /// Changes that `git stash` put away.
     stashed: Vec<PatchedFile>,
@@ -50,6 +57,8 @@ impl WorkLog {
             run.stale = true;
         }
         failures::note_edit(&change.path, carry);
+        // An edit between a refused commit and the next one is ordinary work.
+        self.obstacles.retain(|obstacle| obstacle.landed_at.is_some());
         self.claims.extend(memory_files::memory_line_claims(&change, at, group));
         let undoes = |earlier: &PatchedFile| {
             earlier.path == change.path
@@ -68,6 +77,7 @@ impl WorkLog {
                 self.claims.push(Claim { group, ..claim });
             }
         }
+        self.note_commit(run, output, at);
         for commit in commits::of_run(run, output) {
             if commit.routine {
                 continue;
@@ -100,6 +110,22 @@ impl WorkLog {
                 stale: false,
                 covers: run.keys.clone(),
             });
+        }
+    }
+
+    /// Records a commit that was refused, what was run after it, and the commit that went through.
+    fn note_commit(&mut self, run: &CommandRun, output: &str, at: Millis) {
+        let waiting = self.obstacles.last_mut().filter(|obstacle| obstacle.landed_at.is_none());
+        if commits::was_refused(run, output) {
+            if waiting.is_none() {
+                self.obstacles.push(CommitObstacle { refused_at: at, landed_at: None, remedy: None });
+            }
+        } else if let Some(obstacle) = waiting {
+            if !commits::of_run(run, output).is_empty() {
+                obstacle.landed_at = Some(at);
+            } else if run.simples.iter().any(|simple| CHANGING.contains(&simple.program())) {
+                obstacle.remedy = Some(clip(&run.told(), REMEDY_CHARS_MAX));
+            }
         }
     }
 

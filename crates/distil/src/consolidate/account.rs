@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use claude_mem_core::memory::{NewOpenItem, SessionAccount};
+use claude_mem_core::memory::{ConsolidatedObservation, NewOpenItem, SessionAccount};
 use claude_mem_core::source::TextSource;
 
+use crate::agent_claims::names_cause;
+use crate::carry::are_alike;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::commands;
+use crate::cues::Language;
 use crate::gates;
 use crate::text::{capitalised, clip, content_words, full_stop, overlap};
 use crate::user_claims::without_openers;
@@ -17,13 +21,18 @@ use super::titles;
 /// Lines of the lists of an account.
 const DONE_MAX: usize = 6;
 const LEARNED_MAX: usize = 6;
-const DECIDED_MAX: usize = 5;
+const DECIDED_MAX: usize = 8;
 const CHECKED_MAX: usize = 5;
 const LINE_CHARS_MAX: usize = 300;
 /// A sentence of an account must be this likely to be worth remembering.
 const LINE_WORTH_MIN: f32 = 0.5;
 /// A fact about a change must be this likely.
-const FACT_WORTH_MIN: f32 = 0.6;
+const FACT_WORTH_MIN: f32 = 0.7;
+/// Lines that one frame gives to what was learnt.
+const FRAME_LINES_MAX: usize = 3;
+/// A session of at most this many changes tells more of each than its title.
+const EXPLAINED_CHANGES_MAX: usize = 3;
+const GIST_CHARS_MAX: usize = 220;
 const FILES_MAX: usize = 40;
 const PURPOSE_CHARS_MAX: usize = 200;
 /// A request of fewer words that mean something does not say what a session is for.
@@ -33,6 +42,7 @@ const PURPOSE_WORDS_MIN: usize = 3;
 pub(super) fn write_account(
     episodes: &[&EpisodeClaims],
     frames: &[ClaimFrame<'_>],
+    observations: &[ConsolidatedObservation],
     open_items: &[NewOpenItem],
 ) -> Option<SessionAccount> {
     let claims: Vec<&Claim> = episodes.iter().flat_map(|episode| &episode.claims).collect();
@@ -44,13 +54,20 @@ pub(super) fn write_account(
         ..SessionAccount::default()
     };
     let work = frames.iter().filter(|frame| frame.kind == FrameKind::Work);
-    let titles: Vec<String> = work.filter_map(titles::done_title).collect();
+    let titles: Vec<(String, bool)> =
+        work.filter_map(|frame| Some((titles::done_title(frame)?, frame.is_committed()))).collect();
     // The steps of a list are part of the changes, if those have titles.
     let tasks = claims.iter().filter(|claim| claim.kind == ClaimKind::Finished && titles.is_empty());
+    let explained = titles.len() <= EXPLAINED_CHANGES_MAX;
+    let told = |(title, committed): &(String, bool)| match gist(title, observations) {
+        Some(gist) if explained && !committed && is_purpose(title, &account.purpose, &gist) => gist,
+        Some(gist) if explained => format!("{} {gist}", full_stop(title)),
+        _ => title.clone(),
+    };
+    let told: Vec<String> = titles.iter().map(told).collect();
     account.done = lines(
-        titles
-            .iter()
-            .map(|title| (1.0, title.clone()))
+        told.into_iter()
+            .map(|line| (1.0, line))
             .chain(sentences(&claims, &[ClaimKind::Done]))
             .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
         DONE_MAX,
@@ -96,7 +113,22 @@ fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
         || claims.iter().find(|claim| claim.kind == ClaimKind::Commit).map(|claim| claim.title.clone());
     let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
     let purpose = asked.or_else(committed).or_else(any).unwrap_or_default();
-    clip(&capitalised(&without_openers(without_command(&purpose))), PURPOSE_CHARS_MAX)
+    first_sentences(&capitalised(&without_openers(without_command(&purpose))), PURPOSE_CHARS_MAX)
+}
+
+/// The first sentences that fit, at least one.
+fn first_sentences(text: &str, chars_max: usize) -> String {
+    let mut told = String::new();
+    for sentence in crate::sentences::split(text) {
+        if !told.is_empty() && told.chars().count() + sentence.chars().count() + 1 > chars_max {
+            break;
+        }
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        told.push_str(sentence);
+    }
+    clip(&told, chars_max)
 }
 
 /// First words of requests that only steer the conversation or the branch.
@@ -123,22 +155,50 @@ fn without_command(request: &str) -> &str {
     }
 }
 
-/// What was found out and still holds. Problems that later work solved are part of that work.
+/// The first sentence that the observation with this title tells, unless it is the reason.
+fn gist(title: &str, observations: &[ConsolidatedObservation]) -> Option<String> {
+    let observation = observations.iter().map(|made| &made.observation).find(|made| made.title == title)?;
+    let first = crate::sentences::split(&observation.narrative).first().map(|s| (*s).to_owned())?;
+    let reason = ["Why: ", "Cause: ", "The user: "].iter().any(|label| first.starts_with(label));
+    (!reason && first.chars().count() <= GIST_CHARS_MAX).then_some(first)
+}
+
+/// Whether a title only repeats what the session was for, and the sentence below it says what was done.
+fn is_purpose(title: &str, purpose: &str, gist: &str) -> bool {
+    are_alike(title, purpose) && !names_cause(gist, Language::detect(gist)) && !says_problem(gist)
+}
+
+/// What was found out and still holds: causes and caveats of changes, the best of each finding, and remedies.
+/// What a change consists of is told as done.
 fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, String)> + 'c {
     frames.iter().flat_map(|frame| {
         let told = |claim: &&&Claim| match frame.kind {
-            FrameKind::Work => match claim.kind {
-                ClaimKind::Cause | ClaimKind::DeadEnd | ClaimKind::Caveat => true,
-                ClaimKind::Fact => claim.worth >= FACT_WORTH_MIN && !says_problem(&claim.text),
-                _ => false,
-            },
+            FrameKind::Work => {
+                let explains =
+                    matches!(claim.kind, ClaimKind::Cause | ClaimKind::DeadEnd | ClaimKind::Caveat);
+                let fact = claim.kind == ClaimKind::Fact && claim.worth >= FACT_WORTH_MIN;
+                claim.source != TextSource::Plan && (explains || fact)
+            }
             FrameKind::Finding | FrameKind::MemoryFile => true,
             FrameKind::Decision | FrameKind::Remedy => false,
         };
-        let stands = |claim: &&&Claim| claim.worth >= LINE_WORTH_MIN && !gates::refers_back(&claim.text);
-        let remedies = frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Remedy);
-        let details = frame.details.iter().filter(told).filter(stands);
-        details.chain(remedies).map(|claim| (claim.worth, claim.headline().to_owned()))
+        let stands = |claim: &&&Claim| {
+            claim.worth >= LINE_WORTH_MIN
+                && !gates::refers_back(&claim.text)
+                && !gates::is_passing_trouble(&claim.text)
+                && !gates::speaks_to_reader(&claim.text)
+                && !titles::is_labelled(&claim.text)
+        };
+        let mut details: Vec<&Claim> = frame.details.iter().filter(told).filter(stands).copied().collect();
+        details.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+        details.truncate(FRAME_LINES_MAX);
+        details.sort_by_key(|claim| claim.at);
+        let remedies = frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Remedy).copied();
+        details
+            .into_iter()
+            .chain(remedies)
+            .map(|claim| (claim.worth, claim.headline().to_owned()))
+            .collect::<Vec<_>>()
     })
 }
 
@@ -171,7 +231,7 @@ fn checks_after_last_edit(episodes: &[&EpisodeClaims]) -> Vec<String> {
     for run in
         episodes[last_edit.min(episodes.len().saturating_sub(1))..].iter().flat_map(|episode| &episode.runs)
     {
-        if run.stale {
+        if run.stale || commands::mends(&run.command) {
             continue;
         }
         let outcome = match (run.passed, run.result.is_empty()) {

@@ -38,6 +38,8 @@ const DETAIL_WORTH_MIN: f32 = 0.4;
 const FACT_WORTH_MIN: f32 = 0.6;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
+/// The title of a change that says nothing else must have this many words that mean something.
+const TITLE_ALONE_WORDS_MIN: usize = 8;
 /// The request that opened a conversation: its characters, the words it needs, and the share of them that the
 /// decision may tell already.
 const OPENING_CHARS_MAX: usize = 240;
@@ -56,6 +58,8 @@ const EXTRA_WORTH_MIN: f32 = 0.5;
 const EXTRA_FACT_WORTH_MIN: f32 = 0.65;
 /// Weight of the subject of another commit of the same change.
 const OTHER_COMMIT_WEIGHT: f32 = 0.62;
+/// Characters of a title that lists choices.
+const CHOICES_TITLE_CHARS: usize = 110;
 /// The share of a fact's words that must be new.
 const NEW_FACT_SHARE: f32 = 0.45;
 /// Two sentences that share this much say the same.
@@ -134,7 +138,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    let told = committed || !made.narrative.is_empty() || !made.facts.is_empty();
+    let says = content_words(&made.title).len() >= TITLE_ALONE_WORDS_MIN;
+    let told = committed || !made.narrative.is_empty() || says;
     told.then_some(made)
 }
 
@@ -257,7 +262,8 @@ fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
     let (story, other): (Vec<&Claim>, Vec<&Claim>) =
         worthy.copied().partition(|claim| main == Some(place_of(claim)));
-    let weighed = |claims: Vec<&Claim>| claims.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
+    let weighed =
+        |claims: Vec<&Claim>| claims.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
     fill(&mut made, weighed(story), weighed(other));
     made.concepts = draft::concepts(&["how-it-works"]);
     mark_outside(&mut made, &frame.details);
@@ -293,8 +299,7 @@ fn decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         made.narrative.clone_from(&lead.text);
         made.facts = frame.leads.iter().skip(1).map(|lead| lead.text.clone()).collect();
         if frame.leads.len() > 1 {
-            let labels: Vec<String> = frame.leads.iter().map(|lead| short_choice(lead)).collect();
-            made.title = labels.join("; ");
+            made.title = choices_title(&frame.leads);
         }
     }
     let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
@@ -324,9 +329,19 @@ fn unnamed_subject(frame: &ClaimFrame<'_>, made: &NewObservation) -> Option<Stri
     symbols.find(|name| !told.contains(*name)).map(|name| format!("About {name}"))
 }
 
-/// "Shares: On the server — Where are shares stored" → "Shares: On the server".
-fn short_choice(lead: &Claim) -> String {
-    lead.title.split(" — ").next().unwrap_or(&lead.title).to_owned()
+/// "Shares: On the server; Revoke: Per recipient and 2 more": as many choices as fit, each whole.
+fn choices_title(leads: &[&Claim]) -> String {
+    let mut title = String::new();
+    for (index, lead) in leads.iter().enumerate() {
+        if index > 0 && title.chars().count() + lead.title.chars().count() + 2 > CHOICES_TITLE_CHARS {
+            return format!("{title} and {} more", leads.len() - index);
+        }
+        if index > 0 {
+            title.push_str("; ");
+        }
+        title.push_str(&lead.title);
+    }
+    title
 }
 
 fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
@@ -396,6 +411,9 @@ fn fill(made: &mut NewObservation, story: Vec<(f32, String)>, extras: Vec<(f32, 
             chars -= text.chars().count() + 1;
         }
     }
+    if made.narrative.is_empty() && !made.facts.is_empty() {
+        made.narrative = full_stop(&made.facts.remove(0));
+    }
 }
 
 /// Sentences with their place and weight, the weightiest first.
@@ -432,6 +450,9 @@ fn beyond_title(title: &str, text: &str) -> String {
     };
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",;:.—–-".contains(c));
     let rest = rest.strip_prefix("and ").unwrap_or(rest);
+    if let Some(reason) = rest.strip_prefix("because ") {
+        return format!("Reason: {reason}");
+    }
     let bound = BOUND_WORDS.contains(&gates::first_word(rest).as_str()) || rest.starts_with('(');
     let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && gates::has_verb(rest);
     if stands { capitalised(rest) } else { text.to_owned() }

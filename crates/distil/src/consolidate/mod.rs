@@ -18,19 +18,20 @@ mod titles;
 use claude_mem_core::memory::SessionMemories;
 use claude_mem_core::source::TextSource;
 
-use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::claim::{ClaimKind, EpisodeClaims};
 use crate::text::{content_words, shared};
 
 /// Makes the observations, the account and the open items of a session from the claims of its episodes.
 pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let mut turns = join_turns(episodes);
+    keep_last_recap(&mut turns);
     withdraw_retracted(&mut turns);
     let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
     let frames = overtaken::absorb_overtaken(split::split_causes(frames::build_frames(&ordered)));
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
-    let account = account::write_account(&ordered, &frames, &open_items);
+    let account = account::write_account(&ordered, &frames, &observations, &open_items);
     let finished = ordered
         .iter()
         .flat_map(|episode| &episode.claims)
@@ -48,15 +49,21 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
 /// Words of the user's objection that a claim must share to be taken back with it.
 const OBJECTION_WORDS_MIN: usize = 2;
 
-/// Removes what the agent said in one turn and took back in the next, as far as the objection speaks of it.
+/// Removes what the agent said in one turn and the next one refutes: as far as the user's objection speaks of
+/// it, or all of it if the next turn edits the same files again.
 fn withdraw_retracted(turns: &mut [EpisodeClaims]) {
     for next in 1..turns.len() {
-        if !turns[next].takes_back {
+        let (before, after) = turns.split_at_mut(next);
+        let (Some(last), Some(next)) = (before.last_mut(), after.first()) else {
+            continue;
+        };
+        if !next.takes_back && !next.objects {
             continue;
         }
-        let objection = content_words(&turns[next].request);
-        let withdrawn = |claim: &Claim| {
-            let said = claim.source == TextSource::FinalMessage;
+        let objection = content_words(&next.request);
+        let redone = next.edited.iter().any(|file| last.edited.contains(file));
+        last.claims.retain(|claim| {
+            let said = matches!(claim.source, TextSource::FinalMessage | TextSource::Recap);
             let states = matches!(
                 claim.kind,
                 ClaimKind::Fact
@@ -65,9 +72,21 @@ fn withdraw_retracted(turns: &mut [EpisodeClaims]) {
                     | ClaimKind::Caveat
                     | ClaimKind::Open
             );
-            said && states && shared(&content_words(&claim.text), &objection) >= OBJECTION_WORDS_MIN
-        };
-        turns[next - 1].claims.retain(|claim| !withdrawn(claim));
+            let spoken_of = shared(&content_words(&claim.text), &objection) >= OBJECTION_WORDS_MIN;
+            let undone = redone && (states || claim.kind == ClaimKind::Done);
+            !(said && ((states && spoken_of) || undone))
+        });
+    }
+}
+
+/// Keeps of the client's recaps only the last: it knows how the session ended.
+fn keep_last_recap(turns: &mut [EpisodeClaims]) {
+    let recaps = turns.iter().flat_map(|turn| &turn.claims).filter(|claim| claim.source == TextSource::Recap);
+    let Some(last) = recaps.map(|claim| claim.at).max() else {
+        return;
+    };
+    for turn in turns {
+        turn.claims.retain(|claim| claim.source != TextSource::Recap || claim.at == last);
     }
 }
 

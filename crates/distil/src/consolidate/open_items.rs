@@ -6,6 +6,7 @@ use claude_mem_core::memory::NewOpenItem;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
+use crate::commands;
 use crate::gates;
 use crate::text::{capitalised, clip, content_words, overlap};
 
@@ -142,7 +143,9 @@ fn standing_failures(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
     let mut failing: Vec<&RunClaim> = Vec::new();
     for run in episodes.iter().flat_map(|episode| &episode.runs) {
         failing.retain(|open| open.key != run.key && !(run.passed && covers(run, &open.key)));
-        if !run.passed && !run.error.is_empty() {
+        // "exited with code 1" says only that it failed, not what is left to do.
+        let tells = !run.error.is_empty() && !run.error.contains("exited with code");
+        if !run.passed && tells && !commands::mends(&run.command) {
             failing.push(run);
         }
     }

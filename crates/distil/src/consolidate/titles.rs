@@ -118,13 +118,25 @@ fn is_title(claim: &Claim) -> bool {
         && (gates::names_something(&title) || content_words(&title).len() >= PLAIN_TITLE_WORDS_MIN)
         && !row
         && !is_labelled(&title)
+        && !ends_half(&title, &claim.text)
         && !SUBJECTLESS.iter().any(|start| title.to_lowercase().starts_with(start))
         && !gates::is_passing_trouble(&title)
         && claim.text.chars().count() <= 280
 }
 
+/// Whether a title that leaves out the end of its sentence ends in a clause that led to it: "`list()`: When
+/// the cache is empty".
+fn ends_half(title: &str, text: &str) -> bool {
+    let cut = title.chars().count() + 4 < text.chars().count();
+    let clauses = title.rsplit([',', ':', '—', '–', '(']);
+    let last = clauses.into_iter().map(str::trim).find(|clause| !clause.is_empty()).unwrap_or(title);
+    let late = |word: &str| matches!(word, "if" | "when" | "while" | "unless" | "once");
+    let opens = last.split_whitespace().take(3).any(late) || gates::opens_subordinate(last);
+    cut && opens
+}
+
 /// "Error cases — invalid key, self-share": a label and its members.
-fn is_labelled(title: &str) -> bool {
+pub(super) fn is_labelled(title: &str) -> bool {
     let parts = title.split_once(": ").or_else(|| title.split_once(" — "));
     parts.is_some_and(|(head, rest)| {
         head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !gates::has_verb(rest)
