@@ -62,8 +62,8 @@ fn explain(episode: &Episode, obstacle: &CommitObstacle, group: u32) -> Option<C
     let best = reasons.iter().enumerate().max_by_key(|(index, (score, _))| (*score, *index));
     let (_, (_, reason)) = best?;
     let words = content_words(reason);
-    let more = reasons.iter().rev().map(|(_, other)| other);
-    let more = more.filter(|other| overlap(&content_words(other), &words) < SAME_REASON).next_back();
+    let mut others = reasons.iter().map(|(_, other)| other);
+    let more = others.find(|other| overlap(&content_words(other), &words) < SAME_REASON);
     let title = headline(reason, Language::detect(reason));
     let mut told: Vec<String> = Vec::new();
     if title.chars().count() + TITLE_CUT_MIN < reason.chars().count() {
