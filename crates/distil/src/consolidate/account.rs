@@ -60,6 +60,8 @@ pub(super) fn write_account(
     let tasks = claims.iter().filter(|claim| claim.kind == ClaimKind::Finished && titles.is_empty());
     let explained = titles.len() <= EXPLAINED_CHANGES_MAX;
     let told = |(title, committed): &(String, bool)| match gist(title, observations) {
+        // A session of nothing but a commit: its observation says the rest.
+        _ if *title == account.purpose => title.clone(),
         Some(gist) if explained && !committed && is_purpose(title, &account.purpose, &gist) => gist,
         Some(gist) if explained => format!("{} {gist}", full_stop(title)),
         _ => title.clone(),
