@@ -205,7 +205,9 @@ fn sentence_kind(
     }
     // "`list.rs` — added a cursor": what changed in a file, which the code itself shows.
     let listed = matches!(sentence.block, TextBlock::Item | TextBlock::Row) && starts_with_file(text);
-    let worth = if listed { worth * 0.8 } else { worth };
+    // A row of three or more cells compares things; its columns are lost.
+    let compares = sentence.block == TextBlock::Row && text.matches(" — ").count() >= 2;
+    let worth = if listed || compares { worth * 0.8 } else { worth };
     let hedged = marks.has(CueKind::Hedge);
     let kind = if marks.has(CueKind::Fruitless) && (marks.has(CueKind::Tried) || marks.has(CueKind::Cause)) {
         ClaimKind::DeadEnd

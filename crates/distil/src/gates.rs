@@ -24,7 +24,7 @@ const COMMENTARY: &[&str] = &[
     "here's", "here is", "here are", "the user ", "running", "checking", "waiting", "i see", "you can",
     "you'll", "you may", "you should", "please ", "happy to", "sure", "ok,", "okay", "got it", "i have ",
     "i've read", "i understand", "actually", "wait", "hmm", "hold on", "but wait", "couldn't", "try ", "the simplest approach",
-    "but i think your question", "if i understand", "right, ", 
+    "but i think your question", "if i understand", "unless ", "right — ", "you're ", "you are ", "right, ", 
 ];
 
 /// Verbs by which a clause is told from a label.
@@ -282,7 +282,8 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
     let personal = [" i ", " i'm ", " i've ", " my ", " me "]
         .iter()
         .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
-    let states = names_something(text) && has_verb(text) && !personal && !order && !complains;
+    let supposes = [" could ", " would ", " might "].iter().any(|word| lower.contains(word));
+    let states = names_something(text) && has_verb(text) && !personal && !order && !complains && !supposes;
     // "Staging is at `…`": an address, a version or a name makes a plain statement a fact.
     let concrete = text.contains('`') || text.contains("://") || text.split_whitespace().any(is_name);
     let least = if concrete { 0.45 } else { 0.65 };

@@ -56,6 +56,9 @@ const BODY_REASON_CHARS_MIN: usize = 80;
 /// What is told beside such a body must be this likely to be worth remembering.
 const EXTRA_WORTH_MIN: f32 = 0.5;
 const EXTRA_FACT_WORTH_MIN: f32 = 0.65;
+const INTURN_EXTRA_WORTH_MIN: f32 = 0.6;
+/// Extras weigh less than the reasons of a commit, so that they must say something new.
+const EXTRA_WEIGHT_MAX: f32 = 0.74;
 /// Weight of the subject of another commit of the same change.
 const OTHER_COMMIT_WEIGHT: f32 = 0.62;
 /// Characters of a title that lists choices.
@@ -192,7 +195,7 @@ fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> WeighedSentence
             if main == Some(place_of(claim)) && !told_by_commit {
                 sentences.story.push(weighed);
             } else if adds_reason(claim) {
-                sentences.extras.push(weighed);
+                sentences.extras.push((weighed.0.min(EXTRA_WEIGHT_MAX), weighed.1));
             }
         }
     }
@@ -214,13 +217,16 @@ fn adds_reason(claim: &Claim) -> bool {
         ClaimKind::Fact => EXTRA_FACT_WORTH_MIN,
         _ => return false,
     };
+    // What was said in the middle of a turn is often corrected at its end.
+    let least = if claim.source == TextSource::Message { least.max(INTURN_EXTRA_WORTH_MIN) } else { least };
     claim.worth >= least && !gates::speaks_to_reader(&claim.text) && !gates::is_passing_trouble(&claim.text)
 }
 
 /// The text that says most about a change or finding; the later of equals, because it knows more.
 fn main_text(details: &[&Claim]) -> Option<TextPlace> {
     let mut texts: Vec<(TextPlace, f32)> = Vec::new();
-    for claim in details.iter().filter(|claim| claim.source != TextSource::Plan) {
+    let spoken = |claim: &&&Claim| claim.source != TextSource::Plan && claim.kind != ClaimKind::Finished;
+    for claim in details.iter().filter(spoken) {
         let place = place_of(claim);
         match texts.iter_mut().find(|(known, _)| *known == place) {
             Some((_, worth)) => *worth += claim.worth,

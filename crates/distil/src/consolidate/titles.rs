@@ -103,8 +103,12 @@ const POINTING: &[&str] = &[
 const SEQUENCE: &[&str] = &["step", "first", "second", "third", "finally", "next", "now", "after", "before"];
 
 /// Beginnings of a title that says what was done to something it does not name.
-const SUBJECTLESS: &[&str] =
-    &["fixed by ", "caused by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — "];
+#[rustfmt::skip]
+const SUBJECTLESS: &[&str] = &[
+    "fixed by ", "caused by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — ", "just ", "builds ",
+    "adds ", "creates ", "allows ", "makes ", "uses ", "shows ", "returns ", "displays ", "includes ", "handles ", "covers ",
+    "provides ", "removes ", "updates ", "moves ", "replaces ", "extracts ", "normalizes ",
+];
 
 fn is_title(claim: &Claim) -> bool {
     if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
@@ -121,6 +125,8 @@ fn is_title(claim: &Claim) -> bool {
         && !ends_half(&title, &claim.text)
         && !SUBJECTLESS.iter().any(|start| title.to_lowercase().starts_with(start))
         && !gates::is_passing_trouble(&title)
+        && !format!(" {title} ").contains(" I ")
+        && title.matches(" — ").count() < 2
         && claim.text.chars().count() <= 280
 }
 
