@@ -12,7 +12,7 @@ use crate::gates;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::speech::MarkedSentence;
-use crate::text::{capitalised, content_words};
+use crate::text::{capitalised, content_words, without_bold};
 use crate::titles::without_speaker;
 
 /// Sentences below this are not kept as claims.
@@ -152,7 +152,7 @@ pub(crate) fn takes_back(text: &str) -> bool {
 /// The sentence without a speaker, a check mark or a list label in front of it.
 fn strip_marks(text: &str) -> String {
     let text = text.trim_start_matches(|c: char| "✅✓✔❌⚠️→•-*".contains(c) || c.is_whitespace());
-    without_speaker(text).replace("**", "").trim().to_owned()
+    without_bold(without_speaker(text)).trim().to_owned()
 }
 
 /// How much a message looks like a report: long, structured, with findings; not a question, not a plan.

@@ -1,6 +1,6 @@
 //! Builds observations and enforces their limits.
 
-use super::text::{clip, one_line};
+use super::text::{clip, one_line, without_bold};
 use crate::limits::OBSERVATION_FACT_CHARS_MAX;
 use crate::limits::OBSERVATION_FACTS_MAX;
 use crate::limits::OBSERVATION_FILES_MAX;
@@ -27,7 +27,7 @@ pub(super) fn concepts(names: &[&str]) -> Vec<String> {
 /// Enforces the limits and the vocabulary. `None` without a title.
 pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Option<NewObservation> {
     made.kind = vocabulary.resolve_type(made.kind.as_str());
-    made.title = clip(&one_line(&made.title.replace("**", "")), OBSERVATION_TITLE_CHARS_MAX);
+    made.title = clip(&one_line(&without_bold(&made.title)), OBSERVATION_TITLE_CHARS_MAX);
     made.subtitle = clip(&one_line(&made.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
     made.narrative = clip(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
     made.facts = bounded(without_echoes(made.facts), OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);

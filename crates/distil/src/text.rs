@@ -206,6 +206,14 @@ pub(super) fn full_stop(text: &str) -> String {
     }
 }
 
+/// A text without the marks of bold type. Inside code, `**` is part of a pattern.
+pub(super) fn without_bold(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let parts: Vec<String> =
+        parts.map(|(at, part)| if at % 2 == 0 { part.replace("**", "") } else { part.to_owned() }).collect();
+    parts.join("`")
+}
+
 /// How many words two sets share.
 pub(super) fn shared(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
     a.intersection(b).count()

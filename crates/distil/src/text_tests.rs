@@ -46,3 +46,9 @@ fn cuts_fall_between_characters() {
     assert_eq!(head("äöü", 3), "ä");
     assert_eq!(tail("äöü", 3), "ü");
 }
+
+#[test]
+fn bold_marks_are_removed_outside_code_only() {
+    assert_eq!(without_bold("**Fix**: match `src/**/*.md` now"), "Fix: match `src/**/*.md` now");
+    assert_eq!(without_bold("a ** b"), "a  b");
+}

@@ -10,7 +10,7 @@ use crate::cues::Language;
 use crate::gates::{self, UserAct};
 use crate::ranker::{self, RankedSentence};
 use crate::speech::SpokenText;
-use crate::text::{capitalised, one_line};
+use crate::text::{capitalised, one_line, without_bold};
 use crate::titles::without_lead_in;
 use crate::typed::typed_part;
 
@@ -25,12 +25,14 @@ const OPENERS: &[&str] = &[
 
 /// Bytes of a prompt from which its plain statements count only if most of it was typed.
 const PASTED_PROMPT_MIN: usize = 400;
+const TYPED_PROMPT_MAX: usize = 2000;
 
 /// Extracts the claims of one text that the user typed.
 pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let typed = typed_part(text);
-    // Between pasted lines, a plain statement may be pasted too.
-    let pasted = text.len() > PASTED_PROMPT_MIN && typed.len() * 2 < text.len();
+    // Between pasted lines, a plain statement may be pasted too; nobody types a very long prompt.
+    let pasted =
+        text.len() > PASTED_PROMPT_MIN && (typed.len() * 2 < text.len() || text.len() > TYPED_PROMPT_MAX);
     let language = Language::detect(&typed);
     let speech = SpokenText::read(&typed);
     let own: Vec<_> = speech.own().collect();
@@ -147,7 +149,7 @@ pub(crate) fn offered_options(text: &str) -> Vec<String> {
         let fits = mark == expected_number || mark.to_lowercase() == expected_letter;
         if fits && marked {
             let option = rest.trim_start_matches(|c: char| ".):—- *".contains(c)).trim();
-            options.push(one_line(&option.replace("**", "")));
+            options.push(one_line(&without_bold(option)));
         } else if mark == "1" && marked {
             options.clear();
         }

@@ -16,6 +16,14 @@ use crate::patch::PatchedFile;
 use crate::shell::SimpleCommand;
 use crate::text::clip;
 
+/// Errors of a command that does not exist: nothing was checked.
+const NOT_RUN: &[&str] = &[
+    "command not found",
+    "nknown command",
+    "nrecognized subcommand",
+    "o such file or directory",
+    "is not recognized",
+];
 /// Programs that change what a commit's hook sees.
 const CHANGING: &[&str] =
     &["rm", "mv", "mkdir", "docker", "npm", "pnpm", "yarn", "bun", "pip", "cargo", "kill"];
@@ -99,7 +107,8 @@ impl WorkLog {
         }
         let counts =
             matches!(run.purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check);
-        if counts && run.outcome != RunOutcome::Unknown {
+        let ran = !run.errors.iter().any(|error| NOT_RUN.iter().any(|phrase| error.contains(phrase)));
+        if counts && ran && run.outcome != RunOutcome::Unknown {
             self.runs.push(RunClaim {
                 command: run.told(),
                 key: run.key.clone(),

@@ -26,8 +26,6 @@ const CHECKED_MAX: usize = 5;
 const LINE_CHARS_MAX: usize = 300;
 /// A sentence of an account must be this likely to be worth remembering.
 const LINE_WORTH_MIN: f32 = 0.5;
-/// A fact about a change must be this likely.
-const FACT_WORTH_MIN: f32 = 0.7;
 /// Lines that one frame gives to what was learnt.
 const FRAME_LINES_MAX: usize = 3;
 /// A session of at most this many changes tells more of each than its title.
@@ -61,7 +59,7 @@ pub(super) fn write_account(
     let explained = titles.len() <= EXPLAINED_CHANGES_MAX;
     let told = |(title, committed): &(String, bool)| match gist(title, observations) {
         // A session of nothing but a commit: its observation says the rest.
-        _ if *title == account.purpose => title.clone(),
+        _ if *committed && *title == account.purpose => title.clone(),
         Some(gist) if explained && !committed && is_purpose(title, &account.purpose, &gist) => gist,
         Some(gist) if explained => format!("{} {gist}", full_stop(title)),
         _ => title.clone(),
@@ -74,6 +72,11 @@ pub(super) fn write_account(
             .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
         DONE_MAX,
     );
+    let purpose = full_stop(&account.purpose);
+    let is_committed = titles.iter().any(|(title, committed)| *committed && *title == account.purpose);
+    if account.done.len() > 1 && !is_committed {
+        account.done.retain(|line| *line != purpose);
+    }
     account.learned = lines(learned(frames), LEARNED_MAX);
     let user = claims.iter().filter(|claim| {
         matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled)
@@ -178,8 +181,7 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
             FrameKind::Work => {
                 let explains =
                     matches!(claim.kind, ClaimKind::Cause | ClaimKind::DeadEnd | ClaimKind::Caveat);
-                let fact = claim.kind == ClaimKind::Fact && claim.worth >= FACT_WORTH_MIN;
-                claim.source != TextSource::Plan && (explains || fact)
+                claim.source != TextSource::Plan && (explains || claim.text.contains(" because "))
             }
             FrameKind::Finding | FrameKind::MemoryFile => true,
             FrameKind::Decision | FrameKind::Remedy => false,

@@ -16,7 +16,9 @@ use crate::kinds;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::speech::MarkedSentence;
-use crate::text::{capitalised, clip, content_words, full_stop, is_name, one_line, overlap, shared};
+use crate::text::{
+    capitalised, clip, content_words, full_stop, is_name, one_line, overlap, shared, without_bold,
+};
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::split::{TextPlace, place_of};
@@ -426,7 +428,7 @@ fn fill(made: &mut NewObservation, story: Vec<(f32, String)>, extras: Vec<(f32, 
 fn by_weight(sentences: Vec<(f32, String)>) -> Vec<(usize, f32, String)> {
     let numbered = sentences.into_iter().enumerate();
     let mut ranked: Vec<_> =
-        numbered.map(|(order, (weight, text))| (order, weight, text.replace("**", ""))).collect();
+        numbered.map(|(order, (weight, text))| (order, weight, without_bold(&text))).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranked
 }
