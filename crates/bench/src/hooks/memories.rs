@@ -58,6 +58,9 @@ impl RecallFixture {
             files: Vec::new(),
         };
         remembered.create_checkout(&data.join("claude-mem.db"))?;
+        // A remote alone does not join a project.
+        let checkout = remembered.project().to_string_lossy().into_owned();
+        remembered.program(&["project", "alias", corpus::LARGEST, &checkout]).output()?;
         Ok(remembered)
     }
 

@@ -181,7 +181,8 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
             FrameKind::Work => {
                 let explains =
                     matches!(claim.kind, ClaimKind::Cause | ClaimKind::DeadEnd | ClaimKind::Caveat);
-                claim.source != TextSource::Plan && (explains || claim.text.contains(" because "))
+                let reasoned = claim.kind == ClaimKind::Fact && claim.text.contains(" because ");
+                claim.source != TextSource::Plan && (explains || reasoned)
             }
             FrameKind::Finding | FrameKind::MemoryFile => true,
             FrameKind::Decision | FrameKind::Remedy => false,
