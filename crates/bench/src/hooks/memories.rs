@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use claude_mem_core::ids::ProjectId;
 use claude_mem_store::{PageRequest, RowFilter, Store};
 use serde_json::json;
 
@@ -57,10 +58,10 @@ impl RecallFixture {
             titles: Vec::new(),
             files: Vec::new(),
         };
-        remembered.create_checkout(&data.join("claude-mem.db"))?;
+        let project = remembered.create_checkout(&data.join("claude-mem.db"))?;
         // A remote alone does not join a project.
         let checkout = remembered.project().to_string_lossy().into_owned();
-        remembered.program(&["project", "alias", corpus::LARGEST, &checkout]).output()?;
+        remembered.program(&["project", "alias", &project.0.to_string(), &checkout]).output()?;
         Ok(remembered)
     }
 
@@ -68,8 +69,8 @@ impl RecallFixture {
         self.home.path().join(corpus::LARGEST)
     }
 
-    /// Creates the checkout with the files that the newest memories modified.
-    fn create_checkout(&mut self, database: &Path) -> anyhow::Result<()> {
+    /// Creates the checkout with the files that the newest memories modified. Returns the project's id.
+    fn create_checkout(&mut self, database: &Path) -> anyhow::Result<ProjectId> {
         let git = self.project().join(".git");
         std::fs::create_dir_all(&git)?;
         std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
@@ -77,10 +78,8 @@ impl RecallFixture {
         std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {remote}\n"))?;
         let store = Store::open_read_only(database)?;
         let project = store.read().projects_named(corpus::LARGEST)?;
-        let filter = RowFilter {
-            project: Some(project.first().context("no such project")?.id),
-            ..RowFilter::default()
-        };
+        let project = project.first().context("no such project")?.id;
+        let filter = RowFilter { project: Some(project), ..RowFilter::default() };
         let newest = store.read().observations(&filter, PageRequest::first(ASKED_ABOUT))?;
         for row in newest.items {
             for file in row.files_modified {
@@ -91,7 +90,7 @@ impl RecallFixture {
             }
             self.titles.push(row.title);
         }
-        Ok(())
+        Ok(project)
     }
 
     fn program(&self, args: &[&str]) -> MeasuredProgram {
