@@ -22,6 +22,7 @@ mod change_feed;
 mod columns;
 mod consolidated_rows;
 mod counts;
+mod current_session;
 mod doc_id;
 mod documents;
 mod edit_history;

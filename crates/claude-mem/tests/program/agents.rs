@@ -21,6 +21,8 @@ const QUESTION: &str = "How many retry attempts does the upstream limiter allow 
 const INVOICES: &str = "src/invoices.py";
 const INVOICES_PROMPT: &str = "Fix the rounding of invoices";
 const KNOWN_ERROR: &str = "`Error: ERR_LEDGER_4711 cannot open the ledger file` was fixed by `make ledger`";
+/// What an agent saves itself, through the MCP server.
+const NOTE: &str = "Harbour cranes are scheduled by tide";
 /// The heading of the start context. The instructions of the MCP server have another one.
 const CONTEXT_HEADING: &str = "# Memory of earlier sessions";
 
@@ -36,7 +38,8 @@ struct AgentCase {
     read: fn(&str) -> ModelTurn,
     edit: fn(&str) -> ModelTurn,
     shell: fn(&str) -> ModelTurn,
-    search: fn() -> ModelTurn,
+    /// Its name for a tool of our MCP server.
+    memory_tool: fn(&str) -> String,
     /// Memories of a file reach its model.
     recalls_files: bool,
 }
@@ -67,7 +70,7 @@ const CODEX_CASE: AgentCase = AgentCase {
         ModelTurn::call("apply_patch", json!(patch))
     },
     shell: |line| ModelTurn::call("exec_command", json!({ "cmd": line })),
-    search: || ModelTurn::call("mcp__claude_mem__search", json!({ "query": "retry attempts limiter" })),
+    memory_tool: |tool| format!("mcp__claude_mem__{tool}"),
     recalls_files: false,
 };
 
@@ -103,7 +106,7 @@ const GEMINI_CASE: AgentCase = AgentCase {
         ModelTurn::call("replace", edit)
     },
     shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line })),
-    search: || ModelTurn::call("mcp_claude-mem_search", json!({ "query": "retry attempts limiter" })),
+    memory_tool: |tool| format!("mcp_claude-mem_{tool}"),
     recalls_files: true,
 };
 
@@ -146,7 +149,7 @@ const OPENCODE_CASE: AgentCase = AgentCase {
         ModelTurn::call("edit", edit)
     },
     shell: |line| ModelTurn::call("bash", json!({ "command": line, "description": "test" })),
-    search: || ModelTurn::call("claude-mem_search", json!({ "query": "retry attempts limiter" })),
+    memory_tool: |tool| format!("claude-mem_{tool}"),
     recalls_files: true,
 };
 
@@ -314,12 +317,13 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     let turns = vec![
         (case.read)(&stage.home.project().join(INVOICES).display().to_string()),
         (case.shell)("echo 'Error: ERR_LEDGER_4711 cannot open the ledger file' >&2; exit 3"),
-        (case.search)(),
+        ModelTurn::call(&(case.memory_tool)("search"), json!({ "query": "retry attempts limiter" })),
+        ModelTurn::call(&(case.memory_tool)("save_memory"), json!({ "text": NOTE })),
         ModelTurn::text("Seven."),
     ];
     let asked = stage.ask(case, client, turns);
     let bodies: Vec<String> = asked.iter().map(|request| request.body.to_string()).collect();
-    assert_eq!(bodies.len(), 4, "{}", stage.model.request_log());
+    assert_eq!(bodies.len(), 5, "{}", stage.model.request_log());
     let count = |at: usize, text: &str| bodies[at].matches(text).count();
     assert_told_once(&asked[0]);
     assert_eq!(count(0, "Recorded in earlier sessions"), 1, "the prompt brings it: {}", bodies[0]);
@@ -327,7 +331,16 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     assert_eq!(count(1, &known_of_file), usize::from(case.recalls_files), "{}", bodies[1]);
     assert_eq!(count(2, KNOWN_ERROR), count(1, KNOWN_ERROR) + 1, "the failure brings it: {}", bodies[2]);
     assert!(bodies[3].contains("decision Use 7 retry attempts"), "MCP answers: {}", bodies[3]);
-    assert_told_once(&asked[3]);
+    assert!(bodies[4].contains("Saved as #"), "{}", bodies[4]);
+    assert_told_once(&asked[4]);
+
+    // The note belongs to the agent that saved it.
+    stage.drain();
+    let saved_by = |agent: &str| {
+        let found = stage.search(&[&format!("agent:{agent}"), "harbour cranes"]);
+        found.iter().filter(|row| row["title"] == NOTE).count()
+    };
+    assert_eq!((saved_by(case.name), saved_by("claude-code"), saved_by(other.name)), (1, 0, 0));
 
     // Another agent.
     let asked = stage.ask(other, other_client, vec![ModelTurn::text("Seven.")]);

@@ -56,6 +56,8 @@ pub struct CodingAgent {
     pub find_exit_code: Option<fn(&str, &str) -> Option<i64>>,
     /// Its files in which we register. Empty for Claude Code, whose installation has its own code.
     pub files: &'static [ClientFileSpec],
+    /// How its MCP client tells its name and its session.
+    pub mcp_client: McpClientSpec,
     /// Its transcripts; `None` if they are not read.
     pub transcripts: Option<TranscriptSpec>,
     /// What works with it.
@@ -94,6 +96,15 @@ pub enum ResponseFields {
     WithFlow,
     /// Only context and message: the client rejects an answer with fields that it does not support.
     ContextOnly,
+}
+
+/// How a client that calls our MCP server tells its name and its session.
+#[derive(Clone, Copy, Debug)]
+pub struct McpClientSpec {
+    /// How the name begins that it gives itself in `initialize`.
+    pub name_prefix: &'static str,
+    /// JSON pointer to the session id in the parameters of a call; `None` if it is not there.
+    pub session_pointer: Option<&'static str>,
 }
 
 /// A client's transcripts.

@@ -28,8 +28,8 @@ pub use client_files::{
 pub use client_home::ClientHome;
 pub use codex::CODEX;
 pub use coding_agent::{
-    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, LineTranslator, ResponseFields,
-    TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, LineTranslator, McpClientSpec,
+    ResponseFields, TranscriptSpec,
 };
 pub use features::{AgentFeatures, FeatureSupport};
 pub use features_table::features_markdown;
@@ -42,6 +42,11 @@ pub const AGENTS: &[&CodingAgent] = &[&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCO
 impl CodingAgent {
     pub fn by_name(name: &str) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| agent.name == name).copied()
+    }
+
+    /// The agent whose MCP client calls itself `name`.
+    pub fn by_mcp_client(name: &str) -> Option<&'static Self> {
+        AGENTS.iter().find(|agent| name.starts_with(agent.mcp_client.name_prefix)).copied()
     }
 }
 

@@ -6,7 +6,8 @@ mod rollout;
 use super::client_files::{ClientEntries, ClientFileSpec, HookShape, TimeoutUnit};
 use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+    TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -51,6 +52,10 @@ pub const CODEX: CodingAgent = CodingAgent {
             entries: ClientEntries::TomlServer { table: "mcp_servers" },
         },
     ],
+    mcp_client: McpClientSpec {
+        name_prefix: "codex",
+        session_pointer: Some("/_meta/x-codex-turn-metadata/session_id"),
+    },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: Some(("CODEX_HOME", "sessions")), default: ".codex/sessions" },
         file_prefix: "rollout-",

@@ -4,7 +4,9 @@ mod payload;
 
 use super::client_files::{ClientEntries, ClientFileSpec, ServerShape};
 use super::client_home::ClientHome;
-use super::coding_agent::{ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields};
+use super::coding_agent::{
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+};
 use super::features::{AgentFeatures, FeatureSupport};
 
 const HOME: ClientHome =
@@ -45,6 +47,7 @@ pub const OPENCODE: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcp", shape: ServerShape::CommandList },
         },
     ],
+    mcp_client: McpClientSpec { name_prefix: "opencode", session_pointer: None },
     transcripts: None,
     features: AgentFeatures {
         capture: FeatureSupport::Yes,
