@@ -418,6 +418,29 @@ fn untrusted_hooks_of_codex_are_noticed() {
     assert!(found.iter().any(|row| row.to_string().contains(RULE)), "{found:#?}");
 }
 
+/// What OpenCode did before the installation is in its database.
+#[test]
+fn sessions_of_opencode_before_the_installation_are_imported() {
+    let Some((stage, clients)) = AgentStage::new(&[&OPENCODE_CASE]) else {
+        return;
+    };
+    stage.work_through_the_day(&OPENCODE_CASE, &clients[0]);
+    // A session that may still go on is imported later: let an hour pass.
+    let later = claude_mem_core::clock::now().millis().0 + 3_600_000;
+    let home = stage.home.with_env("CLAUDE_MEM_NOW", later.to_string());
+    let stage = AgentStage { home, ..stage };
+    let report = stage.home.mem(&["import", "transcripts", "--agent", "opencode", "--json"]).ok().json();
+    assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
+    // A prompt, four tool calls and the final message.
+    assert_eq!(
+        (&report["learnt"]["prompts"], &report["learnt"]["events"]),
+        (&json!(1), &json!(6)),
+        "{report:#}"
+    );
+    let found = stage.search(&["agent:opencode", "retry"]);
+    assert!(found.iter().any(|row| row.to_string().contains(RULE)), "{found:#?}");
+}
+
 /// Without the hook for tools, the transcript tells what the tools did.
 fn transcript_fills_in(case: &AgentCase, hooks: &str, event: &str) {
     let Some((stage, clients)) = AgentStage::new(&[case]) else {

@@ -117,6 +117,9 @@ pub struct TranscriptSpec {
     /// A file with the working directory, relative to the folder of the transcript, for transcripts that do
     /// not tell it.
     pub directory_file: Option<&'static str>,
+    /// The database in `folder` in which the client keeps its sessions; `None` if they are files. A line is then
+    /// one message, as the store renders it.
+    pub database: Option<&'static str>,
     /// The transcripts of Claude Code themselves need no translation.
     pub translate: Option<LineTranslator>,
 }

@@ -44,6 +44,7 @@ pub const CLAUDE_CODE: CodingAgent = CodingAgent {
         folder: ClientHome { variable: Some(("CLAUDE_CONFIG_DIR", "projects")), default: ".claude/projects" },
         file_prefix: "",
         directory_file: None,
+        database: None,
         translate: None,
     }),
     features: AgentFeatures {

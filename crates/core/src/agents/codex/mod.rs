@@ -60,6 +60,7 @@ pub const CODEX: CodingAgent = CodingAgent {
         folder: ClientHome { variable: Some(("CODEX_HOME", "sessions")), default: ".codex/sessions" },
         file_prefix: "rollout-",
         directory_file: None,
+        database: None,
         translate: Some(rollout::translate),
     }),
     features: AgentFeatures {

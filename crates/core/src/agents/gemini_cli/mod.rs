@@ -58,6 +58,7 @@ pub const GEMINI_CLI: CodingAgent = CodingAgent {
         folder: ClientHome { variable: None, default: ".gemini/tmp" },
         file_prefix: "session-",
         directory_file: Some("../.project_root"),
+        database: None,
         translate: Some(session_file::translate),
     }),
     features: AgentFeatures {

@@ -1,11 +1,13 @@
 //! OpenCode. It has no hooks that start a program; a plugin file of ours calls us.
 
 mod payload;
+mod session_message;
 
 use super::client_files::{ClientEntries, ClientFileSpec, ServerShape};
 use super::client_home::ClientHome;
 use super::coding_agent::{
     ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+    TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -48,7 +50,16 @@ pub const OPENCODE: CodingAgent = CodingAgent {
         },
     ],
     mcp_client: McpClientSpec { name_prefix: "opencode", session_pointer: None },
-    transcripts: None,
+    transcripts: Some(TranscriptSpec {
+        folder: ClientHome {
+            variable: Some(("XDG_DATA_HOME", "opencode")),
+            default: ".local/share/opencode",
+        },
+        file_prefix: "",
+        directory_file: None,
+        database: Some("opencode.db"),
+        translate: Some(session_message::translate),
+    }),
     features: AgentFeatures {
         capture: FeatureSupport::Yes,
         start_context: FeatureSupport::Yes,
@@ -58,8 +69,8 @@ pub const OPENCODE: CodingAgent = CodingAgent {
         ),
         failure_recall: FeatureSupport::Yes,
         mcp: FeatureSupport::Yes,
-        transcripts: FeatureSupport::No(
-            "it keeps its sessions in a database of its own, which we do not read",
+        transcripts: FeatureSupport::Partly(
+            "past sessions are imported from its database; events that no hook delivered are not read from there",
         ),
         install: FeatureSupport::Yes,
     },

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::database_sessions;
 use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{SubagentTranscript, TranscriptHeader};
 use claude_mem_core::agents::{CodingAgent, TranscriptSpec};
@@ -11,7 +12,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::paths;
 
 /// Seconds since its last record within which a transcript may still be written to.
-const IMPORT_LIVE_SECONDS: i64 = 600;
+pub(super) const IMPORT_LIVE_SECONDS: i64 = 600;
 
 /// Maximum directory levels below the given folder that are searched for transcripts.
 const IMPORT_DEPTH_MAX: usize = 6;
@@ -38,7 +39,7 @@ pub(super) struct FoundSession {
     pub is_compressor: bool,
     /// Why the file could not be read.
     pub unreadable: Option<String>,
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 impl FoundSession {
@@ -61,6 +62,9 @@ pub(super) fn scan_transcripts(agent: &CodingAgent, root: &Path, now: Millis) ->
     let Some(spec) = agent.transcripts else {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "its transcripts cannot be read"));
     };
+    if let Some(name) = spec.database {
+        return database_sessions::scan_database(root, name, now);
+    }
     let is_translated = spec.translate.is_some();
     let mut files = TranscriptFiles { prefix: spec.file_prefix, is_translated, ..TranscriptFiles::default() };
     if root.is_file() {

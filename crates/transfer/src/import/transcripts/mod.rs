@@ -8,6 +8,7 @@
 //! Invariant: the rows of an episode and the transcript position behind it are one transaction. If the
 //! import is killed at any point, the next run resumes there.
 
+mod database_sessions;
 mod find;
 mod persist;
 mod summary;
