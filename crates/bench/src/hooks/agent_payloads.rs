@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::source_text;
-
 /// Every event that each agent reports.
 pub(super) const AGENT_CASES: [(&str, &str); 15] = [
     ("codex", "PostToolUse"),
@@ -35,10 +33,12 @@ const TRANSCRIPT_LINES: usize = 400;
 pub(super) struct AgentPayloads {
     transcript: PathBuf,
     earlier: String,
+    /// What a tool returns.
+    output: &'static str,
 }
 
 impl AgentPayloads {
-    pub(super) fn new(folder: &Path) -> std::io::Result<Self> {
+    pub(super) fn new(folder: &Path, output: &'static str) -> std::io::Result<Self> {
         let line = json!({
             "timestamp": "2026-01-02T03:04:05.000Z", "type": "response_item",
             "payload": { "type": "message", "role": "assistant", "content": [{ "text": "Looking at the keys." }] },
@@ -46,6 +46,7 @@ impl AgentPayloads {
         let payloads = Self {
             transcript: folder.join(format!("rollout-{SESSION}.jsonl")),
             earlier: format!("{line}\n").repeat(TRANSCRIPT_LINES),
+            output,
         };
         std::fs::write(&payloads.transcript, &payloads.earlier)?;
         Ok(payloads)
@@ -55,8 +56,8 @@ impl AgentPayloads {
     pub(super) fn payload(&self, agent: &str, event: &str, id: &str) -> anyhow::Result<Vec<u8>> {
         let more = match agent {
             "codex" => self.codex(event, id)?,
-            "gemini-cli" => gemini_cli(event, id),
-            "opencode" => opencode(event, id),
+            "gemini-cli" => gemini_cli(event, id, self.output),
+            "opencode" => opencode(event, id, self.output),
             _ => bail!("no payloads of {agent}"),
         };
         let mut payload = json!({ "session_id": SESSION, "cwd": "/tmp", "hook_event_name": event });
@@ -71,12 +72,12 @@ impl AgentPayloads {
         Ok(match event {
             "PostToolUse" => {
                 let report = json!({ "type": "event_msg", "payload": { "type": "item_completed", "item": {
-                    "type": "CommandExecution", "id": id, "exit_code": 0, "aggregated_output": source_text(),
+                    "type": "CommandExecution", "id": id, "exit_code": 0, "aggregated_output": self.output,
                 } } });
                 std::fs::write(&self.transcript, format!("{}{report}\n", self.earlier))?;
                 json!({
                     "turn_id": id, "transcript_path": self.transcript, "tool_name": "Bash", "tool_use_id": id,
-                    "tool_input": { "command": "cat keys.rs" }, "tool_response": source_text(),
+                    "tool_input": { "command": "cat keys.rs" }, "tool_response": self.output,
                 })
             }
             "UserPromptSubmit" => json!({ "turn_id": id, "prompt": PROMPT }),
@@ -87,12 +88,12 @@ impl AgentPayloads {
     }
 }
 
-fn gemini_cli(event: &str, id: &str) -> Value {
+fn gemini_cli(event: &str, id: &str, output: &str) -> Value {
     let reported = format!("<hook_context>earlier sessions</hook_context>\n\n{PROMPT} {id}");
     match event {
         "AfterTool" => json!({
             "tool_name": "read_file", "tool_input": { "file_path": "/tmp/keys.rs", "offset": id },
-            "tool_response": { "llmContent": source_text(), "returnDisplay": "" },
+            "tool_response": { "llmContent": output, "returnDisplay": "" },
         }),
         "BeforeAgent" => json!({ "prompt": reported }),
         "AfterAgent" => json!({ "prompt": reported, "prompt_response": format!("All done: {id}.") }),
@@ -101,11 +102,11 @@ fn gemini_cli(event: &str, id: &str) -> Value {
     }
 }
 
-fn opencode(event: &str, id: &str) -> Value {
+fn opencode(event: &str, id: &str, output: &str) -> Value {
     match event {
         "tool.execute.after" => json!({
             "prompt_id": "m", "tool_name": "read", "tool_use_id": id,
-            "tool_input": { "filePath": "/tmp/keys.rs" }, "tool_response": source_text(),
+            "tool_input": { "filePath": "/tmp/keys.rs" }, "tool_response": output,
         }),
         "message.part.updated" => json!({
             "prompt_id": "m", "tool_name": "read", "tool_use_id": id,

@@ -218,7 +218,7 @@ impl HookBench {
 
     /// The hooks of the other agents, each with payloads of its own form.
     fn measure_agents(&self, starts: usize) -> anyhow::Result<Vec<HookTiming>> {
-        let payloads = AgentPayloads::new(&self.data)?;
+        let payloads = AgentPayloads::new(&self.data, source_text())?;
         let programs = AGENT_CASES.map(|(agent, event)| self.hook_of_agent(agent, event, None));
         let mut shots = vec![Vec::with_capacity(starts); AGENT_CASES.len() + 1];
         for round in 0..starts {

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use super::find::{FoundSession, IMPORT_LIVE_SECONDS, TranscriptScan};
+use super::found_session::{FoundSession, IMPORT_LIVE_SECONDS, TranscriptScan};
 use claude_mem_capture::transcript::TranscriptHeader;
 use claude_mem_core::clock::Millis;
 use claude_mem_store::{DatabaseSession, SessionDatabase};
