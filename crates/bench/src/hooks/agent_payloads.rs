@@ -6,7 +6,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 /// Every event that each agent reports.
-pub(super) const AGENT_CASES: [(&str, &str); 15] = [
+pub(super) const AGENT_CASES: [(&str, &str); 21] = [
     ("codex", "PostToolUse"),
     ("codex", "UserPromptSubmit"),
     ("codex", "Stop"),
@@ -22,6 +22,12 @@ pub(super) const AGENT_CASES: [(&str, &str); 15] = [
     ("opencode", "chat.message"),
     ("opencode", "session.idle"),
     ("opencode", "session.created"),
+    ("qwen-code", "PostToolUse"),
+    ("qwen-code", "PostToolUseFailure"),
+    ("qwen-code", "UserPromptSubmit"),
+    ("qwen-code", "Stop"),
+    ("qwen-code", "SessionStart"),
+    ("qwen-code", "SessionEnd"),
 ];
 
 const PROMPT: &str = "why does the token check fail for an api key?";
@@ -58,6 +64,7 @@ impl AgentPayloads {
             "codex" => self.codex(event, id)?,
             "gemini-cli" => gemini_cli(event, id, self.output),
             "opencode" => opencode(event, id, self.output),
+            "qwen-code" => qwen_code(event, id, self.output),
             _ => bail!("no payloads of {agent}"),
         };
         let mut payload = json!({ "session_id": SESSION, "cwd": "/tmp", "hook_event_name": event });
@@ -115,5 +122,22 @@ fn opencode(event: &str, id: &str, output: &str) -> Value {
         "chat.message" => json!({ "prompt_id": id, "prompt": PROMPT }),
         "session.idle" => json!({ "prompt_id": id, "last_assistant_message": format!("All done: {id}.") }),
         _ => json!({ "source": "startup" }),
+    }
+}
+
+fn qwen_code(event: &str, id: &str, output: &str) -> Value {
+    match event {
+        "PostToolUse" => json!({
+            "prompt_id": "p", "tool_name": "read_file", "tool_use_id": "toolu", "tool_call_id": id,
+            "tool_input": { "file_path": "/tmp/keys.rs" }, "tool_response": { "llmContent": output },
+        }),
+        "PostToolUseFailure" => json!({
+            "prompt_id": "p", "tool_name": "run_shell_command", "tool_use_id": "toolu", "tool_call_id": id,
+            "tool_input": { "command": "cat keys.rs" }, "error": format!("Command: x\nOutput: {output}\nExit Code: 1"),
+        }),
+        "UserPromptSubmit" => json!({ "prompt_id": id, "prompt": format!("{PROMPT} {id}") }),
+        "Stop" => json!({ "prompt_id": id, "last_assistant_message": format!("All done: {id}.") }),
+        "SessionStart" => json!({ "source": "startup" }),
+        _ => json!({ "reason": "other" }),
     }
 }

@@ -84,6 +84,7 @@ mod tests {
             ("codex-mcp-client", "codex", None),
             ("gemini-cli-mcp-client", "gemini-cli", None),
             ("opencode", "opencode", None),
+            ("qwen-cli-mcp-client-claude-mem", "qwen-code", None),
             ("some-editor", "claude-code", Some("c-1")),
         ] {
             let caller = introduced(name);

@@ -1,4 +1,4 @@
-//! `import transcripts` of Codex, Gemini CLI and OpenCode, with made-up transcripts of their shapes.
+//! `import transcripts` of the agents other than Claude Code, with made-up transcripts of their shapes.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -105,6 +105,43 @@ const GEMINI: TranscriptCase = TranscriptCase {
     },
 };
 
+const QWEN: TranscriptCase = TranscriptCase {
+    agent: "qwen-code",
+    path: ".qwen/projects/-work/chats/s-1.jsonl",
+    header: |home| {
+        vec![json!({
+            "type": "user", "provenance": "system", "sessionId": "s-1", "timestamp": at(0, 0), "version": "0.24.4",
+            "cwd": home.project(), "message": { "parts": [{ "text": "never a memory again" }] },
+        })]
+    },
+    turn: |turn| {
+        let record = |second: u32, kind: &str, parts: Value| json!({ "type": kind, "sessionId": "s-1", "timestamp": at(turn, second), "message": { "parts": parts } });
+        let context =
+            "<qwen:user-prompt-submit-context>never a memory again</qwen:user-prompt-submit-context>";
+        let command = format!("deploy{turn} --token {SECRET}");
+        let framed = "Command: x\nDirectory: (root)\nOutput: limiter tripped\nError: (none)\nExit Code: 1";
+        let id = format!("c-{turn}");
+        vec![
+            record(1, "user", json!([{ "text": prompt(turn) }, { "text": context }])),
+            record(
+                3,
+                "assistant",
+                json!([{ "functionCall": { "id": id, "name": "run_shell_command", "args": { "command": command } } }]),
+            ),
+            record(
+                4,
+                "tool_result",
+                json!([{ "functionResponse": { "id": id, "name": "run_shell_command", "response": { "error": framed } } }]),
+            ),
+            record(
+                5,
+                "assistant",
+                json!([{ "text": format!("Set the limit of module{turn} to {turn} in src/retry.py.") }]),
+            ),
+        ]
+    },
+};
+
 fn lines(records: Vec<Value>) -> String {
     records.iter().fold(String::new(), |mut text, record| {
         writeln!(text, "{record}").expect("a string accepts everything");
@@ -131,7 +168,7 @@ fn stored(home: &Sandbox, case: &TranscriptCase) -> String {
 
 #[test]
 fn past_sessions_are_imported_once() {
-    for case in [&CODEX, &GEMINI] {
+    for case in [&CODEX, &GEMINI, &QWEN] {
         let home = sandbox();
         let path = home.home().join(case.path);
         let mut text =
@@ -178,7 +215,10 @@ fn transcripts_are_found_by_their_place() {
     let report = home.mem(&["import", "transcripts", &place.to_string_lossy(), "--json"]).ok().json();
     assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
     let unreadable = home.mem(&["import", "transcripts", "--agent", "nobody"]);
-    assert!(unreadable.stderr.contains("claude-code, codex, gemini-cli, opencode"), "{unreadable}");
+    assert!(
+        unreadable.stderr.contains("claude-code, codex, gemini-cli, opencode, qwen-code"),
+        "{unreadable}"
+    );
 }
 
 /// The database of OpenCode, with what a test says in it.

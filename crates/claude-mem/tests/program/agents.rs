@@ -1,9 +1,9 @@
-//! Codex, Gemini CLI and OpenCode, as their users run them: the real clients against a scripted model.
+//! Codex, Gemini CLI, OpenCode and Qwen Code, as their users run them: the real clients against a scripted model.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rig::agent_client::{AgentClient, AgentPackage, CODEX, GEMINI_CLI, OPENCODE};
+use rig::agent_client::{AgentClient, AgentPackage, CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE};
 use rig::model::{ModelScript, ModelTurn, RecordedRequest, ScriptedModel};
 use rig::{ProcessOutput, Sandbox, process};
 use serde_json::{Value, json};
@@ -150,6 +150,41 @@ const OPENCODE_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("bash", json!({ "command": line, "description": "test" })),
     memory_tool: |tool| format!("claude-mem_{tool}"),
+    recalls_files: true,
+};
+
+const QWEN_CASE: AgentCase = AgentCase {
+    name: "qwen-code",
+    package: QWEN_CODE,
+    settings: (".qwen/settings.json", |_| {
+        let settings = json!({
+            "security": { "auth": { "selectedType": "openai" } },
+            "general": { "enableAutoUpdate": false },
+            "privacy": { "usageStatisticsEnabled": false },
+            "telemetry": { "enabled": false },
+        });
+        format!("{settings:#}\n")
+    }),
+    arguments: |prompt| ["--approval-mode", "yolo", "-p", prompt].map(str::to_owned).to_vec(),
+    env: |url| {
+        [
+            ("OPENAI_API_KEY", "k"),
+            ("OPENAI_BASE_URL", &format!("{url}/v1")),
+            ("OPENAI_MODEL", "m"),
+            ("QWEN_CODE_NO_RELAUNCH", "true"),
+        ]
+        .map(|(name, value)| (name, value.to_owned()))
+        .to_vec()
+    },
+    read: |file| ModelTurn::call("read_file", json!({ "file_path": file })),
+    edit: |file| {
+        let edit = json!({
+            "file_path": file, "old_string": "MAX_ATTEMPTS = 10", "new_string": "MAX_ATTEMPTS = 7",
+        });
+        ModelTurn::call("edit", edit)
+    },
+    shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line, "is_background": false })),
+    memory_tool: |tool| format!("mcp__claude-mem__{tool}"),
     recalls_files: true,
 };
 
@@ -388,6 +423,11 @@ fn opencode_shares_its_memory() {
     shares_its_memory(&OPENCODE_CASE, &CODEX_CASE);
 }
 
+#[test]
+fn qwen_code_shares_its_memory() {
+    shares_its_memory(&QWEN_CASE, &CODEX_CASE);
+}
+
 /// Codex skips hooks that were never trusted without a word; doctor says so, and the import catches up.
 #[test]
 fn untrusted_hooks_of_codex_are_noticed() {
@@ -442,14 +482,16 @@ fn sessions_of_opencode_before_the_installation_are_imported() {
 }
 
 /// Without the hook for tools, the transcript tells what the tools did.
-fn transcript_fills_in(case: &AgentCase, hooks: &str, event: &str) {
+fn transcript_fills_in(case: &AgentCase, hooks: &str, events: &[&str]) {
     let Some((stage, clients)) = AgentStage::new(&[case]) else {
         return;
     };
     stage.home.mem(&["install", "--agent", case.name, "--no-check", "--json"]).ok();
     let path = stage.home.home().join(hooks);
     let mut settings: Value = serde_json::from_str(&stage.home.read(&path)).expect("the client's settings");
-    settings["hooks"].as_object_mut().expect("hooks").remove(event).expect("the hook for tools");
+    for event in events {
+        settings["hooks"].as_object_mut().expect("hooks").remove(*event).expect("the hook for tools");
+    }
     stage.home.write(&path, settings.to_string());
     stage.work_through_the_day(case, &clients[0]);
     let count = |kind: &str| stage.queued().iter().filter(|queued| *queued == kind).count();
@@ -461,10 +503,15 @@ fn transcript_fills_in(case: &AgentCase, hooks: &str, event: &str) {
 
 #[test]
 fn missed_tool_calls_come_from_the_transcript_of_codex() {
-    transcript_fills_in(&CODEX_CASE, ".codex/hooks.json", "PostToolUse");
+    transcript_fills_in(&CODEX_CASE, ".codex/hooks.json", &["PostToolUse"]);
 }
 
 #[test]
 fn missed_tool_calls_come_from_the_transcript_of_gemini_cli() {
-    transcript_fills_in(&GEMINI_CASE, ".gemini/settings.json", "AfterTool");
+    transcript_fills_in(&GEMINI_CASE, ".gemini/settings.json", &["AfterTool"]);
+}
+
+#[test]
+fn missed_tool_calls_come_from_the_transcript_of_qwen_code() {
+    transcript_fills_in(&QWEN_CASE, ".qwen/settings.json", &["PostToolUse", "PostToolUseFailure"]);
 }

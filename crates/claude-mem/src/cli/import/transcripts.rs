@@ -34,7 +34,7 @@ recorded are skipped, and so is everything that is ignored, skipped by a setting
 pub(super) struct Args {
     /// Transcript file or directory (default: where the agent keeps them)
     path: Option<PathBuf>,
-    /// The agent that wrote them: claude-code, codex, gemini-cli or opencode
+    /// The agent that wrote them: claude-code, codex, gemini-cli, opencode or qwen-code
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Only sessions active after this time: 2026-01-31, yesterday, 2w, 3mo
