@@ -40,8 +40,6 @@ struct AgentCase {
     shell: fn(&str) -> ModelTurn,
     /// Its name for a tool of our MCP server.
     memory_tool: fn(&str) -> String,
-    /// Memories of a file reach its model.
-    recalls_files: bool,
 }
 
 const CODEX_CASE: AgentCase = AgentCase {
@@ -71,7 +69,6 @@ const CODEX_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("exec_command", json!({ "cmd": line })),
     memory_tool: |tool| format!("mcp__claude_mem__{tool}"),
-    recalls_files: false,
 };
 
 const GEMINI_CASE: AgentCase = AgentCase {
@@ -107,7 +104,6 @@ const GEMINI_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line })),
     memory_tool: |tool| format!("mcp_claude-mem_{tool}"),
-    recalls_files: true,
 };
 
 const OPENCODE_CASE: AgentCase = AgentCase {
@@ -150,7 +146,6 @@ const OPENCODE_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("bash", json!({ "command": line, "description": "test" })),
     memory_tool: |tool| format!("claude-mem_{tool}"),
-    recalls_files: true,
 };
 
 const QWEN_CASE: AgentCase = AgentCase {
@@ -185,7 +180,6 @@ const QWEN_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line, "is_background": false })),
     memory_tool: |tool| format!("mcp__claude-mem__{tool}"),
-    recalls_files: true,
 };
 
 /// A machine with one or two agents and their scripted model.
@@ -363,7 +357,7 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     assert_told_once(&asked[0]);
     assert_eq!(count(0, "Recorded in earlier sessions"), 1, "the prompt brings it: {}", bodies[0]);
     let known_of_file = format!("Known of {INVOICES}");
-    assert_eq!(count(1, &known_of_file), usize::from(case.recalls_files), "{}", bodies[1]);
+    assert_eq!(count(1, &known_of_file), 1, "the file brings it: {}", bodies[1]);
     assert_eq!(count(2, KNOWN_ERROR), count(1, KNOWN_ERROR) + 1, "the failure brings it: {}", bodies[2]);
     assert!(bodies[3].contains("decision Use 7 retry attempts"), "MCP answers: {}", bodies[3]);
     assert!(bodies[4].contains("Saved as #"), "{}", bodies[4]);
