@@ -346,8 +346,8 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     let turns = vec![
         (case.read)(&stage.home.project().join(INVOICES).display().to_string()),
         (case.shell)("echo 'Error: ERR_LEDGER_4711 cannot open the ledger file' >&2; exit 3"),
-        ModelTurn::call(&(case.memory_tool)("search"), json!({ "query": "retry attempts limiter" })),
-        ModelTurn::call(&(case.memory_tool)("save_memory"), json!({ "text": NOTE })),
+        ModelTurn::call((case.memory_tool)("search"), json!({ "query": "retry attempts limiter" })),
+        ModelTurn::call((case.memory_tool)("save_memory"), json!({ "text": NOTE })),
         ModelTurn::text("Seven."),
     ];
     let asked = stage.ask(case, client, turns);
