@@ -364,9 +364,10 @@ impl BackfillTarget {
     }
 }
 
-/// The agent of this name, if its transcripts can be read.
+/// The agent of this name, if its transcripts are files.
 fn agent_with_transcripts(client: &str) -> Option<&'static CodingAgent> {
-    CodingAgent::by_name(client).filter(|agent| agent.transcripts.is_some())
+    let has_files = |agent: &&CodingAgent| agent.transcripts.is_some_and(|spec| spec.database.is_none());
+    CodingAgent::by_name(client).filter(has_files)
 }
 
 /// The project hint that a hook would send.

@@ -45,8 +45,16 @@ pub const OPENCODE: AgentPackage = AgentPackage {
     is_script: false,
 };
 
+pub const QWEN_CODE: AgentPackage = AgentPackage {
+    command: "qwen",
+    package: "@qwen-code/qwen-code",
+    version: "0.24.4",
+    find_program: find_qwen,
+    is_script: true,
+};
+
 /// All agents that the tests run besides Claude Code.
-pub const PACKAGES: [AgentPackage; 3] = [CODEX, GEMINI_CLI, OPENCODE];
+pub const PACKAGES: [AgentPackage; 4] = [CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE];
 
 /// An installed agent.
 #[derive(Clone, Debug)]
@@ -94,6 +102,11 @@ fn find_codex(modules: &Path) -> Option<PathBuf> {
 
 fn find_gemini(modules: &Path) -> Option<PathBuf> {
     let script = modules.join("@google/gemini-cli/bundle/gemini.js");
+    script.is_file().then_some(script)
+}
+
+fn find_qwen(modules: &Path) -> Option<PathBuf> {
+    let script = modules.join("@qwen-code/qwen-code/cli.js");
     script.is_file().then_some(script)
 }
 

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
+use super::client_session;
 use super::loopback::LoopbackRegistry;
 use super::release::{COMMAND, PACKAGE_NAME, ReleaseTarget};
 use super::{debian, packages, wheel, write_common, write_platform};
@@ -41,8 +42,8 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
     let home = |name: &str| EmptyHome::create(scratch.join(name));
     check_one("shell installer", &home("shell")?, |home| {
         // Not from where the release will be published: it is not there yet.
-        let (from, script) = (out.display(), out.join("install.sh"));
-        home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL=file://{from} sh {} --yes", script.display()))?;
+        let (files, script) = (LoopbackRegistry::start(out)?, out.join("install.sh"));
+        home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL={} sh {} --yes", files.url, script.display()))?;
         Ok(Installed { command: home.dir.join(".local/bin").join(COMMAND), remove: remove_local(home) })
     })?;
     refuse_tampered_download(out, &scratch.join("tampered"), &home("refused")?)?;
@@ -73,15 +74,33 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         std::fs::remove_dir_all(&cache)?;
         Ok(Installed { command: home.dir.join(".claude-mem/bin").join(COMMAND), remove: "true".into() })
     })?;
+    let environment = scratch.join("environment");
+    // The environment is the user's, not part of the installation.
+    home("environment-home")?.sh(&format!("python3 -m venv {}", environment.display()))?;
     check_one("wheel", &home("wheel")?, |home| {
-        let environment = scratch.join("environment");
-        home.sh(&format!("python3 -m venv {}", environment.display()))?;
         let bin = environment.join("bin");
         let pip = format!("{}/pip --disable-pip-version-check --no-cache-dir --quiet", bin.display());
         home.sh(&format!("{pip} install --no-index {}", out.join(wheel::file_name(target)).display()))?;
         home.sh(&format!("{}/{PACKAGE_NAME} install --yes", bin.display()))?;
         Ok(Installed { command: bin.join(COMMAND), remove: format!("{pip} uninstall --yes {PACKAGE_NAME}") })
     })?;
+    match rig::client::find_on_path("uvx") {
+        None => println!("uvx: not tried, it is not on the PATH"),
+        Some(uvx) => check_one("uvx", &home("uvx")?, |home| {
+            let cache = scratch.join("uv-cache");
+            let places = format!(
+                "UV_CACHE_DIR={} UV_TOOL_DIR={}",
+                cache.display(),
+                scratch.join("uv-tools").display()
+            );
+            let wheel = out.join(wheel::file_name(target));
+            let run = format!("{} --offline --from {} {PACKAGE_NAME}", uvx.display(), wheel.display());
+            home.sh(&format!("{places} {run} install --yes"))?;
+            // The hooks must not depend on the cache.
+            std::fs::remove_dir_all(&cache)?;
+            Ok(Installed { command: home.dir.join(".claude-mem/bin").join(COMMAND), remove: "true".into() })
+        })?,
+    }
     let Some(architecture) =
         target.debian_arch.filter(|_| home("probe").is_ok_and(|home| home.sh("dpkg --version").is_ok()))
     else {
@@ -143,13 +162,21 @@ fn check_one(
         home.sh(&format!("{command} save 'Invoices are rounded up to whole cents'"))?;
         let found = home.sh(&format!("{command} search rounding invoices"))?;
         ensure!(found.contains("Invoices are rounded up"), "the saved memory was not found: {found}");
+        let memory = client_session::remember_across_sessions(&home.dir, Path::new(&command.to_string()))?;
         home.sh(&format!("{command} uninstall --purge --yes"))?;
+        if memory.is_some() {
+            client_session::remove_client_files(&home.dir)?;
+        }
         home.sh(&remove)?;
         ensure!(!Path::new(&command.to_string()).exists(), "{command} is left");
-        home.ensure_empty()
+        home.ensure_empty()?;
+        Ok(memory)
     };
-    check().with_context(|| what.to_owned())?;
-    println!("{what}: installed and checked itself in {seconds:.1} s, remembered, and left nothing");
+    let memory: Option<Duration> = check().with_context(|| what.to_owned())?;
+    let sessions = memory.map_or("Claude Code was not tried".to_owned(), |memory| {
+        format!("a memory of a session of Claude Code {:.1} s after its start", memory.as_secs_f64())
+    });
+    println!("{what}: installed and checked itself in {seconds:.1} s, {sessions}, and left nothing");
     Ok(())
 }
 

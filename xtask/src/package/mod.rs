@@ -8,6 +8,7 @@
 
 mod archive;
 mod check;
+mod client_session;
 mod debian;
 mod installer;
 mod loopback;

@@ -84,6 +84,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
         owner: "core/src/paths.rs",
         exceptions: &[
             ("core/src/agents/gemini_cli/mod.rs", "the client's settings.json"),
+            ("core/src/agents/qwen_code/mod.rs", "the client's settings.json"),
             ("setup/src/install/plan.rs", "the client's settings.json"),
             ("team-server/src/trial.rs", "PostgreSQL's directory of programs"),
             ("setup/src/install/check.rs", "the child registry of a temporary directory"),
@@ -103,6 +104,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             "PostToolUseFailure",
             "PreCompact",
             "PreToolUse",
+            "qwen-code",
             "SessionEnd",
             "SessionStart",
             "SubagentStop",

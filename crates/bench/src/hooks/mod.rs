@@ -3,6 +3,7 @@
 //! The cases are interleaved, so that background load affects all of them equally, and each is reported as
 //! a ratio to `/bin/true` in the same run.
 
+mod agent_payloads;
 mod memories;
 mod timing;
 
@@ -13,6 +14,7 @@ use anyhow::{Context as _, ensure};
 use serde::Serialize;
 use serde_json::json;
 
+use agent_payloads::{AGENT_CASES, AgentPayloads};
 use timing::HookTiming;
 
 use crate::corpus;
@@ -89,6 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for &size in &args.sizes {
         let bench = HookBench::new(args, home.path(), size)?;
         lines.extend(bench.measure_cases(args.starts)?);
+        lines.extend(bench.measure_agents(args.starts)?);
         if size > 0 {
             let (exe, truth) = (&bench.exe, &bench.truth);
             let remembered = memories::RecallFixture::new(exe, truth, &args.cache, size)?;
@@ -176,6 +179,10 @@ impl HookBench {
     }
 
     fn hook(&self, case: &HookCase) -> MeasuredProgram {
+        self.hook_of_agent("claude-code", case.event, case.variable)
+    }
+
+    fn hook_of_agent(&self, agent: &str, event: &str, variable: Option<&str>) -> MeasuredProgram {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut env = vec![
             ("HOME".to_owned(), text(&self.home)),
@@ -185,10 +192,10 @@ impl HookBench {
             ("CLAUDE_MEM_WORKER".to_owned(), "manual".to_owned()),
             ("CLAUDE_PROJECT_DIR".to_owned(), text(&self.home)),
         ];
-        env.extend(case.variable.map(|name| (name.to_owned(), "1".to_owned())));
+        env.extend(variable.map(|name| (name.to_owned(), "1".to_owned())));
         MeasuredProgram {
             exe: self.exe.clone(),
-            args: ["hook", "claude-code", case.event].map(str::to_owned).to_vec(),
+            args: ["hook", agent, event].map(str::to_owned).to_vec(),
             env,
         }
     }
@@ -205,13 +212,34 @@ impl HookBench {
                 drop(worker);
             }
         }
-        let truth = SampleSummary::from_samples(&shots[0]);
         let names = std::iter::once("/bin/true").chain(CASES.iter().map(|case| case.name));
-        let line = |(name, shots): (&str, &Vec<ProcessSample>)| {
-            let summary = SampleSummary::from_samples(shots);
-            HookTiming::new(name.to_owned(), self.observations, summary, truth)
+        Ok(self.compare(&names.map(str::to_owned).collect::<Vec<_>>(), &shots))
+    }
+
+    /// The hooks of the other agents, each with payloads of its own form.
+    fn measure_agents(&self, starts: usize) -> anyhow::Result<Vec<HookTiming>> {
+        let payloads = AgentPayloads::new(&self.data, source_text())?;
+        let programs = AGENT_CASES.map(|(agent, event)| self.hook_of_agent(agent, event, None));
+        let mut shots = vec![Vec::with_capacity(starts); AGENT_CASES.len() + 1];
+        for round in 0..starts {
+            shots[0].push(self.truth.measure(b"")?);
+            for (index, ((agent, event), program)) in AGENT_CASES.iter().zip(&programs).enumerate() {
+                let input = payloads.payload(agent, event, &format!("{event}-{round}"))?;
+                shots[index + 1].push(program.measure(&input)?);
+            }
+        }
+        let cases = AGENT_CASES.iter().map(|(agent, event)| format!("{agent} {event}"));
+        Ok(self.compare(&std::iter::once("/bin/true".to_owned()).chain(cases).collect::<Vec<_>>(), &shots))
+    }
+
+    /// The summaries of the cases, compared with the first, which is `/bin/true`.
+    fn compare(&self, names: &[String], shots: &[Vec<ProcessSample>]) -> Vec<HookTiming> {
+        let summaries: Vec<SampleSummary> =
+            shots.iter().map(|shots| SampleSummary::from_samples(shots)).collect();
+        let line = |(name, summary): (&String, &SampleSummary)| {
+            HookTiming::new(name.clone(), self.observations, *summary, summaries[0])
         };
-        Ok(names.zip(&shots).map(line).collect())
+        names.iter().zip(&summaries).map(line).collect()
     }
 
     /// Keeps the database open and its log mapped, as a running worker does.
@@ -299,9 +327,14 @@ fn starts_per_second(
     Ok((AT_ONCE * AT_ONCE_EACH) as f64 / took.as_secs_f64())
 }
 
+/// The text that a tool returns.
+fn source_text() -> &'static str {
+    &SOURCE[..SOURCE.floor_char_boundary(SOURCE_BYTES)]
+}
+
 /// A payload as the client would send it, different each time, so that none is a duplicate.
 fn payload(event: &str, id: &str) -> Vec<u8> {
-    let text = &SOURCE[..SOURCE.floor_char_boundary(SOURCE_BYTES)];
+    let text = source_text();
     // A disabled session stays disabled, so the other cases must use another one.
     let session = if id.starts_with(CASES[0].name) { "off" } else { "on" };
     let mut payload = json!({

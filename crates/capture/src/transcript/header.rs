@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::lines::{LineReader, TranscriptLine};
+use super::lines::{LineReader, LineSource as _, TranscriptLine};
 use super::record::{TranscriptRecord, decode_line, is_irrelevant, text};
 use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;

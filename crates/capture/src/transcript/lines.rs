@@ -26,6 +26,49 @@ pub(super) enum TranscriptLine<'l> {
     },
 }
 
+/// Lines with a position that a later read can go on from.
+pub(super) trait LineSource {
+    /// Offset of the next line.
+    fn offset(&self) -> u64;
+
+    /// The next complete line. `None` if there is none yet; a partial line is read later.
+    fn next(&mut self) -> io::Result<Option<TranscriptLine<'_>>>;
+}
+
+/// Lines in memory. The offset counts lines, because the client may rewrite one that was read.
+#[derive(Debug)]
+pub(super) struct MemoryLines<'l> {
+    lines: &'l [String],
+    offset: u64,
+}
+
+impl<'l> MemoryLines<'l> {
+    /// Begins at the offset where an earlier read ended. If lines were removed since, nothing is read: reading
+    /// from the start would report events twice.
+    pub(super) fn new(lines: &'l [String], from: u64) -> Self {
+        Self { lines, offset: from.min(lines.len() as u64) }
+    }
+}
+
+impl LineSource for MemoryLines<'_> {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn next(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
+        let at = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let Some(line) = self.lines.get(at) else {
+            return Ok(None);
+        };
+        self.offset += 1;
+        Ok(Some(if line.len() > TRANSCRIPT_LINE_BYTES_MAX {
+            TranscriptLine::TooLong { of_user: may_have_user_role(line.as_bytes()) }
+        } else {
+            TranscriptLine::Whole(line.as_bytes())
+        }))
+    }
+}
+
 /// Reads a file line by line and tracks the offset.
 #[derive(Debug)]
 pub(super) struct LineReader {
@@ -48,14 +91,14 @@ impl LineReader {
         file.seek(SeekFrom::Start(offset))?;
         Ok(Self { file: BufReader::with_capacity(TRANSCRIPT_BUFFER_BYTES, file), offset, line: Vec::new() })
     }
+}
 
-    /// Offset of the next line.
-    pub(super) const fn offset(&self) -> u64 {
+impl LineSource for LineReader {
+    fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next complete line. `None` if there is none yet; a partial line is read later.
-    pub(super) fn next(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
+    fn next(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         self.line.clear();
         let mut of_user = None;
         let mut bytes = 0;

@@ -32,7 +32,7 @@ pub use compact::strip_compact_wrapper as compact_summary;
 pub use header::{TranscriptHeader, read_header, read_translated_header};
 pub use read_rules::{EventSink, QueuedPrompt, ReadPosition, ReadRules, ReaderState, Subagent};
 
-use lines::TranscriptLine;
+use lines::{LineSource, TranscriptLine};
 
 /// Reads a transcript to its end and passes its events to `sink`. Returns the position to resume at.
 ///
@@ -44,7 +44,26 @@ pub fn read_transcript(
     rules: &ReadRules<'_>,
     sink: &mut dyn EventSink,
 ) -> io::Result<ReadPosition> {
-    let mut lines = lines::LineReader::open(path, from.offset)?;
+    read_lines(&mut lines::LineReader::open(path, from.offset)?, from, rules, sink)
+}
+
+/// Reads the lines of a session that its client does not keep in a file, as [`read_transcript`] does. A position
+/// counts lines.
+pub fn read_session_lines(
+    lines: &[String],
+    from: ReadPosition,
+    rules: &ReadRules<'_>,
+    sink: &mut dyn EventSink,
+) -> io::Result<ReadPosition> {
+    read_lines(&mut lines::MemoryLines::new(lines, from.offset), from, rules, sink)
+}
+
+fn read_lines(
+    lines: &mut impl LineSource,
+    from: ReadPosition,
+    rules: &ReadRules<'_>,
+    sink: &mut dyn EventSink,
+) -> io::Result<ReadPosition> {
     let state = if lines.offset() == from.offset { from.state } else { from.state.of_replaced_file() };
     let mut reader = reader::TranscriptReader::new(rules, sink, state, lines.offset());
     loop {

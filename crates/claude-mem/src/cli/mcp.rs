@@ -5,6 +5,7 @@ use std::io;
 use super::app::App;
 use crate::cli::output::Screen;
 use crate::mcp;
+use crate::mcp::caller::McpCaller;
 use crate::mcp::memory::MemoryTools;
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock;
@@ -25,7 +26,7 @@ pub(super) fn run(_args: &Args, app: &App, _screen: &mut Screen) -> anyhow::Resu
     let mut memory = MemoryTools {
         dir: app.data.clone(),
         project: Some(project::identify(&here)),
-        session: std::env::var(CLAUDE_CODE.session_variable).unwrap_or_default(),
+        caller: McpCaller::from_environment(|name| std::env::var(name).ok()),
         zone: clock::zone(),
         now: || clock::now().millis(),
         encoder: embed::EmbeddingModel::built_in(),

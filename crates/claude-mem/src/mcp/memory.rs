@@ -5,13 +5,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::arguments::{ForgetArgs, GetArgs, OpenItemsArgs, SaveArgs, SearchArgs, TimelineArgs};
+use super::caller::McpCaller;
 use super::details::details;
 use super::fetched::FetchedRows;
 use super::lines::{self, RowFormatter};
 use super::open_items;
 use super::tools::ToolOutput;
 use super::{Toolbox, schema};
-use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
@@ -34,6 +34,8 @@ use claude_mem_store::{
 const ROWS: u32 = 10;
 /// Maximum rows per search reply.
 const ROWS_MAX: u32 = 50;
+/// How long ago an agent must have been at work in a session that it calls from.
+const CURRENT_SESSION_MS: i64 = 60 * 60 * 1_000;
 /// The reply of all tools while there is no database.
 const NOTHING_YET: &str = "No memories stored yet.";
 
@@ -42,8 +44,8 @@ const NOTHING_YET: &str = "No memories stored yet.";
 pub(crate) struct MemoryTools<'a> {
     pub dir: DataDir,
     pub project: Option<ProjectHint>,
-    /// The client's session id, for the feedback log.
-    pub session: String,
+    /// Who calls, for the feedback log and the session of a saved note.
+    pub caller: McpCaller,
     pub zone: TimeZone,
     pub now: fn() -> Millis,
     pub encoder: &'static dyn TextEncoder,
@@ -59,6 +61,14 @@ impl Toolbox for MemoryTools<'_> {
     fn instructions(&self) -> String {
         let invitation = if (self.agent_notes)() { schema::SAVE_INVITATION } else { "" };
         format!("{}{invitation}", schema::INSTRUCTIONS)
+    }
+
+    fn introduce(&mut self, params: &Value) {
+        self.caller.introduce(params);
+    }
+
+    fn begin_call(&mut self, params: &Value) {
+        self.caller.begin_call(params);
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<ToolOutput, String> {
@@ -132,6 +142,20 @@ impl MemoryTools<'_> {
                 Ok(self.own_project(reads)?.map_or(ProjectScope::UnknownProject, ProjectScope::ProjectFirst))
             }
         }
+    }
+
+    /// The client's session id. For an agent that does not tell it, the session in which it was last seen at
+    /// work in this project; `None` also if that cannot be read.
+    fn session(&self) -> Option<String> {
+        if let Some(session) = self.caller.session() {
+            return Some(session.to_owned());
+        }
+        let hint = self.project.as_ref().filter(|_| self.caller.is_known())?;
+        let store = self.open().ok()?;
+        let reads = store.read();
+        let project = self.own_project(&reads).ok()?;
+        let since = Millis((self.now)().0 - CURRENT_SESSION_MS);
+        reads.current_session_of_client(self.caller.client(), hint, project, since).ok()?.map(|id| id.0)
     }
 
     fn own_project(&self, reads: &StoreReader<'_>) -> Result<Option<ProjectId>, String> {
@@ -266,14 +290,15 @@ impl MemoryTools<'_> {
             return;
         }
         let at = (self.now)();
+        let (client, session) = (self.caller.client(), self.session().unwrap_or_default());
         let noted = Inbox::open_short_wait(&self.dir.db()).and_then(|mut inbox| {
             inbox.write(|tx| {
                 for (rank, handle) in handles.iter().enumerate() {
                     tx.record_feedback(&NewFeedback {
                         kind: handle.kind,
                         row_id: handle.row_id,
-                        client: CLAUDE_CODE.name,
-                        session: &self.session,
+                        client,
+                        session: &session,
                         agent_id: "",
                         signal: FeedbackSignal::Fetched,
                         place: "mcp",
@@ -308,6 +333,7 @@ impl MemoryTools<'_> {
             return Err("There is no current project; name one, or set global.".to_owned());
         }
         let vocabulary = (self.vocabulary)();
+        let session = self.session();
         let note = ManualNote {
             text: &args.text,
             title: args.title.as_deref(),
@@ -315,8 +341,7 @@ impl MemoryTools<'_> {
             project,
             global: args.global,
             by_agent: true,
-            session: (!self.session.is_empty())
-                .then_some(ClientSession { client: CLAUDE_CODE.name, id: &self.session }),
+            session: session.as_deref().map(|id| ClientSession { client: self.caller.client(), id }),
             vocabulary: Some(&vocabulary),
         };
         let id = manual_edits::save(&mut store, &note, now).map_err(|e| format!("Not saved: {e}."))?;
@@ -337,7 +362,8 @@ impl MemoryTools<'_> {
         let (handle, moved) = current_row(&store.read(), handle)?;
         let said = match args.mark {
             Some(judgement) => {
-                let from = FeedbackSource { client: CLAUDE_CODE.name, session: &self.session, place: "mcp" };
+                let session = self.session().unwrap_or_default();
+                let from = FeedbackSource { client: self.caller.client(), session: &session, place: "mcp" };
                 if !judgement.applies_to(handle.kind) {
                     let kind = handle.kind.as_str();
                     return Err(format!(

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::super::fetched::DETAILS_TOKENS_MAX;
 use super::*;
+use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::memory::{NewObservation, Origin};
 use claude_mem_core::tokens;
 use claude_mem_store::{MemoryLevel, NewObservationMeta, ObservationEdit};
@@ -92,7 +93,9 @@ impl McpFixture {
         let mut memory = MemoryTools {
             dir: DataDir::new(self.dir.path()),
             project: Some(hint(self.here)),
-            session: self.session.to_owned(),
+            caller: McpCaller::from_environment(|name| {
+                (name == CLAUDE_CODE.session_variable).then(|| self.session.to_owned())
+            }),
             zone: TimeZone::UTC,
             now: || Millis(NOW),
             encoder,

@@ -9,6 +9,7 @@
 //! it reads and writes the database itself.
 
 mod arguments;
+pub(crate) mod caller;
 mod details;
 mod fetched;
 mod lines;
@@ -37,6 +38,12 @@ pub(crate) trait Toolbox {
     fn instructions(&self) -> String {
         schema::INSTRUCTIONS.to_owned()
     }
+
+    /// Called with the parameters of `initialize`.
+    fn introduce(&mut self, _params: &Value) {}
+
+    /// Called with the parameters of every `tools/call`, before the tool.
+    fn begin_call(&mut self, _params: &Value) {}
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<tools::ToolOutput, String>;
 }
@@ -156,6 +163,7 @@ fn reply_to(
         RpcMessage::Request { id, method, params } => Some(match method.as_str() {
             "initialize" => {
                 *takes_structure = protocol::accepts_structured(&params);
+                toolbox.introduce(&params);
                 RpcReply::result(id, protocol::initialize_result(&params, &toolbox.instructions()))
             }
             "ping" => RpcReply::result(id, serde_json::json!({})),
@@ -184,6 +192,7 @@ fn call_tool(id: Value, params: &Value, toolbox: &mut impl Toolbox, takes_struct
     if !arguments.is_object() {
         return RpcReply::error(id, protocol::BAD_PARAMS, "arguments must be an object");
     }
+    toolbox.begin_call(params);
     match toolbox.call(name, arguments) {
         Ok(said) => RpcReply::result(id, said.to_json(false, takes_structure)),
         Err(why) => RpcReply::result(id, tools::ToolOutput::text(why).to_json(true, takes_structure)),

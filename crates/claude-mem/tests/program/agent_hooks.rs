@@ -1,4 +1,6 @@
-//! Hook calls of Codex, Gemini CLI and OpenCode, with made-up payloads of their shapes.
+//! Hook calls of the agents other than Claude Code, with made-up payloads of their shapes.
+
+use std::path::Path;
 
 use claude_mem_core::agents::{AGENTS, CodingAgent};
 use claude_mem_core::event::{Event, EventBody};
@@ -104,9 +106,39 @@ fn turn(home: &Sandbox, agent: &str) -> Vec<(&'static str, Value)> {
             ),
             ("session.idle", json!({ "prompt_id": "m-1", "last_assistant_message": said })),
         ],
+        "qwen-code" => turn_of_qwen_code(&file, prompt, said),
         other => panic!("{other}"),
     };
     calls.into_iter().map(|(event, more)| (event, with(home, event, more))).collect()
+}
+
+/// A turn of Qwen Code, which reports an empty prompt after every tool.
+fn turn_of_qwen_code(file: &Path, prompt: &str, said: &str) -> Vec<(&'static str, Value)> {
+    let framed =
+        "Command: make test\nDirectory: (root)\nOutput: limiter tripped\nError: (none)\nExit Code: 2";
+    let between = ("UserPromptSubmit", json!({ "prompt_id": "s-1#0", "prompt": "" }));
+    vec![
+        ("SessionStart", json!({ "source": "startup" })),
+        ("UserPromptSubmit", json!({ "prompt_id": "s-1#0", "prompt": prompt, "submitted_prompt": prompt })),
+        (
+            "PostToolUseFailure",
+            json!({
+                "prompt_id": "s-1#0", "tool_name": "run_shell_command", "tool_input": { "command": "make test" },
+                "tool_use_id": "toolu_1", "tool_call_id": "call-1", "error": framed,
+            }),
+        ),
+        between.clone(),
+        (
+            "PostToolUse",
+            json!({
+                "prompt_id": "s-1#0", "tool_name": "edit", "tool_use_id": "toolu_2", "tool_call_id": "call-2",
+                "tool_input": { "file_path": file, "old_string": "ATTEMPTS = 10", "new_string": "ATTEMPTS = 7" },
+                "tool_response": { "llmContent": "The file has been updated.", "returnDisplay": {} },
+            }),
+        ),
+        between,
+        ("Stop", json!({ "prompt_id": "s-1#0", "last_assistant_message": said })),
+    ]
 }
 
 fn others() -> impl Iterator<Item = &'static CodingAgent> {
@@ -223,5 +255,24 @@ fn private_and_secret_words_stay_out() {
         let events = format!("{:?}", captured_events(&home));
         assert!(!events.contains("Heron") && !events.contains("ghp_0123456789"), "{}: {events}", agent.name);
         assert!(events.contains("never 8"), "{}", agent.name);
+    }
+}
+
+/// Qwen Code reports an empty prompt after every tool: it neither ends a private turn nor begins one.
+#[test]
+fn private_turn_with_empty_prompts_leaves_nothing() {
+    let home = sandbox_with_real_clock();
+    for (event, mut payload) in turn(&home, "qwen-code") {
+        if payload["prompt"].as_str().is_some_and(|prompt| !prompt.is_empty()) {
+            payload["prompt"] = "<private>Use 7 retry attempts, the codename is Heron</private>".into();
+        }
+        call(&home, "qwen-code", event, &payload);
+    }
+    let events = captured_events(&home);
+    let kinds: Vec<&str> = events.iter().map(kind).collect();
+    assert!(!kinds.contains(&"tool_use"), "{kinds:?}");
+    let events = format!("{events:?}");
+    for never in ["Heron", "limiter tripped", "ATTEMPTS"] {
+        assert!(!events.contains(never), "{never}: {events}");
     }
 }

@@ -1,6 +1,7 @@
-//! `import transcripts` of Codex and Gemini CLI, with made-up transcripts of their shapes.
+//! `import transcripts` of the agents other than Claude Code, with made-up transcripts of their shapes.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use rig::Sandbox;
 use serde_json::{Value, json};
@@ -104,6 +105,43 @@ const GEMINI: TranscriptCase = TranscriptCase {
     },
 };
 
+const QWEN: TranscriptCase = TranscriptCase {
+    agent: "qwen-code",
+    path: ".qwen/projects/-work/chats/s-1.jsonl",
+    header: |home| {
+        vec![json!({
+            "type": "user", "provenance": "system", "sessionId": "s-1", "timestamp": at(0, 0), "version": "0.24.4",
+            "cwd": home.project(), "message": { "parts": [{ "text": "never a memory again" }] },
+        })]
+    },
+    turn: |turn| {
+        let record = |second: u32, kind: &str, parts: Value| json!({ "type": kind, "sessionId": "s-1", "timestamp": at(turn, second), "message": { "parts": parts } });
+        let context =
+            "<qwen:user-prompt-submit-context>never a memory again</qwen:user-prompt-submit-context>";
+        let command = format!("deploy{turn} --token {SECRET}");
+        let framed = "Command: x\nDirectory: (root)\nOutput: limiter tripped\nError: (none)\nExit Code: 1";
+        let id = format!("c-{turn}");
+        vec![
+            record(1, "user", json!([{ "text": prompt(turn) }, { "text": context }])),
+            record(
+                3,
+                "assistant",
+                json!([{ "functionCall": { "id": id, "name": "run_shell_command", "args": { "command": command } } }]),
+            ),
+            record(
+                4,
+                "tool_result",
+                json!([{ "functionResponse": { "id": id, "name": "run_shell_command", "response": { "error": framed } } }]),
+            ),
+            record(
+                5,
+                "assistant",
+                json!([{ "text": format!("Set the limit of module{turn} to {turn} in src/retry.py.") }]),
+            ),
+        ]
+    },
+};
+
 fn lines(records: Vec<Value>) -> String {
     records.iter().fold(String::new(), |mut text, record| {
         writeln!(text, "{record}").expect("a string accepts everything");
@@ -130,7 +168,7 @@ fn stored(home: &Sandbox, case: &TranscriptCase) -> String {
 
 #[test]
 fn past_sessions_are_imported_once() {
-    for case in [&CODEX, &GEMINI] {
+    for case in [&CODEX, &GEMINI, &QWEN] {
         let home = sandbox();
         let path = home.home().join(case.path);
         let mut text =
@@ -176,6 +214,127 @@ fn transcripts_are_found_by_their_place() {
     let place = home.home().join(".codex/sessions");
     let report = home.mem(&["import", "transcripts", &place.to_string_lossy(), "--json"]).ok().json();
     assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
-    let unreadable = home.mem(&["import", "transcripts", "--agent", "opencode"]);
-    assert!(unreadable.stderr.contains("claude-code, codex, gemini-cli"), "{unreadable}");
+    let unreadable = home.mem(&["import", "transcripts", "--agent", "nobody"]);
+    assert!(
+        unreadable.stderr.contains("claude-code, codex, gemini-cli, opencode, qwen-code"),
+        "{unreadable}"
+    );
+}
+
+/// The database of OpenCode, with what a test says in it.
+struct OpenCodeDatabase {
+    path: PathBuf,
+}
+
+impl OpenCodeDatabase {
+    fn create(home: &Sandbox) -> Self {
+        let path = home.home().join(".local/share/opencode/opencode.db");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let database = Self { path };
+        database.run(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, version TEXT,
+               time_created INTEGER, time_updated INTEGER);
+             CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+             CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, data TEXT);",
+        );
+        database
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the client's database, not ours")]
+    fn run(&self, sql: &str) {
+        rusqlite::Connection::open(&self.path).unwrap().execute_batch(sql).unwrap();
+    }
+
+    fn session(&self, id: &str, parent: &str, directory: &Path) {
+        let directory = directory.display();
+        self.run(&format!(
+            "INSERT INTO session VALUES ('{id}', nullif('{parent}', ''), '{directory}', '1.18.33', 1767300000000, 1767300000000)"
+        ));
+    }
+
+    fn message(&self, session: &str, id: &str, role: &str, parts: &[Value]) {
+        let (step, turn) = id.split_at(1);
+        let seconds = turn.parse::<u64>().unwrap() * 60 + u64::from(step.as_bytes()[0]);
+        let at = 1_767_300_000_000 + seconds * 1_000;
+        let data = json!({ "role": role });
+        self.run(&format!("INSERT INTO message VALUES ('{id}', '{session}', {at}, '{data}')"));
+        for (number, part) in parts.iter().enumerate() {
+            let part = part.to_string().replace('\'', "''");
+            self.run(&format!(
+                "INSERT INTO part VALUES ('{id}-{number}', '{id}', '{session}', {at}, '{part}')"
+            ));
+        }
+        self.run(&format!("UPDATE session SET time_updated = {at} WHERE id = '{session}'"));
+    }
+
+    fn turn(&self, session: &str, turn: u32) {
+        let text = |text: String| json!({ "type": "text", "text": text });
+        let added = json!({ "type": "text", "synthetic": true, "text": "never a memory again" });
+        self.message(session, &format!("a{turn}"), "user", &[added, text(prompt(turn))]);
+        let call = json!({
+            "type": "tool", "tool": "bash", "callID": format!("c-{turn}"), "state": {
+                "status": "completed", "input": { "command": format!("deploy --token {SECRET}") },
+                "output": "limiter tripped\n", "metadata": { "exit": 1 },
+            },
+        });
+        self.message(session, &format!("b{turn}"), "assistant", &[json!({ "type": "step-start" }), call]);
+        let said = format!("Set the limit of module{turn} to {turn} in src/retry.py.");
+        self.message(session, &format!("c{turn}"), "assistant", &[text(said)]);
+    }
+}
+
+#[test]
+fn past_sessions_in_a_database_are_imported_once() {
+    let home = sandbox();
+    let database = OpenCodeDatabase::create(&home);
+    database.session("s-1", "", home.project());
+    database.turn("s-1", 3);
+    database.session("s-2", "s-1", home.project());
+    database.turn("s-2", 9);
+    let import = || home.mem(&["import", "transcripts", "--agent", "opencode", "--json"]).ok().json();
+    let stored = || home.mem(&["search", "--json", "--limit", "100", "agent:opencode"]).ok().stdout;
+
+    let report = import();
+    assert_eq!(report["kinds"]["sessions"]["found"], 1, "without that of the subagent: {report:#}");
+    assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
+    assert_eq!(report["learnt"]["prompts"], 1, "{report:#}");
+    let first = stored();
+    assert!(first.contains("module3") && !first.contains("module9"), "{first}");
+    let again = import();
+    assert_eq!(again["kinds"]["sessions"]["imported"], 0, "{again:#}");
+    assert!(adds_up(&again), "{again:#}");
+    assert_eq!(stored(), first);
+
+    // The session goes on, and the client shortens what it had kept.
+    database.run("UPDATE part SET data = json_set(data, '$.state.output', '') WHERE id = 'b3-1'");
+    database.turn("s-1", 4);
+    let more = import();
+    assert_eq!(more["learnt"]["prompts"], 1, "{more:#}");
+    let all = stored();
+    assert!(all.contains("module3") && all.contains("module4"), "{all}");
+    for never in [SECRET, "never a memory again"] {
+        assert!(!all.contains(never), "{never} in {all}");
+    }
+    let ours = std::fs::read(home.data_dir().join("claude-mem.db")).unwrap();
+    assert!(memchr::memmem::find(&ours, SECRET.as_bytes()).is_none());
+    let files = std::fs::read_dir(database.path.parent().unwrap()).unwrap().count();
+    assert_eq!(files, 1, "nothing is left beside the client's database");
+
+    let redone = home.mem(&["redo", "--local", "--json"]).ok().json();
+    assert_eq!(redone["sessions"], 1, "{redone:#}");
+    // Messages that were taken back are not read again from the start.
+    database.run("DELETE FROM message WHERE id >= 'b'");
+    let less = import();
+    assert_eq!(less["kinds"]["sessions"]["imported"], 0, "{less:#}");
+    assert_eq!(less["learnt"]["prompts"], 0, "{less:#}");
+}
+
+#[test]
+fn database_of_another_layout_is_named() {
+    let home = sandbox();
+    let database = OpenCodeDatabase::create(&home);
+    database.run("ALTER TABLE part RENAME TO piece");
+    let refused = home.mem(&["import", "transcripts", "--agent", "opencode"]);
+    assert!(refused.stderr.contains("unknown layout"), "{refused}");
 }

@@ -1,9 +1,9 @@
-//! Codex, Gemini CLI and OpenCode, as their users run them: the real clients against a scripted model.
+//! Codex, Gemini CLI, OpenCode and Qwen Code, as their users run them: the real clients against a scripted model.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rig::agent_client::{AgentClient, AgentPackage, CODEX, GEMINI_CLI, OPENCODE};
+use rig::agent_client::{AgentClient, AgentPackage, CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE};
 use rig::model::{ModelScript, ModelTurn, RecordedRequest, ScriptedModel};
 use rig::{ProcessOutput, Sandbox, process};
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ const QUESTION: &str = "How many retry attempts does the upstream limiter allow 
 const INVOICES: &str = "src/invoices.py";
 const INVOICES_PROMPT: &str = "Fix the rounding of invoices";
 const KNOWN_ERROR: &str = "`Error: ERR_LEDGER_4711 cannot open the ledger file` was fixed by `make ledger`";
+/// What an agent saves itself, through the MCP server.
+const NOTE: &str = "Harbour cranes are scheduled by tide";
 /// The heading of the start context. The instructions of the MCP server have another one.
 const CONTEXT_HEADING: &str = "# Memory of earlier sessions";
 
@@ -36,9 +38,8 @@ struct AgentCase {
     read: fn(&str) -> ModelTurn,
     edit: fn(&str) -> ModelTurn,
     shell: fn(&str) -> ModelTurn,
-    search: fn() -> ModelTurn,
-    /// Memories of a file reach its model.
-    recalls_files: bool,
+    /// Its name for a tool of our MCP server.
+    memory_tool: fn(&str) -> String,
 }
 
 const CODEX_CASE: AgentCase = AgentCase {
@@ -67,8 +68,7 @@ const CODEX_CASE: AgentCase = AgentCase {
         ModelTurn::call("apply_patch", json!(patch))
     },
     shell: |line| ModelTurn::call("exec_command", json!({ "cmd": line })),
-    search: || ModelTurn::call("mcp__claude_mem__search", json!({ "query": "retry attempts limiter" })),
-    recalls_files: false,
+    memory_tool: |tool| format!("mcp__claude_mem__{tool}"),
 };
 
 const GEMINI_CASE: AgentCase = AgentCase {
@@ -103,8 +103,7 @@ const GEMINI_CASE: AgentCase = AgentCase {
         ModelTurn::call("replace", edit)
     },
     shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line })),
-    search: || ModelTurn::call("mcp_claude-mem_search", json!({ "query": "retry attempts limiter" })),
-    recalls_files: true,
+    memory_tool: |tool| format!("mcp_claude-mem_{tool}"),
 };
 
 const OPENCODE_CASE: AgentCase = AgentCase {
@@ -146,8 +145,41 @@ const OPENCODE_CASE: AgentCase = AgentCase {
         ModelTurn::call("edit", edit)
     },
     shell: |line| ModelTurn::call("bash", json!({ "command": line, "description": "test" })),
-    search: || ModelTurn::call("claude-mem_search", json!({ "query": "retry attempts limiter" })),
-    recalls_files: true,
+    memory_tool: |tool| format!("claude-mem_{tool}"),
+};
+
+const QWEN_CASE: AgentCase = AgentCase {
+    name: "qwen-code",
+    package: QWEN_CODE,
+    settings: (".qwen/settings.json", |_| {
+        let settings = json!({
+            "security": { "auth": { "selectedType": "openai" } },
+            "general": { "enableAutoUpdate": false },
+            "privacy": { "usageStatisticsEnabled": false },
+            "telemetry": { "enabled": false },
+        });
+        format!("{settings:#}\n")
+    }),
+    arguments: |prompt| ["--approval-mode", "yolo", "-p", prompt].map(str::to_owned).to_vec(),
+    env: |url| {
+        [
+            ("OPENAI_API_KEY", "k"),
+            ("OPENAI_BASE_URL", &format!("{url}/v1")),
+            ("OPENAI_MODEL", "m"),
+            ("QWEN_CODE_NO_RELAUNCH", "true"),
+        ]
+        .map(|(name, value)| (name, value.to_owned()))
+        .to_vec()
+    },
+    read: |file| ModelTurn::call("read_file", json!({ "file_path": file })),
+    edit: |file| {
+        let edit = json!({
+            "file_path": file, "old_string": "MAX_ATTEMPTS = 10", "new_string": "MAX_ATTEMPTS = 7",
+        });
+        ModelTurn::call("edit", edit)
+    },
+    shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line, "is_background": false })),
+    memory_tool: |tool| format!("mcp__claude-mem__{tool}"),
 };
 
 /// A machine with one or two agents and their scripted model.
@@ -314,20 +346,30 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     let turns = vec![
         (case.read)(&stage.home.project().join(INVOICES).display().to_string()),
         (case.shell)("echo 'Error: ERR_LEDGER_4711 cannot open the ledger file' >&2; exit 3"),
-        (case.search)(),
+        ModelTurn::call((case.memory_tool)("search"), json!({ "query": "retry attempts limiter" })),
+        ModelTurn::call((case.memory_tool)("save_memory"), json!({ "text": NOTE })),
         ModelTurn::text("Seven."),
     ];
     let asked = stage.ask(case, client, turns);
     let bodies: Vec<String> = asked.iter().map(|request| request.body.to_string()).collect();
-    assert_eq!(bodies.len(), 4, "{}", stage.model.request_log());
+    assert_eq!(bodies.len(), 5, "{}", stage.model.request_log());
     let count = |at: usize, text: &str| bodies[at].matches(text).count();
     assert_told_once(&asked[0]);
     assert_eq!(count(0, "Recorded in earlier sessions"), 1, "the prompt brings it: {}", bodies[0]);
     let known_of_file = format!("Known of {INVOICES}");
-    assert_eq!(count(1, &known_of_file), usize::from(case.recalls_files), "{}", bodies[1]);
+    assert_eq!(count(1, &known_of_file), 1, "the file brings it: {}", bodies[1]);
     assert_eq!(count(2, KNOWN_ERROR), count(1, KNOWN_ERROR) + 1, "the failure brings it: {}", bodies[2]);
     assert!(bodies[3].contains("decision Use 7 retry attempts"), "MCP answers: {}", bodies[3]);
-    assert_told_once(&asked[3]);
+    assert!(bodies[4].contains("Saved as #"), "{}", bodies[4]);
+    assert_told_once(&asked[4]);
+
+    // The note belongs to the agent that saved it.
+    stage.drain();
+    let saved_by = |agent: &str| {
+        let found = stage.search(&[&format!("agent:{agent}"), "harbour cranes"]);
+        found.iter().filter(|row| row["title"] == NOTE).count()
+    };
+    assert_eq!((saved_by(case.name), saved_by("claude-code"), saved_by(other.name)), (1, 0, 0));
 
     // Another agent.
     let asked = stage.ask(other, other_client, vec![ModelTurn::text("Seven.")]);
@@ -375,6 +417,11 @@ fn opencode_shares_its_memory() {
     shares_its_memory(&OPENCODE_CASE, &CODEX_CASE);
 }
 
+#[test]
+fn qwen_code_shares_its_memory() {
+    shares_its_memory(&QWEN_CASE, &CODEX_CASE);
+}
+
 /// Codex skips hooks that were never trusted without a word; doctor says so, and the import catches up.
 #[test]
 fn untrusted_hooks_of_codex_are_noticed() {
@@ -405,15 +452,40 @@ fn untrusted_hooks_of_codex_are_noticed() {
     assert!(found.iter().any(|row| row.to_string().contains(RULE)), "{found:#?}");
 }
 
+/// What OpenCode did before the installation is in its database.
+#[test]
+fn sessions_of_opencode_before_the_installation_are_imported() {
+    let Some((stage, clients)) = AgentStage::new(&[&OPENCODE_CASE]) else {
+        return;
+    };
+    stage.work_through_the_day(&OPENCODE_CASE, &clients[0]);
+    // A session that may still go on is imported later: let an hour pass.
+    let later = claude_mem_core::clock::now().millis().0 + 3_600_000;
+    let home = stage.home.with_env("CLAUDE_MEM_NOW", later.to_string());
+    let stage = AgentStage { home, ..stage };
+    let report = stage.home.mem(&["import", "transcripts", "--agent", "opencode", "--json"]).ok().json();
+    assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
+    // A prompt, four tool calls and the final message.
+    assert_eq!(
+        (&report["learnt"]["prompts"], &report["learnt"]["events"]),
+        (&json!(1), &json!(6)),
+        "{report:#}"
+    );
+    let found = stage.search(&["agent:opencode", "retry"]);
+    assert!(found.iter().any(|row| row.to_string().contains(RULE)), "{found:#?}");
+}
+
 /// Without the hook for tools, the transcript tells what the tools did.
-fn transcript_fills_in(case: &AgentCase, hooks: &str, event: &str) {
+fn transcript_fills_in(case: &AgentCase, hooks: &str, events: &[&str]) {
     let Some((stage, clients)) = AgentStage::new(&[case]) else {
         return;
     };
     stage.home.mem(&["install", "--agent", case.name, "--no-check", "--json"]).ok();
     let path = stage.home.home().join(hooks);
     let mut settings: Value = serde_json::from_str(&stage.home.read(&path)).expect("the client's settings");
-    settings["hooks"].as_object_mut().expect("hooks").remove(event).expect("the hook for tools");
+    for event in events {
+        settings["hooks"].as_object_mut().expect("hooks").remove(*event).expect("the hook for tools");
+    }
     stage.home.write(&path, settings.to_string());
     stage.work_through_the_day(case, &clients[0]);
     let count = |kind: &str| stage.queued().iter().filter(|queued| *queued == kind).count();
@@ -425,10 +497,15 @@ fn transcript_fills_in(case: &AgentCase, hooks: &str, event: &str) {
 
 #[test]
 fn missed_tool_calls_come_from_the_transcript_of_codex() {
-    transcript_fills_in(&CODEX_CASE, ".codex/hooks.json", "PostToolUse");
+    transcript_fills_in(&CODEX_CASE, ".codex/hooks.json", &["PostToolUse"]);
 }
 
 #[test]
 fn missed_tool_calls_come_from_the_transcript_of_gemini_cli() {
-    transcript_fills_in(&GEMINI_CASE, ".gemini/settings.json", "AfterTool");
+    transcript_fills_in(&GEMINI_CASE, ".gemini/settings.json", &["AfterTool"]);
+}
+
+#[test]
+fn missed_tool_calls_come_from_the_transcript_of_qwen_code() {
+    transcript_fills_in(&QWEN_CASE, ".qwen/settings.json", &["PostToolUse", "PostToolUseFailure"]);
 }

@@ -56,6 +56,8 @@ pub struct CodingAgent {
     pub find_exit_code: Option<fn(&str, &str) -> Option<i64>>,
     /// Its files in which we register. Empty for Claude Code, whose installation has its own code.
     pub files: &'static [ClientFileSpec],
+    /// How its MCP client tells its name and its session.
+    pub mcp_client: McpClientSpec,
     /// Its transcripts; `None` if they are not read.
     pub transcripts: Option<TranscriptSpec>,
     /// What works with it.
@@ -96,6 +98,15 @@ pub enum ResponseFields {
     ContextOnly,
 }
 
+/// How a client that calls our MCP server tells its name and its session.
+#[derive(Clone, Copy, Debug)]
+pub struct McpClientSpec {
+    /// How the name begins that it gives itself in `initialize`.
+    pub name_prefix: &'static str,
+    /// JSON pointer to the session id in the parameters of a call; `None` if it is not there.
+    pub session_pointer: Option<&'static str>,
+}
+
 /// A client's transcripts.
 #[derive(Clone, Copy, Debug)]
 pub struct TranscriptSpec {
@@ -106,6 +117,9 @@ pub struct TranscriptSpec {
     /// A file with the working directory, relative to the folder of the transcript, for transcripts that do
     /// not tell it.
     pub directory_file: Option<&'static str>,
+    /// The database in `folder` in which the client keeps its sessions; `None` if they are files. A line is then
+    /// one message, as the store renders it.
+    pub database: Option<&'static str>,
     /// The transcripts of Claude Code themselves need no translation.
     pub translate: Option<LineTranslator>,
 }

@@ -18,6 +18,7 @@ mod features;
 mod features_table;
 mod gemini_cli;
 mod opencode;
+mod qwen_code;
 mod record;
 
 pub use claude_code::{CLAUDE_CODE, WARMUP_PROMPT};
@@ -28,20 +29,26 @@ pub use client_files::{
 pub use client_home::ClientHome;
 pub use codex::CODEX;
 pub use coding_agent::{
-    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, LineTranslator, ResponseFields,
-    TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, LineTranslator, McpClientSpec,
+    ResponseFields, TranscriptSpec,
 };
 pub use features::{AgentFeatures, FeatureSupport};
 pub use features_table::features_markdown;
 pub use gemini_cli::GEMINI_CLI;
 pub use opencode::OPENCODE;
+pub use qwen_code::QWEN_CODE;
 
 /// All agents, in the order in which they are shown.
-pub const AGENTS: &[&CodingAgent] = &[&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE];
+pub const AGENTS: &[&CodingAgent] = &[&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE, &QWEN_CODE];
 
 impl CodingAgent {
     pub fn by_name(name: &str) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| agent.name == name).copied()
+    }
+
+    /// The agent whose MCP client calls itself `name`.
+    pub fn by_mcp_client(name: &str) -> Option<&'static Self> {
+        AGENTS.iter().find(|agent| name.starts_with(agent.mcp_client.name_prefix)).copied()
     }
 }
 

@@ -10,8 +10,9 @@ use crate::install::agent_find;
 use crate::install::agent_find::FoundAgent;
 use crate::install::agent_plan::{self, AgentPlan};
 use claude_mem_core::agents::CodingAgent;
+use claude_mem_core::clock::Millis;
 use claude_mem_core::pause;
-use claude_mem_store::{Store, StoreError};
+use claude_mem_store::{SessionDatabase, Store, StoreError};
 
 /// Directory levels below which transcripts are looked for.
 const TRANSCRIPT_DEPTH_MAX: usize = 4;
@@ -56,8 +57,12 @@ fn check_agent(patient: &DoctorContext<'_>, found: &FoundAgent) -> Vec<DoctorFin
 
 /// A problem if the agent was used after the installation and none of its hooks has run since.
 fn silence(patient: &DoctorContext<'_>, agent: &'static CodingAgent) -> Option<DoctorFinding> {
-    let folder = agent.transcripts?.folder.resolve(patient.env)?;
-    let used = newest_transcript(&folder, TRANSCRIPT_DEPTH_MAX).map(to_millis)?;
+    let spec = agent.transcripts?;
+    let folder = spec.folder.resolve(patient.env)?;
+    let used = match spec.database {
+        None => newest_transcript(&folder, TRANSCRIPT_DEPTH_MAX).map(to_millis)?,
+        Some(name) => newest_session(&folder.join(name))?,
+    };
     let store = Store::open_read_only(&patient.data.db());
     let heard = match store.and_then(|store| store.read().last_hook_activity_of(agent.name)) {
         Ok(heard) => heard,
@@ -76,6 +81,12 @@ fn silence(patient: &DoctorContext<'_>, agent: &'static CodingAgent) -> Option<D
     let when = if never { "no hook of it ever ran" } else { "no hook of it ran since" };
     let what = format!("{} was used, but {when}", agent.title);
     Some(DoctorFinding::problem(agent.name, what, agent.silence_fix))
+}
+
+/// When a session in the client's database was last active. A database that cannot be read tells nothing.
+fn newest_session(database: &Path) -> Option<Millis> {
+    let sessions = SessionDatabase::open(database).ok()??.sessions().ok()?;
+    sessions.iter().map(|session| session.updated_at).max()
 }
 
 fn newest_transcript(folder: &Path, depth: usize) -> Option<SystemTime> {

@@ -26,6 +26,7 @@ Examples:
   claude-mem import transcripts --since 3mo --dry-run
   claude-mem import transcripts --project website
   claude-mem import transcripts --agent codex        everything in ~/.codex/sessions
+  claude-mem import transcripts --agent opencode     its database in ~/.local/share/opencode
   claude-mem import transcripts backup/projects
 
 It can be interrupted and run again at any time: it resumes where it stopped. Sessions that hooks
@@ -33,7 +34,7 @@ recorded are skipped, and so is everything that is ignored, skipped by a setting
 pub(super) struct Args {
     /// Transcript file or directory (default: where the agent keeps them)
     path: Option<PathBuf>,
-    /// The agent that wrote them: claude-code, codex or gemini-cli
+    /// The agent that wrote them: claude-code, codex, gemini-cli, opencode or qwen-code
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Only sessions active after this time: 2026-01-31, yesterday, 2w, 3mo

@@ -13,8 +13,9 @@ use anyhow::Context as _;
 use crate::cli::app::App;
 use claude_mem_core::paths;
 
-/// Names of directories that caches of package managers are in: npx, uvx, `pipx run`, `pnpm dlx`.
-const CACHE_DIRECTORIES: [&str; 3] = ["_npx", ".cache", "Caches"];
+/// Names of directories that caches of package managers are in: npx, uvx wherever its cache is, `pipx run`,
+/// `pnpm dlx`.
+const CACHE_DIRECTORIES: [&str; 4] = ["_npx", "archive-v0", ".cache", "Caches"];
 
 /// If this executable is in a cache, copies it into the data directory and replaces this process by the
 /// copy, with the same arguments. Returns if it is not in a cache.
@@ -58,6 +59,7 @@ mod tests {
         for (path, want) in [
             ("/home/u/.npm/_npx/3f2a/node_modules/x-linux-x64/bin/claude-mem", true),
             ("/home/u/.cache/uv/archive-v0/Zk9/bin/claude-mem", true),
+            ("/var/uv/archive-v0/Zk9/bin/claude-mem", true),
             ("/Users/u/Library/Caches/pnpm/dlx/1/claude-mem", true),
             ("/usr/lib/node_modules/x-linux-x64/bin/claude-mem", false),
             ("/home/u/.local/bin/claude-mem", false),

@@ -2,7 +2,8 @@
 
 use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+    TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -38,10 +39,12 @@ pub const CLAUDE_CODE: CodingAgent = CodingAgent {
     rewrite_payload: None,
     find_exit_code: None,
     files: &[],
+    mcp_client: McpClientSpec { name_prefix: "claude-code", session_pointer: None },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: Some(("CLAUDE_CONFIG_DIR", "projects")), default: ".claude/projects" },
         file_prefix: "",
         directory_file: None,
+        database: None,
         translate: None,
     }),
     features: AgentFeatures {

@@ -120,3 +120,24 @@ fn unknown_and_broken_lines_are_left_out() {
         assert_eq!(translate(&line), Vec::<Value>::new(), "{line}");
     }
 }
+
+#[test]
+fn command_that_prints_one_file_names_it() {
+    for (command, file) in [
+        ("cat src/a.rs", Some("/work/src/a.rs")),
+        ("head -3 /etc/hosts", Some("/etc/hosts")),
+        ("head -n 20 src/a.rs", Some("/work/src/a.rs")),
+        ("sed -n '1,200p' src/a.rs", Some("/work/src/a.rs")),
+        ("sed -i 's/a/b/p' src/a.rs", None),
+        ("sed 's/a/b/p' src/a.rs", None),
+        ("cat src/a.rs src/b.rs", None),
+        ("cat src/a.rs > src/b.rs", None),
+        ("cat src/*.rs", None),
+        ("make src/a.rs", None),
+        ("cat", None),
+        ("", None),
+    ] {
+        let payload = json!({ "cwd": "/work", "tool_name": "Bash", "tool_input": { "command": command } });
+        assert_eq!(payload::rewrite(payload)["tool_input"]["file_path"].as_str(), file, "{command}");
+    }
+}

@@ -1,12 +1,14 @@
 //! Codex of OpenAI. Its hooks have the shape of Claude Code's; its transcripts, called rollouts, have their own.
 
 mod payload;
+mod printed_file;
 mod rollout;
 
 use super::client_files::{ClientEntries, ClientFileSpec, HookShape, TimeoutUnit};
 use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+    TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -27,9 +29,9 @@ pub const CODEX: CodingAgent = CodingAgent {
     session_variable: "",
     project_variable: "",
     version_variable: "",
-    file_tools: &[],
+    file_tools: &["Bash"],
     shell_tool: "Bash",
-    file_recall: FileRecallMoment::Never,
+    file_recall: FileRecallMoment::AfterTool,
     response: ResponseFields::ContextOnly,
     rewrite_payload: Some(payload::rewrite),
     find_exit_code: Some(rollout::find_exit_code),
@@ -51,10 +53,15 @@ pub const CODEX: CodingAgent = CodingAgent {
             entries: ClientEntries::TomlServer { table: "mcp_servers" },
         },
     ],
+    mcp_client: McpClientSpec {
+        name_prefix: "codex",
+        session_pointer: Some("/_meta/x-codex-turn-metadata/session_id"),
+    },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: Some(("CODEX_HOME", "sessions")), default: ".codex/sessions" },
         file_prefix: "rollout-",
         directory_file: None,
+        database: None,
         translate: Some(rollout::translate),
     }),
     features: AgentFeatures {
@@ -63,7 +70,9 @@ pub const CODEX: CodingAgent = CodingAgent {
         ),
         start_context: FeatureSupport::Yes,
         prompt_recall: FeatureSupport::Yes,
-        file_recall: FeatureSupport::No("it reads files with shell commands, so no tool names the file"),
+        file_recall: FeatureSupport::Partly(
+            "after a command that prints one file and does nothing else, because no tool names the file",
+        ),
         failure_recall: FeatureSupport::Yes,
         mcp: FeatureSupport::Yes,
         transcripts: FeatureSupport::Yes,

@@ -8,7 +8,8 @@ mod tool_call;
 use super::client_files::{ClientEntries, ClientFileSpec, HookShape, ServerShape, TimeoutUnit};
 use super::client_home::ClientHome;
 use super::coding_agent::{
-    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields, TranscriptSpec,
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+    TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
 
@@ -52,10 +53,12 @@ pub const GEMINI_CLI: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcpServers", shape: ServerShape::CommandAndArgs },
         },
     ],
+    mcp_client: McpClientSpec { name_prefix: "gemini-cli", session_pointer: None },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: None, default: ".gemini/tmp" },
         file_prefix: "session-",
         directory_file: Some("../.project_root"),
+        database: None,
         translate: Some(session_file::translate),
     }),
     features: AgentFeatures {

@@ -1,10 +1,14 @@
 //! OpenCode. It has no hooks that start a program; a plugin file of ours calls us.
 
 mod payload;
+mod session_message;
 
 use super::client_files::{ClientEntries, ClientFileSpec, ServerShape};
 use super::client_home::ClientHome;
-use super::coding_agent::{ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, ResponseFields};
+use super::coding_agent::{
+    ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, McpClientSpec, ResponseFields,
+    TranscriptSpec,
+};
 use super::features::{AgentFeatures, FeatureSupport};
 
 const HOME: ClientHome =
@@ -45,7 +49,17 @@ pub const OPENCODE: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcp", shape: ServerShape::CommandList },
         },
     ],
-    transcripts: None,
+    mcp_client: McpClientSpec { name_prefix: "opencode", session_pointer: None },
+    transcripts: Some(TranscriptSpec {
+        folder: ClientHome {
+            variable: Some(("XDG_DATA_HOME", "opencode")),
+            default: ".local/share/opencode",
+        },
+        file_prefix: "",
+        directory_file: None,
+        database: Some("opencode.db"),
+        translate: Some(session_message::translate),
+    }),
     features: AgentFeatures {
         capture: FeatureSupport::Yes,
         start_context: FeatureSupport::Yes,
@@ -55,8 +69,8 @@ pub const OPENCODE: CodingAgent = CodingAgent {
         ),
         failure_recall: FeatureSupport::Yes,
         mcp: FeatureSupport::Yes,
-        transcripts: FeatureSupport::No(
-            "it keeps its sessions in a database of its own, which we do not read",
+        transcripts: FeatureSupport::Partly(
+            "past sessions are imported from its database; events that no hook delivered are not read from there",
         ),
         install: FeatureSupport::Yes,
     },

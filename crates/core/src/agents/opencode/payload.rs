@@ -10,11 +10,12 @@ pub(super) fn rewrite(mut payload: Value) -> Value {
     let Some(name) = fields.get("tool_name").and_then(Value::as_str) else {
         return payload;
     };
-    let tool = our_name(name);
-    if let Some(Value::Object(input)) = fields.get_mut("tool_input") {
-        rename(input, "filePath", "file_path");
-        rename(input, "oldString", "old_string");
-        rename(input, "newString", "new_string");
+    let name = name.to_owned();
+    let input = fields.remove("tool_input");
+    let has_input = input.is_some();
+    let (tool, input) = rewrite_tool(&name, input.unwrap_or_default());
+    if has_input {
+        fields.insert("tool_input".to_owned(), input);
     }
     fields.insert("tool_name".to_owned(), tool.into());
     let code = fields.remove("exit_code").and_then(|code| code.as_i64());
@@ -24,6 +25,16 @@ pub(super) fn rewrite(mut payload: Value) -> Value {
         fields.insert("error".to_owned(), response);
     }
     payload
+}
+
+/// A tool and its input by our names.
+pub(super) fn rewrite_tool(name: &str, mut input: Value) -> (String, Value) {
+    if let Value::Object(input) = &mut input {
+        rename(input, "filePath", "file_path");
+        rename(input, "oldString", "old_string");
+        rename(input, "newString", "new_string");
+    }
+    (our_name(name), input)
 }
 
 /// Our name for a tool. The tools of an MCP server begin with its name, so that ours are recognised.

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::database_sessions;
+use super::found_session::{FoundSession, IMPORT_LIVE_SECONDS, TranscriptScan};
 use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{SubagentTranscript, TranscriptHeader};
 use claude_mem_core::agents::{CodingAgent, TranscriptSpec};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::paths;
-
-/// Seconds since its last record within which a transcript may still be written to.
-const IMPORT_LIVE_SECONDS: i64 = 600;
 
 /// Maximum directory levels below the given folder that are searched for transcripts.
 const IMPORT_DEPTH_MAX: usize = 6;
@@ -19,48 +18,14 @@ const IMPORT_DEPTH_MAX: usize = 6;
 /// Bytes at the end of a transcript that are searched for its last timestamp.
 const TRANSCRIPT_END_BYTES: u64 = 1 << 20;
 
-/// The transcripts of one session.
-#[derive(Clone, Debug)]
-pub(super) struct FoundSession {
-    pub path: PathBuf,
-    pub session: String,
-    pub header: TranscriptHeader,
-    pub agents: Vec<SubagentTranscript>,
-    /// Time of the last record.
-    pub last_at: Millis,
-    /// Older records are a copy of the session that this one continues.
-    pub since: Option<Millis>,
-    /// The last record is older than `IMPORT_LIVE_SECONDS`.
-    pub ended: bool,
-    /// The file is empty or holds no record with a session id.
-    pub is_empty: bool,
-    /// The session is a memory program's conversation with its compressor.
-    pub is_compressor: bool,
-    /// Why the file could not be read.
-    pub unreadable: Option<String>,
-    bytes: u64,
-}
-
-impl FoundSession {
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-/// Result of a scan for transcripts.
-#[derive(Debug)]
-pub(super) struct TranscriptScan {
-    /// Sessions, oldest first.
-    pub sessions: Vec<FoundSession>,
-    /// Files and folders that could not be read, with the reason.
-    pub unreadable: Vec<String>,
-}
-
 /// Scans a folder recursively, or a single transcript.
 pub(super) fn scan_transcripts(agent: &CodingAgent, root: &Path, now: Millis) -> io::Result<TranscriptScan> {
     let Some(spec) = agent.transcripts else {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "its transcripts cannot be read"));
     };
+    if let Some(name) = spec.database {
+        return database_sessions::scan_database(root, name, now);
+    }
     let is_translated = spec.translate.is_some();
     let mut files = TranscriptFiles { prefix: spec.file_prefix, is_translated, ..TranscriptFiles::default() };
     if root.is_file() {

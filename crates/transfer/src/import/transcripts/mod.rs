@@ -8,7 +8,9 @@
 //! Invariant: the rows of an episode and the transcript position behind it are one transaction. If the
 //! import is killed at any point, the next run resumes there.
 
+mod database_sessions;
 mod find;
+mod found_session;
 mod persist;
 mod summary;
 mod place;
@@ -32,7 +34,7 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_store::{Store, StoreError};
-use find::{FoundSession, TranscriptScan};
+use found_session::{FoundSession, TranscriptScan};
 use persist::TranscriptPersister;
 use session::{ReaderContext, ReaderMessage, SessionReadJob};
 

@@ -1,6 +1,6 @@
 //! Plans the read of a session: whether to read it, and from which position.
 
-use super::find::FoundSession;
+use super::found_session::FoundSession;
 use super::session::{ResumePoint, SessionReadJob};
 use crate::import::ImportSkipReason;
 use claude_mem_capture::privacy_marks::PrivacyMarks;

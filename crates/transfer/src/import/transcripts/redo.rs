@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::mpsc;
 
+use super::database_sessions;
 use super::find;
 use super::session::{self, ReaderContext, ReaderMessage, ResumePoint, SessionReadJob};
 use crate::import::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason};
@@ -132,7 +133,8 @@ fn read_session_claims(
     if row.status == SessionStatus::Active {
         return Ok(Err(ImportSkipReason::StillActive));
     }
-    let Some(path) = row.transcript_path.as_deref().map(Path::new).filter(|path| path.is_file()) else {
+    let exists = |path: &&Path| path.is_file() || database_sessions::is_in_database(path);
+    let Some(path) = row.transcript_path.as_deref().map(Path::new).filter(exists) else {
         return Ok(Err(ImportSkipReason::TranscriptGone));
     };
     let Some(agent) = CodingAgent::by_name(&row.client) else {

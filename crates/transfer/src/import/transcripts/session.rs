@@ -9,6 +9,7 @@ use std::sync::mpsc::SyncSender;
 use serde::{Deserialize, Serialize};
 
 use crate::import::ImportSkipReason;
+use crate::import::transcripts::database_sessions;
 use crate::import::transcripts::episode_splitter::{EpisodeEvents, EpisodeSplitter};
 use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_capture::settings::HookSettings;
@@ -187,7 +188,13 @@ impl<'a> SessionDistiller<'a> {
         carry: Option<&str>,
     ) -> io::Result<ReadPosition> {
         let begin = ReadPosition { offset: from.offset, state: from.state };
-        if std::fs::metadata(path)?.len() == begin.offset {
+        let database = self.job.agent.transcripts.and_then(|transcripts| transcripts.database);
+        let lines = database.map(|_| database_sessions::read_messages(path, rules.session)).transpose()?;
+        let length = match &lines {
+            Some(lines) => lines.len() as u64,
+            None => std::fs::metadata(path)?.len(),
+        };
+        if length == begin.offset {
             return Ok(begin);
         }
         let carry = carry.and_then(|text| serde_json::from_str(text).ok());
@@ -216,7 +223,10 @@ impl<'a> SessionDistiller<'a> {
             let _ = self.sender.send(ReaderMessage::Part(Box::new(part)));
         };
         let mut splitter = EpisodeSplitter::new(&mut known, &mut hand_on);
-        let position = transcript::read_transcript(path, begin, rules, &mut splitter)?;
+        let position = match &lines {
+            Some(lines) => transcript::read_session_lines(lines, begin, rules, &mut splitter)?,
+            None => transcript::read_transcript(path, begin, rules, &mut splitter)?,
+        };
         splitter.finish(position.clone());
         self.known = known;
         Ok(position)
