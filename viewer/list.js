@@ -54,7 +54,7 @@ export class MemList extends HTMLElement {
 
   /** `load(cursor, {signal, upTo})` gives `{items, next}`, `next` null at the end; `upTo` is the
    *  cursor at which the page ends where it was asked for before. `loaded(page)` hears of each that
-   *  counts. `empty()` is what to say without any.
+   *  counts. `empty()` is what to say without any, `isSingle` that there is one at most.
    *  `compare` is the order by which new rows find their place; without it there are none.
    *  `cursorOf(row)` is the cursor of what follows a row; without it no rows are given back.
    *  `days` sets a heading before each day, `headingOf(row)` where its text changes; `card` holds the options of
@@ -220,7 +220,7 @@ export class MemList extends HTMLElement {
 
   #close() {
     const cards = this.#pages.childElementCount;
-    fill(this.#end, cards ? h('p', { class: 'list-over' }, TEXTS.endOfList) : this.#options.empty());
+    fill(this.#end, cards ? !this.#options.isSingle && h('p', { class: 'list-over' }, TEXTS.endOfList) : this.#options.empty());
   }
 
   #append(rows, cursor) {

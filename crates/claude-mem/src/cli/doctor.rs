@@ -83,7 +83,7 @@ fn examine(app: &App) -> anyhow::Result<Vec<DoctorFinding>> {
         manifest_error: unread,
         worker: WorkerProbe { running: seen.running, version: seen.version, port, trouble: seen.trouble },
         env: &env,
-        managed_settings: "/etc/claude-code/managed-settings.json".into(),
+        managed_settings: doctor::MANAGED_SETTINGS.into(),
     };
     Ok(doctor::run_checks(&patient))
 }

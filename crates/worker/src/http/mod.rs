@@ -26,6 +26,7 @@ mod feed;
 mod guard;
 mod handler_request;
 mod health;
+mod health_findings;
 mod import;
 mod ledger;
 mod list_params;
