@@ -30,7 +30,7 @@ function fixOf(fix, refresh) {
 }
 
 export function healthOf({ health, vectors, counts }, world, refresh) {
-  const backlog = vectors.backlog > 0 && h('li', {}, h('span', {}, `Search by meaning covers ${count(Math.max(vectors.rows - vectors.backlog, 0))} of ${plural(vectors.rows, 'row')}; indexing goes on.`));
+  const backlog = vectors.backlog > 0 && h('li', {}, h('span', {}, `Search by meaning covers ${count(Math.max(vectors.rows - vectors.backlog, 0))} of ${plural(vectors.rows, 'text')}; indexing goes on.`));
   const line = ({ problem, fix }) => h('li', {}, h('span', {}, coded(problem.charAt(0).toUpperCase() + problem.slice(1))), fix && fixOf(fix, refresh));
   const problems = health.filter(({ level }) => level === 'problem');
   const notes = health.filter(({ level }) => level === 'note');

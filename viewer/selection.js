@@ -103,7 +103,7 @@ export function saveFile(rows, name = 'memories') {
   const link = h('a', { href: url, download: `claude-mem-${name}.json` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  toast(`Exported ${plural(rows.length, 'row')}.`);
+  toast(`Exported ${plural(rows.length, 'entry', 'entries')}.`);
 }
 
 /** Forgets every row of a list after a question; used where a list says that its rows are useless. */

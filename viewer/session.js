@@ -76,7 +76,7 @@ function timelineOf(whole, firstTurn) {
     headingOf: (row) => (turnOf(row) > 0 ? `Turn ${turnOf(row)}` : 'Before the first turn'),
     card: { inSession: true },
     make: (row, { open, ...more }) => (row.kind === 'injection' ? MemInjection.of(row, more) : MemCard.of(row, { open: open(row.handle), ...more })),
-    empty: () => state('No rows of this session', 'It was private, or its project is ignored.'),
+    empty: () => state('Nothing of this session is stored', 'It was private, or its project is ignored.'),
     load: async (after) => {
       const left = rowsOf(whole()).filter((row) => !after || byTurn(after, row) < 0);
       const last = after ? -1 : left.findLastIndex((row) => turnOf(row) === firstTurn);

@@ -59,7 +59,7 @@ export async function sessions(world, { params }) {
 
 /** A session without an event for so long is idle, whatever its client said. */
 const QUIET_MS = 3_600_000;
-export const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
+const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
 export const statusOf = (session) => (isActive(session) ? 'Active' : session.status === 'active' ? 'Idle' : 'Ended');
 /** A prompt that hands over a plan begins with the plan's heading. */
 const withoutHeadingMark = (text) => text.replace(/^#+\s*(?:Plan:\s*)?/, '');

@@ -137,7 +137,7 @@ test('forgetting offers the other rows of the turn', async () => {
   await row(made.handle).waitFor({ state: 'detached' });
   await page.locator('.toast [data-act="siblings"]').click();
   await page.locator('dialog').getByRole('button', { name: 'Forget selected' }).click();
-  await page.locator('.toast', { hasText: 'more row' }).waitFor();
+  await page.locator('.toast', { hasText: 'more of the turn.' }).waitFor();
   const handles = async () => (await stage.api('GET', '/api/trash')).items.map((one) => one.handle);
   assert.ok((await handles()).includes(made.handle));
   assert.ok((await handles()).some((handle) => /^[SPM]/.test(handle)));
