@@ -241,7 +241,7 @@ const READ = `
 
 /** New rows above do not move the card in view. */
 async function staysInPlace(stage, engine, name) {
-  await engine.run(`${HELP} await until(() => document.documentElement.scrollHeight > 2_500); scrollTo(0, 900); await until(() => scrollY === 900);`);
+  await engine.run(`${HELP} await until(() => document.documentElement.scrollHeight > 1_900); scrollTo(0, 900); await until(() => scrollY === 900);`);
   const before = await engine.run(READ);
   await stage.save({ text: `Above what ${name} reads.` });
   await engine.run(`${HELP} await until(() => one('.news', '1 new')); await new Promise(requestAnimationFrame);`);

@@ -8,13 +8,11 @@ use crate::install::entry::LaunchSpec;
 use crate::install::find::InstalledClient;
 use crate::install::manifest::InstallManifest;
 use crate::install::plan::ClientPaths;
+use claude_mem_core::agents::MANAGED_SETTINGS;
 use claude_mem_core::client_version::ClientVersion;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::config::LoadedSettings;
 use claude_mem_core::paths::DataDir;
-
-/// Where an administrator manages the client's settings for all users.
-pub const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
 
 /// The state of the worker, as probed by the caller.
 #[derive(Clone, Debug, Default)]

@@ -23,6 +23,6 @@ mod worker;
 pub use checks::{DOCTOR_ONLY_CHECKS, run_checks, run_local_checks};
 pub use client::settings_without_hooks;
 pub(crate) use context::manifest_paths;
-pub use context::{DoctorContext, MANAGED_SETTINGS, WorkerProbe};
+pub use context::{DoctorContext, WorkerProbe};
 pub use directory::private_paths;
 pub use finding::{AutoFix, DoctorFinding, FindingLevel};

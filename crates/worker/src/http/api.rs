@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
-use super::health_findings::FindingsCache;
+use super::findings_cache::FindingsCache;
 use super::problem::Problem;
 use super::reader_pool::ReaderPool;
 use super::stats_cache::{STATS_DAYS, StatsCache, StatsSnapshot};

@@ -2,8 +2,6 @@
 //! `claude-mem doctor` find that are quick enough to repeat ([`doctor::run_local_checks`]).
 
 use std::ffi::OsString;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,15 +9,11 @@ use serde::Serialize;
 use super::api::ApiState;
 use super::problem::Problem;
 use claude_mem_core::config::LoadedSettings;
-use claude_mem_core::sync::lock;
 use claude_mem_setup::doctor;
 use claude_mem_setup::doctor::{AutoFix, DoctorContext, DoctorFinding, FindingLevel, WorkerProbe};
 use claude_mem_setup::notices;
 use claude_mem_setup::notices::UserNotice;
 use claude_mem_store::StoreReader;
-
-/// Seconds that the findings of checks are cached: they read the files of clients.
-const FINDINGS_SECONDS: u64 = 10;
 
 /// Something that needs the user's attention.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -40,10 +34,6 @@ enum HealthLevel {
     Note,
 }
 
-/// The last findings of the checks, and when they were made.
-#[derive(Debug, Default)]
-pub(super) struct FindingsCache(Mutex<Option<(Instant, Vec<DoctorFinding>)>>);
-
 /// The notices, most important first, then the findings that no notice tells.
 pub(super) fn health_notices(
     api: &ApiState,
@@ -60,7 +50,7 @@ pub(super) fn health_notices(
     let are_hooks_missing = missing_hooks.is_some();
     told.extend(missing_hooks);
     told.extend(notices::pause_notice(api.dir(), api.now()));
-    let mut found = local_findings(api, settings);
+    let mut found = api.findings.get_or_check(|| local_findings(api, settings));
     // What the same command registers is told once.
     found.retain(|finding| !(are_hooks_missing && finding.auto_fix == Some(AutoFix::Registration)));
     found.retain(|finding| !is_told(finding, &told));
@@ -90,22 +80,13 @@ fn is_told(finding: &DoctorFinding, notices: &[UserNotice]) -> bool {
     notices.iter().any(is_same)
 }
 
-/// What the quick checks find, at most a few seconds old.
+/// What the quick checks find.
 fn local_findings(api: &ApiState, settings: &LoadedSettings) -> Vec<DoctorFinding> {
-    // Held while checking: concurrent requests want the same result.
-    let mut cached = lock(&api.findings.0);
-    if let Some((at, found)) = cached.as_ref()
-        && at.elapsed() < Duration::from_secs(FINDINGS_SECONDS)
-    {
-        return found.clone();
-    }
     let env = |name: &str| (api.env)(name).map(OsString::from);
     let status = api.worker.status();
     // `notices::worker_notice` tells its trouble.
     let worker =
         WorkerProbe { running: true, version: Some(status.version), port: Some(api.port), trouble: None };
     let context = DoctorContext::from_manifest(api.dir(), api.now(), settings, worker, &env);
-    let found = context.map_or_else(Vec::new, |context| doctor::run_local_checks(&context));
-    *cached = Some((Instant::now(), found.clone()));
-    found
+    context.map_or_else(Vec::new, |context| doctor::run_local_checks(&context))
 }

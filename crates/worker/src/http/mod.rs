@@ -23,6 +23,7 @@ mod capture;
 mod context;
 mod dispatch;
 mod feed;
+mod findings_cache;
 mod guard;
 mod handler_request;
 mod health;
