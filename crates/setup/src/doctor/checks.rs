@@ -56,7 +56,7 @@ const LOCAL_CHECKS: &[CheckFn] = &[
 /// Names of the checks that only `claude-mem doctor` runs.
 pub const DOCTOR_ONLY_CHECKS: &[&str] = &["executable", "client", "database", "words", "worker", "provider"];
 
-/// Runs the checks of [`LOCAL_CHECKS`] and returns what needs attention.
+/// Runs the checks that are quick and local, and returns what needs attention.
 pub fn run_local_checks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     let found = LOCAL_CHECKS.iter().flat_map(|check| check(patient));
     found.filter(|finding| finding.level > FindingLevel::Ok).collect()
