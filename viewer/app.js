@@ -18,6 +18,7 @@ import { session } from './session.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
 import { Stream } from './stream.js';
+import { showTeamLink, team } from './team.js';
 import { TEXTS } from './texts.js';
 import { theme } from './theme.js';
 import { trash } from './trash.js';
@@ -59,7 +60,7 @@ const world = {
   go: (name, params) => router.go(name, params),
 };
 
-const router = new Router({ feed, search, sessions, session, memory, dashboard, context: contextPreview, settings, review, trash, usage, project }, world);
+const router = new Router({ feed, search, sessions, session, memory, dashboard, context: contextPreview, settings, review, trash, usage, project, team }, world);
 
 router.framed = ({ name, params }, title) => {
   const tab = { session: 'sessions', trash: 'review' }[name] ?? name;
@@ -142,6 +143,8 @@ async function projects() {
   fill(chooser, h('option', { value: '' }, 'All projects'), items.map((one) => h('option', { value: String(one.id), selected: String(one.id) === world.project }, one.name)));
 }
 const later = debounce(400, () => projects().catch(() => { /* The stream says when the worker is gone. */ }));
+/** Not needed to see the first memories. */
+const afterwards = () => showTeamLink().catch(() => { /* It stays hidden until the page is loaded again. */ });
 
 function listen() {
   const typed = debounce(120, () => {
@@ -209,6 +212,7 @@ async function start() {
   const begun = there.then(painted);
   begun.then(async () => world.stream.run(await there));
   world.known = begun.then(projects).catch(() => { /* The view says what is wrong. */ });
+  world.known.then(afterwards);
   // The feed says itself when it is there.
   if (router.place().name !== 'feed') world.begin();
   await router.show();

@@ -3,7 +3,7 @@
 import { actionsOf } from './cardActions.js';
 import { fill, h } from './dom.js';
 import { detailsOf, ledeOf, reasonOf, snippetOf, why } from './details.js';
-import { ago, day, time } from './dates.js';
+import { ago, day, stamp, time } from './dates.js';
 import { isSelected, select } from './selection.js';
 import { madeBy, ORIGINS, TEXTS } from './texts.js';
 import { baseName, count, hrefOf, mark, marked, plural, titleOf, typeName, typeOf } from './format.js';
@@ -20,11 +20,13 @@ export class MemCard extends HTMLElement {
   #inTurn = false;
   #nested = false;
   #quiet = false;
+  #dated = false;
   #drawn = '';
 
   /** `inSession`: it stands below its session, which need not be named again. `inTurn`: below its turn, which
-   *  names the project. `nested`: within another item of the list. `quiet`: one line. */
-  static of(row, { open = false, fresh = false, inSession = false, inTurn = false, nested = inTurn, quiet = false } = {}) {
+   *  names the project. `nested`: within another item of the list. `quiet`: one line.
+   *  `dated`: no heading names the day. */
+  static of(row, { open = false, fresh = false, inSession = false, inTurn = false, nested = inTurn, quiet = false, dated = false } = {}) {
     const card = document.createElement('mem-card');
     card.#row = row;
     card.#open = open;
@@ -33,6 +35,7 @@ export class MemCard extends HTMLElement {
     card.#inTurn = inTurn;
     card.#nested = nested;
     card.#quiet = quiet;
+    card.#dated = dated;
     return card;
   }
 
@@ -89,13 +92,12 @@ export class MemCard extends HTMLElement {
       { class: 'card-head' },
       h('button', props, marked(titleOf(this.#row), matched)),
       lede && h('p', { class: 'lede', dir: 'auto' }, marked(lede, matched)),
-      reason && h('p', { class: 'reason' }, reason),
-      this.#meta(),
+      this.#meta(reason),
     );
   }
 
   /** In the order of time the hour says enough; elsewhere, how long ago. */
-  #since = () => (this.#row.score == null ? time : ago)(this.#row.createdAt);
+  #since = () => (this.#dated ? stamp : this.#row.score == null ? time : ago)(this.#row.createdAt);
 
   #when() {
     const at = this.#row.createdAt;
@@ -108,7 +110,7 @@ export class MemCard extends HTMLElement {
     if (shown.textContent !== this.#since()) fill(shown, this.#since());
   }
 
-  #meta() {
+  #meta(reason) {
     const row = this.#row;
     const files = row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [];
     const concepts = row.concepts ?? [];
@@ -125,6 +127,7 @@ export class MemCard extends HTMLElement {
       row.project && !this.#inSession && !this.#inTurn && h('bdi', {}, row.project.name),
       files.length > 0 && h('span', { class: 'mono' }, h('bdi', {}, baseName(files[0])), files.length > 1 && ` +${files.length - 1}`),
       concepts.length > 0 && h('bdi', {}, concepts.slice(0, CONCEPTS).join(', ')),
+      reason && h('span', { class: 'reason' }, reason),
     );
   }
 

@@ -66,7 +66,7 @@ function tilesOf(stats, status) {
     tile('Tokens injected', figure(tokens.read), h('a', { href: '#/usage' }, 'Is it worth it?')),
     tile('Tokens spent today', figure(tokens.spentToday), spending(tokens, status.provider)),
     tile('Waiting', figure(waiting), waiting ? `events; ${plural(queue.dead, 'failed', 'failed')}` : queue.dead ? plural(queue.dead, 'failed', 'failed') : 'queue empty'),
-    tile('On disk', bytes(stats.database.bytes + stats.vectors.bytes), stats.vectors.backlog ? `${plural(stats.vectors.backlog, 'row')} not indexed yet` : `${bytes(stats.vectors.bytes)} for search by meaning`),
+    tile('On disk', bytes(stats.database.bytes + stats.vectors.bytes), stats.vectors.backlog ? `${plural(stats.vectors.backlog, 'text')} not indexed yet` : `${bytes(stats.vectors.bytes)} for search by meaning`),
   );
 }
 

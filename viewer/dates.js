@@ -46,14 +46,17 @@ export function duration(ms) {
 /** Day and time, for places where the day is not said elsewhere. */
 export const dateTime = (ms) => `${day(ms)}, ${time(ms)}`;
 
+/** The same in short, for narrow places. */
+export const stamp = (ms) => (day(ms) === 'Today' ? time(ms) : `${brief(new Date(ms))}${isThisYear(new Date(ms)) ? '' : ` ${new Date(ms).getFullYear()}`}, ${time(ms)}`);
+
 /** How long ago; what is older than a week, by its date. */
 export function ago(ms) {
   const then = new Date(ms);
   const seconds = (Date.now() - ms) / 1_000;
   if (seconds >= 7 * 86_400) return isThisYear(then) ? brief(then) : `${brief(then)} ${then.getFullYear()}`;
-  for (const [unit, size] of [['day', 86_400], ['hour', 3_600], ['minute', 60]]) {
+  for (const [unit, size] of [['day', 86_400], ['h', 3_600], ['min', 60]]) {
     const count = Math.round(seconds / size);
-    if (seconds >= size) return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+    if (seconds >= size) return `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''} ago`;
   }
   return 'just now';
 }

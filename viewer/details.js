@@ -1,9 +1,7 @@
 // What is in a card that is open: all that there is of a row, and why a search found it.
 
 import { h } from './dom.js';
-import { brief, marked, titleOf, wordsOf } from './format.js';
-
-const isAlike = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
+import { brief, isAlike, marked, titleOf, wordsOf } from './format.js';
 
 /** The next thing that it says; what only repeats the title is passed over. */
 export function ledeOf(row) {

@@ -6,7 +6,7 @@ import { h } from './dom.js';
 const WORDS_MAX = 600;
 
 /** The parts of both texts in order, as `[sign, text]`: `=`, `-` only before, `+` only after. */
-export function diffOf(before, after) {
+function diffOf(before, after) {
   const [a, b] = [before, after].map((text) => text.split(/(\s+)/).filter(Boolean));
   if (before === after) return [['=', before]];
   if (a.length > WORDS_MAX || b.length > WORDS_MAX) return [['-', before], ['+', after]];
@@ -31,7 +31,7 @@ export function diffOf(before, after) {
 const ELEMENTS = { '=': 'span', '-': 'del', '+': 'ins' };
 
 /** The difference as text with `del` and `ins`. */
-export const shownDiff = (before, after) => diffOf(before, after).map(([sign, text]) => h(ELEMENTS[sign], {}, text));
+const shownDiff = (before, after) => diffOf(before, after).map(([sign, text]) => h(ELEMENTS[sign], {}, text));
 
 const FIELDS = [['Title', 'title'], ['Type', 'type'], ['Subtitle', 'subtitle'], ['Narrative', 'narrative'], ['Facts', 'facts'], ['Concepts', 'concepts']];
 const textOf = (value) => (Array.isArray(value) ? value.join('\n') : (value ?? ''));

@@ -26,10 +26,9 @@ export function feed(world, { params }) {
   const picks = h(
     'nav',
     { class: 'picks', 'aria-label': 'Kinds' },
-    chip('', !kind, null, 'All'),
-    types.map((name) => chip(`?${new URLSearchParams({ type: name })}`, name === type, name, pluralName(name))),
-    KINDS.map(([value, name]) => chip(`?kind=${value}`, !type && value === kind, value, name)),
-    MARKS.map(([value, name]) => chip(`?marked=${value}`, value === marked, null, name)),
+    h('span', {}, chip('', !kind, null, 'All'), types.map((name) => chip(`?${new URLSearchParams({ type: name })}`, name === type, name, pluralName(name)))),
+    h('span', {}, KINDS.map(([value, name]) => chip(`?kind=${value}`, !type && value === kind, value, name))),
+    h('span', {}, MARKS.map(([value, name]) => chip(`?marked=${value}`, value === marked, value, name))),
   );
   return [h('h1', { class: 'sr' }, 'Feed'), h('div', { class: 'feed-head' }, picks, densityButton()), list];
 }

@@ -29,6 +29,8 @@ const SHAPES = {
   summary: 'M3 4h10v1.8H3zm0 3.2h10V9H3zm0 3.2h6v1.8H3z',
   prompt: 'M5 3l5.5 5L5 13l-1.3-1.4L7.7 8l-4-3.6zM10 11h4v1.8h-4z',
   message: 'M3 3.5h10v7H8.2L5 13.2v-2.7H3z',
+  pinned: 'M5.5 2h5v1.2l-.8.8v3l2.3 2v1.3H8.7V14H7.3v-3.7H4V9l2.3-2V4l-.8-.8z',
+  wrong: 'M4.4 3.3 8 6.9l3.6-3.6 1.1 1.1L9.1 8l3.6 3.6-1.1 1.1L8 9.1l-3.6 3.6-1.1-1.1L6.9 8 3.3 4.4z',
   account: 'M3 2.5h10v11H3zm1.8 2.2v1.5h6.4V4.7zm0 3v1.5h6.4V7.7zm0 3v1.3h3.6v-1.3z',
 };
 const OTHER = 'M8 3.5 12.5 8 8 12.5 3.5 8zm0 2.3L5.8 8 8 10.2 10.2 8z';
@@ -48,6 +50,8 @@ export function brief(text, chars) {
   const letters = Array.from(text);
   return letters.length > chars ? `${letters.slice(0, chars).join('').trimEnd()}…` : text;
 }
+/** Whether two texts differ in their last dot at most. */
+export const isAlike = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages', account: 'accounts' }[row.kind]}/${row.id}`;
 const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message', A: 'account' };
 /** The row that is called so: `#12`, `S3`, `P7`, `M9`, `A4`; or nothing. */

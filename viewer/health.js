@@ -1,4 +1,4 @@
-// The findings of `claude-mem status`, each with what fixes it, and the checklist of a first run.
+// The findings of `claude-mem status` and `doctor`, each with what fixes it, and the checklist of a first run.
 
 import { get, post } from './api.js';
 import { coded, fill, h, trouble } from './dom.js';
@@ -30,12 +30,14 @@ function fixOf(fix, refresh) {
 }
 
 export function healthOf({ health, vectors, counts }, world, refresh) {
-  const backlog = vectors.backlog > 0 && h('li', {}, h('span', {}, `Search by meaning covers ${count(Math.max(vectors.rows - vectors.backlog, 0))} of ${plural(vectors.rows, 'row')}; indexing goes on.`));
-  if (!health.length && !backlog) return h('p', { class: 'note ok' }, TEXTS.healthy);
+  const backlog = vectors.backlog > 0 && h('li', {}, h('span', {}, `Search by meaning covers ${count(Math.max(vectors.rows - vectors.backlog, 0))} of ${plural(vectors.rows, 'text')}; indexing goes on.`));
   const line = ({ problem, fix }) => h('li', {}, h('span', {}, coded(problem.charAt(0).toUpperCase() + problem.slice(1))), fix && fixOf(fix, refresh));
+  const problems = health.filter(({ level }) => level === 'problem');
+  const notes = health.filter(({ level }) => level === 'note');
   return [
-    health.length > 0 && h('ul', { class: 'problems' }, health.map(line)),
-    !health.length && h('ul', { class: 'problems info' }, backlog),
+    !problems.length && !backlog && h('p', { class: 'note ok' }, TEXTS.healthy),
+    problems.length > 0 && h('ul', { class: 'problems' }, problems.map(line)),
+    (notes.length > 0 || (!problems.length && backlog)) && h('ul', { class: 'problems info' }, !problems.length && backlog, notes.map(line)),
     counts.sessions === 0 && h('p', { class: 'note' }, h('a', { href: '#/feed' }, 'First steps')),
   ];
 }

@@ -25,6 +25,7 @@ const HELP = [
   ['g c', 'to the context preview'],
   ['g r', 'to the review'],
   ['g u', 'to the usage'],
+  ['g t', 'to the team, if you belong to one'],
   ['g d', 'to the dashboard'],
   ['g e', 'to the settings'],
   ['Esc', 'leave a field, close what is open'],
@@ -117,7 +118,7 @@ export function help() {
   const letters = h('input', { type: 'checkbox', class: 'switch', role: 'switch', checked: areLettersOn(), onchange: turn });
   const box = dialog(
     'Keyboard',
-    h('dl', { class: 'keys' }, HELP.map(([key, what]) => [h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, what)])),
+    h('dl', { class: 'keys' }, HELP.map(([key, what]) => h('div', {}, h('dt', {}, key.split(' ').map((one) => h('kbd', {}, one))), h('dd', {}, what)))),
     h('label', { class: 'check' }, letters, 'Single-key shortcuts'),
     h('div', { class: 'actions' }, h('button', { type: 'button', class: 'primary', autofocus: true, onclick: () => box.close() }, 'Close')),
   );

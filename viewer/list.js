@@ -4,7 +4,10 @@
 import { failure, fill, h, loading } from './dom.js';
 import { MemCard } from './card.js';
 import { painted } from './firstPaint.js';
+import { NewRows } from './newRows.js';
+import { RowPlaces } from './rowPlaces.js';
 import { inPlace } from './scrollAnchor.js';
+import { setHeadings } from './headings.js';
 import { day } from './dates.js';
 import { TEXTS } from './texts.js';
 
@@ -14,8 +17,6 @@ const NEAR = '150% 0px';
 const KEPT = 40;
 /** A page to which so many rows came is cut in two. */
 const ROWS_MAX = 100;
-/** Rows that went, of which it is known where they stood. */
-const PLACES_MAX = 50;
 const MINUTE_MS = 60_000;
 /** What stands in a page, whole: a card, or a turn with its cards. */
 const ITEM = '.item';
@@ -33,8 +34,7 @@ export class MemList extends HTMLElement {
   #failed = false;
   #pages = h('div', { class: 'pages' });
   #end = h('div', { class: 'list-end' }, loading());
-  #news = h('button', { type: 'button', class: 'news', hidden: true, onclick: () => this.#top() });
-  #unseen = 0;
+  #news = new NewRows(() => this.#top());
   #open = new Set();
   #recent = [];
   #generation = 0;
@@ -43,8 +43,7 @@ export class MemList extends HTMLElement {
   #late = null;
   /** What must not happen before somebody has written to the end. */
   #waiting = [];
-  /** Of what went: which rows stood beside it. */
-  #places = new Map();
+  #places = new RowPlaces();
   #minutes;
   #today = new Date().toDateString();
   /** Settled when what was asked for last is there. */
@@ -54,7 +53,7 @@ export class MemList extends HTMLElement {
 
   /** `load(cursor, {signal, upTo})` gives `{items, next}`, `next` null at the end; `upTo` is the
    *  cursor at which the page ends where it was asked for before. `loaded(page)` hears of each that
-   *  counts. `empty()` is what to say without any.
+   *  counts. `empty()` is what to say without any, `isSingle` that there is one at most.
    *  `compare` is the order by which new rows find their place; without it there are none.
    *  `cursorOf(row)` is the cursor of what follows a row; without it no rows are given back.
    *  `days` sets a heading before each day, `headingOf(row)` where its text changes; `card` holds the options of
@@ -67,7 +66,7 @@ export class MemList extends HTMLElement {
   }
 
   connectedCallback() {
-    addEventListener('scroll', this.#scrolled, { passive: true });
+    addEventListener('scroll', this.#news.look, { passive: true });
     this.addEventListener('free', this.#freed);
     this.#minutes = setInterval(() => this.#minute(), MINUTE_MS);
     if (this.firstChild) {
@@ -75,7 +74,7 @@ export class MemList extends HTMLElement {
       return;
     }
     this.className = 'list';
-    fill(this, this.#news, this.#pages, this.#end);
+    fill(this, this.#news.button, this.#pages, this.#end);
     this.reload();
   }
 
@@ -84,7 +83,7 @@ export class MemList extends HTMLElement {
     this.#near.disconnect();
     this.#more.disconnect();
     clearInterval(this.#minutes);
-    removeEventListener('scroll', this.#scrolled);
+    removeEventListener('scroll', this.#news.look);
   }
 
   /** Back in the page, as it was. */
@@ -204,9 +203,8 @@ export class MemList extends HTMLElement {
     const had = this.contains(document.activeElement) && document.activeElement.closest('mem-card');
     this.#near.disconnect();
     this.#recent = [];
-    this.#unseen = 0;
     this.#failed = false;
-    this.#news.hidden = true;
+    this.#news.clear();
     fill(this.#pages);
     fill(this.#end, loading());
     return had;
@@ -220,7 +218,7 @@ export class MemList extends HTMLElement {
 
   #close() {
     const cards = this.#pages.childElementCount;
-    fill(this.#end, cards ? h('p', { class: 'list-over' }, TEXTS.endOfList) : this.#options.empty());
+    fill(this.#end, cards ? !this.#options.isSingle && h('p', { class: 'list-over' }, TEXTS.endOfList) : this.#options.empty());
   }
 
   #append(rows, cursor) {
@@ -293,18 +291,7 @@ export class MemList extends HTMLElement {
    *  where the next page stands. */
   #headings(page) {
     if (!this.#headingOf) return;
-    for (const one of [page, page?.nextElementSibling]) if (one?.querySelector(ITEM)) this.#daysOf(one);
-  }
-
-  #daysOf(page) {
-    page.querySelectorAll('.day').forEach((heading) => heading.remove());
-    const above = page.previousElementSibling;
-    let last = above ? this.#headingOf(above.last) : '';
-    for (const card of page.querySelectorAll(ITEM)) {
-      const today = this.#headingOf(card.row);
-      if (today !== last) card.before(h('h2', { class: 'day' }, today));
-      last = today;
-    }
+    for (const one of [page, page?.nextElementSibling]) if (one?.querySelector(ITEM)) setHeadings(one, ITEM, this.#headingOf);
   }
 
   /** Time goes on: what was just now is a minute old, and after midnight today is yesterday. */
@@ -344,7 +331,7 @@ export class MemList extends HTMLElement {
 
   /** What went and was brought back stands where it stood. */
   putBack(row) {
-    const place = this.#places.get(row.handle);
+    const place = this.#places.find(row);
     if (this.#find(row.kind, row.id) || !place) this.add(row);
     else this.#insertBeside(row, place);
   }
@@ -374,14 +361,8 @@ export class MemList extends HTMLElement {
         this.#headings(page);
       });
     }
-    if (at === 0 && page === this.#pages.firstChild && scrollY > 400) this.#announce();
+    if (at === 0 && page === this.#pages.firstChild) this.#news.announce();
     if (page.rows.length > ROWS_MAX) this.#split(page);
-  }
-
-  #announce() {
-    this.#unseen += 1;
-    fill(this.#news, `↑ ${this.#unseen} new`);
-    this.#news.hidden = false;
   }
 
   /** The second half becomes a page of its own, unless somebody is in it: else a page to which
@@ -400,13 +381,6 @@ export class MemList extends HTMLElement {
     this.#near.observe(rest);
     this.#recent.push(rest);
   }
-
-  #scrolled = () => {
-    if (scrollY < 400 && this.#unseen) {
-      this.#unseen = 0;
-      this.#news.hidden = true;
-    }
-  };
 
   /** To what is new. Its cards may have been given back. */
   #top() {
@@ -427,7 +401,7 @@ export class MemList extends HTMLElement {
       this.#waiting.push(() => this.drop(kind, id));
       return;
     }
-    this.#note(row, page, at);
+    this.#places.note(row, page.rows[at - 1] ?? page.previousElementSibling?.last, page.rows[at + 1] ?? page.nextElementSibling?.rows?.[0]);
     page.rows.splice(at, 1);
     this.#hold(page, page.rows);
     if (card) this.#takeOut(card, page);
@@ -448,15 +422,6 @@ export class MemList extends HTMLElement {
     card.remove();
     if (had) ((all[here + 1] ?? all[here - 1])?.querySelector('.card-toggle') ?? this.closest('main'))?.focus();
     this.#headings(page);
-  }
-
-  /** Where it stood. */
-  #note(row, page, at) {
-    const before = page.rows[at - 1] ?? page.previousElementSibling?.last;
-    const after = page.rows[at + 1] ?? page.nextElementSibling?.rows?.[0];
-    this.#places.delete(row.handle);
-    this.#places.set(row.handle, { before, after });
-    if (this.#places.size > PLACES_MAX) this.#places.delete(this.#places.keys().next().value);
   }
 
   #freed = () => {

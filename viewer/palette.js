@@ -5,7 +5,7 @@ import { hrefOf, rowOf } from './format.js';
 
 const VIEWS = [
   ['Feed', 'feed'], ['Sessions', 'sessions'], ['Project', 'project'], ['Context preview', 'context'], ['Review', 'review'], ['Trash', 'trash'],
-  ['Usage: is it worth it?', 'usage'], ['Dashboard', 'dashboard'], ['Settings', 'settings'],
+  ['Team', 'team'], ['Usage: is it worth it?', 'usage'], ['Dashboard', 'dashboard'], ['Settings', 'settings'],
 ];
 const SHOWN_MAX = 12;
 
@@ -14,7 +14,7 @@ export function palette(world, commands) {
   if (document.querySelector('dialog')) return;
   const go = (hash) => () => (location.hash = hash);
   const all = [
-    ...VIEWS.map(([name, view]) => [`Go to ${name}`, go(`#/${view}`)]),
+    ...VIEWS.filter(([, view]) => !document.querySelector(`.side a[href="#/${view}"][hidden]`)).map(([name, view]) => [`Go to ${name}`, go(`#/${view}`)]),
     ...commands,
     ...world.projects.map((one) => [`Project: ${one.name}`, go(`#/project?project=${one.id}`)]),
   ];

@@ -7,6 +7,8 @@ import { count, hrefOf, mark, marked, plural } from './format.js';
 import { toast, undoToast } from './toasts.js';
 
 const ITEMS = 100;
+/** Open items that are shown before the rest is asked for. */
+const ITEMS_SHOWN = 6;
 const DECISIONS = 200;
 const FOLDERS = 12;
 
@@ -17,7 +19,11 @@ export async function project(world) {
   if (!one) return [h('h1', {}, 'Project'), state('No project yet', 'Start Claude Code in a project, then come back.')];
   const [context, files, decisions] = await Promise.all([get('/api/context/preview', { project: one.id }), get(`/api/projects/${one.id}/files`), get('/api/observations', { type: 'decision', project: one.id, limit: DECISIONS })]);
   const items = h('div', {});
-  const load = async () => fill(items, openItems(await get('/api/open-items', { project: one.id, limit: ITEMS }), load));
+  const load = async () => {
+    const isOpen = items.querySelector('details')?.open;
+    fill(items, openItems(await get('/api/open-items', { project: one.id, limit: ITEMS }), load));
+    if (isOpen) items.querySelector('details')?.setAttribute('open', '');
+  };
   await load();
   world.listen(({ name }) => (name === 'account' || name === 'resumed') && load().catch(() => { /* The stream says when the worker is gone. */ }));
   const rules = context.items.filter((item) => item.reason === 'a standing rule' || item.reason === 'a preference');
@@ -63,10 +69,14 @@ function openItems({ items, hasMore }, load) {
     h('span', { class: 'meta' }, item.branch && h('bdi', {}, item.branch), h('a', { href: `#/sessions/${item.session}` }, 'Open session')),
     h('span', { class: 'actions' }, h('button', { type: 'button', class: 'small', onclick: close(item) }, 'Close')),
   );
-  return [h('ul', { class: 'rows sheet' }, items.map(line)), hasMore && h('p', { class: 'note' }, `The newest ${ITEMS}.`)];
+  const [shown, rest] = [items.slice(0, ITEMS_SHOWN), items.slice(ITEMS_SHOWN)];
+  return [
+    h('ul', { class: 'rows sheet' }, shown.map(line)),
+    rest.length > 0 && h('details', { class: 'more' }, h('summary', {}, `${count(rest.length)}${hasMore ? '+' : ''} more`), h('ul', { class: 'rows sheet' }, rest.map(line))),
+  ];
 }
 
-/** Folders as a map: the wider a folder, the more memories are about its files. */
+/** Folders as a map, those with most memories first; the darker a file, the more memories are about it. */
 function fileMap(files) {
   if (!files.length) return h('p', { class: 'note' }, 'No memory names a file.');
   const folders = new Map();
@@ -79,7 +89,7 @@ function fileMap(files) {
   const most = Math.max(...files.map((file) => file.memories), 1);
   const search = (path) => `#/search?${new URLSearchParams({ file: path })}`;
   const fileOf = (file) => h('a', { class: 'map-file mono', href: search(file.path), title: `${file.path}: ${plural(file.memories, 'memory', 'memories')}, last ${dateTime(file.lastAt)}`, style: { background: `color-mix(in srgb, var(--accent) ${Math.round(8 + (30 * file.memories) / most)}%, transparent)` } }, file.path.split('/').pop(), ' ', h('span', { class: 'soft' }, count(file.memories)));
-  const folderOf = (one) => h('div', { class: 'map-folder', style: { flexGrow: String(one.memories) } }, h('a', { class: 'map-name mono', href: search(`${one.folder}/`) }, one.folder === '.' ? '(top)' : one.folder), h('div', { class: 'map-files' }, one.files.slice(0, 10).map(fileOf), one.files.length > 10 && h('span', { class: 'soft' }, `+${one.files.length - 10}`)));
+  const folderOf = (one) => h('div', { class: 'map-folder' }, h('a', { class: 'map-name mono', href: search(`${one.folder}/`) }, one.folder === '.' ? '(top)' : one.folder), h('div', { class: 'map-files' }, one.files.slice(0, 10).map(fileOf), one.files.length > 10 && h('span', { class: 'soft' }, `+${one.files.length - 10}`)));
   return h('div', { class: 'map' }, sorted.map(folderOf));
 }
 

@@ -1,4 +1,5 @@
-// Where a memory comes from, how it is used, and how it changed: in a panel beside the view.
+// Where a memory comes from, how it is used, and how it changed: in a panel beside the view, or on the
+// memory's own page.
 
 import { get } from './api.js';
 import { changesOf } from './diff.js';
@@ -11,13 +12,15 @@ import { PLACES } from './texts.js';
 const ENTRIES = 20;
 const SIGNALS = { injected: 'Shown', fetched: 'Fetched', cited: 'Cited', useful: 'Marked useful', useless: 'Marked not useful', wrong: 'Marked wrong' };
 
-/** The panel's content for one observation. */
-export async function provenanceOf(row) {
+/** What there is to say of one observation; `level` is the element of its headings. */
+export async function provenanceOf(row, level = 'h3') {
   const [story, ledger] = await Promise.all([get(`/api/observations/${row.id}/provenance`), get('/api/ledger', { row: row.handle, limit: ENTRIES })]);
-  return [sourcesOf(story.sources, row), replacementsOf(story), usageOf(story.usage, ledger), versionsOf(story.versions, row), nearOf(story.near)];
+  const parts = [sourcesOf(story.sources, row), replacementsOf(story), usageOf(story.usage, ledger), versionsOf(story.versions, row), nearOf(story.near)];
+  return parts.flat().filter(Boolean).map(({ title, content }) => h('section', {}, h(level, {}, title), content));
 }
 
-const section = (title, ...content) => h('section', {}, h('h3', {}, title), content);
+/** A part of the story. */
+const section = (title, ...content) => ({ title, content });
 const rowLink = (one) => h('li', {}, h('a', { class: 'with-mark plain', href: hrefOf(one.handle) }, mark(one.type), h('span', {}, marked(one.title), ' ', h('span', { class: 'mono soft' }, one.handle))));
 
 function sourcesOf(sources, row) {

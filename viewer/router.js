@@ -259,7 +259,7 @@ const nameOfView = ({ name, rest, params }) => {
 };
 
 const feedLink = () => h('a', { href: '#/feed' }, 'Go to the feed');
-const notFound = ({ hash }) => [h('h1', {}, 'Not found'), state('There is no such page', [h('code', {}, hash), ' is not an address of this viewer.'], feedLink())];
+const notFound = ({ hash }) => [h('h1', {}, 'There is no such page'), h('p', { class: 'note' }, h('code', {}, hash), ' is not an address of this viewer.'), h('p', {}, feedLink())];
 
 export function locked(used = false) {
   const why = used ? 'This link was already used, or has expired. ' : 'Your memory is shown to nobody but you. ';

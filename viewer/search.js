@@ -12,8 +12,8 @@ const PAGE = 30;
 const HOW = {
   otherProjects: 'No match in this project: these are from others.',
   otherProjectsBroader: 'No match in this project: these from others match a part of the query.',
-  broader: 'No row matches the whole query: these match a part of it.',
-  near: 'No row matches the words: these are the nearest in meaning.',
+  broader: 'Nothing matches the whole query: these match a part of it.',
+  near: 'Nothing matches the words: these are the nearest in meaning.',
 };
 /** What was said, by kind. */
 const SAID = 'summary,prompt,message,account';
@@ -75,7 +75,7 @@ export function search(world, { params }) {
   const say = debounce(0, () => {
     const total = memories.count + said.count;
     const scope = memories.scope ?? said.scope;
-    const backlog = scope?.unindexed ? `Search by meaning does not cover ${plural(scope.unindexed, 'row')} yet: indexing goes on.` : '';
+    const backlog = scope?.unindexed ? `Search by meaning does not cover ${plural(scope.unindexed, 'text')} yet: indexing goes on.` : '';
     const how = total > 0 && HOW[memories.count ? memories.scope?.how : said.scope?.how];
     fill(note, [how, ...(scope?.notes ?? []), backlog].filter(Boolean).join(' '));
     none.hidden = total > 0;

@@ -2,10 +2,12 @@
 
 import { post } from './api.js';
 import { ask, fill, h, trouble } from './dom.js';
-import { plural } from './format.js';
+import { brief, plural } from './format.js';
 import { nameOf, TYPES } from './texts.js';
 import { toast, undoToast } from './toasts.js';
 
+/** Characters of a title in a message. */
+const NAME_CHARS = 48;
 /** Chosen rows by handle, in the order in which they were chosen. */
 const chosen = new Map();
 let last = null;
@@ -101,7 +103,7 @@ export function saveFile(rows, name = 'memories') {
   const link = h('a', { href: url, download: `claude-mem-${name}.json` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  toast(`Exported ${plural(rows.length, 'row')}.`);
+  toast(`Exported ${plural(rows.length, 'entry', 'entries')}.`);
 }
 
 /** Forgets every row of a list after a question; used where a list says that its rows are useless. */
@@ -114,7 +116,7 @@ export async function forgetAll(rows, question) {
 /** Forgets rows; the message offers the undo. */
 export async function forgetRows(rows) {
   const { done } = await post('/api/memory/bulk', { handles: rows.map((row) => row.handle), action: 'forget' });
-  undoToast(`Forgot: ${plural(done.length, 'memory', 'memories')}`, '', () => post('/api/memory/bulk', { handles: done, action: 'restore' }));
+  undoToast(rows.length === 1 ? `Forgot “${brief(rows[0].title, NAME_CHARS)}”` : `Forgot ${plural(done.length, 'memory', 'memories')}`, '', () => post('/api/memory/bulk', { handles: done, action: 'restore' }));
 }
 
 addEventListener('hashchange', clearSelection);

@@ -4,17 +4,20 @@ import { get } from './api.js';
 import { fill, h, state, throttle } from './dom.js';
 import { day, duration, time } from './dates.js';
 import { accountOf, summary } from './details.js';
-import { count, marked, plural } from './format.js';
+import { count, isAlike, marked, plural } from './format.js';
 import { injectionsOf, MemInjection } from './injection.js';
 import { MemCard } from './card.js';
 import { MemList } from './list.js';
 import { isRow, oldestFirst } from './rowOrder.js';
-import { statusOf, titleOfSession } from './sessions.js';
+import { purposeOf, statusOf, titleOfSession } from './sessions.js';
 
 const PAGE = 40;
 
 const turnOf = (row) => (row.kind === 'prompt' ? row.number : (row.promptNumber ?? 0));
-const rowsOf = (whole) => [...whole.prompts, ...whole.observations, ...whole.summaries, ...whole.messages, ...injectionsOf(whole)].sort(oldestFirst);
+/** A turn begins with its prompt, whatever the clocks of its rows say. */
+const rankOf = (row) => (row.kind === 'prompt' ? 0 : 1);
+const byTurn = (a, b) => turnOf(a) - turnOf(b) || rankOf(a) - rankOf(b) || oldestFirst(a, b);
+const rowsOf = (whole) => [...whole.prompts, ...whole.observations, ...whole.summaries, ...whole.messages, ...injectionsOf(whole)].sort(byTurn);
 
 export async function session(world, { rest: id, params }) {
   const ask = () => get(`/api/sessions/${encodeURIComponent(id)}`);
@@ -44,7 +47,7 @@ export async function session(world, { rest: id, params }) {
   if (turn) timeline.goTo(turn);
   const title = titleOfSession(whole.session);
   return {
-    title: `Session: ${whole.session.title ?? id}`,
+    title: `Session: ${purposeOf(whole.session)}`,
     content: [
       h('p', { class: 'back' }, h('a', { href: '#/sessions', 'data-back': '' }, '← Sessions')),
       h('h1', { class: 'clamp', dir: 'auto' }, title),
@@ -69,13 +72,13 @@ function change(box, content) {
 /** All rows of the session, oldest first. They are all here: pages are cut off them. */
 function timelineOf(whole, firstTurn) {
   const list = MemList.of({
-    compare: oldestFirst,
+    compare: byTurn,
     headingOf: (row) => (turnOf(row) > 0 ? `Turn ${turnOf(row)}` : 'Before the first turn'),
     card: { inSession: true },
     make: (row, { open, ...more }) => (row.kind === 'injection' ? MemInjection.of(row, more) : MemCard.of(row, { open: open(row.handle), ...more })),
-    empty: () => state('No rows of this session', 'It was private, or its project is ignored.'),
+    empty: () => state('Nothing of this session is stored', 'It was private, or its project is ignored.'),
     load: async (after) => {
-      const left = rowsOf(whole()).filter((row) => !after || oldestFirst(after, row) < 0);
+      const left = rowsOf(whole()).filter((row) => !after || byTurn(after, row) < 0);
       const last = after ? -1 : left.findLastIndex((row) => turnOf(row) === firstTurn);
       const size = Math.max(PAGE, last + 1);
       return { items: left.slice(0, size), next: left.length > size ? left[size - 1] : null };
@@ -96,25 +99,25 @@ function timelineOf(whole, firstTurn) {
 function figuresOf({ session, told, spend }) {
   const files = session.filesEdited.join(', ') + (session.files > session.filesEdited.length ? ` +${session.files - session.filesEdited.length}` : '');
   const figures = [
-    ['Project', session.project?.name ?? '–'],
-    ['Branch', session.branch ?? '–'],
+    ['Project', session.project?.name],
+    ['Branch', session.branch],
     ['Started', `${day(session.createdAt)}, ${time(session.createdAt)}`],
     ['Duration', duration(session.lastActivityAt - session.createdAt)],
     ['Status', statusOf(session)],
     ['Memories', count(session.observations)],
-    ['Received', told.tokens ? `${plural(told.memories, 'memory', 'memories')}, ${plural(told.tokens, 'token')}` : 'nothing'],
-    ['Model calls', spend.tokens ? `${count(spend.tokens)} tokens in ${plural(spend.calls, 'call')}` : 'none'],
-    ['Files edited', files || '–'],
-  ];
+    ['Received', told.tokens && `${plural(told.memories, 'memory', 'memories')}, ${plural(told.tokens, 'token')}`],
+    ['Model calls', spend.tokens && `${count(spend.tokens)} tokens in ${plural(spend.calls, 'call')}`],
+    ['Files edited', files],
+  ].filter(([, text]) => text);
   return h('dl', { class: 'figures' }, figures.map(([name, text]) => h('div', {}, h('dt', {}, name), h('dd', {}, h('bdi', {}, text)))));
 }
 
 /** The account of all turns; in an older store the last summary. */
-function accountOrSummary({ account, summaries }) {
-  if (account) return [h('h2', {}, 'Account'), h('div', { class: 'sheet summary' }, h('p', { class: 'row-title', dir: 'auto' }, marked(account.purpose)), accountOf(account))];
+function accountOrSummary({ account, session, summaries }) {
+  if (account) return [h('h2', {}, 'Account'), h('div', { class: 'sheet summary' }, !isAlike(account.purpose, purposeOf(session)) && h('p', { class: 'purpose', dir: 'auto' }, marked(account.purpose)), accountOf(account))];
   const newest = summaries.at(-1);
   if (!newest) return null;
-  return [h('h2', {}, 'Summary of the last turn'), h('div', { class: 'sheet summary' }, h('p', { class: 'row-title', dir: 'auto' }, marked(newest.request)), summary(newest))];
+  return [h('h2', {}, 'Summary of the last turn'), h('div', { class: 'sheet summary' }, h('p', { class: 'purpose', dir: 'auto' }, marked(newest.request)), summary(newest))];
 }
 
 /** Of a very long session only the newest rows are here, and that is said. */

@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { fill, h, state, throttle, trouble } from './dom.js';
 import { ago, day, duration } from './dates.js';
-import { baseName, marked, plural } from './format.js';
+import { baseName, isAlike, marked, plural } from './format.js';
 import { toast } from './toasts.js';
 
 const PAGE = 40;
@@ -59,12 +59,14 @@ export async function sessions(world, { params }) {
 
 /** A session without an event for so long is idle, whatever its client said. */
 const QUIET_MS = 3_600_000;
-export const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
+const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
 export const statusOf = (session) => (isActive(session) ? 'Active' : session.status === 'active' ? 'Idle' : 'Ended');
 /** A prompt that hands over a plan begins with the plan's heading. */
 const withoutHeadingMark = (text) => text.replace(/^#+\s*(?:Plan:\s*)?/, '');
-export const titleOfSession = (session) => (session.title ? marked(withoutHeadingMark(session.title)) : 'A session without a prompt');
-const textOf = (session) => [session.title, session.outcome, session.branch, session.project?.name, ...session.filesEdited].join(' ').toLowerCase();
+/** What the session was for: its account's words, else its first prompt. */
+export const purposeOf = (session) => session.purpose ?? (session.title ? withoutHeadingMark(session.title) : 'A session without a prompt');
+export const titleOfSession = (session) => marked(purposeOf(session));
+const textOf = (session) => [session.purpose, session.title, session.outcome, session.branch, session.project?.name, ...session.filesEdited].join(' ').toLowerCase();
 
 function byDay(sessions) {
   const days = new Map();
@@ -86,7 +88,7 @@ function line(session) {
       'a',
       { class: 'row', href: `#/sessions/${session.id}` },
       h('span', { class: 'row-title', dir: 'auto' }, titleOfSession(session)),
-      session.outcome && h('span', { class: 'row-outcome', dir: 'auto' }, marked(session.outcome)),
+      session.outcome && !isAlike(session.outcome, purposeOf(session)) && h('span', { class: 'row-outcome', dir: 'auto' }, marked(session.outcome)),
       h('span', { class: 'meta' }, isActive(session) && h('span', { class: 'tag' }, 'Active'), facts.filter(Boolean).map((text) => h('bdi', {}, text))),
       h('time', { class: 'when', datetime: new Date(session.lastActivityAt).toISOString() }, ago(session.lastActivityAt)),
     ),

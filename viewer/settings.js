@@ -113,12 +113,12 @@ function pause({ paused, pause }, world) {
 const SOURCES = { default: 'default', file: 'set', env: 'from the environment' };
 /** What keys are called where their own words do not say it. */
 const NAMES = {
-  skip_tools: 'Tools to skip', ignore_projects: 'Projects to ignore', ignore_paths: 'Files to ignore', prompts_days_max: 'Days to keep prompts',
-  base_url: 'Address of the provider', api_key: 'API key', budget_tokens_per_day: 'Tokens per day', budget_tokens_per_session: 'Tokens per session', model_seconds: 'Seconds per call', parallel_sessions: 'Sessions at once',
-  context: 'Inject memories', context_tokens: 'Tokens for a new session', context_summary: 'The last session', context_index: 'Earlier memories', context_preferences: 'Preferences', context_economics: 'The cost line',
+  skip_tools: 'Tools to skip', ignore_projects: 'Projects to ignore', ignore_paths: 'Files to ignore', prompts_days_max: 'Days to keep prompts', memories_days_max: 'Days to keep memories',
+  base_url: 'Address of the provider', api_key: 'API key', api_key_file: 'File with the API key', claude_program: 'Program of Claude Code', claude_variables: 'Variables for Claude Code', budget_tokens_per_day: 'Tokens per day', budget_tokens_per_session: 'Tokens per session', model_seconds: 'Seconds per call', parallel_sessions: 'Sessions at once',
+  context: 'Inject memories', context_tokens: 'Tokens for a new session', context_summary: 'The last session', context_index: 'Earlier memories', context_preferences: 'Preferences', context_economics: 'The cost line', agent_notes: 'Ask the agent to save rules',
   recall_prompt: 'Recall with a prompt', recall_prompt_tokens: 'Tokens with a prompt', recall_file: 'Recall with a file', recall_file_tokens: 'Tokens with a file', recall_failure: 'Recall after a failure', recall_failure_tokens: 'Tokens after a failure', show_message: 'A line for you',
   vectors: 'Search by meaning', worker: 'Start of the worker', worker_idle_minutes: 'Minutes until the worker ends', viewer_open: 'Open the browser',
-  backups_keep: 'Backups to keep', backups_bytes_max: 'Space for backups', log_days: 'Days to keep logs', log_bytes_max: 'Space for logs',
+  backups_keep: 'Backups to keep', backups_bytes_max: 'Space for backups', team_never: 'Files that are not shared', team_requests: 'Share requests', log_days: 'Days to keep logs', log_bytes_max: 'Space for logs',
 };
 const called = (key) => NAMES[key] ?? (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll('_', ' ');
 

@@ -2,7 +2,7 @@
 
 import { post } from './api.js';
 import { dialog, h, trouble } from './dom.js';
-import { marked, plural, titleOf, typeName } from './format.js';
+import { count, marked, titleOf, typeName } from './format.js';
 import { toast } from './toasts.js';
 
 /** A button that lists the siblings; those that are forgotten go into `done`. */
@@ -17,19 +17,19 @@ export function offerSiblings(rows, done) {
       try {
         const result = await post('/api/memory/bulk', { handles, action: 'forget' });
         done.push(...result.done);
-        toast(`Forgot ${plural(result.done.length, 'more row')}.`);
+        toast(`Forgot ${count(result.done.length)} more of the turn.`);
       } catch (error) {
         toast(trouble(error));
       }
     };
     const line = (row, at) => h('li', {}, h('label', { class: 'check' }, boxes[at], h('span', { dir: 'auto' }, h('span', { class: 'type' }, `${typeName(row)} `), marked(titleOf(row)))));
     const box = dialog(
-      'Other rows of the same turn',
+      'More of the same turn',
       h('p', { class: 'soft' }, 'They may repeat what was forgotten.'),
       h('ul', { class: 'checklist' }, rows.map(line)),
       h('div', { class: 'actions' }, h('button', { type: 'button', class: 'danger', onclick: forget }, 'Forget selected'), h('button', { type: 'button', autofocus: true, onclick: () => box.close() }, 'Keep')),
     );
   };
-  const button = h('button', { type: 'button', class: 'quiet', 'data-act': 'siblings', onclick: open }, `${plural(rows.length, 'related row')}…`);
+  const button = h('button', { type: 'button', class: 'quiet', 'data-act': 'siblings', onclick: open }, `${count(rows.length)} more of the turn…`);
   return button;
 }

@@ -3,9 +3,9 @@
 import { coded, fill, h, trouble } from './dom.js';
 
 const SHORT_MS = 5_000;
-/** What was taken over by a newer one goes after this; the newest stays until it is closed. */
+/** Marks go by themselves after this; what was forgotten last stays until it is closed. */
 const OLD_MS = 10_000;
-const SHOWN_MAX = 4;
+const SHOWN_MAX = 3;
 
 const place = document.getElementById('toasts');
 /** What can be taken back, newest last. It can still be when its message is gone. */
@@ -33,7 +33,8 @@ export function toast(text) {
 }
 
 /** Something that was done and can be undone by `run`, now or, as `later` says, in another way. `isShort`: the
- *  message goes by itself; `more` is another control in it. */
+ *  message goes by itself; `more` is another control in it. It takes the place of the one before, which comes
+ *  back when this one is undone: messages do not pile up over the page. */
 export function undoToast(text, later, run, { isShort = false, more = null } = {}) {
   const note = h('span', { class: 'meta' }, later ? coded(later) : []);
   let isBusy = false;
@@ -44,12 +45,16 @@ export function undoToast(text, later, run, { isShort = false, more = null } = {
       await run();
       undoable.splice(undoable.indexOf(undo), 1);
       box.remove();
+      if (!covered) return;
+      put(covered);
+      expire(covered, OLD_MS);
     } catch (error) {
       // Nothing is lost: it can be tried again.
       fill(note, trouble(error));
       if (!box.isConnected) put(box);
+    } finally {
+      isBusy = false;
     }
-    isBusy = false;
   };
   const box = h(
     'div',
@@ -59,7 +64,8 @@ export function undoToast(text, later, run, { isShort = false, more = null } = {
     h('button', { type: 'button', class: 'quiet', 'aria-keyshortcuts': 'u', onclick: undo }, 'Undo ', h('kbd', { 'aria-hidden': 'true' }, 'u')),
     h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => box.remove() }, '×'),
   );
-  for (const older of place.children) if (older.querySelector('button')) expire(older, OLD_MS);
+  const covered = [...place.children].findLast((older) => older.querySelector('button'));
+  covered?.remove();
   undoable.push(undo);
   put(box);
   if (isShort) expire(box, OLD_MS);

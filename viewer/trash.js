@@ -1,9 +1,9 @@
-// Forgotten rows, which can be restored for 30 days.
+// What was forgotten: it can be restored for 30 days.
 
 import { get, post } from './api.js';
 import { fill, h, state, trouble } from './dom.js';
 import { ago } from './dates.js';
-import { brief, mark, marked, plural } from './format.js';
+import { brief, mark, marked } from './format.js';
 import { nameOf } from './texts.js';
 import { toast } from './toasts.js';
 
@@ -16,7 +16,7 @@ export async function trash(world) {
     const { items, hasMore } = await get('/api/trash', { limit });
     const had = box.contains(document.activeElement);
     const more = hasMore && h('button', { type: 'button', onclick: () => { limit += PAGE; load(); } }, 'More');
-    fill(box, items.length ? [h('ul', { class: 'rows sheet' }, items.map(line)), more] : state('The trash is empty', 'Forgotten rows stay here for 30 days.'));
+    fill(box, items.length ? [h('ul', { class: 'rows sheet' }, items.map(line)), more] : state('The trash is empty', 'What you forget can be restored here.'));
     if (had && document.activeElement === document.body) (box.querySelector('button') ?? document.getElementById('main')).focus({ preventScroll: true });
   };
   const restore = (row) => async () => {
@@ -30,7 +30,7 @@ export async function trash(world) {
   };
   const line = (row) => h(
     'li',
-    { class: 'row' },
+    { class: 'row open-item' },
     h('span', { class: 'with-mark' }, mark(row.type ?? row.kind), h('span', { dir: 'auto' }, marked(brief(row.title, 160) || '(no title)'), ' ', h('span', { class: 'mono soft' }, row.handle))),
     h('span', { class: 'when' }, ago(row.forgottenAt)),
     h('span', { class: 'meta' }, nameOf(row.type ?? row.kind), row.project && h('bdi', {}, row.project.name)),
@@ -38,6 +38,6 @@ export async function trash(world) {
   );
   await load();
   world.listen(({ name }) => (name === 'removed' || name === 'resumed') && load().catch(() => { /* The stream says when the worker is gone. */ }));
-  const about = h('p', { class: 'note' }, `Forgotten rows are deleted for good after ${plural(30, 'day')}.`);
+  const about = h('p', { class: 'note' }, 'What was forgotten is deleted for good after 30 days.');
   return [h('p', { class: 'back' }, h('a', { href: '#/review' }, '← Review')), h('h1', {}, 'Trash'), about, box];
 }

@@ -1,4 +1,4 @@
-// Is it worth it? What sessions received and what they used of it, from the ledger alone.
+// Usage: is it worth it? What sessions received and what they used of it, from the ledger alone.
 
 import { get } from './api.js';
 import { fill, h, state, trouble } from './dom.js';
@@ -23,7 +23,7 @@ export async function usage(world, { params }) {
   await load();
   world.listen(({ name }) => name === 'resumed' && load().catch(() => { /* The stream says when the worker is gone. */ }));
   const pick = ([value, name]) => h('a', { class: 'pick', href: `#/usage?days=${value}`, 'aria-current': value === days ? 'true' : null }, name);
-  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Is it worth it?'), h('nav', { class: 'picks', 'aria-label': 'Period' }, PERIODS.map(pick))), box];
+  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Usage'), h('nav', { class: 'picks', 'aria-label': 'Period' }, PERIODS.map(pick))), box];
 }
 
 function content(found, when, load, world) {
@@ -44,10 +44,10 @@ function content(found, when, load, world) {
   const open = async (row) => openPanel(await get(`/api/observations/${row.id}`));
   const figure = (name, key) => ({ name, cell: (row) => count(row[key]), figure: true });
   return [
-    h('p', { class: 'lead' }, `${when} ${plural(found.sessions, 'session')} received ${plural(found.received, 'memory', 'memories')}, ${short(found.tokens)} tokens; ${count(found.used)} of ${plural(found.memories, 'different memory', 'different memories')} ${found.used === 1 ? 'was' : 'were'} used.`),
+    h('p', { class: 'lead' }, `${when} ${plural(found.sessions, 'session')} received ${plural(found.memories, 'memory', 'memories')}${found.received > found.memories ? `, ${count(found.received)} times in all` : ''}: ${short(found.tokens)} tokens. ${usedOf(found)}`),
     h(
       'div',
-      { class: 'charts' },
+      { class: 'charts level' },
       ranks('From received to used', [
         { name: 'Received', count: found.memories, class: 's1', href: '#usage-never' },
         { name: 'Fetched in full', count: found.fetched, class: 's2', href: '#usage-most' },
@@ -57,11 +57,13 @@ function content(found, when, load, world) {
     ),
     h('h2', { id: 'usage-most' }, 'Most used'),
     found.mostUsed.length ? table('Most used', columns([figure('Fetched', 'fetched'), figure('Cited', 'cited')]), found.mostUsed) : h('p', { class: 'note' }, 'No memory was fetched or cited in this period.'),
-    h('div', { class: 'bar-top', id: 'usage-never' }, h('h2', {}, 'Received and never used'), never.length > 0 && h('button', { type: 'button', class: 'small danger', onclick: forget }, `Forget all ${never.length}`)),
+    h('div', { class: 'bar-top part-head', id: 'usage-never' }, h('h2', {}, 'Received and never used'), never.length > 0 && h('button', { type: 'button', class: 'small danger', onclick: forget }, `Forget all ${never.length}`)),
     never.length ? neverTable(never, columns([figure('Received', 'received'), figure('Tokens', 'tokens')]), load) : h('p', { class: 'note' }, 'Every received memory was used.'),
     world.project && h('p', { class: 'note' }, 'Only memories of the chosen project.'),
   ];
 }
+
+const usedOf = ({ used, memories }) => (used === 0 ? 'None was used.' : used === memories ? 'All were used.' : `${count(used)} of them ${used === 1 ? 'was' : 'were'} used.`);
 
 /** The table with a Forget button on each row. */
 function neverTable(rows, columns, load) {

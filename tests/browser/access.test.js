@@ -5,12 +5,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { Stage, visit } from './stage.js';
+import { joined } from './team.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'context', 'settings', 'project', 'review', 'trash', 'usage', 'nowhere'];
+const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'context', 'settings', 'project', 'review', 'trash', 'usage', 'team', 'nowhere'];
 /** Views with a layout of their own on a phone. */
-const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage'];
-const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title';
+const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage', 'team'];
+const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title, [data-view="missing"] .note';
 const stage = new Stage({ vectors: false });
 
 before(async () => {
@@ -32,6 +33,7 @@ for (const colorScheme of ['light', 'dark']) {
     // Given as the page's own script: the policy lets in no other.
     const page = await stage.page({ colorScheme, reducedMotion: 'reduce' });
     await page.locator('mem-card').first().waitFor();
+    await joined(page);
     await page.evaluate(AXE);
     for (const view of VIEWS) {
       await visit(page, view);
@@ -48,12 +50,13 @@ for (const colorScheme of ['light', 'dark']) {
     await page.locator('dialog').waitFor();
     assert.deepEqual(await findings(page), [], `adding, ${colorScheme}`);
     await page.keyboard.press('Escape');
-    await visit(page, 'memory/%231');
+    await visit(page, 'feed?type=decision');
+    await page.locator('.card-toggle').first().click();
     await page.locator('[data-act="history"]').click();
     await page.locator('.panel h3').first().waitFor();
     assert.deepEqual(await findings(page), [], `the panel, ${colorScheme}`);
     await page.keyboard.press('Escape');
-    await page.locator('.card-toggle').focus();
+    await page.locator('.card-toggle').first().focus();
     await page.keyboard.press('x');
     await page.locator('.selection').waitFor();
     assert.deepEqual(await findings(page), [], `a selection, ${colorScheme}`);
@@ -73,6 +76,7 @@ test('nobody is kept out of a page without a key, or on a phone', async () => {
   await locked.context().close();
   const phone = await stage.page({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
   await phone.locator('mem-card').first().waitFor();
+  await joined(phone);
   await phone.evaluate(AXE);
   for (const view of ON_PHONE) {
     await visit(phone, view);

@@ -136,7 +136,7 @@ test('addresses that lead nowhere say so', async () => {
   for (const [hash, view] of [['#/constructor', 'missing'], ['#/toString', 'missing'], ['#/nothing', 'missing'], ['#/sessions/%', 'session'], ['#/memory/nonsense', 'memory']]) {
     await page.evaluate((to) => (location.hash = to), hash);
     await page.locator(`main[data-view="${view}"]`).waitFor();
-    await page.locator('mem-card, .state-title').first().waitFor();
+    await page.locator('mem-card, .state-title, .note code').first().waitFor();
   }
 });
 

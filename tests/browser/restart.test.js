@@ -19,13 +19,13 @@ test('a first run says what to do, with commands to copy', async () => {
   await card(page, 'The first buoy is red').first().waitFor();
 });
 
-test('the dashboard has the findings of status, and fixes what it can', async () => {
+test('the dashboard has the findings of status and doctor, and fixes what it can', async () => {
   const { page, stage } = it;
   await visit(page, 'dashboard');
   const { problems } = JSON.parse(stage.mem(['status', '--json']));
   const shownFindings = () => page.locator('.problems li > span:first-child').allTextContents();
   const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-  await becomes(page, shownFindings, problems.map(({ what }) => upper(what)));
+  await becomes(page, shownFindings, [...problems.map(({ what }) => upper(what)), 'Search by meaning is switched off']);
   assert.equal(await page.getByText('All is well').count(), 0);
   await page.locator('.chart summary').first().click();
   await stage.api('POST', '/api/pause', {});

@@ -33,7 +33,7 @@ export class Stage {
     for (const folder of [this.data, join(this.project, '.git')]) mkdirSync(folder, { recursive: true });
     writeFileSync(join(this.project, '.git/HEAD'), 'ref: refs/heads/main\n');
     this.env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.home, CLAUDE_MEM_DATA_DIR: this.data, LANG: 'C.UTF-8', TZ: 'UTC', CLAUDE_MEM_WORKER: 'manual' };
-    if (Object.keys(settings).length > 0) writeFileSync(join(this.data, 'settings.json'), JSON.stringify(settings));
+    if (Object.keys(settings).length > 0) writeFileSync(join(this.data, 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
     // Ends the worker even if the test is aborted.
     this.last = () => this.end();
     process.once('exit', this.last);

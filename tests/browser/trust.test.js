@@ -29,8 +29,16 @@ test('the panel quotes the source and leads to its turn', async () => {
   assert.equal(await panel.locator('blockquote').count(), sources.length);
   assert.equal(await panel.locator('.near a').count() >= near.length, true);
   await picture(page, 'panel');
+  // The clock of a memory may be before that of its prompt: the prompt comes first all the same.
+  await page.route('**/api/sessions/*', async (route) => {
+    const whole = await (await route.fetch()).json();
+    whole.observations.forEach((one) => (one.createdAt = whole.session.createdAt - 1_000));
+    return route.fulfill({ json: whole });
+  });
   await panel.getByRole('link', { name: /^Open session, turn/ }).first().click();
   await page.locator('main[data-view="session"] .target').waitFor();
+  assert.match(await page.locator('.target').getAttribute('data-handle'), /^P/);
+  await page.unroute('**/api/sessions/*');
   assert.equal(await page.locator('.panel').count(), 0, 'it goes with the view');
   await page.goBack();
   await page.locator('main[data-view="feed"]').waitFor();
@@ -55,6 +63,15 @@ test('the panel shows use, replacements and edits as a difference', async () => 
   await row(decision.handle).locator('.tag a').click();
   await page.locator('main[data-view="memory"]').waitFor();
   assert.equal(await page.locator('mem-card').getAttribute('data-handle'), newer.handle);
+  // Its own page tells its story without a panel, and the day.
+  await page.locator('.story').getByRole('heading', { name: 'Replaces' }).waitFor();
+  await page.locator('.story a', { hasText: decision.title }).first().waitFor();
+  await page.locator('.story').getByRole('heading', { name: 'Use' }).waitFor();
+  assert.equal(await page.getByText('End of list').count(), 0);
+  await picture(page, 'memory');
+  await visit(page, 'memory/%239999');
+  await page.getByText('There is no #9999').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'it would not help');
   await visit(page, 'feed');
 });
 
@@ -120,7 +137,7 @@ test('forgetting offers the other rows of the turn', async () => {
   await row(made.handle).waitFor({ state: 'detached' });
   await page.locator('.toast [data-act="siblings"]').click();
   await page.locator('dialog').getByRole('button', { name: 'Forget selected' }).click();
-  await page.locator('.toast', { hasText: 'more row' }).waitFor();
+  await page.locator('.toast', { hasText: 'more of the turn.' }).waitFor();
   const handles = async () => (await stage.api('GET', '/api/trash')).items.map((one) => one.handle);
   assert.ok((await handles()).includes(made.handle));
   assert.ok((await handles()).some((handle) => /^[SPM]/.test(handle)));

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { becomes, picture, shown, Stage, until, visit } from './stage.js';
+import { joined, TEAM } from './team.js';
 
 const stage = new Stage({ vectors: false });
 let page;
@@ -136,6 +137,32 @@ test('a phone shows all of it without scrolling sideways', async () => {
     await picture(phone, `phone-${view.replace(/\W.*/, (rest) => (rest.startsWith('/') ? '-one' : ''))}`);
   }
   await phone.context().close();
+});
+
+test('the page of the team is there for its members only', async () => {
+  await visit(page, 'feed');
+  const link = page.locator('.side a[href="#/team"]');
+  assert.equal(await link.isVisible(), false);
+  await visit(page, 'team');
+  await page.locator('.state-title', { hasText: 'No team' }).waitFor();
+  await joined(page);
+  await page.reload();
+  await page.locator('main[data-view="team"]').getByText('In step with the team.').waitFor();
+  await link.waitFor();
+  const cells = (name) => page.locator(`[aria-label="${name}"] tbody tr`).evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(await cells('Shared projects'), [['harbour', 'Sends and receives', '214', '1,032', '0'], ['lighthouse', 'Sends after review', '4', '0', '1']]);
+  assert.deepEqual((await cells('Members')).map((row) => row[2]), ['You', 'Trusted', 'Left']);
+  await page.locator('.row', { hasText: TEAM.review[0].title }).waitFor();
+  await picture(page, 'team');
+  await page.unroute('**/api/team');
+  await joined(page, { inStep: false, error: 'the server cannot be reached' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('f');
+  await page.locator('main[data-view="feed"]').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await page.getByText('Not synchronised: the server cannot be reached.').waitFor();
+  await page.unroute('**/api/team');
 });
 
 test('motion stops where it is not wanted', async () => {

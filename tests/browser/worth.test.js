@@ -82,7 +82,7 @@ test('usage says in one sentence what was received and used, from the ledger', a
   const handle = found.neverUsed[0].handle;
   await page.getByRole('button', { name: `Forget ${handle}`, exact: true }).click();
   await becomes(page, () => never.count(), before - 1);
-  await page.locator('.toast', { hasText: 'Forgot: 1 memory' }).getByRole('button', { name: /^Undo/ }).click();
+  await page.locator('.toast', { hasText: 'Forgot “' }).getByRole('button', { name: /^Undo/ }).click();
   await becomes(page, async () => (await stage.api('GET', '/api/trash')).items.length, 0);
   await page.getByRole('link', { name: 'All', exact: true }).click();
   await until(page, () => document.querySelector('.lead')?.textContent.startsWith('So far'));
@@ -117,13 +117,14 @@ test('the page of a project has rules, open items, files and decisions', async (
 test('a session shows what it received, in its place', async () => {
   const { page, stage } = it;
   stage.injected('SessionStart', { source: 'startup' }, 'told-1');
-  await stage.turn('Weigh the last crate', { session: 'told-1', file: 'src/scale.rs' });
+  await stage.turn('/harbour:check weigh the last crate', { session: 'told-1', file: 'src/scale.rs' });
   stage.settle();
   const one = (await stage.api('GET', '/api/sessions')).items.find((each) => each.clientSession === 'told-1');
   await visit(page, 'sessions');
   await page.getByLabel('Filter sessions').fill('last crate');
   await becomes(page, () => page.locator('.row').count(), 1);
   const line = page.locator('.row', { hasText: 'Weigh the last crate' });
+  assert.equal(await line.locator('.row-title').textContent(), one.purpose, 'the words of the account, not those of the command');
   await line.getByText('scale.rs').first().waitFor();
   await line.click();
   await page.locator('mem-injection summary', { hasText: 'At the start' }).click();

@@ -6,11 +6,10 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::doctor::settings_without_hooks;
+use crate::doctor::{manifest_paths, settings_without_hooks};
 pub use crate::fixes::{CANNOT_OPEN_FIX, DISK_FAILED_FIX};
 use crate::install::client::needs_new_hooks;
 use crate::install::manifest::InstallManifest;
-use crate::install::plan::ClientPaths;
 pub use crate::model_notice::model_notice;
 pub use crate::team_notice::{shared_row_notices, team_notices};
 pub use crate::user_notice::UserNotice;
@@ -140,7 +139,7 @@ pub fn directory_notices(data: &DataDir, loaded: &LoadedSettings) -> Vec<UserNot
 pub fn missing_hooks_notice(data: &DataDir, env: &dyn Fn(&str) -> Option<OsString>) -> Option<UserNotice> {
     // `install` and `doctor` report an unreadable manifest; here the default location counts.
     let receipt = InstallManifest::read(&data.installed()).unwrap_or_default();
-    let of_user = ClientPaths::find(env, None)?;
+    let of_user = manifest_paths(&receipt, env)?;
     let missing = settings_without_hooks(&receipt, &of_user, env)?;
     let what = format!("no hooks in {}, so nothing new is remembered", missing.display());
     Some(UserNotice::new(what, "claude-mem install"))

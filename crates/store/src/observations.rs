@@ -232,8 +232,11 @@ impl StoreReader<'_> {
 
     /// All observations at a level, newest first.
     pub fn observations_at_level(&self, level: MemoryLevel) -> Result<Vec<Observation>, StoreError> {
-        let mut rows =
-            self.0.prepare_cached(&format!("{COLUMNS} WHERE level = ?1 ORDER BY created_at_epoch DESC"))?;
+        // Said so that SQLite may use the index of the few rows above the level of a project.
+        let few = if level == MemoryLevel::Project { "" } else { " AND level <> 'project'" };
+        let mut rows = self
+            .0
+            .prepare_cached(&format!("{COLUMNS} WHERE level = ?1{few} ORDER BY created_at_epoch DESC"))?;
         Ok(rows.query_map([level.as_str()], observation)?.collect::<Result<_, _>>()?)
     }
 

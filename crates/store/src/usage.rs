@@ -27,6 +27,22 @@ pub struct FileUsage {
     pub last_at: Millis,
 }
 
+/// Sorted by an expression: in the order of ids, SQLite would scan the whole table for the few replaced ones.
+const REPLACED_SQL: &str = "SELECT id FROM observations
+     WHERE replaced_by IS NOT NULL AND (?1 IS NULL OR project_id = ?1) ORDER BY +id DESC LIMIT ?2";
+
+/// A condition that may be switched off would keep SQLite from the index of the project.
+fn unused_sql(has_project: bool) -> String {
+    let which = if has_project { "project_id = ?2" } else { "?2 IS NULL" };
+    format!(
+        "SELECT id FROM observations AS o
+         WHERE {which} AND created_at_epoch < ?1 AND pinned = 0 AND level = 'project'
+           AND NOT EXISTS (SELECT 1 FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
+             AND f.signal IN ('fetched', 'cited', 'useful') AND f.created_at_epoch >= ?1)
+         ORDER BY created_at_epoch, id LIMIT ?3"
+    )
+}
+
 impl StoreReader<'_> {
     /// What was injected, fetched and cited since a time.
     pub fn usage_since(&self, since: Millis) -> Result<Vec<UsageEntry>, StoreError> {
@@ -57,13 +73,7 @@ impl StoreReader<'_> {
         before: Millis,
         limit: u32,
     ) -> Result<Vec<ObservationId>, StoreError> {
-        let mut rows = self.0.prepare_cached(
-            "SELECT id FROM observations AS o
-             WHERE created_at_epoch < ?1 AND (?2 IS NULL OR project_id = ?2) AND pinned = 0 AND level = 'project'
-               AND NOT EXISTS (SELECT 1 FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
-                 AND f.signal IN ('fetched', 'cited', 'useful') AND f.created_at_epoch >= ?1)
-             ORDER BY created_at_epoch, id LIMIT ?3",
-        )?;
+        let mut rows = self.0.prepare_cached(&unused_sql(project.is_some()))?;
         let rows = rows.query_map(params![before.sql(), project.sql(), limit], |row| row.column(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -74,10 +84,7 @@ impl StoreReader<'_> {
         project: Option<ProjectId>,
         limit: u32,
     ) -> Result<Vec<ObservationId>, StoreError> {
-        let mut rows = self.0.prepare_cached(
-            "SELECT id FROM observations WHERE replaced_by IS NOT NULL AND (?1 IS NULL OR project_id = ?1)
-             ORDER BY id DESC LIMIT ?2",
-        )?;
+        let mut rows = self.0.prepare_cached(REPLACED_SQL)?;
         let rows = rows.query_map(params![project.sql(), limit], |row| row.column(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -105,5 +112,33 @@ impl StoreReader<'_> {
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    /// How SQLite reads the observations for a statement.
+    fn plan(reads: &StoreReader<'_>, sql: &str) -> String {
+        let mut rows = reads.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let lines = rows.raw_query().mapped(|row| row.get::<_, String>(3)).map(Result::unwrap);
+        lines.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn lists_of_the_review_read_no_whole_table() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
+        let reads = store.read();
+        for (sql, index) in [
+            (REPLACED_SQL, "USING INDEX observations_replaced"),
+            (&unused_sql(true), "USING INDEX observations_by_project (project_id=? AND created_at_epoch<?)"),
+            (&unused_sql(false), "USING INDEX observations_by_time (created_at_epoch<?)"),
+        ] {
+            let plan = plan(&reads, sql);
+            assert!(plan.contains(index) && !plan.contains("SCAN"), "{plan}");
+        }
     }
 }

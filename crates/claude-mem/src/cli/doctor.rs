@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::app::App;
 use super::{install, worker};
 use crate::cli::output::{BAD, GOOD, QUIET, Screen, WARN};
+use claude_mem_core::agents::MANAGED_SETTINGS;
 use claude_mem_search::index;
 use claude_mem_setup::doctor;
 use claude_mem_setup::doctor::{AutoFix, DoctorContext, DoctorFinding, FindingLevel, WorkerProbe};
@@ -83,7 +84,7 @@ fn examine(app: &App) -> anyhow::Result<Vec<DoctorFinding>> {
         manifest_error: unread,
         worker: WorkerProbe { running: seen.running, version: seen.version, port, trouble: seen.trouble },
         env: &env,
-        managed_settings: "/etc/claude-code/managed-settings.json".into(),
+        managed_settings: MANAGED_SETTINGS.into(),
     };
     Ok(doctor::run_checks(&patient))
 }

@@ -16,7 +16,7 @@ use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::{ObservationCorrection, SaveError};
 use claude_mem_store::{Observation, RowId};
 
-/// Edit an observation: its title, text, type or facts
+/// Edit a memory: its title, text, type or facts
 ///
 /// Without options, opens it in $VISUAL or $EDITOR. The new text is searchable at once, and imports
 /// do not overwrite it.
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         let words = app.vocabulary();
         manual_edits::edit(&mut store, row.id, &correction, &words, app.now).map_err(|e| match e {
             SaveError::Store(e) => e.into(),
-            SaveError::Empty => UsageError::error("an observation needs a title"),
+            SaveError::Empty => UsageError::error("a memory needs a title"),
             refused @ (SaveError::Private | SaveError::UnknownType { .. }) => {
                 UsageError::error(refused.to_string())
             }

@@ -141,7 +141,7 @@ fn export_to_file(
         writeln!(
             screen,
             "exported {} from {} to {}{instead}",
-            format::count(rows.observations, "observation"),
+            format::count(rows.observations, "memory"),
             format::count(rows.sessions, "session"),
             done.path.display()
         )

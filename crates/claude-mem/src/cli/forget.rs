@@ -27,7 +27,7 @@ use selection::SelectionArgs;
 /// this machine only.
 ///
 /// With `--project`, `--session`, `--words`, `--since` or `--until` instead of ids, everything that fits all of
-/// them is forgotten: observations, summaries, accounts, prompts and messages. Without `--yes` it is only listed.
+/// them is forgotten: memories, summaries, accounts, prompts and replies. Without `--yes` it is only listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

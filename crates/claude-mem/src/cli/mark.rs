@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// useful, useless or wrong
     #[arg(value_name = "WORTH", value_parser = parse_judgement)]
     worth: Judgement,
-    /// Ids as `search` prints them: #12, S3; only observations (#12) can be wrong
+    /// Ids as `search` prints them: #12, S3; only memories (#12) can be wrong
     #[arg(value_name = "ID", required = true)]
     ids: Vec<RowId>,
 }
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     for &handle in &ids {
         if !args.worth.applies_to(handle.kind) {
             return Err(UsageError::error(format!(
-                "{handle} is a {}; only observations can be wrong. `claude-mem forget '{handle}'` removes it",
+                "{handle} is a {}; only memories can be wrong. `claude-mem forget '{handle}'` removes it",
                 handle.kind.as_str()
             )));
         }

@@ -14,9 +14,9 @@ use claude_mem_recall::manual_edits;
 use claude_mem_recall::quote;
 use claude_mem_store::{Observation, RowId, RowKind, Store, StoreError};
 
-/// Pin observations, so that sessions get them first
+/// Pin memories, so that sessions get them first
 ///
-/// A pinned observation is chosen first at the start of a session, however old it is, and no newer
+/// A pinned memory is chosen first at the start of a session, however old it is, and no newer
 /// one replaces it. `claude-mem unpin` undoes it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -75,7 +75,7 @@ pub(super) fn set_pinned(
 pub(super) fn load_observation(store: &Store, handle: RowId) -> anyhow::Result<Observation> {
     if handle.kind != RowKind::Observation {
         return Err(UsageError::error(format!(
-            "{handle} is not an observation; only observations (#12) can be changed"
+            "{handle} is not a memory; only memories (#12) can be changed"
         )));
     }
     match store.read().observation(ObservationId(handle.row_id)) {

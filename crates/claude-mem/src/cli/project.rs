@@ -108,7 +108,7 @@ fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
             return writeln!(screen, "no projects yet");
         }
         let rows: Vec<_> = listed.iter().map(|project| row(project, app)).collect();
-        screen.table(["id", "name", "sessions", "observations", "active", "directory"], &rows)
+        screen.table(["id", "name", "sessions", "memories", "active", "directory"], &rows)
     })
 }
 
@@ -238,7 +238,7 @@ fn merge(
             "{} ({}, {}) {verb} into {}",
             from.name,
             format::count(moved.sessions, "session"),
-            format::count(moved.observations, "observation"),
+            format::count(moved.observations, "memory"),
             into.name
         )
     })

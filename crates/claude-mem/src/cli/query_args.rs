@@ -28,7 +28,7 @@ pub(super) struct QueryArgs {
     /// All projects
     #[arg(long)]
     all_projects: bool,
-    /// Only observations of this type; repeatable
+    /// Only memories of this type; repeatable
     #[arg(long = "type", value_name = "TYPE")]
     pub(super) types: Vec<String>,
     /// From this time on: 2026-01-31, yesterday, 3d, 2w
@@ -266,7 +266,7 @@ pub(super) fn print_items(
 pub(super) fn type_label(item: &SearchItem) -> String {
     match (&item.observation_type, item.kind) {
         (Some(named), _) => named.to_string(),
-        (None, RowKind::Message) => "answer".to_owned(),
+        (None, RowKind::Message) => "reply".to_owned(),
         (None, kind) => kind.as_str().to_owned(),
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         let verb = if shown.dry_run { "would distil" } else { "distilled" };
         let sessions = format::count(shown.summary.sessions, "session");
         let (before, after) = (shown.summary.observations_before, shown.summary.observations_after);
-        writeln!(screen, "{verb} {sessions} anew: {before} observations before, {after} after")?;
+        writeln!(screen, "{verb} {sessions} anew: {before} memories before, {after} after")?;
         writeln!(screen, "{} with an account", format::count(shown.summary.accounts, "session"))?;
         for (_, tally) in &shown.report.kinds {
             for (why, count) in &tally.skipped {

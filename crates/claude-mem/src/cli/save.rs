@@ -13,7 +13,7 @@ use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::ManualNote;
 use claude_mem_store::{RowId, RowKind, Store};
 
-/// Save an observation by hand
+/// Save a memory by hand
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -31,7 +31,7 @@ pub(super) struct Args {
     text: Vec<String>,
     #[command(flatten)]
     which: QueryArgs,
-    /// Only this kind: observation, summary, prompt or message; repeatable
+    /// Only this kind: memory, summary, prompt, reply or account; repeatable
     #[arg(long, value_name = "KIND", value_parser = parse_kind)]
     kind: Vec<RowKind>,
     /// Include memories marked as wrong
@@ -135,6 +135,11 @@ words and how close together; names: identifiers and paths as typed; neighbours:
 date: the time in the query";
 
 fn parse_kind(name: &str) -> Result<RowKind, String> {
-    RowKind::from_name(name)
-        .ok_or_else(|| "expected observation, summary, prompt, message or account".to_owned())
+    // The names in the JSON output are accepted, too.
+    let stored = match name {
+        "memory" => "observation",
+        "reply" => "message",
+        name => name,
+    };
+    RowKind::from_name(stored).ok_or_else(|| "expected memory, summary, prompt, reply or account".to_owned())
 }

@@ -153,7 +153,7 @@ fn sort_by_count(counted: impl IntoIterator<Item = (String, u64)>) -> Vec<Observ
 
 fn print(screen: &mut Screen, stats: &StatsReport) -> std::io::Result<()> {
     let held = [
-        count(stats.observations, "observation"),
+        count(stats.observations, "memory"),
         format!("{} summaries", grouped(stats.summaries)),
         count(stats.prompts, "prompt"),
         count(stats.sessions, "session"),
@@ -166,9 +166,9 @@ fn print(screen: &mut Screen, stats: &StatsReport) -> std::io::Result<()> {
     let days: Vec<_> = days.into_iter().filter(|(_, observations)| *observations > 0).collect();
     if days.is_empty() {
         let length = stats.per_day.len() as u64;
-        writeln!(screen, "\n{QUIET}no observations in the last {}{QUIET:#}", count(length, "day"))?;
+        writeln!(screen, "\n{QUIET}no memories in the last {}{QUIET:#}", count(length, "day"))?;
     } else {
-        bars(screen, "observations by day", days)?;
+        bars(screen, "memories by day", days)?;
     }
     let named = |counted: &'_ [ObservationCount]| -> Vec<(String, u64)> {
         let shown = counted.iter().take(GROUPS_SHOWN);

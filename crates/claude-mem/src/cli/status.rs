@@ -277,7 +277,7 @@ fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
                 "memory",
                 format!(
                     "{}, {} and {} from {} in {}",
-                    count(rows.observations, "observation"),
+                    count(rows.observations, "memory"),
                     count(rows.summaries, "summary"),
                     count(rows.prompts, "prompt"),
                     count(rows.sessions, "session"),
@@ -321,7 +321,7 @@ fn today_text(today: RecentCounts) -> String {
     }
     format!(
         "{} and {} from {}",
-        format::count(today.observations, "observation"),
+        format::count(today.observations, "memory"),
         format::count(today.summaries, "summary"),
         format::count(today.sessions, "session"),
     )

@@ -5,7 +5,7 @@ use super::pin;
 use crate::cli::output::Screen;
 use claude_mem_store::RowId;
 
-/// Unpin observations
+/// Unpin memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

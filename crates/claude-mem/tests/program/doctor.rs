@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::common::{exe, sandbox};
 
 /// A sandbox without problems: installed, with one indexed observation.
-fn healthy() -> Sandbox {
+pub(crate) fn healthy() -> Sandbox {
     let home = sandbox();
     let package = json!({ "name": "@anthropic-ai/claude-code", "version": "2.1.325" });
     home.write(home.home().join("npm/claude-code/package.json"), package.to_string());
@@ -31,7 +31,7 @@ fn data(home: &Sandbox) -> DataDir {
 }
 
 /// The findings with a level other than "ok".
-fn wrong(home: &Sandbox, args: &[&str]) -> Vec<Value> {
+pub(crate) fn wrong(home: &Sandbox, args: &[&str]) -> Vec<Value> {
     let mut all = vec!["doctor", "--json"];
     all.extend(args);
     let output = home.mem(&all);
@@ -372,7 +372,7 @@ fn unknown_worker_state_is_reported() {
 }
 
 /// Runs SQL that none of our commands would.
-fn plant(path: &std::path::Path, sql: &str) {
+pub(crate) fn plant(path: &std::path::Path, sql: &str) {
     #[allow(clippy::disallowed_methods, reason = "the store would not do this")]
     let conn = rusqlite::Connection::open(path).expect("opened");
     conn.execute_batch(sql).expect("planted");

@@ -47,10 +47,10 @@ fn rejected_edits_say_why() {
     let home = with_memory();
     for (args, want) in [
         (&["edit", "1"][..], "nothing to change"),
-        (&["edit", "1", "--title", " "], "an observation needs a title"),
-        (&["edit", "S1", "--title", "x"], "S1 is not an observation"),
+        (&["edit", "1", "--title", " "], "a memory needs a title"),
+        (&["edit", "S1", "--title", "x"], "S1 is not a memory"),
         (&["edit", "1", "--text", "<private>x</private>"], "the whole text is private"),
-        (&["pin", "P1"], "P1 is not an observation"),
+        (&["pin", "P1"], "P1 is not a memory"),
     ] {
         let output = home.mem(args);
         assert_eq!(output.code, Some(64), "{args:?}: {output}");

@@ -17,7 +17,7 @@ fn json_export_is_imported_elsewhere() {
     let file = here.home().join("memory.json");
     let file = file.to_str().expect("utf-8");
     assert_snapshot!(shown(&here, &here.mem(&["export", "--out", file])), @"
-    exported 2 observations from 0 sessions to [HOME]/memory.json
+    exported 2 memories from 0 sessions to [HOME]/memory.json
     [exit 0]
     ");
     let arrived = there.mem(&["import", "json", file, "--trust"]);

@@ -135,8 +135,8 @@ fn transcripts_are_imported() {
 
     undo: `claude-mem import undo 1`
 
-    1 observation (1 change), 2 summaries and 2 prompts from 1 project
-      project: 1 observation from 2 sessions
+    1 memory (1 change), 2 summaries and 2 prompts from 1 project
+      project: 1 memory from 2 sessions
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"
@@ -144,9 +144,9 @@ fn transcripts_are_imported() {
     #1  change   2026-11-15 21:45  Make greet say good morning
     A2  account  2026-11-15 21:45  Make greet say good morning.
     S2  summary  2026-11-15 21:45  Make greet say good morning.
-    M4  answer   2026-11-15 21:45  greet is called nowhere else.
+    M4  reply    2026-11-15 21:45  greet is called nowhere else.
     P2  prompt   2026-11-15 21:45  Make greet say good morning.
-    M3  answer   2026-11-15 21:45  greet now says good morning; its test fails.
+    M3  reply    2026-11-15 21:45  greet now says good morning; its test fails.
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["import", "transcripts"])), @"

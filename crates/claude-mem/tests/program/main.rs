@@ -17,6 +17,7 @@ mod edit;
 mod export;
 mod doctor;
 mod first_names;
+mod health;
 mod help;
 mod hooks;
 mod import;

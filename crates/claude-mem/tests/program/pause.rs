@@ -16,7 +16,7 @@ fn pause_is_shown_and_resumed() {
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
     claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
+    memory   0 memories, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    0 waiting

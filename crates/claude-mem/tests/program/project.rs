@@ -25,9 +25,9 @@ fn with_projects() -> Sandbox {
 fn projects_are_listed_renamed_and_merged() {
     let home = with_projects();
     assert_snapshot!(shown(&home, &home.mem(&["project", "list"])), @"
-    id  name     sessions  observations  active     directory
-    1   project  0         0             5 min ago  [PROJECT]
-    2   project  0         0             1 h ago    [HOME]/old/project
+    id  name     sessions  memories  active     directory
+    1   project  0         0         5 min ago  [PROJECT]
+    2   project  0         0         1 h ago    [HOME]/old/project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "rename", "project", "website"])), @"
@@ -40,11 +40,11 @@ fn projects_are_listed_renamed_and_merged() {
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "merge", "website", "1", "--dry-run"])), @"
-    website (0 sessions, 0 observations) would be merged into project
+    website (0 sessions, 0 memories) would be merged into project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "merge", "website", "1"])), @"
-    website (0 sessions, 0 observations) merged into project
+    website (0 sessions, 0 memories) merged into project
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["project", "merge", "1", "1"])), @"

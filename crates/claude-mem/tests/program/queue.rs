@@ -117,7 +117,7 @@ fn dead_events_are_listed_retried_and_dropped() {
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
     claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
+    memory   0 memories, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    1 waiting, 2 dead

@@ -260,10 +260,10 @@ fn stats_count_observations() {
     assert_eq!(told["by_type"].as_array().map(Vec::len), Some(4));
     assert_eq!(told["by_project"][0]["observations"], 3);
     let screen = home.mem(&["stats"]).ok().stdout;
-    assert!(screen.starts_with("4 observations, 0 summaries"), "{screen}");
+    assert!(screen.starts_with("4 memories, 0 summaries"), "{screen}");
     let empty = sandbox();
     let nothing = empty.mem(&["stats"]).ok().stdout;
-    assert!(nothing.starts_with("0 observations"), "{nothing}");
+    assert!(nothing.starts_with("0 memories"), "{nothing}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn status_creates_nothing() {
     assert_snapshot!(shown(&home, &home.mem(&["status"])), @"
     claude-mem 0.1.0  needs attention
 
-    memory   0 observations, 0 summaries and 0 prompts from 0 sessions in 0 projects
+    memory   0 memories, 0 summaries and 0 prompts from 0 sessions in 0 projects
     today    nothing yet
     worker   not running; `claude-mem worker start`
     queue    0 waiting
@@ -169,7 +169,7 @@ fn damaged_store_is_not_counted_as_empty() {
     home.mem(&["save", "Money is counted in cents."]).ok();
     home.write(home.data_dir().join("claude-mem.db"), "not a database at all");
     let status = home.mem(&["status"]).ok().stdout;
-    assert!(!status.contains("0 observations"), "{status}");
+    assert!(!status.contains("0 memories"), "{status}");
     assert!(status.contains("memory   unknown: the database cannot be read"), "{status}");
     assert!(home.mem(&["status", "--json"]).ok().json()["rows"].is_null());
 }

@@ -168,7 +168,7 @@ fn share_shows_a_preview_and_changes_nothing_without_consent() {
     mira.mem(&["worker", "stop"]).ok();
     let preview = mira.mem(&["team", "share", "--dry-run"]).ok().stdout;
     assert!(preview.contains("github.com/acme/shop") && preview.contains("(your words)"), "{preview}");
-    assert!(preview.contains("Never: prompts, answers, preferences"), "{preview}");
+    assert!(preview.contains("Never: prompts, replies, preferences"), "{preview}");
     let refused = mira.mem(&["team", "share"]);
     assert!(refused.stderr.contains("confirm with --yes"), "{refused}");
     assert!(server.data.lock().records.is_empty());

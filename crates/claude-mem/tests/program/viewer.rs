@@ -7,7 +7,7 @@ use rig::Sandbox;
 use crate::common::sandbox;
 
 /// Sends a request to the worker and returns status and body.
-fn ask(address: &str, head: &str, headers: &[String], body: &str) -> (u16, String) {
+pub(crate) fn ask(address: &str, head: &str, headers: &[String], body: &str) -> (u16, String) {
     let host = address.strip_prefix("http://").expect("an address");
     let mut stream = TcpStream::connect(host).expect("it listens");
     let headers: String = headers.iter().map(|header| header.clone() + "\r\n").collect();
@@ -25,14 +25,14 @@ fn ask(address: &str, head: &str, headers: &[String], body: &str) -> (u16, Strin
     (status.expect("a status"), body.to_owned())
 }
 
-fn address(home: &Sandbox) -> String {
+pub(crate) fn address(home: &Sandbox) -> String {
     let status = home.mem(&["status", "--json"]).ok().stdout;
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
     let address = status["worker"]["address"].as_str();
     address.expect("the viewer is served").to_owned()
 }
 
-fn token(home: &Sandbox) -> String {
+pub(crate) fn token(home: &Sandbox) -> String {
     let path = home.data_dir().join("token");
     let mode = std::fs::metadata(&path).expect("a token").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

@@ -21,7 +21,7 @@ mod opencode;
 mod qwen_code;
 mod record;
 
-pub use claude_code::{CLAUDE_CODE, WARMUP_PROMPT};
+pub use claude_code::{CLAUDE_CODE, MANAGED_SETTINGS, WARMUP_PROMPT};
 pub use client_files::{
     ClientEntries, ClientFileSpec, DATA_DIR_MARK, EXECUTABLE_MARK, HookShape, OWN_FILE_HEAD, ServerShape,
     TimeoutUnit,

@@ -132,7 +132,7 @@ settings! {
         /// Delete the text of prompts after this many days; the memories made from them stay. 0
         /// keeps the text.
         prompts_days_max: u32 = "0", number(0, 36_500, "days");
-        /// Forget memories (observations, summaries, accounts and final messages) after this many days. Pinned
+        /// Forget memories, summaries, accounts and replies after this many days. Pinned
         /// memories, preferences, and what was fetched, cited or marked as useful in that time stay. Forgotten
         /// memories can be restored for a while. 0 keeps all.
         memories_days_max: u32 = "0", number(0, 36_500, "days");
@@ -189,7 +189,7 @@ settings! {
         context: bool = "on", SettingKind::Switch;
         /// Maximum size of the context of a new session.
         context_tokens: u32 = "1500", number(100, 2_400, "tokens");
-        /// Include the last session's summary and next steps in that context.
+        /// Include the account of the last session and what it left open in that context.
         context_summary: bool = "on", SettingKind::Switch;
         /// Include the list of earlier memories in that context, one line each.
         context_index: bool = "on", SettingKind::Switch;

@@ -1,7 +1,7 @@
 //! The list of checks, and the function that runs them.
 
 use super::context::DoctorContext;
-use super::finding::DoctorFinding;
+use super::finding::{DoctorFinding, FindingLevel};
 use super::{agents, client, directory, flow, program, provider, store, team, worker};
 
 /// One check.
@@ -33,6 +33,34 @@ const CHECKS: &[CheckFn] = &[
     provider::reachable,
     team::in_step,
 ];
+
+/// The checks that a running worker can repeat every few seconds: no search path, no other process, no network
+/// and no scan of the database. [`crate::notices`] cover the spool, the queue, the pause and the model.
+const LOCAL_CHECKS: &[CheckFn] = &[
+    program::versions,
+    directory::access,
+    directory::privacy,
+    directory::space,
+    directory::settings,
+    store::vectors,
+    worker::port,
+    client::hooks,
+    client::hooks_disabled,
+    client::tools,
+    client::legacy,
+    agents::agents,
+    flow::hooks_firing,
+    team::in_step,
+];
+
+/// Names of the checks that only `claude-mem doctor` runs.
+pub const DOCTOR_ONLY_CHECKS: &[&str] = &["executable", "client", "database", "words", "worker", "provider"];
+
+/// Runs the checks that are quick and local, and returns what needs attention.
+pub fn run_local_checks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let found = LOCAL_CHECKS.iter().flat_map(|check| check(patient));
+    found.filter(|finding| finding.level > FindingLevel::Ok).collect()
+}
 
 /// Runs all checks and returns their findings in order.
 pub fn run_checks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {

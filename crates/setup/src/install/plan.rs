@@ -49,6 +49,11 @@ impl ClientPaths {
         Some(Self { settings, state, project })
     }
 
+    /// The user's files in a configuration directory of their own.
+    pub fn in_directory(dir: &Path) -> Self {
+        Self { settings: dir.join("settings.json"), state: dir.join(".claude.json"), project: None }
+    }
+
     /// Reads the settings file.
     pub fn read_settings(&self) -> Result<ClientFile, ClientFileError> {
         ClientFile::read(&self.settings, CLIENT_SETTINGS_BYTES_MAX)

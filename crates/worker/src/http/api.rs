@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
+use super::findings_cache::FindingsCache;
 use super::problem::Problem;
 use super::reader_pool::ReaderPool;
 use super::stats_cache::{STATS_DAYS, StatsCache, StatsSnapshot};
@@ -36,6 +37,7 @@ pub(super) struct ApiState {
     pub(super) env: fn(&str) -> Option<String>,
     pub(super) readers: ReaderPool,
     pub(super) stats_cache: StatsCache,
+    pub(super) findings: FindingsCache,
     /// Incremented when something was stored or changed through this server.
     pub(super) change_count: watch::Sender<u64>,
     /// Bounds the handlers that run at once.
@@ -74,6 +76,7 @@ impl ApiState {
             zone: clock::zone(),
             env,
             stats_cache: StatsCache::default(),
+            findings: FindingsCache::default(),
             change_count: watch::channel(0).0,
             request_slots: Arc::new(Semaphore::new(HTTP_REQUESTS_AT_ONCE_MAX)),
             search_slots: Arc::new(Semaphore::new(HTTP_SEARCHES_AT_ONCE_MAX)),

@@ -139,9 +139,14 @@ fn near_duplicates(rows: &[Observation]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for (at, (mine, row)) in known.iter().enumerate() {
         let is_same = |(theirs, newer): &&(HashSet<String>, &Observation)| {
+            let (few, many) = (mine.len().min(theirs.len()), mine.len().max(theirs.len()));
+            // No more words can be shared than the shorter title has.
+            if newer.project != row.project || few * 100 < many * SAME_WORDS_PERCENT {
+                return false;
+            }
             let shared = mine.intersection(theirs).count();
             let all = mine.len() + theirs.len() - shared;
-            newer.project == row.project && shared * 100 >= all * SAME_WORDS_PERCENT
+            shared * 100 >= all * SAME_WORDS_PERCENT
         };
         // Rows come newest first.
         if let Some((_, newer)) = known[..at].iter().find(is_same) {

@@ -180,6 +180,8 @@ pub(super) struct SessionView {
     pub(super) completed_at: Option<Millis>,
     pub(super) observations: u64,
     pub(super) summaries: u64,
+    /// What it was for, from its account.
+    pub(super) purpose: Option<String>,
     /// What it did, from its account or its last summary.
     pub(super) outcome: Option<String>,
     /// Files that it edited.

@@ -7,15 +7,13 @@ use serde::Serialize;
 
 use super::api::ApiState;
 use super::handler_request::PathParams;
+use super::health_findings::{HealthNoticeView, health_notices};
 use super::problem::Problem;
 use super::queue::QueueCountsView as Queue;
 use super::route::NoParams;
 use super::stats_cache::StatsSnapshot;
-use claude_mem_core::config::LoadedSettings;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::paths::with_suffix;
-use claude_mem_setup::notices;
-use claude_mem_setup::notices::UserNotice;
 use claude_mem_store::{ActivityBucket, StoreReader};
 
 /// All statistics of the dashboard.
@@ -126,23 +124,9 @@ struct DailyTokensView {
     injected: u64,
 }
 
-/// A notice that needs the user's attention.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Trouble")]
-struct HealthNoticeView {
-    problem: String,
-    fix: String,
-}
-
 impl From<ActivityBucket> for CreatedCounts {
     fn from(activity: ActivityBucket) -> Self {
         Self { observations: activity.observations, summaries: activity.summaries, prompts: activity.prompts }
-    }
-}
-
-impl From<UserNotice> for HealthNoticeView {
-    fn from(UserNotice { what, fix }: UserNotice) -> Self {
-        Self { problem: what, fix }
     }
 }
 
@@ -227,23 +211,6 @@ fn token_stats(
         saved: economics.discovery_tokens.saturating_sub(economics.told_tokens),
         per_day,
     })
-}
-
-/// The notices that `claude-mem status` shows too.
-fn health_notices(
-    api: &ApiState,
-    reads: &StoreReader<'_>,
-    settings: &LoadedSettings,
-) -> Result<Vec<HealthNoticeView>, Problem> {
-    let mut found = notices::directory_notices(api.dir(), settings);
-    found.extend(notices::store_notices(reads, &settings.settings, api.now())?);
-    let trouble = api.worker.status().trouble;
-    found.extend(trouble.as_deref().map(notices::worker_notice));
-    found.extend(notices::spool_notices(api.dir()));
-    let env = api.env;
-    found.extend(notices::missing_hooks_notice(api.dir(), &|name| env(name).map(Into::into)));
-    found.extend(notices::pause_notice(api.dir(), api.now()));
-    Ok(found.into_iter().map(HealthNoticeView::from).collect())
 }
 
 /// Size of a database with its write-ahead log; 0 if it does not exist.

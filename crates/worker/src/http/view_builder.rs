@@ -166,6 +166,8 @@ impl<'r> ViewBuilder<'r> {
     pub(super) fn session_view(&mut self, row: SessionRow) -> Result<SessionView, Problem> {
         let (observations, summaries) = self.reads.counts_of_session(row.id)?;
         let (files_edited, files) = self.reads.files_edited_in(row.id, SESSION_FILES_MAX)?;
+        let account = self.reads.account_of_session(row.id)?;
+        let purpose = account.as_ref().map(|account| account.purpose.clone()).filter(|text| !text.is_empty());
         Ok(SessionView {
             id: row.id,
             client: row.client,
@@ -180,15 +182,15 @@ impl<'r> ViewBuilder<'r> {
             completed_at: row.completed_at,
             observations,
             summaries,
-            outcome: self.outcome(row.id)?,
+            purpose,
+            outcome: self.outcome(row.id, account)?,
             files_edited,
             files,
         })
     }
 
     /// What a session did: the first line of its account, else its last summary.
-    fn outcome(&self, session: SessionId) -> Result<Option<String>, Problem> {
-        let account = self.reads.account_of_session(session)?;
+    fn outcome(&self, session: SessionId, account: Option<AccountRow>) -> Result<Option<String>, Problem> {
         if let Some(done) = account.and_then(|account| account.done.into_iter().next()) {
             return Ok(Some(done));
         }

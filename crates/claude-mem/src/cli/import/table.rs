@@ -73,7 +73,7 @@ pub(super) fn show_transcripts(
     let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
     let text = format!(
         "{}{types}, {} and {} from {}",
-        format::count(learnt.observations, "observation"),
+        format::count(learnt.observations, "memory"),
         format::count(learnt.summaries, "summary"),
         format::count(learnt.prompts, "prompt"),
         format::count(learnt.projects.len() as u64, "project"),
@@ -83,7 +83,7 @@ pub(super) fn show_transcripts(
     projects.sort_by_key(|(name, of)| (std::cmp::Reverse(of.observations), *name));
     for (name, of) in projects.iter().take(PROJECTS_SHOWN) {
         let sessions = format::count(of.sessions, "session");
-        writeln!(screen, "  {name}: {} from {sessions}", format::count(of.observations, "observation"))?;
+        writeln!(screen, "  {name}: {} from {sessions}", format::count(of.observations, "memory"))?;
     }
     if projects.len() > PROJECTS_SHOWN {
         writeln!(screen, "  and {} more", projects.len() - PROJECTS_SHOWN)?;

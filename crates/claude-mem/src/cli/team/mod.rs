@@ -16,7 +16,7 @@ use crate::cli::output::Screen;
 
 /// Share memory with a team, or among your own machines
 ///
-/// Nothing leaves this machine until you join a team and share a project with it. Prompts, answers,
+/// Nothing leaves this machine until you join a team and share a project with it. Prompts, replies,
 /// preferences and private text never leave.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -249,7 +249,7 @@ fn print_preview(screen: &mut Screen, output: &ShareOutput, own: bool) -> std::i
     if output.mode == SpaceMode::Receive {
         return writeln!(screen, "Only what others share comes here; nothing leaves.");
     }
-    writeln!(screen, "From now on: observations and session accounts.")?;
+    writeln!(screen, "From now on: memories and accounts of sessions.")?;
     let existing = format::grouped(output.existing);
     let history = if output.history {
         format!("The {existing} memories there are go, too.")
@@ -259,7 +259,7 @@ fn print_preview(screen: &mut Screen, output: &ShareOutput, own: bool) -> std::i
     screen.paragraph(
         "",
         &format!(
-            "Never: prompts, answers, preferences, private text, text from the web, other projects. {history}"
+            "Never: prompts, replies, preferences, private text, text from the web, other projects. {history}"
         ),
     )?;
     if output.mode == SpaceMode::Review {

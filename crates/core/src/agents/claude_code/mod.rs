@@ -10,6 +10,9 @@ use super::features::{AgentFeatures, FeatureSupport};
 /// The prompt of a subagent that Claude Code starts only to warm up.
 pub const WARMUP_PROMPT: &str = "Warmup";
 
+/// Where an administrator manages the settings of Claude Code for all users.
+pub const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
+
 const HOME: ClientHome = ClientHome { variable: Some(("CLAUDE_CONFIG_DIR", "")), default: ".claude" };
 
 pub const CLAUDE_CODE: CodingAgent = CodingAgent {
