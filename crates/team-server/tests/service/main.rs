@@ -6,6 +6,7 @@ mod faults;
 mod figures;
 mod isolation;
 mod members;
+mod program;
 mod proxy;
 mod records;
 mod start;
