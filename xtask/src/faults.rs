@@ -4,6 +4,8 @@ use crate::cargo;
 
 /// Runs of the sharing protocol's simulator.
 const TEAM_RUNS: &str = "1000";
+/// Of these, runs against the real service on PostgreSQL.
+const TEAM_SERVICE_RUNS: &str = "100";
 
 /// Run the fault tests at full length: killed processes, locks, full disks, corrupt files; `team`: sharing
 #[derive(Debug, clap::Args)]
@@ -29,11 +31,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 const TEAM: &str = "team";
 
 /// The simulator of the sharing protocol: real stores against a reference server with lost, late and repeated
-/// messages, killed rounds and restored clients and servers. Then the service with PostgreSQL.
+/// messages, killed rounds and restored clients and servers, and the same schedules against the service. Then
+/// crashes of the service and of PostgreSQL.
 fn run_team() -> anyhow::Result<()> {
     let mut command = cargo::cargo();
     command.args(["test", "--locked", "--package", "claude-mem-sharing", "--lib", "random_faults"]);
+    command.args(["--", "--nocapture"]);
     command.env("CLAUDE_MEM_TEAM_RUNS", TEAM_RUNS);
+    command.env("CLAUDE_MEM_TEAM_SERVICE_RUNS", TEAM_SERVICE_RUNS);
     cargo::run(&mut command)?;
     let mut command = cargo::cargo();
     command.args(["test", "--locked", "--package", "claude-mem-team-server", "--test", "service"]);

@@ -13,6 +13,7 @@ use crate::maintenance::WAL_HOLDS_DELETED;
 use crate::team_signal::TeamSignal;
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
+use claude_mem_core::ids::SpaceRowId;
 use claude_mem_core::log::LogLevel;
 use claude_mem_core::sync::lock;
 use claude_mem_ingest::shared_store::SharedStore;
@@ -21,7 +22,7 @@ use claude_mem_sharing::{
     TeamFile, TeamServer, erase_others, forget_team, health_after_error, health_after_round, load_team,
     remove_team,
 };
-use claude_mem_store::{ChangeCursor, Store, StoreError};
+use claude_mem_store::{ChangeCursor, SpaceMode, Store, StoreError};
 use claude_mem_wire::limits::WAIT_SECONDS_MAX;
 use claude_mem_wire::messages::WaitRequest;
 
@@ -78,6 +79,14 @@ impl StoreAccess for WorkerStore<'_> {
     }
 }
 
+/// What a round depends on here. A change starts the next one.
+#[derive(PartialEq, Eq)]
+struct LocalState {
+    cursor: ChangeCursor,
+    /// What is shared: a command may share a project while the worker runs.
+    spaces: Vec<(SpaceRowId, SpaceMode)>,
+}
+
 struct RoundThread {
     worker: Arc<WorkerContext>,
     env: fn(&str) -> Option<String>,
@@ -105,7 +114,7 @@ impl RoundThread {
             // A machine of a team stays reachable for its members' news.
             self.worker.idle.touch(Instant::now());
             // Taken before the round: what is stored while it runs starts the next one.
-            let seen = self.cursor();
+            let seen = self.local_state();
             match self.round(&team) {
                 Ok(report) => {
                     pause = PAUSE_MIN;
@@ -170,7 +179,7 @@ impl RoundThread {
     }
 
     /// Waits for a change here or there, at most one interval.
-    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport, seen: Option<ChangeCursor>) {
+    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport, seen: Option<LocalState>) {
         let signal = &self.worker.team_signal;
         let heads = report.heads.iter().copied().collect();
         let request = WaitRequest { heads, seconds: WAIT_SECONDS_MAX };
@@ -185,15 +194,19 @@ impl RoundThread {
         }
         let begun = Instant::now();
         while begun.elapsed() < ROUND_INTERVAL && !signal.is_stopping() {
-            if signal.wait(CHANGE_INTERVAL) || self.cursor() != seen {
+            if signal.wait(CHANGE_INTERVAL) || self.local_state() != seen {
                 return;
             }
             self.worker.idle.touch(Instant::now());
         }
     }
 
-    fn cursor(&self) -> Option<ChangeCursor> {
-        self.worker.store.with(|store| store.read().change_cursor()).ok()
+    fn local_state(&self) -> Option<LocalState> {
+        let read = |store: &mut Store| {
+            let spaces = store.read().spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
+            Ok(LocalState { cursor: store.read().change_cursor()?, spaces })
+        };
+        self.worker.store.with(read).ok()
     }
 
     /// Sleeps although rows are stored meanwhile: the server is away.

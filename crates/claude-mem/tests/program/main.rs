@@ -35,6 +35,7 @@ mod search;
 mod sessions;
 mod status;
 mod team;
+mod team_client;
 mod team_serve;
 mod update;
 mod viewer;

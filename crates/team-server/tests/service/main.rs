@@ -7,7 +7,6 @@ mod figures;
 mod isolation;
 mod members;
 mod program;
-mod proxy;
 mod records;
 mod start;
 mod support;

@@ -1,11 +1,12 @@
 //! The executable `claude-mem-team`: what it prints, its exit codes, its private cluster.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rig::Sandbox;
+use rig::postgres::PostgresCluster;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The executable that cargo built with the tests.
@@ -16,13 +17,34 @@ fn sandbox() -> Sandbox {
 }
 
 /// A server that is killed with the test.
-struct ServeProcess {
+pub(crate) struct ServeProcess {
     child: Child,
     /// What it printed until it listened.
     printed: String,
 }
 
 impl ServeProcess {
+    /// A replica on a cluster. With a time, its clock stands there.
+    pub(crate) fn replica(cluster: &PostgresCluster, now: Option<i64>) -> Self {
+        #[allow(clippy::disallowed_methods, reason = "it is killed with the test")]
+        let mut command = Command::new(PROGRAM);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--database", &cluster.address()]);
+        if let Some(now) = now {
+            command.env("CLAUDE_MEM_NOW", now.to_string());
+        }
+        Self::start(command)
+    }
+
+    /// The link of the first administrator.
+    pub(crate) fn admin_link(&self) -> &str {
+        self.printed.split('\'').nth(1).expect("it printed a link")
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        let address = self.printed.rsplit_once("Listening on ").unwrap().1.split(';').next().unwrap();
+        address.parse().unwrap()
+    }
+
     fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
@@ -36,13 +58,18 @@ impl ServeProcess {
 
     /// The status line of a request.
     fn status(&self, path: &str) -> String {
-        let address = self.printed.rsplit_once("Listening on ").unwrap().1.split(';').next().unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
+        let mut stream = TcpStream::connect(self.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();
         reply.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Ends it with SIGKILL, where it is.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Asks it to end, as a service manager would.
