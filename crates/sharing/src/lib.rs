@@ -14,6 +14,7 @@ mod apply;
 mod http_server;
 mod instruction_shape;
 mod leaving;
+mod member_names;
 mod pull;
 mod push;
 mod reconcile;
