@@ -27,12 +27,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     cargo::run(&mut command)
 }
 
-/// Names the fault tests of shared memory, which need no executable.
+/// Names the fault tests of shared memory, which run with test builds.
 const TEAM: &str = "team";
 
 /// The simulator of the sharing protocol: real stores against a reference server with lost, late and repeated
 /// messages, killed rounds and restored clients and servers, and the same schedules against the service. Then
-/// crashes of the service and of PostgreSQL.
+/// killed replicas and databases, and a team of real workers.
 fn run_team() -> anyhow::Result<()> {
     let mut command = cargo::cargo();
     command.args(["test", "--locked", "--package", "claude-mem-sharing", "--lib", "random_faults"]);
@@ -43,6 +43,11 @@ fn run_team() -> anyhow::Result<()> {
     let mut command = cargo::cargo();
     command.args(["test", "--locked", "--package", "claude-mem-team-server", "--test", "service"]);
     command.args(["faults::", "--", "--nocapture"]);
+    command.env("CLAUDE_MEM_FAULTS", "long");
+    cargo::run(&mut command)?;
+    let mut command = cargo::cargo();
+    command.args(["test", "--locked", "--package", "claude-mem", "--test", "faults", "team::"]);
+    command.args(["--", "--nocapture"]);
     command.env("CLAUDE_MEM_FAULTS", "long");
     cargo::run(&mut command)
 }

@@ -82,6 +82,10 @@ impl HostileProxy {
     pub fn become_friendly(&self) {
         self.hostile.store(false, Ordering::Relaxed);
     }
+
+    pub fn become_hostile(&self) {
+        self.hostile.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Drop for HostileProxy {

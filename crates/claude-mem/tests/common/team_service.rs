@@ -6,7 +6,7 @@ use claude_mem_team_server::{RunningServer, ServeOptions};
 use rig::postgres::PostgresCluster;
 use tokio::runtime::Runtime;
 
-/// A service with its database. It can crash and come back at the same address.
+/// A service with its database. It can crash and come back, at another address.
 pub(crate) struct RealTeamService {
     pub(crate) cluster: PostgresCluster,
     running: Option<(Runtime, RunningServer)>,
@@ -29,6 +29,16 @@ impl RealTeamService {
         &self.admin_link
     }
 
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Tells all clients that the database was restored.
+    pub(crate) fn renew_generation(&self) {
+        let renewed = claude_mem_team_server::renew_generation(&ServeOptions::new(self.cluster.address()));
+        assert_eq!(renewed.expect("a new generation"), 1);
+    }
+
     /// Ends without any notice: running requests are dropped where they are, sockets close.
     pub(crate) fn crash(&mut self) {
         if let Some((runtime, server)) = self.running.take() {
@@ -37,11 +47,13 @@ impl RealTeamService {
         }
     }
 
-    /// Starts again at the same address.
-    pub(crate) fn restart(&mut self) {
+    /// Starts again. The address is new: the old listener may end a moment later.
+    pub(crate) fn restart(&mut self) -> SocketAddr {
         self.crash();
-        let options = ServeOptions { listen: self.address, ..ServeOptions::new(self.cluster.address()) };
-        self.running = Some(start(&options));
+        let (runtime, server) = start(&ServeOptions::new(self.cluster.address()));
+        self.address = server.report().address;
+        self.running = Some((runtime, server));
+        self.address
     }
 }
 
