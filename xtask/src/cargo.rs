@@ -49,12 +49,25 @@ const STATIC_LINK_FLAGS: &[&str] = if cfg!(all(target_os = "linux", target_env =
     &[]
 };
 
+/// The executable that everybody installs: its package and its name.
+const MAIN_PROGRAM: (&str, &str) = ("claude-mem", "claude-mem");
+/// The server of a team.
+const TEAM_PROGRAM: (&str, &str) = ("claude-mem-team-server", "claude-mem-team");
+
 /// Builds the executable that ships and returns its path.
 pub(crate) fn build_dist() -> anyhow::Result<PathBuf> {
-    let build =
-        ["rustc", "--locked", "--profile", "dist", "--package", "claude-mem", "--bin", "claude-mem", "--"];
+    build_program(MAIN_PROGRAM)
+}
+
+/// Builds the team server that ships and returns its path.
+pub(crate) fn build_dist_team() -> anyhow::Result<PathBuf> {
+    build_program(TEAM_PROGRAM)
+}
+
+fn build_program((package, bin): (&str, &str)) -> anyhow::Result<PathBuf> {
+    let build = ["rustc", "--locked", "--profile", "dist", "--package", package, "--bin", bin, "--"];
     run(cargo().args(build).args(STATIC_LINK_FLAGS))?;
-    let exe = target_dir()?.join("dist").join(format!("claude-mem{}", std::env::consts::EXE_SUFFIX));
+    let exe = target_dir()?.join("dist").join(format!("{bin}{}", std::env::consts::EXE_SUFFIX));
     if !exe.is_file() {
         bail!("cargo built no {}", exe.display());
     }

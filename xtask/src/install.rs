@@ -13,6 +13,9 @@ pub(crate) struct Args {
     /// Install into DIR/bin instead
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
+    /// Also build and install claude-mem-team, the server of a team
+    #[arg(long)]
+    team: bool,
     /// Arguments for `claude-mem install`
     #[arg(last = true)]
     rest: Vec<String>,
@@ -28,6 +31,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let built = cargo::build_dist()?;
     let installed = install_executable(&built, &bin)?;
     println!("installed {}", installed.display());
+    if args.team {
+        println!("installed {}", install_executable(&cargo::build_dist_team()?, &bin)?.display());
+    }
     cargo::run(Command::new(&installed).arg("install").args(&args.rest))?;
     if !on_path(&bin) {
         println!("{} is not on your PATH; add it to use the claude-mem command", bin.display());

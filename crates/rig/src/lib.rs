@@ -27,6 +27,7 @@
 //! | [`agent_client`] | the same for other agents |
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
 //! | [`postgres`] | real PostgreSQL clusters, each with its own data and socket |
+//! | [`hostile_proxy`] | cuts connections, and partitions |
 //! | [`process`] | runs a program to its end or to a deadline |
 //! | [`mcp`] | a client for an MCP server on stdio |
 //! | [`tui`] | drives the client's interactive screen |
@@ -49,6 +50,7 @@ pub mod agent_client;
 pub mod client;
 pub mod fake_claude;
 pub mod fixtures;
+pub mod hostile_proxy;
 pub mod mcp;
 pub mod model;
 pub mod postgres;

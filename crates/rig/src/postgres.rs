@@ -10,6 +10,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
@@ -169,6 +170,12 @@ pub fn server_dir() -> TempDir {
     dir
 }
 
+/// A number that was not used before in this process.
+fn unique_number() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
 /// A running server. Dropping it ends the server and removes its data.
 #[derive(Debug)]
 pub struct PostgresCluster {
@@ -259,6 +266,31 @@ impl PostgresCluster {
     /// Kills the server as a crash would: SIGKILL, no checkpoint.
     pub fn kill(&mut self) {
         self.end(Signal::KILL);
+    }
+
+    /// Stops the server, copies its data and starts it again.
+    pub fn back_up(&mut self) {
+        self.stop();
+        self.copy_data("data", "backup");
+        self.start();
+    }
+
+    /// Crashes the server and starts it with the data of the last [`Self::back_up`].
+    pub fn restore(&mut self) {
+        self.kill();
+        // Backends of the crashed server may still write for a moment: their data is moved away.
+        self.copy_data("backup", "data");
+        self.start();
+    }
+
+    fn copy_data(&self, from: &str, to: &str) {
+        let (from, to) = (self.home.path().join(from), self.home.path().join(to));
+        if to.is_dir() {
+            fs::rename(&to, to.with_extension(format!("old-{}", unique_number()))).expect("the old data");
+        }
+        let mut copy = Command::new("cp");
+        copy.arg("-a").arg(from).arg(to);
+        process::run(copy, b"", Duration::from_secs(START_SECONDS_MAX)).ok();
     }
 
     /// Ends the server in order.

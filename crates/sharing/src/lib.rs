@@ -14,6 +14,7 @@ mod apply;
 mod http_server;
 mod instruction_shape;
 mod leaving;
+mod member_names;
 mod pull;
 mod push;
 mod reconcile;
@@ -43,6 +44,10 @@ pub use team_file::{TEAM_VARIABLE, TeamFile, load_team, remove_team, save_team};
 
 #[cfg(any(test, feature = "testing"))]
 pub mod reference_server;
+#[cfg(test)]
+mod faulty_connection;
+#[cfg(test)]
+mod service_tests;
 #[cfg(test)]
 mod simulator_tests;
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! A team's server in memory, for tests: the protocol's rules without network and database. It can lose
-//! requests and answers, be restored to an earlier state, and deliver late.
+//! A team's server in memory, for tests: the protocol's rules without network and database.
 
 #![allow(clippy::unwrap_used, reason = "fixtures fail their test")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -220,93 +219,45 @@ impl ServerData {
     }
 }
 
-/// What the network does to one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NetworkFate {
-    Delivered,
-    /// The request does not arrive.
-    RequestLost,
-    /// The request arrives and its answer does not.
-    AnswerLost,
-    /// A push arrives, its answer does not, and the network delivers it again later.
-    DeliveredAgainLater,
-}
-
 /// One member's connection.
-#[allow(missing_debug_implementations, reason = "it holds a closure")]
+#[derive(Debug)]
 pub struct ReferenceServer {
     pub data: SharedData,
     pub member: MemberId,
     pub now: Cell<i64>,
     pub page: usize,
-    /// Decides the fate of each request.
-    pub fate: RefCell<Box<dyn FnMut() -> NetworkFate>>,
-    /// Pushes that the network will deliver again.
-    pub late: RefCell<Vec<(SpaceId, PushRequest)>>,
 }
 
 impl ReferenceServer {
     pub fn new(data: &SharedData, member: MemberId) -> Self {
-        Self {
-            data: data.clone(),
-            member,
-            now: Cell::new(0),
-            page: 500,
-            fate: RefCell::new(Box::new(|| NetworkFate::Delivered)),
-            late: RefCell::new(Vec::new()),
-        }
-    }
-
-    /// Delivers what the network held back.
-    pub fn deliver_late(&self) {
-        for (space, request) in self.late.take() {
-            self.data.lock().push(self.member, self.now.get(), space, &request);
-        }
-    }
-
-    fn exchange<R>(&self, act: impl FnOnce(&mut ServerData) -> R) -> Result<R, SharingError> {
-        let fate = (self.fate.borrow_mut())();
-        let lost = SharingError::Unreachable { why: "lost".to_owned(), retry_after: None };
-        if fate == NetworkFate::RequestLost {
-            return Err(lost);
-        }
-        let answer = act(&mut self.data.lock());
-        if fate == NetworkFate::Delivered { Ok(answer) } else { Err(lost) }
+        Self { data: data.clone(), member, now: Cell::new(0), page: 500 }
     }
 }
 
 impl TeamServer for ReferenceServer {
     fn me(&self) -> Result<MeReply, SharingError> {
-        self.exchange(|data| data.me(self.member, self.now.get()))
+        Ok(self.data.lock().me(self.member, self.now.get()))
     }
 
     fn space(&self, request: &SpaceRequest) -> Result<SpaceInfo, SharingError> {
-        self.exchange(|data| data.space(self.member, request))
+        Ok(self.data.lock().space(self.member, request))
     }
 
     fn push(&self, space: SpaceId, request: &PushRequest) -> Result<PushReply, SharingError> {
-        let fate = (self.fate.borrow_mut())();
-        let lost = SharingError::Unreachable { why: "lost".to_owned(), retry_after: None };
-        if fate == NetworkFate::RequestLost {
-            return Err(lost);
-        }
-        if fate == NetworkFate::DeliveredAgainLater {
-            self.late.borrow_mut().push((space, request.clone()));
-        }
-        let reply = self.data.lock().push(self.member, self.now.get(), space, request);
-        if fate == NetworkFate::Delivered { Ok(reply) } else { Err(lost) }
+        Ok(self.data.lock().push(self.member, self.now.get(), space, request))
     }
 
     fn records(&self, space: SpaceId, query: &RecordsQuery) -> Result<RecordsPage, SharingError> {
-        self.exchange(|data| data.records(space, query, self.page))
+        Ok(self.data.lock().records(space, query, self.page))
     }
 
     fn names(&self, space: SpaceId, after: Option<RecordUid>) -> Result<NamesPage, SharingError> {
-        self.exchange(|data| data.names(space, after, self.page * 3))
+        Ok(self.data.lock().names(space, after, self.page * 3))
     }
 
     fn wait(&self, request: &WaitRequest) -> Result<WaitReply, SharingError> {
-        let (generation, now) = (self.data.lock().generation, self.now.get());
-        self.exchange(|data| WaitReply { changed: data.changed(request), generation, now })
+        let data = self.data.lock();
+        let (generation, now) = (data.generation, self.now.get());
+        Ok(WaitReply { changed: data.changed(request), generation, now })
     }
 }

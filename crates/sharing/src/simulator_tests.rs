@@ -1,5 +1,6 @@
-//! The protocol under random faults: real stores against the reference server, with lost and late messages,
-//! restored clients and restored servers. Seeded: a failing run prints its seed.
+//! The protocol under random faults: real stores against a server, with lost and late messages, restored clients
+//! and restored servers. Seeded: a failing run prints its seed. Here the server is the reference server; the same
+//! schedules run against the real service in `service_tests`.
 //!
 //! `CLAUDE_MEM_TEAM_RUNS` sets the number of runs and `CLAUDE_MEM_TEAM_SEED` the first seed.
 
@@ -7,11 +8,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::reference_server::{NetworkFate, ServerData, SharedData, empty_server};
+use crate::faulty_connection::NetworkFate;
+use crate::reference_server::{ReferenceServer, ServerData, SharedData, empty_server};
+use crate::server::{RecordsQuery, TeamServer};
 use crate::sync_tests::{NOW, TestMachine};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, RowId, ShareState, SpaceMode, Store};
-use claude_mem_wire::{MemberRole, ServerGeneration};
+use claude_mem_wire::messages::SpaceState;
+use claude_mem_wire::{MemberId, MemberRole, PulledRecord, RecordUid, ServerGeneration, SpaceId};
 
 /// Steps of one run.
 const STEPS: usize = 70;
@@ -35,38 +39,87 @@ impl SplitMix {
     }
 }
 
-/// A whole team with its server.
-struct Simulation {
+/// The server of a simulation. Four machines are connected to it: Mira's laptop, Mira's desk, Jonas's laptop and
+/// Lena's.
+pub(crate) trait SimulatedServer {
+    type Connection: TeamServer;
+
+    /// Opens a connection of one of the machines.
+    fn connect(&self, machine: usize) -> Self::Connection;
+    /// The member whose machine it is.
+    fn member(&self, machine: usize) -> MemberId;
+    fn take_snapshot(&mut self);
+    /// Goes back to the snapshot, if there is one. With a generation, clients are told.
+    fn restore_snapshot(&mut self, told: Option<ServerGeneration>);
+}
+
+/// The modes in which the machines share.
+const MODES: [SpaceMode; 4] = [SpaceMode::Auto, SpaceMode::Auto, SpaceMode::Auto, SpaceMode::Review];
+
+/// The reference server with its members.
+struct ReferenceTeam {
     data: SharedData,
-    /// Mira's laptop, Mira's desk, Jonas's laptop; Lena reviews what she shares.
-    machines: Vec<TestMachine>,
+    members: [MemberId; 4],
+    snapshot: Option<ServerData>,
+}
+
+impl ReferenceTeam {
+    fn new() -> Self {
+        let data = empty_server();
+        let mira = data.lock().add_member("mira", MemberRole::Admin);
+        let jonas = data.lock().add_member("jonas", MemberRole::Member);
+        let lena = data.lock().add_member("lena", MemberRole::Member);
+        Self { data, members: [mira, mira, jonas, lena], snapshot: None }
+    }
+}
+
+impl SimulatedServer for ReferenceTeam {
+    type Connection = ReferenceServer;
+
+    fn connect(&self, machine: usize) -> ReferenceServer {
+        let mut server = ReferenceServer::new(&self.data, self.members[machine]);
+        server.now.set(NOW.0);
+        server.page = 5;
+        server
+    }
+
+    fn member(&self, machine: usize) -> MemberId {
+        self.members[machine]
+    }
+
+    fn take_snapshot(&mut self) {
+        self.snapshot = Some(self.data.lock().clone());
+    }
+
+    fn restore_snapshot(&mut self, told: Option<ServerGeneration>) {
+        let Some(snapshot) = self.snapshot.clone() else { return };
+        let mut data = self.data.lock();
+        *data = ServerData { generation: told.unwrap_or(snapshot.generation), ..snapshot };
+    }
+}
+
+/// A whole team with its server.
+struct Simulation<T: SimulatedServer> {
+    server: T,
+    machines: Vec<TestMachine<T::Connection>>,
     random: Rc<RefCell<SplitMix>>,
     is_faulty: Rc<RefCell<bool>>,
     titles: usize,
     /// Titles whose removal must hold everywhere, with the machine that removed them.
     forgotten: BTreeMap<String, usize>,
     hidden: Vec<(usize, String)>,
-    server_snapshot: Option<ServerData>,
+    has_snapshot: bool,
     snapshots: Vec<Option<(tempfile::TempDir, BTreeSet<String>)>>,
 }
 
-impl Simulation {
-    fn new(seed: u64) -> Self {
-        let data = empty_server();
-        let mira = data.lock().add_member("mira", MemberRole::Admin);
-        let jonas = data.lock().add_member("jonas", MemberRole::Member);
-        let lena = data.lock().add_member("lena", MemberRole::Member);
+impl<T: SimulatedServer> Simulation<T> {
+    fn new(server: T, seed: u64) -> Self {
         let random = Rc::new(RefCell::new(SplitMix(seed)));
         let is_faulty = Rc::new(RefCell::new(true));
         let mut machines = Vec::new();
-        for (member, mode) in [
-            (mira, SpaceMode::Auto),
-            (mira, SpaceMode::Auto),
-            (jonas, SpaceMode::Auto),
-            (lena, SpaceMode::Review),
-        ] {
-            let mut machine = TestMachine::join(&data, member, mode);
-            machine.server.page = 5;
+        for (at, mode) in MODES.into_iter().enumerate() {
+            let machine = TestMachine::connect(server.connect(at));
+            machine.share(mode, false);
             let (random, is_faulty) = (Rc::clone(&random), Rc::clone(&is_faulty));
             *machine.server.fate.borrow_mut() = Box::new(move || {
                 if !*is_faulty.borrow() {
@@ -83,14 +136,14 @@ impl Simulation {
         }
         let snapshots = machines.iter().map(|_| None).collect();
         Self {
-            data,
+            server,
             machines,
             random,
             is_faulty,
             titles: 0,
             forgotten: BTreeMap::new(),
             hidden: Vec::new(),
-            server_snapshot: None,
+            has_snapshot: false,
             snapshots,
         }
     }
@@ -148,7 +201,10 @@ impl Simulation {
             9 => self.machines[at].server.deliver_late(),
             10 => self.snapshot(at),
             11 => self.restore(at),
-            12 if self.below(3) == 0 => self.server_snapshot = Some(self.data.lock().clone()),
+            12 if self.below(3) == 0 => {
+                self.server.take_snapshot();
+                self.has_snapshot = true;
+            }
             13 if self.below(3) == 0 => self.restore_server(),
             14 => self.review(at),
             _ => {
@@ -176,15 +232,12 @@ impl Simulation {
     }
 
     fn restore_server(&mut self) {
-        let Some(snapshot) = self.server_snapshot.clone() else { return };
+        if !self.has_snapshot {
+            return;
+        }
         let is_told = self.below(2) == 0;
         let generation = ServerGeneration(uuid::Uuid::from_u128(self.random.borrow_mut().next().into()));
-        let mut data = self.data.lock();
-        let members = data.members.clone();
-        *data = ServerData { members, ..snapshot };
-        if is_told {
-            data.generation = generation;
-        }
+        self.server.restore_snapshot(is_told.then_some(generation));
     }
 
     fn review(&mut self, at: usize) {
@@ -218,10 +271,9 @@ impl Simulation {
     }
 
     fn check(&self) {
-        let space = self.machines[0].space;
-        let data = self.data.lock();
-        let state = data.state(space);
-        let bodies = data.bodies(space).join("\n");
+        let (records, state) = all_records(&self.server.connect(0), self.machines[0].space);
+        let bodies = records.values().filter_map(|pulled| Some(pulled.record.body.as_ref()?.as_str()));
+        let bodies = bodies.collect::<Vec<_>>().join("\n");
         assert!(!bodies.contains("canary"), "{bodies}");
         for (at, machine) in self.machines.iter().enumerate() {
             let store = machine.store.lock().unwrap();
@@ -243,20 +295,20 @@ impl Simulation {
             for (_, title) in self.hidden.iter().filter(|(by, _)| *by == at) {
                 assert!(!titles.contains(title), "machine {at} shows {title:?} again");
             }
-            self.check_rows(at, &data);
+            self.check_rows(at, &records);
         }
     }
 
     /// Every own row that is meant to be shared is at the server, with the text that it has here, and each of
     /// the server's is here unless it was hidden.
-    fn check_rows(&self, at: usize, data: &ServerData) {
+    fn check_rows(&self, at: usize, records: &BTreeMap<RecordUid, PulledRecord>) {
         let machine = &self.machines[at];
         let store = machine.store.lock().unwrap();
         let space = store.read().spaces().unwrap().remove(0);
         let shared = store.read().shared_rows_after(space.id, None, 10_000).unwrap();
         for share in &shared {
             assert_ne!(share.state, ShareState::Unsent, "machine {at}: {share:?}");
-            let stored = data.records.get(&claude_mem_wire::RecordUid(share.uid.0)).map(|(_, pulled)| pulled);
+            let stored = records.get(&RecordUid(share.uid.0));
             if share.state == ShareState::Sent && !share.gone {
                 let body = stored.unwrap().record.body.as_ref().unwrap().as_str();
                 let row = store
@@ -266,14 +318,14 @@ impl Simulation {
                 assert!(body.contains(&row.title), "machine {at}: {} is not in {body}", row.title);
             }
         }
-        for (uid, (_, pulled)) in &data.records {
+        for (uid, pulled) in records {
             if pulled.record.gone {
                 continue;
             }
             let share = shared.iter().find(|share| share.uid.0 == uid.0);
             assert!(share.is_some(), "machine {at} lacks {pulled:?}");
         }
-        let own = machine.server.member;
+        let own = self.server.member(at);
         for row in store
             .read()
             .own_row_ids_after(claude_mem_store::RowKind::Observation, space.project, 0, 10_000)
@@ -283,15 +335,31 @@ impl Simulation {
             if row.level != MemoryLevel::Project || space.mode != SpaceMode::Auto {
                 continue;
             }
-            let record = data.records.get(&claude_mem_wire::RecordUid(row.uid.0));
-            let is_there = record.is_some_and(|(_, pulled)| pulled.author == own && !pulled.record.gone);
+            let record = records.get(&RecordUid(row.uid.0));
+            let is_there = record.is_some_and(|pulled| pulled.author == own && !pulled.record.gone);
             assert!(is_there, "{:?} of machine {at} is not at the server", row.title);
         }
     }
 }
 
-fn run(seed: u64) {
-    let mut simulation = Simulation::new(seed);
+/// All records of a space, removed ones included, and its state.
+fn all_records(server: &impl TeamServer, space: SpaceId) -> (BTreeMap<RecordUid, PulledRecord>, SpaceState) {
+    let (mut records, mut after) = (BTreeMap::new(), 0);
+    loop {
+        let page = server.records(space, &RecordsQuery::After(after)).unwrap();
+        for pulled in page.records {
+            after = pulled.seq;
+            records.insert(pulled.record.uid, pulled);
+        }
+        if !page.more {
+            return (records, page.state);
+        }
+    }
+}
+
+/// Runs one schedule against a server.
+pub(crate) fn run_schedule(server: impl SimulatedServer, seed: u64) {
+    let mut simulation = Simulation::new(server, seed);
     for _ in 0..STEPS {
         simulation.step();
     }
@@ -299,7 +367,11 @@ fn run(seed: u64) {
     simulation.check();
 }
 
-fn variable(name: &str) -> Option<u64> {
+fn run(seed: u64) {
+    run_schedule(ReferenceTeam::new(), seed);
+}
+
+pub(crate) fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 

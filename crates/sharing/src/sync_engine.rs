@@ -1,6 +1,7 @@
 //! [`SyncEngine`]: one round of bringing this machine and the team's server in step.
 
 use crate::apply::ApplyContext;
+use crate::member_names::display_names;
 use crate::pull::{PullCounts, pull_new, walk_back};
 use crate::push::push_space;
 use crate::reconcile::reconcile_space;
@@ -219,33 +220,33 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         Ok(())
     }
 
-    /// Stores what the server says of the members. Names are tidied: they stand in lines that agents read.
+    /// Stores what the server says of the members, under names that agents can read safely.
     fn store_members(&self, me: &MeReply) -> Result<(), SharingError> {
         if me.members.len() > MEMBERS_MAX {
             return Err(SharingError::InvalidAnswer("the team has too many members"));
         }
+        let names = display_names(&me.members);
         Ok(self.access.with_store(|store| {
             let known = store.read().members()?;
-            let is_new = me.members.iter().any(|member| {
+            let is_new = me.members.iter().zip(&names).any(|(member, name)| {
                 let same = known.iter().find(|row| row.uid.0 == member.id.0);
                 same.is_none_or(|row| {
                     row.handle != member.handle
                         || row.role != member.role.as_str()
                         || row.gone != member.left_at.is_some()
-                        || Some(&row.name) != tidy_name(&member.name).as_ref()
+                        || row.name != *name
                 })
             });
             if !is_new {
                 return Ok(());
             }
             store.write(|tx| {
-                for member in &me.members {
-                    let name = tidy_name(&member.name).unwrap_or_default();
+                for (member, name) in me.members.iter().zip(&names) {
                     let handle = tidy_name(&member.handle).unwrap_or_default();
                     let id = tx.put_member(&NewMember {
                         uid: PublicId(member.id.0),
                         handle: &handle,
-                        name: &name,
+                        name,
                         role: member.role.as_str(),
                         gone: member.left_at.is_some(),
                     })?;

@@ -1,6 +1,7 @@
 use std::sync::Mutex;
 
-use crate::reference_server::{NetworkFate, ReferenceServer, SharedData, empty_server};
+use crate::faulty_connection::{FaultyConnection, NetworkFate};
+use crate::reference_server::{ReferenceServer, SharedData, empty_server};
 use crate::server::TeamServer;
 use crate::share_rules::ShareRules;
 use crate::sync_engine::{SyncEngine, SyncOptions, SyncReport};
@@ -18,12 +19,12 @@ use claude_mem_wire::{MemberRole, SpaceId};
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 pub(crate) const REMOTE: &str = "remote:github.com/acme/shop";
 
-/// One machine of a member, with a real store.
-pub(crate) struct TestMachine {
+/// One machine of a member, with a real store, and its connection to a server.
+pub(crate) struct TestMachine<S = ReferenceServer> {
     dirs: std::cell::RefCell<Vec<tempfile::TempDir>>,
     pub store: Mutex<Store>,
     pub project: ProjectId,
-    pub server: ReferenceServer,
+    pub server: FaultyConnection<S>,
     pub space: SpaceId,
     pub rules: ShareRules,
 }
@@ -37,6 +38,15 @@ impl TestMachine {
     }
 
     pub(crate) fn unshared(data: &SharedData, member: claude_mem_wire::MemberId) -> Self {
+        let server = ReferenceServer::new(data, member);
+        server.now.set(NOW.0);
+        Self::connect(server)
+    }
+}
+
+impl<S: TeamServer> TestMachine<S> {
+    /// A machine with an empty store that shares nothing yet.
+    pub(crate) fn connect(server: S) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::open(&dir.path().join("ours.db")).unwrap();
         let hint = ProjectHint {
@@ -46,18 +56,14 @@ impl TestMachine {
             branch: None,
         };
         let project = store.write(|tx| tx.ensure_project(&hint, NOW)).unwrap();
-        let server = ReferenceServer::new(data, member);
-        server.now.set(NOW.0);
-        let space = server
-            .space(&SpaceRequest::Project { keys: vec![REMOTE.to_owned()], name: "shop".to_owned() })
-            .unwrap()
-            .id;
+        let request = SpaceRequest::Project { keys: vec![REMOTE.to_owned()], name: "shop".to_owned() };
+        let space = server.space(&request).unwrap().id;
         let rules = ShareRules { never: vec![".env".to_owned()], ..ShareRules::default() };
         Self {
             dirs: std::cell::RefCell::new(vec![dir]),
             store: Mutex::new(store),
             project,
-            server,
+            server: FaultyConnection::new(server),
             space,
             rules,
         }
@@ -217,7 +223,7 @@ fn edit_follows_and_forgotten_text_leaves_no_byte() {
 #[test]
 fn what_never_leaves_does_not_leave() {
     let (data, mira, _) = two_members();
-    let old = TestMachine::unshared(&data, mira.server.member);
+    let old = TestMachine::unshared(&data, mira.server.inner.member);
     old.decide("canary before sharing");
     old.share(SpaceMode::Auto, false);
     for (title, level, origin, file) in [
@@ -358,7 +364,7 @@ fn retraction_by_an_administrator_reaches_the_author_and_the_others() {
     jonas.sync();
     mira.sync();
     assert_eq!(mira.titles().len(), 1);
-    data.lock().retract(jonas.server.member);
+    data.lock().retract(jonas.server.inner.member);
     for machine in [&mira, &jonas] {
         assert_eq!(machine.sync().erased, 1);
         assert!(machine.titles().is_empty());
@@ -391,7 +397,7 @@ fn member_who_joins_later_gets_the_newest_first() {
     mira.sync();
     let lena = data.lock().add_member("lena", MemberRole::Member);
     let mut lena = TestMachine::join(&data, lena, SpaceMode::Receive);
-    lena.server.page = 7;
+    lena.server.inner.page = 7;
     // The network fails after the first page of the walk.
     let requests = std::cell::Cell::new(0);
     *lena.server.fate.borrow_mut() = Box::new(move || {
@@ -456,7 +462,7 @@ fn forged(machine: &TestMachine, uid: PublicId, title: &str, rev: u32) -> claude
     });
     let body = claude_mem_wire::RecordBody::from_json(body.to_string()).unwrap();
     let uid = claude_mem_wire::RecordUid(uid.0);
-    assert_eq!(machine.server.now.get(), NOW.0);
+    assert_eq!(machine.server.inner.now.get(), NOW.0);
     claude_mem_wire::WireRecord::live(uid, claude_mem_wire::RecordKind::OBSERVATION, rev, NOW.0, 1, body)
 }
 
@@ -468,7 +474,7 @@ fn member_who_takes_the_id_of_an_unsent_row_gains_nothing() {
     // Jonas learnt the id, for example from an export, and is faster.
     let record = forged(&jonas, uid, "Round invoices down", 7);
     let request = claude_mem_wire::messages::PushRequest { records: vec![record] };
-    data.lock().push(jonas.server.member, NOW.0, mira.space, &request);
+    data.lock().push(jonas.server.inner.member, NOW.0, mira.space, &request);
     mira.sync();
     mira.sync();
     jonas.sync();
@@ -500,7 +506,7 @@ fn received_row_is_never_pinned_nor_a_preference() {
     let (data, mira, jonas) = two_members();
     let record = forged(&mira, PublicId::new(), "Never test", 1);
     let request = claude_mem_wire::messages::PushRequest { records: vec![record] };
-    data.lock().push(mira.server.member, NOW.0, mira.space, &request);
+    data.lock().push(mira.server.inner.member, NOW.0, mira.space, &request);
     jonas.sync();
     let row = jonas.rows().remove(0);
     assert!(!row.pinned && row.level == MemoryLevel::Project && row.member.is_some());

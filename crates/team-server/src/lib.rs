@@ -1,7 +1,7 @@
 //! The team server: a stateless HTTP service in front of PostgreSQL, through which members' machines share
 //! memory.
 //!
-//! [`serve`] runs it with [`ServeOptions`]; [`TeamServer`] is the same without signals. Any number of replicas
+//! [`serve`] runs it with [`ServeOptions`]; [`RunningServer`] is the same without signals. Any number of replicas
 //! run beside each other on one database. The server stores records as its clients send them and does not
 //! understand them; the protocol is in [`claude_mem_wire`].
 //!
@@ -22,5 +22,5 @@ mod wait;
 
 pub use error::StartError;
 pub use options::ServeOptions;
-pub use server::{ReadyReport, TeamServer, make_admin_link, renew_generation, serve};
+pub use server::{ReadyReport, RunningServer, make_admin_link, renew_generation, serve};
 pub use trial::TrialCluster;

@@ -1,4 +1,4 @@
-//! [`TeamServer`]: starts the service, and ends it gracefully.
+//! [`RunningServer`]: starts the service, and ends it gracefully.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct ReadyReport {
 
 /// A running service.
 #[derive(Debug)]
-pub struct TeamServer {
+pub struct RunningServer {
     report: ReadyReport,
     certificate: Option<Arc<CertificateFiles>>,
     ending: watch::Sender<bool>,
@@ -49,7 +49,7 @@ pub struct TeamServer {
     database: Database,
 }
 
-impl TeamServer {
+impl RunningServer {
     /// Prepares the database, proves that its rows are isolated, and begins to serve.
     pub async fn start(options: &ServeOptions) -> Result<Self, StartError> {
         let is_private = options.listen.ip().is_loopback();
@@ -155,7 +155,7 @@ async fn wait_for_database(database: &Database) -> Result<deadpool_postgres::Obj
 pub fn serve(options: &ServeOptions, on_ready: impl FnOnce(&ReadyReport)) -> Result<(), StartError> {
     runtime()?.block_on(async {
         let mut signals = ServiceSignals::install()?;
-        let server = TeamServer::start(options).await?;
+        let server = RunningServer::start(options).await?;
         on_ready(server.report());
         while signals.next_is_reload().await {
             server.reload_certificate();

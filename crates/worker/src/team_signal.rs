@@ -43,6 +43,12 @@ impl TeamSignal {
         lock(&self.state).stopping
     }
 
+    /// Sleeps this long, or until the threads stop.
+    pub(crate) fn pause(&self, pause: Duration) {
+        let state = lock(&self.state);
+        drop(self.changed.wait_timeout_while(state, pause, |state| !state.stopping));
+    }
+
     /// Sleeps until it is notified. False if the time was over first.
     pub(crate) fn wait(&self, pause: Duration) -> bool {
         let state = lock(&self.state);

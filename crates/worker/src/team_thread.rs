@@ -13,6 +13,7 @@ use crate::maintenance::WAL_HOLDS_DELETED;
 use crate::team_signal::TeamSignal;
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
+use claude_mem_core::ids::SpaceRowId;
 use claude_mem_core::log::LogLevel;
 use claude_mem_core::sync::lock;
 use claude_mem_ingest::shared_store::SharedStore;
@@ -21,7 +22,7 @@ use claude_mem_sharing::{
     TeamFile, TeamServer, erase_others, forget_team, health_after_error, health_after_round, load_team,
     remove_team,
 };
-use claude_mem_store::{ChangeCursor, Store, StoreError};
+use claude_mem_store::{ChangeCursor, SpaceMode, Store, StoreError};
 use claude_mem_wire::limits::WAIT_SECONDS_MAX;
 use claude_mem_wire::messages::WaitRequest;
 
@@ -30,9 +31,11 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 const CHANGE_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between two rounds.
 const ROUND_INTERVAL: Duration = Duration::from_mins(1);
-/// After an error: the first pause and the longest.
+/// After an error: the shortest pause and the longest.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_mins(5);
+/// A server that was away for some time is met again within this part of it.
+const OUTAGE_PARTS: u32 = 8;
 
 /// Handle to the team thread.
 #[derive(Debug)]
@@ -78,6 +81,14 @@ impl StoreAccess for WorkerStore<'_> {
     }
 }
 
+/// What a round depends on here. A change starts the next one.
+#[derive(PartialEq, Eq)]
+struct LocalState {
+    cursor: ChangeCursor,
+    /// What is shared: a command may share a project while the worker runs.
+    spaces: Vec<(SpaceRowId, SpaceMode)>,
+}
+
 struct RoundThread {
     worker: Arc<WorkerContext>,
     env: fn(&str) -> Option<String>,
@@ -87,7 +98,7 @@ struct RoundThread {
 impl RoundThread {
     fn run(&self) {
         let signal = &self.worker.team_signal;
-        let mut pause = PAUSE_MIN;
+        let mut away_since = None;
         while !signal.is_stopping() {
             let team = match load_team(self.worker.store.dir(), (self.env)(TEAM_VARIABLE).as_deref()) {
                 Ok(Some(team)) => team,
@@ -105,10 +116,10 @@ impl RoundThread {
             // A machine of a team stays reachable for its members' news.
             self.worker.idle.touch(Instant::now());
             // Taken before the round: what is stored while it runs starts the next one.
-            let seen = self.cursor();
+            let seen = self.local_state();
             match self.round(&team) {
                 Ok(report) => {
-                    pause = PAUSE_MIN;
+                    away_since = None;
                     self.wait_for_change(&team, &report, seen);
                 }
                 Err(SharingError::Revoked) => self.leave_team(&team),
@@ -118,8 +129,8 @@ impl RoundThread {
                         SharingError::Unreachable { retry_after, .. } => *retry_after,
                         _ => None,
                     };
-                    self.sleep_through(asked.unwrap_or(pause).min(PAUSE_MAX));
-                    pause = (pause * 2).min(PAUSE_MAX);
+                    let outage = away_since.get_or_insert_with(Instant::now).elapsed();
+                    self.sleep_through(asked.unwrap_or_else(|| pause_after(outage)).min(PAUSE_MAX));
                 }
             }
         }
@@ -170,7 +181,7 @@ impl RoundThread {
     }
 
     /// Waits for a change here or there, at most one interval.
-    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport, seen: Option<ChangeCursor>) {
+    fn wait_for_change(&self, team: &TeamFile, report: &SyncReport, seen: Option<LocalState>) {
         let signal = &self.worker.team_signal;
         let heads = report.heads.iter().copied().collect();
         let request = WaitRequest { heads, seconds: WAIT_SECONDS_MAX };
@@ -185,15 +196,19 @@ impl RoundThread {
         }
         let begun = Instant::now();
         while begun.elapsed() < ROUND_INTERVAL && !signal.is_stopping() {
-            if signal.wait(CHANGE_INTERVAL) || self.cursor() != seen {
+            if signal.wait(CHANGE_INTERVAL) || self.local_state() != seen {
                 return;
             }
             self.worker.idle.touch(Instant::now());
         }
     }
 
-    fn cursor(&self) -> Option<ChangeCursor> {
-        self.worker.store.with(|store| store.read().change_cursor()).ok()
+    fn local_state(&self) -> Option<LocalState> {
+        let read = |store: &mut Store| {
+            let spaces = store.read().spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
+            Ok(LocalState { cursor: store.read().change_cursor()?, spaces })
+        };
+        self.worker.store.with(read).ok()
     }
 
     /// Sleeps although rows are stored meanwhile: the server is away.
@@ -240,9 +255,15 @@ impl RoundThread {
     }
 }
 
+/// The pause before the next attempt, when the server has been away for this long.
+fn pause_after(outage: Duration) -> Duration {
+    (outage / OUTAGE_PARTS).clamp(PAUSE_MIN, PAUSE_MAX)
+}
+
 /// Waits at the server for news, one long poll after the other.
 fn run_waiter(signal: &TeamSignal) {
     let mut done = 0;
+    let mut failing_since = None;
     loop {
         let state = lock(&signal.state);
         let state = signal
@@ -257,14 +278,33 @@ fn run_waiter(signal: &TeamSignal) {
         let Some((team, request)) = wait else { continue };
         let reply = HttpServer::connect(&team).and_then(|server| server.wait(&request));
         match reply {
-            Ok(reply) if reply.changed.is_empty() => {}
-            // The server is away: the next round finds it again, in its own time.
-            Err(error) if error.is_transient() => done = turn,
+            Ok(reply) if reply.changed.is_empty() => failing_since = None,
+            // The connection was cut, or the server is away: a round finds out, so that news are not missed until the
+            // next one. Not at once: something in between may cut every long poll.
+            Err(error) if error.is_transient() => {
+                done = turn;
+                let outage = failing_since.get_or_insert_with(Instant::now).elapsed();
+                signal.pause(pause_after(outage));
+                signal.notify();
+            }
             // A round takes the news, or finds out what is wrong, for example that this machine was removed.
             Ok(_) | Err(_) => {
                 done = turn;
+                failing_since = None;
                 signal.notify();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pause_grows_with_the_outage() {
+        for (outage, want) in [(0, 1), (8, 1), (80, 10), (600, 75), (86_400, 300)] {
+            assert_eq!(pause_after(Duration::from_secs(outage)), Duration::from_secs(want), "{outage} s");
         }
     }
 }

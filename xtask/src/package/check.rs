@@ -9,25 +9,35 @@ use anyhow::{Context as _, ensure};
 
 use super::client_session;
 use super::loopback::LoopbackRegistry;
-use super::release::{COMMAND, PACKAGE_NAME, ReleaseTarget};
-use super::{debian, packages, wheel, write_common, write_platform};
+use super::release::{COMMAND, MAIN_PROGRAM, PACKAGE_NAME, ReleaseTarget, SERVER_PROGRAM};
+use super::{PackagedExecutables, debian, packages, wheel, write_common, write_platform};
 
 /// Directories of system programs: no Rust, no other claude-mem.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
-pub(super) fn check_packages(out: &Path, base_url: &str, executable: &[u8]) -> anyhow::Result<()> {
+pub(super) fn check_packages(
+    out: &Path,
+    base_url: &str,
+    executables: &PackagedExecutables,
+) -> anyhow::Result<()> {
     let scratch = std::env::temp_dir().join(format!("{PACKAGE_NAME}-check-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;
-    let checked = reproduce(out, base_url, executable, &scratch.join("again"))
-        .and_then(|()| install_all(out, &scratch));
+    let checked = reproduce(out, base_url, executables, &scratch.join("again"))
+        .and_then(|()| install_all(out, &scratch))
+        .and_then(|()| check_server(out, executables, &scratch));
     std::fs::remove_dir_all(&scratch)?;
     checked
 }
 
 /// Writes all packages a second time and compares the bytes.
-fn reproduce(out: &Path, base_url: &str, executable: &[u8], again: &Path) -> anyhow::Result<()> {
+fn reproduce(
+    out: &Path,
+    base_url: &str,
+    executables: &PackagedExecutables,
+    again: &Path,
+) -> anyhow::Result<()> {
     std::fs::create_dir_all(again)?;
-    write_platform(again, ReleaseTarget::host()?, executable)?;
+    write_platform(again, ReleaseTarget::host()?, executables)?;
     write_common(again, base_url)?;
     for (name, _) in packages(again)? {
         let same = std::fs::read(again.join(&name))? == std::fs::read(out.join(&name))?;
@@ -112,16 +122,40 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         home.sh(&format!("mkdir -p {0}/var/lib/dpkg/info {0}/var/lib/dpkg/updates", root.display()))?;
         home.sh(&format!("touch {0}/var/lib/dpkg/status {0}/var/lib/dpkg/available", root.display()))?;
         let dpkg = format!("dpkg --root={} --force-not-root --log=/dev/null", root.display());
-        home.sh(&format!("{dpkg} --install {}", out.join(debian::file_name(architecture)).display()))?;
+        home.sh(&format!(
+            "{dpkg} --install {}",
+            out.join(debian::file_name(MAIN_PROGRAM, architecture)).display()
+        ))?;
         let command = root.join("usr/bin").join(COMMAND);
         home.sh(&format!("{} install --yes", command.display()))?;
         Ok(Installed { command, remove: format!("{dpkg} --purge {PACKAGE_NAME}") })
     })
 }
 
+/// Unpacks the team server beside the program, which must find it there.
+fn check_server(out: &Path, executables: &PackagedExecutables, scratch: &Path) -> anyhow::Result<()> {
+    if executables.server.is_none() {
+        println!("team server: not packaged");
+        return Ok(());
+    }
+    let home = EmptyHome::create(scratch.join("server"))?;
+    let target = ReleaseTarget::host()?;
+    let bin = scratch.join("server-bin");
+    std::fs::create_dir_all(&bin)?;
+    for program in [MAIN_PROGRAM, SERVER_PROGRAM] {
+        let tarball = out.join(target.tarball(program));
+        home.sh(&format!("tar -xzf {} -C {} --strip-components=1", tarball.display(), bin.display()))?;
+    }
+    let help = home.sh(&format!("{}/{COMMAND} team serve --help", bin.display()))?;
+    ensure!(help.contains("--database"), "`team serve` did not start the server: {help}");
+    home.ensure_empty()?;
+    println!("team server: found beside the program and started");
+    Ok(())
+}
+
 /// The shell installer must not install a tarball with another checksum.
 fn refuse_tampered_download(out: &Path, tampered: &Path, home: &EmptyHome) -> anyhow::Result<()> {
-    let tarball = ReleaseTarget::host()?.tarball();
+    let tarball = ReleaseTarget::host()?.tarball(MAIN_PROGRAM);
     let mut bytes = std::fs::read(out.join(&tarball))?;
     if let Some(last) = bytes.last_mut() {
         *last ^= 1;

@@ -1,7 +1,7 @@
 //! What is generated from the tarballs of all platforms: the shell installer and the Homebrew formula, both
 //! with their checksums.
 
-use super::release::{COMMAND, LICENSE, PACKAGE_NAME, ReleaseTarget, SUMMARY, VERSION};
+use super::release::{COMMAND, LICENSE, MAIN_PROGRAM, PACKAGE_NAME, ReleaseTarget, SUMMARY, VERSION};
 
 /// A tarball of the release and its checksum.
 #[derive(Clone, Debug)]
@@ -15,7 +15,10 @@ pub(super) fn shell_script(tarballs: &[ReleaseTarball], base_url: &str) -> Strin
     let mut cases = String::new();
     for ReleaseTarball { target, sha256 } in tarballs {
         let (system, machine) = target.uname;
-        cases.push_str(&format!("  {system}-{machine}) file={} sum={sha256} ;;\n", target.tarball()));
+        cases.push_str(&format!(
+            "  {system}-{machine}) file={} sum={sha256} ;;\n",
+            target.tarball(MAIN_PROGRAM)
+        ));
     }
     include_str!("install.sh")
         .replace("@CASES@\n", &cases)
@@ -40,7 +43,7 @@ pub(super) fn homebrew_formula(tarballs: &[ReleaseTarball], base_url: &str) -> S
             let block = if target.arch == "aarch64" { "on_arm" } else { "on_intel" };
             formula.push_str(&format!(
                 "    {block} do\n      url \"{base_url}/{}\"\n      sha256 \"{sha256}\"\n    end\n",
-                target.tarball()
+                target.tarball(MAIN_PROGRAM)
             ));
         }
         formula.push_str("  end\n");

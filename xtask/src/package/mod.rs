@@ -1,10 +1,10 @@
-//! `cargo xtask package`: the packages of a release, from one dist build.
+//! `cargo xtask package`: the packages of a release, from one dist build of each program.
 //!
 //! Each platform's machine writes its own packages ([`write_platform`]): a tarball, an npm package, a wheel
-//! and on Linux a Debian package. [`write_common`] writes what covers all platforms whose tarballs are in
+//! and on Linux a Debian package; of the team server a tarball and a Debian package. [`write_common`] writes what covers all platforms whose tarballs are in
 //! the directory: npm launcher, shell installer, Homebrew formula, bill of materials and checksums.
 //!
-//! Invariant: the same executable gives the same bytes. [`check`] verifies this and installs every package.
+//! Invariant: the same executables give the same bytes. [`check`] verifies this and installs every package.
 
 mod archive;
 mod check;
@@ -25,10 +25,9 @@ use sha2::{Digest as _, Sha256};
 use crate::cargo;
 use archive::{ArchiveFile, tar_gz};
 use installer::ReleaseTarball;
-use release::{COMMAND, PACKAGE_NAME, ReleaseTarget, TARGETS};
+use release::{MAIN_PROGRAM, PACKAGE_NAME, ReleaseProgram, ReleaseTarget, SERVER_PROGRAM, TARGETS};
 
 const LICENSE_TEXT: &str = include_str!("../../../LICENSE");
-const PACKAGE_README: &str = include_str!("README.md");
 const CHECKSUMS: &str = "SHA256SUMS";
 
 /// Build the packages of a release: tarball, npm, wheel, Debian, Homebrew, shell installer
@@ -40,6 +39,9 @@ pub(crate) struct Args {
     /// Package this executable instead of a new dist build
     #[arg(long, value_name = "FILE")]
     exe: Option<PathBuf>,
+    /// Package this team server instead of a new dist build; with --exe alone, no server is packaged
+    #[arg(long, value_name = "FILE")]
+    team_exe: Option<PathBuf>,
     /// Where the tarballs will be published (default: the output directory)
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -61,12 +63,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.collect {
         write_common(&out, &base_url)?;
     } else {
-        let exe = args.exe.clone().map_or_else(cargo::build_dist, Ok)?;
-        let executable = std::fs::read(&exe).with_context(|| exe.display().to_string())?;
-        write_platform(&out, ReleaseTarget::host()?, &executable)?;
+        let executables = PackagedExecutables::find(args)?;
+        write_platform(&out, ReleaseTarget::host()?, &executables)?;
         write_common(&out, &base_url)?;
         if args.check {
-            check::check_packages(&out, &base_url, &executable)?;
+            check::check_packages(&out, &base_url, &executables)?;
         }
     }
     for (name, bytes) in packages(&out)? {
@@ -76,20 +77,60 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the packages that contain the executable.
-fn write_platform(out: &Path, target: ReleaseTarget, executable: &[u8]) -> anyhow::Result<()> {
-    let tarball = target.tarball();
+/// The bytes of the executables.
+struct PackagedExecutables {
+    main: Vec<u8>,
+    server: Option<Vec<u8>>,
+}
+
+impl PackagedExecutables {
+    /// Reads the given executables, and builds those that are not given.
+    fn find(args: &Args) -> anyhow::Result<Self> {
+        let read = |exe: PathBuf| std::fs::read(&exe).with_context(|| exe.display().to_string());
+        let main = read(args.exe.clone().map_or_else(cargo::build_dist, Ok)?)?;
+        let server = match (&args.team_exe, &args.exe) {
+            (Some(exe), _) => Some(read(exe.clone())?),
+            (None, None) => Some(read(cargo::build_dist_team()?)?),
+            (None, Some(_)) => None,
+        };
+        Ok(Self { main, server })
+    }
+}
+
+/// Writes the packages that contain an executable.
+fn write_platform(
+    out: &Path,
+    target: ReleaseTarget,
+    executables: &PackagedExecutables,
+) -> anyhow::Result<()> {
+    let main = &executables.main;
+    write_archives(out, target, MAIN_PROGRAM, main)?;
+    write(out, &npm::file_name(&target.npm_package()), &npm::platform_package(target, main)?)?;
+    write(out, &wheel::file_name(target), &wheel::package(target, main)?)?;
+    if let Some(server) = &executables.server {
+        write_archives(out, target, SERVER_PROGRAM, server)?;
+    }
+    Ok(())
+}
+
+/// Writes the tarball of a program, and on Linux its Debian package.
+fn write_archives(
+    out: &Path,
+    target: ReleaseTarget,
+    program: ReleaseProgram,
+    executable: &[u8],
+) -> anyhow::Result<()> {
+    let tarball = target.tarball(program);
     let directory = tarball.trim_end_matches(".tar.gz");
     let files = [
-        ArchiveFile::program(format!("{directory}/{COMMAND}"), executable),
+        ArchiveFile::program(format!("{directory}/{}", program.command), executable),
         ArchiveFile::text(format!("{directory}/LICENSE"), LICENSE_TEXT),
-        ArchiveFile::text(format!("{directory}/README.md"), PACKAGE_README),
+        ArchiveFile::text(format!("{directory}/README.md"), program.readme),
     ];
     write(out, &tarball, &tar_gz(&files, true)?)?;
-    write(out, &npm::file_name(&target.npm_package()), &npm::platform_package(target, executable)?)?;
-    write(out, &wheel::file_name(target), &wheel::package(target, executable)?)?;
     if let Some(architecture) = target.debian_arch {
-        write(out, &debian::file_name(architecture), &debian::package(architecture, executable)?)?;
+        let package = debian::package(program, architecture, executable)?;
+        write(out, &debian::file_name(program, architecture), &package)?;
     }
     Ok(())
 }
@@ -98,7 +139,7 @@ fn write_platform(out: &Path, target: ReleaseTarget, executable: &[u8]) -> anyho
 fn write_common(out: &Path, base_url: &str) -> anyhow::Result<()> {
     let mut tarballs = Vec::new();
     for target in TARGETS {
-        let path = out.join(target.tarball());
+        let path = out.join(target.tarball(MAIN_PROGRAM));
         if path.exists() {
             tarballs.push(ReleaseTarball { target, sha256: sha256(&std::fs::read(&path)?) });
         }

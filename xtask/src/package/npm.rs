@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use super::archive::{ArchiveFile, tar_gz};
-use super::release::{COMMAND, LICENSE, PACKAGE_NAME, ReleaseTarget, SUMMARY, TARGETS, VERSION};
+use super::release::{
+    COMMAND, LICENSE, MAIN_PROGRAM, PACKAGE_NAME, ReleaseTarget, SUMMARY, TARGETS, VERSION,
+};
 
 /// Starts the executable of the platform's package.
 const LAUNCHER: &str = include_str!("launcher.js");
@@ -51,7 +53,7 @@ fn pack(manifest: &Value, program: ArchiveFile) -> anyhow::Result<Vec<u8>> {
         ArchiveFile::text("package/package.json", manifest),
         program,
         ArchiveFile::text("package/LICENSE", super::LICENSE_TEXT),
-        ArchiveFile::text("package/README.md", super::PACKAGE_README),
+        ArchiveFile::text("package/README.md", MAIN_PROGRAM.readme),
     ];
     tar_gz(&files, false)
 }

@@ -13,6 +13,36 @@ pub(super) const SUMMARY: &str = "Memory for coding agents: one executable, loca
 /// Modification time of every packaged file: 1980-01-01, the earliest that a zip file can express.
 pub(super) const MTIME_SECONDS: u64 = 315_532_800;
 
+/// A program of a release. Each has a tarball and a Debian package of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ReleaseProgram {
+    /// The name of its packages.
+    pub(super) package: &'static str,
+    pub(super) command: &'static str,
+    pub(super) summary: &'static str,
+    /// What to do after the installation, as one sentence.
+    pub(super) next_step: &'static str,
+    pub(super) readme: &'static str,
+}
+
+/// The program that everybody installs.
+pub(super) const MAIN_PROGRAM: ReleaseProgram = ReleaseProgram {
+    package: PACKAGE_NAME,
+    command: COMMAND,
+    summary: SUMMARY,
+    next_step: "Run `claude-mem install` once per user to connect it.",
+    readme: include_str!("README.md"),
+};
+
+/// The server of a team, for the machine that runs it.
+pub(super) const SERVER_PROGRAM: ReleaseProgram = ReleaseProgram {
+    package: "claude-mem-native-team",
+    command: "claude-mem-team",
+    summary: "The server of claude-mem for shared memory, in front of PostgreSQL",
+    next_step: "Run `claude-mem-team serve --help`.",
+    readme: include_str!("team-README.md"),
+};
+
 /// A platform that we build packages for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReleaseTarget {
@@ -80,9 +110,9 @@ impl ReleaseTarget {
         }
     }
 
-    /// The name of the tarball, and of the directory inside it with `.tar.gz` removed.
-    pub(super) fn tarball(&self) -> String {
-        format!("{PACKAGE_NAME}-{VERSION}-{}-{}.tar.gz", self.os, self.arch)
+    /// The name of a program's tarball, and of the directory inside it with `.tar.gz` removed.
+    pub(super) fn tarball(&self, program: ReleaseProgram) -> String {
+        format!("{}-{VERSION}-{}-{}.tar.gz", program.package, self.os, self.arch)
     }
 
     /// The npm package with the executable.

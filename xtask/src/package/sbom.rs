@@ -1,4 +1,4 @@
-//! The software bill of materials (CycloneDX): every crate that is linked into the executable, with its
+//! The software bill of materials (CycloneDX): every crate that is linked into one of the executables, with its
 //! licence and checksum, and the model that is built in.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,12 +109,15 @@ fn component(package: &CargoPackage, checksums: &BTreeMap<(String, String), Stri
     component
 }
 
-/// The ids of the packages that the executable links.
+/// The packages of the executables.
+const ROOTS: [&str; 2] = [COMMAND, "claude-mem-team-server"];
+
+/// The ids of the packages that the executables link.
 fn linked_packages(metadata: &CargoMetadata) -> BTreeSet<&str> {
     let nodes: BTreeMap<&str, &DependencyNode> =
         metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
-    let root = metadata.packages.iter().find(|package| package.name == COMMAND);
-    let mut waiting: Vec<&str> = root.map(|package| package.id.as_str()).into_iter().collect();
+    let roots = metadata.packages.iter().filter(|package| ROOTS.contains(&package.name.as_str()));
+    let mut waiting: Vec<&str> = roots.map(|package| package.id.as_str()).collect();
     let mut linked = BTreeSet::new();
     while let Some(id) = waiting.pop() {
         if linked.insert(id)

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
 use super::archive::{ArchiveFile, zip};
-use super::release::{COMMAND, LICENSE, PACKAGE_NAME, ReleaseTarget, SUMMARY, VERSION};
+use super::release::{COMMAND, LICENSE, MAIN_PROGRAM, PACKAGE_NAME, ReleaseTarget, SUMMARY, VERSION};
 
 /// Lets `uvx PACKAGE_NAME` find a command of the package's own name.
 const ALIAS: &str = "#!/bin/sh\nexec \"$(dirname \"$0\")/COMMAND\" \"$@\"\n";
@@ -27,7 +27,7 @@ pub(super) fn package(target: ReleaseTarget, executable: &[u8]) -> anyhow::Resul
     let metadata = format!(
         "Metadata-Version: 2.1\nName: {PACKAGE_NAME}\nVersion: {VERSION}\nSummary: {SUMMARY}\n\
          License: {LICENSE}\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n{}",
-        super::PACKAGE_README
+        MAIN_PROGRAM.readme
     );
     let mut tags = String::new();
     for platform in target.wheel_tag.split('.') {

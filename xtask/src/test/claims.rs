@@ -22,6 +22,7 @@ const SPAWNERS: &[&str] = &[
     "claude-mem/src/cli/edit.rs",
     "claude-mem/src/cli/install/ask.rs",
     "claude-mem/src/cli/install/own_copy.rs",
+    "claude-mem/src/cli/team/serve.rs",
     "core/src/platform/portable.rs",
 ];
 

@@ -9,14 +9,14 @@ use crate::cargo;
 
 /// Libraries that only some of our crates may name: the store speaks SQLite, the team server PostgreSQL, these
 /// two services are asynchronous, model providers and a team's server are reached over the network, the
-/// executable parses a command line.
+/// two executables parse a command line.
 const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["claude-mem-store"]),
     ("tokio", &["claude-mem-worker", "claude-mem-team-server"]),
     ("axum", &["claude-mem-worker", "claude-mem-team-server"]),
     ("tokio-postgres", &["claude-mem-team-server"]),
     ("ureq", &["claude-mem-models", "claude-mem-sharing"]),
-    ("clap", &["claude-mem"]),
+    ("clap", &["claude-mem", "claude-mem-team-server"]),
 ];
 
 /// Crates for developers, which ship nothing.
@@ -56,12 +56,19 @@ struct ManifestDependency {
     kind: Option<String>,
 }
 
+/// The executable that everybody installs, and the server that few run: it has an executable of its own.
+const MAIN_CRATE: &str = "claude-mem";
+const NOT_IN_MAIN: &[&str] =
+    &["claude-mem-team-server", "deadpool-postgres", "tokio-postgres", "tokio-rustls"];
+
 /// Dependencies that a crate must not have, one line each.
 pub(super) fn forbidden_dependencies() -> anyhow::Result<Vec<String>> {
     let mut wrong = reserved_dependencies(&metadata()?);
-    let linked = linked_crates(HOOK_CRATE)?;
-    let foreign = NOT_IN_HOOK.iter().filter(|name| linked.contains(**name));
-    wrong.extend(foreign.map(|name| format!("{HOOK_CRATE} links {name}")));
+    for (package, foreign) in [(HOOK_CRATE, NOT_IN_HOOK), (MAIN_CRATE, NOT_IN_MAIN)] {
+        let linked = linked_crates(package)?;
+        let linked = foreign.iter().filter(|name| linked.contains(**name));
+        wrong.extend(linked.map(|name| format!("{package} links {name}")));
+    }
     Ok(wrong)
 }
 

@@ -12,3 +12,4 @@ mod private;
 mod queries;
 mod secrets;
 mod short_fields;
+mod team;

@@ -72,9 +72,13 @@ pub(crate) fn bytes_on_disk(home: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
         for path in entries.flatten().map(|entry| entry.path()) {
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                let bytes = std::fs::read(&path).expect("a file of ours is readable");
-                found.push((path, bytes));
+            } else if path.is_file() {
+                // A file that a worker replaces or removes meanwhile is not there any more.
+                match std::fs::read(&path) {
+                    Ok(bytes) => found.push((path, bytes)),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(error) => panic!("{}: {error}", path.display()),
+                }
             }
         }
     }

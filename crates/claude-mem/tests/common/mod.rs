@@ -5,6 +5,7 @@
 pub(crate) mod hooks;
 pub(crate) mod past;
 pub(crate) mod team_server;
+pub(crate) mod team_service;
 pub(crate) mod turns;
 
 use std::path::PathBuf;

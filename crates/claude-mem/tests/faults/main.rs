@@ -18,6 +18,7 @@ mod killed_worker;
 mod many;
 mod real_claude;
 mod support;
+mod team;
 mod vectors;
 
 /// The iteration count for the selected form.

@@ -36,6 +36,7 @@ mod search;
 mod sessions;
 mod status;
 mod team;
+mod team_client;
 mod team_serve;
 mod update;
 mod viewer;

@@ -159,6 +159,30 @@ fn running_workers_tell_each_other_by_themselves() {
 }
 
 #[test]
+fn project_shared_while_the_worker_runs_is_received_at_once() {
+    let server = TeamServerStub::start();
+    let (mira, jonas) = (machine(), machine());
+    for (home, handle) in [(&mira, "mira"), (&jonas, "jonas")] {
+        begin(home);
+        join(home, &server, handle, MemberRole::Admin);
+        home.mem(&["worker", "start"]).ok();
+    }
+    eventually("both have met the server", || {
+        [&mira, &jonas].iter().all(|home| {
+            let status = home.mem(&["team", "status", "--json"]).ok().json();
+            status["health"]["last_ok"].is_i64()
+        })
+    });
+    share(&jonas, &[]);
+    share(&mira, &[]);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    eventually("the note reaches Jonas", || jonas.mem(&["search", "zanzibarfish"]).stdout.contains("Mira:"));
+    for home in [&mira, &jonas] {
+        home.mem(&["worker", "stop"]).ok();
+    }
+}
+
+#[test]
 fn share_shows_a_preview_and_changes_nothing_without_consent() {
     let server = TeamServerStub::start();
     let mira = machine();

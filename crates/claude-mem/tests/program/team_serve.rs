@@ -1,133 +1,43 @@
-//! `claude-mem team serve` as a process of its own.
+//! `claude-mem team serve` starts another program: the server is not part of this executable.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
-use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use crate::common::{exe, sandbox};
 
-/// A server that is killed with the test.
-struct ServeProcess {
-    child: Child,
-    /// What it printed until it listened.
-    printed: String,
-}
-
-impl ServeProcess {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        let mut printed = String::new();
-        while !printed.contains("Listening on ") {
-            let read = lines.read_line(&mut printed).unwrap();
-            assert!(read > 0, "it ended: {printed}");
-        }
-        Self { child, printed }
-    }
-
-    /// The status line of a request.
-    fn status(&self, path: &str) -> String {
-        let address = self.printed.rsplit_once("Listening on ").unwrap().1.split(';').next().unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        reply.lines().next().unwrap_or_default().to_owned()
-    }
-
-    /// Asks it to end, as a service manager would.
-    fn end(mut self) -> Option<i32> {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for ServeProcess {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A program that prints who it is and its arguments.
+fn write_server(dir: &Path, says: &str) {
+    let path = dir.join("claude-mem-team");
+    std::fs::write(&path, format!("#!/bin/sh\necho {says} \"$@\"\nexit 7\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn server_prints_its_link_once_and_ends_on_a_signal() {
-    let Some(build) = rig::postgres::newest_or_skip() else { return };
-    let cluster = build.start();
-    let home = sandbox();
-    let address = cluster.address();
-    let serve = ["team", "serve", "--database", &address, "--listen", "127.0.0.1:0", "--team", "acme"];
-    let server = ServeProcess::start(home.mem_command(&serve));
-    assert!(server.printed.starts_with("Made the tables (PostgreSQL "), "{}", server.printed);
-    assert!(
-        server.printed.contains("row security in force) and made the team \"acme\"."),
-        "{}",
-        server.printed
-    );
-    assert!(server.printed.contains("claude-mem team join 'http://127.0.0.1:"), "{}", server.printed);
-    assert_eq!(server.status("/readyz"), "HTTP/1.1 200 OK");
-    assert_eq!(server.status("/v1/me"), "HTTP/1.1 426 Upgrade Required");
-    assert_eq!(server.end(), Some(0));
-
-    let more = [
-        "team",
-        "serve",
-        "--database",
-        &address,
-        "--team",
-        "acme",
-        "--admin-link",
-        "--public-url",
-        "https://mem.acme.dev",
-    ];
-    let link = home.mem(&more).ok().stdout;
-    assert!(link.contains("claude-mem team join 'https://mem.acme.dev/#i."), "{link}");
-    let renewed = home.mem(&["team", "serve", "--database", &address, "--new-generation"]).ok().stdout;
-    assert_eq!(renewed, "Clients of 1 teams will compare everything with this server.\n");
-}
-
-#[test]
-fn server_without_a_database_is_a_usage_error() {
-    let home = sandbox();
-    for args in [
-        &["team", "serve"][..],
-        &["team", "serve", "--trial", "--database", "x"],
-        &["team", "serve", "--database", "x", "--cert", "c.pem"],
-        &["team", "serve", "--database", "x", "--behind-proxy"],
-    ] {
-        assert_eq!(home.mem(args).code, Some(64), "{args:?}");
+fn server_is_found_beside_the_executable_or_on_the_path() {
+    let mut home = sandbox();
+    let (programs, on_path) = (home.home().join("programs"), home.home().join("on-path"));
+    for dir in [&programs, &on_path] {
+        std::fs::create_dir(dir).unwrap();
     }
-    let open = home.mem(&["team", "serve", "--database", "host=/nowhere user=x", "--listen", "0.0.0.0:0"]);
-    assert_eq!(open.code, Some(1));
-    assert!(open.stderr.contains("pass --cert and --key, or --behind-proxy"), "{open}");
-}
+    // Where cargo builds the executable, the real server may lie beside it.
+    let alone = programs.join("claude-mem");
+    std::fs::copy(exe(), &alone).unwrap();
+    home = home.with_exe(&alone).with_env("PATH", format!("{}:/usr/bin:/bin", on_path.display()));
 
-/// The private cluster is made by the programs of this machine, as an ordinary user.
-#[test]
-fn trial_needs_nothing_but_an_installed_postgresql() {
-    let Some(build) = rig::postgres::with_tls_or_skip() else { return };
-    let home = rig::postgres::server_dir();
-    // The program may lie where the server's user cannot reach it.
-    let program = home.path().join("claude-mem");
-    std::fs::copy(exe(), &program).unwrap();
-    let command = |data: &str| {
-        let mut command = rig::postgres::as_server_user(&program);
-        command.args(["team", "serve", "--trial", "--listen", "127.0.0.1:0", "--data-dir", data]);
-        command.env_clear().env("HOME", home.path()).env("PATH", &build.bin).current_dir(home.path());
-        command
-    };
-    let data = home.path().join("data");
-    let server = ServeProcess::start(command(data.to_str().unwrap()));
-    assert!(server.printed.starts_with("Made the tables"), "{}", server.printed);
-    assert_eq!(server.status("/readyz"), "HTTP/1.1 200 OK");
-    assert_eq!(server.end(), Some(0));
-    assert!(!data.join("team-trial/data/postmaster.pid").exists(), "PostgreSQL has ended in order");
+    let missing = home.mem(&["team", "serve", "--trial"]);
+    assert_eq!(missing.code, Some(1), "{missing}");
+    assert!(missing.stderr.contains("claude-mem-team is not installed"), "{missing}");
+    assert!(missing.stderr.contains("cargo xtask install --team"), "{missing}");
+    let told = home.mem(&["team", "serve", "--json"]);
+    assert!(told.stdout.contains("\"error\""), "{told}");
 
-    let again = ServeProcess::start(command(data.to_str().unwrap()));
-    assert!(again.printed.starts_with("Found the tables"), "{}", again.printed);
-    assert_eq!(again.end(), Some(0));
+    write_server(&on_path, "path");
+    let data = home.data_dir().display().to_string();
+    let started = home.mem(&["--json", "team", "serve", "--trial", "--listen", "127.0.0.1:0"]);
+    assert_eq!(started.stdout, format!("path serve --data-dir {data} --json --trial --listen 127.0.0.1:0\n"));
+    assert_eq!(started.code, Some(7), "the exit code is the server's");
+
+    write_server(&programs, "beside");
+    let started = home.mem(&["--data-dir", "/elsewhere", "team", "serve", "--help"]);
+    assert_eq!(started.stdout, "beside serve --data-dir /elsewhere --help\n");
 }

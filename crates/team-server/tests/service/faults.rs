@@ -1,4 +1,5 @@
-//! Replicas and the database crash while members write through proxies that cut connections.
+//! Replicas and the database are killed while members write through proxies that cut connections. Replicas are
+//! processes; the clocks of two of them are a year off.
 //!
 //! `CLAUDE_MEM_FAULTS=long` (`cargo xtask faults team`) runs the long form.
 
@@ -9,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use claude_mem_wire::messages::{PushReply, PushRequest, RecordsPage};
 use claude_mem_wire::{MemberRole, RecordUid, RecordVersion, SpaceId, WireRecord, routes};
+use rig::hostile_proxy::{HostileProxy, SeededRandom};
 use rig::postgres::PostgresCluster;
 
-use crate::proxy::{HostileProxy, SeededRandom};
-use crate::support::{TestDevice, TestService, json, record, removal, try_request};
+use crate::program::ServeProcess;
+use crate::support::{TestDevice, json, record, removal, try_request};
 
 /// How much happens in one run.
 struct FaultPlan {
@@ -127,10 +129,20 @@ fn follow(
     }
 }
 
-/// Crashes replicas and the database in turn, until the writers are done or the plan is fulfilled.
+/// A year in milliseconds.
+const YEAR: i64 = 365 * 24 * 3_600 * 1_000;
+
+/// Starts a replica; all but the first have clocks that are wrong by a year.
+fn start_replica(cluster: &PostgresCluster, number: usize) -> ServeProcess {
+    let now = claude_mem_core::clock::now().millis().0;
+    let wrong = [None, Some(now + YEAR), Some(now - YEAR)];
+    ServeProcess::replica(cluster, wrong[number % wrong.len()])
+}
+
+/// Kills replicas and the database in turn, until the writers are done or the plan is fulfilled.
 fn crash(
     cluster: &mut PostgresCluster,
-    services: &[Mutex<Option<TestService>>],
+    services: &[Mutex<ServeProcess>],
     proxies: &[HostileProxy],
     plan: &FaultPlan,
     writing: &AtomicUsize,
@@ -145,12 +157,9 @@ fn crash(
         } else {
             let which = random.below(services.len() as u64) as usize;
             let mut place = services[which].lock().unwrap();
-            if let Some(service) = place.take() {
-                service.crash();
-            }
-            let fresh = TestService::start(cluster);
-            proxies[which].point_to(fresh.address());
-            *place = Some(fresh);
+            place.kill();
+            *place = start_replica(cluster, which);
+            proxies[which].point_to(place.address());
             replicas += 1;
         }
     }
@@ -162,15 +171,18 @@ fn nothing_is_lost_or_doubled_when_replicas_and_database_crash() {
     let Some(build) = rig::postgres::newest_or_skip() else { return };
     let plan = FaultPlan::from_env();
     let mut cluster = build.start();
-    let services: Vec<Mutex<Option<TestService>>> =
-        (0..plan.replicas).map(|_| Mutex::new(Some(TestService::start(&cluster)))).collect();
-    let mira = services[0].lock().unwrap().as_ref().unwrap().first_admin();
+    let services: Vec<Mutex<ServeProcess>> =
+        (0..plan.replicas).map(|number| Mutex::new(start_replica(&cluster, number))).collect();
+    let mira = {
+        let first = services[0].lock().unwrap();
+        TestDevice::join_by_link(&format!("http://{}", first.address()), first.admin_link(), "mira")
+    };
     let writers: Vec<TestDevice> =
         (0..plan.writers).map(|n| mira.invite(&format!("w{n}"), MemberRole::Member)).collect();
     let space = mira.project("app").id;
     let proxies: Vec<HostileProxy> = (0_u64..)
         .zip(&services)
-        .map(|(seed, service)| HostileProxy::start(service.lock().unwrap().as_ref().unwrap().address(), seed))
+        .map(|(seed, service)| HostileProxy::start(service.lock().unwrap().address(), seed))
         .collect();
 
     let writing = AtomicUsize::new(plan.writers);
@@ -201,7 +213,7 @@ fn nothing_is_lost_or_doubled_when_replicas_and_database_crash() {
     let until = Instant::now() + Duration::from_secs(HEAL_SECONDS_MAX);
     for service in &services {
         let place = service.lock().unwrap();
-        let device = mira.through(place.as_ref().unwrap());
+        let device = mira.at(&format!("http://{}", place.address()));
         while device.get::<claude_mem_wire::messages::MeReply>(routes::ME).is_err() {
             assert!(Instant::now() < until, "a replica does not heal");
         }

@@ -1,6 +1,6 @@
 //! The isolation matrix: every table and every route, for everybody who must see or change nothing.
 
-use claude_mem_team_server::{ServeOptions, TeamServer};
+use claude_mem_team_server::{RunningServer, ServeOptions};
 use claude_mem_wire::messages::{
     InviteRequest, MeReply, MemberPatch, PushRequest, RetractRequest, SpaceRequest, WaitReply, WaitRequest,
 };
@@ -331,7 +331,7 @@ fn service_refuses_to_run_without_row_security() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let options = ServeOptions::new(teams.cluster.address());
         runtime.block_on(async {
-            match TeamServer::start(&options).await {
+            match RunningServer::start(&options).await {
                 Ok(server) => {
                     server.stop().await;
                     None

@@ -6,7 +6,7 @@ mod faults;
 mod figures;
 mod isolation;
 mod members;
-mod proxy;
+mod program;
 mod records;
 mod start;
 mod support;

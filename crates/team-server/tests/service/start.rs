@@ -1,6 +1,6 @@
 //! Starting, restarting and ending, with one replica and with several.
 
-use claude_mem_team_server::{ServeOptions, StartError, TeamServer, make_admin_link, renew_generation};
+use claude_mem_team_server::{RunningServer, ServeOptions, StartError, make_admin_link, renew_generation};
 use claude_mem_wire::messages::MeReply;
 use claude_mem_wire::{ErrorCode, LinkSecret, MemberRole, TeamLink, routes};
 
@@ -8,7 +8,7 @@ use crate::support::{TestDevice, TestService, raw_request, record};
 
 fn start_error(options: &ServeOptions) -> StartError {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(TeamServer::start(options)).expect_err("it must not start")
+    runtime.block_on(RunningServer::start(options)).expect_err("it must not start")
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! A running service, and devices that talk to it.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use claude_mem_team_server::{ServeOptions, TeamServer};
+use claude_mem_team_server::{RunningServer, ServeOptions};
 use claude_mem_wire::messages::{
     InviteReply, InviteRequest, JoinReply, JoinRequest, PushReply, PushRequest, RecordsPage, SpaceInfo,
     SpaceRequest,
@@ -21,7 +20,7 @@ use uuid::Uuid;
 /// A service in this process.
 pub(crate) struct TestService {
     runtime: Option<tokio::runtime::Runtime>,
-    server: Option<TeamServer>,
+    server: Option<RunningServer>,
 }
 
 impl TestService {
@@ -32,25 +31,13 @@ impl TestService {
     pub(crate) fn start_with(options: &ServeOptions) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let server = runtime.block_on(TeamServer::start(options)).unwrap_or_else(|error| panic!("{error}"));
+        let server =
+            runtime.block_on(RunningServer::start(options)).unwrap_or_else(|error| panic!("{error}"));
         Self { runtime: Some(runtime), server: Some(server) }
     }
 
     pub(crate) fn base(&self) -> String {
         format!("http://{}", self.server.as_ref().unwrap().report().address)
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.server.as_ref().unwrap().report().address
-    }
-
-    /// Ends without any notice: running requests are dropped where they are, sockets close.
-    pub(crate) fn crash(mut self) {
-        let server = self.server.take();
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-        drop(server);
     }
 
     pub(crate) fn admin_link(&self) -> Option<&str> {
@@ -59,9 +46,7 @@ impl TestService {
 
     /// The first administrator, who joins by the link that the service prints.
     pub(crate) fn first_admin(&self) -> TestDevice {
-        let link = TeamLink::parse(self.admin_link().unwrap()).unwrap();
-        let LinkSecret::Invite(secret) = link.secret else { panic!("the link is an invite") };
-        TestDevice::join(&self.base(), secret, "mira").unwrap()
+        TestDevice::join_by_link(&self.base(), self.admin_link().unwrap(), "mira")
     }
 }
 
@@ -166,6 +151,13 @@ fn send_request(
 }
 
 impl TestDevice {
+    pub(crate) fn join_by_link(base: &str, link: &str, handle: &str) -> Self {
+        let LinkSecret::Invite(secret) = TeamLink::parse(link).unwrap().secret else {
+            panic!("the link is an invite")
+        };
+        Self::join(base, secret, handle).unwrap()
+    }
+
     pub(crate) fn join(base: &str, secret: InviteSecret, handle: &str) -> Result<Self, Failed> {
         let token = random_token();
         let body = JoinRequest {
@@ -188,7 +180,12 @@ impl TestDevice {
 
     /// The same device, through another replica.
     pub(crate) fn through(&self, server: &TestService) -> Self {
-        Self { base: server.base(), ..self.clone() }
+        self.at(&server.base())
+    }
+
+    /// The same device, at another address.
+    pub(crate) fn at(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
     }
 
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failed> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use claude_mem_team_server::{ServeOptions, StartError, TeamServer};
+use claude_mem_team_server::{RunningServer, ServeOptions, StartError};
 use claude_mem_wire::messages::HelloReply;
 use rig::postgres::give_to_server;
 
@@ -90,11 +90,11 @@ fn service_and_database_speak_tls() {
     let mut options = ServeOptions::new(address);
     options.certificate = Some((certificates.certificate.clone(), certificates.key.clone()));
     // The public authorities do not know this database.
-    let refused = runtime.block_on(TeamServer::start(&options)).expect_err("an unknown authority");
+    let refused = runtime.block_on(RunningServer::start(&options)).expect_err("an unknown authority");
     assert!(matches!(refused, StartError::Unreachable(_)), "{refused}");
 
     options.database_ca = Some(certificates.authority.clone());
-    let server = runtime.block_on(TeamServer::start(&options)).unwrap_or_else(|e| panic!("{e}"));
+    let server = runtime.block_on(RunningServer::start(&options)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(cluster.psql("SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'claude-mem team'"), "t");
     let port = server.report().address.port();
     let link = server.report().admin_link.clone().unwrap();
@@ -113,6 +113,6 @@ fn missing_certificate_is_named() {
     let mut options = ServeOptions::new("host=/nonexistent user=x");
     options.certificate = Some(("/nonexistent/c.pem".into(), "/nonexistent/k.pem".into()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let error = runtime.block_on(TeamServer::start(&options)).err().unwrap().to_string();
+    let error = runtime.block_on(RunningServer::start(&options)).err().unwrap().to_string();
     assert!(error.contains("/nonexistent/c.pem"), "{error}");
 }

@@ -42,6 +42,7 @@ pub(super) enum RowView {
 /// An observation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct ObservationView {
     pub(super) id: ObservationId,
     pub(super) handle: String,
@@ -68,6 +69,11 @@ pub(super) struct ObservationView {
     pub(super) pinned: bool,
     pub(super) wrong: bool,
     pub(super) replaced_by: Option<ObservationId>,
+    /// The member of the team who recorded it; absent for one's own. `origin` then speaks of that member's session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) who: Option<String>,
+    /// Another member's row that reads like an instruction: it is never offered to an agent unasked.
+    pub(super) held_back: bool,
     /// A person changed its text.
     pub(super) edited: bool,
     /// How many sessions said it.
@@ -157,6 +163,11 @@ pub(super) struct AccountView {
     pub(super) session: Option<SessionRef>,
     pub(super) branch: Option<String>,
     pub(super) origin: Origin,
+    /// The member of the team who recorded it; absent for one's own. `origin` then speaks of that member's session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) who: Option<String>,
+    /// Another member's row that reads like an instruction: it is never offered to an agent unasked.
+    pub(super) held_back: bool,
     pub(super) made_by: String,
     pub(super) read_tokens: u32,
     pub(super) created_at: Millis,

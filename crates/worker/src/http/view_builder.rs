@@ -8,7 +8,7 @@ use super::rows::{
     SummaryView, handle,
 };
 use claude_mem_core::ids::{
-    AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
+    AccountId, FinalMessageId, MemberRowId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
 use claude_mem_store::{
     AccountRow, FinalMessageRow, Observation, PromptRow, RowKind, SessionRow, StoreError, StoreReader,
@@ -18,16 +18,20 @@ use claude_mem_store::{
 /// Edited files that are named of one session.
 const SESSION_FILES_MAX: u32 = 5;
 
-/// Builds views, and caches the names of projects and sessions.
+/// The author of a row whose member is not stored.
+const UNKNOWN_MEMBER: &str = "another member";
+
+/// Builds views, and caches the names of projects, sessions and members.
 pub(super) struct ViewBuilder<'r> {
     reads: &'r StoreReader<'r>,
     projects: HashMap<ProjectId, Option<String>>,
     sessions: HashMap<SessionId, Option<SessionRef>>,
+    members: HashMap<MemberRowId, String>,
 }
 
 impl<'r> ViewBuilder<'r> {
     pub(super) fn new(reads: &'r StoreReader<'r>) -> Self {
-        Self { reads, projects: HashMap::new(), sessions: HashMap::new() }
+        Self { reads, projects: HashMap::new(), sessions: HashMap::new(), members: HashMap::new() }
     }
 
     /// The view of one row, `None` if it does not exist.
@@ -78,6 +82,8 @@ impl<'r> ViewBuilder<'r> {
             pinned: row.pinned,
             wrong: row.wrong,
             replaced_by: row.replaced_by,
+            who: self.member(row.member)?,
+            held_back: row.held_back,
             edited: row.edited,
             source_count: row.source_count,
             formerly: None,
@@ -156,6 +162,8 @@ impl<'r> ViewBuilder<'r> {
             session: self.session(Some(row.session))?,
             branch: row.branch,
             origin: row.origin,
+            who: self.member(row.member)?,
+            held_back: row.held_back,
             made_by: row.made_by,
             read_tokens: row.read_tokens,
             created_at: row.created_at,
@@ -196,6 +204,18 @@ impl<'r> ViewBuilder<'r> {
         }
         let summary = self.reads.newest_summary(session)?;
         Ok(summary.map(|summary| summary.completed).filter(|text| !text.is_empty()))
+    }
+
+    /// The name of the member who recorded a row.
+    fn member(&mut self, id: Option<MemberRowId>) -> Result<Option<String>, Problem> {
+        let Some(id) = id else { return Ok(None) };
+        if !self.members.contains_key(&id) {
+            let found = self.reads.member(id)?;
+            // A row without its member is still not one's own.
+            let name = found.map_or_else(|| UNKNOWN_MEMBER.to_owned(), |member| member.label().to_owned());
+            self.members.insert(id, name);
+        }
+        Ok(self.members.get(&id).cloned())
     }
 
     pub(super) fn project(&mut self, id: Option<ProjectId>) -> Result<Option<ProjectRef>, Problem> {

@@ -54,8 +54,7 @@ enum TeamVerb {
     Retract(members::RetractArgs),
     Audit(members::AuditArgs),
     Leave(leave::LeaveArgs),
-    /// Run the server of a team, in front of PostgreSQL
-    Serve(serve::Args),
+    Serve(serve::ServeArgs),
 }
 
 pub(in crate::cli) use leave::remove_for_all;

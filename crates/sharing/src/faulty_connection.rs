@@ -1,0 +1,97 @@
+//! [`FaultyConnection`]: a connection to any team server that loses requests and answers, and delivers pushes again
+//! later. For tests.
+
+use std::cell::RefCell;
+
+use crate::server::{RecordsQuery, TeamServer};
+use crate::sharing_error::SharingError;
+use claude_mem_wire::messages::{
+    MeReply, NamesPage, PushReply, PushRequest, RecordsPage, SpaceInfo, SpaceRequest, WaitReply, WaitRequest,
+};
+use claude_mem_wire::{RecordUid, SpaceId};
+
+/// What the network does to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NetworkFate {
+    Delivered,
+    /// The request does not arrive.
+    RequestLost,
+    /// The request arrives and its answer does not.
+    AnswerLost,
+    /// A push arrives, its answer does not, and the network delivers it again later.
+    DeliveredAgainLater,
+}
+
+/// A connection whose requests have a fate.
+pub(crate) struct FaultyConnection<S> {
+    pub inner: S,
+    /// Decides the fate of each request.
+    pub fate: RefCell<Box<dyn FnMut() -> NetworkFate>>,
+    /// Pushes that the network will deliver again.
+    late: RefCell<Vec<(SpaceId, PushRequest)>>,
+}
+
+impl<S: TeamServer> FaultyConnection<S> {
+    /// A connection that delivers everything.
+    pub(crate) fn new(inner: S) -> Self {
+        Self {
+            inner,
+            fate: RefCell::new(Box::new(|| NetworkFate::Delivered)),
+            late: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Delivers what the network held back.
+    pub(crate) fn deliver_late(&self) {
+        for (space, request) in self.late.take() {
+            self.inner.push(space, &request).unwrap();
+        }
+    }
+
+    fn next_fate(&self) -> NetworkFate {
+        (self.fate.borrow_mut())()
+    }
+
+    fn exchange<R>(
+        &self,
+        fate: NetworkFate,
+        act: impl FnOnce(&S) -> Result<R, SharingError>,
+    ) -> Result<R, SharingError> {
+        let lost = SharingError::Unreachable { why: "lost".to_owned(), retry_after: None };
+        if fate == NetworkFate::RequestLost {
+            return Err(lost);
+        }
+        let answer = act(&self.inner)?;
+        if fate == NetworkFate::Delivered { Ok(answer) } else { Err(lost) }
+    }
+}
+
+impl<S: TeamServer> TeamServer for FaultyConnection<S> {
+    fn me(&self) -> Result<MeReply, SharingError> {
+        self.exchange(self.next_fate(), TeamServer::me)
+    }
+
+    fn space(&self, request: &SpaceRequest) -> Result<SpaceInfo, SharingError> {
+        self.exchange(self.next_fate(), |server| server.space(request))
+    }
+
+    fn push(&self, space: SpaceId, request: &PushRequest) -> Result<PushReply, SharingError> {
+        let fate = self.next_fate();
+        if fate == NetworkFate::DeliveredAgainLater {
+            self.late.borrow_mut().push((space, request.clone()));
+        }
+        self.exchange(fate, |server| server.push(space, request))
+    }
+
+    fn records(&self, space: SpaceId, query: &RecordsQuery) -> Result<RecordsPage, SharingError> {
+        self.exchange(self.next_fate(), |server| server.records(space, query))
+    }
+
+    fn names(&self, space: SpaceId, after: Option<RecordUid>) -> Result<NamesPage, SharingError> {
+        self.exchange(self.next_fate(), |server| server.names(space, after))
+    }
+
+    fn wait(&self, request: &WaitRequest) -> Result<WaitReply, SharingError> {
+        self.exchange(self.next_fate(), |server| server.wait(request))
+    }
+}
