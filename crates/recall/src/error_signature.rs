@@ -182,7 +182,7 @@ fn versioned_product(token: &str) -> Option<&str> {
 fn is_exception_class(token: &str) -> bool {
     let is_suffix = |end: &&str| token.len() > end.len() + 2 && token.ends_with(*end);
     token.starts_with(|c: char| c.is_ascii_uppercase() || c == '_' || c.is_ascii_lowercase())
-        && ["Exception", "Error", "Failure"].iter().any(|end| is_suffix(&end))
+        && ["Exception", "Error", "Failure"].iter().any(is_suffix)
 }
 
 #[cfg(test)]

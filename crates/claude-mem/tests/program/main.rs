@@ -36,6 +36,7 @@ mod sessions;
 mod status;
 mod team;
 mod team_serve;
+mod three_days;
 mod update;
 mod viewer;
 mod worker;

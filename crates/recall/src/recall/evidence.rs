@@ -38,16 +38,22 @@ pub struct MatchEvidence {
     pub besides: f64,
     /// Similarity in meaning; 0 without vectors.
     pub cosine: f64,
-    /// Share of the title's words that the prompt has, too.
-    pub title_covered: f64,
-    /// The title is about the action that the prompt asks for.
-    pub has_action: bool,
+    pub title: TitleMatch,
     /// The memory is a rule, a fact or a cause that is near in meaning, whatever the words.
     pub governs: bool,
     /// The prompt has too few words to be compared by words.
     pub is_brief: bool,
     /// The prompt has hardly a telling word besides its names.
     pub asks_only_for_name: bool,
+}
+
+/// What of a memory's title stands in a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TitleMatch {
+    /// Share of the title's words that the prompt has, too.
+    pub covered: f64,
+    /// The title is about the action that the prompt asks for.
+    pub has_action: bool,
 }
 
 /// When a memory is near enough.
@@ -210,8 +216,10 @@ impl<'a> EvidenceJudge<'a> {
             together: self.together(&places),
             name: self.name_in(candidate),
             cosine: candidate.cosine.unwrap_or(0.0),
-            title_covered: covered as f64 / title_stems.len().max(1) as f64,
-            has_action: self.asking.action.as_ref().is_some_and(|action| title_stems.contains(action)),
+            title: TitleMatch {
+                covered: covered as f64 / title_stems.len().max(1) as f64,
+                has_action: self.asking.action.as_ref().is_some_and(|action| title_stems.contains(action)),
+            },
             governs: false,
             is_brief: self.asking.is_brief,
             asks_only_for_name: self.besides_names <= 1.0,

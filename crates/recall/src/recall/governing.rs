@@ -43,7 +43,7 @@ pub(super) fn mark_governing(found: &mut [NearMemory]) {
         let best_other = best_other.map(|(_, score)| *score).fold(0.0, f64::max);
         let is_ahead = own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
         let evidence = &mut near.evidence;
-        let is_shared = evidence.telling > 0.0 || evidence.has_action;
+        let is_shared = evidence.telling > 0.0 || evidence.title.has_action;
         evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
     }
 }
@@ -51,8 +51,8 @@ pub(super) fn mark_governing(found: &mut [NearMemory]) {
 /// Similarity in meaning, and what speaks for it in the words.
 fn score(evidence: &MatchEvidence) -> f64 {
     let words = SHARED_WORD * evidence.telling.min(SHARED_WORDS_MAX);
-    let action = if evidence.has_action { SAME_ACTION } else { 0.0 };
-    evidence.cosine + words + TITLE_COVERED * evidence.title_covered + action
+    let action = if evidence.title.has_action { SAME_ACTION } else { 0.0 };
+    evidence.cosine + words + TITLE_COVERED * evidence.title.covered + action
 }
 
 /// `None`: what was done is no knowledge; it needs the prompt's own words.

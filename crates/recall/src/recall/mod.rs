@@ -14,6 +14,7 @@ mod everyday;
 mod evidence;
 mod function_words;
 mod governing;
+mod memory_files;
 mod near;
 mod near_rows;
 mod newest;

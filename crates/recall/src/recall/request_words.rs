@@ -35,7 +35,7 @@ const LEAD_INS: &[&str] = &[
 /// A request of more words before its verb is a story.
 const LEAD_IN_WORDS_MAX: usize = 6;
 
-/// The prompt with its abbreviations written out.
+/// The prompt with what its abbreviations stand for: rules may have either.
 pub(super) fn spelled_out(text: &str) -> String {
     let long_form = |word: &str| {
         let lower = word.to_ascii_lowercase();
@@ -47,7 +47,7 @@ pub(super) fn spelled_out(text: &str) -> String {
         let word = token.trim_matches(|c: char| !c.is_alphanumeric());
         let is_alone = token.len() <= word.len() + 2 && !word.contains(|c: char| !c.is_alphanumeric());
         match long_form(word).filter(|_| is_alone) {
-            Some(long) => token.replace(word, long),
+            Some(long) => format!("{token} {long}"),
             None => token.to_owned(),
         }
     };
@@ -81,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn abbreviations_are_written_out_but_not_in_names() {
-        assert_eq!(spelled_out("publish the docs."), "publish the documentation.");
-        assert_eq!(spelled_out("open a PR for docs/env.md"), "open a pull request for docs/env.md");
+    fn abbreviations_are_explained_but_not_in_names() {
+        assert_eq!(spelled_out("publish the docs."), "publish the docs. documentation");
+        assert_eq!(spelled_out("open a PR for docs/env.md"), "open a PR pull request for docs/env.md");
         assert_eq!(spelled_out("app.config.ts"), "app.config.ts");
     }
 
