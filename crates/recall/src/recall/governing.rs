@@ -6,9 +6,6 @@ use super::near_rows::NearMemory;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
-/// Telling words of a prompt that is compared by meaning. A report of more words is near to much, and has
-/// enough words to be compared by them.
-pub(super) const PROMPT_WORDS_MAX: usize = 12;
 /// Minimum score of a rule or fact that the user stated.
 const STATED_MIN: f64 = 0.56;
 /// Added for what the agent found out.

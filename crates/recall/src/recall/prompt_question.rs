@@ -15,6 +15,10 @@ const WORDS_MIN: usize = 2;
 /// Telling words that are asked about. A prompt of more is a pasted text.
 const WORDS_MAX: usize = 96;
 
+/// Telling words of a prompt that is compared by meaning. A report of more words is near to much, and has
+/// enough words to be compared by them.
+pub(super) const PROMPT_WORDS_MAX: usize = 12;
+
 /// A prompt as a search query.
 #[derive(Clone, Debug)]
 pub struct PromptQuestion {
@@ -36,9 +40,13 @@ impl PromptQuestion {
             return None;
         }
         let names = code_names(text);
-        let spelled = spelled_out(text);
-        let action = asked_action(text);
-        let query = SearchQuery::from_prompt(&spelled, telling_words_of(&spelled, action.as_deref()));
+        let plain = telling_words_of(text, None);
+        // A longer prompt has enough words of its own, and more of them only blur what it is about.
+        let is_short = plain.len() <= PROMPT_WORDS_MAX;
+        let spelled = if is_short { spelled_out(text) } else { text.to_owned() };
+        let action = asked_action(text).filter(|_| is_short);
+        let words = if is_short { telling_words_of(&spelled, action.as_deref()) } else { plain };
+        let query = SearchQuery::from_prompt(&spelled, words);
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
         let is_brief = tells < WORDS_MIN && names.is_empty();
         let has_subject = |word: &String| is_telling(word) && telling(&stem(word)) == WordSpecificity::All;
