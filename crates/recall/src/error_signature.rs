@@ -1,17 +1,24 @@
 //! [`ErrorSignature`]: what identifies an error, without the parts that differ from run to run.
 //!
 //! Two error lines have the same signature if they say the same of the same thing: numbers, paths, times and
-//! addresses are left out, names in quotation marks and error codes are kept.
+//! addresses are left out, names in quotation marks and error codes are kept. A memory rarely quotes the whole
+//! line, so the comparison goes both ways: the memory quotes the line, or the line contains what the memory quotes.
 
 use claude_mem_search::analyzer::{is_stop_word, words};
 use claude_mem_search::stem::stem;
 
 /// Share of the signature's words that a text must contain close together, in percent.
 const WORDS_PERCENT_MIN: usize = 75;
+/// Share of a quotation's words that an output line must contain close together, in percent.
+const QUOTED_PERCENT_MIN: usize = 80;
 /// Words without which a signature identifies nothing, unless it has a name.
 const WORDS_MIN: usize = 3;
+/// Words without which a passage of a memory is no quotation of an error.
+const QUOTED_WORDS_MIN: usize = 4;
 /// The words of a signature stand within this many words more than there are of them.
 const WINDOW_SLACK_WORDS: usize = 6;
+/// The same for a quotation: what was left out of the line stands between its words.
+const QUOTED_SLACK_WORDS: usize = 12;
 
 /// One error line as the words and names that identify it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,11 +27,34 @@ pub(crate) struct ErrorSignature {
     words: Vec<String>,
     /// Quoted names and error codes, in lower case.
     names: Vec<String>,
+    /// What a version belongs to, as stems: `nokogiri` of `nokogiri-1.16.2`.
+    versioned: Vec<String>,
+    /// The class of an exception, as a stem; it is among the words, too.
+    class: Option<String>,
 }
 
 impl ErrorSignature {
     /// `None` if the line identifies no error: "exit code 1", "tests failed".
     pub(crate) fn from_line(line: &str) -> Option<Self> {
+        let signature = Self::parse(line);
+        let telling = signature.words.len();
+        let is_named = !signature.names.is_empty() || !signature.versioned.is_empty();
+        let identifies = if is_named { telling >= 1 } else { telling >= WORDS_MIN };
+        identifies.then_some(signature)
+    }
+
+    /// A passage of a memory as the quotation of an error. `None` if it has too little to be one.
+    pub(crate) fn from_quotation(passage: &str) -> Option<Self> {
+        let signature = Self::parse(passage);
+        let is_named =
+            !signature.names.is_empty() || !signature.versioned.is_empty() || signature.class.is_some();
+        let least = if is_named { 2 } else { QUOTED_WORDS_MIN };
+        // One compound is the name of a tool, not what it said.
+        let is_said = signature.class.is_some() || passage.split_whitespace().count() >= WORDS_MIN;
+        (is_said && signature.words.len() >= least).then_some(signature)
+    }
+
+    fn parse(line: &str) -> Self {
         let mut signature = Self::default();
         for (at, part) in line.split(['\'', '"', '`', '‘', '’', '“', '”']).enumerate() {
             if at % 2 == 1 && is_name(part) {
@@ -38,38 +68,49 @@ impl ErrorSignature {
                 }
             }
         }
-        let telling = signature.words.len();
-        let identifies = if signature.names.is_empty() { telling >= WORDS_MIN } else { telling >= 1 };
-        identifies.then_some(signature)
+        signature
     }
 
     fn add_token(&mut self, token: &str) {
         let token = token.trim_matches(|c: char| !c.is_alphanumeric());
         if is_error_code(token) {
             self.names.push(token.to_lowercase());
+        } else if let Some(product) = versioned_product(token) {
+            self.versioned.extend(words(product).map(|word| stem(&word)));
         } else if !token.chars().any(|c| c.is_ascii_digit()) {
             let kept = words(token).filter(|word| word.len() > 1 && !is_stop_word(word));
             let kept = kept.map(|word| stem(&word)).filter(|word| !GENERIC.contains(&word.as_str()));
-            self.words.extend(kept);
+            if is_exception_class(token) {
+                // Its package is that of its neighbours.
+                self.class = kept.last();
+                self.words.extend(self.class.clone());
+            } else {
+                self.words.extend(kept);
+            }
         }
     }
 
     /// Whether a text quotes this error: every name, and nearly all words within one passage.
     pub(crate) fn is_quoted_in(&self, text: &str) -> bool {
+        self.is_within(text, WORDS_PERCENT_MIN, WINDOW_SLACK_WORDS)
+    }
+
+    /// Whether an output line contains this quotation.
+    pub(crate) fn is_printed_in(&self, line: &str) -> bool {
+        let has_class = |class: &String| words(line).any(|word| stem(&word) == *class);
+        self.class.iter().all(has_class) && self.is_within(line, QUOTED_PERCENT_MIN, QUOTED_SLACK_WORDS)
+    }
+
+    fn is_within(&self, text: &str, percent: usize, slack_words: usize) -> bool {
         let lower = text.to_lowercase();
-        let has_name = |name: &String| {
-            lower.match_indices(name.as_str()).any(|(at, found)| {
-                let before = lower[..at].chars().next_back();
-                let after = lower[at + found.len()..].chars().next();
-                let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
-                !inside(before) && !inside(after)
-            })
-        };
-        if !self.names.iter().all(has_name) {
+        if !self.names.iter().all(|name| stands_in(name, &lower)) {
             return false;
         }
         let stems: Vec<String> = words(text).map(|word| stem(&word)).collect();
-        let width = self.words.len() + self.names.len() + WINDOW_SLACK_WORDS;
+        if !self.versioned.iter().all(|product| stems.contains(product)) {
+            return false;
+        }
+        let width = self.words.len() + self.names.len() + slack_words;
         let most = (0..stems.len().max(1))
             .map(|from| {
                 let window = &stems[from.min(stems.len())..(from + width).min(stems.len())];
@@ -77,8 +118,18 @@ impl ErrorSignature {
             })
             .max()
             .unwrap_or(0);
-        most * 100 >= self.words.len() * WORDS_PERCENT_MIN
+        most * 100 >= self.words.len() * percent
     }
+}
+
+/// Whether a name stands in a lower-case text, and not as a part of a longer one.
+fn stands_in(name: &str, lower: &str) -> bool {
+    lower.match_indices(name).any(|(at, found)| {
+        let before = lower[..at].chars().next_back();
+        let after = lower[at + found.len()..].chars().next();
+        let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        !inside(before) && !inside(after)
+    })
 }
 
 /// Words of any error: alone they say which kind of program failed, not why.
@@ -119,6 +170,21 @@ fn is_error_code(token: &str) -> bool {
         && !matches!(token, "ERROR" | "ERRORS" | "ENDED" | "EXITED" | "EMPTY" | "EXPECTED")
 }
 
+/// The name in `nokogiri-1.16.2` or `left-pad@1.3.0`.
+fn versioned_product(token: &str) -> Option<&str> {
+    let at = token.find(|c: char| c.is_ascii_digit())?;
+    let product = token[..at].strip_suffix(['-', '@'])?;
+    let is_version = token[at..].contains('.');
+    (is_version && product.len() > 1 && product.starts_with(|c: char| c.is_alphabetic())).then_some(product)
+}
+
+/// `RequiredDependencyException`, `DBConnection.OwnershipError`, `ExecutorLostFailure`.
+fn is_exception_class(token: &str) -> bool {
+    let is_suffix = |end: &&str| token.len() > end.len() + 2 && token.ends_with(*end);
+    token.starts_with(|c: char| c.is_ascii_uppercase() || c == '_' || c.is_ascii_lowercase())
+        && ["Exception", "Error", "Failure"].iter().any(is_suffix)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +203,20 @@ mod tests {
         let database = "connect ECONNREFUSED 127.0.0.1:5432: docker compose up -d db";
         assert!(same("Error: connect ECONNREFUSED 10.0.0.7:5432", database));
         assert!(!same("Error: connect ECONNREFUSED 127.0.0.1:6379", database));
+    }
+
+    #[test]
+    fn line_that_contains_the_quoted_part_is_the_same_error() {
+        let quoted = |passage: &str, line: &str| {
+            ErrorSignature::from_quotation(passage).is_some_and(|quoted| quoted.is_printed_in(line))
+        };
+        let line = "app/mail.py:3: error: Library stubs not installed for \"requests\"  [import-untyped]";
+        assert!(quoted("Library stubs not installed for \"requests\".", line));
+        assert!(!quoted("Library stubs not installed for \"yaml\".", line));
+        assert!(!quoted("Installing the types worked.", line));
+        let gem = "Could not find nokogiri-1.16.2-aarch64-linux in locally installed gems";
+        assert!(quoted("Could not find nokogiri-1.15.0 in locally installed gems.", gem));
+        assert!(!quoted("Could not find puma-6.4.2 in locally installed gems.", gem));
     }
 
     #[test]

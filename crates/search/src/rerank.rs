@@ -15,9 +15,11 @@ use claude_mem_store::{RowId, RowKind, StoreError, StoreReader};
 const REPEATED_TURN_FACTOR: f64 = 0.6;
 /// Factor for prompts, messages and summaries of turns: an observation of the same relevance goes
 /// before raw text. Lower factors lose more answers among the first five rows than they gain.
-const RAW_TEXT_FACTOR: f64 = 0.85;
+const RAW_TEXT_FACTOR: f64 = 0.75;
 /// Factor for accounts: they repeat the words of their session's observations.
-const ACCOUNT_FACTOR: f64 = 0.85;
+const ACCOUNT_FACTOR: f64 = 0.75;
+/// Further factor for an account below a better row of its session.
+const REPEATED_ACCOUNT_FACTOR: f64 = 0.8;
 /// Factor for a superseded observation.
 const REPLACED_FACTOR: f64 = 0.7;
 /// A superseded observation passes on its session's best score if its own is at least this share of
@@ -145,14 +147,19 @@ fn superseding_pairs(
     Ok(pairs)
 }
 
-/// Demotes a prompt, summary or message below a better row of the same turn, whose content it
-/// repeats. Observations are never demoted.
+/// Demotes a prompt, summary or message below a better row of the same turn, and an account below a better
+/// row of its session, whose content it repeats. Observations are never demoted.
 fn demote_repeated_turns(reads: &StoreReader<'_>, hits: &mut [SearchHit]) -> Result<(), StoreError> {
     if hits.iter().all(|hit| hit.kind == RowKind::Observation) {
         return Ok(());
     }
     let mut told: HashMap<(SessionId, i64), i32> = HashMap::new();
+    let mut sessions: HashSet<SessionId> = HashSet::new();
     for hit in hits.iter_mut().take(RERANKED_HITS_MAX) {
+        let is_known_session = hit.session.is_some_and(|session| !sessions.insert(session));
+        if is_known_session && hit.kind == RowKind::Account {
+            hit.set_score(hit.score * REPEATED_ACCOUNT_FACTOR);
+        }
         let turn = reads.prompt_number_of(hit.key())?;
         let (Some(session), Some(number)) = (hit.session, turn) else {
             continue;

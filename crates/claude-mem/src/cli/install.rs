@@ -31,6 +31,7 @@ pub(super) use ask::is_interactive as can_ask;
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_setup::install::check::SelfCheckReport;
 use claude_mem_setup::install::manifest::InstallManifest;
+use claude_mem_setup::install::shell_alias::unregistered_config_dirs;
 pub(super) use client_process::find_client;
 pub(super) use context::{InstallContext, InstallOptions};
 pub(super) use plugin::uninstall as uninstall_plugin;
@@ -248,8 +249,28 @@ fn run_steps(
     finish::start_worker(setting, usable, steps)?;
     let remembered = finish::self_check(setting, steps)?;
     if !setting.wish.dry_run {
+        report_alias_directories(setting, steps)?;
         ask::offer_import(setting, usable, steps)?;
         steps.print_closing(usable)?;
     }
     Ok(remembered)
+}
+
+/// Says which other configuration directories of the client a shell alias sets.
+fn report_alias_directories(
+    setting: &InstallContext<'_>,
+    steps: &mut StepReporter<'_>,
+) -> anyhow::Result<()> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let (Some(home), Some(current)) = (home, setting.places.settings.parent()) else {
+        return Ok(());
+    };
+    for dir in unregistered_config_dirs(home.as_ref(), current) {
+        let dir = dir.display();
+        steps.print_line(&format!("A shell alias starts the client with {dir}."))?;
+        steps.print_line(&format!(
+            "To record those sessions, too: `CLAUDE_CONFIG_DIR='{dir}' claude-mem install`"
+        ))?;
+    }
+    Ok(())
 }

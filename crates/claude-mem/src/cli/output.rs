@@ -204,6 +204,14 @@ fn column_widths<const N: usize>(headings: &[&str; N], rows: &[[String; N]]) -> 
     widths
 }
 
+/// Columns of a question: a narrow terminal must not break it inside a word.
+const QUESTION_COLUMNS: usize = 60;
+
+/// A question with its choices, wrapped: `Leave the team? [y/N]`.
+pub(super) fn question_text(question: &str, choices: &str) -> String {
+    wrap_words(&format!("{question} {choices}"), QUESTION_COLUMNS).join("\n")
+}
+
 /// Breaks text between words into lines of at most `room` columns. A longer word gets its own line.
 fn wrap_words(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

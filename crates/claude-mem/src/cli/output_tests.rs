@@ -90,3 +90,12 @@ fn control_characters_are_stripped_in_text_and_escaped_in_json() {
     assert!(!json.contains(|c: char| c.is_control() && c != '\n'), "{json:?}");
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), title);
 }
+
+#[test]
+fn long_question_is_wrapped_between_words() {
+    let question = format!("Permanently delete everything in /home/kim/{}?", "memory/".repeat(3));
+    let shown = question_text(&question, "[y/N]");
+    assert!(shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
+    assert_eq!(shown.replace('\n', " "), format!("{question} [y/N]"));
+    assert_eq!(question_text("Adopt it?", "[Y/n]"), "Adopt it? [Y/n]");
+}

@@ -247,7 +247,7 @@ fn merge(
 /// Asks for confirmation. Enter means no, because a merge cannot be undone.
 fn confirm(question: &str) -> std::io::Result<bool> {
     let mut out = anstream::stderr();
-    write!(out, "{question} [y/N] ")?;
+    write!(out, "{} ", output::question_text(question, "[y/N]"))?;
     out.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

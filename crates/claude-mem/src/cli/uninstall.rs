@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::app::App;
 use super::install::{LEGACY_BACKUP_PREFIX, StepReporter, StepState, parse_agent};
 use super::{UsageError, worker};
-use crate::cli::output::Screen;
+use crate::cli::output::{Screen, question_text};
 use claude_mem_core::agents::{AGENTS, CLAUDE_CODE, CodingAgent};
 use claude_mem_core::paths::{DataDir, OPEN_PAGE_PREFIX, SOCKET_NAME, with_suffix};
 use claude_mem_setup::install::file::ClientFileError;
@@ -86,7 +86,7 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
             return Err(UsageError::error(hint));
         }
         let question = format!("Permanently delete everything in {}?", app.data.root().display());
-        anyhow::ensure!(steps.prompt(&format!("{question} [y/N]"))? == "y", "nothing was changed");
+        anyhow::ensure!(steps.prompt(&question_text(&question, "[y/N]"))? == "y", "nothing was changed");
     }
     let mut receipt = InstallManifest::read(&app.data.installed())?;
     let is_meant = |agent: &CodingAgent| {

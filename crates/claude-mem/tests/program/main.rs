@@ -38,6 +38,7 @@ mod status;
 mod team;
 mod team_client;
 mod team_serve;
+mod three_days;
 mod update;
 mod viewer;
 mod worker;

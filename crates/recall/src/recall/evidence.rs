@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::everyday::{WordSpecificity, telling};
 use super::prompt_question::PromptQuestion;
+use super::request_words::content_stems;
 use claude_mem_search::analyzer::words;
 use claude_mem_search::candidates::{Candidate, CandidateSet};
 use claude_mem_search::names::{NameConfidence, contains_name};
@@ -37,12 +38,22 @@ pub struct MatchEvidence {
     pub besides: f64,
     /// Similarity in meaning; 0 without vectors.
     pub cosine: f64,
+    pub title: TitleMatch,
     /// The memory is a rule, a fact or a cause that is near in meaning, whatever the words.
     pub governs: bool,
     /// The prompt has too few words to be compared by words.
     pub is_brief: bool,
     /// The prompt has hardly a telling word besides its names.
     pub asks_only_for_name: bool,
+}
+
+/// What of a memory's title stands in a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TitleMatch {
+    /// Share of the title's words that the prompt has, too.
+    pub covered: f64,
+    /// The title is about the action that the prompt asks for.
+    pub has_action: bool,
 }
 
 /// When a memory is near enough.
@@ -187,6 +198,8 @@ impl<'a> EvidenceJudge<'a> {
             }
             place += 100;
         }
+        let title_stems = content_stems(&document.title);
+        let covered = title_stems.iter().filter(|word| self.asking.content.contains(*word)).count();
         let title_ends = words(&document.title).count();
         let titled = each_once(places.iter().take_while(|(place, _)| *place <= title_ends));
         let found = each_once(places.iter());
@@ -203,6 +216,10 @@ impl<'a> EvidenceJudge<'a> {
             together: self.together(&places),
             name: self.name_in(candidate),
             cosine: candidate.cosine.unwrap_or(0.0),
+            title: TitleMatch {
+                covered: covered as f64 / title_stems.len().max(1) as f64,
+                has_action: self.asking.action.as_ref().is_some_and(|action| title_stems.contains(action)),
+            },
             governs: false,
             is_brief: self.asking.is_brief,
             asks_only_for_name: self.besides_names <= 1.0,

@@ -8,7 +8,11 @@ pub(super) struct StoredRemedy {
     pub output: &'static str,
 }
 
-const fn remedy(title: &'static str, narrative: &'static str, output: &'static str) -> StoredRemedy {
+pub(super) const fn remedy(
+    title: &'static str,
+    narrative: &'static str,
+    output: &'static str,
+) -> StoredRemedy {
     StoredRemedy { title, narrative, output }
 }
 

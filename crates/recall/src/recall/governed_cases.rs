@@ -10,15 +10,19 @@ pub(super) struct GovernedPrompt {
     pub prompt: &'static str,
 }
 
-const fn rule(memory: &'static str, prompt: &'static str) -> GovernedPrompt {
+pub(super) const fn rule(memory: &'static str, prompt: &'static str) -> GovernedPrompt {
     GovernedPrompt { kind: "decision", memory, narrative: "", prompt }
 }
 
-const fn fact(memory: &'static str, prompt: &'static str) -> GovernedPrompt {
+pub(super) const fn fact(memory: &'static str, prompt: &'static str) -> GovernedPrompt {
     GovernedPrompt { kind: "discovery", memory, narrative: "", prompt }
 }
 
-const fn cause(memory: &'static str, narrative: &'static str, prompt: &'static str) -> GovernedPrompt {
+pub(super) const fn cause(
+    memory: &'static str,
+    narrative: &'static str,
+    prompt: &'static str,
+) -> GovernedPrompt {
     GovernedPrompt { kind: "bugfix", memory, narrative, prompt }
 }
 

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use super::governed_cases::{FILLER_PARTS, GOVERNED, GovernedPrompt, UNGOVERNED};
+use super::second_governed_cases::{SECOND_GOVERNED, SECOND_UNGOVERNED};
 use super::{EvidenceThreshold, RecallQuery};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
@@ -14,69 +15,95 @@ use claude_mem_store::{NewObservationMeta, NewSession, Store, VectorStore};
 
 /// A store with vectors of the real encoder.
 struct EncodedStore {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     store: Store,
     vectors: VectorStore,
     project: ProjectId,
 }
 
-fn encoded(governed: &[&GovernedPrompt], fillers: usize) -> EncodedStore {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
-    let model = embed::EmbeddingModel::built_in();
-    let mut vectors = VectorStore::open(&dir.path().join("vectors.db"), model.id()).unwrap();
+/// The row of a table, or a filler.
+type TableRow = (&'static str, String, String, Origin);
+
+fn filler(n: usize) -> TableRow {
     let [verbs, things, ways, ends] = FILLER_PARTS;
-    let filler = |n: usize| {
-        let part = |list: &[&'static str], at: usize| list[at % list.len()];
-        let (verb, thing) = (part(verbs, n), part(things, n / verbs.len()));
-        let rest = n / verbs.len() / things.len();
-        let kind = part(&["change", "discovery", "bugfix", "decision", "feature"], n);
-        let title = format!("{verb} {thing} {}", part(ways, rest));
-        (kind, title, part(ends, n).to_owned(), Origin::Agent)
-    };
-    let told = governed.iter().map(|case| {
-        let origin = if case.kind == "bugfix" { Origin::Agent } else { Origin::User };
-        (case.kind, case.memory.to_owned(), case.narrative.to_owned(), origin)
-    });
-    let rows: Vec<_> = told.chain((0..fillers).map(filler)).collect();
-    let project = store
-        .write(|tx| {
-            let hint = ProjectHint {
-                name: "shop".into(),
-                keys: vec!["path:/p".into()],
-                root: "/p".into(),
-                branch: None,
-            };
-            let project = tx.ensure_project(&hint, Millis(1))?;
-            for (n, (kind, title, narrative, origin)) in rows.into_iter().enumerate() {
-                let at = Millis(1_000 * n as i64);
-                let session = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(format!("s{}", n / 3)),
-                    project: Some(project),
-                    branch: None,
-                    transcript_path: None,
-                    origin: Origin::Agent,
-                    import_run: None,
-                    at,
-                })?;
-                let new = NewObservation {
-                    narrative,
-                    ..NewObservation::new(ObservationType::named(kind), title, origin, at)
-                };
-                let place = NewObservationMeta {
-                    project: Some(project),
-                    session: Some(session),
-                    made_by: "test",
-                    ..NewObservationMeta::default()
-                };
-                tx.create_observation(&new, &place)?;
+    let part = |list: &[&'static str], at: usize| list[at % list.len()];
+    let (verb, thing) = (part(verbs, n), part(things, n / verbs.len()));
+    let rest = n / verbs.len() / things.len();
+    let kind = part(&["change", "discovery", "bugfix", "decision", "feature"], n);
+    let title = format!("{verb} {thing} {}", part(ways, rest));
+    (kind, title, part(ends, n).to_owned(), Origin::Agent)
+}
+
+fn row_of(case: &GovernedPrompt) -> TableRow {
+    let origin = if case.kind == "bugfix" { Origin::Agent } else { Origin::User };
+    (case.kind, case.memory.to_owned(), case.narrative.to_owned(), origin)
+}
+
+impl EncodedStore {
+    fn open(dir: tempfile::TempDir) -> Self {
+        let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+        let id = embed::EmbeddingModel::built_in().id();
+        let vectors = VectorStore::open(&dir.path().join("vectors.db"), id).unwrap();
+        let hint = ProjectHint {
+            name: "shop".into(),
+            keys: vec!["path:/p".into()],
+            root: "/p".into(),
+            branch: None,
+        };
+        let project = store.write(|tx| tx.ensure_project(&hint, Millis(1))).unwrap();
+        Self { dir, store, vectors, project }
+    }
+
+    fn empty() -> Self {
+        Self::open(tempfile::tempdir().unwrap())
+    }
+
+    /// A copy that can get rows of its own: the fillers are encoded once.
+    fn copy(&self) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(self.dir.path()).unwrap() {
+            let file = file.unwrap();
+            if file.file_type().unwrap().is_file() {
+                std::fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
             }
-            Ok(project)
-        })
-        .unwrap();
-    catch_up(&mut store, &mut vectors, model, |_| false).unwrap();
-    EncodedStore { _dir: dir, store, vectors, project }
+        }
+        Self::open(dir)
+    }
+
+    fn with(mut self, first: usize, rows: Vec<TableRow>) -> Self {
+        let project = self.project;
+        self.store
+            .write(|tx| {
+                for (n, (kind, title, narrative, origin)) in (first..).zip(rows) {
+                    let at = Millis(1_000 * n as i64);
+                    let session = tx.ensure_session(&NewSession {
+                        client: "claude-code",
+                        client_session: &ClientSessionId(format!("s{}", n / 3)),
+                        project: Some(project),
+                        branch: None,
+                        transcript_path: None,
+                        origin: Origin::Agent,
+                        import_run: None,
+                        at,
+                    })?;
+                    let new = NewObservation {
+                        narrative,
+                        ..NewObservation::new(ObservationType::named(kind), title, origin, at)
+                    };
+                    let place = NewObservationMeta {
+                        project: Some(project),
+                        session: Some(session),
+                        made_by: "test",
+                        ..NewObservationMeta::default()
+                    };
+                    tx.create_observation(&new, &place)?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        catch_up(&mut self.store, &mut self.vectors, embed::EmbeddingModel::built_in(), |_| false).unwrap();
+        self
+    }
 }
 
 impl EncodedStore {
@@ -98,31 +125,51 @@ impl EncodedStore {
 }
 
 /// Two stores of twenty memories each, and one of two thousand rows.
-fn stores() -> Vec<(EncodedStore, Vec<&'static GovernedPrompt>)> {
-    let (even, odd): (Vec<_>, Vec<_>) = GOVERNED.iter().enumerate().partition(|(at, _)| at % 2 == 0);
+fn stores(
+    governed: &'static [GovernedPrompt],
+    fillers: &EncodedStore,
+) -> Vec<(&'static str, EncodedStore, Vec<&'static GovernedPrompt>)> {
+    let (even, odd): (Vec<_>, Vec<_>) = governed.iter().enumerate().partition(|(at, _)| at % 2 == 0);
     let cases =
         |half: Vec<(usize, &'static GovernedPrompt)>| half.into_iter().map(|(_, case)| case).collect();
-    let halves: [Vec<&GovernedPrompt>; 2] = [cases(even), cases(odd)];
-    let all: Vec<&GovernedPrompt> = GOVERNED.iter().collect();
-    let [even, odd] = halves;
-    vec![(encoded(&even, 0), even), (encoded(&odd, 0), odd), (encoded(&all, 2_000 - all.len()), all)]
+    let [even, odd]: [Vec<&GovernedPrompt>; 2] = [cases(even), cases(odd)];
+    let all: Vec<&GovernedPrompt> = governed.iter().collect();
+    let rows = |cases: &[&GovernedPrompt]| cases.iter().map(|case| row_of(case)).collect();
+    vec![
+        ("20 rows", EncodedStore::empty().with(0, rows(&even)), even),
+        ("20 rows", EncodedStore::empty().with(0, rows(&odd)), odd),
+        ("2,000 rows", fillers.copy().with(FILLERS, rows(&all)), all),
+    ]
 }
+
+const FILLERS: usize = 1_960;
+
+/// The tables with the least percentage of governed prompts that get their memory. Of the second, nine
+/// prompts share neither a word nor a near meaning with their memory.
+const TABLES: [(&[GovernedPrompt], &[&str], usize); 2] =
+    [(GOVERNED, UNGOVERNED, 80), (SECOND_GOVERNED, SECOND_UNGOVERNED, 75)];
 
 #[test]
 fn prompts_get_the_memory_that_governs_them_and_others_get_none() {
-    for (mut store, cases) in stores() {
-        let missed: Vec<_> = cases
-            .iter()
-            .filter(|case| !store.told(case.prompt).iter().any(|title| title == case.memory))
-            .map(|case| case.prompt)
-            .collect();
-        assert!(missed.len() * 5 <= cases.len(), "{} of {}: {missed:#?}", missed.len(), cases.len());
-        let told: Vec<_> = UNGOVERNED
-            .iter()
-            .map(|prompt| (prompt, store.told(prompt)))
-            .filter(|(_, told)| !told.is_empty())
-            .collect();
-        assert!(told.len() * 20 <= UNGOVERNED.len(), "{} of {}: {told:#?}", told.len(), UNGOVERNED.len());
-        println!("missed {missed:?}; told {told:?}");
+    let fillers = EncodedStore::empty().with(0, (0..FILLERS).map(filler).collect());
+    for (governed, ungoverned, told_percent_min) in TABLES {
+        for (size, mut store, cases) in stores(governed, &fillers) {
+            let missed: Vec<_> = cases
+                .iter()
+                .map(|case| (case.prompt, store.told(case.prompt), case.memory))
+                .filter(|(_, told, memory)| !told.iter().any(|title| title == memory))
+                .collect();
+            let told: Vec<_> = ungoverned
+                .iter()
+                .map(|prompt| (prompt, store.told(prompt)))
+                .filter(|(_, told)| !told.is_empty())
+                .collect();
+            let (asked, other) = (cases.len(), ungoverned.len());
+            let (right, silent) = (asked - missed.len(), other - told.len());
+            println!("{size}: {right} of {asked} told, {silent} of {other} silent");
+            println!("missed {missed:#?}\ntold {told:#?}");
+            assert!(right * 100 >= asked * told_percent_min, "{size}: {right} of {asked}: {missed:#?}");
+            assert!(silent * 100 >= other * 95, "{size}: {silent} of {other}: {told:#?}");
+        }
     }
 }

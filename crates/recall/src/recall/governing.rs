@@ -1,20 +1,25 @@
 //! Rules, facts and causes that a prompt is near in meaning, also where the words differ: "can we
 //! deploy at 2?" and "never deploy between 1 and 3".
 
+use super::evidence::MatchEvidence;
 use super::near_rows::NearMemory;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
-/// Telling words of a prompt that is compared by meaning. A report of more words is near to much, and has
-/// enough words to be compared by them.
-pub(super) const PROMPT_WORDS_MAX: usize = 12;
-/// Minimum similarity of a rule or fact that the user stated.
-const STATED_MIN: f64 = 0.54;
-/// Minimum similarity of what the agent found out.
-const FOUND_OUT_MIN: f64 = 0.58;
+/// Minimum score of a rule or fact that the user stated.
+const STATED_MIN: f64 = 0.56;
+/// Added for what the agent found out.
+const FOUND_OUT_MORE: f64 = 0.04;
+/// Minimum score of a memory that is ahead of every other candidate.
+const AHEAD_MIN: f64 = 0.42;
+const AHEAD_BY: f64 = 0.12;
 /// What a shared telling word adds to the similarity, and how many of them count.
 const SHARED_WORD: f64 = 0.12;
 const SHARED_WORDS_MAX: f64 = 1.5;
+/// What it adds that the prompt has all words of the title.
+const TITLE_COVERED: f64 = 0.3;
+/// What it adds that the title is about the action that is asked for.
+const SAME_ACTION: f64 = 0.15;
 /// A memory without any shared word must be this near by itself.
 const UNSHARED_MIN: f64 = 0.6;
 /// Rows within this distance are equally near.
@@ -24,26 +29,36 @@ const CROWD_MAX: usize = 6;
 
 /// Marks the memories that govern the prompt.
 pub(super) fn mark_governing(found: &mut [NearMemory]) {
-    let cosines: Vec<f64> = found.iter().map(|near| near.evidence.cosine).collect();
-    for near in found {
-        let own = near.evidence.cosine;
-        let crowd = cosines.iter().filter(|other| **other >= own - CROWD_WIDTH).count();
-        let Some(least) = least_similarity(&near.row).filter(|_| crowd <= CROWD_MAX) else {
+    let scores: Vec<f64> = found.iter().map(|near| score(&near.evidence)).collect();
+    for (at, near) in found.iter_mut().enumerate() {
+        let own = scores[at];
+        let crowd = scores.iter().filter(|other| **other >= own - CROWD_WIDTH).count();
+        let Some(least) = least_score(&near.row).filter(|_| crowd <= CROWD_MAX) else {
             continue;
         };
-        let shared = near.evidence.telling.min(SHARED_WORDS_MAX);
-        near.evidence.governs =
-            if shared > 0.0 { own + SHARED_WORD * shared >= least } else { own >= UNSHARED_MIN };
+        let best_other = scores.iter().enumerate().filter(|(other, _)| *other != at);
+        let best_other = best_other.map(|(_, score)| *score).fold(0.0, f64::max);
+        let is_ahead = own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
+        let evidence = &mut near.evidence;
+        let is_shared = evidence.telling > 0.0 || evidence.title.has_action;
+        evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
     }
 }
 
+/// Similarity in meaning, and what speaks for it in the words.
+fn score(evidence: &MatchEvidence) -> f64 {
+    let words = SHARED_WORD * evidence.telling.min(SHARED_WORDS_MAX);
+    let action = if evidence.title.has_action { SAME_ACTION } else { 0.0 };
+    evidence.cosine + words + TITLE_COVERED * evidence.title.covered + action
+}
+
 /// `None`: what was done is no knowledge; it needs the prompt's own words.
-fn least_similarity(row: &Observation) -> Option<f64> {
+fn least_score(row: &Observation) -> Option<f64> {
     let is_stated = matches!(row.origin, Origin::User | Origin::Manual) || row.level == MemoryLevel::User;
     let is_finding = [ObservationType::DECISION, ObservationType::DISCOVERY, ObservationType::BUGFIX];
     match row.origin {
         Origin::Tool | Origin::Web => None,
         _ if is_stated => Some(STATED_MIN),
-        _ => is_finding.contains(&row.kind).then_some(FOUND_OUT_MIN),
+        _ => is_finding.contains(&row.kind).then_some(STATED_MIN + FOUND_OUT_MORE),
     }
 }

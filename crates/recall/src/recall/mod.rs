@@ -14,11 +14,13 @@ mod everyday;
 mod evidence;
 mod function_words;
 mod governing;
+mod memory_files;
 mod near;
 mod near_rows;
 mod newest;
 mod prompt;
 mod remedy;
+mod request_words;
 mod tell;
 mod turn;
 
@@ -39,6 +41,10 @@ mod failure_tests;
 mod governed_cases;
 #[cfg(test)]
 mod governed_tests;
+#[cfg(test)]
+mod second_failure_cases;
+#[cfg(test)]
+mod second_governed_cases;
 #[cfg(test)]
 #[path = "recall_tests.rs"]
 mod tests;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::evidence::{EvidenceJudge, MatchEvidence};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
+use super::prompt_question::PROMPT_WORDS_MAX;
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, account, governing, newest, remedy,
 };
@@ -32,7 +33,7 @@ pub(super) fn near(
     if ask.bar == EvidenceThreshold::Failure {
         return Ok(NearRows { memories: remedy::remedies(ask, found), said: Vec::new() });
     }
-    if asking.query.words.len() <= governing::PROMPT_WORDS_MAX {
+    if asking.query.words.len() <= PROMPT_WORDS_MAX {
         governing::mark_governing(&mut found);
     }
     // A rule of another member does not govern one's own prompts.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::everyday::{WordSpecificity, telling};
 use super::function_words::{is_foreign, is_function_word};
+use super::request_words::{asked_action, content_stems, spelled_out};
 use claude_mem_search::SearchQuery;
 use claude_mem_search::analyzer::{is_stop_word, words};
 use claude_mem_search::names::{CodeName, code_names};
@@ -14,6 +15,10 @@ const WORDS_MIN: usize = 2;
 /// Telling words that are asked about. A prompt of more is a pasted text.
 const WORDS_MAX: usize = 96;
 
+/// Telling words of a prompt that is compared by meaning. A report of more words is near to much, and has
+/// enough words to be compared by them.
+pub(super) const PROMPT_WORDS_MAX: usize = 12;
+
 /// A prompt as a search query.
 #[derive(Clone, Debug)]
 pub struct PromptQuestion {
@@ -21,6 +26,10 @@ pub struct PromptQuestion {
     pub(super) names: Vec<CodeName>,
     /// It has too few words to be compared by words; only similarity in meaning counts.
     pub(super) is_brief: bool,
+    /// The stem of the action with consequences that is asked for: "push it".
+    pub(super) action: Option<String>,
+    /// The stems of all its words but grammar.
+    pub(super) content: HashSet<String>,
 }
 
 impl PromptQuestion {
@@ -31,23 +40,31 @@ impl PromptQuestion {
             return None;
         }
         let names = code_names(text);
-        let query = SearchQuery::from_prompt(text, telling_words_of(text));
+        let plain = telling_words_of(text, None);
+        // A longer prompt has enough words of its own, and more of them only blur what it is about.
+        let is_short = plain.len() <= PROMPT_WORDS_MAX;
+        let spelled = if is_short { spelled_out(text) } else { text.to_owned() };
+        let action = asked_action(text).filter(|_| is_short);
+        let words = if is_short { telling_words_of(&spelled, action.as_deref()) } else { plain };
+        let query = SearchQuery::from_prompt(&spelled, words);
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
         let is_brief = tells < WORDS_MIN && names.is_empty();
         let has_subject = |word: &String| is_telling(word) && telling(&stem(word)) == WordSpecificity::All;
-        let asks = !is_brief || query.words.iter().any(has_subject);
-        asks.then_some(Self { query, names, is_brief })
+        let asks = !is_brief || action.is_some() || query.words.iter().any(has_subject);
+        asks.then(|| Self { query, names, is_brief, action, content: content_stems(&spelled) })
     }
 }
 
 /// Each once, in order; of a pasted text those that somebody wrote.
-fn telling_words_of(text: &str) -> Vec<String> {
+fn telling_words_of(text: &str, action: Option<&str>) -> Vec<String> {
     let foreign = is_foreign(text);
     let mut seen = HashSet::new();
     let mut asked: Vec<String> = words(text)
         .filter(|word| {
             let grammar = is_stop_word(word) || (foreign && is_function_word(word));
-            !grammar && telling(&stem(word)) != WordSpecificity::Nothing && seen.insert(word.clone())
+            let stem = stem(word);
+            let tells = telling(&stem) != WordSpecificity::Nothing || action == Some(stem.as_str());
+            !grammar && tells && seen.insert(word.clone())
         })
         .collect();
     if asked.len() > WORDS_MAX {

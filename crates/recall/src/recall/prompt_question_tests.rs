@@ -5,7 +5,6 @@ fn continuations_commands_and_small_talk_are_not_worth_asking() {
     for prompt in [
         "yes",
         "go on",
-        "commit this",
         "/help",
         "/plugin:review the last change of the retry budget",
         "/model",
@@ -15,6 +14,14 @@ fn continuations_commands_and_small_talk_are_not_worth_asking() {
         "42",
     ] {
         assert!(PromptQuestion::read(prompt).is_none(), "{prompt}");
+    }
+}
+
+#[test]
+fn action_that_rules_are_made_about_is_worth_asking() {
+    for prompt in ["commit this", "push it", "please merge"] {
+        let asked = PromptQuestion::read(prompt).unwrap();
+        assert!(asked.is_brief && asked.action.is_some(), "{prompt}");
     }
 }
 

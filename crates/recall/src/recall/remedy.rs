@@ -13,12 +13,24 @@ pub(super) fn remedies(ask: &RecallQuery<'_>, mut found: Vec<NearMemory>) -> Vec
     let signatures: Vec<ErrorSignature> = ask.prompt.lines().filter_map(ErrorSignature::from_line).collect();
     found.retain(|near| {
         let text = whole_text(&near.row);
-        let is_same = signatures.iter().any(|signature| signature.is_quoted_in(&text));
+        let is_same = signatures.iter().any(|signature| signature.is_quoted_in(&text))
+            || quotations(&near.row).any(|quoted| ask.prompt.lines().any(|line| quoted.is_printed_in(line)));
         let is_known = ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0));
         is_same && !is_known && names_remedy(&near.row)
     });
     found.truncate(MEMORIES_MAX);
     found
+}
+
+/// The passages of a memory that may quote an error: its title, its sentences, and their parts before and
+/// after a colon.
+fn quotations(row: &Observation) -> impl Iterator<Item = ErrorSignature> {
+    let texts = [&row.title, &row.narrative].into_iter().chain(&row.facts);
+    let passages = texts.flat_map(|text| sentences(text)).flat_map(|sentence| {
+        let parts = sentence.split_once(": ").map(|(before, after)| [before, after]);
+        std::iter::once(sentence).chain(parts.into_iter().flatten())
+    });
+    passages.filter_map(ErrorSignature::from_quotation)
 }
 
 fn whole_text(row: &Observation) -> String {

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use jiff::tz::TimeZone;
-
+use super::memory_files::files_line;
 use super::near_rows::NearMemory;
 use super::{RecallQuery, RecalledMemory, RecalledText};
 use crate::team_trust::voice_of;
@@ -28,7 +27,7 @@ pub(super) fn found(ask: &RecallQuery<'_>, found: Vec<NearMemory>) -> RecalledTe
     for (at, near) in found.into_iter().enumerate() {
         // The first is the likeliest: it may take most of the room.
         let room = if at == 0 { left * 2 / 3 } else { left };
-        let entry = entry(&near, room, ask.zone);
+        let entry = entry(&near, room, ask);
         let cost = tokens::estimate(&entry);
         if cost > left {
             continue;
@@ -51,8 +50,8 @@ pub(super) fn found(ask: &RecallQuery<'_>, found: Vec<NearMemory>) -> RecalledTe
 }
 
 /// A memory in the words that carry it, as far as `room` goes: the title, then what was said,
-/// then facts that add something.
-fn entry(near: &NearMemory, room: u32, zone: &TimeZone) -> String {
+/// then facts that add something, and the files where it is.
+fn entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>) -> String {
     let row = &near.row;
     let said_by = match (&near.who, row.origin) {
         // Never as the user's: somebody else said it.
@@ -81,7 +80,7 @@ fn entry(near: &NearMemory, room: u32, zone: &TimeZone) -> String {
     let mut out = format!(
         "- {} {} {} ({said_by}{everywhere}{when}): {}\n",
         handle(row.id),
-        render::day(row.created_at, zone),
+        render::day(row.created_at, ask.zone),
         // Where it is from stands beside it in words.
         render::mark(RowKind::Observation, row.kind.as_str(), Origin::Agent),
         title
@@ -90,6 +89,8 @@ fn entry(near: &NearMemory, room: u32, zone: &TimeZone) -> String {
         // Its words would stand beside the newer ones as if they held.
         return out;
     }
+    let files = files_line(row, ask.prompt);
+    let room = room.saturating_sub(tokens::estimate(&files));
     for text in std::iter::once(&row.narrative).chain(&row.facts) {
         let left = room.saturating_sub(tokens::estimate(&out));
         let line = quote::line(text, (left.saturating_sub(2) * 3) as usize);
@@ -100,6 +101,7 @@ fn entry(near: &NearMemory, room: u32, zone: &TimeZone) -> String {
         out.push_str(&said(row.origin, &line));
         out.push('\n');
     }
+    out.push_str(&files);
     out
 }
 

@@ -23,6 +23,7 @@ const CHECKS: &[CheckFn] = &[
     client::client_presence,
     client::hooks,
     client::hooks_disabled,
+    client::alias_directories,
     client::tools,
     client::legacy,
     agents::agents,

@@ -12,6 +12,7 @@ use crate::install::entry::EntryOwner;
 use crate::install::file::{ClientFile, ClientFileError};
 use crate::install::manifest::{InstallManifest, InstallPart};
 use crate::install::plan::ClientPaths;
+use crate::install::shell_alias::unregistered_config_dirs;
 use crate::install::{NAME, client, hooks, json, legacy, legacy_worker, plugin, server};
 
 const REPAIR: &str = "claude-mem repair";
@@ -190,6 +191,26 @@ pub(super) fn hooks_disabled(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> 
     }
     found.dedup();
     found
+}
+
+/// Configuration directories that only an alias sets: their sessions are not recorded.
+pub(super) fn alias_directories(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let Some(home) = (patient.env)("HOME").filter(|home| !home.is_empty()) else {
+        return Vec::new();
+    };
+    let Some(current) = patient.client_paths.settings.parent() else {
+        return Vec::new();
+    };
+    let found = unregistered_config_dirs(home.as_ref(), current);
+    let finding = |dir: PathBuf| {
+        let dir = dir.display();
+        DoctorFinding::note(
+            "hooks",
+            format!("a shell alias uses {dir}, where they are not registered"),
+            format!("CLAUDE_CONFIG_DIR='{dir}' claude-mem install"),
+        )
+    };
+    found.into_iter().map(finding).collect()
 }
 
 /// Whether our MCP server is registered and current.

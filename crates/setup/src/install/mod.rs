@@ -34,6 +34,7 @@ pub mod legacy;
 pub mod legacy_entries;
 pub mod legacy_worker;
 pub mod server;
+pub mod shell_alias;
 mod toml_server;
 
 /// The name of our executable, and of our MCP server in the client's files.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::super::app::App;
+use crate::cli::output::question_text;
 use claude_mem_core::clock;
 use claude_mem_sharing::{
     HttpServer, ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile,
@@ -110,7 +111,7 @@ pub(super) fn confirm(question: &str, yes: bool, json: bool) -> anyhow::Result<(
     }
     anyhow::ensure!(super::super::install::can_ask(json), "confirm with --yes");
     let mut out = anstream::stderr();
-    write!(out, "{question} [y/N] ")?;
+    write!(out, "{} ", question_text(question, "[y/N]"))?;
     out.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

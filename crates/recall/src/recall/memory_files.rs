@@ -1,0 +1,58 @@
+//! The files of a recalled memory: where to look, in one line.
+
+use super::request_words::content_stems;
+use crate::quote;
+use claude_mem_core::memory::Origin;
+use claude_mem_store::Observation;
+
+/// Files named of one memory.
+const FILES_MAX: usize = 4;
+const PATH_CHARS_MAX: usize = 120;
+
+/// A line with the files that a memory is about and the prompt does not name; those whose names share words
+/// with the prompt go first. Empty for what the user said: it is not about the files of its turn.
+pub(super) fn files_line(row: &Observation, prompt: &str) -> String {
+    if !matches!(row.origin, Origin::Agent | Origin::Import) {
+        return String::new();
+    }
+    let asked = content_stems(prompt);
+    let mut files: Vec<&String> = row.files_modified.iter().chain(&row.files_read).collect();
+    let mut seen = std::collections::HashSet::new();
+    // Paths outside of the project say nothing about it.
+    files.retain(|path| {
+        !path.starts_with(['/', '~']) && !prompt.contains(path.as_str()) && seen.insert(*path)
+    });
+    let shared = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        content_stems(&split_words(name)).iter().filter(|word| asked.contains(*word)).count()
+    };
+    files.sort_by_key(|path| std::cmp::Reverse(shared(path)));
+    let named: Vec<String> =
+        files.iter().take(FILES_MAX).map(|path| quote::line(path, PATH_CHARS_MAX)).collect();
+    if named.is_empty() { String::new() } else { format!("  Files: {}\n", named.join(", ")) }
+}
+
+/// `RemediationCard.tsx` as "Remediation Card tsx".
+fn split_words(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    for c in name.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            out.push(' ');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_words;
+
+    #[test]
+    fn names_are_split_at_capitals() {
+        assert_eq!(split_words("HistoryCard.tsx"), "History Card.tsx");
+        assert_eq!(split_words("APIRoutes"), "APIRoutes");
+    }
+}

@@ -1,0 +1,102 @@
+//! What a prompt asks to be done, and its words as people abbreviate them.
+
+use claude_mem_search::analyzer::{is_stop_word, words};
+use claude_mem_search::stem::stem;
+
+/// Abbreviations of everyday technical talk, and what rules write instead; sorted.
+#[rustfmt::skip]
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("app", "application"), ("args", "arguments"), ("auth", "authentication"), ("config", "configuration"),
+    ("cred", "credential"), ("creds", "credentials"), ("db", "database"), ("deps", "dependencies"), ("dev", "development"),
+    ("doc", "documentation"), ("docs", "documentation"), ("env", "environment"), ("infra", "infrastructure"),
+    ("k8s", "kubernetes"), ("mr", "merge request"), ("mrs", "merge requests"), ("msg", "message"), ("msgs", "messages"),
+    ("param", "parameter"), ("params", "parameters"), ("perf", "performance"), ("perms", "permissions"),
+    ("pr", "pull request"), ("prod", "production"), ("prs", "pull requests"), ("repo", "repository"),
+    ("repos", "repositories"), ("temp", "temporary"), ("tmp", "temporary"), ("ts", "typescript"), ("var", "variable"),
+    ("vars", "variables"),
+];
+
+/// Actions with consequences, as stems: rules are made about them. Sorted.
+#[rustfmt::skip]
+const ACTIONS: &[&str] = &[
+    "approv", "backup", "ban", "bump", "cancel", "commit", "delet", "deploi", "deprec", "disabl", "drop", "enabl", "export",
+    "flash", "import", "instal", "launch", "log", "merg", "migrat", "publish", "push", "rebas", "releas", "remov", "renam",
+    "reset", "restart", "restor", "revert", "roll", "rollback", "send", "ship", "squash", "tag", "translat", "uninstal",
+    "upgrad", "upload", "wipe",
+];
+
+/// Words before the verb of a request.
+#[rustfmt::skip]
+const LEAD_INS: &[&str] = &[
+    "also", "and", "can", "could", "do", "first", "go", "good", "great", "i", "just", "let", "lets", "may", "need", "next", "now",
+    "ok", "okay", "please", "s", "shall", "should", "so", "sure", "thanks", "the", "then", "to", "want", "we", "would", "yeah",
+    "yes", "you",
+];
+/// A request of more words before its verb is a story.
+const LEAD_IN_WORDS_MAX: usize = 6;
+
+/// The prompt with what its abbreviations stand for: rules may have either.
+pub(super) fn spelled_out(text: &str) -> String {
+    let long_form = |word: &str| {
+        let lower = word.to_ascii_lowercase();
+        let at = ABBREVIATIONS.binary_search_by_key(&lower.as_str(), |(short, _)| short).ok()?;
+        Some(ABBREVIATIONS[at].1)
+    };
+    // A part of a name or a path is no word.
+    let written = |token: &str| {
+        let word = token.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_alone = token.len() <= word.len() + 2 && !word.contains(|c: char| !c.is_alphanumeric());
+        match long_form(word).filter(|_| is_alone) {
+            Some(long) => format!("{token} {long}"),
+            None => token.to_owned(),
+        }
+    };
+    text.split(' ').map(written).collect::<Vec<_>>().join(" ")
+}
+
+/// The stem of the verb if the prompt asks for an action with consequences.
+pub(super) fn asked_action(text: &str) -> Option<String> {
+    let verb = words(text).take(LEAD_IN_WORDS_MAX).find(|word| !LEAD_INS.contains(&word.as_str()))?;
+    let verb = stem(&verb);
+    ACTIONS.binary_search(&verb.as_str()).is_ok().then_some(verb)
+}
+
+/// The stems of the words that carry meaning.
+pub(super) fn content_stems(text: &str) -> std::collections::HashSet<String> {
+    words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted_and_stemmed() {
+        assert!(ABBREVIATIONS.is_sorted_by_key(|(short, _)| *short) && ACTIONS.is_sorted());
+        assert!(
+            ["deployed", "merging", "published", "deletes"]
+                .iter()
+                .all(|word| { ACTIONS.binary_search(&stem(word).as_str()).is_ok() })
+        );
+    }
+
+    #[test]
+    fn abbreviations_are_explained_but_not_in_names() {
+        assert_eq!(spelled_out("publish the docs."), "publish the docs. documentation");
+        assert_eq!(spelled_out("open a PR for docs/env.md"), "open a PR pull request for docs/env.md");
+        assert_eq!(spelled_out("app.config.ts"), "app.config.ts");
+    }
+
+    #[test]
+    fn verb_of_a_request_is_its_action() {
+        for (prompt, want) in [
+            ("push it", Some("push")),
+            ("ok, please commit this", Some("commit")),
+            ("can we deploy at 2?", Some("deploi")),
+            ("show me the last commits", None),
+            ("why was it pushed?", None),
+        ] {
+            assert_eq!(asked_action(prompt).as_deref(), want, "{prompt}");
+        }
+    }
+}
