@@ -262,7 +262,7 @@ pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language:
     let lasting = lasting && !complains && (!polite || has_lasting_time(text));
     // "From now on …" and "Never …" say themselves that they last.
     let first = first_word(text);
-    let said = crate::user_claims::without_openers(text).to_lowercase();
+    let said = crate::text::without_openers(text).to_lowercase();
     let habit = ["we never ", "we always "].iter().any(|start| said.starts_with(start));
     let strong = !order && (has_lasting_time(text) || habit || matches!(first.as_str(), "never" | "always"));
     let least = match (strong, order) {

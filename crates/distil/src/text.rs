@@ -206,6 +206,32 @@ pub(super) fn full_stop(text: &str) -> String {
     }
 }
 
+/// Openers that say nothing: "ok", "hmm", "I think".
+#[rustfmt::skip]
+const OPENERS: &[&str] = &[
+    "ok ", "okay ", "ok, ", "yeah ", "yeah, ", "yes ", "yes, ", "hmm ", "hmm, ", "hmmm, ", "hmmm ", "well ",
+    "well, ", "so ", "and ", "but ", "also ", "also, ", "i think ", "i guess ", "actually ", "actually, ",
+    "no, ", "right, ", "btw ", "btw, ", "oh ", "oh, ", "please ", "then ", "just ", "lets ", "let's ",
+    "remember: ", "note: ", "important: ",
+];
+
+/// The sentence without the words that only lead into it.
+pub(super) fn without_openers(text: &str) -> String {
+    let mut rest = one_line(text);
+    for _ in 0..3 {
+        let lower = rest.to_lowercase();
+        let Some(opener) = OPENERS.iter().find(|opener| lower.starts_with(**opener)) else {
+            break;
+        };
+        let Some(after) = rest.get(opener.len()..).filter(|after| after.split_whitespace().count() >= 3)
+        else {
+            break;
+        };
+        rest = after.trim_start().to_owned();
+    }
+    rest
+}
+
 /// A text without the marks of bold type. Inside code, `**` is part of a pattern.
 pub(super) fn without_bold(text: &str) -> String {
     let parts = text.split('`').enumerate();

@@ -10,18 +10,9 @@ use crate::cues::Language;
 use crate::gates::{self, UserAct};
 use crate::ranker::{self, RankedSentence};
 use crate::speech::SpokenText;
-use crate::text::{capitalised, one_line, without_bold};
+use crate::text::{capitalised, one_line, without_bold, without_openers};
 use crate::titles::without_lead_in;
 use crate::typed::typed_part;
-
-/// Openers that say nothing: "ok", "hmm", "I think".
-#[rustfmt::skip]
-const OPENERS: &[&str] = &[
-    "ok ", "okay ", "ok, ", "yeah ", "yeah, ", "yes ", "yes, ", "hmm ", "hmm, ", "hmmm, ", "hmmm ", "well ",
-    "well, ", "so ", "and ", "but ", "also ", "also, ", "i think ", "i guess ", "actually ", "actually, ",
-    "no, ", "right, ", "btw ", "btw, ", "oh ", "oh, ", "please ", "then ", "just ", "lets ", "let's ",
-    "remember: ", "note: ", "important: ",
-];
 
 /// Bytes of a prompt from which its plain statements count only if most of it was typed.
 const PASTED_PROMPT_MIN: usize = 400;
@@ -56,23 +47,6 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
         claims.push(claim);
     }
     claims
-}
-
-/// The sentence without the words that only lead into it.
-pub(crate) fn without_openers(text: &str) -> String {
-    let mut rest = one_line(text);
-    for _ in 0..3 {
-        let lower = rest.to_lowercase();
-        let Some(opener) = OPENERS.iter().find(|opener| lower.starts_with(**opener)) else {
-            break;
-        };
-        let Some(after) = rest.get(opener.len()..).filter(|after| after.split_whitespace().count() >= 3)
-        else {
-            break;
-        };
-        rest = after.trim_start().to_owned();
-    }
-    rest
 }
 
 /// A request as a statement of work: "could you also add a filter" → "add a filter".

@@ -11,8 +11,8 @@ use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::commands;
 use crate::cues::Language;
 use crate::gates;
+use crate::text::without_openers;
 use crate::text::{capitalised, clip, content_words, full_stop, overlap};
-use crate::user_claims::without_openers;
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::overtaken::says_problem;
