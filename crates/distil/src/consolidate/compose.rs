@@ -40,8 +40,10 @@ const DETAIL_WORTH_MIN: f32 = 0.4;
 const FACT_WORTH_MIN: f32 = 0.6;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
-/// The title of a change that says nothing else must have this many words that mean something.
+/// The title of a change that says nothing else must have this many words that mean something, fewer if it
+/// names something from code.
 const TITLE_ALONE_WORDS_MIN: usize = 8;
+const NAMED_TITLE_WORDS_MIN: usize = 4;
 /// The request that opened a conversation: its characters, the words it needs, and the share of them that the
 /// decision may tell already.
 const OPENING_CHARS_MAX: usize = 240;
@@ -143,7 +145,9 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    let says = content_words(&made.title).len() >= TITLE_ALONE_WORDS_MIN;
+    let least =
+        if gates::names_something(&made.title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
+    let says = content_words(&made.title).len() >= least;
     let told = committed || !made.narrative.is_empty() || says;
     told.then_some(made)
 }
