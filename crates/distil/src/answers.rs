@@ -84,11 +84,9 @@ fn choice_claim(
     }
     let answer = without_hint(answer);
     let said = clip(&answer, ANSWER_CHARS_MAX);
-    let mut text = if chosen.is_empty() {
-        format!("{asked} The user: “{said}”")
-    } else {
-        format!("{asked} The user chose “{said}”")
-    };
+    // One sentence, so that an excerpt cannot part the answer from its question.
+    let verb = if chosen.is_empty() { "said" } else { "chose" };
+    let mut text = format!("Asked “{asked}”, the user {verb} “{said}”");
     let described = chosen.iter().filter(|(_, description)| !description.is_empty());
     for (_, description) in described.take(2) {
         text.push_str(&format!(": {}", clip(description, DESCRIPTION_CHARS_MAX).trim_end_matches('.')));
@@ -163,7 +161,7 @@ mod tests {
         assert_eq!(claims[0].title, "Shares: On the server");
         assert_eq!(
             claims[0].text,
-            "Where are shares stored? The user chose “On the server”: a table with one row per share. \
+            "Asked “Where are shares stored?”, the user chose “On the server”: a table with one row per share. \
              Not chosen: In the folder."
         );
     }

@@ -129,7 +129,7 @@ fn prompt_claims(episode: &Episode, spoken: &str, carry: &Carry, group: u32) -> 
         let text = if asked.is_empty() {
             format!("Of the options offered, the user chose “{option}”.")
         } else {
-            format!("{asked} The user chose “{option}”.")
+            format!("Asked “{asked}”, the user chose “{option}”.")
         };
         let first = crate::sentences::split(option).first().map_or(option, |first| *first);
         let title = shorten(first.trim_end_matches('.'), OPTION_TITLE_CHARS);

@@ -135,13 +135,12 @@ fn transcripts_are_imported() {
 
     undo: `claude-mem import undo 1`
 
-    1 memory (1 change), 2 summaries and 2 prompts from 1 project
-      project: 1 memory from 2 sessions
+    0 memories, 2 summaries and 2 prompts from 1 project
+      project: 0 memories from 2 sessions
     [exit 0]
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"
     id  type     when              title
-    #1  change   2026-11-15 21:45  Make greet say good morning
     A2  account  2026-11-15 21:45  Make greet say good morning.
     S2  summary  2026-11-15 21:45  Make greet say good morning.
     M4  reply    2026-11-15 21:45  greet is called nowhere else.
