@@ -74,7 +74,8 @@ fn explain(episode: &Episode, obstacle: &CommitObstacle, group: u32) -> Option<C
         (Some(remedy), Some(_)) => {
             let root = format!("{}/", episode.root);
             let remedy = if episode.root.is_empty() { remedy.clone() } else { remedy.replace(&root, "") };
-            told.push(format!("After `{remedy}` the commit went through."));
+            let removes = if remedy.starts_with("rm ") { " removed what was left there" } else { "" };
+            told.push(format!("The commit went through after `{remedy}`{removes}."));
         }
         (None, Some(_)) => {}
         (_, None) => told.push("The commit did not go through in that turn.".to_owned()),
@@ -133,7 +134,7 @@ mod tests {
             "{}",
             claims[0].title
         );
-        assert!(claims[0].text.ends_with("After `rm -rf build/snapshots` the commit went through."));
+        assert!(claims[0].text.ends_with("after `rm -rf build/snapshots` removed what was left there."));
     }
 
     #[test]

@@ -19,6 +19,18 @@ pub enum LastSession {
     Summary(Box<SummaryRow>),
 }
 
+/// Lines as one text: sentences follow each other, other lines are parted by semicolons.
+fn list(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        if !text.is_empty() {
+            text.push_str(if text.ends_with(['.', '!', '?', '…', '。']) { " " } else { "; " });
+        }
+        text.push_str(line);
+    }
+    text
+}
+
 impl LastSession {
     pub fn row_id(&self) -> RowId {
         match self {
@@ -62,7 +74,6 @@ impl LastSession {
     fn fields(&self, rules: &[IndexRow]) -> Vec<(&'static str, String)> {
         match self {
             Self::Account(row) => {
-                let list = |lines: &[String]| lines.join("; ");
                 vec![
                     ("For", row.purpose.clone()),
                     ("Done", list(&row.done)),

@@ -68,7 +68,7 @@ pub(super) fn write_account(
     account.done = lines(
         told.into_iter()
             .map(|line| (1.0, line))
-            .chain(sentences(&claims, &[ClaimKind::Done]))
+            .chain(sentences(&claims, &[ClaimKind::Done]).filter(|_| titles.is_empty()))
             .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
         DONE_MAX,
     );

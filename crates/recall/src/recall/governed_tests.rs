@@ -144,8 +144,8 @@ fn stores(
 
 const FILLERS: usize = 1_960;
 
-/// The tables with the least percentage of governed prompts that get their memory. Of the second, nine
-/// prompts share neither a word nor a near meaning with their memory.
+/// The tables with the least percentage of governed prompts that get their memory. Of the second, nine prompts
+/// of forty do not get it; most of them share no word with it.
 const TABLES: [(&[GovernedPrompt], &[&str], usize); 2] =
     [(GOVERNED, UNGOVERNED, 80), (SECOND_GOVERNED, SECOND_UNGOVERNED, 75)];
 
