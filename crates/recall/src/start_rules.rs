@@ -1,6 +1,6 @@
 //! Standing rules: what the user stated as holding from now on, each of them once.
 
-use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{quote, render};
 use claude_mem_core::memory::Origin;
@@ -51,10 +51,11 @@ fn has_rule_cue(title: &str) -> bool {
     RULE_CUES.iter().any(|cue| if cue.contains(' ') { lower.contains(cue) } else { words.contains(cue) })
 }
 
-/// What a title says: its words, and its numbers, which make "5 retries" another thing than "7 retries".
+/// What a title says: its words, and its numbers, which make "5 retries" another thing than "7 retries". Words are
+/// kept as sorted hashes, because a start context compares hundreds of titles with each other.
 struct TitleWords {
-    words: HashSet<String>,
-    numbers: HashSet<String>,
+    words: Vec<u64>,
+    numbers: Vec<u64>,
 }
 
 impl TitleWords {
@@ -62,20 +63,43 @@ impl TitleWords {
         let is_number = |token: &&str| token.contains(|c: char| c.is_ascii_digit());
         let tokens = title.split(|c: char| !c.is_alphanumeric());
         Self {
-            words: content_words(std::iter::once(title)),
-            numbers: tokens.filter(is_number).map(str::to_lowercase).collect(),
+            words: sorted_hashes(content_words(std::iter::once(title)).into_iter()),
+            numbers: sorted_hashes(tokens.filter(is_number).map(str::to_lowercase)),
         }
     }
 
     fn says_same(&self, other: &Self, percent: usize) -> bool {
         let (shorter, longer) =
             (self.words.len().min(other.words.len()), self.words.len().max(other.words.len()));
-        let shared = self.words.intersection(&other.words).count();
         shorter > 1
             && longer <= shorter * 2
-            && shared * 100 >= shorter * percent
             && self.numbers == other.numbers
+            && shared_count(&self.words, &other.words) * 100 >= shorter * percent
     }
+}
+
+fn sorted_hashes(words: impl Iterator<Item = String>) -> Vec<u64> {
+    let hash = |word: String| {
+        let mut hasher = DefaultHasher::new();
+        word.hash(&mut hasher);
+        hasher.finish()
+    };
+    let mut hashes: Vec<u64> = words.map(hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// How many values two sorted lists share.
+fn shared_count(one: &[u64], other: &[u64]) -> usize {
+    let (mut at, mut shared) = (0, 0);
+    for value in one {
+        while at < other.len() && other[at] < *value {
+            at += 1;
+        }
+        shared += usize::from(other.get(at) == Some(value));
+    }
+    shared
 }
 
 /// Whether two sentences state the same rule.

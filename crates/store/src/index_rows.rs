@@ -115,10 +115,7 @@ impl StoreReader<'_> {
 
     /// Observations of a project that are proposed for every project, newest first.
     pub fn proposed_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
-        let sql = format!(
-            "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.level = 'proposed' AND o.level <> 'project' AND o.wrong = 0
-             AND o.replaced_by IS NULL AND o.member IS NULL ORDER BY o.created_at_epoch DESC LIMIT ?2"
-        );
+        let sql = proposed_sql();
         let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
     }
@@ -134,5 +131,32 @@ impl StoreReader<'_> {
              ORDER BY s.created_at_epoch DESC LIMIT ?2",
         )?;
         Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+    }
+}
+
+/// The suggested preferences of a project. The signs keep SQLite from walking through all rows of the project:
+/// few rows are proposed.
+fn proposed_sql() -> String {
+    format!(
+        "{OBSERVATIONS} WHERE +o.project_id = ?1 AND o.level = 'proposed' AND o.level <> 'project'
+         AND o.wrong = 0 AND o.replaced_by IS NULL AND +o.member IS NULL
+         ORDER BY +o.created_at_epoch DESC LIMIT ?2"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn suggested_preferences_are_read_by_their_level() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
+        let reads = store.read();
+        let mut rows = reads.0.prepare(&format!("EXPLAIN QUERY PLAN {}", proposed_sql())).unwrap();
+        let plan = rows.raw_query().mapped(|row| row.get::<_, String>(3)).map(Result::unwrap);
+        let plan = plan.collect::<Vec<_>>().join("; ");
+        assert!(plan.contains("observations_at_user_level"), "{plan}");
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// The path of a database with this many observations, generated once per size and cached in `cache`.
 pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<PathBuf> {
     let schema = claude_mem_store::SCHEMA_VERSION;
-    let path = cache.join(format!("corpus-{observations}-schema{schema}.db"));
+    let path = cache.join(format!("corpus-{observations}-projects-schema{schema}.db"));
     if path.exists() {
         return Ok(path);
     }
@@ -130,7 +130,8 @@ impl<'a, 'w> SessionGenerator<'a, 'w> {
         let name = words::project(rng);
         let hint = ProjectHint {
             name: name.to_owned(),
-            keys: vec![format!("remote:example.org/team/{name}")],
+            // A remote alone does not tell which project it is: the directory does.
+            keys: vec![format!("remote:example.org/team/{name}"), format!("path:/home/user/{name}")],
             root: format!("/home/user/{name}"),
             branch: Some("main".to_owned()),
         };
