@@ -136,8 +136,6 @@ pub(crate) fn takes_back(text: &str) -> bool {
         "apologies",
         "sorry, i",
         "fair. ",
-        "got it — scrap",
-        "i was parroting",
         "i misread",
         "i misunderstood",
         "du hast recht",
@@ -325,7 +323,8 @@ pub(crate) fn names_cause(text: &str, language: Language) -> bool {
 const REMAINS: &[&str] = &[
     "not yet", "still needs", "still need", "still to do", "still to be", "remaining work", "remaining task",
     "remaining item", "remaining todo", "remains to", "todo:", "left to do", "left undone", "not fixed",
-    "to complete the setup", "to finish the setup", "you still need", "not implemented yet", "follow-up:", "follow-up work", "follow-up task", "as a follow-up", "in a follow-up",
+    "to complete the setup", "to finish the setup", "not implemented yet", "follow-up:", "follow-up work",
+    "follow-up task", "as a follow-up", "in a follow-up",
     "known issue:", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
     "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成",
     "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",

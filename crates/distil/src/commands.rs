@@ -330,7 +330,7 @@ pub(super) fn covers(passed: &CommandRun, failed: &str) -> bool {
 }
 
 /// Whether a command changes what it looks at, as `lint:fix` does: that it passes or fails shows nothing.
-pub(crate) fn mends(command: &str) -> bool {
+pub(crate) fn is_fixer(command: &str) -> bool {
     let mut words = command.split_whitespace();
     words.any(|word| word.ends_with(":fix") || matches!(word, "--fix" | "--write" | "fmt" | "format"))
 }

@@ -75,8 +75,8 @@ const OBJECTION_CHARS: usize = 120;
 pub(crate) fn objects(prompt: &str) -> bool {
     let lower: String = prompt.to_lowercase().replace('’', "'").chars().take(OBJECTION_CHARS).collect();
     let said = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let said = said.trim_start_matches(['h', 'm']).trim_start_matches([',', '.', ' ']);
-    REFUSALS.iter().any(|start| said.starts_with(start) || lower.starts_with(start))
+    let said = said.strip_prefix("hm").map_or(said, |rest| rest.trim_start_matches(['m', ',', '.', ' ']));
+    REFUSALS.iter().any(|start| said.starts_with(start))
         || STILL_BROKEN.iter().any(|phrase| lower.contains(phrase))
 }
 

@@ -369,6 +369,21 @@ fn is_informal(text: &str) -> bool {
         && !text.as_bytes().windows(3).any(|w| w[0] == b'.' && w[1] == b' ' && w[2].is_ascii_uppercase())
 }
 
+/// The sentences from the beginning that fit, joined by spaces.
+pub(crate) fn join_fitting<'t>(sentences: impl Iterator<Item = &'t str>, chars_max: usize) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        if text.chars().count() + sentence.chars().count() + 1 > chars_max {
+            break;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(sentence);
+    }
+    text
+}
+
 #[cfg(test)]
 #[path = "sentences_tests.rs"]
 mod tests;

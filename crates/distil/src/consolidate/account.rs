@@ -11,6 +11,7 @@ use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::commands;
 use crate::cues::Language;
 use crate::gates;
+use crate::sentences;
 use crate::text::without_openers;
 use crate::text::{capitalised, clip, content_words, full_stop, overlap};
 
@@ -68,7 +69,7 @@ pub(super) fn write_account(
     account.done = lines(
         told.into_iter()
             .map(|line| (1.0, line))
-            .chain(sentences(&claims, &[ClaimKind::Done]).filter(|_| titles.is_empty()))
+            .chain(worthy_sentences(&claims, &[ClaimKind::Done]).filter(|_| titles.is_empty()))
             .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
         DONE_MAX,
     );
@@ -84,7 +85,8 @@ pub(super) fn write_account(
     // What a plan meant to do is not what was decided in the end.
     let said: Vec<&Claim> = claims.iter().copied().filter(|claim| claim.source != TextSource::Plan).collect();
     account.decided = lines(
-        user.map(|claim| (1.0, claim.headline().to_owned())).chain(sentences(&said, &[ClaimKind::Decision])),
+        user.map(|claim| (1.0, claim.headline().to_owned()))
+            .chain(worthy_sentences(&said, &[ClaimKind::Decision])),
         DECIDED_MAX,
     );
     for file in episodes.iter().flat_map(|episode| &episode.edited) {
@@ -118,22 +120,9 @@ fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
         || claims.iter().find(|claim| claim.kind == ClaimKind::Commit).map(|claim| claim.title.clone());
     let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
     let purpose = asked.or_else(committed).or_else(any).unwrap_or_default();
-    first_sentences(&capitalised(&without_openers(without_command(&purpose))), PURPOSE_CHARS_MAX)
-}
-
-/// The first sentences that fit, at least one.
-fn first_sentences(text: &str, chars_max: usize) -> String {
-    let mut told = String::new();
-    for sentence in crate::sentences::split(text) {
-        if !told.is_empty() && told.chars().count() + sentence.chars().count() + 1 > chars_max {
-            break;
-        }
-        if !told.is_empty() {
-            told.push(' ');
-        }
-        told.push_str(sentence);
-    }
-    clip(&told, chars_max)
+    let purpose = capitalised(&without_openers(without_command(&purpose)));
+    let whole = sentences::join_fitting(sentences::split(&purpose).into_iter(), PURPOSE_CHARS_MAX);
+    if whole.is_empty() { clip(&purpose, PURPOSE_CHARS_MAX) } else { whole }
 }
 
 /// First words of requests that only steer the conversation or the branch.
@@ -163,7 +152,7 @@ fn without_command(request: &str) -> &str {
 /// The first sentence that the observation with this title tells, unless it is the reason.
 fn gist(title: &str, observations: &[ConsolidatedObservation]) -> Option<String> {
     let observation = observations.iter().map(|made| &made.observation).find(|made| made.title == title)?;
-    let first = crate::sentences::split(&observation.narrative).first().map(|s| (*s).to_owned())?;
+    let first = sentences::split(&observation.narrative).first().map(|s| (*s).to_owned())?;
     let reason = ["Why: ", "Cause: ", "The user: "].iter().any(|label| first.starts_with(label));
     (!reason && first.chars().count() <= GIST_CHARS_MAX).then_some(first)
 }
@@ -207,7 +196,10 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
     })
 }
 
-fn sentences<'c>(claims: &'c [&Claim], kinds: &'c [ClaimKind]) -> impl Iterator<Item = (f32, String)> + 'c {
+fn worthy_sentences<'c>(
+    claims: &'c [&Claim],
+    kinds: &'c [ClaimKind],
+) -> impl Iterator<Item = (f32, String)> + 'c {
     claims
         .iter()
         .filter(|claim| kinds.contains(&claim.kind) && claim.worth >= LINE_WORTH_MIN)
@@ -236,7 +228,7 @@ fn checks_after_last_edit(episodes: &[&EpisodeClaims]) -> Vec<String> {
     for run in
         episodes[last_edit.min(episodes.len().saturating_sub(1))..].iter().flat_map(|episode| &episode.runs)
     {
-        if run.stale || commands::mends(&run.command) {
+        if run.stale || commands::is_fixer(&run.command) {
             continue;
         }
         let outcome = match (run.passed, run.result.is_empty()) {

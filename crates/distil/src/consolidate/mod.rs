@@ -9,7 +9,9 @@
 
 mod account;
 mod compose;
+mod decision;
 mod frames;
+mod narrative;
 mod open_items;
 mod overtaken;
 mod split;

@@ -145,7 +145,7 @@ fn standing_failures(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
         failing.retain(|open| open.key != run.key && !(run.passed && covers(run, &open.key)));
         // "exited with code 1" says only that it failed, not what is left to do.
         let tells = !run.error.is_empty() && !run.error.contains("exited with code");
-        if !run.passed && tells && !commands::mends(&run.command) {
+        if !run.passed && tells && !commands::is_fixer(&run.command) {
             failing.push(run);
         }
     }
