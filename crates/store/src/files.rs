@@ -324,19 +324,6 @@ mod tests {
     use super::*;
     use crate::Store;
 
-    /// SQLite's plan for a query.
-    fn plan(store: &Store, sql: &str) -> String {
-        let reads = store.read();
-        let mut rows = reads.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let mut rows = rows.raw_query();
-        let mut plan = String::new();
-        while let Some(row) = rows.next().unwrap() {
-            plan.push_str(&row.get::<_, String>(3).unwrap());
-            plan.push('\n');
-        }
-        plan
-    }
-
     #[test]
     fn paths_match_by_whole_components() {
         for (stored, asked, same) in [
@@ -363,7 +350,7 @@ mod tests {
             (ROWS_OF_FILE, "USING PRIMARY KEY (project_id=? AND name=?)"),
             (ROWS_OF_FOLDER, "USING COVERING INDEX file_refs_by_path (project_id=? AND path>? AND path<?)"),
         ] {
-            let plan = plan(&store, sql);
+            let plan = store.read().query_plan(sql);
             assert!(plan.contains(by) && !plan.contains("SCAN"), "{plan}");
         }
     }

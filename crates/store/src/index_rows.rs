@@ -153,10 +153,7 @@ mod tests {
     fn suggested_preferences_are_read_by_their_level() {
         let temp = tempfile::tempdir().unwrap();
         let store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
-        let reads = store.read();
-        let mut rows = reads.0.prepare(&format!("EXPLAIN QUERY PLAN {}", proposed_sql())).unwrap();
-        let plan = rows.raw_query().mapped(|row| row.get::<_, String>(3)).map(Result::unwrap);
-        let plan = plan.collect::<Vec<_>>().join("; ");
+        let plan = store.read().query_plan(&proposed_sql());
         assert!(plan.contains("observations_at_user_level"), "{plan}");
     }
 }

@@ -120,13 +120,6 @@ mod tests {
     use super::*;
     use crate::Store;
 
-    /// How SQLite reads the observations for a statement.
-    fn plan(reads: &StoreReader<'_>, sql: &str) -> String {
-        let mut rows = reads.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let lines = rows.raw_query().mapped(|row| row.get::<_, String>(3)).map(Result::unwrap);
-        lines.collect::<Vec<_>>().join("; ")
-    }
-
     #[test]
     fn lists_of_the_review_read_no_whole_table() {
         let temp = tempfile::tempdir().unwrap();
@@ -137,7 +130,7 @@ mod tests {
             (&unused_sql(true), "USING INDEX observations_by_project (project_id=? AND created_at_epoch<?)"),
             (&unused_sql(false), "USING INDEX observations_by_time (created_at_epoch<?)"),
         ] {
-            let plan = plan(&reads, sql);
+            let plan = reads.query_plan(sql);
             assert!(plan.contains(index) && !plan.contains("SCAN"), "{plan}");
         }
     }

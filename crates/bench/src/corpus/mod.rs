@@ -21,6 +21,8 @@ use claude_mem_store::{
 pub(crate) use rng::SplitMix64;
 use words::SessionTopic;
 
+/// Changes when the generated rows change, so that no cached database of an older generator is used.
+const CORPUS_VERSION: u32 = 2;
 /// The end of the synthetic history: 2026-11-15.
 const END: i64 = 1_794_700_800_000;
 const DAY_MS: i64 = 86_400_000;
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// The path of a database with this many observations, generated once per size and cached in `cache`.
 pub(crate) fn database(cache: &Path, observations: usize) -> anyhow::Result<PathBuf> {
     let schema = claude_mem_store::SCHEMA_VERSION;
-    let path = cache.join(format!("corpus-{observations}-projects-schema{schema}.db"));
+    let path = cache.join(format!("corpus{CORPUS_VERSION}-{observations}-schema{schema}.db"));
     if path.exists() {
         return Ok(path);
     }
