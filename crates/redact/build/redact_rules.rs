@@ -1,5 +1,5 @@
-//! Compiles `src/rules.txt` and `src/commands.txt` (their heads explain the formats) into constant
-//! tables.
+//! Compiles `src/rules.txt`, `src/commands.txt` and `src/sources.txt` (their heads explain the formats)
+//! into constant tables.
 //!
 //! A hook lives for two milliseconds. Building an automaton of the rules in every process would
 //! cost a tenth of that, so the tables are made here: the rules themselves, the anchors by which
@@ -61,7 +61,8 @@ struct CommandSource {
     form: String,
 }
 
-pub(super) fn tables(source: &str, commands: &str) -> Result<String, String> {
+pub(super) fn tables(source: &str, commands: &str, sources: &str) -> Result<String, String> {
+    let sources = parse_sources(sources)?;
     let mut commands = parse_commands(commands)?;
     let mut rules: Vec<RuleSource> = Vec::new();
     for (number, line) in source.lines().enumerate() {
@@ -96,7 +97,32 @@ pub(super) fn tables(source: &str, commands: &str) -> Result<String, String> {
             rule.anchor(last, "Command", true)?;
         }
     }
-    Ok(print(&rules, &commands))
+    Ok(print(&rules, &commands, &sources))
+}
+
+/// A command or file whose output is secret: one line of `src/sources.txt`.
+struct OutputSource {
+    /// As a variant of `OutputSecrecy`.
+    secrecy: String,
+    is_file: bool,
+    pattern: String,
+}
+
+/// `whole file PATTERN`, `lines command PATTERN`
+fn parse_sources(source: &str) -> Result<Vec<OutputSource>, String> {
+    let lines = source.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let failed = || format!("sources.txt: {line}");
+            let (secrecy, rest) = line.split_once(' ').ok_or_else(failed)?;
+            let (kind, pattern) = rest.split_once(' ').ok_or_else(failed)?;
+            if !matches!(secrecy, "whole" | "lines" | "values") || !matches!(kind, "file" | "command") {
+                return Err(failed());
+            }
+            let secrecy = secrecy[..1].to_uppercase() + &secrecy[1..];
+            Ok(OutputSource { secrecy, is_file: kind == "file", pattern: pattern.to_owned() })
+        })
+        .collect()
 }
 
 /// `program = option form, option form, …`
@@ -112,7 +138,7 @@ fn parse_commands(source: &str) -> Result<Vec<CommandSource>, String> {
         let (program, open_end) = match program.strip_suffix('*') {
             Some(program) => (program.to_owned(), true),
             // The more bytes an anchor has, the rarer it is.
-            None if program.len() < 4 => (format!("{program} "), false),
+            None if program.len() < 4 && !program.starts_with(['\'', '"']) => (format!("{program} "), false),
             None => (program.to_owned(), false),
         };
         for entry in forms.split(", ") {
@@ -133,7 +159,10 @@ fn form_variant(form: &str) -> Option<String> {
     Some(match form {
         "arg1" | "arg2" | "arg3" | "arg4" => format!("Arg({})", &form[3..]),
         "next" | "glued" | "either" | "user" | "percent" | "comma" | "slash" | "cookie" | "assign"
-        | "last" | "chosen" | "quoted" | "call" | "stdin" | "typed" => form[..1].to_uppercase() + &form[1..],
+        | "last" | "chosen" | "quoted" | "call" | "stdin" | "typed" | "sure" | "listed" | "printed" => {
+            form[..1].to_uppercase() + &form[1..]
+        }
+        "sureuser" => "SureUser".to_owned(),
         _ => return None,
     })
 }
@@ -232,7 +261,7 @@ fn key(text: &str) -> u32 {
     text.bytes().take(3).fold(0, |key, b| key << 8 | u32::from(b | 0x20))
 }
 
-fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
+fn print(rules: &[RuleSource], commands: &[CommandSource], sources: &[OutputSource]) -> String {
     let mut anchors: Vec<(u32, usize, &AnchorSource)> = rules
         .iter()
         .enumerate()
@@ -248,7 +277,18 @@ fn print(rules: &[RuleSource], commands: &[CommandSource]) -> String {
     let anchors: Vec<String> =
         anchors.iter().map(|(key, rule, a)| a.print(*key, *rule, &mut texts)).collect();
     let commands: Vec<String> = commands.iter().map(|command| command.print(&mut texts)).collect();
+    let sources: Vec<String> = sources
+        .iter()
+        .map(|source| {
+            let (secrecy, is_file) = (&source.secrecy, source.is_file);
+            let pattern = texts.add(&source.pattern);
+            format!(
+                "SecretSource {{ secrecy: OutputSecrecy::{secrecy}, is_file: {is_file}, pattern: {pattern} }}"
+            )
+        })
+        .collect();
     let mut out = String::new();
+    table(&mut out, "SOURCES", "SecretSource", &sources);
     table(&mut out, "COMMANDS", "CommandOption", &commands);
     table(&mut out, "RULES", "SecretRule", &rules);
     table(&mut out, "PIECES", "ShapePiece", &pieces);

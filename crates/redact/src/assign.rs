@@ -5,6 +5,7 @@
 //! `value` how much it looks like one; `judge` combines the three.
 
 use super::assigned_value::{AssignedValue, ValueContext};
+use super::cell;
 use super::class;
 use super::code;
 use super::judge::{is_chosen, judge};
@@ -12,66 +13,85 @@ use super::literal::quote_at;
 use super::names::{self, NamePromise};
 use super::neighbour;
 use super::place;
-use super::rules::{AnchorScanner, RuleAnchor, RuleId};
+use super::rules::{AnchorScanner, RuleAnchor, RuleId, SecretMatch};
+use super::sentence;
 use super::shape;
 use super::value::{self, ValueRandomness};
 use super::value_form;
 
 const NAME_BYTES_MAX: usize = 80;
+/// How far after a name a terminal colour may stand before its value.
+const COLOUR_REACH_BYTES: usize = 12;
 /// How far after its name a value may stand in a sentence.
 const SENTENCE_BYTES_MAX: usize = 80;
 
-/// Start and end of a secret, and its rule.
-type SecretMatch = (usize, usize, RuleId);
+/// Maximum length of the ending of a word: an article, a case.
+const FOREIGN_ENDING_BYTES_MAX: usize = 4;
+/// Minimum length of a value after a word that also means something ordinary.
+const AMBIGUOUS_VALUE_BYTES_MIN: usize = 8;
 
 /// The secret assigned to the name that contains `anchor` at `at`.
 pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<SecretMatch> {
     let (start, end) = match anchor.scanner {
-        // We cannot split names in other languages into words.
-        AnchorScanner::Word => (at, at + anchor.len()),
+        AnchorScanner::Word => foreign_word(bytes, at, anchor)?,
         _ => name_around(bytes, at, name_bytes(anchor))?,
     };
-    if !place::may_follow(bytes, end) && anchor.scanner != AnchorScanner::Word {
-        return None;
-    }
     match anchor.scanner {
         AnchorScanner::Named => {
             let value = place::find_value(bytes, start, end)?;
             let whole = shape::matches_whole(anchor.rule.rule(), value.slice(bytes));
             whole.then_some((value.start, value.end, anchor.rule))
         }
-        AnchorScanner::Word => {
-            secret_by_promise(bytes, start, end, NamePromise::Maybe).or_else(|| said_value(bytes, end))
+        AnchorScanner::Word if is_key_word(anchor) => {
+            secret_by_promise(bytes, start, end, NamePromise::Token)
         }
+        AnchorScanner::Word => secret_by_promise(bytes, start, end, NamePromise::Maybe)
+            .or_else(|| cell::value_beside(bytes, start..end))
+            .or_else(|| sentence::value_behind_particle(bytes, end))
+            .or_else(|| sentence::value_near(bytes, start..end))
+            .filter(|(start, end, _)| !is_ambiguous(anchor) || end - start >= AMBIGUOUS_VALUE_BYTES_MIN),
         _ => {
             let promise = promise(bytes, start, end)?;
-            secret_by_promise(bytes, start, end, promise)
-                .or_else(|| secret_in_object(bytes, start, end, promise))
-                .or_else(|| trailing_value(bytes, end, promise))
+            let assigned = || {
+                secret_by_promise(bytes, start, end, promise)
+                    .or_else(|| secret_in_object(bytes, start, end, promise))
+                    .or_else(|| trailing_value(bytes, end, promise))
+            };
+            let found = if place::may_follow(bytes, end) { assigned() } else { None };
+            if found.is_some() || !matches!(promise, NamePromise::Password | NamePromise::Token) {
+                return found;
+            }
+            let beside = cell::value_beside(bytes, start..end);
+            if beside.is_some() || promise != NamePromise::Password {
+                return beside;
+            }
+            sentence::value_near(bytes, start..end)
         }
     }
 }
 
-/// The first value in a sentence after the word for password, in whatever grammar: `das Passwort
-/// lautet …`, `パスワードは…です`.
-fn said_value(bytes: &[u8], end: usize) -> Option<SecretMatch> {
-    let line = &bytes[end..bytes.len().min(end + SENTENCE_BYTES_MAX)];
-    let line = &line[..line.iter().position(|b| *b == b'\n').unwrap_or(line.len())];
-    let ends = |b: &u8| !b.is_ascii_graphic() || matches!(b, b'"' | b'\'' | b'`');
-    let mut here = 0;
-    while here < line.len() {
-        let length = line[here..].iter().position(ends).unwrap_or(line.len() - here);
-        let word = &line[here..here + length];
-        let word = word.strip_prefix(b":").unwrap_or(word);
-        let start = end + here + length - word.len();
-        let trailing = word.iter().rev().take_while(|b| b".,;:)".contains(b)).count();
-        let value = &word[..word.len() - trailing];
-        if is_chosen(value, value::classify_value(value)) && !value.iter().any(|b| b"/=(<".contains(b)) {
-            return Some((start, start + value.len(), RuleId::named("password")));
-        }
-        here += length + 1;
+/// The extent of a word of another language, with its ending: `lösenordet`. We cannot split such names
+/// into words.
+fn foreign_word(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, usize)> {
+    let end = at + anchor.len();
+    let first = bytes[at];
+    if !first.is_ascii() {
+        return Some((at, end));
     }
-    None
+    let ending = class::run(&bytes[end..], class::ALPHA, FOREIGN_ENDING_BYTES_MAX + 1);
+    let most = if anchor.len() <= 5 { 0 } else { FOREIGN_ENDING_BYTES_MAX };
+    (shape::word_begins(bytes, at) && ending <= most).then_some((at, end + ending))
+}
+
+/// Whether the word means a key, whose value is generated.
+fn is_key_word(anchor: &RuleAnchor) -> bool {
+    let text = anchor.text();
+    text.starts_with("clé") || text.starts_with("schl") || text.starts_with("api-schl")
+}
+
+/// Whether the word also means something ordinary: a key of a table, a word, an island.
+fn is_ambiguous(anchor: &RuleAnchor) -> bool {
+    matches!(anchor.text(), "clave" | "parole" | "parola" | "sandi" | "geslo")
 }
 
 /// The value at the end of the line, after a colon: `temporary password for root@localhost: …`.
@@ -94,17 +114,31 @@ fn name_bytes(anchor: &RuleAnchor) -> usize {
     anchor.text().trim_end_matches([':', '=', '"', ' ']).len()
 }
 
+/// Whether a terminal sequence stands so near the name that it may stand between it and its value.
+pub(super) fn is_coloured(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> bool {
+    let end = at + anchor.len();
+    let near = &bytes[end..bytes.len().min(end + COLOUR_REACH_BYTES)];
+    near.contains(&0x1b) || bytes[at.saturating_sub(1)] == 0x1b
+}
+
 /// The name around an anchor, if it may be the header of a column of a table.
 pub(super) fn header_name(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<std::ops::Range<usize>> {
-    let (start, end) = name_around(bytes, at, name_bytes(anchor))?;
-    let after = end + usize::from(matches!(bytes.get(end), Some(b'"' | b'\'' | b'`')));
+    let foreign = anchor.scanner == AnchorScanner::Word;
+    let (start, end) =
+        if foreign { foreign_word(bytes, at, anchor)? } else { name_around(bytes, at, name_bytes(anchor))? };
+    let closing = |b: &&u8| matches!(**b, b'"' | b'\'' | b'`' | b'*' | b'_');
+    let after = end + bytes[end..].iter().take(4).take_while(closing).count();
     let spaces = bytes[after..].iter().take(64).take_while(|b| **b == b' ').count();
     let ends_cell =
-        matches!(bytes.get(after + spaces), None | Some(b'|' | b',' | b';' | b'\t' | b'\n' | b'\r' | b')'));
+        matches!(bytes.get(after + spaces), None | Some(b'|' | b',' | b';' | b'\t' | b'\n' | b'\r' | b')'))
+            || ["│", "║"].iter().any(|bar| bytes[after + spaces..].starts_with(bar.as_bytes()));
     let starts_cell = matches!(
         bytes[..start].last(),
-        None | Some(b' ' | b'\n' | b'\t' | b'|' | b',' | b';' | b'(' | b'"' | b'\'' | b'`')
+        None | Some(b' ' | b'\n' | b'\t' | b'|' | b',' | b';' | b'(' | b'"' | b'\'' | b'`' | b'*')
     );
+    if foreign && starts_cell && ends_cell {
+        return Some(start..end);
+    }
     if !starts_cell || !(ends_cell || spaces > 1) {
         return None;
     }
@@ -198,8 +232,16 @@ fn literal_in(bytes: &[u8], code: AssignedValue, promise: NamePromise) -> Option
     let mut from = code.start;
     while let Some(literal) = place::next_literal(bytes, from, code.end) {
         let value = literal.slice(bytes);
-        let random = value::classify_value(value) == ValueRandomness::Random && value.len() >= 16;
-        if random && let Some(rule) = judge(promise, ValueContext::Unquoted, value) {
+        let weight = value::classify_value(value);
+        let random = weight == ValueRandomness::Random && value.len() >= 16;
+        let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+        let default = promise == NamePromise::Password
+            && digits >= 2
+            && is_chosen(value, weight)
+            && value_form::is_mixed(value);
+        if (random || default)
+            && let Some(rule) = judge(promise, ValueContext::Unquoted, value)
+        {
             let rule = shape::rule_of_whole(value).unwrap_or(rule);
             return Some((literal.start, literal.end, rule));
         }

@@ -44,7 +44,7 @@ fn environment_lines_are_always_masked() {
     masked(&[
         "DB_PASSWORD=«hunter2»",
         "DB_PASSWORD=«letmein»\nDB_HOST=localhost",
-        "DB_PASSWORD=«password»",
+        "DB_PASSWORD=«rosebud»",
         "DB_PASS=«correct-horse»",
         "export API_KEY={alnum:20}",
         "PGPASSWORD=«swordfish» psql -h db",
@@ -73,6 +73,12 @@ fn environment_lines_are_always_masked() {
 fn references_to_secrets_are_not_secrets() {
     untouched(&[
         "DB_PASSWORD=",
+        "DB_PASSWORD=password",
+        "POSTGRES_PASSWORD=postgres",
+        "amqp://guest:guest@localhost:5672/",
+        "https://user:pass@host.example/",
+        "OPENAI_API_KEY=sk-...",
+        "GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxx",
         "DB_PASSWORD=$PASSWORD",
         "DB_PASSWORD=${PASSWORD:-}",
         "DB_PASSWORD=$(cat /run/secrets/db)",
@@ -297,7 +303,7 @@ fn only_credentials_of_urls_are_masked() {
         "postgres://app:«p»@db/app",
         "mongodb+srv://me:«p@ss»@cluster.example/db",
         "postgres://app:«p/ss»@db/app",
-        "amqp://guest:«guest»@localhost:5672/",
+        "amqp://app:«rabbithole»@localhost:5672/",
         "https://host.example/cb?token=«abc»&x=1",
         "https://host.example/cb?x=1&access_token={url:20}#top",
         "https://host.example/cb#access_token={url:20}&x=1",

@@ -4,11 +4,12 @@
 //! interprets the forms.
 
 use super::class;
+use super::command_input;
 use super::judge::is_chosen;
 use super::literal::{self, opening_quote_at};
 use super::password_form::PasswordForm;
-use super::reference::is_placeholder;
 use super::rules::{RuleAnchor, RuleId, command_options};
+use super::secret_words::{chosen_word, is_secret, is_sure, secret_word, sure_word};
 use super::shape::word_begins;
 use super::shell_words::{self, ShellWord};
 use super::value::{self, ValueRandomness};
@@ -16,7 +17,7 @@ use super::value_form;
 
 const COMMAND_PASSWORD: RuleId = RuleId::named("command-password");
 /// Maximum length of the arguments of a call that are examined.
-const CALL_BYTES_MAX: usize = 400;
+const CALL_BYTES_MAX: usize = 4096;
 
 /// The secret among the arguments of the program whose name is `anchor`, at `at`.
 pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, usize, RuleId)> {
@@ -28,7 +29,12 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
     if capitals && !bytes[at..].starts_with(name.as_bytes()) {
         return None;
     }
-    let starts = bytes[at] == b'-'
+    // A short option stands alone; a long one may be glued to anything.
+    let short = name.starts_with('-') && !name.starts_with("--");
+    if short && !matches!(bytes[..at].last(), None | Some(b' ' | b'\t' | b'\n')) {
+        return None;
+    }
+    let starts = matches!(bytes[at], b'-' | b'/' | b'\'' | b'"')
         || opens_call && name.starts_with(|c: char| c.is_ascii_uppercase())
         || word_begins(bytes, at) && (opens_call || !follows_joint(bytes, at));
     if !starts {
@@ -45,17 +51,26 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
     let mut words = None;
     entries.iter().find_map(|entry| {
         let (start, end) = match entry.form {
-            PasswordForm::Call => call(bytes, after),
+            PasswordForm::Call => call(bytes, after, name),
             PasswordForm::Stdin => {
                 let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
                 let option = entry.option.get();
                 let asked = option.is_empty()
                     || words.iter().any(|word| word.slice(bytes).starts_with(option.as_bytes()));
-                asked.then(|| piped(bytes, at).or_else(|| here_string(bytes, words))).flatten()
+                let here = || {
+                    command_input::here_string(bytes, words)
+                        .or_else(|| command_input::here_document(bytes, words))
+                };
+                asked.then(|| command_input::piped(bytes, at).or_else(here)).flatten()
             }
+            PasswordForm::Listed => listed(bytes, after),
+            PasswordForm::Printed => command_input::printed(bytes, at, after),
             form => {
                 let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
-                argument(bytes, words, entry.option.get().as_bytes(), form)
+                let found = argument(bytes, words, entry.option.get().as_bytes(), form);
+                // `AUTH failed2`: a message in capitals, not a command of a protocol.
+                let message = capitals || name.ends_with(|c: char| c.is_ascii_digit());
+                found.filter(|(start, end)| !message || !value_form::is_numbered_word(&bytes[*start..*end]))
             }
         }?;
         Some((start, end, COMMAND_PASSWORD))
@@ -145,6 +160,15 @@ fn value(bytes: &[u8], word: ShellWord, form: PasswordForm) -> Option<(usize, us
             bytes[start..end].split(|b| *b == b';').any(secret).then_some((start, end))
         }
         PasswordForm::Chosen => chosen_word(bytes, word),
+        PasswordForm::Sure => sure_word(bytes, word),
+        PasswordForm::SureUser => {
+            let (start, end) = word.unquoted(bytes);
+            let sign = bytes[start..end].iter().position(|b| matches!(b, b':' | b'%' | b','))?;
+            let (user, password) = (&bytes[start..start + sign], &bytes[start + sign + 1..end]);
+            let fits =
+                !user.is_empty() && user.iter().all(|b| class::has(class::TILDE, *b) || b"@\\/".contains(b));
+            (fits && is_sure(password)).then_some((start + sign + 1, end))
+        }
         PasswordForm::Quoted => {
             let quoted = matches!(bytes.get(word.start), Some(b'\'' | b'"' | b'\\'));
             secret_word(bytes, word).filter(|_| quoted)
@@ -157,26 +181,22 @@ fn is_generated(value: &[u8]) -> bool {
     value.len() >= 12 && value::classify_value(value) >= ValueRandomness::Mixed
 }
 
-/// The argument, if it may be a secret at all.
-fn secret_word(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
-    let (start, end) = word.unquoted(bytes);
-    is_secret(&bytes[start..end]).then_some((start, end))
-}
-
-fn chosen_word(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
-    let (start, end) = word.unquoted(bytes);
-    let value = &bytes[start..end];
-    is_chosen(value, value::classify_value(value)).then_some((start, end))
-}
-
-fn is_secret(value: &[u8]) -> bool {
-    let weight = value::classify_value(value);
-    let word = weight == ValueRandomness::Word && value_form::is_common(value);
-    value.len() >= 3
-        && value[0] != b'-'
-        && weight > ValueRandomness::NotSecret
-        && !word
-        && !is_placeholder(value)
+/// The value of an option in a list of strings, whose quotation mark and name stand before `after`.
+fn listed(bytes: &[u8], after: usize) -> Option<(usize, usize)> {
+    let quote = bytes[after - 3];
+    let rest = &bytes[after..];
+    let start = if rest.first() == Some(&quote) {
+        let joint = rest[1..].iter().take(8).take_while(|b| matches!(b, b',' | b' ' | b'\n')).count();
+        let open = rest.get(1 + joint) == Some(&quote);
+        (open && rest[1..=joint].contains(&b',')).then_some(after + joint + 2)?
+    } else {
+        after
+    };
+    let length = bytes[start..].iter().take(64).position(|b| *b == quote)?;
+    let value = &bytes[start..start + length];
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let chosen = is_chosen(value, value::classify_value(value)) && !value_form::is_numbered_word(value);
+    (chosen && digits >= 2 && !value.iter().any(|b| b"/:.".contains(b))).then_some((start, start + length))
 }
 
 /// The password of `NAME:PASSWORD`, with the given separator.
@@ -200,27 +220,44 @@ fn assigned(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
     let inner = ShellWord { start: start + sign + 1, end };
     let (start, end) = inner.unquoted(bytes);
     let value = &bytes[start..end];
-    let mixed = value.len() >= 6 && value::classify_value(value) >= ValueRandomness::Mixed;
+    let mixed = value.len() >= 6
+        && value::classify_value(value) >= ValueRandomness::Mixed
+        && !value_form::is_numbered_word(value);
     mixed.then_some((start, end))
 }
 
-/// The last string among the arguments of a call, if it looks like a password or a key.
-fn call(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+/// The last string among the arguments of a call, if it looks like a password or a key. The first
+/// argument of a login is a user or a strategy.
+fn call(bytes: &[u8], from: usize, function: &str) -> Option<(usize, usize)> {
     let limit = bytes.len().min(from + CALL_BYTES_MAX);
     let (mut here, mut depth) = (from, 0_u32);
+    let mut is_first = true;
+    let takes_one = [
+        "password(",
+        "Password(",
+        "passphrase(",
+        "Fernet(",
+        "AESGCM(",
+        "cookieParser(",
+        "hmacShaKeyFor(",
+        "crypt(",
+    ]
+    .iter()
+    .any(|ending| function.ends_with(ending));
     let mut last = None;
     while here < limit {
         match bytes[here] {
             b')' if depth == 0 => break,
             b'(' => depth += 1,
             b')' => depth -= 1,
+            b',' => is_first = false,
             b'\n' if last.is_some() => break,
             b'"' | b'\'' | b'`' | b'\\' => {
                 if let Some(open) = opening_quote_at(bytes, here) {
-                    let end = literal::literal_end(bytes, open);
+                    let end = literal::literal_end_within(bytes, open, CALL_BYTES_MAX);
                     let value = &bytes[open.end..end];
-                    let weight = value::classify_value(value);
-                    if is_chosen(value, weight) || weight == ValueRandomness::Random && value.len() >= 16 {
+                    let named = bytes[..open.start].trim_ascii_end().ends_with(b"=");
+                    if is_password_argument(value, is_first && !takes_one) && !named {
                         last = Some((open.end, end));
                     }
                     here = end + open.end - open.start;
@@ -234,24 +271,14 @@ fn call(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     last
 }
 
-/// What `echo` or `printf` pipes into the command at `at`.
-fn piped(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    let pipe = shell_words::pipe_before(bytes, at)?;
-    let start = shell_words::command_start(bytes, pipe);
-    let words = shell_words::split_until(bytes, start, pipe);
-    let program = words.first()?.slice(bytes);
-    if !matches!(program, b"echo" | b"printf" | b"print" | b"Write-Output") {
-        return None;
+/// Whether an argument of a call is a password or a key. The first argument must be more than chosen.
+fn is_password_argument(value: &[u8], is_first: bool) -> bool {
+    let weight = value::classify_value(value);
+    if weight == ValueRandomness::Random && value.len() >= 16 && !value_form::is_technical(value) {
+        return true;
     }
-    let word = words[1..].iter().rfind(|word| !word.is_option(bytes))?;
-    secret_word(bytes, *word)
-}
-
-/// The here-string among the arguments: `<<< SECRET`.
-fn here_string(bytes: &[u8], words: &[ShellWord]) -> Option<(usize, usize)> {
-    let (i, word) = words.iter().enumerate().find(|(_, word)| word.slice(bytes).starts_with(b"<<<"))?;
-    if word.end - word.start > 3 {
-        return secret_word(bytes, ShellWord { start: word.start + 3, ..*word });
-    }
-    words.get(i + 1).and_then(|word| secret_word(bytes, *word))
+    let address = value.contains(&b'@') && value.contains(&b'.');
+    let connection = value_form::contains(value, b"host=") || value_form::contains(value, b"dbname=");
+    let plain = is_first || address || connection || value_form::is_numbered_word(value);
+    is_chosen(value, weight) && (!plain || value::is_strong(value) && !connection)
 }

@@ -1,7 +1,7 @@
 //! Finds secrets in recorded consoles: a line `$ command`, and below it what the command printed.
 
-use super::output_secrecy::OutputSecrecy;
 use super::rules::RuleId;
+use super::secrecy::OutputSecrecy;
 use super::secret_span::SecretSpan;
 use super::value::{self, ValueRandomness};
 
@@ -20,7 +20,7 @@ pub(super) fn find(text: &str, spans: &mut Vec<SecretSpan>) {
         };
         let line = output.lines().next().unwrap_or_default().trim();
         let is_value = line.len() >= 6 && value::classify_value(line.as_bytes()) >= ValueRandomness::Mixed;
-        if is_value && OutputSecrecy::from_command(command) >= OutputSecrecy::Lines {
+        if is_value && OutputSecrecy::from_command(command) >= OutputSecrecy::Answer {
             let start = at + 3 + command.len() + output.find(line).unwrap_or(0);
             spans.push(SecretSpan { start, end: start + line.len(), rule: SECRET_SOURCE });
         }

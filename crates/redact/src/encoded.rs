@@ -6,6 +6,7 @@
 //! covers the whole run, however long it is.
 
 use super::class::{self, ByteClass};
+use super::reference::is_placeholder;
 use super::rules::RuleId;
 use super::secret_span::SecretSpan;
 use super::value::{self, ValueRandomness};
@@ -28,8 +29,10 @@ const ENCODED_BYTES_MIN: usize = 40;
 const DECODED_BYTES_MAX: usize = 16 << 10;
 /// Encoded bytes that must decode to text before the rest is decoded.
 const PROBE_BYTES: usize = 24;
-/// The length of a line of a key in PEM format.
-const KEY_LINE_BYTES: usize = 64;
+/// The length of a line of a key: 64 in PEM format, 70 in keys of SSH.
+const KEY_LINE_BYTES: [usize; 2] = [64, 70];
+/// How far after key lines the end mark of a certificate may stand.
+const END_MARK_BYTES_MAX: usize = 24;
 /// Minimum number of such lines.
 const KEY_LINES_MIN: usize = 3;
 /// How far before key lines the header of a certificate may stand.
@@ -109,7 +112,12 @@ fn secret_run(
     }
     if is_base64_text(&bytes[start..end]) {
         let (decoded, end) = decode_lines(bytes, start, end);
-        return holds_secret(&decoded, contains_secret).then_some((start, end, ENCODED_SECRET));
+        let inner = decoded.trim_end();
+        let twice = inner.len() >= ENCODED_BYTES_MIN && is_base64_text(inner.as_bytes());
+        let again = if twice { decode_lines(inner.as_bytes(), 0, inner.len()).0 } else { String::new() };
+        let secret =
+            holds_secret(&decoded, contains_secret) || twice && holds_secret(&again, contains_secret);
+        return secret.then_some((start, end, ENCODED_SECRET));
     }
     key_lines(bytes, start, end)
 }
@@ -138,14 +146,15 @@ fn environment_value(bytes: &[u8], start: usize, end: usize) -> Option<(usize, u
         && varied
         && value.len() >= GENERATED_BYTES_MIN
         && value::classify_value(value) == ValueRandomness::Random
-        && !is_identifier_name(name);
+        && !is_identifier_name(name)
+        && !is_placeholder(value);
     generated.then_some((start + sign + 1, end, HIGH_ENTROPY))
 }
 
 /// Whether the name says that the value is public: an id, a hash, a version.
 fn is_identifier_name(name: &[u8]) -> bool {
     const PARTS: &str = "ID IDS HASH SHA SHA1 SHA256 SHA512 CHECKSUM DIGEST COMMIT VERSION IMAGE TAG PUBLIC URL \
-        PATH FILE DIR HOST INTEGRITY ETAG UUID GUID NAME REF FINGERPRINT TRACE BUILD";
+        PATH FILE DIR HOST INTEGRITY ETAG UUID GUID NAME REF FINGERPRINT TRACE BUILD RELEASE SITE PUBLISHABLE CACHE REVISION SLUG MEASUREMENT VAPID";
     name.split(|b| *b == b'_').any(|word| PARTS.split_ascii_whitespace().any(|part| word == part.as_bytes()))
 }
 
@@ -261,34 +270,56 @@ fn decode_base64(run: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The lines of a key without its header: several lines of the same length as in PEM format.
+/// The lines of a key without its header: several lines of the same length as in PEM format, with or
+/// without the marks of a patch, a quotation or line numbers before them.
 fn key_lines(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize, RuleId)> {
-    let is_key_line = |start: usize, end: usize| {
-        end - start == KEY_LINE_BYTES
-            && bytes[start..end].iter().all(|b| class::has(class::B64, *b))
-            && value::is_random(&bytes[start..end])
-    };
-    if !is_key_line(start, end) || is_below_header(&bytes[..start]) {
+    let start = start + usize::from(has_patch_mark(&bytes[start..end]));
+    let width = end - start;
+    let is_key_line = KEY_LINE_BYTES.contains(&width)
+        && bytes[start..end].iter().all(|b| class::has(class::B64, *b))
+        && !value_form::is_hex(&bytes[start..end])
+        && value::is_random(&bytes[start..end]);
+    if !is_key_line || is_below_header(&bytes[..start]) {
         return None;
     }
     let (mut stop, mut lines) = (end, 1);
-    while let Some(next) = next_line(bytes, stop) {
+    while let Some(next) = next_key_line(bytes, stop) {
         let length = class::run(&bytes[next..], class::B64, usize::MAX);
-        if length == 0 || length > KEY_LINE_BYTES {
+        if length == 0 || length > width {
             break;
         }
         stop = next + length;
         lines += 1;
-        if length < KEY_LINE_BYTES {
+        if length < width {
             break;
         }
     }
     let rest = bytes[stop..].trim_ascii_start();
-    (lines >= KEY_LINES_MIN && !rest.starts_with(b"-----END") && !rest.starts_with(b"=")).then_some((
-        start,
-        stop,
-        PRIVATE_KEY,
-    ))
+    let near = &rest[..rest.len().min(END_MARK_BYTES_MAX)];
+    let ended = memchr::memmem::find(near, b"-----END").is_some() || rest.starts_with(b"=");
+    (lines >= KEY_LINES_MIN && !ended).then_some((start, stop, PRIVATE_KEY))
+}
+
+/// Whether the run is a line of a key with the mark of a patch before it.
+fn has_patch_mark(run: &[u8]) -> bool {
+    matches!(run, [b'+' | b'-', key @ ..] if KEY_LINE_BYTES.contains(&key.len()))
+}
+
+/// Where the key continues on the next line, after a line number or the mark of a patch.
+fn next_key_line(bytes: &[u8], end: usize) -> Option<usize> {
+    let next = next_line(bytes, end)?;
+    let rest = &bytes[next..];
+    let digits = class::run(rest, class::DIGIT, 6);
+    let mark = match &rest[digits..] {
+        [b'\t' | b':' | b'|', ..] if digits > 0 => digits + 1,
+        [0xE2, 0x86, 0x92, ..] if digits > 0 => digits + 3,
+        _ => match rest {
+            [b'>' | b'#', b' ', ..] => 2,
+            _ => usize::from(has_patch_mark(&rest[..class::run(rest, RUN, 200)])),
+        },
+    };
+    let next = next + mark;
+    Some(next + bytes[next..].iter().take(16).take_while(|b| matches!(b, b' ' | b'\t')).count())
 }
 
 /// Whether a header that is not followed by its end stands shortly before.

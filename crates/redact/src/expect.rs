@@ -16,6 +16,10 @@ pub(super) enum ExpectedSecret {
     Authorization,
     /// One cookie or several.
     Cookies,
+    /// The digits of a PIN or a one-time code.
+    AccessCode,
+    /// An object whose fields are secrets of any name.
+    SecretMap,
 }
 
 /// Maximum length of a description; longer ones are prose.
@@ -33,6 +37,15 @@ impl ExpectedSecret {
         }
         if is(&["cookie", "cookies", "set-cookie", "setCookie"]) {
             return Some(Self::Cookies);
+        }
+        if is(&[
+            "pin", "otp", "totp", "passcode", "cvv", "cvc", "pinCode", "pin_code", "mfaCode", "mfa_code",
+            "otpCode",
+        ]) {
+            return Some(Self::AccessCode);
+        }
+        if is(&["secrets", "secretData", "secret_data", "secretValues", "secret_values"]) {
+            return Some(Self::SecretMap);
         }
         names::promise(name.as_bytes()).map(Self::literal)
     }
@@ -63,6 +76,12 @@ impl ExpectedSecret {
                     "var",
                     "env",
                     "property",
+                    "parameterKey",
+                    "outputKey",
+                    "optionName",
+                    "settingName",
+                    "fieldName",
+                    "attributeName",
                 ],
             ) {
                 Self::from_description(text)
@@ -116,6 +135,9 @@ impl ExpectedSecret {
         {
             return Some(Self::PASSWORD);
         }
+        if text.contains("vault.azure.net/secrets/") {
+            return Some(Self::PASSWORD.relaxed());
+        }
         let mut text = text;
         loop {
             if let Some(expect) = Self::from_name(text) {
@@ -155,6 +177,11 @@ impl ExpectedSecret {
             Self::Secret(NamePromise::Password, _) | Self::Authorization | Self::Cookies => {
                 !is_descriptive_name(name)
             }
+            Self::AccessCode => false,
+            Self::SecretMap => {
+                let generic = Self::Secret(NamePromise::Maybe, ValueContext::Quoted);
+                return (!is_descriptive_name(name)).then_some(generic);
+            }
             Self::Secret(..) => {
                 names::is_qualifier(name.as_bytes()) || neighbour::is_value_name(name.as_bytes())
             }
@@ -169,6 +196,11 @@ impl ExpectedSecret {
                 let rule = judge(promise, place, text.as_bytes())?;
                 Some(format!("[redacted:{}]", rule.name()))
             }
+            Self::AccessCode => {
+                let code = (4..=10).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+                code.then(|| "[redacted:access-code]".to_owned())
+            }
+            Self::SecretMap => None,
             Self::Authorization => authorization(text),
             Self::Cookies => {
                 let pairs = text.split(';').map(|pair| {

@@ -105,6 +105,11 @@ pub(super) fn follow_on(bytes: &[u8], at: usize) -> Option<AssignedValue> {
 /// and `the token value` in a sentence.
 pub(super) fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) -> Option<AssignedValue> {
     let here = end + spaces;
+    // `--password \` and the value on the next line
+    let here = match bytes.get(here..) {
+        Some([b'\\', b'\n', ..]) => here + 2 + blanks(bytes, here + 2),
+        _ => here,
+    };
     if spaces == 0 || matches!(bytes.get(here), None | Some(b'-' | b'\n' | b'\r')) {
         return None;
     }

@@ -33,16 +33,12 @@ fn judge_weight(
     match promise {
         NamePromise::Password => is_password(place, value, weight).then_some(PASSWORD),
         NamePromise::Maybe => {
-            let assigns = value
-                .iter()
-                .position(|b| *b == b'=')
-                .is_some_and(|sign| value[..sign].iter().all(u8::is_ascii_alphabetic));
             let fits = if place == ValueContext::Juxtaposed {
                 value::is_strong(value)
             } else {
                 is_chosen(value, weight)
             };
-            (fits && !assigns).then_some(PASSWORD)
+            (fits && !assigns(value)).then_some(PASSWORD)
         }
         NamePromise::Token => is_token(place, value, weight).then_some(SECRET),
         NamePromise::Weak => is_generated(place, value, weight).then_some(HIGH_ENTROPY),
@@ -61,9 +57,15 @@ fn is_password(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bo
         ValueContext::Unquoted => {
             weight >= ValueRandomness::Mixed && value.len() >= 4 && !value.iter().all(u8::is_ascii_digit)
         }
-        ValueContext::Juxtaposed => is_chosen(value, weight),
+        ValueContext::Juxtaposed => is_chosen(value, weight) && !assigns(value),
         ValueContext::Expression => false,
     }
+}
+
+/// Whether it is an assignment: `name=value`.
+fn assigns(value: &[u8]) -> bool {
+    let sign = value.iter().position(|b| *b == b'=');
+    sign.is_some_and(|sign| value[..sign].iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'))
 }
 
 /// Whether it looks like a chosen password: neither a word nor a number.
@@ -73,6 +75,7 @@ pub(super) fn is_chosen(value: &[u8], weight: ValueRandomness) -> bool {
         && value.iter().any(u8::is_ascii_alphabetic)
         && value.iter().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=".contains(b))
         && !value_form::is_pattern(value)
+        && !value_form::is_technical(value)
 }
 
 fn is_token(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bool {
@@ -80,15 +83,25 @@ fn is_token(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bool 
     match place {
         ValueContext::Environment | ValueContext::Query => true,
         ValueContext::Quoted | ValueContext::ConfigLine => {
-            let signs = value.len() >= 16 && digit && !value_form::is_pattern(value);
-            weight >= ValueRandomness::Mixed && value.len() >= 8 && (value_form::is_token(value) || signs)
+            let sign = value.iter().any(|b| b"!#$%^&*?".contains(b));
+            let signs = (value.len() >= 16 || sign) && digit && !value_form::is_pattern(value);
+            weight >= ValueRandomness::Mixed
+                && value.len() >= 8
+                && (value_form::is_token(value) || signs || value::is_strong(value))
         }
         // A name of letters only is a type or function, whatever its capitals.
         ValueContext::Unquoted | ValueContext::Juxtaposed => {
             weight == ValueRandomness::Random && value.len() >= 16 && digit && !is_fingerprint(value)
+                || place == ValueContext::Unquoted && (value::is_strong(value) || is_scrambled(value))
         }
         ValueContext::Expression => false,
     }
+}
+
+/// Whether small letters, capitals and digits alternate as in generated values, in a short value.
+fn is_scrambled(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    value.len() >= 12 && digits >= 2 && is_varied(value) && value::is_random(value) && !is_fingerprint(value)
 }
 
 /// Whether it is the fingerprint of a key: many digits and capitals of hexadecimal, no small letters.

@@ -14,9 +14,12 @@
 
 mod assign;
 mod assigned_value;
+mod cell;
 mod class;
 mod code;
+mod code_list;
 mod command;
+mod command_input;
 mod connection;
 mod console;
 mod cookie;
@@ -24,11 +27,16 @@ mod cut;
 mod encoded;
 mod expect;
 mod flow;
+mod generated_password;
 mod joint;
 mod json;
+mod json_text;
+mod json_walk;
 mod judge;
+mod json_braces;
 mod literal;
 mod long_text;
+mod look_up;
 mod manifest;
 mod names;
 mod neighbour;
@@ -48,9 +56,12 @@ mod rules;
 mod samples;
 mod scheme;
 mod secret_output;
+mod secrecy;
 mod secret_span;
+mod secret_words;
 mod secrets;
 mod shape;
+mod sentence;
 mod share;
 mod shell_words;
 mod short_text;
@@ -64,23 +75,27 @@ pub use cut::HeadTailLimit;
 pub use flow::{OpenBlockTracker, VisibleText};
 pub use json::{json, json_output};
 pub use long_text::LongText;
-pub use output_secrecy::OutputSecrecy;
 pub use path::path;
 pub use private::{StrippedText, strip as private};
 pub use private_words::PrivateWords;
 pub use redacted_text::{RedactedText, is_clean, secrets, text};
 #[doc(hidden)]
 pub use samples::{RuleSample, rule_samples};
+pub use secrecy::OutputSecrecy;
 pub use short_text::{ShortText, event_fields, project_hint};
 
 #[cfg(test)]
 mod assign_tests;
+#[cfg(test)]
+mod corpus_tests;
 #[cfg(test)]
 mod cut_tests;
 #[cfg(test)]
 mod flow_tests;
 #[cfg(test)]
 mod json_tests;
+#[cfg(test)]
+mod output_secrecy_tests;
 #[cfg(test)]
 mod path_tests;
 #[cfg(test)]

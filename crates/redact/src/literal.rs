@@ -35,8 +35,13 @@ pub(super) fn opening_quote_at(bytes: &[u8], at: usize) -> Option<QuoteMark> {
 /// Where the string after `open` ends: at the same mark, at the end of the line or input, or at the
 /// maximum length of a value.
 pub(super) fn literal_end(bytes: &[u8], open: QuoteMark) -> usize {
+    literal_end_within(bytes, open, VALUE_BYTES_MAX)
+}
+
+/// Like [`literal_end`], with another maximum length.
+pub(super) fn literal_end_within(bytes: &[u8], open: QuoteMark, bytes_max: usize) -> usize {
     let mark = &bytes[open.start..open.end];
-    let limit = bytes.len().min(open.end + VALUE_BYTES_MAX);
+    let limit = bytes.len().min(open.end.saturating_add(bytes_max));
     let mut end = open.end;
     while end < limit {
         let rest = &bytes[end..];

@@ -54,6 +54,9 @@ pub(super) fn promise(name: &[u8]) -> Option<NamePromise> {
         _ if ends_like_a_password(last) || last == "phrase" && owner.eq_ignore_ascii_case(b"seed") => {
             Some(NamePromise::Password)
         }
+        "keymaterial" | "authtok" => Some(NamePromise::Password),
+        "auth" if owner.eq_ignore_ascii_case(b"REDISCLI") => Some(NamePromise::Password),
+        "material" if owner.eq_ignore_ascii_case(b"key") => Some(NamePromise::Password),
         "salt" => Some(NamePromise::Weak),
         "jwt" | "pat" | "cred" if !owner.is_empty() => Some(NamePromise::Token),
         "sig" | "signature" | "auth" | "authorization" | "cookie" | "jwt" | "bearer" | "secrets" => {
@@ -178,8 +181,8 @@ fn key(owner: &[u8], part: &str) -> Option<NamePromise> {
     let glued = !part.is_empty();
     let owner = if glued { part } else { fold(owner, &mut folded).unwrap_or_default() };
     match owner {
-        "api" | "access" | "secret" | "private" | "priv" | "auth" | "encryption" | "encrypt"
-        | "decryption" | "signing" | "sign" | "master" | "service" | "admin" | "root" | "app"
+        "api" | "access" | "authentication" | "secret" | "private" | "priv" | "auth" | "encryption"
+        | "encrypt" | "decryption" | "signing" | "sign" | "master" | "service" | "admin" | "root" | "app"
         | "application" | "client" | "consumer" | "account" | "storage" | "shared" | "ssh" | "deploy"
         | "license" | "licence" | "subscription" | "bot" | "webhook" | "session" | "cookie" | "jwt"
         | "hmac" | "aes" | "rsa" | "crypto" | "wrapping" | "recovery" | "server" | "integration"
@@ -234,4 +237,15 @@ fn word_starts(name: &[u8], at: usize) -> bool {
     }
     let next_is_lower = name.get(at + 1).is_some_and(u8::is_ascii_lowercase);
     here.is_ascii_uppercase() && (!before.is_ascii_uppercase() || next_is_lower)
+}
+
+/// Whether a name promises a password or token.
+pub(super) fn promises(name: &str) -> bool {
+    matches!(promise(name.as_bytes()), Some(NamePromise::Password | NamePromise::Token))
+}
+
+/// Whether a word, without its quotes, is one of a list.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    let word = word.trim_matches(['"', '\'']);
+    list.split_ascii_whitespace().any(|known| known == word)
 }

@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
+use super::json_braces::{closing_brace, opening_brace};
 use super::literal::{self, opening_quote_at, quote_at};
 use super::rules::RuleId;
 use super::value::{self, ValueRandomness};
 
 const NAMED_VALUE: RuleId = RuleId::named("named-value");
 /// How far from its name the value of an object is looked for.
-const REACH_BYTES: usize = 1500;
+const REACH_BYTES: usize = 4096;
 
 /// Names of fields that hold the value of an object.
-const VALUE_NAMES: [&str; 14] = [
+const VALUE_NAMES: [&str; 19] = [
     "value",
     "val",
     "v",
@@ -30,6 +31,11 @@ const VALUE_NAMES: [&str; 14] = [
     "password",
     "default",
     "current",
+    "parametervalue",
+    "outputvalue",
+    "settingvalue",
+    "current_value",
+    "currentvalue",
 ];
 
 /// Whether a field of this name holds the value of its object.
@@ -42,15 +48,15 @@ pub(super) fn is_value_name(name: &[u8]) -> bool {
 pub(super) fn secret_beside(bytes: &[u8], at: usize) -> Option<(usize, usize, RuleId)> {
     let from = at.saturating_sub(REACH_BYTES);
     let until = bytes.len().min(at + REACH_BYTES);
-    let open = enclosing(bytes, from, at)?;
-    let close = closing(bytes, open, until);
+    let open = opening_brace(bytes, from, at)?;
+    let close = closing_brace(bytes, open, until).unwrap_or(until);
     value_in(bytes, open + 1..close)
 }
 
 /// The secret value in the object that opens at `open`.
 pub(super) fn secret_inside(bytes: &[u8], open: usize) -> Option<(usize, usize, RuleId)> {
     let until = bytes.len().min(open + REACH_BYTES);
-    value_in(bytes, open + 1..closing(bytes, open, until))
+    value_in(bytes, open + 1..closing_brace(bytes, open, until).unwrap_or(until))
 }
 
 /// The first string in `range` whose field is named like a value, if it may be a secret.
@@ -81,32 +87,4 @@ fn value_in(bytes: &[u8], range: Range<usize>) -> Option<(usize, usize, RuleId)>
         }
     }
     None
-}
-
-/// The brace that opens the object around `at`.
-fn enclosing(bytes: &[u8], from: usize, at: usize) -> Option<usize> {
-    let mut depth = 0_u32;
-    for i in (from..at).rev() {
-        match bytes[i] {
-            b'}' => depth += 1,
-            b'{' if depth == 0 => return Some(i),
-            b'{' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Where the object ends that opens at `open`, at the latest at `until`.
-fn closing(bytes: &[u8], open: usize, until: usize) -> usize {
-    let mut depth = 0_u32;
-    for (i, b) in bytes[..until].iter().enumerate().skip(open) {
-        match b {
-            b'{' => depth += 1,
-            b'}' if depth <= 1 => return i,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    until
 }

@@ -3,33 +3,27 @@
 
 use serde_json::Value;
 
-use super::names::{self, NamePromise};
+use super::look_up;
+use super::names::{is_one_of, promises};
+use super::rules::SOURCES;
+use super::secrecy::OutputSecrecy;
 
-/// How much of a tool's output is secret because of its source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OutputSecrecy {
-    /// Only what the rules find.
-    #[default]
-    Ordinary,
-    /// Values behind a name, if they look like a secret.
-    Values,
-    /// Every line that looks like a value.
-    Lines,
-    /// Everything.
-    Whole,
-}
-
-const SOURCES: &str = include_str!("sources.txt");
 /// Maximum length of a command that is examined.
 const COMMAND_BYTES_MAX: usize = 16 << 10;
 /// Files with one of these endings are examples or source code.
 const HARMLESS_ENDINGS: &str = ".example .sample .template .dist .tpl .md .pub .lock .schema .crt .test .rs .ts .tsx .js .jsx \
     .mjs .cjs .py .go .java .kt .rb .php .c .h .cpp .cs .swift .vue .svelte .html .css .scss .sh .sql .ex .exs .scala";
+/// Endings of files that hold one value.
+const VALUE_ENDINGS: &str = "txt pass pwd password passwd passphrase secret token key psk b64 asc enc";
 /// Programs that print a file as it is, or nearly so.
 const READERS: &str = "cat bat batcat less more head tail nl tac sed awk grep egrep rg cut tr xxd od hexdump strings base64 \
     base32 type Get-Content gc jq yq dotenv view sort uniq tee column fold rev source paste xargs";
+/// Readers whose first argument is a pattern or a program, not a file.
+const PATTERN_READERS: &str = "sed awk grep egrep rg tr jq yq";
 /// Programs that reduce what they read to something harmless.
 const REDUCERS: &str = "wc sha256sum sha1sum md5sum shasum cksum stat file ls test true";
+/// Programs that run another program whose output is shown.
+const RUNNERS: &str = "docker docker-compose podman nerdctl kubectl oc ssh sh bash zsh fly flyctl";
 
 impl OutputSecrecy {
     /// By the input of a tool: the command that it runs or the file that it reads.
@@ -55,8 +49,9 @@ impl OutputSecrecy {
         if is_harmless_file(path) {
             return Self::Ordinary;
         }
-        let files = sources().filter(|(_, kind, pattern)| *kind == "file" && matches_path(path, pattern));
-        files.map(|(secrecy, ..)| secrecy).max().unwrap_or_default()
+        let files =
+            SOURCES.iter().filter(|source| source.is_file && matches_path(path, source.pattern.get()));
+        files.map(|source| source.secrecy).max().max(by_file_name(path)).unwrap_or_default()
     }
 
     /// By a command line: the strictest of its commands whose output is printed.
@@ -64,21 +59,40 @@ impl OutputSecrecy {
         let command = &command[..command.floor_char_boundary(COMMAND_BYTES_MAX)];
         let pipelines =
             command.split(['\n', ';']).flat_map(|line| line.split("&&")).flat_map(|line| line.split("||"));
-        let commands: Vec<Vec<&str>> = pipelines.flat_map(printing_commands).collect();
-        let files: Vec<&str> = commands
-            .iter()
-            .filter(|words| words.first().is_some_and(|program| is_one_of(program, READERS)))
-            .flat_map(|words| &words[1..])
-            .map(|word| word.trim_matches(['"', '\'', '<', '(', ')', '`']))
-            .filter(|word| !word.starts_with('-') && !is_harmless_file(word))
-            .collect();
-        let by_source = sources().filter(|(_, kind, pattern)| match *kind {
-            "command" => commands.iter().any(|words| matches_words(words, pattern)),
-            _ => files.iter().any(|file| matches_path(file, pattern)),
-        });
-        let by_source = by_source.map(|(secrecy, ..)| secrecy).max();
-        by_source.max(commands.iter().filter_map(|words| by_variable(words)).max()).unwrap_or_default()
+        let by_pipeline = pipelines.map(Self::from_pipeline).max().unwrap_or_default();
+        // Code has semicolons of its own.
+        let by_code = look_up::runs_secret_code(&words(command), command).then_some(Self::Answer);
+        by_pipeline.max(by_code.unwrap_or_default())
     }
+
+    fn from_pipeline(pipeline: &str) -> Self {
+        let commands = printing_commands(pipeline);
+        let files = commands.iter().flat_map(|words| read_files(words));
+        let by_file = files.map(Self::from_path).max().unwrap_or_default();
+        let by_command = SOURCES
+            .iter()
+            .filter(|source| !source.is_file)
+            .filter(|source| commands.iter().any(|words| matches_words(words, source.pattern.get())))
+            .map(|source| source.secrecy);
+        let by_variable = commands.iter().filter_map(|words| by_variable(words));
+        let by_look_up = look_up::asks_for_secret(&commands, pipeline).then_some(Self::Answer);
+        // Without its name, a value of such a file is a line of its own.
+        let cut = by_file == Self::Values && commands.iter().any(|words| look_up::is_cutter(words));
+        let by_file = if cut { Self::Lines } else { by_file };
+        by_command.chain(by_variable).chain(by_look_up).max().unwrap_or_default().max(by_file)
+    }
+}
+
+/// The files that a command prints.
+fn read_files<'a>(words: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    let reader = words.first().is_some_and(|program| is_one_of(program, READERS));
+    let has_pattern = words.first().is_some_and(|program| is_one_of(program, PATTERN_READERS));
+    let arguments: Vec<&str> = words.iter().skip(1).filter(|word| !word.starts_with('-')).copied().collect();
+    arguments
+        .into_iter()
+        .skip(usize::from(has_pattern))
+        .filter(move |_| reader)
+        .map(|word| word.trim_matches(['"', '\'', '<', '(', ')', '`']))
 }
 
 /// The commands of a pipeline whose output reaches the agent.
@@ -100,6 +114,19 @@ fn is_harmless_file(path: &str) -> bool {
     HARMLESS_ENDINGS.split_ascii_whitespace().any(|ending| path.ends_with(ending))
 }
 
+/// By what the name of a file promises, `db_password.txt`, or by a directory of secrets.
+fn by_file_name(path: &str) -> Option<OutputSecrecy> {
+    let name = file_name(path);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let one_value = ending.is_empty() || VALUE_ENDINGS.split(' ').any(|known| ending == known);
+    if one_value && (promises(stem) || promises(ending)) {
+        return Some(OutputSecrecy::Whole);
+    }
+    let mut folders = path.split(['/', '\\']).rev().skip(1);
+    let in_secrets = folders.any(|folder| matches!(folder, "secrets" | ".secrets" | "secret"));
+    in_secrets.then_some(if one_value { OutputSecrecy::Lines } else { OutputSecrecy::Values })
+}
+
 fn matches_path(path: &str, pattern: &str) -> bool {
     if pattern.starts_with('/') {
         path.contains(pattern)
@@ -112,31 +139,13 @@ fn matches_path(path: &str, pattern: &str) -> bool {
 
 /// The output of `echo $DB_PASSWORD` and `printenv DB_PASSWORD`.
 fn by_variable(words: &[&str]) -> Option<OutputSecrecy> {
-    let names = |word: &&str| {
-        let name = word.trim_matches(['"', '\'', '{', '}', '$']);
-        matches!(names::promise(name.as_bytes()), Some(NamePromise::Password | NamePromise::Token))
-    };
+    let names = |word: &&str| promises(word.trim_matches(['"', '\'', '{', '}', '$']));
     let secret = match words.first()? {
         &"echo" | &"printf" => words[1..].iter().filter(|word| word.contains('$')).any(names),
         &"printenv" => words[1..].iter().any(names),
         _ => false,
     };
     secret.then_some(OutputSecrecy::Lines)
-}
-
-/// The lines of `sources.txt`.
-fn sources() -> impl Iterator<Item = (OutputSecrecy, &'static str, &'static str)> {
-    SOURCES.lines().filter_map(|line| {
-        let (secrecy, rest) = line.split_once(' ')?;
-        let (kind, pattern) = rest.split_once(' ')?;
-        let secrecy = match secrecy {
-            "whole" => OutputSecrecy::Whole,
-            "lines" => OutputSecrecy::Lines,
-            "values" => OutputSecrecy::Values,
-            _ => return None,
-        };
-        Some((secrecy, kind, pattern))
-    })
 }
 
 /// The words of one command, from its program on: without `sudo`, variables and what runs it
@@ -152,26 +161,8 @@ fn words(command: &str) -> Vec<&str> {
             "sudo" | "time" | "command" | "exec" | "nohup" | "$" | "(" | "{" | "then" | "do" | "!" | "-E"
         ) || assigns
     };
-    while words.first().is_some_and(|word| before(word)) {
-        words.remove(0);
-    }
-    // `docker exec name program …`, `ssh host program …`
-    let remote = match words.as_slice() {
-        ["docker" | "podman" | "kubectl", "exec", ..] => words
-            .iter()
-            .skip(2)
-            .position(|word| is_one_of(word, READERS) || *word == "printenv" || *word == "env")
-            .map(|at| at + 2),
-        ["ssh", ..] => words
-            .iter()
-            .skip(2)
-            .position(|word| is_one_of(word.trim_matches(['"', '\'']), READERS))
-            .map(|at| at + 2),
-        _ => None,
-    };
-    if let Some(at) = remote {
-        words.drain(..at);
-    }
+    let skipped = words.iter().take_while(|word| before(word)).count();
+    words.drain(..skipped);
     if let Some(program) = words.first_mut() {
         *program = program
             .rsplit('/')
@@ -179,13 +170,30 @@ fn words(command: &str) -> Vec<&str> {
             .unwrap_or(program)
             .trim_start_matches(['"', '\'', '(', '`'])
             .trim_start_matches("$(");
+        if matches!(*program, "k" | "kc" | "kubecolor") {
+            *program = "kubectl";
+        }
+    }
+    if let Some(at) = inner_program(&words) {
+        words.drain(..at);
+        words[0] = words[0].trim_start_matches(['"', '\'']);
     }
     words
 }
 
-fn is_one_of(word: &str, list: &str) -> bool {
-    let word = word.trim_matches(['"', '\'']);
-    list.split_ascii_whitespace().any(|known| known == word)
+/// Where the program stands that another one runs: `docker exec name cat …`, `ssh host cat …`,
+/// `sh -c 'echo …`.
+fn inner_program(words: &[&str]) -> Option<usize> {
+    let (runner, rest) = words.split_first()?;
+    if !is_one_of(runner, RUNNERS) {
+        return None;
+    }
+    let runs = match *runner {
+        "sh" | "bash" | "zsh" | "ssh" => 0,
+        _ => rest.iter().position(|word| matches!(*word, "exec" | "run" | "ssh"))? + 1,
+    };
+    let is_program = |word: &&str| is_one_of(word, READERS) || is_one_of(word, "printenv env echo printf");
+    rest.iter().skip(runs).position(is_program).map(|at| at + runs + 1)
 }
 
 /// Whether the words of the pattern occur in this order; the first must be the program.

@@ -19,4 +19,8 @@ pub(super) enum PasswordForm {
     Call,
     Stdin,
     Typed,
+    Sure,
+    SureUser,
+    Listed,
+    Printed,
 }

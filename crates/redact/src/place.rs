@@ -13,12 +13,12 @@ pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<Assig
     let quoted_name = quote_at(bytes, end);
     let mut here = quoted_name.map_or(end, |quote| quote.end);
     if bytes.get(here) == Some(&b'>') && start > 0 && bytes[start - 1] == b'<' {
-        return Some(element(bytes, here + 1));
+        return element(bytes, here + 1);
     }
     if bytes.get(here) == Some(&b' ') && start > 0 && bytes[start - 1] == b'<' {
         let tag = &bytes[here..bytes.len().min(here + TAG_BYTES_MAX)];
         let close = tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')?;
-        return Some(element(bytes, here + close + 1));
+        return element(bytes, here + close + 1);
     }
     here += usize::from(bytes.get(here) == Some(&b']'));
     if let Some(value) = joint::follow_on(bytes, here) {
@@ -121,10 +121,12 @@ fn is_lone_value(bytes: &[u8], start: usize) -> bool {
 }
 
 /// The value of an XML element: `<name>value</…`.
-fn element(bytes: &[u8], start: usize) -> AssignedValue {
+fn element(bytes: &[u8], start: usize) -> Option<AssignedValue> {
     let limit = bytes.len().min(start + VALUE_BYTES_MAX);
     let length = bytes[start..limit].iter().position(|b| *b == b'<').unwrap_or(limit - start);
-    AssignedValue { place: ValueContext::Quoted, start, end: start + length }
+    // `<user>:<password>@host` is no element.
+    let address = bytes.get(start) == Some(&b'@');
+    (!address).then_some(AssignedValue { place: ValueContext::Quoted, start, end: start + length })
 }
 
 /// Whether the name is a first argument: `("NAME", …`.

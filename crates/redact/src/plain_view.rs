@@ -37,7 +37,7 @@ impl PlainView {
                 here += length;
                 continue;
             }
-            if matches!(byte, b'\\' | b'%')
+            if matches!(byte, b'\\' | b'%' | b'&')
                 && let Some((c, length)) =
                     glyph::ascii_escape(&bytes[here..]).filter(|(c, _)| !matches!(c, b'/' | b'<' | b'>'))
             {

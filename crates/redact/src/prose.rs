@@ -2,9 +2,10 @@
 
 use super::class;
 use super::judge::is_chosen;
-use super::rules::RuleId;
+use super::rules::{RuleId, SecretMatch};
 use super::shape::word_begins;
 use super::value;
+use super::value_form::is_mixed;
 
 const SEED_PHRASE: RuleId = RuleId::named("seed-phrase");
 const ACCESS_CODE: RuleId = RuleId::named("access-code");
@@ -20,13 +21,12 @@ const SEED_WORDS_MIN: usize = 11;
 /// Most words of a seed phrase.
 const SEED_WORDS_MAX: usize = 24;
 
-/// Start and end of a secret, and its rule.
-type SecretMatch = (usize, usize, RuleId);
-
 /// The words of a seed phrase after its name, which ends at `end`.
 pub(super) fn seed_phrase(bytes: &[u8], end: usize) -> Option<SecretMatch> {
     let gap = bytes[end..].iter().take(GAP_BYTES_MAX).position(|b| matches!(b, b':' | b'=' | b'\n'));
-    let copula = [b" is ".as_slice(), b" are "].into_iter().find(|word| bytes[end..].starts_with(word));
+    let copula = [b" is ".as_slice(), b" are ", b" lautet ", b" ist "]
+        .into_iter()
+        .find(|word| bytes[end..].starts_with(word));
     let mut start = match (copula, gap) {
         (Some(word), _) => end + word.len(),
         (None, Some(gap)) => end + gap + 1,
@@ -40,6 +40,7 @@ pub(super) fn seed_phrase(bytes: &[u8], end: usize) -> Option<SecretMatch> {
     let (mut here, mut words) = (start, 0);
     let mut stop = start;
     loop {
+        here += list_number(&bytes[here..]);
         let length = class::run(&bytes[here..], class::LOWER, 12);
         if !(3..=8).contains(&length) {
             break;
@@ -54,13 +55,32 @@ pub(super) fn seed_phrase(bytes: &[u8], end: usize) -> Option<SecretMatch> {
     (words >= SEED_WORDS_MIN).then_some((start, stop, SEED_PHRASE))
 }
 
+/// The length of the number before a word of a list: `3. `.
+fn list_number(bytes: &[u8]) -> usize {
+    let digits = class::run(bytes, class::DIGIT, 2);
+    match bytes.get(digits..) {
+        Some([b'.' | b')' | b':', b' ', ..]) if digits > 0 => digits + 2,
+        Some([b'.' | b')', ..]) if digits > 0 => digits + 1,
+        _ => 0,
+    }
+}
+
+/// Words before `pin` that make it a pin of a chip.
+const HARDWARE: &str =
+    "gpio led header connector clock data reset analog digital output input chip board power";
+
 /// The digits of an access code after its name at `bytes[at..end]`.
 pub(super) fn access_code(bytes: &[u8], at: usize, end: usize) -> Option<SecretMatch> {
     let own_word = word_begins(bytes, at) && bytes.get(end).is_none_or(|b| !class::has(class::URL, *b));
-    if !own_word {
+    let before = bytes[..at].trim_ascii_end();
+    let word_before = &before[before.len() - class::run_back(before, class::ALPHA, 16)..];
+    let hardware = HARDWARE.split(' ').any(|word| word_before.eq_ignore_ascii_case(word.as_bytes()));
+    if !own_word || hardware {
         return None;
     }
-    let mut here = end + blanks(bytes, end);
+    let quoted = bytes.get(end) == Some(&b'"');
+    let end_of_name = end + usize::from(quoted);
+    let mut here = end_of_name + blanks(bytes, end_of_name);
     for word in [b"code".as_slice(), b"number", b"pin"] {
         if starts_with_ignore_case(&bytes[here..], word) {
             here += word.len();
@@ -73,9 +93,13 @@ pub(super) fn access_code(bytes: &[u8], at: usize, end: usize) -> Option<SecretM
         rest if starts_with_ignore_case(rest, b"ist ") || starts_with_ignore_case(rest, b"est ") => 4,
         rest if starts_with_ignore_case(rest, b"lautet ") => 7,
         rest if starts_with_ignore_case(rest, b"es ") => 3,
+        _ if is_card_code(&bytes[at..end]) => 0,
         _ => return None,
     };
     let start = here + sign + blanks(bytes, here + sign);
+    if quoted && bytes.get(start) != Some(&b'"') {
+        return None;
+    }
     let start = start + usize::from(matches!(bytes.get(start), Some(b'"' | b'\'' | b'`')));
     let length = class::run(&bytes[start..], class::DIGIT, 12);
     let mut stop = start + length;
@@ -88,13 +112,13 @@ pub(super) fn access_code(bytes: &[u8], at: usize, end: usize) -> Option<SecretM
     }
     let digits = bytes[start..stop].iter().filter(|b| b.is_ascii_digit()).count();
     let ends = bytes.get(stop).is_none_or(|b| !class::has(class::WORD, *b));
-    let least = if bytes[at..end].eq_ignore_ascii_case(b"cvc") || bytes[at..end].eq_ignore_ascii_case(b"cvv")
-    {
-        3
-    } else {
-        4
-    };
+    let least = if is_card_code(&bytes[at..end]) { 3 } else { 4 };
     ((least..=10).contains(&digits) && ends).then_some((start, stop, ACCESS_CODE))
+}
+
+/// Whether the name is that of the code on the back of a card.
+fn is_card_code(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"cvc") || name.eq_ignore_ascii_case(b"cvv")
 }
 
 /// The number of a card or account after its name, which ends at `end`.
@@ -102,8 +126,12 @@ pub(super) fn payment_number(bytes: &[u8], at: usize, end: usize) -> Option<Secr
     if !word_begins(bytes, at) {
         return None;
     }
-    if bytes[at..end].eq_ignore_ascii_case(b"iban") {
+    let name = &bytes[at..end];
+    if name.eq_ignore_ascii_case(b"iban") || name.eq_ignore_ascii_case(b"konto") {
         return account_number(bytes, end);
+    }
+    if starts_with_ignore_case(name, b"ssn") {
+        return insurance_number(bytes, end);
     }
     let near = &bytes[end..bytes.len().min(end + GAP_BYTES_MAX)];
     let start = end + near.iter().position(u8::is_ascii_digit)?;
@@ -117,6 +145,19 @@ pub(super) fn payment_number(bytes: &[u8], at: usize, end: usize) -> Option<Secr
         .filter(ends)
         .find(|stop| is_card_number(&text[..*stop]))
         .map(|stop| (start, start + stop, PAYMENT_NUMBER))
+}
+
+/// A number of the form `123-45-6789`.
+fn insurance_number(bytes: &[u8], end: usize) -> Option<SecretMatch> {
+    let near = &bytes[end..bytes.len().min(end + GAP_BYTES_MAX)];
+    let start = end + near.iter().position(u8::is_ascii_digit)?;
+    let number = bytes.get(start..start + 11)?;
+    let fits = number
+        .iter()
+        .enumerate()
+        .all(|(i, b)| if matches!(i, 3 | 6) { *b == b'-' } else { b.is_ascii_digit() });
+    let ends = bytes.get(start + 11).is_none_or(|b| !class::has(class::URL, *b));
+    (fits && ends).then_some((start, start + 11, PAYMENT_NUMBER))
 }
 
 /// Whether these are the digits of a card, in groups or not, with the right check digit.
@@ -183,9 +224,15 @@ pub(super) fn login(bytes: &[u8], end: usize) -> Option<SecretMatch> {
     };
     words.iter().enumerate().find_map(|(i, &(start, stop))| {
         let word = &line[start..stop];
-        if matches!(word, b"/" | b":" | b"|" | b"and" | b"und" | b"et" | b"y") && i > 0 {
+        if matches!(word, b"/" | b":" | b"|") && i > 0 {
             let (start, stop) = *words.get(i + 1)?;
             return is_password(start, stop);
+        }
+        if matches!(word, b"and" | b"und" | b"et" | b"y") && i > 0 {
+            let (start, stop) = *words.get(i + 1)?;
+            let word = trim_sentence(&line[start..stop]);
+            let numbered = word.iter().rev().skip_while(|b| b.is_ascii_digit()).all(u8::is_ascii_alphabetic);
+            return is_password(start, stop).filter(|_| is_mixed(word) && !numbered);
         }
         // `admin/password`, `admin:password`
         let sign = word.iter().position(|b| matches!(b, b'/' | b':')).filter(|sign| *sign > 0)?;
@@ -194,13 +241,6 @@ pub(super) fn login(bytes: &[u8], end: usize) -> Option<SecretMatch> {
             || !is_mixed(&word[sign + 1..]);
         if address { None } else { is_password(start + sign + 1, stop) }
     })
-}
-
-/// Whether it has a sign, or small and capital letters and digits.
-fn is_mixed(word: &[u8]) -> bool {
-    let any = |is: fn(&u8) -> bool| word.iter().any(is);
-    word.iter().any(|b| b"!#$%^&*".contains(b))
-        || any(u8::is_ascii_lowercase) && any(u8::is_ascii_uppercase) && any(u8::is_ascii_digit)
 }
 
 /// The word without the signs that end a sentence or a quotation.

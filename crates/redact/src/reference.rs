@@ -80,13 +80,36 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         put-your put_your put_ add-your add_your placeholder todo fixme example- example_ dummy- dummy_ sample- sample_ \
         my-api-key my-secret-key xxx- xxxx";
     const ENDS: &str = "-here _here -placeholder _placeholder -goes-here -example _example";
+    if value.starts_with(b"pk_test_") || value.starts_with(b"pk_live_") || contains(value, b"EXAMPLE") {
+        return true;
+    }
     if value.len() > 64 || value.iter().filter(|b| b.is_ascii_digit()).count() > 4 {
         return false;
     }
     let lower = value.to_ascii_lowercase();
     let lower = lower.strip_prefix(b"sk-").or_else(|| lower.strip_prefix(b"<")).unwrap_or(&lower);
-    STARTS.split_ascii_whitespace().any(|start| lower.starts_with(start.as_bytes()))
+    is_default(lower)
+        || has_filler_only(lower)
+        || STARTS.split_ascii_whitespace().any(|start| lower.starts_with(start.as_bytes()))
         || ENDS.split_ascii_whitespace().any(|end| lower.ends_with(end.as_bytes()))
+}
+
+/// Whether it is a password that every example and every local database uses.
+pub(super) fn is_default(lower: &[u8]) -> bool {
+    const WORDS: &str = "postgres root admin guest mysql mariadb redis password passwd pass secret test user example rabbitmq \
+        minio minioadmin default foobared";
+    let digits = lower.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let word = &lower[..lower.len() - digits];
+    digits <= 4
+        && (digits == 0 || matches!(word, b"password" | b"secret" | b"test"))
+        && WORDS.split_ascii_whitespace().any(|known| word == known.as_bytes())
+}
+
+/// Whether only dots, stars or crosses follow the prefix of a token: `sk-...`, `ghp_xxxx`.
+fn has_filler_only(lower: &[u8]) -> bool {
+    let prefix = lower.iter().take(12).rposition(|b| matches!(b, b'-' | b'_')).map_or(0, |at| at + 1);
+    let rest = &lower[prefix..];
+    rest.len() >= 3 && rest.iter().all(|b| b"x.*_-".contains(b)) || lower.ends_with(b"...")
 }
 
 /// Whether it is a literal of most languages.

@@ -4,10 +4,14 @@
 
 use super::class::{self, ByteClass};
 use super::password_form::PasswordForm;
+use super::secrecy::OutputSecrecy;
 
 /// A rule, as its index in `RULES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct RuleId(pub u16);
+
+/// Where a secret starts and ends, and the rule that found it.
+pub(super) type SecretMatch = (usize, usize, RuleId);
 
 /// One kind of secret and its shape: a run before the anchor, the anchor, and the pieces after it.
 #[derive(Debug)]
@@ -77,6 +81,8 @@ pub(super) enum AnchorScanner {
     PaymentNumber,
     /// `log in with`
     Login,
+    /// `backup codes`, a key in groups of digits
+    CodeList,
     /// A connection string or line with a password in a fixed place.
     Connection,
     /// A field that says of its neighbours that one is secret: `"sensitive": true`.
@@ -107,6 +113,15 @@ pub(super) struct CommandOption {
     pub form: PasswordForm,
 }
 
+/// A command or file whose output is secret.
+#[derive(Debug)]
+pub(super) struct SecretSource {
+    pub secrecy: OutputSecrecy,
+    /// Whether the pattern is one of paths, not of commands.
+    pub is_file: bool,
+    pub pattern: TextSlice,
+}
+
 /// The options of the program of this name.
 pub(super) fn command_options(program: &str) -> &'static [CommandOption] {
     let first = COMMANDS.partition_point(|entry| entry.program.get() < program);
@@ -117,15 +132,15 @@ pub(super) fn command_options(program: &str) -> &'static [CommandOption] {
 #[allow(clippy::unreadable_literal, reason = "generated")]
 mod tables {
     use super::{
-        AnchorScanner, ClassRun, CommandOption, PasswordForm, RuleAnchor, RuleId, SecretRule, ShapePiece,
-        TextSlice, class,
+        AnchorScanner, ClassRun, CommandOption, OutputSecrecy, PasswordForm, RuleAnchor, RuleId, SecretRule,
+        SecretSource, ShapePiece, TextSlice, class,
     };
 
     include!(concat!(env!("OUT_DIR"), "/redact_rules.rs"));
 }
 
-pub(super) use tables::RULES;
 use tables::{ANCHORS, COMMANDS, FILTER, FILTER_FACTOR, FILTER_LOG2, PIECES, SLOTS, SLOTS_LOG2, TEXTS};
+pub(super) use tables::{RULES, SOURCES};
 
 impl RuleId {
     pub(super) fn rule(self) -> &'static SecretRule {
@@ -134,6 +149,11 @@ impl RuleId {
 
     pub(super) fn name(self) -> &'static str {
         self.rule().name()
+    }
+
+    /// The rule of this name.
+    pub(super) fn find(name: &str) -> Option<Self> {
+        RULES.iter().position(|rule| rule.name() == name).map(|i| Self(i as u16))
     }
 
     /// The rule of this name, at compile time, for hand-written scanners.

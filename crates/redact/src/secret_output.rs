@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use super::assigned_value::ValueContext;
 use super::judge::{is_chosen, judge};
 use super::names::NamePromise;
-use super::output_secrecy::OutputSecrecy;
+use super::secrecy::OutputSecrecy;
 use super::value::{self, ValueRandomness};
 
 const MASK: &str = "[redacted:secret-source]";
 /// Minimum length of a line that is masked as a whole.
 const LINE_BYTES_MIN: usize = 4;
+/// Maximum number of lines of an answer that is one value.
+const ANSWER_LINES_MAX: usize = 3;
 
 /// Masks a text according to its source, and counts the masks.
 pub(super) fn mask(text: &str, secrecy: OutputSecrecy) -> Option<(String, u32)> {
@@ -19,6 +21,9 @@ pub(super) fn mask(text: &str, secrecy: OutputSecrecy) -> Option<(String, u32)> 
     }
     if secrecy == OutputSecrecy::Whole {
         return (!text.trim().starts_with("[redacted:")).then(|| (MASK.to_owned(), 1));
+    }
+    if secrecy == OutputSecrecy::Answer && text.trim().lines().count() > ANSWER_LINES_MAX {
+        return None;
     }
     let mut masked = 0;
     let lines: Vec<Cow<'_, str>> = text
@@ -63,6 +68,10 @@ fn is_error(text: &str) -> bool {
 
 /// Masks the value of a line, or the line.
 fn mask_line(line: &str, secrecy: OutputSecrecy) -> Option<String> {
+    if secrecy == OutputSecrecy::Answer {
+        let value = line.trim().trim_matches(['"', '\'', ',']);
+        return is_answer(value).then(|| line.replacen(value, MASK, 1));
+    }
     let number = line_number(line);
     let (before, rest) = line.split_at(number);
     let body = rest.trim();
@@ -82,6 +91,15 @@ fn mask_line(line: &str, secrecy: OutputSecrecy) -> Option<String> {
     let whole = secrecy == OutputSecrecy::Lines && body.len() >= LINE_BYTES_MIN && is_value(body);
     let indent = rest.len() - rest.trim_start().len();
     whole.then(|| [before, &rest[..indent], MASK].concat())
+}
+
+/// Whether a line looks like one secret value.
+fn is_answer(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let weight = value::classify_value(bytes);
+    value.len() >= 6
+        && !bytes.iter().any(u8::is_ascii_whitespace)
+        && (is_chosen(bytes, weight) || weight == ValueRandomness::Random)
 }
 
 fn is_generated_cell(cell: &str) -> bool {

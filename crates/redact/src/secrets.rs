@@ -8,14 +8,16 @@ use super::plain_view::PlainView;
 use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
 use super::secret_span::SecretSpan;
 use super::{
-    assign, class, command, connection, console, cookie, encoded, manifest, neighbour, pem, prose, query,
-    scheme, shape, table, url,
+    assign, class, code_list, command, connection, console, cookie, encoded, generated_password, json_text,
+    manifest, neighbour, pem, prose, query, scheme, shape, table, url, value,
 };
 
 /// How far around a place that may hide a secret the text is read as a person sees it.
 const HIDDEN_BYTES_MAX: usize = 1024;
 /// A secret of at least this length may have been examined only in part.
 const JUDGED_BYTES_MIN: usize = 400;
+/// A secret of at least this length may continue on the next line.
+const WRAPPED_BYTES_MIN: usize = 60;
 /// Maximum masking rounds: masking one secret can reveal the shape of another, rarely more than
 /// once.
 const ROUNDS_MAX: usize = 8;
@@ -24,6 +26,10 @@ const ROUNDS_MAX: usize = 8;
 pub(super) fn find(text: &str) -> Vec<SecretSpan> {
     let mut scan = scan(text);
     encoded::find(text, contains_secret, &mut scan.spans);
+    generated_password::find(text, &mut scan.spans);
+    if scan.has_names || is_vault_answer(text) {
+        json_text::find(text, find, &mut scan.spans);
+    }
     console::find(text, &mut scan.spans);
     scan.obscured.extend(hiding_places(text.as_bytes()));
     if !scan.obscured.is_empty() {
@@ -32,9 +38,18 @@ pub(super) fn find(text: &str) -> Vec<SecretSpan> {
     merged(scan.spans)
 }
 
+/// Whether the text is JSON of a store of secrets, in which no name need promise anything.
+fn is_vault_answer(text: &str) -> bool {
+    text.starts_with('{') && ["\"lease_id\"", "\"metadata\""].iter().any(|name| text.contains(name))
+}
+
 /// Whether a decoded text contains a secret. What is encoded in it in turn is not decoded.
 fn contains_secret(text: &str) -> bool {
-    !scan(text).spans.is_empty()
+    let mut spans = scan(text).spans;
+    if spans.is_empty() {
+        generated_password::find(text, &mut spans);
+    }
+    !spans.is_empty()
 }
 
 /// Finds the secrets around the places where something may hide them.
@@ -75,6 +90,8 @@ struct AnchorScan {
     spans: Vec<SecretSpan>,
     /// Where something in the text may hide a secret from the scanners.
     obscured: Vec<usize>,
+    /// Whether a word that occurs in names of secrets was seen.
+    has_names: bool,
 }
 
 /// Runs the scanners at all anchors of `text`.
@@ -176,11 +193,19 @@ fn match_anchors(text: &str, start: usize, key: AnchorKey, scan: &mut AnchorScan
     let bytes = text.as_bytes();
     key.anchors(&bytes[start..]).find_map(|anchor| {
         let (start, end, rule) = run_scanner(bytes, start, anchor, scan)?;
+        if is_example(&bytes[start..end]) {
+            return None;
+        }
         // Secrets are ASCII, but a quoted value may contain any character.
         let start = text.ceil_char_boundary(start);
         let end = text.ceil_char_boundary(natural_end(bytes, start, end));
         (start < end).then_some(SecretSpan { start, end, rule })
     })
+}
+
+/// Whether it is an example from the documentation of a service.
+fn is_example(secret: &[u8]) -> bool {
+    secret.ends_with(b"EXAMPLE") || secret.ends_with(b"EXAMPLEKEY")
 }
 
 /// Where the secret really ends. Scanners examine a bounded part of a value; what continues a long one
@@ -190,7 +215,7 @@ fn natural_end(bytes: &[u8], start: usize, end: usize) -> usize {
         return end;
     }
     if end - start < JUDGED_BYTES_MIN {
-        return end;
+        return wrapped_end(bytes, start, end);
     }
     let quote = start.checked_sub(1).map(|before| bytes[before]).filter(|b| matches!(b, b'"' | b'\'' | b'`'));
     let goes_on = |b: &&u8| match quote {
@@ -198,6 +223,25 @@ fn natural_end(bytes: &[u8], start: usize, end: usize) -> usize {
         None => b.is_ascii_graphic() && !b"\"'`<>,;(){}[]&\\".contains(b),
     };
     end + bytes[end..].iter().take_while(goes_on).count()
+}
+
+/// Where a long secret ends that was wrapped into lines of the same length.
+fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> usize {
+    let width = end - start;
+    if width < WRAPPED_BYTES_MIN {
+        return end;
+    }
+    let mut stop = end;
+    while bytes.get(stop) == Some(&b'\n') {
+        let length = class::run(&bytes[stop + 1..], class::B64 | class::URL, usize::MAX);
+        let ends_line = bytes.get(stop + 1 + length).is_none_or(|b| *b == b'\n');
+        let line = &bytes[stop + 1..stop + 1 + length];
+        if !ends_line || length < 16 || length > width + 32 || !value::is_random(line) {
+            break;
+        }
+        stop += 1 + length;
+    }
+    stop
 }
 
 /// Where a secret ends that was cut in two: by a backslash at the end of a line, or into strings that
@@ -210,6 +254,11 @@ fn continued_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
         [b'\n', rest @ ..] if matches!(bytes[..start].last(), Some(b'"' | b'\'')) => {
             let length = class::run(rest, class::DOTTED, usize::MAX);
             return (length >= 8 && rest.get(length) == bytes[..start].last()).then_some(end + 1 + length);
+        }
+        // `"…"'…'` in a shell.
+        [b'"', quote @ b'\'', rest @ ..] | [b'\'', quote @ b'"', rest @ ..] => {
+            let length = rest.iter().take(64).take_while(|b| *b != quote && b.is_ascii_graphic()).count();
+            return (length >= 4 && rest.get(length) == Some(quote)).then_some(end + 2 + length);
         }
         [quote @ (b'"' | b'\''), rest @ ..] => {
             let joint = rest.iter().take(24).take_while(|b| b" \t\n+.".contains(b)).count();
@@ -238,28 +287,38 @@ fn run_scanner(
             }
             found.map(|(start, end)| (start, end, anchor.rule))
         }
-        AnchorScanner::Name => {
+        AnchorScanner::Name | AnchorScanner::Word => {
+            scan.has_names = true;
             let found = assign::secret_at(bytes, at, anchor);
-            if found.is_none()
-                && let Some(name) = assign::header_name(bytes, at, anchor)
-            {
-                table::find(bytes, name, &mut scan.spans);
+            if found.is_some() {
+                return found;
             }
-            found
+            if let Some(name) = assign::header_name(bytes, at, anchor) {
+                let foreign = anchor.scanner == AnchorScanner::Word;
+                table::find(bytes, name, foreign, &mut scan.spans);
+            }
+            if assign::is_coloured(bytes, at, anchor) {
+                scan.obscured.push(at);
+            }
+            None
         }
-        AnchorScanner::Named | AnchorScanner::Word => assign::secret_at(bytes, at, anchor),
+        AnchorScanner::Named => assign::secret_at(bytes, at, anchor),
         AnchorScanner::Url => url::secret_at(bytes, at).or_else(|| query::secret_at(bytes, at)),
         AnchorScanner::Pem => pem::secret_at(bytes, at),
         AnchorScanner::Scheme => scheme::secret_at(bytes, at, anchor.len()),
-        AnchorScanner::Cookie => cookie::secret_at(bytes, at + anchor.len()),
+        AnchorScanner::Cookie => {
+            scan.has_names = true;
+            cookie::secret_at(bytes, at + anchor.len())
+        }
         AnchorScanner::Manifest => manifest::secret_at(bytes, at, anchor.len()),
         AnchorScanner::Command => command::secret_at(bytes, at, anchor),
         AnchorScanner::SeedPhrase => prose::seed_phrase(bytes, end),
         AnchorScanner::AccessCode => {
-            prose::access_code(bytes, at, at + anchor.text().trim_end_matches([' ', ':', '=']).len())
+            prose::access_code(bytes, at, at + anchor.text().trim_end_matches([' ', ':', '=', '"']).len())
         }
         AnchorScanner::PaymentNumber => prose::payment_number(bytes, at, end),
         AnchorScanner::Login => prose::login(bytes, end),
+        AnchorScanner::CodeList => code_list::secret_at(bytes, end),
         AnchorScanner::Connection => connection::secret_at(bytes, at, anchor.text()),
         AnchorScanner::Neighbour => neighbour::secret_beside(bytes, at),
         AnchorScanner::Obscuring => {

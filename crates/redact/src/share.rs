@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::cut::HeadTailLimit;
+use super::json_walk::is_lines;
 use claude_mem_core::limits::ELISION_BYTES_MAX;
 
 /// Minimum cost of a JSON value against the limit.
@@ -84,9 +85,4 @@ fn measure(value: &Value, sizes: &mut Vec<usize>) {
             }
         }
     }
-}
-
-/// Whether the array consists of several strings.
-pub(super) fn is_lines(items: &[Value]) -> bool {
-    items.len() > 1 && items.iter().all(Value::is_string)
 }

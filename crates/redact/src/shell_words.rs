@@ -5,10 +5,10 @@
 
 use super::literal::{self, opening_quote_at};
 
-/// Maximum length of a command that is examined; a secret behind it is not looked for.
-const COMMAND_BYTES_MAX: usize = 4096;
+/// Maximum length of a command that is examined, as much as is kept of one text.
+const COMMAND_BYTES_MAX: usize = 64 << 10;
 /// Maximum number of words of a command.
-const WORDS_MAX: usize = 256;
+const WORDS_MAX: usize = 16 << 10;
 
 /// One word at `bytes[start..end]`, with its quotes.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,9 @@ impl ShellWord {
     /// The extent without quotes, and without an escaped line end that is meant for a terminal.
     pub(super) fn unquoted(self, bytes: &[u8]) -> (usize, usize) {
         let (start, mut end) = match opening_quote_at(bytes, self.start).filter(|open| open.end <= self.end) {
-            Some(open) => (open.end, literal::literal_end(bytes, open).min(self.end)),
+            Some(open) => {
+                (open.end, literal::literal_end_within(bytes, open, COMMAND_BYTES_MAX).min(self.end))
+            }
             None => (self.start, self.end),
         };
         for ending in [b"\\n".as_slice(), b"\\r"] {
@@ -74,10 +76,11 @@ fn word_end(bytes: &[u8], start: usize, until: usize) -> usize {
     while here < until {
         match bytes[here] {
             b' ' | b'\t' | b'\n' | b'\r' | b';' | b'|' => break,
+            b')' if !bytes[start..here].contains(&b'(') => break,
             b'"' | b'\'' | b'`' | b'\\' => {
                 match opening_quote_at(bytes, here).filter(|o| o.start == here || here == start) {
                     Some(open) if opens(bytes, start, here) => {
-                        let close = literal::literal_end(bytes, open);
+                        let close = literal::literal_end_within(bytes, open, COMMAND_BYTES_MAX);
                         let closed = bytes.get(close).is_some_and(|b| *b != b'\n');
                         if !closed {
                             return close;
@@ -106,7 +109,7 @@ fn opens(bytes: &[u8], start: usize, at: usize) -> bool {
 
 /// Where the pipe stands that leads into the command at `at`, on the same line.
 pub(super) fn pipe_before(bytes: &[u8], at: usize) -> Option<usize> {
-    let from = at.saturating_sub(400);
+    let from = at.saturating_sub(COMMAND_BYTES_MAX);
     let here = bytes[from..at].iter().rposition(|b| matches!(b, b'|' | b'\n' | b';'))? + from;
     let single =
         bytes[here] == b'|' && here > 0 && bytes[here - 1] != b'|' && bytes.get(here + 1) != Some(&b'|');

@@ -11,14 +11,17 @@ use super::names::{self, NamePromise};
 use super::rules::RuleId;
 use super::secret_span::SecretSpan;
 use super::value::{self, ValueRandomness};
+use super::value_form;
 
 /// Maximum length of a header line.
 const HEADER_BYTES_MAX: usize = 1000;
+/// Maximum length of a row of an `INSERT`.
+const ROW_BYTES_MAX: usize = 64 << 10;
 /// Maximum length of a cell of a header.
 const HEADER_CELL_BYTES_MAX: usize = 48;
 
 /// Appends the secrets of the column whose header cell contains the name at `name`.
-pub(super) fn find(bytes: &[u8], name: Range<usize>, spans: &mut Vec<SecretSpan>) {
+pub(super) fn find(bytes: &[u8], name: Range<usize>, foreign: bool, spans: &mut Vec<SecretSpan>) {
     let line = header_line(bytes, &name);
     let text = &bytes[line.clone()];
     let is_list = text.first() == Some(&b'(');
@@ -38,7 +41,8 @@ pub(super) fn find(bytes: &[u8], name: Range<usize>, spans: &mut Vec<SecretSpan>
     let Some(column) = header.iter().position(|cell| cell.start <= name.start && name.end <= cell.end) else {
         return;
     };
-    let Some(promise) = promise(&bytes[header[column].clone()]) else {
+    let by_word = foreign.then_some(NamePromise::Password);
+    let Some(promise) = promise(&bytes[header[column].clone()]).or(by_word) else {
         return;
     };
     let column_of = TableColumn { separator, column, columns: header.len(), promise };
@@ -61,10 +65,14 @@ fn expanded_value(bytes: &[u8], line: Range<usize>, name: &Range<usize>) -> Opti
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Separator {
     Bar,
+    /// `│` or `║`
+    Box,
     Tab,
     Comma,
     Semicolon,
     Blanks,
+    /// One blank, below names in capitals.
+    Blank,
     /// The list of columns of an SQL `INSERT`.
     Insert,
 }
@@ -96,6 +104,11 @@ impl TableColumn {
     fn inserted(&self, bytes: &[u8], list_end: usize, spans: &mut Vec<SecretSpan>) {
         let rest = &bytes[list_end..];
         let skipped = rest.iter().take_while(|b| b.is_ascii_whitespace() || **b == b')').count();
+        // `COPY users (…) FROM stdin;` and rows with tabs
+        if rest.get(skipped..skipped + 10).is_some_and(|word| word.eq_ignore_ascii_case(b"from stdin")) {
+            let end = list_end + skipped + rest[skipped..].iter().position(|b| *b == b'\n').unwrap_or(0);
+            return Self { separator: Separator::Tab, ..*self }.rows(bytes, end, spans);
+        }
         let values = rest.get(skipped..skipped + 6).is_some_and(|word| word.eq_ignore_ascii_case(b"values"));
         if !values {
             return;
@@ -129,14 +142,18 @@ impl TableColumn {
     fn judge_cell(&self, value: &[u8]) -> Option<RuleId> {
         let weight = value::classify_value(value);
         let rule = judge(self.promise, ValueContext::Quoted, value)?;
-        let fits = is_chosen(value, weight) || weight == ValueRandomness::Random;
+        let numbered = self.promise == NamePromise::Token && value_form::is_numbered_word(value);
+        let fits = (is_chosen(value, weight) || weight == ValueRandomness::Random) && !numbered;
         (fits && !value.contains(&b'(')).then_some(rule)
     }
 }
 
 /// What a header cell promises: `Secret access key`, `password`.
 fn promise(cell: &[u8]) -> Option<NamePromise> {
-    names::promise(cell)
+    let marks = |b: &&u8| b"*_`".contains(b);
+    let before = cell.iter().take_while(marks).count();
+    let after = cell[before..].iter().rev().take_while(marks).count();
+    names::promise(&cell[before..cell.len() - after])
         .filter(|promise| matches!(promise, NamePromise::Password | NamePromise::Token | NamePromise::Maybe))
 }
 
@@ -163,6 +180,8 @@ fn split_header(bytes: &[u8], line: Range<usize>) -> Option<(Separator, Vec<Rang
     }
     let separator = if text.contains(&b'|') {
         Separator::Bar
+    } else if contains_box(text) {
+        Separator::Box
     } else if text.contains(&b'\t') {
         Separator::Tab
     } else if text.contains(&b',') {
@@ -171,6 +190,10 @@ fn split_header(bytes: &[u8], line: Range<usize>) -> Option<(Separator, Vec<Rang
         Separator::Semicolon
     } else if memchr::memmem::find(text.trim_ascii(), b"  ").is_some() {
         Separator::Blanks
+    } else if text.trim_ascii().contains(&b' ')
+        && text.iter().all(|b| b.is_ascii_uppercase() || b"_ \r".contains(b))
+    {
+        Separator::Blank
     } else {
         return None;
     };
@@ -180,8 +203,11 @@ fn split_header(bytes: &[u8], line: Range<usize>) -> Option<(Separator, Vec<Rang
 
 /// Whether these are at least two names.
 fn is_header(bytes: &[u8], cells: &[Range<usize>]) -> bool {
-    let of_name = |b: &u8| b.is_ascii_alphanumeric() || b" _-./\"'`#()".contains(b) || !b.is_ascii();
+    let of_name = |b: &u8| b.is_ascii_alphanumeric() || b" _-./\"'`#()*".contains(b) || !b.is_ascii();
+    let named = cells.iter().filter(|cell| !cell.is_empty()).count();
+    // A list has one item in each line, and a comma.
     cells.len() >= 2
+        && (named >= 2 || cells.len() > 2)
         && cells
             .iter()
             .all(|cell| cell.len() <= HEADER_CELL_BYTES_MAX && bytes[cell.clone()].iter().all(of_name))
@@ -200,7 +226,9 @@ fn split_cells(bytes: &[u8], line: Range<usize>, separator: Separator) -> Vec<Ra
         Separator::Tab => b'\t',
         Separator::Comma | Separator::Insert => b',',
         Separator::Semicolon => b';',
+        Separator::Blank => b' ',
         Separator::Blanks => return split_at_blanks(bytes, line),
+        Separator::Box => return split_box(bytes, line),
     };
     let (mut start, mut quoted) = (line.start, false);
     for i in line.clone() {
@@ -213,6 +241,18 @@ fn split_cells(bytes: &[u8], line: Range<usize>, separator: Separator) -> Vec<Ra
     }
     cells.push(trim(bytes, start..line.end));
     cells
+}
+
+fn contains_box(text: &[u8]) -> bool {
+    ["│", "║"].iter().any(|bar| memchr::memmem::find(text, bar.as_bytes()).is_some())
+}
+
+/// Cells between the lines of a box.
+fn split_box(bytes: &[u8], line: Range<usize>) -> Vec<Range<usize>> {
+    const BAR_BYTES: usize = "│".len();
+    let is_bar = |i: usize| bytes[i..].starts_with("│".as_bytes()) || bytes[i..].starts_with("║".as_bytes());
+    let bars: Vec<usize> = line.clone().filter(|i| is_bar(*i)).collect();
+    bars.windows(2).map(|pair| trim(bytes, pair[0] + BAR_BYTES..pair[1])).collect()
 }
 
 /// Cells with at least two blanks between them.
@@ -230,7 +270,7 @@ fn split_at_blanks(bytes: &[u8], line: Range<usize>) -> Vec<Range<usize>> {
 
 /// The values of one row of an `INSERT`, after its opening parenthesis.
 fn split_values(bytes: &[u8], open: usize) -> Vec<Range<usize>> {
-    let limit = bytes.len().min(open + HEADER_BYTES_MAX);
+    let limit = bytes.len().min(open + ROW_BYTES_MAX);
     let mut cells = Vec::new();
     let (mut start, mut quote) = (open, None);
     for i in open..limit {
@@ -260,7 +300,12 @@ fn trim(bytes: &[u8], range: Range<usize>) -> Range<usize> {
 
 /// Whether the line only separates: `---+---`, `|:--|--:|`, `=====`.
 fn is_rule(line: &[u8]) -> bool {
-    !line.trim_ascii().is_empty() && line.iter().all(|b| b"-+|:= \t\r".contains(b)) && line.contains(&b'-')
+    let drawn = memchr::memmem::find(line, "─".as_bytes()).is_some()
+        || memchr::memmem::find(line, "═".as_bytes()).is_some();
+    drawn && !line.iter().any(u8::is_ascii_alphanumeric)
+        || !line.trim_ascii().is_empty()
+            && line.iter().all(|b| b"-+|:= \t\r".contains(b))
+            && line.contains(&b'-')
         || line.starts_with(b"===")
 }
 

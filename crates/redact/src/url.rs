@@ -1,6 +1,7 @@
 //! Finds credentials in URLs: `scheme://user:password@host`.
 
 use super::class;
+use super::reference;
 use super::rules::RuleId;
 use super::value::{self, ValueRandomness};
 
@@ -49,5 +50,6 @@ fn userinfo(rest: &[u8]) -> Option<&[u8]> {
 
 fn is_reference(password: &[u8]) -> bool {
     password.len() > 1 && value::classify_value(password) == ValueRandomness::NotSecret
+        || reference::is_default(&password.to_ascii_lowercase())
         || matches!(password, b"" | b"$" | b"*")
 }

@@ -38,6 +38,41 @@ pub(super) fn ends_with_hash(value: &[u8]) -> bool {
     is_hex(value) || digits >= 32 && matches!(rest.last(), Some(b'-' | b'_' | b'.' | b':'))
 }
 
+/// Whether it has a sign, or small and capital letters and digits.
+pub(super) fn is_mixed(word: &[u8]) -> bool {
+    let any = |is: fn(&u8) -> bool| word.iter().any(is);
+    word.iter().any(|b| b"!#$%^&*".contains(b))
+        || any(u8::is_ascii_lowercase) && any(u8::is_ascii_uppercase) && any(u8::is_ascii_digit)
+}
+
+/// Whether it is the name of an algorithm, an encoding or a protocol: `sha256`, `aes-256-gcm`,
+/// `HmacSHA256`, `OAuth2`.
+pub(super) fn is_technical(value: &[u8]) -> bool {
+    const PARTS: &str = "sha md aes des rc hmac rsa dsa ecdsa eddsa ed x secp r k hs rs es ps argon id i d bcrypt scrypt \
+        pbkdf base utf oauth oidc saml http https tls ssl v ipv iso gzip crc chacha poly blake b s gcm cbc ctr ecb cfb \
+        ofb with nopadding pkcs padding prime p curve hmacsha zxcvbn mysql postgres node web oauth_ ascii latin sql";
+    if value.len() > 32 {
+        return false;
+    }
+    let lower = value.to_ascii_lowercase();
+    let mut long = false;
+    let known = lower.split(|b| !b.is_ascii_alphabetic()).filter(|part| !part.is_empty()).all(|part| {
+        long |= part.len() > 1;
+        PARTS.split_ascii_whitespace().any(|known| part == known.as_bytes())
+    });
+    let plain = lower.iter().all(|b| b.is_ascii_alphanumeric() || b"-_/.".contains(b));
+    known && long && plain
+}
+
+/// Whether it is a word with one or two digits at its end: `tokio1`, `replica2`.
+pub(super) fn is_numbered_word(value: &[u8]) -> bool {
+    let digits = value.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let word = &value[..value.len() - digits];
+    (1..=2).contains(&digits)
+        && word.len() >= 2
+        && word.iter().all(|b| b.is_ascii_alphabetic() || b"_-".contains(b))
+}
+
 /// Whether it looks like a regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
     const SIGNS: &str = r"\d \w \s \b .* .+ [^ ]+ ]* (? [a- [0-";
