@@ -15,6 +15,7 @@ use crate::payload;
 use crate::payload::{ClientPayload, PayloadHeader};
 use crate::private_word_mask::mask_private_words;
 use crate::prompt_source::{self, ClassifiedPrompt, PromptClass, PromptPrivacy};
+use crate::session_words::SessionWords;
 use crate::transcript;
 use crate::truncate::{ToolCallTruncator, TruncatedValue};
 use crate::{sanitize, transcript_tail};
@@ -24,7 +25,7 @@ use claude_mem_core::event::{Event, EventBody, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::{MESSAGE_BYTES_MAX, TOOL_INPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use claude_mem_core::source::TextSource;
-use claude_mem_redact::{HeadTailLimit, PrivateWords};
+use claude_mem_redact::HeadTailLimit;
 
 /// One hook call as far as it could be decoded.
 #[derive(Debug)]
@@ -87,6 +88,17 @@ impl DecodedHookCall<'_> {
         self.payload.map_or([None; 3], |wire| [wire.tool_input, wire.tool_response, wire.error])
     }
 
+    /// Learns from the private blocks of what a tool got and gave and of what the agent said. True if something was
+    /// new.
+    pub(crate) fn learn_private_words(&self, words: &mut SessionWords) -> bool {
+        let Some(wire) = self.payload else {
+            return false;
+        };
+        let texts = [wire.tool_input, wire.tool_response, wire.error, wire.last_assistant_message];
+        // Every text is looked at.
+        texts.into_iter().flatten().fold(false, |is_new, raw| words.learn_raw(raw.get()) | is_new)
+    }
+
     /// The whole prompt, with its private blocks; never to be stored.
     pub fn raw_prompt(&self) -> Option<std::borrow::Cow<'_, str>> {
         self.text_field(|wire| wire.prompt)
@@ -97,10 +109,10 @@ impl DecodedHookCall<'_> {
         &self,
         silence: TurnSuppression,
         project: Option<ProjectHint>,
-        private_words: &PrivateWords,
+        private_words: &SessionWords,
     ) -> Option<NormalizedEvent> {
         let mut normalized = self.normalize_body(silence, project)?;
-        mask_private_words(&mut normalized.event.body, private_words);
+        mask_private_words(&mut normalized.event, private_words);
         Some(normalized)
     }
 
@@ -222,7 +234,14 @@ impl DecodedHookCall<'_> {
             return Some(redact_message(&text));
         }
         // An unreadable transcript yields no message; transcript backfill tries again later.
-        let last = transcript_tail::last_message(Path::new(transcript?), self.session).ok()??;
+        let translate = self.agent.transcripts.and_then(|transcripts| transcripts.translate);
+        let last =
+            transcript_tail::last_message(Path::new(transcript?), self.session, translate).ok().flatten();
+        let Some(last) = last else {
+            // Several ends of turns without a message and without a prompt's id are several events.
+            *id = translate.map(|_| format!("at-{}", self.at.0));
+            return None;
+        };
         *id = last.id;
         Some(redact_message(&last.text))
     }

@@ -19,7 +19,7 @@ fn taken(payload: &str, silence: TurnSuppression) -> Option<NormalizedEvent> {
         at: Micros(1),
         prompt: std::cell::OnceCell::new(),
     };
-    call.normalize(silence, None, &PrivateWords::default())
+    call.normalize(silence, None, &SessionWords::default())
 }
 
 fn body(payload: &serde_json::Value) -> Option<EventBody> {

@@ -12,7 +12,7 @@
 //! decides later.
 //!
 //! One mark is not empty: the keyed hashes of the distinctive words of private blocks
-//! ([`PrivateWords`]), by which later hooks of the session mask them where the agent repeats them.
+//! ([`SessionWords`]), by which later hooks of the session mask them where the agent repeats them.
 //!
 //! Invariant: in doubt, a turn is muted. Only "no such file" means that it may be captured.
 
@@ -21,16 +21,19 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::session_words::SessionWords;
 use claude_mem_core::event_key;
 use claude_mem_core::paths;
 use claude_mem_core::paths::DataDir;
-use claude_mem_redact::PrivateWords;
 
 /// Spare marks: a private prompt needs up to three.
 const SPARE_MARKS: usize = 6;
 
 /// Maximum bytes that are read of a record of accepted prompts: eight thousand prompts.
 const ACCEPTED_BYTES_MAX: u64 = 256 << 10;
+
+/// Maximum bytes that are read of a mark with words; those of one session have fewer.
+const WORDS_BYTES_MAX: u64 = 64 << 10;
 
 /// The privacy marks of one session.
 #[derive(Debug)]
@@ -68,6 +71,11 @@ impl<'a> PrivacyMarks<'a> {
     pub fn learn_private_words(&self, prompt: &str) -> io::Result<()> {
         let mut words = self.private_words()?;
         words.learn(prompt);
+        self.keep_private_words(&words)
+    }
+
+    /// Writes the words of private blocks of this session.
+    pub(crate) fn keep_private_words(&self, words: &SessionWords) -> io::Result<()> {
         let text = words.encode();
         let [usual, other] = self.paths(&self.words_mark());
         let made = write_mark(&usual, &self.dir.muted(), &text);
@@ -75,17 +83,15 @@ impl<'a> PrivacyMarks<'a> {
     }
 
     /// The words of private blocks of this session. An error means that there may be some.
-    pub fn private_words(&self) -> io::Result<PrivateWords> {
+    pub fn private_words(&self) -> io::Result<SessionWords> {
         for place in self.paths(&self.words_mark()) {
-            match std::fs::read_to_string(&place) {
-                Ok(text) => {
-                    return PrivateWords::decode(&text).ok_or_else(|| io::ErrorKind::InvalidData.into());
-                }
+            match paths::open_file(&place) {
+                Ok(file) => return read_words(file),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => return Err(e),
             }
         }
-        Ok(PrivateWords::default())
+        Ok(SessionWords::default())
     }
 
     /// Unmutes the session: a prompt that may be captured begins.
@@ -236,6 +242,34 @@ impl<'a> PrivacyMarks<'a> {
     fn accepted_prompts(&self) -> PathBuf {
         self.dir.muted().join(self.session_mark(".turns"))
     }
+}
+
+/// The words of the private blocks of all sessions that have marks, for text that belongs to no known session.
+pub fn words_of_all_sessions(dir: &DataDir) -> io::Result<Vec<SessionWords>> {
+    let mut found = Vec::new();
+    for place in [dir.muted(), dir.spool()] {
+        let entries = match std::fs::read_dir(&place) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == "words") {
+                match paths::open_file(&path) {
+                    // The session's marks were removed meanwhile.
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                    file => found.push(read_words(file?)?),
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn read_words(file: std::fs::File) -> io::Result<SessionWords> {
+    let mut text = String::new();
+    file.take(WORDS_BYTES_MAX).read_to_string(&mut text)?;
+    SessionWords::decode(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// Replaces a mark that has contents.

@@ -152,10 +152,24 @@ pub fn is_empty(dir: &DataDir) -> io::Result<bool> {
     Ok(pending_files(&dir.spool())?.is_empty())
 }
 
+/// Whether more than `entries_max` entries are pending. Lists the directory and sorts nothing.
+pub fn holds_more_than(dir: &DataDir, entries_max: usize) -> io::Result<bool> {
+    Ok(waiting_files(&dir.spool())?.into_iter().flatten().nth(entries_max).transpose()?.is_some())
+}
+
 /// The pending files, oldest first; at most `SPOOL_LIST_MAX` of them.
 fn pending_files(spool: &Path) -> io::Result<Vec<PathBuf>> {
+    // A listing that fails half-way is an error: it does not show every pending file.
+    let files = waiting_files(spool)?.into_iter().flatten().take(SPOOL_LIST_MAX);
+    let mut paths = files.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// The pending files in the order of the directory; `None` if there is no spool.
+fn waiting_files(spool: &Path) -> io::Result<Option<impl Iterator<Item = io::Result<DirEntry>> + use<>>> {
     let entries = match fs::read_dir(spool) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         entries => entries?,
     };
     let is_waiting = |entry: &DirEntry| {
@@ -166,14 +180,7 @@ fn pending_files(spool: &Path) -> io::Result<Vec<PathBuf>> {
             || (name.ends_with(b".bad") && !name.ends_with(SET_ASIDE_SUFFIX.as_bytes()));
         to_try && !name.starts_with(b".")
     };
-    // A listing that fails half-way is an error: it does not show every pending file.
-    let mut paths = entries
-        .filter(|entry| entry.as_ref().map_or(true, is_waiting))
-        .take(SPOOL_LIST_MAX)
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<io::Result<Vec<_>>>()?;
-    paths.sort_unstable();
-    Ok(paths)
+    Ok(Some(entries.filter(move |entry| entry.as_ref().map_or(true, is_waiting))))
 }
 
 fn read_entry(path: &Path) -> Result<SpoolEntry<'static>, EntryReadError> {

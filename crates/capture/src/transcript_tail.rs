@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::sanitize;
-use claude_mem_core::agents::WARMUP_PROMPT;
+use claude_mem_core::agents::{LineTranslator, WARMUP_PROMPT};
 use claude_mem_core::paths;
 
 /// Bytes at the beginning of a subagent's transcript that are read to recognize a warm-up.
@@ -37,6 +37,7 @@ struct TailRecord {
 struct TailMessage {
     #[serde(default)]
     content: TailContent,
+    stop_reason: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,7 +59,15 @@ struct TailBlock {
 
 /// Reads the last message of a session's transcript. `Ok(None)` if the current turn has none within the
 /// last `TRANSCRIPT_TAIL_BYTES`, or if the transcript is another session's: a payload may name any file.
-pub fn last_message(transcript: &Path, session: &str) -> io::Result<Option<LastMessage>> {
+pub fn last_message(
+    transcript: &Path,
+    session: &str,
+    translate: Option<LineTranslator>,
+) -> io::Result<Option<LastMessage>> {
+    // Translated records do not name their session, but the paths of such transcripts do.
+    if translate.is_some() && !transcript.to_string_lossy().contains(session) {
+        return Ok(None);
+    }
     let mut file = paths::open_file(transcript)?;
     let length = file.metadata()?.len();
     let start = length.saturating_sub(TRANSCRIPT_TAIL_BYTES);
@@ -70,7 +79,7 @@ pub fn last_message(transcript: &Path, session: &str) -> io::Result<Option<LastM
         Some(end) if start > 0 => &bytes[end + 1..],
         _ => &bytes,
     };
-    Ok(last_message_in(whole, session))
+    Ok(last_message_in(whole, session, translate))
 }
 
 /// Whether this is the transcript of a warm-up subagent. False if it cannot be read.
@@ -85,30 +94,44 @@ pub fn is_warmup(transcript: &Path) -> bool {
     first.is_some_and(|line| line.kind == "user" && line.text().trim() == WARMUP_PROMPT)
 }
 
-fn last_message_in(lines: &[u8], session: &str) -> Option<LastMessage> {
+fn last_message_in(lines: &[u8], session: &str, translate: Option<LineTranslator>) -> Option<LastMessage> {
     for line in lines.rsplit(|byte| *byte == b'\n') {
         // A cheap test first: some lines are long.
         if memchr::memmem::find(line, b"\"type\"").is_none() {
             continue;
         }
-        let Ok(line) = serde_json::from_slice::<TailRecord>(line) else {
-            continue;
-        };
-        if line.is_foreign(session) {
-            return None;
-        }
-        match line.kind.as_str() {
-            "assistant" => {}
-            // Messages before a prompt belong to an earlier turn.
-            "user" if line.is_prompt() => return None,
-            _ => continue,
-        }
-        let text = line.text();
-        if !text.trim().is_empty() {
-            return Some(LastMessage { text, id: line.uuid });
+        for record in tail_records(line, translate).into_iter().rev() {
+            if record.is_foreign(session) {
+                return None;
+            }
+            match record.kind.as_str() {
+                "assistant" => {}
+                // Messages before a prompt belong to an earlier turn.
+                "user" if record.is_prompt() => return None,
+                _ => continue,
+            }
+            let text = record.text();
+            // Such a client writes its transcript with a delay: the last message may still be missing.
+            if translate.is_some() && record.is_before_tools() {
+                return None;
+            }
+            if !text.trim().is_empty() {
+                return Some(LastMessage { text, id: record.uuid });
+            }
         }
     }
     None
+}
+
+/// The records of one line; none if it cannot be parsed.
+fn tail_records(line: &[u8], translate: Option<LineTranslator>) -> Vec<TailRecord> {
+    match translate {
+        None => serde_json::from_slice(line).ok().into_iter().collect(),
+        Some(translate) => {
+            let records = std::str::from_utf8(line).ok().and_then(translate).unwrap_or_default();
+            records.into_iter().filter_map(|record| serde_json::from_value(record).ok()).collect()
+        }
+    }
 }
 
 impl TailRecord {
@@ -116,6 +139,12 @@ impl TailRecord {
     fn is_foreign(&self, session: &str) -> bool {
         let named = self.session.as_ref();
         named.is_some_and(|named| sanitize::sanitize_session_id(named.clone()) != session)
+    }
+
+    /// Whether the message announces tool calls, so that the turn goes on.
+    fn is_before_tools(&self) -> bool {
+        let reason = self.message.as_ref().and_then(|message| message.stop_reason.as_deref());
+        reason == Some("tool_use")
     }
 
     fn text(&self) -> String {

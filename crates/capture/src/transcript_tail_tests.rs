@@ -9,7 +9,7 @@ fn assistant(id: &str, text: &str) -> String {
 }
 
 fn last(lines: &[String]) -> Option<LastMessage> {
-    last_message_in(lines.join("\n").as_bytes(), "s")
+    last_message_in(lines.join("\n").as_bytes(), "s", None)
 }
 
 const TOOL_RESULT: &str =
@@ -49,11 +49,11 @@ fn only_the_tail_is_read() {
         writeln!(text, r#"{{"type":"system","padding":"{}"}}"#, "x".repeat(1000)).unwrap();
     }
     std::fs::write(&path, &text).unwrap();
-    assert_eq!(last_message(&path, "s").unwrap(), None);
+    assert_eq!(last_message(&path, "s", None).unwrap(), None);
     text.push_str(&assistant("near", "Now."));
     std::fs::write(&path, &text).unwrap();
-    assert_eq!(last_message(&path, "s").unwrap().unwrap().text, "Now.");
-    assert!(last_message(&temp.path().join("none"), "s").is_err());
+    assert_eq!(last_message(&path, "s", None).unwrap().unwrap().text, "Now.");
+    assert!(last_message(&temp.path().join("none"), "s", None).is_err());
 }
 
 #[test]
@@ -81,8 +81,32 @@ fn pipe_is_not_waited_for() {
     let pipe = temp.path().join("pipe");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert!(last_message(&pipe, "s").is_err());
+    assert!(last_message(&pipe, "s", None).is_err());
     assert!(!is_warmup(&pipe));
+}
+
+/// A translator for lines like `{"type":"x","said":"…"}`.
+fn translate_said(line: &str) -> Option<Vec<serde_json::Value>> {
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
+    let message = serde_json::json!({ "content": line["said"], "stop_reason": line["stop"] });
+    let said = || serde_json::json!({ "type": "assistant", "message": message });
+    Some(line["said"].as_str().map(|_| said()).into_iter().collect())
+}
+
+#[test]
+fn lines_of_other_clients_are_translated() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("session-1");
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("events.jsonl");
+    std::fs::write(&path, "{\"type\":\"x\",\"said\":\"Done.\"}\n{\"type\":\"y\"}\nhalf of a \"type\"")
+        .unwrap();
+    let read = |session: &str| last_message(&path, session, Some(translate_said)).unwrap();
+    assert_eq!(read("session-1").unwrap().text, "Done.");
+    assert_eq!(read("session-2"), None, "the path must name the session");
+    let mid_turn = "{\"type\":\"x\",\"said\":\"I look.\",\"stop\":\"tool_use\"}\n";
+    std::fs::write(&path, mid_turn).unwrap();
+    assert_eq!(read("session-1"), None, "the last message is not written yet");
 }
 
 #[test]

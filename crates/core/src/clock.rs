@@ -55,14 +55,21 @@ impl std::ops::Sub for Millis {
 }
 
 /// The current time. `CLAUDE_MEM_NOW` (milliseconds since 1970) overrides it, so that a test of the
-/// whole program is reproducible.
+/// whole program is reproducible; with a sign it is a clock that runs and is wrong by so much.
 pub fn now() -> Micros {
-    if let Some(fixed) = std::env::var("CLAUDE_MEM_NOW").ok().and_then(|text| text.parse().ok()) {
-        return Millis(fixed).micros();
-    }
     #[allow(clippy::disallowed_methods, reason = "this is the clock")]
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    Micros(since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX)))
+    let now = Micros(since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX)));
+    std::env::var("CLAUDE_MEM_NOW").map_or(now, |text| overridden(now, &text))
+}
+
+/// The time that `CLAUDE_MEM_NOW` says; one that cannot be read says nothing.
+fn overridden(now: Micros, text: &str) -> Micros {
+    let Ok(millis) = text.parse::<i64>() else { return now };
+    if text.starts_with(['+', '-']) {
+        return Micros(now.0.saturating_add(millis.saturating_mul(1_000)));
+    }
+    Millis(millis).micros()
 }
 
 /// The user's local day, which budgets are counted by: `2001-02-03`.
@@ -101,6 +108,16 @@ const ZONES: &str = "/usr/share/zoneinfo";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variable_sets_the_time_or_moves_it() {
+        let now = Millis(1_000_000).micros();
+        for (text, want) in
+            [("5", 5), ("+5", 1_000_005), ("-5", 999_995), ("soon", 1_000_000), ("", 1_000_000)]
+        {
+            assert_eq!(overridden(now, text).millis(), Millis(want), "{text:?}");
+        }
+    }
 
     /// A zone file with a single rule.
     fn zone_file(rule: &str) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! [`Episode`]: a prompt and what was done for it, the unit that a compressor reads.
 //!
-//! Episodes are built from the events of one session, in order, for `distil` or `compress`.
+//! Episodes are built from the events of one session, in order, for `distil` or `models`.
 //! Invariant: all text in an episode is already redacted.
 
 use serde::{Deserialize, Serialize};
@@ -139,15 +139,38 @@ pub struct TouchedFile<'c> {
     pub edited: bool,
 }
 
+/// What a tool does to files. Names are those of Claude Code, to which other clients' names are translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Writes one file.
+    Edit,
+    /// Reads one file.
+    Read,
+    /// Lists or searches files.
+    Browse,
+    Other,
+}
+
+impl ToolKind {
+    pub fn from_name(tool: &str) -> Self {
+        match tool {
+            "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Self::Edit,
+            "Read" | "NotebookRead" => Self::Read,
+            "Glob" | "Grep" | "LS" => Self::Browse,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// The file that a call of this tool reads or edits, if the tool works on one file.
 pub fn touched_file<'c>(tool: &str, input: &'c serde_json::Value) -> Option<TouchedFile<'c>> {
     if tool == "apply_patch" {
         return patched_file(input).map(|path| TouchedFile { path, edited: true });
     }
-    let edited = match tool {
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => true,
-        "Read" | "NotebookRead" => false,
-        _ => return None,
+    let edited = match ToolKind::from_name(tool) {
+        ToolKind::Edit => true,
+        ToolKind::Read => false,
+        ToolKind::Browse | ToolKind::Other => return None,
     };
     let named = |name| input.get(name).and_then(serde_json::Value::as_str);
     let path = named("file_path").or_else(|| named("notebook_path"))?;

@@ -112,19 +112,72 @@ pub enum EventBody {
 }
 
 impl EventBody {
+    pub const fn kind(&self) -> EventKind {
+        match self {
+            Self::SessionStart { .. } => EventKind::SessionStart,
+            Self::Prompt { .. } => EventKind::Prompt,
+            Self::Text { .. } => EventKind::Text,
+            Self::ToolUse { .. } => EventKind::ToolUse,
+            Self::Stop { .. } => EventKind::Stop,
+            Self::SubagentStop { .. } => EventKind::SubagentStop,
+            Self::PreCompact { .. } => EventKind::PreCompact,
+            Self::PostCompact { .. } => EventKind::PostCompact,
+            Self::SessionEnd { .. } => EventKind::SessionEnd,
+        }
+    }
+
     /// The kind as stored in the queue and shown by `status` and `queue list`.
     pub const fn kind_name(&self) -> &'static str {
+        self.kind().as_str()
+    }
+}
+
+/// The kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    SessionStart,
+    Prompt,
+    Text,
+    ToolUse,
+    Stop,
+    SubagentStop,
+    PreCompact,
+    PostCompact,
+    SessionEnd,
+    /// A kind in the queue that this version does not know.
+    Unknown,
+}
+
+impl EventKind {
+    const KNOWN: [Self; 9] = [
+        Self::SessionStart,
+        Self::Prompt,
+        Self::Text,
+        Self::ToolUse,
+        Self::Stop,
+        Self::SubagentStop,
+        Self::PreCompact,
+        Self::PostCompact,
+        Self::SessionEnd,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::SessionStart { .. } => "session_start",
-            Self::Prompt { .. } => "prompt",
-            Self::Text { .. } => "text",
-            Self::ToolUse { .. } => "tool_use",
-            Self::Stop { .. } => "stop",
-            Self::SubagentStop { .. } => "subagent_stop",
-            Self::PreCompact { .. } => "pre_compact",
-            Self::PostCompact { .. } => "post_compact",
-            Self::SessionEnd { .. } => "session_end",
+            Self::SessionStart => "session_start",
+            Self::Prompt => "prompt",
+            Self::Text => "text",
+            Self::ToolUse => "tool_use",
+            Self::Stop => "stop",
+            Self::SubagentStop => "subagent_stop",
+            Self::PreCompact => "pre_compact",
+            Self::PostCompact => "post_compact",
+            Self::SessionEnd => "session_end",
+            Self::Unknown => "unknown",
         }
+    }
+
+    pub fn from_name(name: &str) -> Self {
+        Self::KNOWN.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Unknown)
     }
 }
 

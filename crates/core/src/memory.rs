@@ -1,12 +1,13 @@
 //! Domain values: observations, summaries and their origin.
 //!
-//! The compressors (`distil` and `compress`) produce a [`CompressionOutput`], the store persists
+//! The compressors (`distil` and `models`) produce a [`CompressionOutput`], the store persists
 //! it, and everything that shows memories reads it. Nothing here does I/O.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 use crate::limits::TYPE_BYTES_MAX;
+use crate::tokens;
 
 /// The type of an observation. The six of the standard vocabulary are constants; a vocabulary file
 /// may add others, so the set is open.
@@ -68,7 +69,8 @@ pub enum Origin {
     Tool,
     /// Content fetched from the web.
     Web,
-    /// Imported from another store or an old transcript.
+    /// From a file or a database that somebody else may have written. Memories of imported transcripts of the
+    /// user's own client have the origin of their speaker.
     Import,
     /// Saved by hand, through the CLI, the viewer or MCP.
     Manual,
@@ -99,9 +101,9 @@ impl Origin {
     }
 }
 
-/// An observation that is not stored yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NewObservation {
+/// The text of an observation: the one definition of its fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservationText {
     #[serde(rename = "type")]
     pub kind: ObservationType,
     /// A specific sentence: an index line shows nothing else.
@@ -116,15 +118,11 @@ pub struct NewObservation {
     pub files_read: Vec<String>,
     /// From real tool inputs, never from what a model claims to have changed.
     pub files_modified: Vec<String>,
-    pub origin: Origin,
-    pub created_at: Millis,
-    /// Tokens spent to find it out, shared equally among the results of one model call.
-    pub discovery_tokens: u32,
 }
 
-impl NewObservation {
-    /// An observation of nothing but a title.
-    pub fn new(kind: ObservationType, title: impl Into<String>, origin: Origin, created_at: Millis) -> Self {
+impl ObservationText {
+    /// A text of nothing but a title.
+    pub fn new(kind: ObservationType, title: impl Into<String>) -> Self {
         Self {
             kind,
             title: title.into(),
@@ -134,16 +132,50 @@ impl NewObservation {
             concepts: Vec::new(),
             files_read: Vec::new(),
             files_modified: Vec::new(),
-            origin,
-            created_at,
-            discovery_tokens: 0,
         }
+    }
+
+    /// Title, subtitle and narrative.
+    pub const fn texts(&self) -> [&String; 3] {
+        [&self.title, &self.subtitle, &self.narrative]
+    }
+
+    /// Facts, concepts, files read and files modified.
+    pub const fn lists(&self) -> [&Vec<String>; 4] {
+        [&self.facts, &self.concepts, &self.files_read, &self.files_modified]
+    }
+
+    /// Estimated tokens of reading all of it.
+    pub fn read_tokens(&self) -> u32 {
+        line_tokens(self.texts().into_iter().chain(self.lists().into_iter().flatten()))
     }
 }
 
-/// A summary of one turn's work that is not stored yet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct NewSummary {
+/// An observation that is not stored yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewObservation {
+    #[serde(flatten)]
+    pub text: ObservationText,
+    pub origin: Origin,
+    pub created_at: Millis,
+    /// Tokens spent to find it out, shared equally among the results of one model call.
+    pub discovery_tokens: u32,
+}
+
+impl NewObservation {
+    /// An observation of nothing but a title.
+    pub fn new(kind: ObservationType, title: impl Into<String>, origin: Origin, created_at: Millis) -> Self {
+        Self::from_text(ObservationText::new(kind, title), origin, created_at)
+    }
+
+    pub const fn from_text(text: ObservationText, origin: Origin, created_at: Millis) -> Self {
+        Self { text, origin, created_at, discovery_tokens: 0 }
+    }
+}
+
+/// The text of a summary: the one definition of its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryText {
     pub request: String,
     pub investigated: String,
     pub learned: String,
@@ -152,6 +184,43 @@ pub struct NewSummary {
     pub notes: String,
     pub files_read: Vec<String>,
     pub files_edited: Vec<String>,
+}
+
+impl SummaryText {
+    /// Request, investigated, learned, completed, next steps and notes.
+    pub fn texts(&self) -> [&str; 6] {
+        [&self.request, &self.investigated, &self.learned, &self.completed, &self.next_steps, &self.notes]
+    }
+
+    /// As [`texts`](Self::texts).
+    pub const fn texts_mut(&mut self) -> [&mut String; 6] {
+        [
+            &mut self.request,
+            &mut self.investigated,
+            &mut self.learned,
+            &mut self.completed,
+            &mut self.next_steps,
+            &mut self.notes,
+        ]
+    }
+
+    /// Files read and files edited.
+    pub const fn lists(&self) -> [&Vec<String>; 2] {
+        [&self.files_read, &self.files_edited]
+    }
+
+    /// Estimated tokens of reading all of it.
+    pub fn read_tokens(&self) -> u32 {
+        let lists = self.lists().into_iter().flatten().map(String::as_str);
+        line_tokens(self.texts().into_iter().chain(lists))
+    }
+}
+
+/// A summary of one turn's work that is not stored yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NewSummary {
+    #[serde(flatten)]
+    pub text: SummaryText,
     pub created_at: Millis,
     pub discovery_tokens: u32,
 }
@@ -161,11 +230,32 @@ pub struct NewSummary {
 pub struct CompressionOutput {
     pub observations: Vec<NewObservation>,
     pub summary: Option<NewSummary>,
+    /// Earlier observations of the session that these take in.
+    #[serde(default)]
+    pub absorbed: Vec<AbsorbedTitle>,
 }
 
-/// What one session was for and what came of it, kept up to date with each turn.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SessionAccount {
+/// An earlier observation of a session that a new one continues, corrects or repeats.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AbsorbedTitle {
+    /// Index of the new observation.
+    pub into: usize,
+    /// The title of the earlier one.
+    pub title: String,
+}
+
+/// Whether two titles are the same, whatever their case, spacing and final punctuation.
+pub fn is_same_title(a: &str, b: &str) -> bool {
+    let plain = |title: &str| {
+        let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
+        words.join(" ").trim_end_matches(['.', '!', '…', ' ']).to_owned()
+    };
+    plain(a) == plain(b)
+}
+
+/// The text of a session's account: the one definition of its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountText {
     /// What the session was for.
     pub purpose: String,
     pub done: Vec<String>,
@@ -175,8 +265,43 @@ pub struct SessionAccount {
     pub checked: Vec<String>,
     pub open: Vec<String>,
     pub files_edited: Vec<String>,
+}
+
+impl AccountText {
+    /// The lists of statements: done, learned, decided, checked and open.
+    pub const fn lists(&self) -> [&Vec<String>; 5] {
+        [&self.done, &self.learned, &self.decided, &self.checked, &self.open]
+    }
+
+    /// As [`lists`](Self::lists).
+    pub const fn lists_mut(&mut self) -> [&mut Vec<String>; 5] {
+        [&mut self.done, &mut self.learned, &mut self.decided, &mut self.checked, &mut self.open]
+    }
+
+    /// The purpose and every statement.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.purpose).chain(self.lists().into_iter().flatten())
+    }
+
+    /// Estimated tokens of reading all of it.
+    pub fn read_tokens(&self) -> u32 {
+        line_tokens(self.texts().chain(&self.files_edited))
+    }
+}
+
+/// What one session was for and what came of it, kept up to date with each turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionAccount {
+    #[serde(flatten)]
+    pub text: AccountText,
     /// The time of the last claim.
     pub at: Millis,
+}
+
+/// Estimated tokens of these texts, each on a line of its own.
+fn line_tokens<'a, T: AsRef<str> + ?Sized + 'a>(texts: impl Iterator<Item = &'a T>) -> u32 {
+    let filled = texts.map(AsRef::as_ref).filter(|text| !text.is_empty());
+    filled.map(|text| tokens::estimate(text) + 1).sum()
 }
 
 /// An observation of a whole session, with the claims it was made from.
@@ -207,3 +332,7 @@ pub struct SessionMemories {
     /// Texts of finished work, by which open items of earlier sessions are closed.
     pub finished: Vec<String>,
 }
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

@@ -79,7 +79,8 @@ impl DataDir {
         self.root.join("spool")
     }
 
-    /// Privacy marks: one empty file per turn that must not be recorded.
+    /// Privacy marks: files of turns and sessions that must not be recorded, of prompts that may be, and of the
+    /// hashed words of private blocks.
     pub fn muted(&self) -> PathBuf {
         self.root.join("muted")
     }

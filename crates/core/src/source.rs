@@ -137,9 +137,9 @@ impl TextSource {
     /// The source of a stored prompt, of which only the origin is known. In doubt it is not the user's.
     pub const fn of_stored_prompt(origin: Origin) -> Self {
         match origin {
-            Origin::User | Origin::Import | Origin::Manual => Self::Prompt,
+            Origin::User | Origin::Manual => Self::Prompt,
             Origin::Agent => Self::Plan,
-            Origin::Tool | Origin::Web => Self::ClientText,
+            Origin::Tool | Origin::Web | Origin::Import => Self::ClientText,
         }
     }
 

@@ -17,6 +17,10 @@ pub const PREFERENCE: &str = "preference";
 
 /// The concept of what the user picked among options, for one change.
 pub const TRADE_OFF: &str = "trade-off";
+/// The concept of a memory about a trap or an edge case.
+pub const GOTCHA: &str = "gotcha";
+/// The concept of a memory about an approach to use again; lines of memory files have it.
+pub const PATTERN: &str = "pattern";
 /// A rule that replaces an earlier one, which no longer applies. Part of every vocabulary.
 pub const AMENDMENT: &str = "amendment";
 
@@ -206,8 +210,8 @@ const CONCEPTS: &[TermLiteral] = &[
     ("why-it-exists", "the reason behind something", &["rationale", "reason", "purpose", "why"]),
     ("what-changed", "a modification", &["change", "changes", "modification"]),
     ("problem-solution", "an issue and what resolved it", &["problem", "solution", "fix", "bug"]),
-    ("gotcha", "a trap or an edge case", &["trap", "pitfall", "caveat", "edge-case", "warning"]),
-    ("pattern", "an approach to use again", &["convention", "practice", "technique"]),
+    (GOTCHA, "a trap or an edge case", &["trap", "pitfall", "caveat", "edge-case", "warning"]),
+    (PATTERN, "an approach to use again", &["convention", "practice", "technique"]),
     (TRADE_OFF, "a compromise, with both sides", &["compromise", "pros-and-cons"]),
 ];
 

@@ -25,13 +25,6 @@ impl SpaceDigest {
         Self(self.0 ^ live_hash(uid, from) ^ live_hash(uid, to))
     }
 
-    /// The digest of these records.
-    pub fn from_records(records: impl IntoIterator<Item = (RecordUid, RecordVersion)>) -> Self {
-        records
-            .into_iter()
-            .fold(Self::default(), |digest, (uid, version)| digest.after_change(uid, None, Some(version)))
-    }
-
     /// The same bits as a signed integer, for databases that have no unsigned one.
     pub const fn to_bits_signed(self) -> i64 {
         self.0.cast_signed()
@@ -39,6 +32,16 @@ impl SpaceDigest {
 
     pub const fn from_bits_signed(bits: i64) -> Self {
         Self(bits.cast_unsigned())
+    }
+}
+
+/// The digest of these records.
+impl FromIterator<(RecordUid, RecordVersion)> for SpaceDigest {
+    fn from_iter<T: IntoIterator<Item = (RecordUid, RecordVersion)>>(records: T) -> Self {
+        let empty = Self::default();
+        records
+            .into_iter()
+            .fold(empty, |digest, (uid, version)| digest.after_change(uid, None, Some(version)))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -47,9 +47,11 @@ impl HookResponse {
         };
         let mut answer = match fields {
             ResponseFields::WithFlow => serde_json::json!({ "continue": true, "suppressOutput": true }),
-            ResponseFields::ContextOnly => serde_json::json!({}),
+            ResponseFields::ContextOnly | ResponseFields::PlainContext => serde_json::json!({}),
         };
-        if !text.is_empty() {
+        if !text.is_empty() && fields == ResponseFields::PlainContext {
+            answer["additionalContext"] = text.into();
+        } else if !text.is_empty() {
             answer["hookSpecificOutput"] =
                 serde_json::json!({ "hookEventName": event, "additionalContext": text });
         }
@@ -63,20 +65,20 @@ impl HookResponse {
 /// Set by the first response: a panic after it must not write a second one.
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Set for a client that accepts only context and message.
-static IS_CONTEXT_ONLY: AtomicBool = AtomicBool::new(false);
+/// The fields of the answers of this process, as an index of [`ALL_FIELDS`].
+static FIELDS: AtomicU8 = AtomicU8::new(0);
+
+const ALL_FIELDS: [ResponseFields; 3] =
+    [ResponseFields::WithFlow, ResponseFields::ContextOnly, ResponseFields::PlainContext];
 
 /// Sets the fields of every answer of this process, also of one that a signal or a panic writes.
 pub(super) fn set_fields(fields: ResponseFields) {
-    IS_CONTEXT_ONLY.store(fields == ResponseFields::ContextOnly, Ordering::SeqCst);
+    let at = (0_u8..).zip(ALL_FIELDS).find(|(_, known)| *known == fields);
+    FIELDS.store(at.map_or(0, |(at, _)| at), Ordering::SeqCst);
 }
 
 fn fields() -> ResponseFields {
-    if IS_CONTEXT_ONLY.load(Ordering::SeqCst) {
-        ResponseFields::ContextOnly
-    } else {
-        ResponseFields::WithFlow
-    }
+    ALL_FIELDS[usize::from(FIELDS.load(Ordering::SeqCst)) % ALL_FIELDS.len()]
 }
 
 /// Writes the response to stdout, once per process. Write errors are ignored: the client is gone.

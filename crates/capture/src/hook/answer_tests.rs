@@ -44,6 +44,13 @@ fn client_that_rejects_flow_fields_gets_none() {
 }
 
 #[test]
+fn plain_context_is_a_field_of_the_answer() {
+    assert_eq!(HookResponse::Neutral.to_json(ResponseFields::PlainContext), "{}");
+    let sent = context("seen").to_json(ResponseFields::PlainContext);
+    assert_eq!(sent, r#"{"additionalContext":"seen"}"#);
+}
+
+#[test]
 fn long_context_is_truncated() {
     let sent = context(&"é".repeat(20_000)).to_json(ResponseFields::WithFlow);
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();

@@ -87,6 +87,10 @@ where
         CaptureAction::AnswerOnly(reason) => (None, Some(reason)),
         CaptureAction::RecallOnly(reason) => (normalize(call, &facts), Some(reason)),
         CaptureAction::Capture => {
+            if !facts.suppression.turn && call.learn_private_words(&mut facts.private_words) {
+                let kept = marks.keep_private_words(&facts.private_words);
+                kept.map_err(|e| log_mark_error(resources, &e))?;
+            }
             let normalized = normalize(call, &facts);
             let skip_reason = match &normalized {
                 Some(normalized) => enqueue(call, normalized, &facts, resources).map(|()| None)?,

@@ -13,7 +13,6 @@ use crate::prompt_source::PromptPrivacy;
 use crate::settings::HookSettings;
 use claude_mem_core::agents::{self, HookEventKind};
 use claude_mem_core::event::ProjectHint;
-use claude_mem_redact::PrivateWords;
 
 /// What a decision depends on besides the call, read before it.
 #[derive(Debug, Default)]
@@ -26,7 +25,7 @@ pub(super) struct CaptureFacts {
     /// What the privacy marks of earlier prompts exclude; nothing for a prompt of the user.
     pub(super) suppression: TurnSuppression,
     /// Words of earlier private blocks that the agent may repeat; none for a prompt.
-    pub(super) private_words: PrivateWords,
+    pub(super) private_words: crate::session_words::SessionWords,
     pub(super) settings: HookSettings,
     pub(super) project: Option<ProjectHint>,
     /// The project could not be identified with certainty.

@@ -262,7 +262,7 @@ fn private_turn_hides_what_was_done_in_it() {
         check(vec![(event, json!({}), facts, unrecorded(decision(action)))]);
         // Normalizing agrees: it is the second wall.
         let event_is_built = with_call(event, &json!({}), |call| {
-            call.normalize(MUTED, None, &claude_mem_redact::PrivateWords::default()).is_some()
+            call.normalize(MUTED, None, &crate::session_words::SessionWords::default()).is_some()
         });
         assert_eq!(event_is_built, action == Capture, "{event}");
     }

@@ -12,7 +12,6 @@ use crate::settings::HookSettings;
 use claude_mem_core::agents::HookEventKind;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::{pause, project};
-use claude_mem_redact::PrivateWords;
 
 /// The facts about a call. The rest is not read if the session is ignored anyway.
 pub(super) fn gather_facts<E>(
@@ -36,9 +35,8 @@ where
         resources.log(&format!("cannot determine whether the project is ignored: {why}"));
     }
     let mut suppression = read_suppression(call, marks);
-    // Only a session with private text has such words; reading them costs the others nothing.
-    let private_words =
-        if suppression.summaries { marks.private_words() } else { Ok(PrivateWords::default()) };
+    // Also a session without private prompts: what the agent reads may have private blocks.
+    let private_words = marks.private_words();
     if let Err(e) = &private_words {
         resources
             .log(&format!("failed to read the words of private blocks, so the turn is muted: {}", e.kind()));

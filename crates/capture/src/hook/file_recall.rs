@@ -48,14 +48,14 @@ fn find_memories(
     let Some(project) = reads.project_by_keys(&hint.keys)? else {
         return Ok(None);
     };
-    let listener = request.recipient();
-    let since = reads.last_compaction(&listener.client, &listener.session)?;
-    let feedback = reads.feedback_for_session(&listener.session)?;
+    let recipient = request.recipient();
+    let since = reads.last_compaction(&recipient.client, &recipient.session)?;
+    let feedback = reads.feedback_for_session(&recipient.session)?;
     // Memories shown to one subagent were not shown to the others.
     let is_shown = |entry: &FeedbackRow| {
         entry.place == PLACE
             && entry.reason == relative
-            && entry.agent_id == listener.agent_id
+            && entry.agent_id == recipient.agent_id
             && entry.at >= since
     };
     if feedback.iter().any(is_shown) {
@@ -63,9 +63,9 @@ fn find_memories(
     }
     let ask = file::FileRecallRequest {
         project,
-        own: listener.own_session(reads)?,
+        own: recipient.own_session(reads)?,
         path: relative,
-        shown: &listener.has_heard(reads, ExposureLevel::FullTextOrTitle)?,
+        shown: &recipient.shown_rows(reads, ExposureLevel::FullTextOrTitle)?,
         budget_tokens: request.settings.effective().recall_file_tokens,
         zone: &clock::zone(),
     };

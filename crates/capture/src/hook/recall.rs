@@ -53,21 +53,21 @@ pub(super) fn recall_for_failure(
 fn recall_by_worker_or_locally(
     request: &HookRecallRequest<'_>,
     resources: &mut HookResources<'_>,
-    need: RecallOccasion,
+    occasion: RecallOccasion,
     said: &str,
     budget_tokens: u32,
 ) -> Result<String, StoreError> {
-    let (Some(hint), Some(text)) = (request.project, RecallRequest::text_of(need, said)) else {
+    let (Some(hint), Some(text)) = (request.project, RecallRequest::text_of(occasion, said)) else {
         return Ok(String::new());
     };
-    let moment = RecallRequest {
-        listener: request.recipient(),
+    let recall_request = RecallRequest {
+        recipient: request.recipient(),
         project: hint.keys.clone(),
-        need,
+        occasion,
         text,
         budget_tokens,
     };
-    match resources.worker.request_recall(&moment) {
+    match resources.worker.request_recall(&recall_request) {
         Ok(Some(reply)) => return Ok(reply.text),
         Ok(None) => {}
         Err(e) => resources.log(&format!("recall request to the worker failed: {}", e.kind())),
@@ -75,8 +75,8 @@ fn recall_by_worker_or_locally(
     let Some(inbox) = resources.database.existing()? else {
         return Ok(String::new());
     };
-    let recalled =
-        inbox.read_within(request.read_limit(), |reads| moment.recall(reads, None, &clock::zone()))?;
-    request.record_shown(resources, need.place(), &recalled.items);
+    let recalled = inbox
+        .read_within(request.read_limit(), |reads| recall_request.recall(reads, None, &clock::zone()))?;
+    request.record_shown(resources, occasion.place(), &recalled.items);
     Ok(recalled.text)
 }

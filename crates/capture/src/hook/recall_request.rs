@@ -120,8 +120,8 @@ impl HookRecallRequest<'_> {
         if brought.is_empty() || self.is_unrecorded {
             return;
         }
-        let listener = self.recipient();
-        let shown = listener.told(place, brought, self.now);
+        let recipient = self.recipient();
+        let shown = recipient.shown_entries(place, brought, self.now);
         resources.write_best_effort("shown memories", |inbox| inbox.record_feedback(&shown));
     }
 }

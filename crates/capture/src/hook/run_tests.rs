@@ -244,7 +244,8 @@ fn hook_opens_the_database_at_most_once() {
         (HookStage::new(), "SessionStart", json!({"source": "compact"}), 1),
         // Drains the spool, recalls, records what was shown.
         (known(), "UserPromptSubmit", prompt(), 1),
-        (known(), "Stop", json!({"last_assistant_message": "Done."}), 1),
+        // The events wait in the spool.
+        (known(), "Stop", json!({"last_assistant_message": "Done."}), 0),
         (known(), "SessionEnd", json!({"reason": "clear"}), 1),
         (known(), "PostToolUseFailure", failure(), 1),
         // A tool hook without recall needs no database.
@@ -271,6 +272,22 @@ fn one_connection_does_all_that_three_did() {
     // After a compaction the agent no longer knows it.
     stage.hook("SessionStart", &json!({"source": "compact"}));
     assert!(stage.hook("UserPromptSubmit", &prompt()).text.contains("never truncated"));
+}
+
+/// Without a worker and without commands, the spool stays small.
+#[test]
+fn full_spool_is_drained_at_the_end_of_a_turn() {
+    let stage = HookStage::with_memory();
+    let tool = |n: u32| json!({"tool_name": "Bash", "tool_use_id": n.to_string(), "tool_input": {}});
+    let stop = |n: u32| stage.hook("Stop", &json!({"last_assistant_message": format!("Done {n}.")}));
+    for n in 0..63 {
+        stage.hook("PostToolUse", &tool(n));
+    }
+    assert_eq!(stop(0).databases_opened, 0, "64 entries wait");
+    assert!(!crate::spool::is_empty(&stage.scratch.dir).unwrap());
+    assert_eq!(stop(1).databases_opened, 1, "one more is too many");
+    // A slow machine may have time for one batch of 64 only.
+    assert!(!crate::spool::holds_more_than(&stage.scratch.dir, 1).unwrap());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::paths::DataDir;
 use claude_mem_recall::recall::RecalledMemory;
-use claude_mem_recall::{StartingSession, quote};
+use claude_mem_recall::{StartSource, StartingSession, quote};
 use claude_mem_store::{StoreError, StoreReader};
 
 /// Counting stops here, because a session start must not wait for a longer count.
@@ -29,8 +29,8 @@ pub(super) fn session_context(
     request: &HookRecallRequest<'_>,
     resources: &mut HookResources<'_>,
 ) -> Result<RecallOutput, StoreError> {
-    let source = request.header.source.as_deref().unwrap_or("startup");
-    if source == "compact" {
+    let source = StartSource::from_name(request.header.source.as_deref().unwrap_or_default());
+    if source == StartSource::Compact {
         resources.write_best_effort("the compaction", |inbox| {
             inbox.record_compaction(request.agent.name, request.session(), request.now)
         });
@@ -44,7 +44,7 @@ pub(super) fn session_context(
     request.record_shown(resources, "session_start", &context.brought);
     let mut output = context.output;
     let is_new = output.text.is_empty() || !context.is_known_project;
-    if is_new && source == "startup" && request.settings.effective().context {
+    if is_new && source == StartSource::Startup && request.settings.effective().context {
         let welcome = welcome_text(request, resources, hint);
         if output.text.is_empty() {
             output.text = welcome;
@@ -58,13 +58,13 @@ fn read_context(
     reads: &StoreReader<'_>,
     dir: &DataDir,
     hint: &ProjectHint,
-    source: &str,
+    source: StartSource,
 ) -> Result<StartContext, StoreError> {
     let project = reads.project_by_keys(&hint.keys)?;
     let settings = request.settings.effective();
     let notices = (request.notices)(reads, dir, &settings, request.now, request.client_version)?;
     let starting = StartingSession {
-        listener: &request.recipient(),
+        recipient: &request.recipient(),
         source,
         project,
         name: &hint.name,
@@ -76,7 +76,7 @@ fn read_context(
         zone: &clock::zone(),
     };
     let block = starting.block(reads)?;
-    let message = if settings.show_message && source == "startup" {
+    let message = if settings.show_message && source == StartSource::Startup {
         let claimed = reads.unconfirmed_project(&hint.keys)?;
         let mut notices = notices;
         notices.extend(claimed.map(|claimed| format!("claude-mem: {}", describe_claim(&claimed))));

@@ -88,10 +88,10 @@ impl WorkerLink {
 
     /// Asks the worker for memories, which also wakes it. `None` if no worker runs, or if it does not
     /// reply in time. The worker records the reply as shown only after the `heard` acknowledgement.
-    pub fn request_recall(&mut self, moment: &RecallRequest) -> io::Result<Option<RecallReply>> {
+    pub fn request_recall(&mut self, request: &RecallRequest) -> io::Result<Option<RecallReply>> {
         use io::ErrorKind::{TimedOut, WouldBlock};
         let until = Instant::now() + Duration::from_millis(RECALL_WORKER_MS);
-        let request = format!("recall {}\n", serde_json::to_string(moment)?);
+        let request = format!("recall {}\n", serde_json::to_string(request)?);
         if request.len() as u64 > REQUEST_BYTES_MAX {
             return Err(io::ErrorKind::InvalidInput.into());
         }

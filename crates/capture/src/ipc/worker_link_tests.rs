@@ -9,9 +9,9 @@ use claude_mem_recall::recall_request::{RecallOccasion, RecallTarget};
 
 fn moment() -> RecallRequest {
     RecallRequest {
-        listener: RecallTarget::default(),
+        recipient: RecallTarget::default(),
         project: vec!["path:/src/shop".into()],
-        need: RecallOccasion::Prompt,
+        occasion: RecallOccasion::Prompt,
         text: "round the invoices".into(),
         budget_tokens: 300,
     }

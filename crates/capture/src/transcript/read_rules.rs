@@ -37,7 +37,7 @@ pub struct ReaderState {
     /// Bytes of the texts that the current turn has left.
     #[serde(skip_serializing_if = "is_zero")]
     pub text_bytes: u64,
-    /// The words of private blocks, as [`PrivateWords`](claude_mem_redact::PrivateWords) encodes them.
+    /// The words of private blocks, as [`SessionWords`](crate::session_words::SessionWords) encodes them.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub private_words: String,
 }

@@ -15,12 +15,12 @@ use super::record::{self, RecordContent, RecordMessage, TranscriptRecord};
 use super::redaction::redact_message;
 use crate::ignored_text::drop_ignored_text;
 use crate::private_word_mask::mask_private_words;
+use crate::session_words::SessionWords;
 use claude_mem_core::agents::LineTranslator;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventBody, EventKey};
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_redact::PrivateWords;
 
 /// Maximum private prompts that are recorded per session. Once the list is full, every subagent
 /// counts as muted.
@@ -35,7 +35,8 @@ pub(super) struct TranscriptReader<'r> {
     pub(super) pending_calls: HashMap<String, PendingToolCall>,
     last: Option<LastMessageCandidate>,
     /// Words of private blocks, decoded from the state.
-    private_words: PrivateWords,
+    /// `None`: they could not be read, so nothing can be masked and nothing is emitted.
+    private_words: Option<SessionWords>,
     /// Offset to resume at: the first line that is still needed.
     resume_offset: u64,
     /// The state at that offset.
@@ -77,7 +78,7 @@ impl<'r> TranscriptReader<'r> {
             rules,
             sink,
             resume_state: state.clone(),
-            private_words: PrivateWords::decode(&state.private_words).unwrap_or_default(),
+            private_words: SessionWords::decode(&state.private_words),
             state,
             pending_calls: HashMap::new(),
             last: None,
@@ -110,6 +111,12 @@ impl<'r> TranscriptReader<'r> {
         };
         if !self.belongs_to_session(&record) {
             return;
+        }
+        // What the agent reads may have private blocks, too.
+        if let (Some(line), Some(words)) = (sound.as_deref(), &mut self.private_words)
+            && words.learn_raw(line)
+        {
+            self.state.private_words = words.encode();
         }
         let Some(at) = record.at() else {
             return self.handle_partial_record(&record);
@@ -202,8 +209,10 @@ impl<'r> TranscriptReader<'r> {
 
     /// Remembers the words of a text's private blocks, so that they are masked where they come back.
     pub(super) fn learn_private_words(&mut self, text: &str) {
-        self.private_words.learn(text);
-        self.state.private_words = self.private_words.encode();
+        if let Some(words) = &mut self.private_words {
+            words.learn(text);
+            self.state.private_words = words.encode();
+        }
     }
 
     /// Records a private prompt. The list is bounded: once it is full, every subagent counts as muted.
@@ -336,7 +345,8 @@ impl<'r> TranscriptReader<'r> {
     }
 
     pub(super) fn emit(&mut self, mut event: Event, message_id: Option<&str>) {
-        mask_private_words(&mut event.body, &self.private_words);
+        let Some(private_words) = &self.private_words else { return };
+        mask_private_words(&mut event, private_words);
         let ReadRules { settings, home, .. } = self.rules;
         let is_ignored = |text: &str| settings.text_names_ignored_path(text, self.cwd.as_deref(), home);
         if !drop_ignored_text(&mut event.body, is_ignored) {

@@ -118,6 +118,9 @@ pub(super) struct ContentBlock<'a> {
     pub content: RecordField<'a>,
     #[serde(borrow)]
     is_error: RecordField<'a>,
+    /// Stands for the output of a call that has no id in hooks.
+    #[serde(borrow)]
+    result_digest: RecordField<'a>,
 }
 
 /// The content of a message: one text, or several blocks.
@@ -322,6 +325,10 @@ impl<'a> ContentBlock<'a> {
 
     pub(super) fn tool_use_id(&self) -> Option<Cow<'a, str>> {
         text(self.tool_use_id)
+    }
+
+    pub(super) fn result_digest(&self) -> Option<Cow<'a, str>> {
+        text(self.result_digest)
     }
 
     pub(super) fn is_error(&self) -> bool {

@@ -97,8 +97,15 @@ impl TranscriptReader<'_> {
         structured: Option<&RawValue>,
         at: Millis,
     ) {
-        // Hooks of the oldest clients do not receive the tool use id, so the key must not contain it.
-        let id = if record.is_from_client_v1() { None } else { sanitize::sanitize_id(id.to_owned()) };
+        // Hooks of some clients do not receive the tool use id, so the key must not contain it.
+        let id = match block.result_digest() {
+            Some(digest) => {
+                let input = call.input.as_deref().map_or("null", RawValue::get);
+                Some(agents::derived_call_id(&call.tool, input, &digest))
+            }
+            None if record.is_from_client_v1() => None,
+            None => sanitize::sanitize_id(id.to_owned()),
+        };
         let keyed = self.event_keys();
         if let Some(id) = &id
             && self.sink.is_known(keyed.tool_result(id))

@@ -269,6 +269,20 @@ fn private_words_during_a_turn_mute_the_rest() {
 }
 
 #[test]
+fn unreadable_private_words_mute_the_session() {
+    let mut script = TranscriptScript::new();
+    script.user("go").says("The walrus is paid.", Some("end_turn")).user("next");
+    let read = |private_words: &str| {
+        let state = ReaderState { private_words: private_words.to_owned(), ..ReaderState::default() };
+        let mut told = CollectedEvents::default();
+        let end = script.read(ReadPosition { offset: 0, state }, &mut told);
+        (told.lines(), end.state.private_words)
+    };
+    assert!(read("").0.contains("walrus"));
+    assert_eq!(read("damaged"), (String::new(), "damaged".to_owned()), "muted now and when reading resumes");
+}
+
+#[test]
 fn texts_are_redacted_and_bounded() {
     let mut script = TranscriptScript::new();
     script.user("go").calls("t0", "Bash", json!({"command": "login password=hunter2hunter2x"}));

@@ -96,6 +96,8 @@ pub enum ResponseFields {
     WithFlow,
     /// Only context and message: the client rejects an answer with fields that it does not support.
     ContextOnly,
+    /// Only context and message, and the context is a field of the answer itself.
+    PlainContext,
 }
 
 /// How a client that calls our MCP server tells its name and its session.
@@ -155,7 +157,7 @@ impl ResponseFields {
     pub const fn neutral(self) -> &'static str {
         match self {
             Self::WithFlow => r#"{"continue":true,"suppressOutput":true}"#,
-            Self::ContextOnly => "{}",
+            Self::ContextOnly | Self::PlainContext => "{}",
         }
     }
 }

@@ -14,6 +14,7 @@ mod client_files;
 mod client_home;
 mod codex;
 mod coding_agent;
+mod copilot_cli;
 mod features;
 mod features_table;
 mod gemini_cli;
@@ -32,14 +33,16 @@ pub use coding_agent::{
     ClientProgram, CodingAgent, FileRecallMoment, HookEventKind, LineTranslator, McpClientSpec,
     ResponseFields, TranscriptSpec,
 };
+pub use copilot_cli::COPILOT_CLI;
 pub use features::{AgentFeatures, FeatureSupport};
 pub use features_table::features_markdown;
 pub use gemini_cli::GEMINI_CLI;
 pub use opencode::OPENCODE;
 pub use qwen_code::QWEN_CODE;
+pub use record::derived_call_id;
 
 /// All agents, in the order in which they are shown.
-pub const AGENTS: &[&CodingAgent] = &[&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE, &QWEN_CODE];
+pub const AGENTS: &[&CodingAgent] = &[&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE, &QWEN_CODE, &COPILOT_CLI];
 
 impl CodingAgent {
     pub fn by_name(name: &str) -> Option<&'static Self> {

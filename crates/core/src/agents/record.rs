@@ -2,6 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::event_key;
+
+/// The id of a call whose client gives hooks none: from its tool, its input as JSON, and a digest of its output.
+pub fn derived_call_id(tool: &str, input: &str, result_digest: &str) -> String {
+    let parts = [tool.as_bytes(), input.as_bytes(), result_digest.as_bytes()];
+    format!("derived-{}", event_key::hex(&event_key::digest(&parts)))
+}
+
 /// A record under construction, with the time of the line that it comes from.
 #[derive(Clone, Debug)]
 pub(super) struct RecordBuilder {
@@ -40,6 +48,13 @@ impl RecordBuilder {
         self.message("assistant", json!([{ "type": "text", "text": text }]))
     }
 
+    /// A text of the agent, of which the client says whether it ends the turn.
+    pub(super) fn assistant_message(&self, text: &str, is_final: bool) -> Value {
+        let mut record = self.assistant_text(text);
+        record["message"]["stop_reason"] = if is_final { "end_turn" } else { "tool_use" }.into();
+        record
+    }
+
     pub(super) fn tool_call(&self, id: &str, tool: &str, input: &Value) -> Value {
         self.message("assistant", json!([{ "type": "tool_use", "id": id, "name": tool, "input": input }]))
     }
@@ -48,6 +63,20 @@ impl RecordBuilder {
         let block =
             json!({ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed });
         self.message("user", json!([block]))
+    }
+
+    /// A result whose call has no id in hooks: the reader derives one from the call and `digest`, which stands for
+    /// the output as the client wrote it ([`derived_call_id`]).
+    pub(super) fn tool_result_with_digest(
+        &self,
+        id: &str,
+        content: &Value,
+        failed: bool,
+        digest: &str,
+    ) -> Value {
+        let mut record = self.tool_result(id, content, failed);
+        record["message"]["content"][0]["result_digest"] = digest.into();
+        record
     }
 
     fn message(&self, role: &str, content: Value) -> Value {

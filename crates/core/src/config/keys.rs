@@ -267,8 +267,8 @@ pub static VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "CLAUDE_MEM_TEAM",
-        "The link with a token by which this machine belongs to a team, for CI; otherwise `team join` keeps it. The \
-         worker takes it from the process that starts it.",
+        "A link with a token, for `team sync` in CI on a machine that belongs to no team. Hooks and the worker do not \
+         read it.",
     ),
     ("CLAUDE_MEM_NOW", "For tests: the current time in milliseconds since 1970, instead of the clock."),
 ];

@@ -1,7 +1,8 @@
 //! The variables that a worker takes from the process that starts it.
 //!
 //! Invariant: nothing else of a session's environment reaches the worker, which serves all projects. In
-//! particular no variable of the session selects a provider, an address, a key or a program.
+//! particular no variable of the session selects a provider, an address, a key, a program or a team, and no
+//! variable of ours (`CLAUDE_MEM_…`) is passed on at all.
 
 use std::ffi::OsString;
 
@@ -16,7 +17,6 @@ pub static WORKER_VARIABLES: &[(&str, &str)] = &[
     ("TZ", "your time zone, which decides when the day of a budget begins."),
     ("TMPDIR", "where the client that writes memories puts temporary files."),
     ("XDG_RUNTIME_DIR", "where the socket is if the data directory's path is too long for one."),
-    ("CLAUDE_MEM_TEAM", "the team that this machine belongs to, for CI, where nobody can run `team join`."),
 ];
 
 /// Variables that tests set; only builds with debug assertions pass them on.
@@ -32,7 +32,7 @@ pub fn worker_environment(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'stat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::KEYS;
+    use crate::config::{KEYS, VARIABLES};
 
     #[test]
     fn no_setting_and_no_search_path_reaches_the_worker() {
@@ -51,6 +51,12 @@ mod tests {
             "LD_PRELOAD",
         ] {
             assert!(!is_passed(name), "{name}");
+        }
+        let ours: Vec<&str> =
+            passed.iter().map(|(name, _)| *name).filter(|name| name.starts_with("CLAUDE_MEM_")).collect();
+        assert_eq!(ours, TEST_VARIABLES, "only what tests need");
+        for (name, _) in VARIABLES {
+            assert!(!is_passed(name) || TEST_VARIABLES.contains(name), "{name}");
         }
     }
 }

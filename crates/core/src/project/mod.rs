@@ -9,8 +9,10 @@
 //! fails: an unreadable file means one key less, and [`identify_with_error`] reports it.
 
 mod git;
+mod git_object;
 mod history;
 mod remote;
+mod sha1;
 
 use std::path::Path;
 
