@@ -52,8 +52,8 @@ impl StoreWriter<'_> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![
-                event.client,
-                event.session.0,
+                name_column(&event.client),
+                id_column(&event.session.0),
                 event.at.sql(),
                 event.body.kind_name(),
                 body,

@@ -8,11 +8,12 @@ use serde::Serialize;
 use super::{
     NewObservationMeta, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, name_column, read_origin};
 use crate::documents::DocumentFields;
+use crate::row_values::{RowValues, TextColumns};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, MemberRowId, ProjectId, PublicId, SessionId};
-use claude_mem_core::memory::{Origin, SessionAccount};
+use claude_mem_core::memory::{AccountText, Origin, SessionAccount};
 
 /// The account of a session as stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,13 +22,8 @@ pub struct AccountRow {
     pub uid: PublicId,
     pub session: SessionId,
     pub project: Option<ProjectId>,
-    pub purpose: String,
-    pub done: Vec<String>,
-    pub learned: Vec<String>,
-    pub decided: Vec<String>,
-    pub checked: Vec<String>,
-    pub open: Vec<String>,
-    pub files_edited: Vec<String>,
+    #[serde(flatten)]
+    pub text: AccountText,
     pub branch: Option<String>,
     pub origin: Origin,
     pub made_by: String,
@@ -45,67 +41,53 @@ pub struct AccountRow {
 impl AccountRow {
     /// The lists with their headings, in the order in which an account is read.
     pub fn sections(&self) -> [(&'static str, &[String]); 5] {
-        [
-            ("done", &self.done),
-            ("learned", &self.learned),
-            ("decided", &self.decided),
-            ("checked", &self.checked),
-            ("open", &self.open),
-        ]
+        let [done, learned, decided, checked, open] = self.text.lists();
+        [("done", done), ("learned", learned), ("decided", decided), ("checked", checked), ("open", open)]
     }
 
     /// Whether the row already says this.
     fn is_same(&self, new: &SessionAccount, place: &NewObservationMeta<'_>) -> bool {
-        let own = [&self.done, &self.learned, &self.decided, &self.checked, &self.open, &self.files_edited];
-        let others = [&new.done, &new.learned, &new.decided, &new.checked, &new.open, &new.files_edited];
-        own == others
-            && self.purpose == new.purpose
+        self.text == new.text
             && self.created_at == new.at
             && self.branch.as_deref() == place.branch
             && self.made_by == place.made_by
     }
 }
 
-const COLUMNS: &str =
-    "SELECT id, uid, session_id, project_id, purpose, done, learned, decided, checked, open,
-    files_edited, branch, origin, made_by, read_tokens, created_at_epoch, member, held_back FROM session_accounts";
+fn select_accounts() -> String {
+    format!(
+        "SELECT id, uid, session_id, project_id, branch, origin, made_by, read_tokens, created_at_epoch, member,
+           held_back, {} FROM session_accounts",
+        AccountText::select_list("")
+    )
+}
 
 fn account(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
-    let list = |at| row.get::<_, JsonList>(at).map(|list| list.0);
     Ok(AccountRow {
         id: row.column(0)?,
         uid: row.column(1)?,
         session: row.column(2)?,
         project: row.column(3)?,
-        purpose: row.get(4)?,
-        done: list(5)?,
-        learned: list(6)?,
-        decided: list(7)?,
-        checked: list(8)?,
-        open: list(9)?,
-        files_edited: list(10)?,
-        branch: row.get(11)?,
-        origin: Origin::from_name(row.get_ref(12)?.as_str()?).unwrap_or(Origin::Import),
-        made_by: row.get(13)?,
-        read_tokens: row.get(14)?,
-        created_at: row.column(15)?,
-        member: row.column(16)?,
-        held_back: row.get(17)?,
+        branch: row.get(4)?,
+        origin: read_origin(row, 5)?,
+        made_by: row.get(6)?,
+        read_tokens: row.get(7)?,
+        created_at: row.column(8)?,
+        member: row.column(9)?,
+        held_back: row.get(10)?,
+        text: AccountText::read(row, 11)?,
     })
 }
 
 impl StoreReader<'_> {
     pub fn account(&self, id: AccountId) -> Result<AccountRow, StoreError> {
-        let found = self
-            .0
-            .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
-            .query_row([id.sql()], account)
-            .optional()?;
+        let sql = format!("{} WHERE id = ?1", select_accounts());
+        let found = self.0.prepare_cached(&sql)?.query_row([id.sql()], account).optional()?;
         found.ok_or(StoreError::NoSuchRow { what: "account", id: id.0 })
     }
 
     pub fn account_of_session(&self, session: SessionId) -> Result<Option<AccountRow>, StoreError> {
-        let sql = format!("{COLUMNS} WHERE session_id = ?1");
+        let sql = format!("{} WHERE session_id = ?1", select_accounts());
         Ok(self.0.prepare_cached(&sql)?.query_row([session.sql()], account).optional()?)
     }
 
@@ -113,13 +95,14 @@ impl StoreReader<'_> {
     pub fn accounts(&self, filter: &RowFilter, page: PageRequest) -> Result<RowPage<AccountRow>, StoreError> {
         let mut clause = RowFilter { user_level: false, ..filter.clone() }.base_clause();
         filter.and_owner_of_row(&mut clause);
-        let sql = filter.page_sql(COLUMNS, RowKind::Account.table(), &mut clause, page);
+        let sql = filter.page_sql(&select_accounts(), RowKind::Account.table(), &mut clause, page);
         let mut statement = self.0.prepare_cached(&sql)?;
         let rows = statement.query_map(rusqlite::params_from_iter(clause.values()), account)?;
         Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
     }
 
-    /// The newest own account of a project on this branch, or on any branch if none is given.
+    /// The newest own account of a project on this branch, or on any branch if none is given. An account of a
+    /// foreign file is nobody's last session here.
     pub fn latest_account(
         &self,
         project: ProjectId,
@@ -127,7 +110,9 @@ impl StoreReader<'_> {
     ) -> Result<Option<AccountRow>, StoreError> {
         let on_branch = if branch.is_some() { "branch = ?2" } else { "?2 IS NULL" };
         let sql = format!(
-            "{COLUMNS} WHERE project_id = ?1 AND {on_branch} AND member IS NULL ORDER BY created_at_epoch DESC, id DESC LIMIT 1"
+            "{} WHERE project_id = ?1 AND {on_branch} AND member IS NULL AND origin <> 'import'
+             ORDER BY created_at_epoch DESC, id DESC LIMIT 1",
+            select_accounts()
         );
         let mut newest = self.0.prepare_cached(&sql)?;
         Ok(newest.query_row(params![project.sql(), branch], account).optional()?)
@@ -143,44 +128,29 @@ impl StoreWriter<'_> {
         new: &SessionAccount,
         place: &NewObservationMeta<'_>,
     ) -> Result<Option<AccountId>, StoreError> {
-        if self.account_of_session(session)?.is_some_and(|known| known.is_same(new, place)) {
+        let known = self.account_of_session(session)?;
+        if known.as_ref().is_some_and(|known| known.is_same(new, place)) {
             return Ok(None);
         }
-        let origin = if place.import_run.is_some() { Origin::Import } else { Origin::Agent };
-        let id = self
-            .tx
-            .prepare_cached(
-                "INSERT INTO session_accounts (uid, session_id, project_id, purpose, done, learned, decided, checked,
-                   open, files_edited, branch, origin, made_by, read_tokens, import_run, created_at_epoch)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
-                 ON CONFLICT (session_id) DO UPDATE SET project_id = excluded.project_id, purpose = excluded.purpose,
-                   done = excluded.done, learned = excluded.learned, decided = excluded.decided,
-                   checked = excluded.checked, open = excluded.open, files_edited = excluded.files_edited,
-                   branch = excluded.branch, made_by = excluded.made_by, read_tokens = excluded.read_tokens,
-                   created_at_epoch = excluded.created_at_epoch
-                 RETURNING id",
-            )?
-            .query_row(
-                params![
-                    PublicId::new().sql(),
-                    session.sql(),
-                    place.project.sql(),
-                    text_column(&new.purpose),
-                    JsonList(new.done.clone()),
-                    JsonList(new.learned.clone()),
-                    JsonList(new.decided.clone()),
-                    JsonList(new.checked.clone()),
-                    JsonList(new.open.clone()),
-                    JsonList(new.files_edited.clone()),
-                    place.branch.map(name_column),
-                    origin.as_str(),
-                    name_column(place.made_by),
-                    place.read_tokens,
-                    place.import_run,
-                    new.at.sql(),
-                ],
-                |row| row.column(0),
-            )?;
+        let values = RowValues::from_text(&new.text)
+            .set("project_id", place.project.sql())
+            .set("branch", place.branch.map(name_column))
+            // Made here, from a session of the user's own client; rows of foreign files are written elsewhere.
+            .set("origin", Origin::Agent.as_str())
+            .set("made_by", name_column(place.made_by))
+            .set("read_tokens", place.read_tokens)
+            .set("created_at_epoch", new.at.sql());
+        let table = RowKind::Account.table();
+        let id = if let Some(known) = known {
+            values.update(self.tx, table, known.id.0)?;
+            known.id
+        } else {
+            let values = values
+                .set("uid", PublicId::new().sql())
+                .set("session_id", session.sql())
+                .set("import_run", place.import_run);
+            AccountId(values.insert(self.tx, table)?)
+        };
         self.index_account(id)?;
         Ok(Some(id))
     }
@@ -201,9 +171,9 @@ impl StoreWriter<'_> {
             user_level: false,
             session: Some(row.session),
             at: row.created_at,
-            title: &row.purpose,
+            title: &row.text.purpose,
             body: &lines.join("\n"),
-            tags: &row.files_edited.join(" "),
+            tags: &row.text.files_edited.join(" "),
         })
     }
 }

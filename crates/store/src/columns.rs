@@ -11,6 +11,7 @@ use claude_mem_core::ids::{
     AccountId, FinalMessageId, MemberRowId, ObservationId, OpenItemId, PendingId, ProjectId, PromptId,
     PublicId, SessionId, SpaceRowId, SummaryId,
 };
+use claude_mem_core::memory::Origin;
 use claude_mem_redact::{LongText, ShortText};
 
 /// A name, branch or word as a query parameter: redacted, whoever calls the store.
@@ -124,6 +125,11 @@ impl<T: SqlColumn> SqlColumn for Option<T> {
     fn sql(&self) -> Value {
         self.as_ref().map_or(Value::Null, SqlColumn::sql)
     }
+}
+
+/// Reads an origin. One that this version does not know counts as imported, which is trusted least.
+pub(crate) fn read_origin(row: &Row<'_>, at: usize) -> rusqlite::Result<Origin> {
+    Ok(Origin::from_name(row.get_ref(at)?.as_str()?).unwrap_or(Origin::Import))
 }
 
 /// Reads [`SqlColumn`] values from a row, as `Row::get` reads SQLite's own types.

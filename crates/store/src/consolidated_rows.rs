@@ -3,12 +3,13 @@
 
 use rusqlite::params;
 
-use super::{MemoryLevel, Observation, StoreError, StoreReader, StoreWriter};
-use crate::columns::{JsonList, ReadColumn, SqlColumn, text_column};
+use super::{MemoryLevel, Observation, RowKind, StoreError, StoreReader, StoreWriter};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
 use crate::observations::content_hash;
+use crate::row_values::RowValues;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, ProjectId, SessionId};
-use claude_mem_core::memory::NewObservation;
+use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 
 /// Maximum observations with the same title that are compared.
 const SAME_TITLE_ROWS_MAX: u32 = 8;
@@ -52,33 +53,24 @@ impl StoreWriter<'_> {
         now: Millis,
     ) -> Result<(), StoreError> {
         let session = self.observation(id)?.session;
-        self.tx
-            .prepare_cached(
-                "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
-                   files_read = ?8, files_modified = ?9, origin = ?10, level = ?11, content_hash = ?12,
-                   discovery_tokens = ?13, read_tokens = ?14, created_at_epoch = ?15,
-                   updated_at_epoch = max(?16, ?15)
-                 WHERE id = ?1",
-            )?
-            .execute(params![
-                id.sql(),
-                new.kind.as_str(),
-                text_column(&new.title),
-                text_column(&new.subtitle),
-                text_column(&new.narrative),
-                JsonList(new.facts.clone()),
-                JsonList(new.concepts.clone()),
-                JsonList(new.files_read.clone()),
-                JsonList(new.files_modified.clone()),
-                new.origin.as_str(),
-                level.as_str(),
-                content_hash(session, &new.title, &new.narrative),
-                new.discovery_tokens,
-                read_tokens,
-                new.created_at.sql(),
-                now.sql(),
-            ])?;
+        RowValues::from_text(&new.text)
+            .set("origin", new.origin.as_str())
+            .set("level", level.as_str())
+            .set("content_hash", content_hash(session, &new.text))
+            .set("discovery_tokens", new.discovery_tokens)
+            .set("read_tokens", read_tokens)
+            .set("created_at_epoch", new.created_at.sql())
+            .set("updated_at_epoch", now.max(new.created_at).sql())
+            .update(self.tx, RowKind::Observation.table(), id.0)?;
         self.index_observation(id)
+    }
+
+    /// Records who wrote an observation: `local` or a model's name.
+    pub fn set_observation_maker(&self, id: ObservationId, made_by: &str) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached("UPDATE observations SET made_by = ?2 WHERE id = ?1")?
+            .execute(params![id.sql(), name_column(made_by)])?;
+        Ok(())
     }
 
     /// Merges `old` into `into`: its number, ledger, marks, claims and sessions follow, then its row goes.
@@ -103,6 +95,33 @@ impl StoreWriter<'_> {
         }
         self.set_successor(old, Some(into))?;
         self.delete_observation(old)
+    }
+
+    /// Gives an observation another type and voice, because somebody with a stronger voice said the same.
+    pub fn set_type_and_origin(
+        &self,
+        id: ObservationId,
+        kind: &ObservationType,
+        origin: Origin,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached(
+                "UPDATE observations SET type = ?2, origin = ?3, updated_at_epoch = max(?4, updated_at_epoch + 1)
+                 WHERE id = ?1",
+            )?
+            .execute(params![id.sql(), kind.as_str(), origin.as_str(), now.sql()])?;
+        self.index_observation(id)
+    }
+
+    /// Replaces the facts of an observation, and indexes it again.
+    pub fn set_facts(&self, id: ObservationId, facts: Vec<String>, now: Millis) -> Result<(), StoreError> {
+        self.tx
+            .prepare_cached(
+                "UPDATE observations SET facts = ?2, updated_at_epoch = max(?3, updated_at_epoch + 1) WHERE id = ?1",
+            )?
+            .execute(params![id.sql(), JsonList(facts), now.sql()])?;
+        self.index_observation(id)
     }
 
     /// Removes an observation that its session no longer states. Its number says so from now on.

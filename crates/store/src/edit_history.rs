@@ -4,9 +4,10 @@ use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::{Observation, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, state_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ObservationId;
+use claude_mem_core::memory::ObservationText;
 
 /// Maximum versions kept of one observation. The oldest is dropped.
 const VERSIONS_MAX: u32 = 20;
@@ -25,14 +26,17 @@ pub struct ObservationVersion {
 
 impl From<&Observation> for ObservationVersion {
     fn from(row: &Observation) -> Self {
-        Self {
-            kind: row.kind.as_str().to_owned(),
-            title: row.title.clone(),
-            subtitle: row.subtitle.clone(),
-            narrative: row.narrative.clone(),
-            facts: row.facts.clone(),
-            concepts: row.concepts.clone(),
-        }
+        let ObservationText {
+            kind,
+            title,
+            subtitle,
+            narrative,
+            facts,
+            concepts,
+            files_read: _,
+            files_modified: _,
+        } = row.text.clone();
+        Self { kind: kind.as_str().to_owned(), title, subtitle, narrative, facts, concepts }
     }
 }
 
@@ -61,7 +65,7 @@ impl StoreWriter<'_> {
         let body = serde_json::to_string(&ObservationVersion::from(row))?;
         self.tx.execute(
             "INSERT INTO observation_edits (observation_id, body, created_at_epoch) VALUES (?1, ?2, ?3)",
-            params![row.id.sql(), body, now.sql()],
+            params![row.id.sql(), state_column(&body), now.sql()],
         )?;
         self.tx.execute(
             "DELETE FROM observation_edits WHERE observation_id = ?1 AND id NOT IN

@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{PageRequest, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, id_column, path_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, path_column};
 use claude_mem_core::clock::Millis;
 
 /// What happened to a memory.
@@ -207,11 +207,11 @@ impl StoreWriter<'_> {
             .execute(params![
                 entry.kind,
                 entry.row_id,
-                entry.client,
+                name_column(entry.client),
                 id_column(entry.session),
                 id_column(entry.agent_id),
                 entry.signal.as_str(),
-                entry.place,
+                name_column(entry.place),
                 entry.score,
                 entry.rank,
                 entry.tokens,

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::filter::WhereClause;
 use super::{RowId, RowKind, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, path_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ProjectId;
 
@@ -278,8 +278,8 @@ impl StoreWriter<'_> {
         for (path, modified) in all {
             insert.execute(params![
                 project.sql(),
-                file_name(path),
-                path,
+                path_column(file_name(path)),
+                path_column(path),
                 kind,
                 row_id,
                 modified,

@@ -17,6 +17,7 @@ use claude_mem_core::event_key::hex;
 use claude_mem_core::ids::{
     AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
+use claude_mem_core::memory::SummaryText;
 
 /// All columns of a row, whatever the schema, so that it can be restored exactly.
 #[derive(Debug, Serialize, Deserialize)]
@@ -280,14 +281,22 @@ fn tombstone_keys(body: &ForgottenBody) -> Vec<String> {
         // An account is known by its session, not by its words.
         None
     } else {
-        let fields = SUMMARY_FIELDS.map(|name| text(name).unwrap_or_default());
-        text("request").map(|_| tombstone_for_summary(fields))
+        let read = |name| text(name).unwrap_or_default().to_owned();
+        text("request").map(|_| {
+            let summary = SummaryText {
+                request: read("request"),
+                investigated: read("investigated"),
+                learned: read("learned"),
+                completed: read("completed"),
+                next_steps: read("next_steps"),
+                notes: read("notes"),
+                ..SummaryText::default()
+            };
+            tombstone_for_summary(&summary)
+        })
     };
     text("uid").map(|uid| format!("uid:{uid}")).into_iter().chain(said).collect()
 }
-
-/// In the order of [`tombstone_for_summary`].
-const SUMMARY_FIELDS: [&str; 6] = ["request", "investigated", "learned", "completed", "next_steps", "notes"];
 
 /// The tombstone for this content, whichever session an import claims for it.
 pub fn tombstone_for(title: &str, narrative: &str) -> String {
@@ -303,7 +312,7 @@ pub fn tombstone_for_message(text: &str) -> String {
     tombstone_for("\0message", text)
 }
 
-/// The tombstone for a summary: request, investigated, learned, completed, next steps, notes.
-pub fn tombstone_for_summary(fields: [&str; 6]) -> String {
-    tombstone_for("\0summary", &fields.join("\0"))
+/// The tombstone for a summary.
+pub fn tombstone_for_summary(summary: &SummaryText) -> String {
+    tombstone_for("\0summary", &summary.texts().join("\0"))
 }

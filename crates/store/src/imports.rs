@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Serialize, Serializer};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, path_column};
+use crate::columns::{ReadColumn, SqlColumn, name_column, path_column, state_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, PublicId, SessionId};
 
@@ -52,6 +52,14 @@ fn import_run(row: &Row<'_>) -> rusqlite::Result<ImportRun> {
 }
 
 impl StoreReader<'_> {
+    /// Whether an import of this kind from this source was completed.
+    pub fn is_imported(&self, kind: &str, source: &str) -> Result<bool, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT 1 FROM import_runs WHERE kind = ?1 AND source = ?2 AND finished_at_epoch IS NOT NULL LIMIT 1",
+        )?;
+        Ok(rows.exists([kind, source])?)
+    }
+
     /// All runs, newest first.
     pub fn import_runs(&self) -> Result<Vec<ImportRun>, StoreError> {
         let mut rows = self.0.prepare_cached(
@@ -97,7 +105,7 @@ impl StoreWriter<'_> {
     pub fn start_import(&self, kind: &str, source: &str, at: Millis) -> Result<i64, StoreError> {
         self.tx.execute(
             "INSERT INTO import_runs (uid, kind, source, started_at_epoch) VALUES (?1, ?2, ?3, ?4)",
-            params![PublicId::new().sql(), kind, path_column(source), at.sql()],
+            params![PublicId::new().sql(), name_column(kind), path_column(source), at.sql()],
         )?;
         Ok(self.tx.last_insert_rowid())
     }
@@ -123,7 +131,7 @@ impl StoreWriter<'_> {
     pub fn finish_import(&self, id: i64, report: &str, at: Millis) -> Result<(), StoreError> {
         self.tx.execute(
             "UPDATE import_runs SET finished_at_epoch = ?2, report = ?3 WHERE id = ?1",
-            params![id, at.sql(), report],
+            params![id, at.sql(), state_column(report)],
         )?;
         Ok(())
     }

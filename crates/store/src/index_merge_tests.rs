@@ -1,19 +1,18 @@
 use super::*;
 use crate::{DocId, FtsQuery, NewObservationMeta, RowFilter};
 use claude_mem_core::clock::Millis;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 
 fn observation(number: i64) -> NewObservation {
     let words: Vec<String> = (0..200).map(|word| format!("word{}", word * number)).collect();
-    NewObservation {
-        narrative: words.join(" "),
-        ..NewObservation::new(
-            ObservationType::DISCOVERY,
-            format!("Gull number{number}"),
-            Origin::Agent,
-            Millis(number),
-        )
-    }
+    NewObservation::from_text(
+        ObservationText {
+            narrative: words.join(" "),
+            ..ObservationText::new(ObservationType::DISCOVERY, format!("Gull number{number}"))
+        },
+        Origin::Agent,
+        Millis(number),
+    )
 }
 
 /// Each in its own transaction, as in production.

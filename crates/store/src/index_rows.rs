@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 use serde::Serialize;
 
 use super::{RowKind, StoreError, StoreReader};
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, read_origin};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{MemberRowId, ProjectId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -62,7 +62,7 @@ fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
         created_at: row.column(11)?,
         used: row.get(12)?,
         useless: row.get(13)?,
-        origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
+        origin: read_origin(row, 14)?,
         sources: row.get(15)?,
         member: row.column(16)?,
     })

@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{EventLease, LeasedEvent, StoreError, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn};
+use crate::columns::{ReadColumn, SqlColumn, text_column};
 use crate::queue::{ENTRY_COLUMNS, queue_entry_at};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, PendingId};
@@ -143,7 +143,7 @@ impl StoreWriter<'_> {
                    attempts = ?6, crashes = ?7, error = coalesce(?8, error),
                    body = CASE WHEN ?2 = 'done' THEN '' ELSE body END WHERE id = ?1",
             )?
-            .execute(params![id.sql(), state, not_before.sql(), lease, until.sql(), entry.attempts, entry.crashes, error])?;
+            .execute(params![id.sql(), state, not_before.sql(), lease, until.sql(), entry.attempts, entry.crashes, error.map(text_column)])?;
         Ok(())
     }
 }

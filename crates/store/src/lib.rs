@@ -18,6 +18,7 @@ mod accept;
 mod accounts;
 mod activity;
 mod backup;
+mod backup_outcome;
 mod change_feed;
 mod columns;
 mod consolidated_rows;
@@ -42,6 +43,9 @@ mod health;
 mod imports;
 mod inbox;
 mod index_merge;
+mod index_repair;
+#[cfg(test)]
+mod bound_text_tests;
 mod index_rows;
 mod json_column;
 mod leases;
@@ -59,8 +63,10 @@ mod queue;
 mod reader;
 mod replace_lock;
 mod retention;
+mod review;
 mod row_id;
 mod row_kind;
+mod row_values;
 mod salvage;
 mod salvage_rows;
 mod schema;
@@ -88,6 +94,8 @@ mod whole_row;
 mod writer;
 
 #[cfg(test)]
+mod query_plan_tests;
+#[cfg(test)]
 mod redacted_columns_tests;
 #[cfg(test)]
 mod store_tests;
@@ -96,6 +104,7 @@ pub use accept::AcceptOutcome;
 pub use accounts::AccountRow;
 pub use activity::{ActivityBucket, TokenEconomics};
 pub use backup::BackupReport;
+pub use backup_outcome::FailedBackup;
 pub use change_feed::{ChangeCursor, RowChange};
 pub use counts::{ProjectCounts, QueueCounts, RecentCounts, StoreCounts};
 pub use doc_id::{Corpus, DocId, DocIdRange, NO_PROJECT};
@@ -116,7 +125,7 @@ pub use inbox::Inbox;
 pub use index_rows::IndexRow;
 pub use legacy::{LegacyDatabase, LegacyRow, LegacyTable};
 pub use messages::{FinalMessageRow, NewFinalMessage};
-pub use observations::{MemoryLevel, NewObservationMeta, Observation, ObservationEdit};
+pub use observations::{MANUAL, MemoryLevel, NewObservationMeta, Observation, ObservationEdit};
 pub use open::{APPLICATION_ID, create_private_file, sqlite_version};
 pub use open_items::{ItemCloser, OpenItemFilter, OpenItemRow};
 pub use projects::{ProjectRow, name_key};
@@ -125,6 +134,7 @@ pub use queue::{EventLease, LeasedEvent, QueueRow, QueuedEventHead, QueuedSessio
 pub use reader::StoreReader;
 pub use replace_lock::ExclusiveLock;
 pub use retention::TrackedSession;
+pub use review::{KeptPair, ReviewReason, TitleEntry};
 pub use row_id::{ParseRowIdError, RowId, TimedRowId};
 pub use row_kind::RowKind;
 pub use salvage::{SalvagedData, SalvagedEvent};

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, read_origin, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{FinalMessageId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -47,7 +47,7 @@ fn final_message_row(row: &Row<'_>) -> rusqlite::Result<FinalMessageRow> {
         text: row.get(4)?,
         agent_type: row.get(5)?,
         created_at: row.column(6)?,
-        origin: Origin::from_name(row.get_ref(7)?.as_str()?).unwrap_or(Origin::Import),
+        origin: read_origin(row, 7)?,
     })
 }
 

@@ -1,5 +1,6 @@
 use crate::{FtsQuery, RowChange, RowFilter, RowId, RowKind, Store};
 use claude_mem_core::ids::{ObservationId, ProjectId};
+use claude_mem_core::memory::{AccountText, SessionAccount};
 
 /// A database with the first schema: two projects, a row at user level, a long row in parts.
 const FIRST: &str = "
@@ -118,10 +119,9 @@ fn third_schema_gains_accounts_and_keeps_its_index() {
     assert_eq!(told, [(true, 1), (false, 1)], "what was corrected before is never overwritten");
     // Of the session that began, and of the corrected observation.
     assert_eq!(store.read().list_changes_after(0, 9).unwrap().len(), 2, "the change feed goes on");
-    let account = claude_mem_core::memory::SessionAccount {
-        purpose: "Count the walrus".into(),
+    let account = SessionAccount {
+        text: AccountText { purpose: "Count the walrus".into(), ..AccountText::default() },
         at: claude_mem_core::clock::Millis(5),
-        ..claude_mem_core::memory::SessionAccount::default()
     };
     let place =
         crate::NewObservationMeta { project: Some(ProjectId(1)), ..crate::NewObservationMeta::default() };

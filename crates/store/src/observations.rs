@@ -4,14 +4,15 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::filter::WhereClause;
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, read_origin};
 use crate::documents::DocumentFields;
+use crate::row_values::{RowValues, TextColumns};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event_key::hex;
 use claude_mem_core::ids::{MemberRowId, ObservationId, ProjectId, PublicId, SessionId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
-use claude_mem_core::tokens;
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 
 /// Seconds within which two observations with identical content are the same one.
 const DEDUP_WINDOW_SECONDS: i64 = 30;
@@ -57,15 +58,8 @@ pub struct Observation {
     pub project: Option<ProjectId>,
     pub level: MemoryLevel,
     pub prompt_number: u32,
-    #[serde(rename = "type")]
-    pub kind: ObservationType,
-    pub title: String,
-    pub subtitle: String,
-    pub narrative: String,
-    pub facts: Vec<String>,
-    pub concepts: Vec<String>,
-    pub files_read: Vec<String>,
-    pub files_modified: Vec<String>,
+    #[serde(flatten)]
+    pub text: ObservationText,
     pub branch: Option<String>,
     pub agent_type: Option<String>,
     pub origin: Origin,
@@ -88,6 +82,9 @@ pub struct Observation {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub held_back: bool,
 }
+
+/// The `made_by` value of notes that a person or an agent saved.
+pub const MANUAL: &str = "hand";
 
 /// Where a new observation belongs and which compressor made it.
 #[derive(Clone, Debug, Default)]
@@ -127,22 +124,34 @@ pub struct ObservationEdit {
 impl ObservationEdit {
     /// Whether the edit changes what the observation says.
     pub fn changes_text(&self, old: &Observation) -> bool {
-        let differs = |new: &Option<String>, old: &String| new.as_ref().is_some_and(|new| new != old);
-        let list_differs =
-            |new: &Option<Vec<String>>, old: &Vec<String>| new.as_ref().is_some_and(|new| new != old);
-        differs(&self.title, &old.title)
-            || differs(&self.subtitle, &old.subtitle)
-            || differs(&self.narrative, &old.narrative)
-            || list_differs(&self.facts, &old.facts)
-            || list_differs(&self.concepts, &old.concepts)
-            || self.kind.as_ref().is_some_and(|kind| *kind != old.kind)
+        self.applied_to(&old.text) != old.text
+    }
+
+    /// The text after the edit.
+    fn applied_to(&self, old: &ObservationText) -> ObservationText {
+        let Self { kind, title, subtitle, narrative, facts, concepts, .. } = self.clone();
+        let old = old.clone();
+        ObservationText {
+            kind: kind.unwrap_or(old.kind),
+            title: title.unwrap_or(old.title),
+            subtitle: subtitle.unwrap_or(old.subtitle),
+            narrative: narrative.unwrap_or(old.narrative),
+            facts: facts.unwrap_or(old.facts),
+            concepts: concepts.unwrap_or(old.concepts),
+            files_read: old.files_read,
+            files_modified: old.files_modified,
+        }
     }
 }
 
-const COLUMNS: &str = "SELECT id, uid, session_id, project_id, level, prompt_number, type, title, subtitle, narrative,
-    facts, concepts, files_read, files_modified, branch, agent_type, origin, made_by, discovery_tokens, read_tokens,
-    pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch, edited, source_count, member, held_back
-    FROM observations";
+fn select_observations() -> String {
+    format!(
+        "SELECT id, uid, session_id, project_id, level, prompt_number, branch, agent_type, origin, made_by,
+           discovery_tokens, read_tokens, pinned, wrong, replaced_by, created_at_epoch, updated_at_epoch, edited,
+           source_count, member, held_back, {} FROM observations",
+        ObservationText::select_list("")
+    )
+}
 
 fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     Ok(Observation {
@@ -152,45 +161,35 @@ fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         project: row.column(3)?,
         level: MemoryLevel::from_column(row.get_ref(4)?.as_str()?),
         prompt_number: row.get(5)?,
-        kind: ObservationType::named(row.get::<_, String>(6)?),
-        title: row.get(7)?,
-        subtitle: row.get(8)?,
-        narrative: row.get(9)?,
-        facts: row.get::<_, JsonList>(10)?.0,
-        concepts: row.get::<_, JsonList>(11)?.0,
-        files_read: row.get::<_, JsonList>(12)?.0,
-        files_modified: row.get::<_, JsonList>(13)?.0,
-        branch: row.get(14)?,
-        agent_type: row.get(15)?,
-        origin: Origin::from_name(row.get_ref(16)?.as_str()?).unwrap_or(Origin::Import),
-        made_by: row.get(17)?,
-        discovery_tokens: row.get(18)?,
-        read_tokens: row.get(19)?,
-        pinned: row.get(20)?,
-        wrong: row.get(21)?,
-        replaced_by: row.column(22)?,
-        created_at: row.column(23)?,
-        updated_at: row.column(24)?,
-        edited: row.get(25)?,
-        source_count: row.get(26)?,
-        member: row.column(27)?,
-        held_back: row.get(28)?,
+        branch: row.get(6)?,
+        agent_type: row.get(7)?,
+        origin: read_origin(row, 8)?,
+        made_by: row.get(9)?,
+        discovery_tokens: row.get(10)?,
+        read_tokens: row.get(11)?,
+        pinned: row.get(12)?,
+        wrong: row.get(13)?,
+        replaced_by: row.column(14)?,
+        created_at: row.column(15)?,
+        updated_at: row.column(16)?,
+        edited: row.get(17)?,
+        source_count: row.get(18)?,
+        member: row.column(19)?,
+        held_back: row.get(20)?,
+        text: ObservationText::read(row, 21)?,
     })
 }
 
 impl StoreReader<'_> {
     pub fn observation(&self, id: ObservationId) -> Result<Observation, StoreError> {
-        let found = self
-            .0
-            .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
-            .query_row([id.sql()], observation)
-            .optional()?;
+        let sql = format!("{} WHERE id = ?1", select_observations());
+        let found = self.0.prepare_cached(&sql)?.query_row([id.sql()], observation).optional()?;
         found.ok_or(StoreError::NoSuchRow { what: "observation", id: id.0 })
     }
 
     /// The existing observations among `ids`, in that order.
     pub fn observations_by_id(&self, ids: &[ObservationId]) -> Result<Vec<Observation>, StoreError> {
-        let mut by_id = self.0.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
+        let mut by_id = self.0.prepare_cached(&format!("{} WHERE id = ?1", select_observations()))?;
         let mut found = Vec::with_capacity(ids.len());
         for id in ids {
             found.extend(by_id.query_row([id.sql()], observation).optional()?);
@@ -203,6 +202,18 @@ impl StoreReader<'_> {
         filter: &RowFilter,
         page: PageRequest,
     ) -> Result<RowPage<Observation>, StoreError> {
+        let (sql, clause) = self.observations_sql(filter, page)?;
+        let mut statement = self.0.prepare_cached(&sql)?;
+        let rows = statement.query_map(rusqlite::params_from_iter(clause.values()), observation)?;
+        Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
+    }
+
+    /// The query of one page of observations, and its values.
+    fn observations_sql(
+        &self,
+        filter: &RowFilter,
+        page: PageRequest,
+    ) -> Result<(String, WhereClause), StoreError> {
         // Few observations are marked: their partial index is better than that of the project.
         let is_marked = (filter.pinned || filter.wrong) && !filter.user_level;
         let project = filter.project.filter(|_| !is_marked);
@@ -224,19 +235,16 @@ impl StoreReader<'_> {
         }
         let kind = RowKind::Observation;
         self.and_files(&mut clause, kind, filter.project, &filter.files)?;
-        let sql = filter.page_sql(COLUMNS, kind.table(), &mut clause, page);
-        let mut statement = self.0.prepare_cached(&sql)?;
-        let rows = statement.query_map(rusqlite::params_from_iter(clause.values()), observation)?;
-        Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
+        let sql = filter.page_sql(&select_observations(), kind.table(), &mut clause, page);
+        Ok((sql, clause))
     }
 
     /// All observations at a level, newest first.
     pub fn observations_at_level(&self, level: MemoryLevel) -> Result<Vec<Observation>, StoreError> {
         // Said so that SQLite may use the index of the few rows above the level of a project.
         let few = if level == MemoryLevel::Project { "" } else { " AND level <> 'project'" };
-        let mut rows = self
-            .0
-            .prepare_cached(&format!("{COLUMNS} WHERE level = ?1{few} ORDER BY created_at_epoch DESC"))?;
+        let sql = format!("{} WHERE level = ?1{few} ORDER BY created_at_epoch DESC", select_observations());
+        let mut rows = self.0.prepare_cached(&sql)?;
         Ok(rows.query_map([level.as_str()], observation)?.collect::<Result<_, _>>()?)
     }
 
@@ -268,44 +276,29 @@ impl StoreWriter<'_> {
         new: &NewObservation,
         place: &NewObservationMeta<'_>,
     ) -> Result<ObservationId, StoreError> {
-        let hash = content_hash(place.session, &new.title, &new.narrative);
+        let hash = content_hash(place.session, &new.text);
         if let Some(twin) = self.find_duplicate(&hash, place, new.created_at)? {
             return Ok(twin);
         }
-        self.tx
-            .prepare_cached(
-                "INSERT INTO observations (uid, session_id, project_id, level, prompt_number, type, title, subtitle,
-                   narrative, facts, concepts, files_read, files_modified, branch, agent_id, agent_type, origin, made_by,
-                   content_hash, discovery_tokens, read_tokens, import_run, created_at_epoch, updated_at_epoch)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                   ?22, ?23, ?23)",
-            )?
-            .execute(params![
-                PublicId::new().sql(),
-                place.session.sql(),
-                place.project.sql(),
-                place.level.as_str(),
-                place.prompt_number,
-                new.kind.as_str(),
-                text_column(&new.title),
-                text_column(&new.subtitle),
-                text_column(&new.narrative),
-                JsonList(new.facts.clone()),
-                JsonList(new.concepts.clone()),
-                JsonList(new.files_read.clone()),
-                JsonList(new.files_modified.clone()),
-                place.branch.map(name_column),
-                place.agent_id.map(id_column),
-                place.agent_type.map(name_column),
-                new.origin.as_str(),
-                name_column(place.made_by),
-                hash,
-                new.discovery_tokens,
-                place.read_tokens,
-                place.import_run,
-                new.created_at.sql(),
-            ])?;
-        let id = ObservationId(self.tx.last_insert_rowid());
+        let id = RowValues::from_text(&new.text)
+            .set("uid", PublicId::new().sql())
+            .set("session_id", place.session.sql())
+            .set("project_id", place.project.sql())
+            .set("level", place.level.as_str())
+            .set("prompt_number", place.prompt_number)
+            .set("branch", place.branch.map(name_column))
+            .set("agent_id", place.agent_id.map(id_column))
+            .set("agent_type", place.agent_type.map(name_column))
+            .set("origin", new.origin.as_str())
+            .set("made_by", name_column(place.made_by))
+            .set("content_hash", hash)
+            .set("discovery_tokens", new.discovery_tokens)
+            .set("read_tokens", place.read_tokens)
+            .set("import_run", place.import_run)
+            .set("created_at_epoch", new.created_at.sql())
+            .set("updated_at_epoch", new.created_at.sql())
+            .insert(self.tx, RowKind::Observation.table())?;
+        let id = ObservationId(id);
         self.index_observation(id)?;
         Ok(id)
     }
@@ -327,42 +320,18 @@ impl StoreWriter<'_> {
         // A wrong memory is offered to nobody, so it cannot be pinned.
         let wrong = edit.wrong.unwrap_or(old.wrong && edit.pinned != Some(true));
         let pinned = edit.pinned.unwrap_or(old.pinned) && !wrong;
-        let facts = edit.facts.clone().unwrap_or_else(|| old.facts.clone());
-        let concepts = edit.concepts.clone().unwrap_or_else(|| old.concepts.clone());
-        let title = edit.title.as_deref().unwrap_or(&old.title);
-        let narrative = edit.narrative.as_deref().unwrap_or(&old.narrative);
-        let subtitle = edit.subtitle.as_deref().unwrap_or(&old.subtitle);
-        let texts = |title, subtitle, narrative, facts: &[String], concepts: &[String]| {
-            let lists = facts.iter().chain(concepts).map(String::as_str);
-            let all = [title, subtitle, narrative].into_iter().chain(lists);
-            all.map(tokens::estimate).sum::<u32>()
-        };
-        // Adjust by the change of the text: the compressor's count includes more than these fields.
-        let before = texts(&old.title, &old.subtitle, &old.narrative, &old.facts, &old.concepts);
-        let after = texts(title, subtitle, narrative, &facts, &concepts);
-        let read_tokens = (old.read_tokens + after).saturating_sub(before);
-        self.tx.execute(
-            "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
-               pinned = ?8, wrong = ?9, level = ?10, content_hash = ?11, read_tokens = ?13, edited = max(edited, ?14),
-               updated_at_epoch = max(?12, updated_at_epoch + 1)
-             WHERE id = ?1",
-            params![
-                id.sql(),
-                edit.kind.as_ref().unwrap_or(&old.kind).as_str(),
-                text_column(title),
-                text_column(subtitle),
-                text_column(narrative),
-                JsonList(facts),
-                JsonList(concepts),
-                pinned,
-                wrong,
-                edit.level.unwrap_or(old.level).as_str(),
-                content_hash(old.session, title, narrative),
-                now.sql(),
-                read_tokens,
-                edit.changes_text(&old),
-            ],
-        )?;
+        let text = edit.applied_to(&old.text);
+        // Adjusted by the change of the text: an imported row may have come with a count of its own.
+        let read_tokens = (old.read_tokens + text.read_tokens()).saturating_sub(old.text.read_tokens());
+        RowValues::from_text(&text)
+            .set("pinned", pinned)
+            .set("wrong", wrong)
+            .set("level", edit.level.unwrap_or(old.level).as_str())
+            .set("content_hash", content_hash(old.session, &text))
+            .set("read_tokens", read_tokens)
+            .set_to("edited", "max(edited, ?)", text != old.text)
+            .set_to("updated_at_epoch", "max(?, updated_at_epoch + 1)", now.sql())
+            .update(self.tx, RowKind::Observation.table(), id.0)?;
         self.index_observation(id)
     }
 
@@ -384,18 +353,18 @@ impl StoreWriter<'_> {
 
     pub(super) fn index_observation(&self, id: ObservationId) -> Result<(), StoreError> {
         let row = self.observation(id)?;
-        let mut body = String::with_capacity(row.narrative.len() + 256);
+        let mut body = String::with_capacity(row.text.narrative.len() + 256);
         // The prompt of a session is indexed by itself: every row of the session would answer for it.
-        let is_prompt = self.is_session_prompt(row.session, &row.subtitle)?;
-        let subtitle = Some(&row.subtitle).filter(|_| !is_prompt);
-        for text in subtitle.into_iter().chain([&row.narrative]).chain(&row.facts) {
+        let is_prompt = self.is_session_prompt(row.session, &row.text.subtitle)?;
+        let subtitle = Some(&row.text.subtitle).filter(|_| !is_prompt);
+        for text in subtitle.into_iter().chain([&row.text.narrative]).chain(&row.text.facts) {
             if !text.is_empty() {
                 body.push_str(text);
                 body.push('\n');
             }
         }
-        let files = row.files_modified.iter().chain(&row.files_read);
-        let tags = row.concepts.iter().chain(files).map(String::as_str);
+        let files = row.text.files_modified.iter().chain(&row.text.files_read);
+        let tags = row.text.concepts.iter().chain(files).map(String::as_str);
         let tags: Vec<&str> = tags.collect();
         self.index_document(&DocumentFields {
             kind: RowKind::Observation,
@@ -404,7 +373,7 @@ impl StoreWriter<'_> {
             user_level: row.level == MemoryLevel::User,
             session: row.session,
             at: row.created_at,
-            title: &row.title,
+            title: &row.text.title,
             body: body.trim_end(),
             tags: &tags.join(" "),
         })?;
@@ -413,8 +382,8 @@ impl StoreWriter<'_> {
                 RowId::new(RowKind::Observation, id.0),
                 project,
                 row.created_at,
-                &row.files_read,
-                &row.files_modified,
+                &row.text.files_read,
+                &row.text.files_modified,
             )?;
         }
         Ok(())
@@ -422,11 +391,41 @@ impl StoreWriter<'_> {
 }
 
 /// Sixteen hex digits, equal for two observations of one session with the same title and narrative.
-pub(super) fn content_hash(session: Option<SessionId>, title: &str, narrative: &str) -> String {
+pub(super) fn content_hash(session: Option<SessionId>, text: &ObservationText) -> String {
+    let ObservationText { title, narrative, .. } = text;
     let mut hash = Sha256::new();
     hash.update(session.map_or(0, |id| id.0).to_le_bytes());
     hash.update((title.len() as u64).to_le_bytes());
     hash.update(title);
     hash.update(narrative);
     hex(&hash.finalize()[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn marked_lists_read_only_the_marked_rows() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
+        let reads = store.read();
+        for (pinned, index) in [(true, "observations_pinned"), (false, "observations_wrong")] {
+            for project in [None, Some(ProjectId(1))] {
+                let filter = RowFilter { pinned, wrong: !pinned, project, ..RowFilter::default() };
+                let (sql, _) = reads.observations_sql(&filter, PageRequest::first(25)).unwrap();
+                let plan = reads.query_plan(&sql);
+                assert!(
+                    plan.contains(&format!("USING COVERING INDEX {index}"))
+                        || plan.contains(&format!("USING INDEX {index}")),
+                    "{plan}"
+                );
+                assert!(
+                    !plan.contains("SCAN observations\n") && !plan.contains("observations_by_time"),
+                    "{plan}"
+                );
+            }
+        }
+    }
 }

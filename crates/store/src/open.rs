@@ -146,11 +146,24 @@ pub(super) fn open_rebuildable(path: &Path, writable: bool) -> Result<Connection
 
 #[allow(clippy::disallowed_methods, reason = "other modules open their connections through here")]
 fn connect(path: &Path, flags: OpenFlags, busy_ms: u64) -> Result<Connection, StoreError> {
+    check_side_files(path)?;
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(Duration::from_millis(busy_ms))?;
     harden(&conn)?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(conn)
+}
+
+/// SQLite opens the files beside a database without asking what they are; a pipe would hold it up for ever.
+fn check_side_files(database: &Path) -> Result<(), StoreError> {
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let path = claude_mem_core::paths::with_suffix(database, suffix);
+        if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+            let why = std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file");
+            return Err(StoreError::io(path.display(), why));
+        }
+    }
+    Ok(())
 }
 
 /// Treats the file's content as untrusted data, whatever wrote it.

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, name_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{OpenItemId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::NewOpenItem;
@@ -191,7 +191,7 @@ impl StoreWriter<'_> {
                     session.sql(),
                     place.project.sql(),
                     place.branch.map(name_column),
-                    item.claim,
+                    id_column(&item.claim),
                     text_column(&item.text),
                     item.at.sql(),
                     closed_at.sql(),

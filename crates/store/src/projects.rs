@@ -105,13 +105,9 @@ impl StoreReader<'_> {
         self.project_by_exact_keys(keys.iter().filter(|key| key.starts_with(REMOTE_KEY)))
     }
 
-    /// Whether the directory with these keys has a commit in common with the project: by the ids that the
-    /// store keeps, or by what is on the disk.
+    /// Whether the directory with these keys has a commit in common with the project. The ids among the keys are
+    /// no evidence: a directory can name a commit that it does not have.
     fn shares_history(&self, keys: &[String], project: ProjectId) -> Result<bool, StoreError> {
-        let commits = keys.iter().filter(|key| key.starts_with(COMMIT_KEY));
-        if self.project_by_exact_keys(commits)? == Some(project) {
-            return Ok(true);
-        }
         let Some(directory) = keys.iter().find_map(|key| key.strip_prefix(PATH_KEY)) else {
             return Ok(false);
         };

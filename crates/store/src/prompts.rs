@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, id_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, read_origin, text_column};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, PromptId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
@@ -46,7 +46,7 @@ fn prompt(row: &Row<'_>) -> rusqlite::Result<PromptRow> {
         text: row.get(4)?,
         private: row.get(5)?,
         created_at: row.column(6)?,
-        origin: Origin::from_name(row.get_ref(7)?.as_str()?).unwrap_or(Origin::Import),
+        origin: read_origin(row, 7)?,
     })
 }
 
@@ -210,7 +210,7 @@ impl StoreWriter<'_> {
         let name = first.map(|text| first_line(&text));
         self.tx
             .prepare_cached("UPDATE sdk_sessions SET user_prompt = nullif(?2, '') WHERE id = ?1")?
-            .execute(params![session.sql(), name])?;
+            .execute(params![session.sql(), name.as_deref().map(text_column)])?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{PageRequest, RowPage, StoreError, StoreReader};
 use crate::columns::{ReadColumn, SqlColumn};
 use claude_mem_core::clock::{Micros, Millis};
-use claude_mem_core::event::{Event, ProjectHint};
+use claude_mem_core::event::{Event, EventKind, ProjectHint};
 use claude_mem_core::ids::{ClientSessionId, PendingId};
 use claude_mem_core::queue::{LeaseId, QueueEntry, QueueState};
 
@@ -43,7 +43,7 @@ pub struct ReadySession {
 /// An unsettled event without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedEventHead {
-    pub kind: String,
+    pub kind: EventKind,
     pub at: Micros,
     pub bytes: u64,
     /// Earliest time to lease it: it failed, or it is leased.
@@ -150,7 +150,7 @@ impl StoreReader<'_> {
         Ok(rows
             .query_map(params![client, session.0, max], |row| {
                 Ok(QueuedEventHead {
-                    kind: row.get(0)?,
+                    kind: EventKind::from_name(row.get_ref(0)?.as_str()?),
                     at: row.column(1)?,
                     bytes: row.get(2)?,
                     not_before: row.column(3)?,

@@ -12,12 +12,4 @@ impl StoreReader<'_> {
     pub fn reborrow(&self) -> Self {
         Self(self.0)
     }
-
-    /// How SQLite executes a query, one step per part.
-    #[cfg(test)]
-    pub(crate) fn query_plan(&self, sql: &str) -> String {
-        let mut rows = self.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let steps = rows.raw_query().mapped(|row| row.get::<_, String>(3)).map(Result::unwrap);
-        steps.collect::<Vec<_>>().join("; ")
-    }
 }

@@ -5,7 +5,8 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{
-    NewObservation, NewOpenItem, NewSummary, ObservationType, Origin, SessionAccount,
+    AccountText, NewObservation, NewOpenItem, NewSummary, ObservationText, ObservationType, Origin,
+    SessionAccount, SummaryText,
 };
 
 #[test]
@@ -19,37 +20,60 @@ fn long_texts_are_stored_redacted() {
     let raw = format!("the token is {token}, <private>{token}</private>");
     let list = || vec![raw.clone()];
     let (text, at) = (raw.as_str(), Millis(1));
-    let observation = NewObservation {
-        subtitle: raw.clone(),
-        narrative: raw.clone(),
-        facts: list(),
-        concepts: list(),
-        files_read: list(),
-        files_modified: list(),
-        ..NewObservation::new(ObservationType::BUGFIX, raw.clone(), Origin::Agent, at)
-    };
+    let observation = NewObservation::from_text(
+        ObservationText {
+            subtitle: raw.clone(),
+            narrative: raw.clone(),
+            facts: list(),
+            concepts: list(),
+            files_read: list(),
+            files_modified: list(),
+            ..ObservationText::new(ObservationType::BUGFIX, raw.clone())
+        },
+        Origin::Agent,
+        at,
+    );
     let summary = NewSummary {
-        request: raw.clone(),
-        investigated: raw.clone(),
-        learned: raw.clone(),
-        completed: raw.clone(),
-        next_steps: raw.clone(),
-        notes: raw.clone(),
-        files_read: list(),
-        files_edited: list(),
+        text: SummaryText {
+            request: raw.clone(),
+            investigated: raw.clone(),
+            learned: raw.clone(),
+            completed: raw.clone(),
+            next_steps: raw.clone(),
+            notes: raw.clone(),
+            files_read: list(),
+            files_edited: list(),
+        },
         created_at: at,
         discovery_tokens: 1,
     };
     let account = SessionAccount {
-        purpose: raw.clone(),
-        done: list(),
-        learned: list(),
-        decided: list(),
-        checked: list(),
-        open: list(),
-        files_edited: list(),
+        text: AccountText {
+            purpose: raw.clone(),
+            done: list(),
+            learned: list(),
+            decided: list(),
+            checked: list(),
+            open: list(),
+            files_edited: list(),
+        },
         at,
     };
+    // A row from a team, and one from a file.
+    let record = |title: &str| -> ObservationRecord {
+        let fields = serde_json::json!({
+            "uid": claude_mem_core::ids::PublicId::new(), "type": "bugfix", "title": format!("{title}: {raw}"),
+            "subtitle": raw, "narrative": raw, "facts": [raw], "concepts": [raw], "files_read": [raw],
+            "files_modified": [raw], "branch": raw, "made_by": raw, "created_at": at,
+        });
+        serde_json::from_value(fields).unwrap()
+    };
+    let received_account: AccountRecord = serde_json::from_value(serde_json::json!({
+        "uid": claude_mem_core::ids::PublicId::new(), "session": claude_mem_core::ids::PublicId::new(), "for": raw,
+        "done": [raw], "learned": [raw], "decided": [raw], "checked": [raw], "open": [raw], "files_edited": [raw],
+        "branch": raw, "made_by": raw, "created_at": at,
+    }))
+    .unwrap();
     let state = serde_json::json!({"claims": [{"key": "k1", "text": raw}]}).to_string();
     store
         .write(|tx| {
@@ -99,6 +123,15 @@ fn long_texts_are_stored_redacted() {
                 ObservationEdit { title: Some(raw.clone()), facts: Some(list()), ..Default::default() };
             tx.edit_observation(id, &edit, at)?;
             tx.create_summary(&summary, session, &place)?;
+            let received = TeamPlace { member: None, session: None, project, held_back: false };
+            let known = tx.put_team_observation(&record("Received"), None, received)?;
+            tx.put_team_observation(&record("Received again"), known, received)?;
+            let elsewhere = tx.ensure_team_session(received_account.session, None, project, None, at)?;
+            let known = tx.put_team_account(&received_account, None, elsewhere, received)?;
+            tx.put_team_account(&received_account, known, elsewhere, received)?;
+            let import_run = tx.start_import("json", "memories.jsonl", at)?;
+            let target = ImportTarget { session: Some(session), project, import_run };
+            tx.import_observation(&record("Imported"), target)?;
             tx.set_session_account(session, &account, &place)?;
             let item = NewOpenItem { claim: "k1".into(), text: raw.clone(), at, closed: false };
             tx.set_open_items(session, &[item], &place)?;
@@ -118,7 +151,7 @@ fn long_texts_are_stored_redacted() {
                 at,
             )?;
             assert!(tx.transcript_position(&format!("/home/user/{token}.jsonl"))?.is_some(), "found again");
-            assert!(tx.observation(id)?.title.starts_with("the token is [redacted:"), "the rest stays");
+            assert!(tx.observation(id)?.text.title.starts_with("the token is [redacted:"), "the rest stays");
             Ok(())
         })
         .unwrap();

@@ -194,7 +194,7 @@ mod tests {
             .unwrap();
         let titles = |store: &Store| {
             let all = store.read().observations(&RowFilter::default(), PageRequest::first(10)).unwrap();
-            let mut titles: Vec<String> = all.items.into_iter().map(|row| row.title).collect();
+            let mut titles: Vec<String> = all.items.into_iter().map(|row| row.text.title).collect();
             titles.sort();
             titles
         };

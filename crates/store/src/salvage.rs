@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::{AcceptOutcome, RowId, RowKind, Store, StoreError, StoreWriter};
+use crate::columns::text_column;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::{Event, EventKey};
 use claude_mem_core::event_key;
@@ -63,7 +64,7 @@ impl StoreWriter<'_> {
         if let Some(why) = &salvaged.dead_reason {
             self.tx.execute(
                 "UPDATE pending_messages SET state = 'dead', attempts = ?2, error = ?3 WHERE id = ?1",
-                params![self.tx.last_insert_rowid(), ATTEMPTS_MAX, why],
+                params![self.tx.last_insert_rowid(), ATTEMPTS_MAX, text_column(why)],
             )?;
         }
         Ok(true)

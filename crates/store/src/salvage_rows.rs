@@ -16,9 +16,12 @@ use claude_mem_core::paths::{self, with_suffix};
 /// Rows copied in one transaction.
 const COPY_BATCH_ROWS: usize = 256;
 
+/// Steps in the search for the next readable id: up to a billion ids behind an unreadable one.
+const ID_STEPS_MAX: u32 = 30;
+
 /// The tables that are copied, parents before children, with the primary key by which they are read from both
 /// ends. The queue, ignored sessions and tombstones are salvaged one by one (`salvage.rs`).
-const TABLES: [(&str, &[&str]); 18] = [
+const TABLES: [(&str, &[&str]); 19] = [
     ("projects", &["id"]),
     ("project_aliases", &["key"]),
     ("import_runs", &["id"]),
@@ -34,18 +37,20 @@ const TABLES: [(&str, &[&str]); 18] = [
     ("observation_claims", &["session_id", "claim"]),
     ("row_successors", &["kind", "old_id"]),
     ("session_files", &["session_id", "path"]),
+    ("review_decisions", &["observation_id", "reason", "other_id"]),
     ("observation_feedback", &["id"]),
     ("transcript_positions", &["path"]),
     ("spend", &["id"]),
 ];
 
 /// Tables without row ids whose rows need a row of another table: table, column, the other table.
-const DEPENDENT_TABLES: [(&str, &str, &str); 5] = [
+const DEPENDENT_TABLES: [(&str, &str, &str); 6] = [
     ("project_aliases", "project_id", "projects"),
     ("observation_sources", "observation_id", "observations"),
     ("observation_sources", "session_id", "sdk_sessions"),
     ("observation_claims", "session_id", "sdk_sessions"),
     ("session_files", "session_id", "sdk_sessions"),
+    ("review_decisions", "observation_id", "observations"),
 ];
 
 /// The keys of accepted events, copied after the queue: a queued event is accepted once more.
@@ -234,11 +239,15 @@ fn open_readable(copy: &Path) -> Option<Connection> {
     is_known.then_some(conn)
 }
 
-/// The readable rows, from both ends of the table, and whether that is all of them.
+/// The readable rows, and whether that is all of them. A table with ids is read on behind each unreadable part, others
+/// from both ends.
 fn read_rows(conn: &Connection, table: &str, key: &[&str], columns: &[String]) -> (Vec<Vec<Value>>, bool) {
     let list = columns.join(", ");
     let key_at: Vec<usize> =
         key.iter().filter_map(|name| columns.iter().position(|column| column == name)).collect();
+    if key == ["id"] {
+        return read_by_id(conn, table, &list, columns.len());
+    }
     let mut found = BTreeMap::new();
     let mut is_whole = false;
     for direction in ["", " DESC"] {
@@ -259,6 +268,63 @@ fn read_rows(conn: &Connection, table: &str, key: &[&str], columns: &[String]) -
         }
     }
     (found.into_values().collect(), is_whole)
+}
+
+/// Reads a table by its ids. Behind an unreadable page it goes on with the first id that can be read again.
+fn read_by_id(conn: &Connection, table: &str, list: &str, columns: usize) -> (Vec<Vec<Value>>, bool) {
+    let (mut found, mut is_whole, mut from) = (Vec::new(), true, i64::MIN);
+    let sql = format!("SELECT id, {list} FROM {table} NOT INDEXED WHERE id >= ?1 ORDER BY id");
+    let Ok(mut statement) = conn.prepare(&sql) else {
+        return (found, false);
+    };
+    loop {
+        let mut last = None;
+        let read = statement.query([from]).and_then(|mut rows| {
+            while let Some(row) = rows.next()? {
+                let values = (1..=columns).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>()?;
+                last = Some(row.get::<_, i64>(0)?);
+                found.push(values);
+            }
+            Ok(())
+        });
+        if read.is_ok() {
+            return (found, is_whole);
+        }
+        is_whole = false;
+        let unreadable = last.map_or(from.max(0), |last| last.saturating_add(1));
+        match next_readable_id(conn, table, unreadable) {
+            Some(next) => from = next,
+            None => return (found, false),
+        }
+    }
+}
+
+/// The first id above `unreadable` from which on a row can be read: by steps that double, and then by halves.
+fn next_readable_id(conn: &Connection, table: &str, unreadable: i64) -> Option<i64> {
+    let sql = format!("SELECT id FROM {table} NOT INDEXED WHERE id >= ?1 ORDER BY id LIMIT 1");
+    let mut first_from = conn.prepare(&sql).ok()?;
+    let mut first_from = |id: i64| first_from.query_row([id], |row| row.get::<_, i64>(0));
+    let (mut bad, mut good) = (unreadable, None);
+    for step in 0..ID_STEPS_MAX {
+        let id = unreadable.saturating_add(1 << step);
+        match first_from(id) {
+            // Without a row nothing is left behind it.
+            Ok(_) | Err(rusqlite::Error::QueryReturnedNoRows) => {
+                good = Some(id);
+                break;
+            }
+            Err(_) => bad = id,
+        }
+    }
+    let mut good = good?;
+    while good - bad > 1 {
+        let middle = bad + (good - bad) / 2;
+        match first_from(middle) {
+            Ok(_) | Err(rusqlite::Error::QueryReturnedNoRows) => good = middle,
+            Err(_) => bad = middle,
+        }
+    }
+    first_from(good).ok()
 }
 
 fn row_ids(store: &mut Store, kind: RowKind) -> Result<Vec<i64>, StoreError> {

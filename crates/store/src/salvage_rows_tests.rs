@@ -6,7 +6,7 @@ use crate::{NewFeedback, NewObservationMeta, NewPrompt, NewSession, PageRequest,
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::memory::{NewOpenItem, Origin, SessionAccount};
+use claude_mem_core::memory::{AccountText, NewOpenItem, Origin, SessionAccount};
 
 const PAGE_BYTES: u64 = 4_096;
 const SESSIONS: usize = 12;
@@ -75,7 +75,7 @@ fn furnish(path: &Path) {
                 let purpose = format!("purpose of session {number}");
                 tx.set_session_account(
                     session,
-                    &SessionAccount { purpose, at, ..Default::default() },
+                    &SessionAccount { text: AccountText { purpose, ..AccountText::default() }, at },
                     &place,
                 )?;
                 let item =
@@ -148,8 +148,8 @@ fn random_bad_pages_lose_only_their_own_rows() {
         assert!(store.is_fts_consistent().unwrap(), "seed {seed}");
         let rows = store.read().observations(&RowFilter::default(), PageRequest::first(1_000)).unwrap().items;
         for row in &rows {
-            let is_ours = row.title.starts_with("memory ") && row.title.contains(" of session ");
-            assert!(is_ours, "seed {seed}: {:?}", row.title);
+            let is_ours = row.text.title.starts_with("memory ") && row.text.title.contains(" of session ");
+            assert!(is_ours, "seed {seed}: {:?}", row.text.title);
         }
         assert!(
             rows.len() == all || copied.incomplete.contains(&"observations".to_owned()),
@@ -164,4 +164,75 @@ fn random_bad_pages_lose_only_their_own_rows() {
         "{total} of {}, at least {least}",
         all * rounds as usize
     );
+}
+
+/// The pages with the rows of a table that has two levels.
+fn leaves_of(path: &Path, table: &str) -> Vec<u64> {
+    let conn = crate::open::open_foreign(path).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root: i64 = conn.query_row(root, [table], |row| row.get(0)).unwrap();
+    let mut page = vec![0; PAGE_BYTES as usize];
+    std::fs::File::open(path).unwrap().read_exact_at(&mut page, (root as u64 - 1) * PAGE_BYTES).unwrap();
+    child_pages(&page, 0).into_iter().map(u64::from).collect()
+}
+
+/// Adds memories until most of the file is theirs.
+fn add_memories(path: &Path, memories: usize) {
+    let mut store = Store::open(path).unwrap();
+    store
+        .write(|tx| {
+            for n in 0..memories {
+                let text = observation(&format!("further memory {n}"), Millis(n as i64));
+                tx.create_observation(&text, &NewObservationMeta::default())?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    store.checkpoint().unwrap();
+    store.close().unwrap();
+}
+
+#[test]
+fn truncated_store_keeps_the_rows_that_are_there() {
+    const MORE: usize = 1_200;
+    for (kept, of) in [(1, 2), (3, 4)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claude-mem.db");
+        furnish(&path);
+        add_memories(&path, MORE);
+        let leaves = leaves_of(&path, "observations");
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        let pages = file.metadata().unwrap().len() / PAGE_BYTES * kept / of;
+        file.set_len(pages * PAGE_BYTES).unwrap();
+        let there = leaves.iter().filter(|page| **page <= pages).count();
+        assert!(there > 5 && there < leaves.len(), "{there} of {} pages", leaves.len());
+        let (store, copied) = salvage(&path, folder.path());
+        let (memories, all) = (count(&store, "observations"), SESSIONS * MEMORIES_PER_SESSION + MORE);
+        // Pages do not hold the same number of rows.
+        let least = all * there / leaves.len() * 8 / 10;
+        assert!(
+            (least..all).contains(&memories),
+            "{kept}/{of}: {memories} of {all}, {there} of {}",
+            leaves.len()
+        );
+        assert!(!copied.incomplete.is_empty(), "{copied:?}");
+        assert_eq!(store.integrity_problems().unwrap(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn rows_between_two_unreadable_pages_are_salvaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("claude-mem.db");
+    furnish(&path);
+    let leaves = leaves_of(&path, "observations");
+    assert!(leaves.len() >= 5, "{leaves:?}");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    for leaf in [leaves[1], leaves[leaves.len() - 2]] {
+        file.write_all_at(&vec![0x5a; PAGE_BYTES as usize], (leaf - 1) * PAGE_BYTES).unwrap();
+    }
+    let (store, _) = salvage(&path, folder.path());
+    let (memories, all) = (count(&store, "observations"), SESSIONS * MEMORIES_PER_SESSION);
+    let lost = all - memories;
+    assert!(lost > 0 && lost * leaves.len() <= all * 3, "{lost} of {all} in {} pages", leaves.len());
 }

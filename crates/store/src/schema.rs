@@ -15,6 +15,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_session_files.sql"),
     include_str!("migrations/0006_team.sql"),
     include_str!("migrations/0007_edit_history.sql"),
+    include_str!("migrations/0008_review.sql"),
+    include_str!("migrations/0009_voice_of_transcripts.sql"),
 ];
 
 /// Creates the newest schema in an empty file.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::{ReadColumn, SqlColumn, state_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, state_column};
 use claude_mem_core::event_key::hex;
 use claude_mem_core::ids::{ObservationId, SessionId};
 
@@ -129,7 +129,7 @@ impl StoreWriter<'_> {
                 "INSERT INTO observation_claims (session_id, claim, observation_id) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO UPDATE SET observation_id = excluded.observation_id",
             )?
-            .execute(params![session.sql(), claim, id.sql()])?;
+            .execute(params![session.sql(), id_column(claim), id.sql()])?;
         Ok(())
     }
 
@@ -180,7 +180,8 @@ impl StoreWriter<'_> {
 
     fn set_claim_body(&self, id: i64, episode: &Value) -> Result<(), StoreError> {
         let body = serde_json::to_string(episode)?;
-        self.tx.execute("UPDATE session_claims SET body = ?2 WHERE id = ?1", params![id, body])?;
+        self.tx
+            .execute("UPDATE session_claims SET body = ?2 WHERE id = ?1", params![id, state_column(&body)])?;
         Ok(())
     }
 

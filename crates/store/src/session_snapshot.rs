@@ -20,6 +20,11 @@ struct SessionSnapshot {
     links: Vec<(String, i64)>,
     accounts: Vec<WholeRow>,
     open_items: Vec<WholeRow>,
+    #[serde(default)]
+    summaries: Vec<WholeRow>,
+    /// The observations include those that models wrote. Snapshots of earlier versions do not.
+    #[serde(default)]
+    with_models: bool,
 }
 
 impl StoreReader<'_> {
@@ -46,9 +51,26 @@ impl StoreReader<'_> {
     /// Observations of a session that its claims may have made.
     pub fn local_observations(&self, session: SessionId) -> Result<Vec<ObservationId>, StoreError> {
         let sql = "SELECT id FROM observations WHERE session_id = ?1 AND made_by = 'local' ORDER BY id";
+        self.observation_ids(sql, session)
+    }
+
+    /// Observations of a session that no person saved.
+    fn made_observations(&self, session: SessionId) -> Result<Vec<ObservationId>, StoreError> {
+        let sql = "SELECT id FROM observations WHERE session_id = ?1 AND made_by <> 'hand' ORDER BY id";
+        self.observation_ids(sql, session)
+    }
+
+    fn observation_ids(&self, sql: &str, session: SessionId) -> Result<Vec<ObservationId>, StoreError> {
         let mut rows = self.0.prepare_cached(sql)?;
         let ids = rows.query_map([session.sql()], |row| row.get(0).map(ObservationId))?;
         Ok(ids.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a model wrote the memories of this session, or of a part of it, even if it kept nothing.
+    pub fn is_written_by_model(&self, session: SessionId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM session_claims WHERE session_id = ?1 AND by_model";
+        let has_claims = self.0.prepare_cached(sql)?.exists([session.sql()])?;
+        Ok(has_claims || self.has_model_observations(session)?)
     }
 }
 
@@ -63,11 +85,13 @@ impl StoreWriter<'_> {
             )
         };
         let snapshot = SessionSnapshot {
-            observations: of("observations", " AND made_by = 'local'")?,
+            observations: of("observations", " AND made_by <> 'hand'")?,
             claims: of("session_claims", "")?,
             links: self.claim_links(session)?.into_iter().map(|(claim, id)| (claim, id.0)).collect(),
             accounts: of("session_accounts", "")?,
             open_items: of("open_items", "")?,
+            summaries: of("session_summaries", "")?,
+            with_models: true,
         };
         self.tx.execute(
             "INSERT INTO session_snapshots (import_run, session_id, body) VALUES (?1, ?2, ?3)",
@@ -96,7 +120,12 @@ impl StoreWriter<'_> {
 
     fn restore_session(&self, session: SessionId, old: &SessionSnapshot) -> Result<usize, StoreError> {
         let was = |id: ObservationId| old.observations.iter().any(|row| row.number("id") == Some(id.0));
-        for id in self.local_observations(session)? {
+        let rows = if old.with_models {
+            self.made_observations(session)?
+        } else {
+            self.local_observations(session)?
+        };
+        for id in rows {
             let row = self.observation(id)?;
             let is_touched = row.edited || row.pinned || row.wrong;
             if !was(id) && !is_touched && !self.remove_observation_source(id, session)? {
@@ -120,6 +149,9 @@ impl StoreWriter<'_> {
                 row.insert(self.tx, table)?;
             }
         }
+        for row in &old.summaries {
+            self.restore_summary(row)?;
+        }
         for row in &old.accounts {
             if let Some(id) = row.number("id") {
                 self.reindex_row(RowId::new(RowKind::Account, id))?;
@@ -129,6 +161,19 @@ impl StoreWriter<'_> {
             self.link_claim(session, claim, ObservationId(*id))?;
         }
         Ok(restored)
+    }
+
+    /// Puts the text of a summary back, unless a person has forgotten it since.
+    fn restore_summary(&self, row: &WholeRow) -> Result<(), StoreError> {
+        let Some(id) = row.number("id") else {
+            return Ok(());
+        };
+        let handle = RowId::new(RowKind::Summary, id);
+        if self.row_exists(handle)? {
+            row.update(self.tx, RowKind::Summary.table(), id)?;
+            self.reindex_row(handle)?;
+        }
+        Ok(())
     }
 
     /// Puts an observation back as it was, unless a person has changed or forgotten it since.

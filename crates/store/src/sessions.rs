@@ -101,10 +101,21 @@ impl StoreReader<'_> {
             let status = rusqlite::types::Value::Text(status.as_str().to_owned());
             clause.and("status = ?", [status]);
         }
+        if let Some(client) = &filter.client {
+            clause.and("client = ?", [rusqlite::types::Value::Text(client.clone())]);
+        }
         let sql = filter.page_sql(COLUMNS, "sdk_sessions", &mut clause, page);
         let mut statement = self.0.prepare_cached(&sql)?;
         let rows = statement.query_map(rusqlite::params_from_iter(clause.values()), session)?;
         Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
+    }
+
+    /// The clients of one's own sessions, without ignored ones.
+    pub fn session_clients(&self) -> Result<Vec<String>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT DISTINCT client FROM sdk_sessions WHERE status <> 'ignored' AND member IS NULL ORDER BY client",
+        )?;
+        Ok(rows.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
     /// Whether the session's transcript must not be read.

@@ -108,7 +108,7 @@ impl StoreWriter<'_> {
                 "INSERT INTO spend (uid, day, session_id, provider, model, purpose, reserved_tokens, created_at_epoch)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
-            .execute(params![PublicId::new().sql(), day, session.sql(), name_column(provider), name_column(model), purpose, tokens, at.sql()])?;
+            .execute(params![PublicId::new().sql(), day, session.sql(), name_column(provider), name_column(model), name_column(purpose), tokens, at.sql()])?;
         Ok(self.tx.last_insert_rowid())
     }
 

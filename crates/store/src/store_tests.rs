@@ -6,7 +6,9 @@ use super::*;
 use claude_mem_core::clock::{Micros, Millis};
 use claude_mem_core::event::{Event, EventBody, EventKey, ProjectHint};
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
-use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{
+    NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
+};
 use claude_mem_core::queue::LeaseId;
 use claude_mem_core::source::TextSource;
 
@@ -51,12 +53,18 @@ fn hint(name: &str, keys: &[&str]) -> ProjectHint {
 
 fn observation(title: &str, files: &[&str], at: i64) -> NewObservation {
     NewObservation {
-        narrative: format!("Because of {title}."),
-        facts: vec!["getUserById returned a stale row".into()],
-        concepts: vec!["gotcha".into()],
-        files_modified: files.iter().map(|&file| file.into()).collect(),
         discovery_tokens: 7,
-        ..NewObservation::new(ObservationType::BUGFIX, title, Origin::Agent, Millis(at))
+        ..NewObservation::from_text(
+            ObservationText {
+                narrative: format!("Because of {title}."),
+                facts: vec!["getUserById returned a stale row".into()],
+                concepts: vec!["gotcha".into()],
+                files_modified: files.iter().map(|&file| file.into()).collect(),
+                ..ObservationText::new(ObservationType::BUGFIX, title)
+            },
+            Origin::Agent,
+            Millis(at),
+        )
     }
 }
 
@@ -263,20 +271,31 @@ fn later_remote_keeps_the_project() {
     assert_ne!(first, namesake);
 }
 
+/// A commit and its file among the objects, as git writes it.
+const COMMIT_ID: &str = "7dc0fdab9a318348efd40a015c616a9c6d392c74";
+const COMMIT_OBJECT: &[u8] = b"\
+    \x78\xda\x7d\xcc\x41\x0a\x02\x31\x0c\x46\x61\xd7\x3d\x45\xf6\x82\x74\x42\xa6\xb4\x20\xa2\x1b\xef\xd1\x64\
+    \xfe\xc1\x01\x4b\xa5\x46\xf0\xf8\x8a\x07\xf0\xad\x3f\x9e\xf5\xd6\x36\xa7\x89\x79\xe7\x03\x20\xd1\xcc\xf3\
+    \x62\x49\xd8\x34\x41\x4b\x8d\x29\x62\x16\x5d\xf3\x92\x0a\xe7\xbc\x2a\x20\x25\x4a\xa8\x2f\xbf\xf5\x41\x17\
+    \x3a\xd6\x33\xde\xb5\x3d\xee\x38\x58\x6f\x27\x9a\x68\x1f\xbf\x05\xfb\x9d\x1d\xff\x4c\xb8\x6e\xe3\xe9\xe1\
+    \x03\x70\x98\x27\x82";
+
 #[test]
 fn remote_alone_does_not_open_a_project() {
     let scratch = scratch();
     let mut store = Store::open(&scratch.path).unwrap();
-    let commit = format!("commit:{}", "5".repeat(40));
+    let commit = format!("commit:{COMMIT_ID}");
+    let repositories = scratch.path.with_extension("repositories");
+    let root_of = |name: &str| repositories.join(name).display().to_string();
     let ensure = |store: &mut Store, name: &str, more: &[&str]| {
-        let path = format!("path:/{name}/shop");
+        let path = format!("path:{}", root_of(name));
         let keys = [&["remote:example.org/shop", path.as_str()], more].concat();
-        let at = ProjectHint { root: format!("/{name}/shop"), ..hint("shop", &keys) };
+        let at = ProjectHint { root: root_of(name), ..hint("shop", &keys) };
         (at.keys.clone(), store.write(|tx| tx.ensure_project(&at, Millis(1))).unwrap())
     };
     let (_, known) = ensure(&mut store, "src", &[&commit]);
     let root = store.read().project(known).unwrap().root;
-    let claim = ["remote:example.org/shop".to_owned(), "path:/evil/shop".to_owned()];
+    let claim = ["remote:example.org/shop".to_owned(), format!("path:{}", root_of("evil"))];
     assert_eq!(store.read().project_by_keys(&claim).unwrap(), None, "before its first event");
     let (keys, stranger) = ensure(&mut store, "evil", &[]);
     assert_ne!(known, stranger);
@@ -285,12 +304,20 @@ fn remote_alone_does_not_open_a_project() {
     assert_eq!(store.read().project(known).unwrap().root, root, "its root has not moved");
     assert_eq!(ensure(&mut store, "src", &[]).1, known);
 
+    let (_, named) = ensure(&mut store, "names-it", &[&commit]);
+    assert_ne!(named, known, "the id of a commit is no evidence");
+    let objects = repositories.join("clone/.git/objects").join(&COMMIT_ID[..2]);
+    std::fs::create_dir_all(&objects).unwrap();
+    std::fs::write(repositories.join("clone/.git/HEAD"), COMMIT_ID).unwrap();
+    std::fs::write(objects.join(&COMMIT_ID[2..]), COMMIT_OBJECT).unwrap();
     let (keys, clone) = ensure(&mut store, "clone", &[&commit]);
     assert_eq!(clone, known, "a clone has a commit that the store knows");
     assert_eq!(store.read().unconfirmed_project(&keys).unwrap(), None);
     assert!(store.read().project_keys(known).unwrap().iter().all(|key| !key.starts_with("commit:")));
 
-    store.write(|tx| tx.join_project(&hint("shop", &["path:/evil/shop"]), known, Millis(2))).unwrap();
+    store
+        .write(|tx| tx.join_project(&hint("shop", &[&format!("path:{}", root_of("evil"))]), known, Millis(2)))
+        .unwrap();
     assert_eq!(ensure(&mut store, "evil", &[]).1, known, "confirmed once");
 }
 
@@ -343,7 +370,7 @@ fn identifier_parts_are_indexed_and_removed_with_row() {
     }
     store.write(|tx| tx.forget(RowId::new(RowKind::Observation, id.0), Millis(2))).unwrap();
     assert_eq!(matches(&store, "snake"), 0);
-    assert!(store.read().is_tombstone(&tombstone_for(&new.title, &new.narrative)).unwrap());
+    assert!(store.read().is_tombstone(&tombstone_for(&new.text.title, &new.text.narrative)).unwrap());
     assert_eq!(store.integrity_problems().unwrap(), Vec::<String>::new());
 }
 
@@ -360,7 +387,7 @@ fn undo_forget_restores_the_exact_row() {
     assert_eq!(store.read().observation(id).unwrap(), before);
     assert_eq!(matches(&store, "stale"), 1);
     assert_eq!(store.read().refs_of_file(project, "a.rs").unwrap().len(), 1);
-    assert!(!store.read().is_tombstone(&tombstone_for(&new.title, &new.narrative)).unwrap());
+    assert!(!store.read().is_tombstone(&tombstone_for(&new.text.title, &new.text.narrative)).unwrap());
 }
 
 #[test]
@@ -378,7 +405,7 @@ fn row_ids_are_never_reused() {
     // So a forgotten row can always be restored under its own id.
     let undone = store.write(|tx| tx.undo_forget(RowId::new(RowKind::Observation, first.0)));
     assert!(undone.unwrap());
-    assert_eq!(store.read().observation(first).unwrap().title, "one");
+    assert_eq!(store.read().observation(first).unwrap().text.title, "one");
     assert!(made(&mut store, "three") > second);
 }
 
@@ -433,7 +460,7 @@ fn files_match_by_suffix_and_folder() {
     let found = |asked: &str| {
         let filter = RowFilter { project: Some(project), files: vec![asked.into()], ..RowFilter::default() };
         let rows = store.read().observations(&filter, PageRequest::first(10)).unwrap().items;
-        rows.into_iter().map(|row| row.title).collect::<Vec<_>>()
+        rows.into_iter().map(|row| row.text.title).collect::<Vec<_>>()
     };
     assert_eq!(found("session.rs"), ["two", "one"]);
     assert_eq!(found("auth/session.rs"), ["one"]);
@@ -463,7 +490,7 @@ fn pages_report_whether_more_follow() {
     };
     let first = page(0, 2);
     assert_eq!(
-        first.items.iter().map(|row| row.title.as_str()).collect::<Vec<_>>(),
+        first.items.iter().map(|row| row.text.title.as_str()).collect::<Vec<_>>(),
         ["number 4", "number 3"]
     );
     assert!(first.has_more);
@@ -524,7 +551,10 @@ fn backup_is_a_complete_database() {
         .write(|tx| {
             tx.create_observation(&observation("one", &[], 1), &place(project, session))?;
             tx.create_summary(
-                &NewSummary { request: "fix it".into(), ..NewSummary::default() },
+                &NewSummary {
+                    text: SummaryText { request: "fix it".into(), ..SummaryText::default() },
+                    ..NewSummary::default()
+                },
                 session,
                 &place(project, session),
             )
@@ -579,7 +609,7 @@ fn import_run_can_be_undone() {
     assert_eq!(undo(&mut store), first);
     assert_eq!(undo(&mut store), UndoProgress { rows: 0, done: true });
     let left = store.read().observations(&RowFilter::default(), PageRequest::first(9)).unwrap().items;
-    assert_eq!(left.iter().map(|row| row.title.as_str()).collect::<Vec<_>>(), ["mine"]);
+    assert_eq!(left.iter().map(|row| row.text.title.as_str()).collect::<Vec<_>>(), ["mine"]);
 }
 
 #[test]
@@ -636,9 +666,12 @@ fn said_in_a_session(store: &mut Store, project: ProjectId, session: SessionId) 
             at: Millis(1),
         })?;
         let mut new = observation("zebrafish", &[], 1);
-        new.narrative.clone_from(&text);
+        new.text.narrative.clone_from(&text);
         let memory = tx.create_observation(&new, &place)?;
-        let summary = NewSummary { request: text.clone(), ..NewSummary::default() };
+        let summary = NewSummary {
+            text: SummaryText { request: text.clone(), ..SummaryText::default() },
+            ..NewSummary::default()
+        };
         let summary = tx.create_summary(&summary, session, &place)?;
         tx.set_session_carry(session, &text)?;
         tx.set_session_rolling_summary(session, &text)?;

@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::{
     NewObservationMeta, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, name_column, read_origin};
 use crate::documents::DocumentFields;
+use crate::row_values::{RowValues, TextColumns};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, PublicId, SessionId, SummaryId};
-use claude_mem_core::memory::{NewSummary, Origin};
+use claude_mem_core::memory::{NewSummary, Origin, SummaryText};
 
 /// A summary as stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,14 +21,8 @@ pub struct SummaryRow {
     pub session: SessionId,
     pub project: Option<ProjectId>,
     pub prompt_number: u32,
-    pub request: String,
-    pub investigated: String,
-    pub learned: String,
-    pub completed: String,
-    pub next_steps: String,
-    pub notes: String,
-    pub files_read: Vec<String>,
-    pub files_edited: Vec<String>,
+    #[serde(flatten)]
+    pub text: SummaryText,
     pub branch: Option<String>,
     pub origin: Origin,
     pub made_by: String,
@@ -36,10 +31,13 @@ pub struct SummaryRow {
     pub created_at: Millis,
 }
 
-const COLUMNS: &str =
-    "SELECT id, uid, session_id, project_id, prompt_number, request, investigated, learned, completed,
-    next_steps, notes, files_read, files_edited, branch, origin, made_by, discovery_tokens, read_tokens,
-    created_at_epoch FROM session_summaries";
+fn select_summaries() -> String {
+    format!(
+        "SELECT id, uid, session_id, project_id, prompt_number, branch, origin, made_by, discovery_tokens,
+           read_tokens, created_at_epoch, {} FROM session_summaries",
+        SummaryText::select_list("")
+    )
+}
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<SummaryRow> {
     Ok(SummaryRow {
@@ -48,30 +46,20 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<SummaryRow> {
         session: row.column(2)?,
         project: row.column(3)?,
         prompt_number: row.get(4)?,
-        request: row.get(5)?,
-        investigated: row.get(6)?,
-        learned: row.get(7)?,
-        completed: row.get(8)?,
-        next_steps: row.get(9)?,
-        notes: row.get(10)?,
-        files_read: row.get::<_, JsonList>(11)?.0,
-        files_edited: row.get::<_, JsonList>(12)?.0,
-        branch: row.get(13)?,
-        origin: Origin::from_name(row.get_ref(14)?.as_str()?).unwrap_or(Origin::Import),
-        made_by: row.get(15)?,
-        discovery_tokens: row.get(16)?,
-        read_tokens: row.get(17)?,
-        created_at: row.column(18)?,
+        branch: row.get(5)?,
+        origin: read_origin(row, 6)?,
+        made_by: row.get(7)?,
+        discovery_tokens: row.get(8)?,
+        read_tokens: row.get(9)?,
+        created_at: row.column(10)?,
+        text: SummaryText::read(row, 11)?,
     })
 }
 
 impl StoreReader<'_> {
     pub fn summary(&self, id: SummaryId) -> Result<SummaryRow, StoreError> {
-        let found = self
-            .0
-            .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
-            .query_row([id.sql()], summary)
-            .optional()?;
+        let sql = format!("{} WHERE id = ?1", select_summaries());
+        let found = self.0.prepare_cached(&sql)?.query_row([id.sql()], summary).optional()?;
         found.ok_or(StoreError::NoSuchRow { what: "summary", id: id.0 })
     }
 
@@ -84,7 +72,7 @@ impl StoreReader<'_> {
         filter.and_owner_of_row(&mut clause);
         let kind = RowKind::Summary;
         self.and_files(&mut clause, kind, filter.project, &filter.files)?;
-        let sql = filter.page_sql(COLUMNS, kind.table(), &mut clause, page);
+        let sql = filter.page_sql(&select_summaries(), kind.table(), &mut clause, page);
         let mut statement = self.0.prepare_cached(&sql)?;
         let rows = statement.query_map(rusqlite::params_from_iter(clause.values()), summary)?;
         Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
@@ -92,7 +80,10 @@ impl StoreReader<'_> {
 
     /// The newest summary of a session.
     pub fn newest_summary(&self, session: SessionId) -> Result<Option<SummaryRow>, StoreError> {
-        let sql = format!("{COLUMNS} WHERE session_id = ?1 ORDER BY created_at_epoch DESC, id DESC LIMIT 1");
+        let sql = format!(
+            "{} WHERE session_id = ?1 ORDER BY created_at_epoch DESC, id DESC LIMIT 1",
+            select_summaries()
+        );
         Ok(self.0.prepare_cached(&sql)?.query_row([session.sql()], summary).optional()?)
     }
 }
@@ -105,45 +96,64 @@ impl StoreWriter<'_> {
         session: SessionId,
         place: &NewObservationMeta<'_>,
     ) -> Result<SummaryId, StoreError> {
-        self.tx
-            .prepare_cached(
-                "INSERT INTO session_summaries (uid, session_id, project_id, prompt_number, request, investigated,
-                   learned, completed, next_steps, notes, files_read, files_edited, branch, origin, made_by,
-                   discovery_tokens, read_tokens, import_run, created_at_epoch)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-            )?
-            .execute(params![
-                PublicId::new().sql(),
-                session.sql(),
-                place.project.sql(),
-                place.prompt_number,
-                text_column(&new.request),
-                text_column(&new.investigated),
-                text_column(&new.learned),
-                text_column(&new.completed),
-                text_column(&new.next_steps),
-                text_column(&new.notes),
-                JsonList(new.files_read.clone()),
-                JsonList(new.files_edited.clone()),
-                place.branch.map(name_column),
-                if place.import_run.is_some() { Origin::Import } else { Origin::Agent }.as_str(),
-                name_column(place.made_by),
-                new.discovery_tokens,
-                place.read_tokens,
-                place.import_run,
-                new.created_at.sql(),
-            ])?;
-        let id = SummaryId(self.tx.last_insert_rowid());
+        let id = RowValues::from_text(&new.text)
+            .set("uid", PublicId::new().sql())
+            .set("session_id", session.sql())
+            .set("project_id", place.project.sql())
+            .set("prompt_number", place.prompt_number)
+            .set("branch", place.branch.map(name_column))
+            .set("origin", Origin::Agent.as_str())
+            .set("made_by", name_column(place.made_by))
+            .set("discovery_tokens", new.discovery_tokens)
+            .set("read_tokens", place.read_tokens)
+            .set("import_run", place.import_run)
+            .set("created_at_epoch", new.created_at.sql())
+            .insert(self.tx, RowKind::Summary.table())?;
+        let id = SummaryId(id);
         self.index_summary(id)?;
         Ok(id)
     }
 
+    /// Replaces the text of a turn's summary that no model wrote, and indexes it again. `None` if the turn has
+    /// no such summary.
+    pub fn rewrite_summary(
+        &self,
+        session: SessionId,
+        prompt_number: u32,
+        new: &NewSummary,
+        made_by: &str,
+        read_tokens: u32,
+    ) -> Result<Option<SummaryId>, StoreError> {
+        let found: Option<i64> = self
+            .tx
+            .prepare_cached(
+                "SELECT id FROM session_summaries WHERE session_id = ?1 AND prompt_number = ?2 AND made_by = 'local'
+                 ORDER BY created_at_epoch DESC, id DESC LIMIT 1",
+            )?
+            .query_row(params![session.sql(), prompt_number], |row| row.get(0))
+            .optional()?;
+        let Some(id) = found.map(SummaryId) else {
+            return Ok(None);
+        };
+        // Which files the turn touched is known without a model.
+        let SummaryText { files_read, files_edited, .. } = self.summary(id)?.text;
+        let text = SummaryText { files_read, files_edited, ..new.text.clone() };
+        RowValues::from_text(&text)
+            .set("made_by", name_column(made_by))
+            .set("discovery_tokens", new.discovery_tokens)
+            .set("read_tokens", read_tokens)
+            .update(self.tx, RowKind::Summary.table(), id.0)?;
+        self.index_summary(id)?;
+        Ok(Some(id))
+    }
+
     pub(super) fn index_summary(&self, id: SummaryId) -> Result<(), StoreError> {
         let row = self.summary(id)?;
-        let fields = [&row.investigated, &row.learned, &row.completed, &row.next_steps, &row.notes];
-        let body: Vec<&str> =
-            fields.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-        let tags: Vec<&str> = row.files_edited.iter().chain(&row.files_read).map(String::as_str).collect();
+        // The request is the title.
+        let [_, body @ ..] = row.text.texts();
+        let body: Vec<&str> = body.into_iter().filter(|text| !text.is_empty()).collect();
+        let files = row.text.files_edited.iter().chain(&row.text.files_read);
+        let tags: Vec<&str> = files.map(String::as_str).collect();
         self.index_document(&DocumentFields {
             kind: RowKind::Summary,
             row_id: id.0,
@@ -151,11 +161,8 @@ impl StoreWriter<'_> {
             user_level: false,
             session: Some(row.session),
             at: row.created_at,
-            title: &row.request,
-            body: &body.join(
-                "
-",
-            ),
+            title: &row.text.request,
+            body: &body.join("\n"),
             tags: &tags.join(" "),
         })?;
         if let Some(project) = row.project {
@@ -163,8 +170,8 @@ impl StoreWriter<'_> {
                 RowId::new(RowKind::Summary, id.0),
                 project,
                 row.created_at,
-                &row.files_read,
-                &row.files_edited,
+                &row.text.files_read,
+                &row.text.files_edited,
             )?;
         }
         Ok(())

@@ -4,7 +4,7 @@
 use rusqlite::params;
 
 use super::fts::{DOCUMENT, document};
-use super::{FtsQuery, IndexedDocument, RowId, StoreError, StoreReader};
+use super::{FtsQuery, IndexedDocument, RowId, RowKind, StoreError, StoreReader};
 use crate::columns::{ReadColumn, SqlColumn};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, SessionId};
@@ -18,6 +18,7 @@ pub struct TextSelection {
     /// Exclusive.
     pub until: Option<Millis>,
     pub words: Option<FtsQuery>,
+    pub kind: Option<RowKind>,
 }
 
 impl StoreReader<'_> {
@@ -33,7 +34,8 @@ impl StoreReader<'_> {
         };
         let sql = format!(
             "{DOCUMENT} WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
-               AND (?3 IS NULL OR created_at_epoch >= ?3) AND (?4 IS NULL OR created_at_epoch < ?4) AND {words}
+               AND (?3 IS NULL OR created_at_epoch >= ?3) AND (?4 IS NULL OR created_at_epoch < ?4) AND (?7 IS NULL OR kind = ?7)
+               AND {words}
              ORDER BY created_at_epoch, id LIMIT ?6"
         );
         let query = wanted.words.as_ref().map(FtsQuery::to_fts5);
@@ -45,7 +47,8 @@ impl StoreReader<'_> {
                 wanted.since.sql(),
                 wanted.until.sql(),
                 query,
-                rows_max
+                rows_max,
+                wanted.kind.map(RowKind::as_str)
             ],
             document,
         )?;

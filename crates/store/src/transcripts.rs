@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::{StoreError, StoreReader, StoreWriter};
-use crate::columns::{SqlColumn, id_column, path_column, state_column};
+use crate::columns::{SqlColumn, id_column, name_column, path_column, state_column};
 use claude_mem_core::clock::Millis;
 
 /// The reader's position in one transcript.
@@ -59,7 +59,7 @@ impl StoreWriter<'_> {
             )?
             .execute(params![
                 path_column(&at.path),
-                at.client,
+                name_column(&at.client),
                 id_column(&at.session),
                 at.offset_bytes,
                 state_column(&at.state),

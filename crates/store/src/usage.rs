@@ -39,6 +39,7 @@ fn unused_sql(has_project: bool) -> String {
          WHERE {which} AND created_at_epoch < ?1 AND pinned = 0 AND level = 'project'
            AND NOT EXISTS (SELECT 1 FROM observation_feedback AS f WHERE f.kind = 'observation' AND f.row_id = o.id
              AND f.signal IN ('fetched', 'cited', 'useful') AND f.created_at_epoch >= ?1)
+           AND NOT EXISTS (SELECT 1 FROM review_decisions AS r WHERE r.observation_id = o.id AND r.reason = 'unused')
          ORDER BY created_at_epoch, id LIMIT ?3"
     )
 }
@@ -66,7 +67,7 @@ impl StoreReader<'_> {
     }
 
     /// Observations created before `before` that were neither fetched nor cited since, oldest first.
-    /// Pinned ones and preferences are left out.
+    /// Pinned ones, preferences and those that a person keeps are left out.
     pub fn unused_observations(
         &self,
         project: Option<ProjectId>,

@@ -49,10 +49,20 @@ pub struct SpaceHealth {
 }
 
 impl StoreReader<'_> {
-    /// How sharing goes; the default before the first round.
+    /// How sharing goes; the default before the first round, an error if the stored value cannot be read.
     pub fn team_health(&self) -> Result<TeamHealth, StoreError> {
-        let text = self.meta(META_KEY)?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        match self.meta(META_KEY)? {
+            Some(text) => Ok(serde_json::from_str(&text)?),
+            None => Ok(TeamHealth::default()),
+        }
+    }
+
+    /// How sharing went, for a round that replaces it: a value that cannot be read is lost anyway.
+    pub fn team_health_to_replace(&self) -> Result<TeamHealth, StoreError> {
+        match self.team_health() {
+            Err(StoreError::Json(_)) => Ok(TeamHealth::default()),
+            found => found,
+        }
     }
 
     /// All spaces of this machine.

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use crate::columns::{JsonList, ReadColumn, SqlColumn, name_column};
+use crate::columns::{ReadColumn, SqlColumn, name_column};
 use crate::observations::content_hash;
+use crate::row_values::RowValues;
 use crate::{
     AccountRecord, ObservationRecord, RowId, RowKind, StoreError, StoreReader, StoreWriter, tombstone_for,
 };
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, MemberRowId, ObservationId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::Origin;
-use claude_mem_core::tokens;
 use sha2::{Digest, Sha256};
 
 /// The client of sessions that were held elsewhere. No hook, sweep or import takes these up.
@@ -169,65 +169,39 @@ impl StoreWriter<'_> {
         known: Option<ObservationId>,
         place: TeamPlace,
     ) -> Result<Option<ObservationId>, StoreError> {
-        let said = tombstone_for(&record.title, &record.narrative);
+        let said = tombstone_for(&record.text.title, &record.text.narrative);
         if known.is_none()
             && (self.is_tombstone(&said)? || self.is_tombstone(&format!("uid:{}", record.uid))?)
         {
             return Ok(None);
         }
-        let facts = record.facts.join("\n");
-        let texts = [&record.title, &record.subtitle, &record.narrative, &facts];
-        let read_tokens: u32 = texts.into_iter().map(|text| tokens::estimate(text)).sum();
-        let id = match known {
-            Some(id) => id,
-            None => {
-                self.tx
-                    .prepare_cached(
-                        "INSERT INTO observations (uid, session_id, project_id, type, title, origin, content_hash, member,
-                           created_at_epoch, updated_at_epoch) VALUES (?1, ?2, ?3, ?4, '', ?5, '', ?6, ?7, ?7)",
-                    )?
-                    .execute(params![
-                        record.uid.sql(),
-                        place.session.sql(),
-                        place.project.sql(),
-                        record.kind.as_str(),
-                        Origin::Import.as_str(),
-                        place.member.sql(),
-                        record.created_at.sql()
-                    ])?;
-                ObservationId(self.tx.last_insert_rowid())
-            }
+        let table = RowKind::Observation.table();
+        let values = RowValues::from_text(&record.text)
+            .set("branch", record.branch.as_deref().map(name_column))
+            .set("origin", record.origin.unwrap_or(Origin::Import).as_str())
+            .set("made_by", name_column(&record.made_by))
+            .set("content_hash", content_hash(place.session, &record.text))
+            .set("read_tokens", record.text.read_tokens())
+            .set("created_at_epoch", record.created_at.sql())
+            .set("updated_at_epoch", record.updated_at.max(record.created_at).sql())
+            .set("prompt_number", record.prompt_number)
+            .set("held_back", place.held_back);
+        let id = if let Some(id) = known {
+            values
+                .set_to("wrong", "max(wrong, ?)", record.wrong)
+                .set_to("edited", "max(edited, ?)", record.edited)
+                .update(self.tx, table, id.0)?;
+            id
+        } else {
+            let values = values
+                .set("wrong", record.wrong)
+                .set("edited", record.edited)
+                .set("uid", record.uid.sql())
+                .set("session_id", place.session.sql())
+                .set("project_id", place.project.sql())
+                .set("member", place.member.sql());
+            ObservationId(values.insert(self.tx, table)?)
         };
-        self.tx
-            .prepare_cached(
-                "UPDATE observations SET type = ?2, title = ?3, subtitle = ?4, narrative = ?5, facts = ?6, concepts = ?7,
-                   files_read = ?8, files_modified = ?9, branch = ?10, origin = ?11, made_by = ?12, content_hash = ?13,
-                   read_tokens = ?14, wrong = max(wrong, ?15), created_at_epoch = ?16,
-                   updated_at_epoch = max(?16, ?17), edited = max(edited, ?18), prompt_number = ?19, held_back = ?20
-                 WHERE id = ?1",
-            )?
-            .execute(params![
-                id.sql(),
-                record.kind.as_str(),
-                record.title,
-                record.subtitle,
-                record.narrative,
-                JsonList(record.facts.clone()),
-                JsonList(record.concepts.clone()),
-                JsonList(record.files_read.clone()),
-                JsonList(record.files_modified.clone()),
-                record.branch.as_deref().map(name_column),
-                record.origin.unwrap_or(Origin::Import).as_str(),
-                name_column(&record.made_by),
-                content_hash(place.session, &record.title, &record.narrative),
-                read_tokens,
-                record.wrong,
-                record.created_at.sql(),
-                record.updated_at.sql(),
-                record.edited,
-                record.prompt_number,
-                place.held_back,
-            ])?;
         self.replace_within_member(id, record.replaced_by)?;
         self.index_observation(id)?;
         Ok(Some(id))
@@ -259,49 +233,25 @@ impl StoreWriter<'_> {
         {
             return Ok(None);
         }
-        let lists = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
-        let lines = lists.into_iter().flatten().chain([&record.purpose]);
-        let read_tokens: u32 = lines.map(|line| tokens::estimate(line)).sum();
-        let id = match known {
-            Some(id) => id,
-            None => {
-                self.tx
-                    .prepare_cached(
-                        "INSERT INTO session_accounts (uid, session_id, project_id, member, created_at_epoch)
-                         VALUES (?1, ?2, ?3, ?4, ?5)",
-                    )?
-                    .execute(params![
-                        record.uid.sql(),
-                        session.sql(),
-                        place.project.sql(),
-                        place.member.sql(),
-                        record.created_at.sql()
-                    ])?;
-                AccountId(self.tx.last_insert_rowid())
-            }
+        let table = RowKind::Account.table();
+        let values = RowValues::from_text(&record.text)
+            .set("branch", record.branch.as_deref().map(name_column))
+            .set("origin", record.origin.unwrap_or(Origin::Agent).as_str())
+            .set("made_by", name_column(&record.made_by))
+            .set("read_tokens", record.text.read_tokens())
+            .set("created_at_epoch", record.created_at.sql())
+            .set("held_back", place.held_back);
+        let id = if let Some(id) = known {
+            values.update(self.tx, table, id.0)?;
+            id
+        } else {
+            let values = values
+                .set("uid", record.uid.sql())
+                .set("session_id", session.sql())
+                .set("project_id", place.project.sql())
+                .set("member", place.member.sql());
+            AccountId(values.insert(self.tx, table)?)
         };
-        self.tx
-            .prepare_cached(
-                "UPDATE session_accounts SET purpose = ?2, done = ?3, learned = ?4, decided = ?5, checked = ?6, open = ?7,
-                   files_edited = ?8, branch = ?9, origin = ?10, made_by = ?11, read_tokens = ?12,
-                   created_at_epoch = ?13, held_back = ?14 WHERE id = ?1",
-            )?
-            .execute(params![
-                id.sql(),
-                record.purpose,
-                JsonList(record.done.clone()),
-                JsonList(record.learned.clone()),
-                JsonList(record.decided.clone()),
-                JsonList(record.checked.clone()),
-                JsonList(record.open.clone()),
-                JsonList(record.files_edited.clone()),
-                record.branch.as_deref().map(name_column),
-                record.origin.unwrap_or(Origin::Agent).as_str(),
-                name_column(&record.made_by),
-                read_tokens,
-                record.created_at.sql(),
-                place.held_back,
-            ])?;
         self.index_account(id)?;
         Ok(Some(id))
     }
@@ -320,7 +270,7 @@ impl StoreWriter<'_> {
             "DELETE FROM forgotten WHERE kind = ?1 AND row_id = ?2",
             params![row.kind, row.row_id],
         )?;
-        Ok(())
+        self.note_deleted_text()
     }
 
     /// Forgets an own row that was taken back elsewhere, with all it was made from and without a copy.
@@ -331,7 +281,7 @@ impl StoreWriter<'_> {
             "DELETE FROM forgotten WHERE kind = ?1 AND row_id = ?2",
             params![row.kind, row.row_id],
         )?;
-        Ok(())
+        self.note_deleted_text()
     }
 
     /// Whether a row with this id was forgotten here and can still be restored.

@@ -204,9 +204,16 @@ fn erased_row_leaves_no_byte_in_the_file() {
     };
     team.store.checkpoint().unwrap();
     assert!(holds(&path));
-    team.store.write(|tx| tx.erase_team_row(row)).unwrap();
-    assert!(team.store.checkpoint().unwrap());
-    assert!(!holds(&path));
+    // The log has the text of another row.
+    let other = team.receive("The zanzibarfish gateway needs three retries");
+    for row in [row, other] {
+        team.store.write(|tx| tx.erase_team_row(row)).unwrap();
+    }
+    // The worker may have been killed here: the store itself knows what is left to do.
+    let log = claude_mem_core::paths::with_suffix(&path, "-wal");
+    assert!(holds(&log));
+    team.store.clear_deleted_from_log().unwrap();
+    assert!(!holds(&path) && !holds(&log));
 }
 
 #[test]
@@ -276,4 +283,56 @@ fn leaving_removes_all_rows_of_others() {
     let left: i64 =
         team.store.conn.query_row("SELECT count(*) FROM sdk_sessions", params![], |row| row.get(0)).unwrap();
     assert_eq!(left, 0);
+}
+
+#[test]
+fn reading_costs_the_same_wherever_a_row_comes_from() {
+    let mut it = fixture();
+    let mut sent = record("Carts keep coupons", "decision");
+    sent.text.facts = vec!["A coupon is kept for a day".to_owned()];
+    sent.text.concepts = vec!["trade-off".to_owned()];
+    let (project, place) = (Some(it.project), it.place());
+    let mut recap = account("Keep the coupons", "main");
+    recap.text.files_edited = vec!["src/cart.rs".to_owned()];
+    let counts = it
+        .store
+        .write(|tx| {
+            let new = claude_mem_core::memory::NewObservation::from_text(
+                sent.text.clone(),
+                claude_mem_core::memory::Origin::Agent,
+                NOW,
+            );
+            let own = NewObservationMeta {
+                project,
+                read_tokens: new.text.read_tokens(),
+                ..NewObservationMeta::default()
+            };
+            let own = tx.create_observation(&new, &own)?;
+            let received = tx.put_team_observation(&sent, None, place)?.unwrap();
+            let imported =
+                ObservationRecord { uid: PublicId::new(), created_at: Millis(NOW.0 + 1), ..sent.clone() };
+            let import_run = tx.start_import("json", "memories.jsonl", NOW)?;
+            let target = crate::ImportTarget { session: None, project, import_run };
+            tx.import_observation(&imported, target)?;
+            let imported = tx.row_by_uid(RowKind::Observation, imported.uid)?.unwrap();
+            let imported = claude_mem_core::ids::ObservationId(imported.row_id);
+            let session = tx.ensure_team_session(recap.session, place.member, project, None, NOW)?;
+            let recap = tx.put_team_account(&recap, None, session, place)?.unwrap();
+            let of = |id| tx.observation(id).map(|row| row.read_tokens);
+            Ok([of(own)?, of(received)?, of(imported)?, tx.account(recap)?.read_tokens])
+        })
+        .unwrap();
+    let tokens = sent.text.read_tokens();
+    assert_eq!(counts, [tokens, tokens, tokens, recap.text.read_tokens()]);
+}
+
+#[test]
+fn unreadable_team_health_is_an_error_until_a_round_replaces_it() {
+    let mut it = fixture();
+    assert_eq!(it.store.read().team_health().unwrap(), TeamHealth::default(), "before the first round");
+    it.store.write(|tx| tx.set_meta("team.health", "{\"members\":")).unwrap();
+    assert!(it.store.read().team_health().is_err());
+    let health = TeamHealth { members: 3, ..it.store.read().team_health_to_replace().unwrap() };
+    it.store.save_team_health(&health).unwrap();
+    assert_eq!(it.store.read().team_health().unwrap(), health);
 }

@@ -5,10 +5,11 @@ use rusqlite::{Connection, Params, Row, params};
 use super::rows::{
     MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
-use crate::columns::{JsonList, ReadColumn, SqlColumn};
+use crate::columns::{JsonList, ReadColumn, SqlColumn, read_origin};
+use crate::row_values::TextColumns;
 use crate::{MemoryLevel, SessionStatus, StoreError, StoreReader};
 use claude_mem_core::ids::{ProjectId, PublicId};
-use claude_mem_core::memory::{ObservationType, Origin};
+use claude_mem_core::memory::{ObservationText, SummaryText};
 
 /// One page of records, each with its row id: the next page starts after the last one.
 type NumberedRows<T> = Vec<(i64, T)>;
@@ -63,7 +64,7 @@ impl StoreReader<'_> {
                 transcript_closed: row.get(7)?,
                 user_prompt: row.get(8)?,
                 status: Some(SessionStatus::from_column(row.get_ref(9)?.as_str()?)),
-                origin: read_origin(row, 10)?,
+                origin: Some(read_origin(row, 10)?),
                 prompt_counter: row.get(11)?,
                 carry: row.get(12)?,
                 rolling_summary: row.get(13)?,
@@ -96,7 +97,7 @@ impl StoreReader<'_> {
                 prompt_id: row.get(5)?,
                 text: row.get(6)?,
                 private: row.get(7)?,
-                origin: read_origin(row, 8)?,
+                origin: Some(read_origin(row, 8)?),
                 created_at: row.column(9)?,
             };
             Ok((row.get(0)?, record))
@@ -122,7 +123,7 @@ impl StoreReader<'_> {
                 text: row.get(5)?,
                 agent_id: row.get(6)?,
                 agent_type: row.get(7)?,
-                origin: read_origin(row, 8)?,
+                origin: Some(read_origin(row, 8)?),
                 created_at: row.column(9)?,
             };
             Ok((row.get(0)?, record))
@@ -135,18 +136,18 @@ impl StoreReader<'_> {
         after: i64,
         limit: u32,
     ) -> Result<NumberedRows<ObservationRecord>, StoreError> {
-        let sql = session_rows_sql(
-            "observations",
-            "r.level, r.type, r.title, r.subtitle, r.narrative, r.facts, r.concepts, r.files_read, r.files_modified,
-             r.branch, r.agent_id, r.agent_type, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.pinned,
-             r.wrong, (SELECT newer.uid FROM observations AS newer WHERE newer.id = r.replaced_by),
+        let columns = format!(
+            "r.level, r.branch, r.agent_id, r.agent_type, r.origin, r.made_by, r.discovery_tokens, r.read_tokens,
+             r.pinned, r.wrong, (SELECT newer.uid FROM observations AS newer WHERE newer.id = r.replaced_by),
              r.created_at_epoch, r.updated_at_epoch, r.edited,
              (SELECT json_group_array(also.uid) FROM (SELECT o.uid FROM observation_sources AS x
                 JOIN sdk_sessions AS o ON o.id = x.session_id WHERE x.observation_id = r.id
-                ORDER BY x.session_id) AS also)",
+                ORDER BY x.session_id) AS also), {}",
+            ObservationText::select_list("r")
         );
+        let sql = session_rows_sql("observations", &columns);
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
-            let further = row.get::<_, JsonList>(27)?.0.into_iter().filter_map(|uid| uid.parse().ok());
+            let further = row.get::<_, JsonList>(19)?.0.into_iter().filter_map(|uid| uid.parse().ok());
             let sessions = row.column::<Option<PublicId>>(2)?.into_iter().chain(further).collect();
             let record = ObservationRecord {
                 uid: row.column(1)?,
@@ -154,27 +155,20 @@ impl StoreReader<'_> {
                 project: row.column(3)?,
                 prompt_number: row.get(4)?,
                 level: MemoryLevel::from_column(row.get_ref(5)?.as_str()?),
-                kind: ObservationType::named(row.get::<_, String>(6)?),
-                title: row.get(7)?,
-                subtitle: row.get(8)?,
-                narrative: row.get(9)?,
-                facts: row.get::<_, JsonList>(10)?.0,
-                concepts: row.get::<_, JsonList>(11)?.0,
-                files_read: row.get::<_, JsonList>(12)?.0,
-                files_modified: row.get::<_, JsonList>(13)?.0,
-                branch: row.get(14)?,
-                agent_id: row.get(15)?,
-                agent_type: row.get(16)?,
-                origin: read_origin(row, 17)?,
-                made_by: row.get(18)?,
-                discovery_tokens: row.get(19)?,
-                read_tokens: row.get(20)?,
-                pinned: row.get(21)?,
-                wrong: row.get(22)?,
-                replaced_by: row.column(23)?,
-                created_at: row.column(24)?,
-                updated_at: row.column(25)?,
-                edited: row.get(26)?,
+                branch: row.get(6)?,
+                agent_id: row.get(7)?,
+                agent_type: row.get(8)?,
+                origin: Some(read_origin(row, 9)?),
+                made_by: row.get(10)?,
+                discovery_tokens: row.get(11)?,
+                read_tokens: row.get(12)?,
+                pinned: row.get(13)?,
+                wrong: row.get(14)?,
+                replaced_by: row.column(15)?,
+                created_at: row.column(16)?,
+                updated_at: row.column(17)?,
+                edited: row.get(18)?,
+                text: ObservationText::read(row, 20)?,
                 sessions,
             };
             Ok((row.get(0)?, record))
@@ -187,31 +181,24 @@ impl StoreReader<'_> {
         after: i64,
         limit: u32,
     ) -> Result<NumberedRows<SummaryRecord>, StoreError> {
-        let sql = session_rows_sql(
-            "session_summaries",
-            "r.request, r.investigated, r.learned, r.completed, r.next_steps, r.notes, r.files_read, r.files_edited,
-             r.branch, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.created_at_epoch",
+        let columns = format!(
+            "r.branch, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.created_at_epoch, {}",
+            SummaryText::select_list("r")
         );
+        let sql = session_rows_sql("session_summaries", &columns);
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
             let record = SummaryRecord {
                 uid: row.column(1)?,
                 session: row.column(2)?,
                 project: row.column(3)?,
                 prompt_number: row.get(4)?,
-                request: row.get(5)?,
-                investigated: row.get(6)?,
-                learned: row.get(7)?,
-                completed: row.get(8)?,
-                next_steps: row.get(9)?,
-                notes: row.get(10)?,
-                files_read: row.get::<_, JsonList>(11)?.0,
-                files_edited: row.get::<_, JsonList>(12)?.0,
-                branch: row.get(13)?,
-                origin: read_origin(row, 14)?,
-                made_by: row.get(15)?,
-                discovery_tokens: row.get(16)?,
-                read_tokens: row.get(17)?,
-                created_at: row.column(18)?,
+                branch: row.get(5)?,
+                origin: Some(read_origin(row, 6)?),
+                made_by: row.get(7)?,
+                discovery_tokens: row.get(8)?,
+                read_tokens: row.get(9)?,
+                created_at: row.column(10)?,
+                text: SummaryText::read(row, 11)?,
             };
             Ok((row.get(0)?, record))
         })
@@ -245,8 +232,4 @@ fn query_rows<T>(
 ) -> Result<Vec<T>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     Ok(statement.query_map(params, read)?.collect::<Result<_, _>>()?)
-}
-
-fn read_origin(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Origin>> {
-    Ok(Origin::from_name(row.get_ref(column)?.as_str()?))
 }

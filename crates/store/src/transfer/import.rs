@@ -9,6 +9,7 @@ use crate::columns::{
     JsonList, ReadColumn, SqlColumn, id_column, name_column, path_column, state_column, text_column,
 };
 use crate::observations::content_hash;
+use crate::row_values::RowValues;
 use crate::{
     RowId, RowKind, SessionStatus, StoreError, StoreReader, StoreWriter, tombstone_for,
     tombstone_for_message, tombstone_for_summary,
@@ -18,7 +19,6 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ObservationId, ProjectId, PublicId, SessionId, SummaryId};
 use claude_mem_core::memory::Origin;
 use claude_mem_core::project::COMMIT_KEY;
-use claude_mem_core::tokens;
 
 /// What happened to an imported record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,20 +38,6 @@ pub struct ImportTarget {
     pub session: Option<SessionId>,
     pub project: Option<ProjectId>,
     pub import_run: i64,
-}
-
-/// The given token count, or an estimate if the record has none: agents rely on it.
-fn tokens_or_estimate(told: u32, texts: &[&String]) -> u32 {
-    match told {
-        0 => texts.iter().map(|text| tokens::estimate(text)).sum(),
-        told => told,
-    }
-}
-
-fn read_tokens(record: &ObservationRecord) -> u32 {
-    let facts = record.facts.join("\n");
-    let texts = [&record.title, &record.subtitle, &record.narrative, &facts];
-    tokens_or_estimate(record.read_tokens, &texts)
 }
 
 impl StoreReader<'_> {
@@ -319,53 +305,36 @@ impl StoreWriter<'_> {
         record: &ObservationRecord,
         at: ImportTarget,
     ) -> Result<RowImportOutcome, StoreError> {
-        let said = Some(tombstone_for(&record.title, &record.narrative));
+        let said = Some(tombstone_for(&record.text.title, &record.text.narrative));
         if let Some(way) = self.import_conflict(RowKind::Observation, record.uid, said)? {
             return Ok(way);
         }
-        let hash = content_hash(at.session, &record.title, &record.narrative);
+        let hash = content_hash(at.session, &record.text);
         if self.has_same_observation(&hash, record)? {
             return Ok(RowImportOutcome::SameContent);
         }
-        self.tx
-            .prepare_cached(
-                "INSERT INTO observations (uid, session_id, project_id, level, prompt_number, type, title, subtitle,
-                   narrative, facts, concepts, files_read, files_modified, branch, agent_id, agent_type, origin, made_by,
-                   content_hash, discovery_tokens, read_tokens, pinned, wrong, import_run, created_at_epoch,
-                   updated_at_epoch, edited)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                   ?22, ?23, ?24, ?25, ?26, ?27)",
-            )?
-            .execute(params![
-                record.uid.sql(),
-                at.session.sql(),
-                at.project.sql(),
-                record.level.as_str(),
-                record.prompt_number,
-                record.kind.as_str(),
-                text_column(&record.title),
-                text_column(&record.subtitle),
-                text_column(&record.narrative),
-                JsonList(record.facts.clone()),
-                JsonList(record.concepts.clone()),
-                JsonList(record.files_read.clone()),
-                JsonList(record.files_modified.clone()),
-                record.branch.as_deref().map(name_column),
-                record.agent_id.as_deref().map(id_column),
-                record.agent_type.as_deref().map(name_column),
-                origin_or_import(record.origin),
-                name_column(&record.made_by),
-                hash,
-                record.discovery_tokens,
-                read_tokens(record),
-                record.pinned,
-                record.wrong,
-                at.import_run,
-                record.created_at.sql(),
-                record.updated_at.max(record.created_at).sql(),
-                record.edited
-            ])?;
-        self.index_observation(ObservationId(self.tx.last_insert_rowid()))?;
+        let id = RowValues::from_text(&record.text)
+            .set("uid", record.uid.sql())
+            .set("session_id", at.session.sql())
+            .set("project_id", at.project.sql())
+            .set("level", record.level.as_str())
+            .set("prompt_number", record.prompt_number)
+            .set("branch", record.branch.as_deref().map(name_column))
+            .set("agent_id", record.agent_id.as_deref().map(id_column))
+            .set("agent_type", record.agent_type.as_deref().map(name_column))
+            .set("origin", origin_or_import(record.origin))
+            .set("made_by", name_column(&record.made_by))
+            .set("content_hash", hash)
+            .set("discovery_tokens", record.discovery_tokens)
+            .set("read_tokens", known_or(record.read_tokens, || record.text.read_tokens()))
+            .set("pinned", record.pinned)
+            .set("wrong", record.wrong)
+            .set("import_run", at.import_run)
+            .set("created_at_epoch", record.created_at.sql())
+            .set("updated_at_epoch", record.updated_at.max(record.created_at).sql())
+            .set("edited", record.edited)
+            .insert(self.tx, RowKind::Observation.table())?;
+        self.index_observation(ObservationId(id))?;
         Ok(RowImportOutcome::New)
     }
 
@@ -381,8 +350,8 @@ impl StoreWriter<'_> {
             .query_row(
                 params![
                     hash,
-                    JsonList(record.facts.clone()),
-                    text_column(&record.subtitle),
+                    JsonList(record.text.facts.clone()),
+                    text_column(&record.text.subtitle),
                     record.created_at.sql()
                 ],
                 |row| row.get(0),
@@ -407,50 +376,27 @@ impl StoreWriter<'_> {
         session: SessionId,
         at: ImportTarget,
     ) -> Result<RowImportOutcome, StoreError> {
-        let said = Some(tombstone_for_summary([
-            &record.request,
-            &record.investigated,
-            &record.learned,
-            &record.completed,
-            &record.next_steps,
-            &record.notes,
-        ]));
+        let said = Some(tombstone_for_summary(&record.text));
         if let Some(way) = self.import_conflict(RowKind::Summary, record.uid, said)? {
             return Ok(way);
         }
         if self.has_same_summary(session, record)? {
             return Ok(RowImportOutcome::SameContent);
         }
-        self.tx
-            .prepare_cached(
-                "INSERT INTO session_summaries (uid, session_id, project_id, prompt_number, request, investigated,
-                   learned, completed, next_steps, notes, files_read, files_edited, branch, origin, made_by,
-                   discovery_tokens, read_tokens, import_run, created_at_epoch)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-            )?
-            .execute(params![
-                record.uid.sql(),
-                session.sql(),
-                at.project.sql(),
-                record.prompt_number,
-                text_column(&record.request),
-                text_column(&record.investigated),
-                text_column(&record.learned),
-                text_column(&record.completed),
-                text_column(&record.next_steps),
-                text_column(&record.notes),
-                JsonList(record.files_read.clone()),
-                JsonList(record.files_edited.clone()),
-                record.branch.as_deref().map(name_column),
-                origin_or_import(record.origin),
-                name_column(&record.made_by),
-                record.discovery_tokens,
-                tokens_or_estimate(record.read_tokens, &[&record.request, &record.investigated, &record.learned,
-                    &record.completed, &record.next_steps, &record.notes]),
-                at.import_run,
-                record.created_at.sql()
-            ])?;
-        self.index_summary(SummaryId(self.tx.last_insert_rowid()))?;
+        let id = RowValues::from_text(&record.text)
+            .set("uid", record.uid.sql())
+            .set("session_id", session.sql())
+            .set("project_id", at.project.sql())
+            .set("prompt_number", record.prompt_number)
+            .set("branch", record.branch.as_deref().map(name_column))
+            .set("origin", origin_or_import(record.origin))
+            .set("made_by", name_column(&record.made_by))
+            .set("discovery_tokens", record.discovery_tokens)
+            .set("read_tokens", known_or(record.read_tokens, || record.text.read_tokens()))
+            .set("import_run", at.import_run)
+            .set("created_at_epoch", record.created_at.sql())
+            .insert(self.tx, RowKind::Summary.table())?;
+        self.index_summary(SummaryId(id))?;
         Ok(RowImportOutcome::New)
     }
 
@@ -464,11 +410,11 @@ impl StoreWriter<'_> {
             .query_row(
                 params![
                     session.sql(),
-                    new.request,
-                    new.learned,
-                    new.completed,
-                    new.next_steps,
-                    new.investigated
+                    text_column(&new.text.request),
+                    text_column(&new.text.learned),
+                    text_column(&new.text.completed),
+                    text_column(&new.text.next_steps),
+                    text_column(&new.text.investigated)
                 ],
                 |row| row.get(0),
             )?)
@@ -483,6 +429,11 @@ impl StoreWriter<'_> {
             .execute(params![name_column(key), now.sql()])?;
         Ok(())
     }
+}
+
+/// The count of a record, or our own if it has none: agents rely on it.
+fn known_or(count: u32, own: impl FnOnce() -> u32) -> u32 {
+    if count == 0 { own() } else { count }
 }
 
 fn origin_or_import(origin: Option<Origin>) -> &'static str {

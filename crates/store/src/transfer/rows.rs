@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{MemoryLevel, SessionStatus};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
-use claude_mem_core::memory::{ObservationType, Origin};
+use claude_mem_core::memory::{ObservationText, ObservationType, Origin, SummaryText};
 
 /// Whether a field has its default value and can be omitted.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -82,24 +82,30 @@ record!(
     origin: Option<Origin>,
 });
 
-record!(SummaryRecord {
-    session: Option<PublicId>,
-    project: Option<PublicId>,
-    prompt_number: u32,
-    request: String,
-    investigated: String,
-    learned: String,
-    completed: String,
-    next_steps: String,
-    notes: String,
-    files_read: Vec<String>,
-    files_edited: Vec<String>,
-    branch: Option<String>,
-    origin: Option<Origin>,
-    made_by: String,
-    discovery_tokens: u32,
-    read_tokens: u32,
-});
+/// A summary of a turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRecord {
+    pub uid: PublicId,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub session: Option<PublicId>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub project: Option<PublicId>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prompt_number: u32,
+    #[serde(flatten, with = "SummaryFields")]
+    pub text: SummaryText,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub branch: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub origin: Option<Origin>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub made_by: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub discovery_tokens: u32,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_tokens: u32,
+    pub created_at: Millis,
+}
 
 /// An observation. The only record whose type is required.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,21 +119,8 @@ pub struct ObservationRecord {
     pub level: MemoryLevel,
     #[serde(default, skip_serializing_if = "is_default")]
     pub prompt_number: u32,
-    #[serde(rename = "type")]
-    pub kind: ObservationType,
-    pub title: String,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub subtitle: String,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub narrative: String,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub facts: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub concepts: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub files_read: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub files_modified: Vec<String>,
+    #[serde(flatten, with = "ObservationFields")]
+    pub text: ObservationText,
     #[serde(default, skip_serializing_if = "is_default")]
     pub branch: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -158,4 +151,48 @@ pub struct ObservationRecord {
     /// All sessions that said it, the first one first.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sessions: Vec<PublicId>,
+}
+
+/// How the text of an observation is written: what is empty is left out. The compiler checks that all fields
+/// are here.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ObservationText")]
+struct ObservationFields {
+    #[serde(rename = "type")]
+    kind: ObservationType,
+    title: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    subtitle: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    narrative: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    facts: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    concepts: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    files_read: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    files_modified: Vec<String>,
+}
+
+/// How the text of a summary is written: what is empty is left out.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SummaryText")]
+struct SummaryFields {
+    #[serde(default, skip_serializing_if = "is_default")]
+    request: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    investigated: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    learned: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    completed: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    next_steps: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    notes: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    files_read: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    files_edited: Vec<String>,
 }

@@ -4,13 +4,13 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::import::{ImportTarget, RowImportOutcome};
-use crate::columns::{JsonList, ReadColumn, SqlColumn, id_column, name_column, text_column};
+use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, read_origin, text_column};
 use crate::open_items::ItemCloser;
+use crate::row_values::{RowValues, TextColumns};
 use crate::{RowKind, StoreError, StoreReader, StoreWriter};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, ObservationId, ProjectId, PublicId, SessionId};
-use claude_mem_core::memory::Origin;
-use claude_mem_core::tokens;
+use claude_mem_core::memory::{AccountText, Origin};
 
 /// The account of a session. Its lists are always written, so that a reader need not know the defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,20 +19,8 @@ pub struct AccountRecord {
     pub session: PublicId,
     #[serde(default)]
     pub project: Option<PublicId>,
-    #[serde(rename = "for", default)]
-    pub purpose: String,
-    #[serde(default)]
-    pub done: Vec<String>,
-    #[serde(default)]
-    pub learned: Vec<String>,
-    #[serde(default)]
-    pub decided: Vec<String>,
-    #[serde(default)]
-    pub checked: Vec<String>,
-    #[serde(default)]
-    pub open: Vec<String>,
-    #[serde(default)]
-    pub files_edited: Vec<String>,
+    #[serde(flatten, with = "AccountFields")]
+    pub text: AccountText,
     #[serde(default)]
     pub branch: Option<String>,
     #[serde(default)]
@@ -40,6 +28,26 @@ pub struct AccountRecord {
     #[serde(default)]
     pub made_by: String,
     pub created_at: Millis,
+}
+
+/// How the text of an account is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "AccountText")]
+struct AccountFields {
+    #[serde(rename = "for", default)]
+    purpose: String,
+    #[serde(default)]
+    done: Vec<String>,
+    #[serde(default)]
+    learned: Vec<String>,
+    #[serde(default)]
+    decided: Vec<String>,
+    #[serde(default)]
+    checked: Vec<String>,
+    #[serde(default)]
+    open: Vec<String>,
+    #[serde(default)]
+    files_edited: Vec<String>,
 }
 
 /// An open item.
@@ -77,22 +85,15 @@ pub struct SuccessorRecord {
 }
 
 fn account_record(row: &Row<'_>) -> rusqlite::Result<(i64, AccountRecord)> {
-    let list = |at| row.get::<_, JsonList>(at).map(|list| list.0);
     let record = AccountRecord {
         uid: row.column(1)?,
         session: row.column(2)?,
         project: row.column(3)?,
-        purpose: row.get(4)?,
-        done: list(5)?,
-        learned: list(6)?,
-        decided: list(7)?,
-        checked: list(8)?,
-        open: list(9)?,
-        files_edited: list(10)?,
-        branch: row.get(11)?,
-        origin: Origin::from_name(row.get_ref(12)?.as_str()?),
-        made_by: row.get(13)?,
-        created_at: row.column(14)?,
+        branch: row.get(4)?,
+        origin: Some(read_origin(row, 5)?),
+        made_by: row.get(6)?,
+        created_at: row.column(7)?,
+        text: AccountText::read(row, 8)?,
     };
     Ok((row.get(0)?, record))
 }
@@ -132,11 +133,9 @@ impl StoreReader<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, AccountRecord)>, StoreError> {
-        let sql = page_sql(
-            RowKind::Account.table(),
-            "r.purpose, r.done, r.learned, r.decided, r.checked, r.open, r.files_edited, r.branch, r.origin, r.made_by,
-             r.created_at_epoch",
-        );
+        let columns =
+            format!("r.branch, r.origin, r.made_by, r.created_at_epoch, {}", AccountText::select_list("r"));
+        let sql = page_sql(RowKind::Account.table(), &columns);
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(params![only.sql(), after, limit], account_record)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -191,34 +190,18 @@ impl StoreWriter<'_> {
         if self.account_of_session(session)?.is_some() {
             return Ok(RowImportOutcome::SameContent);
         }
-        let lists = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
-        let lines = lists.into_iter().flatten().chain([&record.purpose]);
-        let read_tokens: u32 = lines.map(|line| tokens::estimate(line)).sum();
-        self.tx
-            .prepare_cached(
-                "INSERT INTO session_accounts (uid, session_id, project_id, purpose, done, learned, decided, checked,
-                   open, files_edited, branch, origin, made_by, read_tokens, import_run, created_at_epoch)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-            )?
-            .execute(params![
-                record.uid.sql(),
-                session.sql(),
-                at.project.sql(),
-                text_column(&record.purpose),
-                JsonList(record.done.clone()),
-                JsonList(record.learned.clone()),
-                JsonList(record.decided.clone()),
-                JsonList(record.checked.clone()),
-                JsonList(record.open.clone()),
-                JsonList(record.files_edited.clone()),
-                record.branch.as_deref().map(name_column),
-                record.origin.unwrap_or(Origin::Import).as_str(),
-                name_column(&record.made_by),
-                read_tokens,
-                at.import_run,
-                record.created_at.sql(),
-            ])?;
-        self.index_account(AccountId(self.tx.last_insert_rowid()))?;
+        let id = RowValues::from_text(&record.text)
+            .set("uid", record.uid.sql())
+            .set("session_id", session.sql())
+            .set("project_id", at.project.sql())
+            .set("branch", record.branch.as_deref().map(name_column))
+            .set("origin", record.origin.unwrap_or(Origin::Import).as_str())
+            .set("made_by", name_column(&record.made_by))
+            .set("read_tokens", record.text.read_tokens())
+            .set("import_run", at.import_run)
+            .set("created_at_epoch", record.created_at.sql())
+            .insert(self.tx, RowKind::Account.table())?;
+        self.index_account(AccountId(id))?;
         Ok(RowImportOutcome::New)
     }
 
