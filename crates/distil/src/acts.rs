@@ -124,8 +124,10 @@ fn written(simple: &SimpleCommand, episode: &Episode) -> Vec<StepAct> {
     }
 }
 
+/// Whether a command's argument names one file of the project: no temporary or device file, and no variable or
+/// pattern, which the shell replaces by other names.
 fn is_project_file(path: &str) -> bool {
-    !path.starts_with("/tmp/") && !path.starts_with("/dev/") && !path.contains('$')
+    !path.starts_with("/tmp/") && !path.starts_with("/dev/") && !path.contains(['$', '*', '?', '[', '{'])
 }
 
 /// `sed -i 's/a/b/' file` as a replaced line.

@@ -69,3 +69,20 @@ fn the_tools_of_every_client_mean_the_same() {
         assert_eq!(acts(tool, input.clone(), output), want, "{tool} {input}");
     }
 }
+
+#[test]
+fn patterns_of_the_shell_are_not_files() {
+    for (command, want) in [
+        ("sed -i 's/10/7/' src/*.py", 0),
+        ("sed -i 's/10/7/' src/?.py", 0),
+        ("sed -i 's/10/7/' src/[ab].py", 0),
+        ("sed -i 's/10/7/' src/{a,b}.py", 0),
+        ("sed -i 's/10/7/' $FILES", 0),
+        ("sed -i 's/10/7/' src/a.py src/*.rs", 1),
+        ("cat > docs/*.md <<'EOF'\nx\nEOF", 0),
+    ] {
+        let done = acts("Bash", json!({ "command": command }), json!(""));
+        let changed = done.iter().filter(|act| act.starts_with("changed ")).count();
+        assert_eq!(changed, want, "{command}: {done:?}");
+    }
+}

@@ -107,8 +107,11 @@ fn is_option(text: &str) -> bool {
     letter(first) || (named && (mark(second) || (second.chars().count() == 1 && dashed())))
 }
 
-/// What holds only now or here: process numbers, line numbers.
+/// What holds only now or here: process numbers, line numbers, the state of the checkout.
 fn is_transient(text: &str) -> bool {
+    if gates::is_session_talk(text) {
+        return true;
+    }
     let line = text.strip_prefix("Line ").or_else(|| text.strip_prefix("line "));
     text.contains("(PID")
         || text.contains("PID ")
@@ -370,13 +373,22 @@ fn is_open(sentence: &TextSentence, statement: &MarkedSentence, section: &cues::
     let listed = matches!(sentence.block, TextBlock::Item) && is_remaining_heading(&sentence.section);
     let next = lower.strip_prefix("next: ").or_else(|| lower.strip_prefix("next step: "));
     let comes = next.is_some_and(|next| !NEXT_IN_TALK.contains(&gates::first_word(next).as_str()));
-    let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || comes;
+    let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || is_awaited(&lower) || comes;
     let past = content_words(&sentence.text).len() > 40;
     let heading = sentence.section.to_lowercase();
     let tells =
         ["decision", "decided", "recent", "history", "fixes", "fixed", "changes made", "status", "position"];
     let past = past || tells.iter().any(|word| heading.contains(word));
     (listed || (says && !section.has(CueKind::Done))) && !past
+}
+
+/// "The signing keys aren't configured yet", "`orders.spec` is flaky": what is lacking or unreliable at the end.
+fn is_awaited(lower: &str) -> bool {
+    let spaced = format!(" {} ", lower.replace(['.', ',', ';', ')'], " "));
+    let lacks = (spaced.contains("n't ") || spaced.contains(" not ")) && spaced.contains(" yet ");
+    let tests = [" test", " spec", ".spec", ".test", " suite"].iter().any(|word| spaced.contains(word));
+    let unreliable = [" is flaky ", " are flaky ", " known flake ", " is a flake "];
+    lacks || (tests && unreliable.iter().any(|phrase| spaced.contains(phrase)))
 }
 
 /// "Open items", "Two todos added:", but not "Here is what to do if …".

@@ -19,6 +19,8 @@ fn stated_remaining_work_is_open() {
         "## Open items\n\n- Delete expired sessions of the admin console",
         "Done. Two todos added:\n\n- Replace the polling in `queue.rs` by a notification",
         "Known issue: the CSV export drops the time zone.",
+        "The upload failed because the bucket's keys (`BUCKET_KEY`, `BUCKET_SECRET`) aren't configured yet.",
+        "`orders.spec.ts` 4.2 is flaky, a second run passed.",
     ] {
         assert!(opens(text), "{text}");
     }

@@ -103,6 +103,7 @@ fn choice_claim(
     }
     let mut claim = Claim::new(ClaimKind::Choice, TextSource::Answer, text, step.at).titled(title);
     claim.worth = 0.8;
+    asked.trim_end_matches(['?', '？', ' ']).clone_into(&mut claim.section);
     Some(claim)
 }
 
@@ -159,6 +160,7 @@ mod tests {
         let claims = answer_claims(&step("Where are shares stored?", "Shares", "On the server"), 3);
         assert_eq!(claims.len(), 1);
         assert_eq!(claims[0].title, "Shares: On the server");
+        assert_eq!(claims[0].section, "Where are shares stored");
         assert_eq!(
             claims[0].text,
             "Asked “Where are shares stored?”, the user chose “On the server”: a table with one row per share. \

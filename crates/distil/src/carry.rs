@@ -103,7 +103,7 @@ impl Carry {
             proposal: answered.own().find(offers).map(clipped).unwrap_or_default(),
             settled: decided
                 .first()
-                .map(|made| clip(&made.narrative, CARRY_TEXT_CHARS_MAX))
+                .map(|made| clip(&made.text.narrative, CARRY_TEXT_CHARS_MAX))
                 .unwrap_or_default(),
         };
     }

@@ -142,7 +142,7 @@ pub(super) fn read(message: &str) -> Option<CommitMessage> {
     }
     let body = unwrapped(body);
     Some(CommitMessage {
-        routine: body.is_empty() && is_routine(&title),
+        routine: is_bookkeeping(&title) || (body.is_empty() && is_routine(&title)),
         title: capitalised(&title),
         body,
         kind,
@@ -217,6 +217,14 @@ fn unwrapped(body: &str) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// Subjects of commits that only record where the work stands, whatever their body says.
+fn is_bookkeeping(title: &str) -> bool {
+    const STARTS: &[&str] =
+        &["start work", "start todo", "start phase", "complete todo", "complete work", "close todo"];
+    let lower = title.to_lowercase();
+    STARTS.iter().any(|start| lower.starts_with(start))
 }
 
 /// Subjects that are not worth remembering.

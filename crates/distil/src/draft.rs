@@ -26,21 +26,23 @@ pub(super) fn concepts(names: &[&str]) -> Vec<String> {
 
 /// Enforces the limits and the vocabulary. `None` without a title.
 pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Option<NewObservation> {
-    made.kind = vocabulary.resolve_type(made.kind.as_str());
-    made.title = clip(&one_line(&without_bold(&made.title)), OBSERVATION_TITLE_CHARS_MAX);
-    made.subtitle = clip(&one_line(&made.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
-    made.narrative = clip(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
-    made.facts = bounded(without_echoes(made.facts), OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);
+    made.text.kind = vocabulary.resolve_type(made.text.kind.as_str());
+    made.text.title = clip(&one_line(&without_bold(&made.text.title)), OBSERVATION_TITLE_CHARS_MAX);
+    made.text.subtitle = clip(&one_line(&made.text.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
+    made.text.narrative = clip(&made.text.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
+    made.text.facts =
+        bounded(without_echoes(made.text.facts), OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);
     let known = |concept: &String| match concept.as_str() {
         reserved @ (PREFERENCE | AMENDMENT) => Some(reserved.to_owned()),
         said => vocabulary.find_concept(said).map(str::to_owned),
     };
-    made.concepts = made.concepts.iter().filter_map(known).collect();
-    made.concepts = bounded(made.concepts, OBSERVATION_CONCEPTS_MAX, OBSERVATION_FACT_CHARS_MAX);
-    made.files_read.retain(|file| !made.files_modified.contains(file));
-    made.files_read = bounded(made.files_read, OBSERVATION_FILES_MAX, OBSERVATION_FACT_CHARS_MAX);
-    made.files_modified = bounded(made.files_modified, OBSERVATION_FILES_MAX, OBSERVATION_FACT_CHARS_MAX);
-    (!made.title.is_empty()).then_some(made)
+    made.text.concepts = made.text.concepts.iter().filter_map(known).collect();
+    made.text.concepts = bounded(made.text.concepts, OBSERVATION_CONCEPTS_MAX, OBSERVATION_FACT_CHARS_MAX);
+    made.text.files_read.retain(|file| !made.text.files_modified.contains(file));
+    made.text.files_read = bounded(made.text.files_read, OBSERVATION_FILES_MAX, OBSERVATION_FACT_CHARS_MAX);
+    made.text.files_modified =
+        bounded(made.text.files_modified, OBSERVATION_FILES_MAX, OBSERVATION_FACT_CHARS_MAX);
+    (!made.text.title.is_empty()).then_some(made)
 }
 
 /// Maximum characters before a repeated fact: "Understood: the pool has four connections".

@@ -65,7 +65,10 @@ pub fn extract_claims(
         claims.extend(agent_claims(TextSource::FinalMessage, &message.text, message.at, groups.next()));
         carry.options = offered_options(&message.text);
     }
-    settle(episode, &said, &answered, &log, carry, &mut claims);
+    // The name of a slash command is part of the request, but not of what the user stated.
+    let words = prompts::without_command(&spoken);
+    let stated = (words.len() < spoken.len()).then(|| SpokenText::read(&typed_part(words)));
+    settle(episode, stated.as_ref().unwrap_or(&said), &answered, &log, carry, &mut claims);
     claims.extend(obstacle_claims(episode, &log.obstacles, groups.next()));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
@@ -201,22 +204,24 @@ fn settle(
     let is_terse = spoken.len() <= TERSE_ANSWER_WORDS_MAX;
     for mut observation in decided {
         // Only the user's own sentence is the user's. What the agent made of a long musing is not settled.
-        let title = content_words(&observation.title);
+        let title = content_words(&observation.text.title);
         let is_users = shared(&title, &spoken) as f32 >= USERS_TITLE_SHARE * title.len().max(1) as f32;
         if !(is_users || recapped || (restated && is_terse)) {
             continue;
         }
         // What the agent found out after an objection is a cause, not a decision.
-        if !is_users && agent_claims::names_cause(&observation.title, Language::detect(&observation.title)) {
+        if !is_users
+            && agent_claims::names_cause(&observation.text.title, Language::detect(&observation.text.title))
+        {
             continue;
         }
         if !is_users {
             observation.origin = Origin::Agent;
         }
-        if gates::is_commentary(&observation.title) || !gates::is_rule_title(&observation.title) {
+        if gates::is_commentary(&observation.text.title) || !gates::is_rule_title(&observation.text.title) {
             continue;
         }
-        let words = content_words(&format!("{} {}", observation.title, observation.narrative));
+        let words = content_words(&format!("{} {}", observation.text.title, observation.text.narrative));
         let told = |claim: &Claim| {
             let own = content_words(&claim.text);
             let voices = of_user(claim) || claim.source == TextSource::FinalMessage;
@@ -225,9 +230,9 @@ fn settle(
         claims.retain(|claim| !told(claim));
         let source =
             if observation.origin == Origin::User { TextSource::Prompt } else { TextSource::FinalMessage };
-        let mut claim = Claim::new(ClaimKind::Settled, source, observation.narrative.clone(), at)
-            .titled(observation.title.clone());
-        claim.worth = if recapped && observation.narrative.contains("Agent: “") { 0.9 } else { 0.7 };
+        let mut claim = Claim::new(ClaimKind::Settled, source, observation.text.narrative.clone(), at)
+            .titled(observation.text.title.clone());
+        claim.worth = if recapped && observation.text.narrative.contains("Agent: “") { 0.9 } else { 0.7 };
         claim.composed = Some(Box::new(observation));
         claims.push(claim);
     }

@@ -1,8 +1,6 @@
 //! The gates that a sentence passes before it becomes a claim: it is an act of its kind, and it stands alone.
 
-use crate::cues::{CueKind, CueMarks, Language};
-use crate::decisions::rules_on_it;
-use crate::speech::MarkedSentence;
+use crate::cues::Language;
 use crate::text::{content_words, is_name};
 
 /// Words that open a sentence about something said elsewhere.
@@ -44,6 +42,8 @@ const VERBS: &[&str] = &[
     "points", "map", "maps", "load", "loads", "resolve", "resolves", "render", "renders", "produce", "produces",
     "trigger", "triggers", "happen", "happens", "come", "comes", "hold", "holds", "leave", "leaves", "lack",
     "lacks", "miss", "misses", "says", "say", "treats", "wins", "exists", "defaults", "matches", "checks", "skips", "belongs", "stays",
+    "hides", "hide", "throws", "throw", "fires", "logs", "prints", "detects", "detect", "assumes", "accepts", "refuses", "forces",
+    "creates", "generates", "includes", "covers", "shares", "share", "wraps", "lists", "copies", "deletes", "sorts", "strips",
 ];
 
 /// Whether a line has a verb, so that it says something rather than naming it.
@@ -66,6 +66,11 @@ pub(crate) fn stands_alone(text: &str) -> bool {
         return false;
     }
     names_something(text) || words >= 7
+}
+
+/// Whether it opens with a word that points to something said elsewhere.
+pub(crate) fn is_dangling(text: &str) -> bool {
+    DANGLING.contains(&first_word(text).as_str())
 }
 
 /// Whether the sentence refers to the one before it, so that it means nothing without it.
@@ -127,11 +132,15 @@ fn is_half_clause(text: &str) -> bool {
     opens_subordinate(text) && !text.contains([',', '—', '–', '→', ';'])
 }
 
+#[rustfmt::skip]
+const SUBORDINATE: &[&str] = &[
+    "for", "when", "if", "while", "although", "though", "even", "whereas", "unless", "once", "since", "despite", "wenn",
+    "falls",
+];
+
 /// Whether it opens with a clause that leads to another.
 pub(crate) fn opens_subordinate(text: &str) -> bool {
-    let leads =
-        ["for", "when", "if", "while", "although", "whereas", "unless", "once", "since", "wenn", "falls"];
-    leads.contains(&first_word(text).as_str())
+    SUBORDINATE.contains(&first_word(text).as_str())
 }
 
 /// "Files changed (3)", "Summary", a bare path.
@@ -159,6 +168,47 @@ pub(crate) fn speaks_to_reader(text: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word))
 }
 
+/// First words of a step that somebody is to take.
+#[rustfmt::skip]
+const STEPS: &[&str] = &[
+    "run", "fix", "add", "update", "remove", "create", "redeploy", "push", "commit", "check", "click", "note", "go", "open", "set",
+    "install", "restart", "merge", "rebase", "write", "keep", "make", "verify", "move", "option", "approach", "alternatively",
+];
+
+/// Whether a sentence offers an option or lists a step instead of stating what is so.
+pub(crate) fn is_offer(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    text.starts_with('(')
+        // "Run `make it`" says how something is done here.
+        || (STEPS.contains(&first_word(text).as_str()) && !text.contains('`'))
+        || [" or i can ", " i can also ", " is better long-term", " quick fix"]
+            .iter()
+            .any(|phrase| lower.contains(phrase))
+}
+
+/// Phrases about the session itself: the state of the checkout, the agent, its choice of words.
+#[rustfmt::skip]
+const SESSION_TALK: &[&str] = &[
+    " our changes ", " my changes ", " these changes are ", " the changes are already ", " already committed ", " are committed ",
+    " is committed ", " committed in head ", " left to stage ", " nothing to commit ", " working tree ", " staged changes ",
+    " previously staged ", " the commit is ", " commit is effectively ", " the user's intent ", " the user's clear intent ", " as the user asked ", " my lean ", " my recommendation ",
+    " i can't ", " can't clear ", " no further action ", " no test impact ", " unrelated to our ", " unrelated to my ",
+    " pre-existing and unrelated ", " this conversation ", " conversation history ", " your question ",
+    " self-review ", " placeholder scan ", " will follow because ", " ready for review ", " ready to merge ", " pushed to ",
+];
+
+/// Whether a sentence is about the session rather than the project: nobody asks for it next week.
+pub(crate) fn is_session_talk(text: &str) -> bool {
+    let plain: String = text
+        .to_lowercase()
+        .replace('’', "'")
+        .chars()
+        .map(|c| if ".,;:!()".contains(c) { ' ' } else { c })
+        .collect();
+    let spaced = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "));
+    SESSION_TALK.iter().any(|phrase| spaced.contains(phrase))
+}
+
 /// What a turn checks while it works, and what is said of a check that did not pass at first.
 #[rustfmt::skip]
 const CHECK_NAMES: &[&str] = &[
@@ -181,158 +231,6 @@ pub(crate) fn is_passing_trouble(text: &str) -> bool {
         words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-')).collect();
     let checks = words.iter().take(3).any(|word| CHECK_NAMES.contains(word));
     checks && words.iter().any(|word| CHECK_TROUBLE.contains(word)) && !lower.contains("root cause")
-}
-
-/// Phrases that make a sentence of the user last beyond the moment.
-#[rustfmt::skip]
-const LASTING: &[&str] = &[
-    "always", "never", "from now on", "in future", "in the future", "going forward", "whenever", "every time",
-    "each time", "by default", "prefer", "must", "must not", "we don't", "we do not", "not allowed",
-    "no longer", "don't ever", "should always", "should never", "at all times", "as a rule", "has to be",
-    "have to be", "needs to be", "need to be", "only ever", "is forbidden", "are forbidden", "stop ",
-    "remember to", "make sure", "under no circumstances", "we never", "we always", "policy", "convention",
-    "at most", "at least", "is not acceptable", "non-negotiable", "off the table", "should not", "shouldn't",
-    "no exceptions", "better not to", "must be", "must stay", "required to", "rule",
-];
-
-/// Orders for now: they open with a verb that asks for work at once.
-#[rustfmt::skip]
-const ORDERS: &[&str] = &[
-    "push", "commit", "check", "look", "run", "rerun", "add", "fix", "create", "log", "show", "open", "merge",
-    "update", "remove", "delete", "write", "implement", "review", "try", "go", "start", "continue", "proceed",
-    "explain", "find", "test", "verify", "deploy", "rebase", "close", "do", "make", "please", "can", "could",
-    "would", "will", "let", "lets", "let's", "give", "tell", "read", "rename", "move", "investigate", "debug",
-    "clean", "undo", "revert", "apply", "plan", "think", "wait", "stop", "resolve", "address", "generate",
-    "execute", "switch", "checkout", "pull", "fetch", "restart", "retry", "help", "put", "set", "change",
-    "replace", "refactor", "convert", "install", "build", "search", "list", "summarize", "summarise", "ask",
-    "use", "take", "get", "see", "have", "ensure", "just", "now", "then", "and", "also", "ok", "okay",
-];
-
-/// What a sentence of the user is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UserAct {
-    Rule,
-    Choice,
-    Fact,
-    /// An order for now, a question, assent, musing, complaint: nothing to remember.
-    Nothing,
-}
-
-/// Classifies a sentence that the user typed. When in doubt it is nothing.
-pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language: Language) -> UserAct {
-    let text = statement.text.as_str();
-    let marks = &statement.marks;
-    if statement.question || statement.is_bare() || statement.words.len() < 4 || is_pasted(text) {
-        return UserAct::Nothing;
-    }
-    let lasting = is_lasting(text, marks, language);
-    let Some(worth) = worth else {
-        let strong = statement.rule_weight() >= 2.25 && lasting;
-        return if strong && is_understood(text, marks) { UserAct::Rule } else { UserAct::Nothing };
-    };
-    let order = ORDERS.contains(&first_word(text).as_str());
-    let lower = text.to_lowercase();
-    let polite =
-        ["can you", "can we", "could you", "could we", "please", "would you", "will you"].iter().any(|ask| {
-            lower.starts_with(ask)
-                || lower.contains(&format!(" {ask} please"))
-                || lower.contains(&format!("ok {ask}"))
-        });
-    let muses = [
-        "why not",
-        "as a suggestion",
-        "i have already",
-        "i've already",
-        "i was thinking",
-        "i wonder",
-        "starting to feel",
-        "probably",
-        "maybe",
-        "not sure",
-        "i feel like",
-        "would be nice",
-        "obviously",
-        "if possible",
-        "and possible",
-    ];
-    if muses.iter().any(|phrase| lower.contains(phrase)) {
-        return UserAct::Nothing;
-    }
-    let complains = marks.has(CueKind::Problem) && !rules_on_it(statement);
-    let lasting = lasting && !complains && (!polite || has_lasting_time(text));
-    // "From now on …" and "Never …" say themselves that they last.
-    let first = first_word(text);
-    let said = crate::text::without_openers(text).to_lowercase();
-    let habit = ["we never ", "we always "].iter().any(|start| said.starts_with(start));
-    let strong = !order && (has_lasting_time(text) || habit || matches!(first.as_str(), "never" | "always"));
-    let least = match (strong, order) {
-        (true, _) => 0.05,
-        (false, true) => 0.45,
-        (false, false) => 0.3,
-    };
-    if lasting && !marks.has(CueKind::Hedge) && worth >= least && is_understood(text, marks) {
-        return UserAct::Rule;
-    }
-    if order && !marks.has(CueKind::Reason) && !text.contains("instead") {
-        return UserAct::Nothing;
-    }
-    if marks.has(CueKind::Choice) && !complains && worth >= 0.5 && is_understood(text, marks) {
-        return UserAct::Choice;
-    }
-    let personal = [" i ", " i'm ", " i've ", " my ", " me "]
-        .iter()
-        .any(|word| format!(" {} ", text.to_lowercase()).contains(word));
-    let supposes = [" could ", " would ", " might "].iter().any(|word| lower.contains(word));
-    let states = names_something(text) && has_verb(text) && !personal && !order && !complains && !supposes;
-    // "Staging is at `…`": an address, a version or a name makes a plain statement a fact.
-    let concrete = text.contains('`') || text.contains("://") || text.split_whitespace().any(is_name);
-    let least = if concrete { 0.45 } else { 0.65 };
-    if worth >= least && states && is_understood(text, marks) && !marks.has(CueKind::Hedge) {
-        return UserAct::Fact;
-    }
-    UserAct::Nothing
-}
-
-/// Whether it says that it holds from now on.
-fn has_lasting_time(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    ["from now on", "always", "in future", "in the future", "going forward", "every time", "whenever"]
-        .iter()
-        .any(|phrase| lower.contains(phrase))
-}
-
-/// Whether a rule holds beyond the change at hand.
-pub(crate) fn is_standing_rule(text: &str) -> bool {
-    let lower = format!(" {} ", text.to_lowercase());
-    Language::detect(text) != Language::English
-        || has_lasting_time(text)
-        || [
-            " never ",
-            " must ",
-            " we don't ",
-            " we do not ",
-            " prefer ",
-            " policy ",
-            " not allowed ",
-            " every ",
-        ]
-        .iter()
-        .any(|phrase| lower.contains(phrase))
-}
-
-fn is_lasting(text: &str, marks: &CueMarks, language: Language) -> bool {
-    if language != Language::English {
-        return marks.has(CueKind::Rule) || marks.has(CueKind::General);
-    }
-    let lower = format!(" {} ", text.to_lowercase().replace(['.', ',', ';', '!'], " "));
-    LASTING.iter().any(|phrase| lower.contains(&format!(" {}", phrase.trim_end())))
-}
-
-/// Whether a sentence of the user can be understood without the one before it.
-fn is_understood(text: &str, marks: &CueMarks) -> bool {
-    let bare = DANGLING.contains(&first_word(text).as_str());
-    let short = content_words(text).len() < 5;
-    !(marks.opens(CueKind::Pronoun) || (bare && short))
 }
 
 /// A line that no person phrases: a log line, code, a path, a prompt of a shell.

@@ -257,25 +257,25 @@ fn show_memories(memories: &SessionMemories) -> String {
 }
 
 fn show_observation(out: &mut String, made: &NewObservation) {
-    writeln!(out, "{} ({}) {}", made.kind, made.origin.as_str(), made.title).unwrap();
-    if !made.narrative.is_empty() {
-        writeln!(out, "  {}", made.narrative.replace('\n', "\n  ")).unwrap();
+    writeln!(out, "{} ({}) {}", made.text.kind, made.origin.as_str(), made.text.title).unwrap();
+    if !made.text.narrative.is_empty() {
+        writeln!(out, "  {}", made.text.narrative.replace('\n', "\n  ")).unwrap();
     }
-    for fact in &made.facts {
+    for fact in &made.text.facts {
         writeln!(out, "  · {fact}").unwrap();
     }
-    writeln!(out, "  [{}] {}", made.concepts.join(" "), made.files_modified.join(" ")).unwrap();
+    writeln!(out, "  [{}] {}", made.text.concepts.join(" "), made.text.files_modified.join(" ")).unwrap();
 }
 
 fn show_account(out: &mut String, account: &SessionAccount) {
-    writeln!(out, "account: {}", account.purpose).unwrap();
+    writeln!(out, "account: {}", account.text.purpose).unwrap();
     for (name, lines) in [
-        ("done", &account.done),
-        ("learned", &account.learned),
-        ("decided", &account.decided),
-        ("checked", &account.checked),
-        ("open", &account.open),
-        ("edited", &account.files_edited),
+        ("done", &account.text.done),
+        ("learned", &account.text.learned),
+        ("decided", &account.text.decided),
+        ("checked", &account.text.checked),
+        ("open", &account.text.open),
+        ("edited", &account.text.files_edited),
     ] {
         for line in lines {
             writeln!(out, "  {name}: {line}").unwrap();

@@ -33,6 +33,7 @@ mod obstacles;
 mod outputs;
 mod patch;
 mod plans;
+mod prohibitions;
 mod prompts;
 pub mod ranker;
 mod results;
@@ -44,6 +45,7 @@ mod tasks;
 mod text;
 mod titles;
 mod typed;
+mod user_acts;
 mod user_claims;
 mod work_log;
 

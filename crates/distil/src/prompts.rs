@@ -36,6 +36,17 @@ pub(super) fn spoken(text: &str) -> String {
     words.trim().to_owned()
 }
 
+/// What follows the name of a slash command: the user's words to it.
+pub(super) fn without_command(text: &str) -> &str {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-'))
+    };
+    match text.trim_start().strip_prefix('/').and_then(|rest| rest.split_once(char::is_whitespace)) {
+        Some((name, words)) if is_name(name) => words.trim_start(),
+        _ => text,
+    }
+}
+
 /// The text without `<tag …>…</tag>`; an unclosed one goes to the end.
 fn without_block(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}"), format!("</{tag}>"));

@@ -15,3 +15,15 @@ fn only_what_the_user_typed_is_left() {
         assert_eq!(spoken(text), want, "{text:?}");
     }
 }
+
+#[test]
+fn the_name_of_a_slash_command_is_not_said() {
+    for (text, want) in [
+        ("/claude-mem:save Never log the IBAN", "Never log the IBAN"),
+        ("/review", "/review"),
+        ("/usr/bin/env is missing", "/usr/bin/env is missing"),
+        ("Never log the IBAN", "Never log the IBAN"),
+    ] {
+        assert_eq!(without_command(text), want);
+    }
+}

@@ -26,3 +26,8 @@ fn every_runner_s_last_line_is_read() {
     assert_eq!(read("[pool] Task 2 failed"), None, "the number of a task counts nothing");
     assert_eq!(read(""), None);
 }
+
+#[test]
+fn count_words_build() {
+    assert!(WORDS.is_some());
+}

@@ -347,7 +347,20 @@ fn ends_here(before: &str, mark: char, after: &str, informal: bool) -> bool {
     }
     let next = after.split_whitespace().next().unwrap_or_default();
     let starts_low = next.chars().next().is_some_and(char::is_lowercase);
-    !starts_low || mark == '!' || mark == '?' || informal || is_name(next)
+    !starts_low || mark == '!' || mark == '?' || informal || is_name(next) || parts_clauses(before, after)
+}
+
+/// Words before and after a full stop that make each side a sentence, although the second begins small.
+const WORDS_BEFORE_MIN: usize = 4;
+const WORDS_AFTER_MIN: usize = 3;
+
+/// "… are consistent. the schema is …": whole words before and after, and enough of them.
+fn parts_clauses(before: &str, after: &str) -> bool {
+    let is_word = |word: &str| word.chars().count() > 3 && word.chars().all(char::is_alphabetic);
+    let last = before.split_whitespace().next_back();
+    last.is_some_and(is_word)
+        && before.split_whitespace().count() >= WORDS_BEFORE_MIN
+        && after.split_whitespace().count() >= WORDS_AFTER_MIN
 }
 
 fn is_abbreviation(before: &str) -> bool {
@@ -360,7 +373,7 @@ fn is_abbreviation(before: &str) -> bool {
 #[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
     "e.g", "i.e", "eg", "ie", "vs", "etc", "cf", "ca", "approx", "nr", "fig", "z.b", "d.h", "bzw", "usw",
-    "evtl", "ggf", "u.a", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",
+    "evtl", "ggf", "u.a", "incl", "excl", "resp", "p.ej", "c.-à-d", "mr", "ms", "dr", "st",
 ];
 
 /// Whether a text uses no capitals, so that each full stop ends a sentence.

@@ -170,8 +170,13 @@ fn within(text: &str, chars_max: usize) {
 }
 
 fn check_summary(summary: &NewSummary) {
-    for field in [&summary.request, &summary.learned, &summary.completed, &summary.next_steps, &summary.notes]
-    {
+    for field in [
+        &summary.text.request,
+        &summary.text.learned,
+        &summary.text.completed,
+        &summary.text.next_steps,
+        &summary.text.notes,
+    ] {
         within(field, SUMMARY_FIELD_CHARS_MAX);
     }
 }
@@ -185,22 +190,23 @@ fn check_carry(carry: &Carry) {
 
 fn check_memories(memories: &SessionMemories) {
     for made in memories.observations.iter().map(|made| &made.observation) {
-        assert!(!made.title.is_empty() && !made.title.contains('\n'));
-        within(&made.title, OBSERVATION_TITLE_CHARS_MAX);
-        within(&made.subtitle, OBSERVATION_SUBTITLE_CHARS_MAX);
-        within(&made.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
-        assert!(made.facts.len() <= OBSERVATION_FACTS_MAX);
-        made.facts.iter().for_each(|fact| within(fact, OBSERVATION_FACT_CHARS_MAX));
-        assert!(made.concepts.len() <= OBSERVATION_CONCEPTS_MAX);
-        assert!(made.files_modified.len() <= OBSERVATION_FILES_MAX);
-        assert!(made.files_read.len() <= OBSERVATION_FILES_MAX);
+        assert!(!made.text.title.is_empty() && !made.text.title.contains('\n'));
+        within(&made.text.title, OBSERVATION_TITLE_CHARS_MAX);
+        within(&made.text.subtitle, OBSERVATION_SUBTITLE_CHARS_MAX);
+        within(&made.text.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
+        assert!(made.text.facts.len() <= OBSERVATION_FACTS_MAX);
+        made.text.facts.iter().for_each(|fact| within(fact, OBSERVATION_FACT_CHARS_MAX));
+        assert!(made.text.concepts.len() <= OBSERVATION_CONCEPTS_MAX);
+        assert!(made.text.files_modified.len() <= OBSERVATION_FILES_MAX);
+        assert!(made.text.files_read.len() <= OBSERVATION_FILES_MAX);
     }
     if let Some(account) = &memories.account {
-        within(&account.purpose, ACCOUNT_LINE_CHARS_MAX);
-        for lines in [&account.done, &account.learned, &account.decided, &account.checked] {
+        within(&account.text.purpose, ACCOUNT_LINE_CHARS_MAX);
+        for lines in [&account.text.done, &account.text.learned, &account.text.decided, &account.text.checked]
+        {
             assert!(lines.len() <= ACCOUNT_LINES_MAX);
         }
-        for lines in [&account.done, &account.learned, &account.decided] {
+        for lines in [&account.text.done, &account.text.learned, &account.text.decided] {
             for line in lines {
                 within(line, ACCOUNT_LINE_CHARS_MAX);
             }
@@ -331,8 +337,8 @@ fn own_vocabulary_names_the_memories() {
     let episode = Episode { prompt: Some(prompt), finished: true, ..Episode::default() };
     let (found, _) = extract_claims(&episode, &mut Carry::default(), &own);
     let made = consolidate(&[found]).observations;
-    assert_eq!(made[0].observation.kind.as_str(), "verdict");
-    assert_eq!(made[0].observation.concepts, ["preference"], "it is reserved, whatever the file says");
+    assert_eq!(made[0].observation.text.kind.as_str(), "verdict");
+    assert_eq!(made[0].observation.text.concepts, ["preference"], "it is reserved, whatever the file says");
 }
 
 #[test]

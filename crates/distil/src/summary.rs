@@ -1,6 +1,6 @@
 //! The summary of one finished turn: what was asked, learnt, done, and what is left.
 
-use claude_mem_core::memory::NewSummary;
+use claude_mem_core::memory::{NewSummary, SummaryText};
 
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
@@ -31,20 +31,23 @@ pub(crate) fn summarize_turn(turn: &EpisodeClaims, said: &SpokenText, carry: &Ca
     let open =
         turn.claims.iter().filter(|claim| claim.kind == ClaimKind::Open).map(|claim| claim.text.clone());
     let mut summary = NewSummary {
-        request: clip(&request, SUMMARY_FIELD_CHARS_MAX),
-        investigated: String::new(),
-        learned: field(learned),
-        completed: field(done),
-        next_steps: field(open.take(8).collect()),
-        notes: field(best(turn, &[ClaimKind::Caveat], 2)),
-        files_read: turn.read.iter().take(OBSERVATION_FILES_MAX).cloned().collect(),
-        files_edited: turn.edited.iter().take(OBSERVATION_FILES_MAX).cloned().collect(),
+        text: SummaryText {
+            request: clip(&request, SUMMARY_FIELD_CHARS_MAX),
+            investigated: String::new(),
+            learned: field(learned),
+            completed: field(done),
+            next_steps: field(open.take(8).collect()),
+            notes: field(best(turn, &[ClaimKind::Caveat], 2)),
+            files_read: turn.read.iter().take(OBSERVATION_FILES_MAX).cloned().collect(),
+            files_edited: turn.edited.iter().take(OBSERVATION_FILES_MAX).cloned().collect(),
+        },
         created_at: turn.at,
         discovery_tokens: 0,
     };
-    summary.files_read.retain(|path| !summary.files_edited.contains(path));
-    let told = [&summary.learned, &summary.completed, &summary.next_steps, &summary.notes];
-    let nothing = told.iter().all(|field| field.is_empty()) && summary.files_edited.is_empty();
+    summary.text.files_read.retain(|path| !summary.text.files_edited.contains(path));
+    let told =
+        [&summary.text.learned, &summary.text.completed, &summary.text.next_steps, &summary.text.notes];
+    let nothing = told.iter().all(|field| field.is_empty()) && summary.text.files_edited.is_empty();
     let settled = turn.claims.iter().any(|claim| claim.kind == ClaimKind::Settled);
     (!nothing || settled).then_some(summary)
 }

@@ -206,6 +206,24 @@ pub(super) fn full_stop(text: &str) -> String {
     }
 }
 
+/// Negations that people type without their apostrophe.
+#[rustfmt::skip]
+const NEGATIONS: &[(&str, &str)] = &[
+    ("dont", "don't"), ("doesnt", "doesn't"), ("didnt", "didn't"), ("shouldnt", "shouldn't"), ("mustnt", "mustn't"),
+    ("cant", "can't"), ("isnt", "isn't"), ("arent", "aren't"), ("wouldnt", "wouldn't"),
+];
+
+/// The text with the apostrophes that were left out of negations.
+pub(super) fn with_apostrophes(text: &str) -> String {
+    let meant = |word: &str| {
+        let lower = word.to_lowercase();
+        let found = NEGATIONS.iter().find(|(typed, _)| *typed == lower).map(|(_, meant)| *meant);
+        let is_capital = word.starts_with(char::is_uppercase);
+        found.map_or(word.to_owned(), |found| if is_capital { capitalised(found) } else { found.to_owned() })
+    };
+    text.split(' ').map(meant).collect::<Vec<_>>().join(" ")
+}
+
 /// Openers that say nothing: "ok", "hmm", "I think".
 #[rustfmt::skip]
 const OPENERS: &[&str] = &[

@@ -7,12 +7,13 @@ use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
-use crate::gates::{self, UserAct};
+use crate::prompts::without_command;
 use crate::ranker::{self, RankedSentence};
 use crate::speech::SpokenText;
 use crate::text::{capitalised, one_line, without_bold, without_openers};
 use crate::titles::without_lead_in;
 use crate::typed::typed_part;
+use crate::user_acts::{self, UserAct};
 
 /// Bytes of a prompt from which its plain statements count only if most of it was typed.
 const PASTED_PROMPT_MIN: usize = 400;
@@ -20,6 +21,7 @@ const TYPED_PROMPT_MAX: usize = 2000;
 
 /// Extracts the claims of one text that the user typed.
 pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
+    let text = without_command(text);
     let typed = typed_part(text);
     // Between pasted lines, a plain statement may be pasted too; nobody types a very long prompt.
     let pasted =
@@ -31,7 +33,7 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
     for (index, statement) in own.iter().enumerate() {
         let place = RankedSentence { text: &statement.text, source, index, count: own.len() };
         let worth = ranker::worth(&place, language);
-        let kind = match gates::user_act(statement, worth, language) {
+        let kind = match user_acts::user_act(statement, worth, language) {
             UserAct::Rule => ClaimKind::Rule,
             UserAct::Choice => ClaimKind::Choice,
             UserAct::Fact => ClaimKind::UserFact,
@@ -150,8 +152,32 @@ mod tests {
         let kinds = |text: &str| -> Vec<ClaimKind> {
             user_claims(TextSource::Prompt, text, Millis(0), 0).iter().map(|claim| claim.kind).collect()
         };
-        assert_eq!(kinds("Never run migrations by hand on the staging server."), [ClaimKind::Rule]);
-        for nothing in ["Push it", "check again please", "yes and yes", "1", "why does the login fail?"] {
+        for rule in [
+            "Never run migrations by hand on the staging server.",
+            "Use pnpm, not npm.",
+            "We deploy from the release branch only.",
+            "I want every commit to be signed.",
+            "Ask before you add a dependency.",
+        ] {
+            assert_eq!(kinds(rule), [ClaimKind::Rule], "{rule}");
+        }
+        for fact in [
+            "ok, but all checks can be run without a login with the --offline flag",
+            "staging runs at https://staging.example.com",
+            "the integration tests need the broker on 10.0.4.7",
+        ] {
+            assert_eq!(kinds(fact), [ClaimKind::UserFact], "{fact}");
+        }
+        for nothing in [
+            "Push it",
+            "check again please",
+            "yes and yes",
+            "1",
+            "why does the login fail?",
+            "Use the second layout instead of the first one",
+            "I allow you to commit with --no-verify",
+            "check the tests before the demo",
+        ] {
             assert_eq!(kinds(nothing), [], "{nothing}");
         }
     }

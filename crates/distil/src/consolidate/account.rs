@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claude_mem_core::memory::{ConsolidatedObservation, NewOpenItem, SessionAccount};
+use claude_mem_core::memory::{AccountText, ConsolidatedObservation, NewOpenItem, SessionAccount};
 use claude_mem_core::source::TextSource;
 
 use crate::agent_claims::names_cause;
@@ -46,11 +46,13 @@ pub(super) fn write_account(
 ) -> Option<SessionAccount> {
     let claims: Vec<&Claim> = episodes.iter().flat_map(|episode| &episode.claims).collect();
     let mut account = SessionAccount {
-        purpose: purpose(episodes, &claims),
-        open: open_items.iter().filter(|item| !item.closed).map(|item| item.text.clone()).collect(),
-        checked: checks_after_last_edit(episodes),
+        text: AccountText {
+            purpose: purpose(episodes, &claims, observations),
+            open: open_items.iter().filter(|item| !item.closed).map(|item| item.text.clone()).collect(),
+            checked: checks_after_last_edit(episodes),
+            ..AccountText::default()
+        },
         at: episodes.iter().map(|episode| episode.at).max().unwrap_or_default(),
-        ..SessionAccount::default()
     };
     let work = frames.iter().filter(|frame| frame.kind == FrameKind::Work);
     let titles: Vec<(String, bool)> =
@@ -60,50 +62,61 @@ pub(super) fn write_account(
     let explained = titles.len() <= EXPLAINED_CHANGES_MAX;
     let told = |(title, committed): &(String, bool)| match gist(title, observations) {
         // A session of nothing but a commit: its observation says the rest.
-        _ if *committed && *title == account.purpose => title.clone(),
-        Some(gist) if explained && !committed && is_purpose(title, &account.purpose, &gist) => gist,
+        _ if *committed && *title == account.text.purpose => title.clone(),
+        Some(gist) if explained && !committed && is_purpose(title, &account.text.purpose, &gist) => gist,
         Some(gist) if explained => format!("{} {gist}", full_stop(title)),
         _ => title.clone(),
     };
     let told: Vec<String> = titles.iter().map(told).collect();
-    account.done = lines(
+    account.text.done = lines(
         told.into_iter()
             .map(|line| (1.0, line))
             .chain(worthy_sentences(&claims, &[ClaimKind::Done]).filter(|_| titles.is_empty()))
             .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
         DONE_MAX,
     );
-    let purpose = full_stop(&account.purpose);
-    let is_committed = titles.iter().any(|(title, committed)| *committed && *title == account.purpose);
-    if account.done.len() > 1 && !is_committed {
-        account.done.retain(|line| *line != purpose);
+    let purpose = full_stop(&account.text.purpose);
+    let is_committed = titles.iter().any(|(title, committed)| *committed && *title == account.text.purpose);
+    if account.text.done.len() > 1 && !is_committed {
+        account.text.done.retain(|line| *line != purpose);
     }
-    account.learned = lines(learned(frames), LEARNED_MAX);
+    account.text.learned = lines(learned(frames), LEARNED_MAX);
     let user = claims.iter().filter(|claim| {
         matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled)
     });
     // What a plan meant to do is not what was decided in the end.
     let said: Vec<&Claim> = claims.iter().copied().filter(|claim| claim.source != TextSource::Plan).collect();
-    account.decided = lines(
-        user.map(|claim| (1.0, claim.headline().to_owned()))
-            .chain(worthy_sentences(&said, &[ClaimKind::Decision])),
+    let is_settled = |(_, text): &(f32, String)| !text.ends_with('?') && !gates::is_offer(text);
+    account.text.decided = lines(
+        user.filter(|claim| !is_long_answer(claim))
+            .map(|claim| (1.0, claim.headline().to_owned()))
+            .chain(worthy_sentences(&said, &[ClaimKind::Decision]).filter(is_settled)),
         DECIDED_MAX,
     );
     for file in episodes.iter().flat_map(|episode| &episode.edited) {
-        if account.files_edited.len() < FILES_MAX && !account.files_edited.contains(file) {
-            account.files_edited.push(file.clone());
+        if account.text.files_edited.len() < FILES_MAX && !account.text.files_edited.contains(file) {
+            account.text.files_edited.push(file.clone());
         }
     }
-    let empty = account.done.is_empty()
-        && account.learned.is_empty()
-        && account.decided.is_empty()
-        && account.open.is_empty()
-        && account.files_edited.is_empty();
+    let empty = account.text.done.is_empty()
+        && account.text.learned.is_empty()
+        && account.text.decided.is_empty()
+        && account.text.open.is_empty()
+        && account.text.files_edited.is_empty();
     (!empty).then_some(account)
 }
 
+/// An answer typed at such length that its title had to be cut: it discusses rather than decides.
+fn is_long_answer(claim: &Claim) -> bool {
+    claim.source == TextSource::Answer && claim.title.ends_with('…')
+}
+
 /// What the session was for: the plan's title, else the first request that says it, else the first commit.
-fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
+fn purpose(
+    episodes: &[&EpisodeClaims],
+    claims: &[&Claim],
+    observations: &[ConsolidatedObservation],
+) -> String {
     let plan = claims.iter().find(|claim| claim.kind == ClaimKind::Plan && claim.source == TextSource::Plan);
     let first = episodes.first().map(|episode| episode.turn);
     if let Some(plan) = plan
@@ -115,11 +128,13 @@ fn purpose(episodes: &[&EpisodeClaims], claims: &[&Claim]) -> String {
     }
     let requests = || episodes.iter().map(|episode| episode.request.as_str());
     let asked = requests().find(|request| says_purpose(request)).map(str::to_owned);
-    // A session of nothing but "resume" and "commit" was for what it committed.
+    // A session of nothing but "resume" and "commit" was for what it committed, changed or found out.
     let committed =
         || claims.iter().find(|claim| claim.kind == ClaimKind::Commit).map(|claim| claim.title.clone());
+    let made = || observations.first().map(|made| made.observation.text.title.clone());
     let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
-    let purpose = asked.or_else(committed).or_else(any).unwrap_or_default();
+    let plain = || any().filter(|request| !is_remark(request) && content_words(request).len() > 1);
+    let purpose = asked.or_else(committed).or_else(plain).or_else(made).or_else(any).unwrap_or_default();
     let purpose = capitalised(&without_openers(without_command(&purpose)));
     let whole = sentences::join_fitting(sentences::split(&purpose).into_iter(), PURPOSE_CHARS_MAX);
     if whole.is_empty() { clip(&purpose, PURPOSE_CHARS_MAX) } else { whole }
@@ -136,9 +151,23 @@ const STEERING: &[&str] = &[
 fn says_purpose(request: &str) -> bool {
     let request = without_openers(without_command(request));
     let first = gates::first_word(&request);
-    let picks = first.chars().all(|c| c.is_ascii_digit());
-    content_words(&request).len() >= PURPOSE_WORDS_MIN && !picks && !STEERING.contains(&first.as_str())
+    content_words(&request).len() >= PURPOSE_WORDS_MIN
+        && !STEERING.contains(&first.as_str())
+        && !is_remark(&request)
 }
+
+/// Whether a request picks an option or remarks on what is there.
+fn is_remark(request: &str) -> bool {
+    let first = gates::first_word(request);
+    first.chars().all(|c| c.is_ascii_digit()) || REMARKS.contains(&first.as_str())
+}
+
+/// First words of remarks on what is there already; what they are for only the work tells.
+#[rustfmt::skip]
+const REMARKS: &[&str] = &[
+    "that", "that's", "thats", "there's", "theres", "these", "those", "some", "it", "its", "it's", "still", "looks", "seems",
+    "thanks", "great", "nice", "good", "hmm", "wait", "sorry", "same", "they", "now", "while", "all",
+];
 
 /// The words after a slash command.
 fn without_command(request: &str) -> &str {
@@ -151,8 +180,9 @@ fn without_command(request: &str) -> &str {
 
 /// The first sentence that the observation with this title tells, unless it is the reason.
 fn gist(title: &str, observations: &[ConsolidatedObservation]) -> Option<String> {
-    let observation = observations.iter().map(|made| &made.observation).find(|made| made.title == title)?;
-    let first = sentences::split(&observation.narrative).first().map(|s| (*s).to_owned())?;
+    let observation =
+        observations.iter().map(|made| &made.observation).find(|made| made.text.title == title)?;
+    let first = sentences::split(&observation.text.narrative).first().map(|s| (*s).to_owned())?;
     let reason = ["Why: ", "Cause: ", "The user: "].iter().any(|label| first.starts_with(label));
     (!reason && first.chars().count() <= GIST_CHARS_MAX).then_some(first)
 }
@@ -182,6 +212,7 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
                 && !gates::is_passing_trouble(&claim.text)
                 && !gates::speaks_to_reader(&claim.text)
                 && !titles::is_labelled(&claim.text)
+                && (frame.kind == FrameKind::MemoryFile || !gates::is_offer(&claim.text))
         };
         let mut details: Vec<&Claim> = frame.details.iter().filter(told).filter(stands).copied().collect();
         details.sort_by(|a, b| b.worth.total_cmp(&a.worth));

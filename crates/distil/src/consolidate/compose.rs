@@ -58,8 +58,9 @@ pub(super) fn compose_observations(
         let Some(observation) = draft::finish(observation, vocabulary) else {
             continue;
         };
-        let same =
-            |known: &&mut ConsolidatedObservation| are_alike(&known.observation.title, &observation.title);
+        let same = |known: &&mut ConsolidatedObservation| {
+            are_alike(&known.observation.text.title, &observation.text.title)
+        };
         match made.iter_mut().find(same) {
             Some(known) => known.claims.extend(claims),
             None => made.push(ConsolidatedObservation { claims, observation }),
@@ -113,14 +114,14 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     }
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     fill(&mut made, story, extras);
-    made.files_modified.clone_from(&frame.files);
-    made.concepts =
+    made.text.files_modified.clone_from(&frame.files);
+    made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
     let least =
-        if gates::names_something(&made.title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
-    let says = content_words(&made.title).len() >= least;
-    let told = committed || !made.narrative.is_empty() || says;
+        if gates::names_something(&made.text.title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
+    let says = content_words(&made.text.title).len() >= least;
+    let told = committed || !made.text.narrative.is_empty() || says;
     told.then_some(made)
 }
 
@@ -256,10 +257,10 @@ fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let weighed =
         |claims: Vec<&Claim>| claims.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
     fill(&mut made, weighed(story), weighed(other));
-    made.concepts = draft::concepts(&["how-it-works"]);
+    made.text.concepts = draft::concepts(&["how-it-works"]);
     mark_outside(&mut made, &frame.details);
     let best = frame.best_worth();
-    let told = !made.narrative.is_empty() || best >= TITLE_ALONE_WORTH_MIN;
+    let told = !made.text.narrative.is_empty() || best >= TITLE_ALONE_WORTH_MIN;
     told.then_some(made)
 }
 
@@ -273,7 +274,7 @@ fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     );
     let lines = frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
     fill(&mut made, lines, Vec::new());
-    made.concepts = draft::concepts(&["pattern"]);
+    made.text.concepts = draft::concepts(&["pattern"]);
     Some(made)
 }
 
@@ -281,8 +282,8 @@ fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     let mut made =
         NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
-    made.narrative.clone_from(&lead.text);
-    made.concepts = draft::concepts(&["problem-solution", "gotcha"]);
+    made.text.narrative.clone_from(&lead.text);
+    made.text.concepts = draft::concepts(&["problem-solution", "gotcha"]);
     Some(made)
 }
 

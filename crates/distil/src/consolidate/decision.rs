@@ -1,14 +1,16 @@
 //! Observations of what the user decided, and of what a conversation settled.
 
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::{PREFERENCE, TRADE_OFF};
 
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::decisions;
 use crate::draft;
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::speech::MarkedSentence;
-use crate::text::{clip, content_words, is_name, overlap};
+use crate::text::{clip, content_words, is_name, overlap, with_apostrophes};
 
 use super::frames::ClaimFrame;
 use super::narrative::SAME_SENTENCE;
@@ -19,8 +21,8 @@ use super::titles;
 const OPENING_CHARS_MAX: usize = 240;
 const OPENING_WORDS_MIN: usize = 4;
 const OPENING_OVERLAP: f32 = 0.6;
-/// Characters of a title that lists choices.
-const CHOICES_TITLE_CHARS: usize = 110;
+/// Characters of a choice that is listed in a title.
+const LISTED_CHOICE_CHARS: usize = 60;
 
 /// Makes the observation of a decision: what a conversation settled, or the user's own words.
 pub(super) fn compose_decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
@@ -36,38 +38,43 @@ fn settled(frame: &ClaimFrame<'_>, composed: &NewObservation) -> NewObservation 
     let mut made = composed.clone();
     // Reasons that the user gave and the recap leaves out.
     let earlier = frame.leads.iter().skip(1).filter(|earlier| earlier.source.is_user());
-    let told = content_words(&format!("{} {}", made.narrative, made.facts.join(" ")));
+    let told = content_words(&format!("{} {}", made.text.narrative, made.text.facts.join(" ")));
     for earlier in earlier {
         let sentences =
-            earlier.composed.as_ref().map_or_else(|| vec![earlier.text.clone()], |c| c.facts.clone());
+            earlier.composed.as_ref().map_or_else(|| vec![earlier.text.clone()], |c| c.text.facts.clone());
         let new = |text: &String| overlap(&content_words(text), &told) < SAME_SENTENCE;
-        made.facts.extend(sentences.into_iter().filter(new));
+        made.text.facts.extend(sentences.into_iter().filter(new));
     }
-    made.facts.extend(unnamed_subject(frame, &made));
-    made.facts.extend(opening_request(frame.request, &made));
+    made.text.facts.extend(unnamed_subject(frame, &made));
+    made.text.facts.extend(opening_request(frame.request, &made));
     made
 }
 
 /// A rule, choices or a fact in the user's own words.
 fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
-    let title = if lead.title.is_empty() { titles::sentence_title(&lead.text) } else { lead.title.clone() };
+    let title = if lead.title.is_empty() {
+        with_apostrophes(&titles::sentence_title(&lead.text))
+    } else {
+        lead.title.clone()
+    };
     let kind =
         if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
     let mut made = NewObservation::new(kind, title, Origin::User, frame.at);
     if lead.title.is_empty() {
-        made.narrative = format!("User: “{}”", lead.text);
+        made.text.narrative = format!("User: “{}”", lead.text);
     } else {
-        made.narrative.clone_from(&lead.text);
-        made.facts = frame.leads.iter().skip(1).map(|lead| lead.text.clone()).collect();
-        if frame.leads.len() > 1 {
-            made.title = choices_title(&frame.leads);
-        }
+        made.text.narrative.clone_from(&lead.text);
+        made.text.facts = frame.leads.iter().skip(1).map(|lead| lead.text.clone()).collect();
+        made.text.title = match frame.leads.as_slice() {
+            [only] => answer_title(only).unwrap_or(made.text.title),
+            several => choices_title(several),
+        };
     }
     let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
     if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
-        made.concepts = draft::concepts(&[PREFERENCE]);
+        made.text.concepts = draft::concepts(&[PREFERENCE]);
     } else if lead.kind == ClaimKind::Choice {
-        made.concepts = draft::concepts(&[TRADE_OFF]);
+        made.text.concepts = draft::concepts(&[TRADE_OFF]);
     }
     made
 }
@@ -75,14 +82,15 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
 /// What the user asked for at first, if the decision does not tell it: the subject that it is about.
 fn opening_request(request: &str, made: &NewObservation) -> Option<String> {
     let words = content_words(request);
-    let told = content_words(&format!("{} {} {}", made.title, made.narrative, made.facts.join(" ")));
+    let told =
+        content_words(&format!("{} {} {}", made.text.title, made.text.narrative, made.text.facts.join(" ")));
     let is_new = words.len() >= OPENING_WORDS_MIN && overlap(&words, &told) < OPENING_OVERLAP;
     is_new.then(|| format!("Asked at first: “{}”", clip(request, OPENING_CHARS_MAX)))
 }
 
 /// The name from code that the conversation was about, if its recap leaves it out.
 fn unnamed_subject(frame: &ClaimFrame<'_>, made: &NewObservation) -> Option<String> {
-    let told = format!("{} {} {}", made.title, made.narrative, made.facts.join(" "));
+    let told = format!("{} {} {}", made.text.title, made.text.narrative, made.text.facts.join(" "));
     let others = frame.leads.iter().skip(1).chain(&frame.details);
     let words = others.flat_map(|claim| claim.text.split_whitespace());
     let names = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"_()".contains(c)));
@@ -90,17 +98,31 @@ fn unnamed_subject(frame: &ClaimFrame<'_>, made: &NewObservation) -> Option<Stri
     symbols.find(|name| !told.contains(*name)).map(|name| format!("About {name}"))
 }
 
-/// "Shares: On the server; Revoke: Per recipient and 2 more": as many choices as fit, each whole.
+/// "Where are shares stored: On the server": the whole question, because its heading names only the topic.
+fn answer_title(lead: &Claim) -> Option<String> {
+    let fits = lead.source == TextSource::Answer && !lead.section.is_empty();
+    let (_, answer) = lead.title.split_once(": ").filter(|_| fits)?;
+    let title = format!("{}: {answer}", lead.section);
+    (title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX).then_some(title)
+}
+
+/// "Shares: On the server; Revoke: Per recipient": as many choices as fit, each whole. Long typed answers stand in
+/// the facts; if they leave one choice, it is told with its question.
 fn choices_title(leads: &[&Claim]) -> String {
+    let brief = |lead: &&&Claim| lead.title.chars().count() <= LISTED_CHOICE_CHARS;
+    let listed: Vec<&Claim> = leads.iter().filter(brief).copied().collect();
+    let first = listed.first().copied().or(leads.first().copied());
+    if let ([_] | [], Some(first)) = (listed.as_slice(), first) {
+        return answer_title(first).unwrap_or_else(|| first.title.clone());
+    }
     let mut title = String::new();
-    for (index, lead) in leads.iter().enumerate() {
-        if index > 0 && title.chars().count() + lead.title.chars().count() + 2 > CHOICES_TITLE_CHARS {
-            return format!("{title} and {} more", leads.len() - index);
-        }
-        if index > 0 {
+    for lead in listed {
+        if title.is_empty() {
+            title.clone_from(&lead.title);
+        } else if title.chars().count() + lead.title.chars().count() + 2 <= OBSERVATION_TITLE_CHARS_MAX {
             title.push_str("; ");
+            title.push_str(&lead.title);
         }
-        title.push_str(&lead.title);
     }
     title
 }

@@ -7,8 +7,9 @@ use claude_mem_core::memory::ObservationType;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
-use crate::gates;
+use crate::gates::first_word;
 use crate::text::{content_words, overlap, shared};
+use crate::user_acts;
 
 /// What a frame is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +187,9 @@ impl<'c> FrameBuilder<'c> {
                 ClaimKind::Choice | ClaimKind::UserFact if works && claim.source != TextSource::Answer => {
                     work.details.push(claim);
                 }
-                ClaimKind::Rule if works && !gates::is_standing_rule(&claim.text) => work.details.push(claim),
+                ClaimKind::Rule if works && !user_acts::is_standing_rule(&claim.text) => {
+                    work.details.push(claim);
+                }
                 ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled => {
                     self.decision(episode, claim);
                 }
@@ -418,9 +421,7 @@ fn lead_rank(lead: &Claim) -> (u8, std::cmp::Reverse<usize>) {
 
 fn fixes(frame: &ClaimFrame<'_>) -> bool {
     let lead = frame.leads.first();
-    lead.is_some_and(|lead| {
-        lead.work == Some(ObservationType::BUGFIX) || gates::first_word(&lead.title) == "fix"
-    })
+    lead.is_some_and(|lead| lead.work == Some(ObservationType::BUGFIX) || first_word(&lead.title) == "fix")
 }
 
 fn is_same_work(a: &ClaimFrame<'_>, b: &ClaimFrame<'_>) -> bool {

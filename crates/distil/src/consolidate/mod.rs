@@ -20,7 +20,7 @@ mod titles;
 use claude_mem_core::memory::SessionMemories;
 use claude_mem_core::source::TextSource;
 
-use crate::claim::{ClaimKind, EpisodeClaims};
+use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::text::{content_words, shared};
 
 /// Makes the observations, the account and the open items of a session from the claims of its episodes.
@@ -34,18 +34,24 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
     let account = account::write_account(&ordered, &frames, &observations, &open_items);
-    let finished = ordered
-        .iter()
-        .flat_map(|episode| &episode.claims)
-        .filter(|claim| {
-            matches!(
-                claim.kind,
-                ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done
-            )
-        })
-        .map(|claim| claim.headline().to_owned())
-        .collect();
+    let finished = finished_work(&ordered);
     SessionMemories { observations, account, open_items, finished }
+}
+
+/// What the session finished, in words that may close an open item: commits, tasks, reports, and the plans that were
+/// carried out.
+fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
+    let done = |episode: &EpisodeClaims, claim: &Claim| match claim.kind {
+        ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done => true,
+        ClaimKind::Plan => !episode.edited.is_empty(),
+        _ => false,
+    };
+    let claims =
+        episodes.iter().flat_map(|episode| episode.claims.iter().map(move |claim| (*episode, claim)));
+    claims
+        .filter(|(episode, claim)| done(episode, claim))
+        .map(|(_, claim)| claim.headline().to_owned())
+        .collect()
 }
 
 /// Words of the user's objection that a claim must share to be taken back with it.

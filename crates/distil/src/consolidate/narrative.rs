@@ -30,19 +30,21 @@ const FACT_WEIGHT_MIN: f32 = 0.6;
 const NEW_FACT_SHARE: f32 = 0.45;
 /// Two sentences that share this much say the same.
 pub(super) const SAME_SENTENCE: f32 = 0.8;
+/// Two sentences of about the same length that share this much say the same in other words.
+const REPHRASED: f32 = 0.7;
 
 /// Fills narrative and facts with sentences: the weightiest of the story into the narrative, in the order
 /// they were said; the rest of the story and the extras become facts. A sentence that adds nothing to what
 /// is told, or refers to one that is not told, is left out.
 pub(super) fn fill(made: &mut NewObservation, story: Vec<WeighedSentence>, extras: Vec<WeighedSentence>) {
-    let mut told: Vec<BTreeSet<String>> = vec![content_words(&made.title)];
+    let mut told: Vec<BTreeSet<String>> = vec![content_words(&made.text.title)];
     let mut narrative: Vec<(usize, String)> = Vec::new();
     let mut rest: Vec<WeighedSentence> = Vec::new();
     let mut used = 0;
     for (order, weight, text) in by_weight(story) {
         let refers = gates::refers_back(&text);
         let follows = order > 0 && narrative.iter().any(|(known, _)| *known + 1 == order);
-        if is_told(&told, &made.title, &text) || (refers && !follows) {
+        if is_told(&told, &made.text.title, &text) || (refers && !follows) {
             continue;
         }
         let chars = text.chars().count() + 1;
@@ -51,31 +53,31 @@ pub(super) fn fill(made: &mut NewObservation, story: Vec<WeighedSentence>, extra
         if has_room && (narrative.is_empty() || weight >= NARRATIVE_WEIGHT_MIN) {
             used += chars;
             told.push(content_words(&text));
-            narrative.push((order, beyond_title(&made.title, &text)));
+            narrative.push((order, beyond_title(&made.text.title, &text)));
         } else {
             rest.push((weight, text));
         }
     }
     narrative.sort_by_key(|(order, _)| *order);
     let sentences: Vec<String> = narrative.into_iter().map(|(_, text)| full_stop(&text)).collect();
-    made.narrative = sentences.join(" ");
+    made.text.narrative = sentences.join(" ");
     rest.extend(extras);
     let mut chars = 0;
     for (_, weight, text) in by_weight(rest) {
         let words = content_words(&text);
         let with_it = chars + text.chars().count() + 1;
         let fits = !gates::refers_back(&text)
-            && has_fact_room(weight, made.facts.len(), with_it)
-            && !is_told(&told, &made.title, &text)
+            && has_fact_room(weight, made.text.facts.len(), with_it)
+            && !is_told(&told, &made.text.title, &text)
             && (weight >= REASON_WEIGHT || adds_words(&told, &words));
         if fits {
             chars = with_it;
-            made.facts.push(text.trim_end_matches('.').to_owned());
+            made.text.facts.push(text.trim_end_matches('.').to_owned());
             told.push(words);
         }
     }
-    if made.narrative.is_empty() && !made.facts.is_empty() {
-        made.narrative = full_stop(&made.facts.remove(0));
+    if made.text.narrative.is_empty() && !made.text.facts.is_empty() {
+        made.text.narrative = full_stop(&made.text.facts.remove(0));
     }
 }
 
@@ -88,13 +90,18 @@ fn by_weight(sentences: Vec<WeighedSentence>) -> Vec<(usize, f32, String)> {
     ranked
 }
 
-/// Whether the title or a sentence before it says the same.
+/// Whether a sentence before it says the same, or the title does and the sentence does not go on after it. The
+/// first of `told` are the words of the title.
 fn is_told(told: &[BTreeSet<String>], title: &str, text: &str) -> bool {
     let words = content_words(text);
     let held = |known: &BTreeSet<String>| shared(known, &words) as f32 >= SAME_SENTENCE * words.len() as f32;
-    let repeats = told.iter().any(|known| overlap(known, &words) >= SAME_SENTENCE || held(known))
+    let in_title = told.first().is_some_and(|known| overlap(known, &words) >= SAME_SENTENCE || held(known))
         || are_alike(title, text);
-    repeats && !told_more(title, text)
+    let rephrased = |known: &BTreeSet<String>| {
+        let (shorter, longer) = (known.len().min(words.len()), known.len().max(words.len()));
+        longer * 2 <= shorter * 3 && overlap(known, &words) >= REPHRASED
+    };
+    told.iter().skip(1).any(|known| held(known) || rephrased(known)) || (in_title && !told_more(title, text))
 }
 
 /// Words after which the rest of a sentence cannot stand without its beginning.

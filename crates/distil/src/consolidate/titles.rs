@@ -5,8 +5,9 @@ use crate::agent_claims::names_cause;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
-use crate::text::{capitalised, content_words};
-use crate::titles::{headline, shorten};
+use crate::sentences::TextDocument;
+use crate::text::{capitalised, content_words, is_name};
+use crate::titles::{headline, shorten, shorten_to};
 
 use super::frames::ClaimFrame;
 
@@ -23,7 +24,7 @@ const TITLE_WORTH_MIN: f32 = 0.3;
 pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let lead = frame.leads.iter().find(|lead| !lead.title.is_empty());
     if let Some(lead) = lead {
-        return Some(capitalised(&shorten(&lead.title, TITLE_CHARS_MAX)));
+        return Some(lead_title(lead));
     }
     let labelled = best(frame, |claim| claim.text.to_lowercase().contains("root cause") && is_title(claim));
     if let Some(claim) = labelled {
@@ -41,6 +42,56 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     lone.or_else(|| done(TITLE_WORTH_MIN).or_else(cause).map(title))
         .or(requested)
         .or_else(|| done(0.0).or_else(other).map(title))
+}
+
+/// The title of a commit, pull request or plan. One that says only that a review was answered is completed by the
+/// first statement of its body.
+fn lead_title(lead: &Claim) -> String {
+    let title = capitalised(&shorten(&lead.title, TITLE_CHARS_MAX));
+    if !is_vague(&lead.title) {
+        return title;
+    }
+    let body = TextDocument::read(&lead.text);
+    let first = body.sentences.iter().map(|sentence| sentence.text.trim_end_matches('.'));
+    let mut first = first.filter(|text| content_words(text).len() >= 3 && !text.ends_with(':'));
+    match first.next() {
+        Some(first) => {
+            let room = TITLE_CHARS_MAX.saturating_sub(title.chars().count() + 2).max(COMPLETED_CHARS_MIN);
+            format!("{title}: {}", shorten_to(&lower_first(first), room, COMPLETED_CHARS_MIN / 2))
+        }
+        None => title,
+    }
+}
+
+/// Characters that a statement gets which completes a title, however long the title is.
+const COMPLETED_CHARS_MIN: usize = 50;
+
+/// Words of subjects that name no part of the project.
+#[rustfmt::skip]
+const VAGUE_WORDS: &[&str] = &[
+    "address", "addressed", "apply", "review", "reviews", "reviewer", "finding", "findings", "feedback", "comment", "comments",
+    "remaining", "coderabbit", "copilot", "sonar", "sonarqube", "fix", "fixes", "fixed", "update", "updates", "updated", "change",
+    "changes", "misc", "minor", "various", "small", "cleanup", "clean", "phase", "round", "more", "code", "issue", "issues", "some",
+    "several", "final", "suggestions", "suggestion", "requested", "follow-up", "followup", "improvements", "pr", "bug", "bugs", "test",
+    "tests", "lint", "security", "quality", "polish",
+];
+
+fn is_vague(title: &str) -> bool {
+    let subject = title.split(" (").next().unwrap_or(title);
+    let words = subject.split(|c: char| !(c.is_alphanumeric() || c == '-')).filter(|word| word.len() > 1);
+    let mut told = words.map(str::to_lowercase).filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    told.all(|word| VAGUE_WORDS.contains(&word.as_str()) || content_words(&word).is_empty())
+}
+
+/// The statement with a small first letter, unless its first word is a name.
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), text.split_whitespace().next()) {
+        (Some(first), Some(word)) if !is_name(word) && word.chars().skip(1).all(char::is_lowercase) => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// What a change did, for the account: its title, unless that is a cause.
@@ -134,18 +185,32 @@ fn is_title(claim: &Claim) -> bool {
 /// the cache is empty".
 fn ends_half(title: &str, text: &str) -> bool {
     let cut = title.chars().count() + 4 < text.chars().count();
+    // What stands in brackets is not the clause.
+    let title = without_brackets(title);
     let clauses = title.rsplit([',', ':', '—', '–', '(']);
-    let last = clauses.into_iter().map(str::trim).find(|clause| !clause.is_empty()).unwrap_or(title);
+    let last = clauses.into_iter().map(str::trim).find(|clause| !clause.is_empty()).unwrap_or(&title);
     let late = |word: &str| matches!(word, "if" | "when" | "while" | "unless" | "once");
     let opens = last.split_whitespace().take(3).any(late) || gates::opens_subordinate(last);
     cut && opens
+}
+
+/// The text without what stands in round brackets after a space.
+fn without_brackets(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some((before, inside)) = rest.split_once(" (") {
+        kept.push_str(before);
+        rest = inside.split_once(')').map_or("", |(_, after)| after);
+    }
+    kept + rest
 }
 
 /// "Error cases — invalid key, self-share": a label and its members.
 pub(super) fn is_labelled(title: &str) -> bool {
     let parts = title.split_once(": ").or_else(|| title.split_once(" — "));
     parts.is_some_and(|(head, rest)| {
-        head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !gates::has_verb(rest)
+        // A colon inside code is part of the code.
+        let is_code = !head.matches('`').count().is_multiple_of(2);
+        !is_code && head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !gates::has_verb(rest)
     })
 }
 
@@ -174,7 +239,8 @@ pub(super) fn sentence_title(text: &str) -> String {
             None => break,
         }
     }
-    headline(rest, Language::detect(rest))
+    let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
+    headline(first, Language::detect(rest))
 }
 
 /// Requests that are questions, whatever their punctuation.
@@ -198,10 +264,13 @@ fn request_title(request: &str) -> Option<String> {
     let first = crate::sentences::split(request).first().map(|s| (*s).to_owned()).unwrap_or_default();
     let lower = first.to_lowercase();
     let plain = !first.contains(['?', ':'])
+        && !gates::is_dangling(&first)
+        && gates::first_word(&first) != "something"
         && !names_cause(&first, Language::English)
         && !ASKING.iter().any(|start| lower.starts_with(start));
     let words = content_words(&first).len();
-    let asks = WORK_ORDERS.contains(&gates::first_word(&first).as_str()) || first.contains(" should ");
+    let wishes = first.contains(" should ") && !lower.contains("n't ") && !lower.contains(" not work");
+    let asks = WORK_ORDERS.contains(&gates::first_word(&first).as_str()) || wishes;
     let concrete = words >= 5 || gates::names_something(&first);
     let fits = plain && asks && concrete && (3..=16).contains(&words) && first.chars().count() <= 140;
     fits.then(|| sentence_title(&crate::user_claims::as_statement(&first)))

@@ -76,3 +76,10 @@ fn russian_rules_causes_and_open_work_are_found() {
     assert!(!mark("Нетрудно заметить", language).opens(CueKind::Disagree));
     assert!(mark("Почему падает тест?", language).opens(CueKind::Request));
 }
+
+#[test]
+fn cue_tables_of_all_languages_build() {
+    for table in [en::TABLE, de::TABLE, es::TABLE, fr::TABLE, zh::TABLE, ja::TABLE, ru::TABLE] {
+        assert!(CueScanner::new(&table).is_some());
+    }
+}

@@ -29,15 +29,15 @@ pub(super) fn decision(subject: &SettledSubject<'_>) -> Option<NewObservation> {
     let agents = of_agent(&restated, room_after(length(&users)));
     let title = title::compose_title(subject)?;
     let mut made = observation(ObservationType::DECISION, title, subject.turn.at);
-    made.narrative = narrative(subject, &users, &agents);
+    made.text.narrative = narrative(subject, &users, &agents);
     let recap = subject.restated.iter().any(|r| r.recap);
     let least = if recap { f32::MIN } else { FACT_WEIGHT };
-    made.facts = facts(&agents, subject.turn.answered.language, least);
-    made.facts.extend(facts(&users, subject.turn.said.language, FACT_WEIGHT));
-    made.files_modified = subject.turn.files.to_vec();
+    made.text.facts = facts(&agents, subject.turn.answered.language, least);
+    made.text.facts.extend(facts(&users, subject.turn.said.language, FACT_WEIGHT));
+    made.text.files_modified = subject.turn.files.to_vec();
     made.origin = Origin::User;
-    made.subtitle = about(subject.carry, subject.topic);
-    made.concepts = nature(&[users, agents].concat(), subject.reply);
+    made.text.subtitle = about(subject.carry, subject.topic);
+    made.text.concepts = nature(&[users, agents].concat(), subject.reply);
     Some(made)
 }
 
@@ -51,14 +51,14 @@ pub(super) fn whole(
     let agents = of_agent(&recap, room_after(0));
     let subject = SettledSubject { turn, topic: &[], reply: ReplyKind::Continues, restated, carry };
     let mut made = observation(ObservationType::DECISION, title::compose_title(&subject)?, turn.at);
-    made.narrative = format!("Agent: “{}”", join(&agents));
+    made.text.narrative = format!("Agent: “{}”", join(&agents));
     if let Some(rule) = echo(carry.rules.iter(), &agents, room_after(length(&agents))) {
-        made.narrative = format!("User: “{rule}” {}", made.narrative);
+        made.text.narrative = format!("User: “{rule}” {}", made.text.narrative);
         made.origin = Origin::User;
     }
-    made.facts = facts(&agents, turn.answered.language, f32::MIN);
-    made.subtitle = about(carry, &[]);
-    made.concepts = nature(&agents, ReplyKind::Continues);
+    made.text.facts = facts(&agents, turn.answered.language, f32::MIN);
+    made.text.subtitle = about(carry, &[]);
+    made.text.concepts = nature(&agents, ReplyKind::Continues);
     Some(made)
 }
 
@@ -75,9 +75,9 @@ pub(super) fn accepted(turn: &TurnTexts<'_>, carry: &Carry) -> Option<NewObserva
     let title = headline(&capitalised(without_offer(&last.proposal)), language);
     let mut made = observation(ObservationType::DECISION, title, turn.at);
     let yes: Vec<&MarkedSentence> = turn.said.own().collect();
-    made.narrative = format!("Agent: “{}” User: “{}”", last.proposal, clip(&join(&yes), 200));
-    made.subtitle = about(carry, &[]);
-    made.concepts = nature(&[&MarkedSentence::clause(&last.proposal, language)], ReplyKind::Extends);
+    made.text.narrative = format!("Agent: “{}” User: “{}”", last.proposal, clip(&join(&yes), 200));
+    made.text.subtitle = about(carry, &[]);
+    made.text.concepts = nature(&[&MarkedSentence::clause(&last.proposal, language)], ReplyKind::Extends);
     Some(made)
 }
 
@@ -86,9 +86,9 @@ pub(super) fn preference(turn: &TurnTexts<'_>, stated: &MarkedSentence) -> NewOb
     let language = turn.said.language;
     let wish = without_preface(without_lead_in(&stated.text, language), language);
     let mut made = observation(ObservationType::DECISION, headline(wish, language), turn.at);
-    made.narrative = format!("User: “{}”", stated.text);
+    made.text.narrative = format!("User: “{}”", stated.text);
     made.origin = Origin::User;
-    made.concepts = concepts(&[PREFERENCE]);
+    made.text.concepts = concepts(&[PREFERENCE]);
     made
 }
 
@@ -104,9 +104,9 @@ pub(super) fn warning(subject: &SettledSubject<'_>) -> Option<NewObservation> {
     };
     let title = headline(text, language);
     let mut made = observation(ObservationType::DISCOVERY, title, subject.turn.at);
-    made.narrative = format!("User: “{}”", join(&of_user(subject.topic, USER_CHARS)));
+    made.text.narrative = format!("User: “{}”", join(&of_user(subject.topic, USER_CHARS)));
     made.origin = Origin::User;
-    made.concepts = concepts(&["gotcha"]);
+    made.text.concepts = concepts(&["gotcha"]);
     Some(made)
 }
 
