@@ -69,16 +69,40 @@ pub struct ConfigSource {
     dir: DataDir,
     live: Arc<LiveSettings>,
     pub(crate) process: ProcessEnv,
+    choice: Option<ProviderChoice>,
+}
+
+/// A provider that is used once, instead of the one that the settings name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderChoice {
+    pub provider: Provider,
+    /// `None`: the model of the settings, or the provider's default.
+    pub model: Option<String>,
 }
 
 impl ConfigSource {
     pub const fn new(dir: DataDir, live: Arc<LiveSettings>, process: ProcessEnv) -> Self {
-        Self { dir, live, process }
+        Self { dir, live, process, choice: None }
+    }
+
+    /// The same settings with another provider.
+    #[must_use]
+    pub fn with_provider(mut self, choice: ProviderChoice) -> Self {
+        self.choice = Some(choice);
+        self
+    }
+
+    pub(crate) const fn dir(&self) -> &DataDir {
+        &self.dir
     }
 
     /// The configuration as it is now.
     pub(crate) fn read(&self) -> CompressorConfig {
-        let settings = relevant_settings(&self.live.current().settings);
+        let mut settings = relevant_settings(&self.live.current().settings);
+        if let Some(choice) = &self.choice {
+            settings.provider = choice.provider;
+            settings.model = choice.model.clone().unwrap_or(settings.model);
+        }
         let is_claude = settings.provider == Provider::Claude;
         CompressorConfig {
             key: read_api_key(self.dir.root(), &settings),

@@ -23,11 +23,11 @@ pub(crate) struct ObservationFingerprint {
 
 impl ObservationFingerprint {
     pub(crate) fn from_new(new: &NewObservation) -> Self {
-        Self::new(&new.title, &new.narrative, &new.facts)
+        Self::new(&new.text.title, &new.text.narrative, &new.text.facts)
     }
 
     pub(crate) fn from_row(row: &Observation) -> Self {
-        Self::new(&row.title, &row.narrative, &row.facts)
+        Self::new(&row.text.title, &row.text.narrative, &row.text.facts)
     }
 
     fn new(title: &str, narrative: &str, facts: &[String]) -> Self {

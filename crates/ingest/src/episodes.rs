@@ -12,7 +12,7 @@ use crate::limits::{EPISODE_EVENTS_MAX, EPISODE_STEPS_MAX};
 use claude_mem_core::agents;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::{Episode, EpisodePrompt, EpisodeStep, EpisodeText, FinalMessage};
-use claude_mem_core::event::{Event, EventBody};
+use claude_mem_core::event::{Event, EventBody, EventKind};
 use claude_mem_core::limits::{BACKOFF_SECONDS_MAX, LEASE_SECONDS};
 use claude_mem_core::source::TextSource;
 use claude_mem_store::QueuedEventHead;
@@ -64,11 +64,11 @@ fn cut_with_clock(heads: &[QueuedEventHead], now: Option<Millis>, flush: bool) -
     let (mut bytes, mut steps) = (0, 0);
     for (at, head) in heads.iter().enumerate() {
         bytes += head.bytes;
-        steps += usize::from(head.kind != "text");
-        match head.kind.as_str() {
+        steps += usize::from(head.kind != EventKind::Text);
+        match head.kind {
             // A prompt begins a turn, so the events before it end an earlier one.
-            "prompt" if heads[..at].iter().any(belongs_to_turn) => return EpisodeCut::Take(at),
-            "stop" | "session_end" => {
+            EventKind::Prompt if heads[..at].iter().any(belongs_to_turn) => return EpisodeCut::Take(at),
+            EventKind::Stop | EventKind::SessionEnd => {
                 let settled = Millis(head.at.millis().0.saturating_add(STOP_GRACE_MS));
                 let is_last = !flush && at + 1 == heads.len();
                 return match pending_deadline(settled, 2 * STOP_GRACE_MS, now) {
@@ -97,7 +97,7 @@ fn pending_deadline(at: Millis, wait_ms_max: i64, now: Option<Millis>) -> Option
 
 /// Whether the event is part of a turn. The other kinds concern the whole session.
 fn belongs_to_turn(head: &QueuedEventHead) -> bool {
-    !matches!(head.kind.as_str(), "session_start" | "pre_compact")
+    !matches!(head.kind, EventKind::SessionStart | EventKind::PreCompact)
 }
 
 /// State of the session that an episode is built from.

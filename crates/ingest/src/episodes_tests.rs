@@ -9,7 +9,7 @@ fn heads(kinds: &[&str]) -> Vec<QueuedEventHead> {
     let recent = NOW.0 - 10_000;
     (kinds.iter().zip(0..))
         .map(|(&kind, at)| QueuedEventHead {
-            kind: kind.into(),
+            kind: EventKind::from_name(kind),
             at: Millis(recent + at).micros(),
             bytes: 100,
             not_before: Millis(0),
@@ -56,7 +56,7 @@ fn fresh_stop_waits_for_late_events() {
     assert_eq!(cut_episode(&heads, settled, false), EpisodeCut::Take(2));
     assert_eq!(cut_episode(&heads, NOW, true), EpisodeCut::Take(2));
     heads.push(QueuedEventHead {
-        kind: "prompt".into(),
+        kind: EventKind::Prompt,
         at: Micros(NOW.micros().0 + 1),
         bytes: 1,
         not_before: Millis(0),

@@ -27,7 +27,7 @@ pub fn compress_locally(work: &EpisodeJob, vocabulary: &Vocabulary) -> Compresse
     let mut carry: Carry = stored.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let (claims, summary) = claude_mem_distil::extract_claims(&work.episode, &mut carry, vocabulary);
     CompressedEpisode {
-        distilled: CompressionOutput { observations: Vec::new(), summary },
+        distilled: CompressionOutput { summary, ..CompressionOutput::default() },
         claims: Some(claims),
         made_by: LOCAL.to_owned(),
         carry: serde_json::to_string(&carry).ok(),

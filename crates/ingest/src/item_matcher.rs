@@ -14,12 +14,19 @@ const SHARED_PERCENT_MIN: usize = 70;
 /// The same, if an identifier is shared as well.
 const SHARED_PERCENT_WITH_NAME_MIN: usize = 40;
 
+/// The words that an item must have, and the share of them, to be finished on another branch.
+const PLAIN_WORDS_MIN: usize = 4;
+const PLAIN_PERCENT_MIN: usize = 85;
+const PLAIN_PERCENT_WITH_NAME_MIN: usize = 60;
+
 /// Verbs and nouns of work in general: they say nothing about which work.
-const GENERIC_WORDS: [&str; 36] = [
+const GENERIC_WORDS: [&str; 40] = [
     "add",
     "added",
     "adding",
     "also",
+    "bug",
+    "bugs",
     "change",
     "changed",
     "complete",
@@ -34,6 +41,7 @@ const GENERIC_WORDS: [&str; 36] = [
     "fixed",
     "implement",
     "implemented",
+    "issue",
     "left",
     "make",
     "need",
@@ -41,6 +49,7 @@ const GENERIC_WORDS: [&str; 36] = [
     "needs",
     "next",
     "open",
+    "problem",
     "remain",
     "remaining",
     "remains",
@@ -110,24 +119,40 @@ fn is_identifier(token: &str) -> bool {
     token.chars().any(char::is_alphabetic) && (inner_mark || camel)
 }
 
-/// Whether this finished work is what the item asked for.
-pub(crate) fn finishes(finished: &str, item: &str) -> bool {
+/// How surely finished work is what an item asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ItemMatch {
+    /// Enough on the same branch.
+    Likely,
+    /// Enough on any branch: the todo is filed on one branch and done on another.
+    Plain,
+}
+
+/// How surely this finished work is what the item asked for; `None` if it is not.
+pub(crate) fn finishes(finished: &str, item: &str) -> Option<ItemMatch> {
     if words(finished).any(|word| NEGATIONS.contains(&word.as_str())) {
-        return false;
+        return None;
     }
     let (done, asked) = (WorkSubject::read(finished), WorkSubject::read(item));
     if !asked.numbers.is_subset(&done.numbers) {
-        return false;
+        return None;
     }
     let shared = asked.words.intersection(&done.words).count();
     let percent = shared * 100 / asked.words.len().max(1);
-    if asked.names.is_empty() {
-        return shared >= SHARED_WORDS_MIN && percent >= SHARED_PERCENT_MIN;
+    let (is_likely, is_plain) = if asked.names.is_empty() {
+        let is_plain = asked.words.len() >= PLAIN_WORDS_MIN && percent >= PLAIN_PERCENT_MIN;
+        (shared >= SHARED_WORDS_MIN && percent >= SHARED_PERCENT_MIN, is_plain)
+    } else {
+        // Every name of the item, and what is to be done with it.
+        let has_names = asked.names.is_subset(&done.names);
+        let is_likely = asked.words.is_empty() || shared > 0 && percent >= SHARED_PERCENT_WITH_NAME_MIN;
+        (has_names && is_likely, has_names && percent >= PLAIN_PERCENT_WITH_NAME_MIN)
+    };
+    match (is_likely, is_plain) {
+        (_, true) => Some(ItemMatch::Plain),
+        (true, false) => Some(ItemMatch::Likely),
+        (false, false) => None,
     }
-    let names_shared = asked.names.intersection(&done.names).count();
-    // Every name of the item, and what is to be done with it.
-    names_shared == asked.names.len()
-        && (asked.words.is_empty() || shared > 0 && percent >= SHARED_PERCENT_WITH_NAME_MIN)
 }
 
 /// Whether work on one branch can finish an item of another: the same branch, an unknown one, or one side

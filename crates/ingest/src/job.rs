@@ -18,9 +18,7 @@ use claude_mem_core::queue::LeaseId;
 use claude_mem_core::source::TextSource;
 use claude_mem_store::{EventLease, NewSession, ReadySession, SessionStatus, Store, StoreError, StoreWriter};
 
-pub use crate::persist::{
-    COMPACT_AGENT_TYPE, CompressedEpisode, StoredRows, observation_tokens, summary_tokens,
-};
+pub use crate::persist::{COMPACT_AGENT_TYPE, CompressedEpisode, StoredRows};
 
 /// A leased episode and the state of its session.
 #[derive(Clone, Debug)]

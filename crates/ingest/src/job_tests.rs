@@ -2,7 +2,9 @@ use super::*;
 use claude_mem_core::event::EventBody;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::LEASE_SECONDS;
-use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary, ObservationType};
+use claude_mem_core::memory::{
+    CompressionOutput, NewObservation, NewSummary, ObservationText, ObservationType, SummaryText,
+};
 use claude_mem_core::vocabulary::PREFERENCE;
 use claude_mem_store::testing::{WorkerScratch, accept, edit, end, event, prompt, scratch, stop};
 use claude_mem_store::{MemoryLevel, PageRequest, RowFilter};
@@ -30,12 +32,16 @@ fn take_one(store: &mut Store, lease: i64) -> EpisodeJob {
 }
 
 fn observed(title: &str, kind: ObservationType, concepts: &[&str]) -> NewObservation {
-    NewObservation {
-        narrative: format!("{title}, because it was so."),
-        concepts: concepts.iter().map(|&concept| concept.into()).collect(),
-        files_modified: vec!["src/login.rs".into()],
-        ..NewObservation::new(kind, title, Origin::Agent, NOW)
-    }
+    NewObservation::from_text(
+        ObservationText {
+            narrative: format!("{title}, because it was so."),
+            concepts: concepts.iter().map(|&concept| concept.into()).collect(),
+            files_modified: vec!["src/login.rs".into()],
+            ..ObservationText::new(kind, title)
+        },
+        Origin::Agent,
+        NOW,
+    )
 }
 
 fn made(observations: Vec<NewObservation>) -> CompressedEpisode {
@@ -43,10 +49,11 @@ fn made(observations: Vec<NewObservation>) -> CompressedEpisode {
         distilled: CompressionOutput {
             observations,
             summary: Some(NewSummary {
-                request: "Make it faster".into(),
+                text: SummaryText { request: "Make it faster".into(), ..SummaryText::default() },
                 created_at: NOW,
                 ..NewSummary::default()
             }),
+            ..CompressionOutput::default()
         },
         claims: None,
         made_by: "local".into(),
@@ -76,7 +83,7 @@ fn turn_is_stored_and_acknowledged() {
     assert_eq!(counts.queue.done, 3);
     assert_eq!(counts.queue.waiting + counts.queue.leased, 0);
     let stored = reads.observation(left.observations[0]).unwrap();
-    assert_eq!(stored.title, "Login is faster");
+    assert_eq!(stored.text.title, "Login is faster");
     assert_eq!((stored.prompt_number, stored.branch.as_deref()), (1, Some("main")));
     assert!(stored.read_tokens > 0);
     assert!(reads.summary(left.summary.unwrap()).unwrap().read_tokens > 0);

@@ -43,7 +43,7 @@ impl LiveCompressor {
     pub fn start(store: Arc<SharedStore>, source: ConfigSource, log: LogWriter) -> Self {
         let spawner = start_spawner(&store, &source).map_err(|error| error.to_string());
         let parts = CompressorParts {
-            trouble: Arc::new(TroubleRecorder::open(Arc::clone(&store), log.clone())),
+            trouble: Arc::new(TroubleRecorder::open(Arc::clone(&store), log.clone(), clock::now().millis())),
             store,
             source: Arc::new(source),
             spawner,

@@ -7,7 +7,7 @@
 //! the shutdown or a change of the settings interrupts it; a model's failure never reaches the queue.
 //! Every call has a row in the ledger, and none is made once the settings have changed.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::compressor::{CompressionOutcome, Compressor, CompressorReport};
@@ -16,12 +16,14 @@ use crate::compressor_parts::CompressorParts;
 use crate::heuristic_compressor;
 use crate::job::{CompressedEpisode, EpisodeJob};
 use crate::shared_store::SharedStore;
-use crate::trouble_recorder::TroubleRecorder;
+use crate::trouble_recorder::TroubleSink;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
+use claude_mem_core::episode::Episode;
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::log::{LogLevel, LogWriter};
 use claude_mem_core::memory::CompressionOutput;
+use claude_mem_core::sync::lock;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_models::backoff::Backoff;
 use claude_mem_models::batch::{CompressionRequest, CompressionRules};
@@ -54,7 +56,7 @@ pub(crate) struct LlmOptions {
 pub(crate) struct LlmCompressor {
     store: Arc<SharedStore>,
     source: Arc<ConfigSource>,
-    trouble: Arc<TroubleRecorder>,
+    trouble: Arc<dyn TroubleSink>,
     options: LlmOptions,
     env: ProviderEnv,
     log: LogWriter,
@@ -75,7 +77,7 @@ impl LlmCompressor {
         Self {
             store: Arc::clone(&parts.store),
             source: Arc::clone(&parts.source),
-            trouble: Arc::clone(&parts.trouble),
+            trouble: parts.trouble.clone(),
             log: parts.log.clone(),
             options,
             env,
@@ -91,17 +93,15 @@ impl LlmCompressor {
     }
 
     /// Asks the session's model about one episode.
-    fn ask_model(&self, work: &EpisodeJob, rolling: &RollingSummary) -> ModelOutcome {
+    pub(crate) fn ask_model(
+        &self,
+        session: SessionId,
+        episode: &Episode,
+        rolling: &RollingSummary,
+    ) -> ModelOutcome {
         let so_far = rolling.to_prompt_text();
-        let language =
-            Some(self.options.config.settings.language.trim()).filter(|language| !language.is_empty());
-        let rules = CompressionRules {
-            vocabulary: &self.options.vocabulary,
-            language,
-            answer_tokens_max: ANSWER_TOKENS_MAX,
-        };
-        let batch = CompressionRequest::new(&work.episode, &so_far, rules);
-        let warm = lock(&self.pool).take(work.session);
+        let batch = CompressionRequest::new(episode, &so_far, self.rules());
+        let warm = lock(&self.pool).take(session);
         let mut model = match warm.map_or_else(|| self.options.provider.open_client(&self.env), Ok) {
             Ok(model) => model,
             Err(error) => {
@@ -112,10 +112,24 @@ impl LlmCompressor {
                 return ModelOutcome::FallBack { why: error.to_string() };
             }
         };
-        let books = SpendLedger { compressor: self, session: work.session };
+        let books = SpendLedger { compressor: self, session };
         let driven = compress_with_model(&batch, &mut *model, &self.backoff, &books, self);
-        lock(&self.pool).give_back(work.session, model, self.now());
+        lock(&self.pool).give_back(session, model, self.now());
         driven
+    }
+
+    /// Settings that apply to every episode.
+    pub(crate) fn rules(&self) -> CompressionRules<'_> {
+        let language = self.options.config.settings.language.trim();
+        CompressionRules {
+            vocabulary: &self.options.vocabulary,
+            language: Some(language).filter(|language| !language.is_empty()),
+            answer_tokens_max: ANSWER_TOKENS_MAX,
+        }
+    }
+
+    pub(crate) const fn options(&self) -> &LlmOptions {
+        &self.options
     }
 }
 
@@ -125,7 +139,7 @@ impl Compressor for LlmCompressor {
     fn compress(&self, work: &EpisodeJob) -> CompressionOutcome {
         let mut made = heuristic_compressor::compress_locally(work, &self.options.vocabulary);
         let mut rolling = RollingSummary::from_json(work.rolling_summary.as_deref());
-        match self.ask_model(work, &rolling) {
+        match self.ask_model(work.session, &work.episode, &rolling) {
             ModelOutcome::Interrupted => return CompressionOutcome::Released,
             ModelOutcome::FallBack { why } => {
                 self.warn("episode compressed without the model", &why);
@@ -251,10 +265,6 @@ impl TokenBudget for SpendLedger<'_> {
 
 const fn budget_usage(report: SpendReport) -> BudgetUsage {
     BudgetUsage { tokens: report.tokens, open_tokens: report.open_tokens }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -117,9 +117,9 @@ fn model_makes_memories_and_ledger_records_cost() {
     let stage = LlmFixture::plenty(ModelScript::new().turn(ModelTurn::text(ANSWER).usage(bill)));
     stage.drain(&turn("a", 0));
     let made = stage.observations().remove(0);
-    assert_eq!(made.title, "Prices are kept in cents");
+    assert_eq!(made.text.title, "Prices are kept in cents");
     assert_eq!(made.made_by, "m-1");
-    assert_eq!(made.files_modified, ["price.rs"]);
+    assert_eq!(made.text.files_modified, ["price.rs"]);
     let spend = stage.spend().remove(0);
     assert_eq!((spend.provider.as_str(), spend.model.as_str()), ("openai", "m-1"));
     assert_eq!((spend.input_tokens, spend.output_tokens, spend.estimated), (1_500, 100, false));
@@ -285,4 +285,43 @@ fn lowered_budget_holds_for_the_next_call() {
     stage.set("budget_tokens_per_day", 1_000_000.into());
     stage.drain(&turn("a", 2));
     assert_eq!(stage.model.messages().len(), 2);
+}
+
+#[test]
+fn later_answer_takes_the_place_of_an_earlier_observation() {
+    let answer = |title: &str, replaces: &str| {
+        ModelTurn::text(format!(
+            "<observation><type>bugfix</type><title>{title}</title><replaces>{replaces}</replaces></observation>"
+        ))
+    };
+    let script = ModelScript::new()
+        .turn(answer("Prices are off by a cent", ""))
+        .turn(answer("Taxes are rounded up", ""))
+        .turn(answer("Floats made prices off by a cent", "prices are off by a cent."))
+        .turn(answer("Taxes are rounded half to even", "Taxes are rounded up"));
+    let stage = LlmFixture::plenty(script);
+    stage.drain(&turn("a", 0));
+    stage.drain(&turn("a", 1));
+    let first = stage.observations();
+    let (cent, taxes) = (first[1].id, first[0].id);
+    stage.drain(&turn("a", 2));
+    let by_hand = claude_mem_store::ObservationEdit {
+        narrative: Some("As I know it".into()),
+        ..claude_mem_store::ObservationEdit::default()
+    };
+    stage.store.with(|store| store.write(|tx| tx.edit_observation(taxes, &by_hand, Millis(1)))).unwrap();
+    stage.drain(&turn("a", 3));
+    let titles: Vec<String> = stage.observations().into_iter().map(|row| row.text.title).collect();
+    // What a person edited stays beside the new one.
+    assert_eq!(
+        titles,
+        ["Taxes are rounded half to even", "Floats made prices off by a cent", "Taxes are rounded up"]
+    );
+    let old = claude_mem_store::RowId::new(claude_mem_store::RowKind::Observation, cent.0);
+    let now = stage.store.with(|store| store.read().resolve_row(old)).unwrap();
+    let row = stage.observations()[1].id;
+    let want = claude_mem_store::RowId::new(claude_mem_store::RowKind::Observation, row.0);
+    assert_eq!(now, claude_mem_store::RowResolution::PartOf(want));
+    assert!(stage.model.messages()[3].contains_text("- Floats made prices off by a cent"));
+    assert!(!stage.model.messages()[3].contains_text("- Prices are off by a cent"));
 }

@@ -6,10 +6,9 @@
 
 use crate::citations;
 use crate::dedup::ObservationFingerprint;
-pub use crate::read_tokens::{observation_tokens, summary_tokens};
 use crate::replacements;
 use crate::session_memory;
-use crate::session_memory::{ConsolidationChanges, LOCAL, SessionMemoryWriter};
+use crate::session_memory::{BY_HAND, ConsolidationChanges, LOCAL, SessionMemoryWriter};
 use crate::supersede;
 use crate::supersede::StoredDecision;
 use claude_mem_core::episode::touched_file;
@@ -17,11 +16,12 @@ use claude_mem_core::event::{Event, EventBody};
 use claude_mem_core::ids::{
     AccountId, FinalMessageId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
-use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{CompressionOutput, NewObservation, ObservationType, Origin, is_same_title};
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_store::{
-    MemoryLevel, NewFinalMessage, NewObservationMeta, NewPrompt, PageRequest, RowFilter, SessionStatus,
-    StoreError, StoreReader, StoreWriter, tombstone_for, tombstone_for_message, tombstone_for_summary,
+    MemoryLevel, NewFinalMessage, NewObservationMeta, NewPrompt, Observation, PageRequest, RowFilter,
+    SessionStatus, StoreError, StoreReader, StoreWriter, tombstone_for, tombstone_for_message,
+    tombstone_for_summary,
 };
 
 /// Maximum observations of its session that a new observation is compared with to find duplicates.
@@ -96,10 +96,12 @@ impl EpisodeWriter<'_> {
     ) -> Result<Vec<AcceptedObservation<'m>>, StoreError> {
         let of_session = RowFilter { session: Some(self.session), ..RowFilter::default() };
         let stored = reads.observations(&of_session, PageRequest::first(SIMILAR_ROWS_MAX))?;
-        let mut told: Vec<ObservationFingerprint> =
-            stored.items.iter().map(ObservationFingerprint::from_row).collect();
+        let absorbed = absorbed_rows(&made.distilled, &stored.items);
+        let is_absorbed = |row: &&Observation| absorbed.iter().any(|(_, id)| *id == row.id);
+        let rows = stored.items.iter().filter(|row| !is_absorbed(row));
+        let mut told: Vec<ObservationFingerprint> = rows.map(ObservationFingerprint::from_row).collect();
         let mut chosen = Vec::new();
-        for observation in &made.distilled.observations {
+        for (at, observation) in made.distilled.observations.iter().enumerate() {
             let said = ObservationFingerprint::from_new(observation);
             if told.iter().any(|earlier| said.is_duplicate_of(earlier)) {
                 continue;
@@ -107,11 +109,17 @@ impl EpisodeWriter<'_> {
             told.push(said);
             // Runs after the duplicate check, so that a near-duplicate of a forgotten observation
             // is dropped too.
-            let key = || tombstone_for(&observation.title, &observation.narrative);
+            let key = || tombstone_for(&observation.text.title, &observation.text.narrative);
             if self.is_tombstoned(reads, key)? {
                 continue;
             }
-            chosen.push(AcceptedObservation { observation, replaces: Vec::new(), replaced_by: None });
+            let absorbs = absorbed.iter().filter(|(into, _)| *into == at).map(|(_, id)| *id).collect();
+            chosen.push(AcceptedObservation {
+                observation,
+                replaces: Vec::new(),
+                replaced_by: None,
+                absorbs,
+            });
         }
         if let Some(project) = self.project
             && chosen.iter().any(AcceptedObservation::is_decision)
@@ -164,7 +172,8 @@ impl EpisodeWriter<'_> {
         let ConsolidationChanges { inserted, updated, removed, account } =
             memory.consolidate(tx, &claude_mem_distil::consolidate)?;
         left.observations.extend(inserted);
-        (left.updated, left.removed, left.account) = (updated, removed, account);
+        left.removed.extend(removed);
+        (left.updated, left.account) = (updated, account);
         Ok(())
     }
 
@@ -176,6 +185,7 @@ impl EpisodeWriter<'_> {
             import_run: self.import_run,
             prompt_number,
             now: self.events.iter().map(|event| event.at.millis()).max().unwrap_or_default(),
+            model: None,
         }
     }
 
@@ -289,7 +299,7 @@ impl EpisodeWriter<'_> {
                 chosen.observation,
                 &NewObservationMeta {
                     level: chosen.level(),
-                    read_tokens: observation_tokens(chosen.observation),
+                    read_tokens: chosen.observation.text.read_tokens(),
                     ..place.clone()
                 },
             )?;
@@ -299,21 +309,25 @@ impl EpisodeWriter<'_> {
             if let Some(newer) = chosen.replaced_by {
                 tx.replace_observation(id, newer)?;
             }
+            for &earlier in &chosen.absorbs {
+                tx.merge_observation(earlier, id)?;
+                left.removed.push(earlier);
+            }
             left.observations.push(id);
         }
         for observation in &made.distilled.observations {
-            let key = || tombstone_for(&observation.title, &observation.narrative);
+            let key = || tombstone_for(&observation.text.title, &observation.text.narrative);
             left.forgotten += usize::from(self.is_tombstoned(tx, key)?);
         }
         let mut summary = made.distilled.summary.as_ref();
         if let Some(new) = summary
-            && self.is_tombstoned(tx, || summary_tombstone(new))?
+            && self.is_tombstoned(tx, || tombstone_for_summary(&new.text))?
         {
             summary = None;
             left.forgotten += 1;
         }
         if let Some(summary) = summary {
-            let read_tokens = summary_tokens(summary);
+            let read_tokens = summary.text.read_tokens();
             let place = NewObservationMeta { read_tokens, ..place };
             left.summary = Some(tx.create_summary(summary, self.session, &place)?);
         }
@@ -325,17 +339,6 @@ impl EpisodeWriter<'_> {
         }
         Ok(())
     }
-}
-
-fn summary_tombstone(summary: &NewSummary) -> String {
-    tombstone_for_summary([
-        &summary.request,
-        &summary.investigated,
-        &summary.learned,
-        &summary.completed,
-        &summary.next_steps,
-        &summary.notes,
-    ])
 }
 
 /// The agent type of a subagent whose kind is not known.
@@ -350,15 +353,37 @@ pub struct AcceptedObservation<'m> {
     observation: &'m NewObservation,
     replaces: Vec<ObservationId>,
     replaced_by: Option<ObservationId>,
+    /// Rows of the session that it takes in.
+    absorbs: Vec<ObservationId>,
+}
+
+/// The rows of the session that new observations take in, each with the index of the new one. Only rows that a
+/// model wrote: consolidation would bring a local one back. What a person edited or marked stays.
+fn absorbed_rows(made: &CompressionOutput, stored: &[Observation]) -> Vec<(usize, ObservationId)> {
+    let mut found: Vec<(usize, ObservationId)> = Vec::new();
+    for absorbed in &made.absorbed {
+        let is_free = |row: &&Observation| {
+            row.made_by != LOCAL
+                && row.made_by != BY_HAND
+                && !row.edited
+                && !row.wrong
+                && !found.iter().any(|(_, id)| *id == row.id)
+        };
+        let mut rows = stored.iter().filter(is_free);
+        if let Some(row) = rows.find(|row| is_same_title(&row.text.title, &absorbed.title)) {
+            found.push((absorbed.into, row.id));
+        }
+    }
+    found
 }
 
 impl AcceptedObservation<'_> {
     pub fn kind(&self) -> &ObservationType {
-        &self.observation.kind
+        &self.observation.text.kind
     }
 
     fn is_decision(&self) -> bool {
-        self.observation.kind == ObservationType::DECISION
+        self.observation.text.kind == ObservationType::DECISION
     }
 
     fn level(&self) -> MemoryLevel {

@@ -3,7 +3,7 @@
 use crate::supersede;
 use crate::supersede::StoredDecision;
 use claude_mem_core::ids::{ObservationId, ProjectId};
-use claude_mem_core::memory::{NewObservation, ObservationType};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType};
 use claude_mem_store::{Observation, PageRequest, RowFilter, RowOwner, StoreError, StoreReader, StoreWriter};
 
 /// Maximum decisions of its project that a new decision is compared with to find superseded ones.
@@ -62,11 +62,15 @@ pub(crate) fn refresh(
 }
 
 fn as_new(row: &Observation) -> NewObservation {
-    NewObservation {
-        subtitle: row.subtitle.clone(),
-        narrative: row.narrative.clone(),
-        facts: row.facts.clone(),
-        concepts: row.concepts.clone(),
-        ..NewObservation::new(row.kind.clone(), row.title.clone(), row.origin, row.created_at)
-    }
+    NewObservation::from_text(
+        ObservationText {
+            subtitle: row.text.subtitle.clone(),
+            narrative: row.text.narrative.clone(),
+            facts: row.text.facts.clone(),
+            concepts: row.text.concepts.clone(),
+            ..ObservationText::new(row.text.kind.clone(), row.text.title.clone())
+        },
+        row.origin,
+        row.created_at,
+    )
 }

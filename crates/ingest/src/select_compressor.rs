@@ -55,7 +55,7 @@ pub(crate) fn select_compressor(parts: &CompressorParts, config: &CompressorConf
 
 /// The configured provider and what it needs. An error if it cannot even be opened, before any episode
 /// depends on it.
-fn open_provider(
+pub(crate) fn open_provider(
     parts: &CompressorParts,
     config: &CompressorConfig,
 ) -> Result<Option<(ProviderConfig, ProviderEnv)>, ModelError> {

@@ -8,14 +8,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::dedup::ObservationFingerprint;
-use crate::item_matcher;
-use crate::read_tokens::{account_tokens, observation_tokens};
+use crate::item_matcher::{self, ItemMatch};
 use crate::replacements;
+use crate::saved_notes;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, ObservationId, ProjectId, SessionId};
-use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, SessionMemories};
+use claude_mem_core::memory::{
+    ConsolidatedObservation, NewObservation, ObservationType, Origin, SessionMemories,
+};
 use claude_mem_core::vocabulary::PREFERENCE;
 use claude_mem_distil::EpisodeClaims;
+use claude_mem_search::restated_rows;
+use claude_mem_search::statement::Statement;
 use claude_mem_store::{
     MemoryLevel, NewObservationMeta, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
     tombstone_for,
@@ -24,8 +28,11 @@ use claude_mem_store::{
 /// The `made_by` value of rows that no model made.
 pub const LOCAL: &str = "local";
 
-/// Share of all words of an old row and a new observation that both must contain to be the same one.
-const NEAR_PERCENT_MIN: usize = 35;
+/// The `made_by` value of rows that a person saved.
+pub(crate) const BY_HAND: &str = "hand";
+
+/// Begins the keys under which observations that a model wrote are linked to their rows. No claim has such a key.
+pub const MODEL_CLAIM: &str = "model:";
 
 /// Makes a session's memories from the claims of its episodes.
 pub type Consolidator<'c> = &'c dyn Fn(&[EpisodeClaims]) -> SessionMemories;
@@ -41,6 +48,8 @@ pub struct SessionMemoryWriter<'a> {
     pub prompt_number: u32,
     /// The time of the session's last event.
     pub now: Millis,
+    /// The model that writes the session anew. Observations under [`MODEL_CLAIM`] keys are its own.
+    pub model: Option<&'a str>,
 }
 
 /// What a consolidation changed.
@@ -87,60 +96,7 @@ impl SessionMemoryWriter<'_> {
         if stored.is_empty() {
             return Ok(ConsolidationChanges::default());
         }
-        let mut episodes = Vec::with_capacity(stored.len());
-        let mut by_model = HashSet::new();
-        for claims in stored {
-            let episode: EpisodeClaims = serde_json::from_str(&claims.body)?;
-            if claims.by_model {
-                by_model.extend(episode.claims.iter().map(|claim| claim.key.clone()));
-            }
-            episodes.push(episode);
-        }
-        let mut memories = consolidator(&episodes);
-        // A model wrote the observations of these episodes.
-        memories.observations.retain(|made| !made.claims.iter().all(|key| by_model.contains(key)));
-        self.apply(tx, &memories)
-    }
-
-    /// Replaces the claims of the session by these and consolidates anew. A row that says what a new
-    /// observation says, or tells of the same files in mostly the same words, keeps its number.
-    pub fn redo(
-        &self,
-        tx: &StoreWriter<'_>,
-        episodes: &[EpisodeClaims],
-        consolidator: Consolidator<'_>,
-    ) -> Result<ConsolidationChanges, StoreError> {
-        let old = tx.observations_by_id(&tx.local_observations(self.session)?)?;
-        for row in &old {
-            // Without a link, a row from before there were claims would not be withdrawn.
-            tx.link_claim(self.session, &format!("row:{}", row.id), row.id)?;
-        }
-        tx.clear_session_claims(self.session)?;
-        let by_model = tx.has_model_observations(self.session)?;
-        for episode in episodes {
-            self.append_claims(tx, episode, by_model)?;
-        }
-        let kept: Vec<EpisodeClaims> = tx
-            .session_claims(self.session)?
-            .iter()
-            .map(|claims| serde_json::from_str(&claims.body))
-            .collect::<Result<_, _>>()?;
-        let mut memories = consolidator(&kept);
-        if by_model {
-            memories.observations.clear();
-        }
-        let mut forgotten = Vec::new();
-        for made in &memories.observations {
-            let new = &made.observation;
-            forgotten.push(tx.is_tombstone(&tombstone_for(&new.title, &new.narrative))?);
-        }
-        let mut forgotten = forgotten.into_iter();
-        memories.observations.retain(|_| !forgotten.next().unwrap_or(false));
-        for (made, row) in match_rows(&memories.observations, &old) {
-            if let Some(claim) = made.claims.first() {
-                tx.link_claim(self.session, claim, row)?;
-            }
-        }
+        let memories = consolidate_stored(&stored, consolidator)?;
         self.apply(tx, &memories)
     }
 
@@ -169,7 +125,7 @@ impl SessionMemoryWriter<'_> {
             if rows.is_empty()
                 && let Some(leaving) = leaving.take()
             {
-                self.let_all_go(tx, &leaving, &mut changes)?;
+                self.withdraw_rows(tx, &leaving, &mut changes)?;
             }
             let Some(id) = self.apply_observation(tx, made, rows, &mut changes)? else {
                 continue;
@@ -186,13 +142,15 @@ impl SessionMemoryWriter<'_> {
                 }
             }
             let is_changed = changes.inserted.contains(&id) || changes.updated.contains(&id);
-            if is_changed && made.observation.kind == ObservationType::DECISION {
+            if is_changed && made.observation.text.kind == ObservationType::DECISION {
                 decisions.push(id);
             }
         }
         if let Some(leaving) = leaving {
-            self.let_all_go(tx, &leaving, &mut changes)?;
+            self.withdraw_rows(tx, &leaving, &mut changes)?;
         }
+        self.merge_saved_notes(tx, &mut changes)?;
+        decisions.retain(|id| !changes.removed.contains(id));
         if let Some(project) = self.project {
             replacements::refresh(tx, project, &decisions)?;
         }
@@ -210,17 +168,17 @@ impl SessionMemoryWriter<'_> {
         changes: &mut ConsolidationChanges,
     ) -> Result<Option<ObservationId>, StoreError> {
         let new = &made.observation;
-        let is_tombstone =
-            self.import_run.is_some() && tx.is_tombstone(&tombstone_for(&new.title, &new.narrative))?;
+        let is_tombstone = self.import_run.is_some()
+            && tx.is_tombstone(&tombstone_for(&new.text.title, &new.text.narrative))?;
         let (own, foreign): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| self.owns(row));
         if is_tombstone {
             for row in own.iter().chain(&foreign) {
-                changes.removed.extend(self.let_go(tx, row)?);
+                changes.removed.extend(self.withdraw_or_detach(tx, row)?);
             }
             return Ok(None);
         }
-        let Some(keeper) = own.iter().max_by_key(|row| standing(row)) else {
-            return self.apply_first(tx, new, &foreign, changes).map(Some);
+        let Some(keeper) = own.iter().max_by_key(|row| keep_priority(row)) else {
+            return self.apply_first(tx, made, &foreign, changes).map(Some);
         };
         for row in &foreign {
             self.detach(tx, row)?;
@@ -229,18 +187,25 @@ impl SessionMemoryWriter<'_> {
             tx.merge_observation(row.id, keeper.id)?;
             changes.removed.push(row.id);
         }
-        if keeper.title != new.title
+        if keeper.text.title != new.text.title
             && !keeper.edited
             && !keeper.pinned
             && let Some(twin) = self.find_twin(tx, new)?
         {
-            tx.merge_observation(keeper.id, twin)?;
+            restated_rows::strengthen(tx, &twin, &new.text.kind, new.origin, self.now)?;
+            tx.merge_observation(keeper.id, twin.id)?;
             changes.removed.push(keeper.id);
-            return Ok(Some(twin));
+            return Ok(Some(twin.id));
         }
         let level = level_after(keeper, &own, new);
-        if !keeper.edited && (!is_same(keeper, new) || keeper.level != level) {
-            tx.update_observation(keeper.id, new, level, observation_tokens(new), self.now)?;
+        let made_by = self.made_by(made);
+        let new = keep_merged(keeper, new);
+        let is_same = is_same(keeper, &new) && keeper.level == level && keeper.made_by == made_by;
+        if !keeper.edited && !is_same {
+            tx.update_observation(keeper.id, &new, level, new.text.read_tokens(), self.now)?;
+            if keeper.made_by != made_by {
+                tx.set_observation_maker(keeper.id, made_by)?;
+            }
             changes.updated.push(keeper.id);
         }
         Ok(Some(keeper.id))
@@ -250,23 +215,30 @@ impl SessionMemoryWriter<'_> {
     fn apply_first(
         &self,
         tx: &StoreWriter<'_>,
-        new: &NewObservation,
+        made: &ConsolidatedObservation,
         foreign: &[Observation],
         changes: &mut ConsolidationChanges,
     ) -> Result<ObservationId, StoreError> {
+        let new = &made.observation;
         let said = ObservationFingerprint::from_new(new);
-        let says_the_same = |row: &&Observation| said.is_duplicate_of(&ObservationFingerprint::from_row(row));
-        let known = foreign.iter().find(says_the_same).map(|row| row.id);
-        for row in foreign.iter().filter(|row| Some(row.id) != known) {
+        let is_users = new.origin == Origin::User;
+        let says_the_same = |row: &&Observation| {
+            // The note that a statement of the user was merged into.
+            let is_its_note = is_users && restated_rows::is_note(row);
+            is_its_note || said.is_duplicate_of(&ObservationFingerprint::from_row(row))
+        };
+        let known = foreign.iter().find(says_the_same);
+        for row in foreign.iter().filter(|row| Some(row.id) != known.map(|known| known.id)) {
             self.detach(tx, row)?;
         }
         let twin = match known {
-            Some(id) => Some(id),
+            Some(row) => Some(row.clone()),
             None => self.find_twin(tx, new)?,
         };
-        if let Some(id) = twin {
-            tx.add_observation_source(id, self.session)?;
-            return Ok(id);
+        if let Some(twin) = twin {
+            restated_rows::strengthen(tx, &twin, &new.text.kind, new.origin, self.now)?;
+            tx.add_observation_source(twin.id, self.session)?;
+            return Ok(twin.id);
         }
         let turn = tx.prompt_number_at(self.session, new.created_at)?;
         let id = tx.create_observation(
@@ -275,7 +247,8 @@ impl SessionMemoryWriter<'_> {
                 session: Some(self.session),
                 prompt_number: turn.unwrap_or(self.prompt_number),
                 level: level_of(new),
-                read_tokens: observation_tokens(new),
+                read_tokens: new.text.read_tokens(),
+                made_by: self.made_by(made),
                 ..self.place()
             },
         )?;
@@ -283,37 +256,60 @@ impl SessionMemoryWriter<'_> {
         Ok(id)
     }
 
-    /// A row of the project that says the same and is not one of this session's own.
+    /// A row of the project that says the same and is not one of this session's own. Notes that restate the user's
+    /// words are not among them: [`Self::merge_saved_notes`] merges them the other way.
     fn find_twin(
         &self,
         reads: &StoreReader<'_>,
         new: &NewObservation,
-    ) -> Result<Option<ObservationId>, StoreError> {
+    ) -> Result<Option<Observation>, StoreError> {
         let Some(project) = self.project else {
             return Ok(None);
         };
         let said = ObservationFingerprint::from_new(new);
-        let titled = reads.observations_titled(project, &new.title)?;
-        let mut others = titled.iter().filter(|row| row.replaced_by.is_none() && !self.owns(row));
-        let twin = others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row)));
-        Ok(twin.map(|row| row.id))
+        let is_note = |row: &Observation| new.origin == Origin::User && restated_rows::is_note(row);
+        let titled = reads.observations_titled(project, &new.text.title)?;
+        let mut others =
+            titled.into_iter().filter(|row| row.replaced_by.is_none() && !self.owns(row) && !is_note(row));
+        Ok(others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row))))
     }
 
-    fn let_all_go(
+    /// Merges notes that restate what the user said into the new and changed observations that state it.
+    fn merge_saved_notes(
+        &self,
+        tx: &StoreWriter<'_>,
+        changes: &mut ConsolidationChanges,
+    ) -> Result<(), StoreError> {
+        let changed: Vec<ObservationId> = changes.inserted.iter().chain(&changes.updated).copied().collect();
+        let mut stated = tx.observations_by_id(&changed)?;
+        stated.retain(|row| row.origin == Origin::User);
+        let place = (self.session, self.project);
+        changes.removed.extend(saved_notes::merge_into_statements(tx, &stated, place, self.now)?);
+        let ConsolidationChanges { inserted, updated, removed, .. } = changes;
+        inserted.retain(|id| !removed.contains(id));
+        updated.retain(|id| !removed.contains(id));
+        Ok(())
+    }
+
+    fn withdraw_rows(
         &self,
         tx: &StoreWriter<'_>,
         rows: &BTreeMap<ObservationId, Observation>,
         changes: &mut ConsolidationChanges,
     ) -> Result<(), StoreError> {
         for row in rows.values() {
-            changes.removed.extend(self.let_go(tx, row)?);
+            changes.removed.extend(self.withdraw_or_detach(tx, row)?);
         }
         Ok(())
     }
 
     /// Takes a row away that the session no longer states. Rows that a person has touched stay, and so do
     /// those that another session states too. Returns the row's id if it is gone.
-    fn let_go(&self, tx: &StoreWriter<'_>, row: &Observation) -> Result<Option<ObservationId>, StoreError> {
+    fn withdraw_or_detach(
+        &self,
+        tx: &StoreWriter<'_>,
+        row: &Observation,
+    ) -> Result<Option<ObservationId>, StoreError> {
         if !self.owns(row) {
             return self.detach(tx, row).map(|()| None);
         }
@@ -335,7 +331,14 @@ impl SessionMemoryWriter<'_> {
 
     /// Whether this session's claims made the row, so that they may change it.
     fn owns(&self, row: &Observation) -> bool {
-        row.session == Some(self.session) && row.made_by == LOCAL
+        let is_maker = row.made_by == LOCAL || Some(row.made_by.as_str()) == self.model;
+        row.session == Some(self.session) && is_maker
+    }
+
+    /// Who wrote the observation: the model that writes the session anew, or nobody but the rules.
+    fn made_by(&self, made: &ConsolidatedObservation) -> &str {
+        let is_own = |key: &String| key.starts_with(MODEL_CLAIM);
+        self.model.filter(|_| made.claims.first().is_some_and(is_own)).unwrap_or(LOCAL)
     }
 
     fn apply_account(
@@ -346,7 +349,7 @@ impl SessionMemoryWriter<'_> {
         match &memories.account {
             Some(_) if tx.is_account_forgotten(self.session)? => Ok(None),
             Some(account) => {
-                let place = NewObservationMeta { read_tokens: account_tokens(account), ..self.place() };
+                let place = NewObservationMeta { read_tokens: account.text.read_tokens(), ..self.place() };
                 tx.set_session_account(self.session, account, &place)
             }
             None => tx.remove_session_account(self.session).map(|_| None),
@@ -362,10 +365,12 @@ impl SessionMemoryWriter<'_> {
         for item in tx.closable_items(project, self.session)? {
             let is_earlier = item.opened_at <= at;
             let meets = item_matcher::branches_meet(item.branch.as_deref(), self.branch);
-            let finished = memories
-                .finished
-                .iter()
-                .find(|done| is_earlier && meets && item_matcher::finishes(done, &item.text));
+            let is_done = |done: &&String| match item_matcher::finishes(done, &item.text) {
+                Some(ItemMatch::Plain) => true,
+                Some(ItemMatch::Likely) => meets,
+                None => false,
+            };
+            let finished = memories.finished.iter().filter(|_| is_earlier).find(is_done);
             match (finished, item.closed_at) {
                 (Some(done), None) => {
                     tx.close_item_by_session(item.id, self.session, done, at)?;
@@ -389,35 +394,23 @@ impl SessionMemoryWriter<'_> {
     }
 }
 
-/// Pairs each row with the new observation that is nearest to it, if one is near.
-fn match_rows<'m>(
-    made: &'m [ConsolidatedObservation],
-    rows: &[Observation],
-) -> Vec<(&'m ConsolidatedObservation, ObservationId)> {
-    let mut pairs = Vec::new();
-    let mut taken = HashSet::new();
-    for row in rows {
-        let said = ObservationFingerprint::from_row(row);
-        let nearest = made
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !taken.contains(at))
-            .map(|(at, made)| {
-                let new = ObservationFingerprint::from_new(&made.observation);
-                let shares_file =
-                    row.files_modified.iter().any(|file| made.observation.files_modified.contains(file));
-                let percent = if new.is_duplicate_of(&said) { 100 } else { new.shared_percent(&said) };
-                (if shares_file || percent == 100 { percent } else { percent / 2 }, at)
-            })
-            .max_by_key(|(percent, at)| (*percent, std::cmp::Reverse(*at)));
-        if let Some((percent, at)) = nearest
-            && percent >= NEAR_PERCENT_MIN
-        {
-            taken.insert(at);
-            pairs.push((&made[at], row.id));
+/// What the stored claims of a session say, without the observations of which a model wrote its own.
+pub(crate) fn consolidate_stored(
+    stored: &[StoredClaims],
+    consolidator: Consolidator<'_>,
+) -> Result<SessionMemories, StoreError> {
+    let mut episodes = Vec::with_capacity(stored.len());
+    let mut by_model = HashSet::new();
+    for claims in stored {
+        let episode: EpisodeClaims = serde_json::from_str(&claims.body)?;
+        if claims.by_model {
+            by_model.extend(episode.claims.iter().map(|claim| claim.key.clone()));
         }
+        episodes.push(episode);
     }
-    pairs
+    let mut memories = consolidator(&episodes);
+    memories.observations.retain(|made| !made.claims.iter().all(|key| by_model.contains(key)));
+    Ok(memories)
 }
 
 /// Observations of one session that say the same are one, with the claims of all.
@@ -425,16 +418,33 @@ fn join_duplicates(made: &[ConsolidatedObservation]) -> Vec<ConsolidatedObservat
     let mut joined: Vec<(ObservationFingerprint, ConsolidatedObservation)> = Vec::new();
     for made in made {
         let said = ObservationFingerprint::from_new(&made.observation);
-        match joined.iter_mut().find(|(earlier, _)| said.is_duplicate_of(earlier)) {
+        let is_same = |(earlier, known): &&mut (ObservationFingerprint, ConsolidatedObservation)| {
+            said.is_duplicate_of(earlier) || states_same(&known.observation, &made.observation)
+        };
+        match joined.iter_mut().find(is_same) {
             Some((_, earlier)) => {
-                let new = made.claims.iter().filter(|claim| !earlier.claims.contains(claim));
-                let new: Vec<String> = new.cloned().collect();
-                earlier.claims.extend(new);
+                let added = made.claims.iter().filter(|claim| !earlier.claims.contains(claim));
+                let added: Vec<String> = added.cloned().collect();
+                earlier.claims.extend(added);
+                // The user's own words stay, and stay the user's.
+                let (known, new) = (&earlier.observation, &made.observation);
+                let form = (&known.text.kind, known.origin);
+                if restated_rows::stronger(form, (&new.text.kind, new.origin)) != form {
+                    earlier.observation = made.observation.clone();
+                }
             }
             None => joined.push((said, made.clone())),
         }
     }
     joined.into_iter().map(|(_, made)| made).collect()
+}
+
+/// Whether the user stated the same twice.
+fn states_same(one: &NewObservation, other: &NewObservation) -> bool {
+    let statement = |new: &NewObservation| Statement::parse(&new.text.title);
+    (one.origin, other.origin) == (Origin::User, Origin::User)
+        && one.text.kind == other.text.kind
+        && statement(one).zip(statement(other)).is_some_and(|(one, other)| one.says_same(&other))
 }
 
 /// The rows that a session's claims went into.
@@ -483,14 +493,14 @@ impl KnownRows {
 }
 
 /// Which of several rows keeps its number: one that a person has touched, then the oldest.
-fn standing(row: &Observation) -> (bool, bool, std::cmp::Reverse<i64>) {
+fn keep_priority(row: &Observation) -> (bool, bool, std::cmp::Reverse<i64>) {
     let is_touched = row.pinned || row.wrong || row.level == MemoryLevel::User;
     (row.edited, is_touched, std::cmp::Reverse(row.id.0))
 }
 
 /// A preference is only proposed until the user confirms it.
 pub(crate) fn level_of(new: &NewObservation) -> MemoryLevel {
-    if new.concepts.iter().any(|concept| concept == PREFERENCE) {
+    if new.text.concepts.iter().any(|concept| concept == PREFERENCE) {
         MemoryLevel::Proposed
     } else {
         MemoryLevel::Project
@@ -499,7 +509,7 @@ pub(crate) fn level_of(new: &NewObservation) -> MemoryLevel {
 
 /// The level of a row that is updated: what a person decided stays.
 fn level_after(keeper: &Observation, merged: &[Observation], new: &NewObservation) -> MemoryLevel {
-    let was_preference = keeper.concepts.iter().any(|concept| concept == PREFERENCE);
+    let was_preference = keeper.text.concepts.iter().any(|concept| concept == PREFERENCE);
     if merged.iter().any(|row| row.level == MemoryLevel::User) {
         MemoryLevel::User
     } else if keeper.level == MemoryLevel::Project && was_preference {
@@ -509,12 +519,26 @@ fn level_after(keeper: &Observation, merged: &[Observation], new: &NewObservatio
     }
 }
 
+/// The observation with what was merged into its row: notes that extend it, and the stronger type and voice of other
+/// sessions that said the same.
+fn keep_merged(row: &Observation, new: &NewObservation) -> NewObservation {
+    let mut new = new.clone();
+    let notes = row.text.facts.iter().filter(|fact| restated_rows::is_note_fact(fact));
+    new.text.facts.extend(notes.cloned());
+    if row.source_count > 1 {
+        let (kind, origin) =
+            restated_rows::stronger((&new.text.kind, new.origin), (&row.text.kind, row.origin));
+        (new.text.kind, new.origin) = (kind.clone(), origin);
+    }
+    new
+}
+
 /// Whether the row already says what the observation says.
 fn is_same(row: &Observation, new: &NewObservation) -> bool {
-    (&row.kind, &row.title, &row.subtitle, &row.narrative)
-        == (&new.kind, &new.title, &new.subtitle, &new.narrative)
-        && (&row.facts, &row.concepts, &row.files_read, &row.files_modified)
-            == (&new.facts, &new.concepts, &new.files_read, &new.files_modified)
+    (&row.text.kind, &row.text.title, &row.text.subtitle, &row.text.narrative)
+        == (&new.text.kind, &new.text.title, &new.text.subtitle, &new.text.narrative)
+        && (&row.text.facts, &row.text.concepts, &row.text.files_read, &row.text.files_modified)
+            == (&new.text.facts, &new.text.concepts, &new.text.files_read, &new.text.files_modified)
         && (row.origin, row.created_at, row.discovery_tokens)
             == (new.origin, new.created_at, new.discovery_tokens)
 }
@@ -522,3 +546,6 @@ fn is_same(row: &Observation, new: &NewObservation) -> bool {
 #[cfg(test)]
 #[path = "session_memory_tests.rs"]
 mod tests;
+#[cfg(test)]
+#[path = "session_arrival_tests.rs"]
+mod arrival_tests;

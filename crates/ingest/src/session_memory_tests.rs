@@ -1,7 +1,7 @@
 use super::*;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::memory::{NewOpenItem, Origin, SessionAccount};
+use claude_mem_core::memory::{AccountText, NewOpenItem, ObservationText, Origin, SessionAccount};
 use claude_mem_core::source::TextSource;
 use claude_mem_distil::{Claim, ClaimKind};
 use claude_mem_store::testing::{WorkerScratch, scratch};
@@ -52,6 +52,7 @@ impl Desk {
             import_run: None,
             prompt_number: 1,
             now: NOW,
+            model: None,
         }
     }
 
@@ -61,7 +62,7 @@ impl Desk {
 
     fn titles(&self) -> Vec<String> {
         let rows = self.store.read().observations(&RowFilter::default(), PageRequest::first(50)).unwrap();
-        let mut titles: Vec<String> = rows.items.into_iter().map(|row| row.title).collect();
+        let mut titles: Vec<String> = rows.items.into_iter().map(|row| row.text.title).collect();
         titles.sort();
         titles
     }
@@ -80,11 +81,15 @@ fn handle(id: ObservationId) -> RowId {
 }
 
 fn observed(title: &str) -> NewObservation {
-    NewObservation {
-        narrative: format!("{title}, because it was so."),
-        files_modified: vec!["src/cart.rs".into()],
-        ..NewObservation::new(ObservationType::BUGFIX, title, Origin::Agent, NOW)
-    }
+    NewObservation::from_text(
+        ObservationText {
+            narrative: format!("{title}, because it was so."),
+            files_modified: vec!["src/cart.rs".into()],
+            ..ObservationText::new(ObservationType::BUGFIX, title)
+        },
+        Origin::Agent,
+        NOW,
+    )
 }
 
 fn made(claims: &[&str], title: &str) -> ConsolidatedObservation {
@@ -98,10 +103,12 @@ fn memories(observations: Vec<ConsolidatedObservation>) -> SessionMemories {
 
 fn account(purpose: &str, done: &[&str]) -> SessionAccount {
     SessionAccount {
-        purpose: purpose.into(),
-        done: done.iter().map(|&line| line.into()).collect(),
+        text: AccountText {
+            purpose: purpose.into(),
+            done: done.iter().map(|&line| line.into()).collect(),
+            ..AccountText::default()
+        },
         at: NOW,
-        ..SessionAccount::default()
     }
 }
 
@@ -118,7 +125,7 @@ fn row_with_a_shared_claim_keeps_its_id() {
     let later = memories(vec![made(&["b", "a"], "Cart lost items after a stale session cookie")]);
     let second = desk.apply(session, &later);
     assert_eq!((second.inserted.len(), second.updated.clone()), (0, vec![id]));
-    assert_eq!(desk.row(id).title, "Cart lost items after a stale session cookie");
+    assert_eq!(desk.row(id).text.title, "Cart lost items after a stale session cookie");
     let found = desk.store.read().document(handle(id)).unwrap().unwrap();
     assert!(found.title.contains("stale session cookie"), "the index follows");
     assert_eq!(desk.apply(session, &later), ConsolidationChanges::default(), "again changes nothing");
@@ -195,9 +202,9 @@ fn hand_edit_is_never_overwritten() {
     let edit = ObservationEdit { title: Some("What I say".into()), ..ObservationEdit::default() };
     desk.store.write(|tx| tx.edit_observation(id, &edit, NOW)).unwrap();
     desk.apply(session, &memories(vec![made(&["a", "b"], "What the rules say")]));
-    assert_eq!(desk.row(id).title, "What I say");
+    assert_eq!(desk.row(id).text.title, "What I say");
     desk.apply(session, &memories(vec![]));
-    assert_eq!(desk.row(id).title, "What I say", "nor withdrawn");
+    assert_eq!(desk.row(id).text.title, "What I say", "nor withdrawn");
 }
 
 #[test]
@@ -222,7 +229,7 @@ fn split_row_keeps_its_number_where_most_claims_are() {
     let split = memories(vec![made(&["a"], "Cookie expires early"), made(&["b", "c"], "Cart loses items")]);
     let changes = desk.apply(session, &split);
     assert_eq!((changes.inserted.len(), changes.updated.clone()), (1, vec![id]));
-    assert_eq!(desk.row(id).title, "Cart loses items");
+    assert_eq!(desk.row(id).text.title, "Cart loses items");
     assert_eq!(desk.apply(session, &split), ConsolidationChanges::default());
 }
 
@@ -267,7 +274,7 @@ fn account_keeps_its_id_and_is_searched() {
     assert_eq!(desk.apply(session, &twice).account, None, "unchanged");
     let reads = desk.store.read();
     let row = reads.latest_account(desk.project, Some("main")).unwrap().unwrap();
-    assert_eq!((row.id, row.done.len()), (id, 2));
+    assert_eq!((row.id, row.text.done.len()), (id, 2));
     assert_eq!(reads.latest_account(desk.project, Some("other")).unwrap(), None);
     let document = reads.document(RowId::new(RowKind::Account, id.0)).unwrap().unwrap();
     assert!(document.body.contains("walrus"));
@@ -386,7 +393,7 @@ fn forgotten_claim_leaves_no_text_and_never_returns() {
     let again = desk.store.write(|tx| session.consolidate(tx, &told)).unwrap();
     assert!(again.inserted.is_empty(), "the row is known by its claim");
     assert!(texts(&desk).contains("Walrus"));
-    assert_eq!(desk.row(id).title, "Walrus in the cart");
+    assert_eq!(desk.row(id).text.title, "Walrus in the cart");
 }
 
 #[test]
@@ -421,7 +428,7 @@ fn claims_of_a_model_episode_serve_the_account_only() {
         .unwrap();
     assert_eq!((changes.inserted.len(), desk.titles()), (1, vec!["By the rules".to_owned()]));
     let account = desk.store.read().account_of_session(session.session).unwrap().unwrap();
-    assert_eq!(account.done, ["By a model", "By the rules"]);
+    assert_eq!(account.text.done, ["By a model", "By the rules"]);
 }
 
 #[test]
@@ -429,11 +436,17 @@ fn changed_decision_is_compared_again() {
     let mut desk = Desk::new();
     let (first, second) = (desk.session("one"), desk.session("two"));
     let decided = |claim: &str, title: &str, at: i64| {
-        let observation = NewObservation {
-            kind: ObservationType::DECISION,
-            narrative: String::new(),
-            created_at: Millis(NOW.0 + at),
-            ..observed(title)
+        let observation = {
+            let base = observed(title);
+            NewObservation {
+                text: ObservationText {
+                    kind: ObservationType::DECISION,
+                    narrative: String::new(),
+                    ..base.text
+                },
+                created_at: Millis(NOW.0 + at),
+                ..base
+            }
         };
         memories(vec![ConsolidatedObservation { claims: vec![claim.into()], observation }])
     };
@@ -461,7 +474,7 @@ fn grouped(groups: &[u8]) -> SessionMemories {
 
 fn expected_titles(memories: &SessionMemories) -> Vec<String> {
     let mut titles: Vec<String> =
-        memories.observations.iter().map(|made| made.observation.title.clone()).collect();
+        memories.observations.iter().map(|made| made.observation.text.title.clone()).collect();
     titles.sort();
     titles
 }
@@ -495,7 +508,7 @@ proptest::proptest! {
         for (claim, id) in desk.store.read().claim_links(session.session).unwrap() {
             let stated = last.observations.iter().any(|made| made.claims.contains(&claim));
             if stated {
-                proptest::prop_assert!(desk.row(id).title.contains(&claim), "{} is in another row", claim);
+                proptest::prop_assert!(desk.row(id).text.title.contains(&claim), "{} is in another row", claim);
             }
         }
     }

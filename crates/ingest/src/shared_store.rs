@@ -4,11 +4,12 @@
 //! the store corrupt, the store is recovered before the next thread gets it. The work of that call is
 //! lost; its events are in the queue of the recovered store, from the backup or salvaged.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::paths::DataDir;
+use claude_mem_core::sync::lock;
 use claude_mem_store::recovery;
 use claude_mem_store::{Store, StoreError};
 
@@ -17,6 +18,8 @@ use claude_mem_store::{Store, StoreError};
 pub struct SharedStore {
     dir: DataDir,
     store: Mutex<StoreSlot>,
+    /// This process may replace a corrupt database: it holds the worker lock.
+    recovers: bool,
 }
 
 /// State of the shared connection.
@@ -34,7 +37,12 @@ impl SharedStore {
     /// the worker lock may call this.
     pub fn open(dir: &DataDir, now: Millis) -> Result<Self, StoreError> {
         let store = recovery::open_or_recover(dir, now)?;
-        Ok(Self { dir: dir.clone(), store: Mutex::new(StoreSlot::Open(Box::new(store))) })
+        Ok(Self { dir: dir.clone(), store: Mutex::new(StoreSlot::Open(Box::new(store))), recovers: true })
+    }
+
+    /// Shares a connection of a command that runs beside the worker. A corrupt store is left to the worker.
+    pub fn attach(dir: &DataDir, store: Store) -> Self {
+        Self { dir: dir.clone(), store: Mutex::new(StoreSlot::Open(Box::new(store))), recovers: false }
     }
 
     /// The data directory of the store.
@@ -46,7 +54,7 @@ impl SharedStore {
     /// the store has been recovered when this returns.
     pub fn with<T>(&self, act: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
         // A panic cannot leave a partial change: its transaction was rolled back.
-        let mut slot = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.store);
         if matches!(*slot, StoreSlot::Unrecovered) {
             *slot = self.recover_slot()?;
         }
@@ -54,7 +62,7 @@ impl SharedStore {
             return Err(StoreError::Busy);
         };
         let done = act(store);
-        if matches!(done, Err(StoreError::Corrupt)) {
+        if self.recovers && matches!(done, Err(StoreError::Corrupt)) {
             *slot = StoreSlot::Unrecovered;
             *slot = self.recover_slot()?;
         }
@@ -68,7 +76,7 @@ impl SharedStore {
 
     /// Checkpoints and closes the store for good. Later calls get `Busy`.
     pub fn close(&self) -> Result<(), StoreError> {
-        let mut slot = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.store);
         match std::mem::replace(&mut *slot, StoreSlot::Closed) {
             StoreSlot::Open(store) => store.checkpoint().map(drop),
             StoreSlot::Unrecovered | StoreSlot::Closed => Ok(()),

@@ -57,7 +57,11 @@ pub(crate) struct StoredDecision<'r> {
 
 impl<'r> StoredDecision<'r> {
     pub(crate) fn from_row(row: &'r Observation) -> Self {
-        Self { row, subject: subject_words(&row.title), values: assigned_values(&row.title, &row.facts) }
+        Self {
+            row,
+            subject: subject_words(&row.text.title),
+            values: assigned_values(&row.text.title, &row.text.facts),
+        }
     }
 
     /// False if the decision is already superseded or marked wrong, or if a user has pinned it.
@@ -69,11 +73,11 @@ impl<'r> StoredDecision<'r> {
         let row = self.row;
         DecisionView {
             session: row.session,
-            title: &row.title,
-            subtitle: &row.subtitle,
-            narrative: &row.narrative,
-            facts: &row.facts,
-            concepts: &row.concepts,
+            title: &row.text.title,
+            subtitle: &row.text.subtitle,
+            narrative: &row.text.narrative,
+            facts: &row.text.facts,
+            concepts: &row.text.concepts,
             subject: &self.subject,
         }
     }
@@ -98,15 +102,15 @@ pub(crate) fn compare_decisions(
     session: SessionId,
     known: &[StoredDecision<'_>],
 ) -> (Vec<ObservationId>, Option<ObservationId>) {
-    let values = assigned_values(&new.title, &new.facts);
+    let values = assigned_values(&new.text.title, &new.text.facts);
     let decision = DecisionView {
         session: Some(session),
-        title: &new.title,
-        subtitle: &new.subtitle,
-        narrative: &new.narrative,
-        facts: &new.facts,
-        concepts: &new.concepts,
-        subject: &subject_words(&new.title),
+        title: &new.text.title,
+        subtitle: &new.text.subtitle,
+        narrative: &new.text.narrative,
+        facts: &new.text.facts,
+        concepts: &new.text.concepts,
+        subject: &subject_words(&new.text.title),
     };
     let (later, earlier): (Vec<_>, Vec<_>) =
         known.iter().partition(|known| known.row.created_at > new.created_at);

@@ -1,26 +1,28 @@
 use super::{StoredDecision, compare_decisions};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, PublicId, SessionId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
 /// A stored decision of another session.
 fn known(id: i64, title: &str, facts: &[&str]) -> Observation {
     Observation {
+        text: ObservationText {
+            kind: ObservationType::DECISION,
+            title: title.to_owned(),
+            subtitle: String::new(),
+            narrative: String::new(),
+            facts: facts.iter().map(|&fact| fact.to_owned()).collect(),
+            concepts: Vec::new(),
+            files_read: Vec::new(),
+            files_modified: Vec::new(),
+        },
         id: ObservationId(id),
         uid: PublicId::new(),
         session: Some(SessionId(id)),
         project: None,
         level: MemoryLevel::Project,
         prompt_number: 1,
-        kind: ObservationType::DECISION,
-        title: title.to_owned(),
-        subtitle: String::new(),
-        narrative: String::new(),
-        facts: facts.iter().map(|&fact| fact.to_owned()).collect(),
-        concepts: Vec::new(),
-        files_read: Vec::new(),
-        files_modified: Vec::new(),
         branch: None,
         agent_type: None,
         origin: Origin::User,
@@ -52,11 +54,15 @@ fn replaced(new: &NewObservation, rows: &[Observation]) -> Vec<i64> {
 }
 
 fn decision(title: &str, facts: &[&str], concepts: &[&str]) -> NewObservation {
-    NewObservation {
-        facts: facts.iter().map(|&fact| fact.to_owned()).collect(),
-        concepts: concepts.iter().map(|&concept| concept.to_owned()).collect(),
-        ..NewObservation::new(ObservationType::DECISION, title, Origin::User, Millis(100))
-    }
+    NewObservation::from_text(
+        ObservationText {
+            facts: facts.iter().map(|&fact| fact.to_owned()).collect(),
+            concepts: concepts.iter().map(|&concept| concept.to_owned()).collect(),
+            ..ObservationText::new(ObservationType::DECISION, title)
+        },
+        Origin::User,
+        Millis(100),
+    )
 }
 
 #[test]
@@ -73,7 +79,7 @@ fn different_value_supersedes() {
         (decision("Set POOL_SIZE=16 on large machines", &[], &[]), vec![3]),
         (decision("OTHER_NAME is 5", &[], &[]), vec![]),
     ] {
-        assert_eq!(replaced(&new, &earlier), want, "{}", new.title);
+        assert_eq!(replaced(&new, &earlier), want, "{}", new.text.title);
     }
 }
 
@@ -91,7 +97,7 @@ fn change_phrase_on_same_subject_supersedes() {
         // A change phrase about another subject.
         (decision("From now on commits are signed", &[], &[]), vec![]),
     ] {
-        assert_eq!(replaced(&new, &earlier), want, "{}", new.title);
+        assert_eq!(replaced(&new, &earlier), want, "{}", new.text.title);
     }
 }
 
@@ -114,13 +120,13 @@ const AMENDMENT: &str = "User: “Keep ours, the CRM side is the source of truth
 
 fn rule() -> Observation {
     let mut rule = known(7, "merge_records keeps the latest record", &[]);
-    rule.narrative = RULE.to_owned();
+    rule.text.narrative = RULE.to_owned();
     rule
 }
 
 fn amendment() -> NewObservation {
     let mut amendment = decision("On a tie ours is kept, not the feed", &[], &["amendment"]);
-    amendment.narrative = AMENDMENT.to_owned();
+    amendment.text.narrative = AMENDMENT.to_owned();
     amendment
 }
 
@@ -140,18 +146,24 @@ fn amendment_matches_by_shared_words() {
 
 /// A row that was stored before the rule it amends.
 fn stored(id: i64, new: &NewObservation) -> Observation {
-    Observation {
-        narrative: new.narrative.clone(),
-        concepts: new.concepts.clone(),
-        created_at: Millis(500),
-        ..known(id, &new.title, &[])
+    {
+        let base = known(id, &new.text.title, &[]);
+        Observation {
+            text: ObservationText {
+                narrative: new.text.narrative.clone(),
+                concepts: new.text.concepts.clone(),
+                ..base.text
+            },
+            created_at: Millis(500),
+            ..base
+        }
     }
 }
 
 #[test]
 fn rule_stored_after_its_amendment_is_superseded() {
     let mut late = decision("merge_records keeps the latest record", &[], &[]);
-    late.narrative = RULE.to_owned();
+    late.text.narrative = RULE.to_owned();
     let amended = stored(40, &amendment());
     assert_eq!(compared(&late, std::slice::from_ref(&amended)), (vec![], Some(40)));
     let value = Observation { created_at: Millis(500), ..known(41, "MAX_RETRIES is 5", &[]) };
@@ -161,7 +173,7 @@ fn rule_stored_after_its_amendment_is_superseded() {
     let mut nearer = rule();
     nearer.replaced_by = Some(ObservationId(40));
     let mut vague = decision("Records have a key and a calendar day", &[], &[]);
-    vague.narrative = "The lowercased email, the same calendar day, the record and the key are what \
+    vague.text.narrative = "The lowercased email, the same calendar day, the record and the key are what \
         collisions are about; everything else about contacts, names, phones and syncs is open."
         .to_owned();
     assert_eq!(compared(&vague, &[amended, nearer]).1, None);

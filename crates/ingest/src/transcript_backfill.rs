@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::backfill_sink::BackfillSink;
@@ -24,10 +24,11 @@ use claude_mem_capture::transcript::{ReadPosition, ReadRules, Subagent};
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::event::ProjectHint;
+use claude_mem_core::event::{EventKind, ProjectHint};
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
 use claude_mem_core::limits::WITNESS_SESSIONS_MAX;
 use claude_mem_core::pause;
+use claude_mem_core::sync::lock;
 use claude_mem_store::{QueuedEventHead, ReadySession, SessionRow, StoreError, StoreReader, StoreWriter};
 
 /// Further seconds before a silent session with an unreadable transcript is marked as interrupted.
@@ -91,17 +92,17 @@ impl TranscriptBackfill {
         ready: &ReadySession,
         heads: &[QueuedEventHead],
     ) -> Result<BackfillReport, BackfillError> {
-        let has = |kind: &str| heads.iter().any(|head| head.kind == kind);
+        let has = |kind: EventKind| heads.iter().any(|head| head.kind == kind);
         let Some(agent) = agent_with_transcripts(&ready.client) else {
             return Ok(BackfillReport::default());
         };
-        let told = match self.backfill_session(agent, &ready.session, has("session_end")) {
+        let told = match self.backfill_session(agent, &ready.session, has(EventKind::SessionEnd)) {
             // The other reader queues the events.
             Err(BackfillError::Busy) => 0,
             told => told?,
         };
         let mut heard = BackfillReport { new_events: told, ..BackfillReport::default() };
-        if has("session_start")
+        if has(EventKind::SessionStart)
             && let Some(project) = self.queued_project(agent, &ready.session)?
         {
             let before = ready.newest_at.millis();
@@ -389,7 +390,7 @@ struct TranscriptReadGuard<'w> {
 impl<'w> TranscriptReadGuard<'w> {
     /// `None` if the transcript is already being read.
     fn try_begin(busy: &'w Mutex<HashSet<PathBuf>>, path: &'w Path) -> Option<Self> {
-        let mut paths = busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut paths = lock(busy);
         // Built lazily: dropping a guard removes the path again.
         paths.insert(path.to_owned()).then(|| Self { busy, path })
     }
@@ -397,7 +398,7 @@ impl<'w> TranscriptReadGuard<'w> {
 
 impl Drop for TranscriptReadGuard<'_> {
     fn drop(&mut self) {
-        let mut paths = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut paths = lock(self.busy);
         paths.remove(self.path);
     }
 }

@@ -46,7 +46,7 @@ impl BackfillFixture {
         let heads: Vec<QueuedEventHead> = kinds
             .iter()
             .map(|kind| QueuedEventHead {
-                kind: (*kind).to_owned(),
+                kind: claude_mem_core::event::EventKind::from_name(kind),
                 at: Micros(0),
                 bytes: 0,
                 not_before: Millis(0),

@@ -10,6 +10,14 @@ use claude_mem_core::sync::lock;
 use claude_mem_models::trouble::{CallTrouble, MODEL_TROUBLE_KEY, ModelTrouble};
 use claude_mem_store::StoreError;
 
+/// Learns of failures that concern more than one episode.
+pub(crate) trait TroubleSink: Send + Sync {
+    /// Notes a failure of `provider`.
+    fn record(&self, provider: &str, trouble: &CallTrouble, now: Millis);
+    /// Notes that a call succeeded, or that the settings have changed.
+    fn clear(&self, now: Millis);
+}
+
 /// Records and ends the trouble of the configured model.
 #[derive(Debug)]
 pub(crate) struct TroubleRecorder {
@@ -20,14 +28,32 @@ pub(crate) struct TroubleRecorder {
 
 impl TroubleRecorder {
     /// Continues with the trouble that an earlier worker recorded.
-    pub(crate) fn open(store: Arc<SharedStore>, log: LogWriter) -> Self {
+    pub(crate) fn open(store: Arc<SharedStore>, log: LogWriter, now: Millis) -> Self {
         let stored = store.with(|store| store.read().meta(MODEL_TROUBLE_KEY));
-        let current = stored.ok().and_then(|text| ModelTrouble::from_json(text.as_deref()));
+        let current = match stored {
+            Ok(text) => ModelTrouble::from_json(text.as_deref()),
+            Err(error) => {
+                let what = "failed to read the recorded state of the model";
+                log.line(now, LogLevel::Warn, what, &[("error", &error)]);
+                None
+            }
+        };
         Self { store, log, current: Mutex::new(current) }
     }
 
-    /// Records a failure of `provider`.
-    pub(crate) fn record(&self, provider: &str, trouble: &CallTrouble, now: Millis) {
+    fn write(&self, text: Result<String, StoreError>, now: Millis) {
+        let written = text.and_then(|text| {
+            self.store.with(|store| store.write(|tx| tx.set_meta(MODEL_TROUBLE_KEY, &text)))
+        });
+        if let Err(error) = written {
+            let what = "failed to record the state of the model";
+            self.log.line(now, LogLevel::Warn, what, &[("error", &error)]);
+        }
+    }
+}
+
+impl TroubleSink for TroubleRecorder {
+    fn record(&self, provider: &str, trouble: &CallTrouble, now: Millis) {
         let mut current = lock(&self.current);
         let since =
             current.as_ref().filter(|known| known.provider == provider).map_or(now, |known| known.since);
@@ -44,20 +70,9 @@ impl TroubleRecorder {
         self.write(text, now);
     }
 
-    /// Ends the trouble: a call succeeded, or the settings have changed.
-    pub(crate) fn clear(&self, now: Millis) {
+    fn clear(&self, now: Millis) {
         if lock(&self.current).take().is_some() {
             self.write(Ok(String::new()), now);
-        }
-    }
-
-    fn write(&self, text: Result<String, StoreError>, now: Millis) {
-        let written = text.and_then(|text| {
-            self.store.with(|store| store.write(|tx| tx.set_meta(MODEL_TROUBLE_KEY, &text)))
-        });
-        if let Err(error) = written {
-            let what = "failed to record the state of the model";
-            self.log.line(now, LogLevel::Warn, what, &[("error", &error)]);
         }
     }
 }

@@ -8,19 +8,20 @@
 //! changes nothing.
 
 use super::item::AnswerItem;
-pub use super::item::{AnswerObservation, AnswerSummary};
+pub use super::item::AnswerObservation;
 use super::scanner::{AnswerTag, TagMark, is_too_deep, scan_tags};
 use super::text;
 use claude_mem_core::limits::ANSWER_BYTES_MAX;
+use claude_mem_core::memory::SummaryText;
 
 /// Maximum observations taken from one answer.
 pub(crate) const ANSWER_ITEMS_MAX: usize = 64;
 
-/// A valid answer. If empty, nothing was worth keeping.
+/// A valid answer. If empty, nothing was worth keeping. Types and concepts are the model's own words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedAnswer {
     pub observations: Vec<AnswerObservation>,
-    pub summary: Option<AnswerSummary>,
+    pub summary: Option<SummaryText>,
 }
 
 /// Why an answer is invalid.

@@ -17,17 +17,15 @@ fn show(result: &Result<ParsedAnswer, InvalidAnswer>) -> String {
 }
 
 fn show_observation(o: &AnswerObservation) -> String {
-    let lists = [&o.facts, &o.concepts, &o.files_read, &o.files_modified];
-    let lists = lists.map(|list| list.join(";"));
-    let texts = [&o.kind, &o.title, &o.subtitle, &o.narrative];
-    let all: Vec<&str> = texts.into_iter().chain(&lists).map(String::as_str).collect();
+    let lists = o.text.lists().map(|list| list.join(";"));
+    let texts = std::iter::once(o.text.kind.as_str()).chain(o.text.texts().map(String::as_str));
+    let all: Vec<&str> = texts.chain(lists.iter().map(String::as_str)).collect();
     all.join("|").trim_end_matches('|').into()
 }
 
-fn show_summary(s: &AnswerSummary) -> String {
-    let lists = [s.files_read.join(";"), s.files_edited.join(";")];
-    let texts = [&s.request, &s.investigated, &s.learned, &s.completed, &s.next_steps, &s.notes];
-    let all: Vec<&str> = texts.into_iter().chain(&lists).map(String::as_str).collect();
+fn show_summary(s: &SummaryText) -> String {
+    let lists = s.lists().map(|list| list.join(";"));
+    let all: Vec<&str> = s.texts().into_iter().chain(lists.iter().map(String::as_str)).collect();
     format!("S:{}", all.join("|").trim_end_matches('|'))
 }
 
@@ -67,9 +65,12 @@ fn truncated_answer_keeps_whole_fields_only() {
         };
         for observation in &cut.observations {
             let full = &whole.observations[0];
-            assert_eq!(observation.title, full.title, "cut at {end}");
-            assert_eq!(observation.narrative, full.narrative, "cut at {end}");
-            assert!(observation.facts.is_empty() || observation.facts == full.facts, "at {end}");
+            assert_eq!(observation.text.title, full.text.title, "cut at {end}");
+            assert_eq!(observation.text.narrative, full.text.narrative, "cut at {end}");
+            assert!(
+                observation.text.facts.is_empty() || observation.text.facts == full.text.facts,
+                "at {end}"
+            );
         }
         if cut.summary.is_some() {
             assert_eq!(cut.summary, whole.summary, "cut at {end}");
@@ -177,7 +178,7 @@ proptest! {
             escape(&title), escape(&story),
         );
         let read = parse_answer(&answer).unwrap().observations.remove(0);
-        prop_assert_eq!(read.title, title);
-        prop_assert_eq!(read.narrative, story.trim());
+        prop_assert_eq!(read.text.title, title);
+        prop_assert_eq!(read.text.narrative, story.trim());
     }
 }

@@ -157,12 +157,12 @@ impl CallOutcome {
     }
 
     /// Records the outcome in the provider's backoff.
-    pub fn update_backoff(&self, ladder: &mut Backoff, now: Millis, random: u8) {
+    pub fn update_backoff(&self, backoff: &mut Backoff, now: Millis, random: u8) {
         match &self.failure {
-            None => ladder.record_success(),
-            Some(CallFailure::Model(error)) => ladder.record_error(error, now, random),
+            None => backoff.record_success(),
+            Some(CallFailure::Model(error)) => backoff.record_error(error, now, random),
             Some(CallFailure::Invalid(invalid)) => {
-                ladder.record_invalid_answer(&invalid.to_string(), now, random);
+                backoff.record_invalid_answer(&invalid.to_string(), now, random);
             }
         }
     }
@@ -194,13 +194,10 @@ fn retry_or_fall_back(attempts: u32, why: String) -> NextAction {
 /// Distributes the cost of a call over its memories by their length. The shares add up to it.
 fn distribute_cost(total: u64, distilled: &mut CompressionOutput) {
     let of_observation = |o: &NewObservation| {
-        let facts: usize = o.facts.iter().map(String::len).sum();
-        (o.title.len() + o.subtitle.len() + o.narrative.len() + facts) as u64
+        let texts = o.text.texts().into_iter().chain(&o.text.facts);
+        texts.map(|text| text.len() as u64).sum::<u64>()
     };
-    let of_summary = |s: &NewSummary| {
-        let texts = [&s.request, &s.investigated, &s.learned, &s.completed, &s.next_steps, &s.notes];
-        texts.iter().map(|text| text.len() as u64).sum::<u64>()
-    };
+    let of_summary = |s: &NewSummary| s.text.texts().iter().map(|text| text.len() as u64).sum::<u64>();
     let mut weights: Vec<u64> = distilled.observations.iter().map(of_observation).collect();
     weights.extend(distilled.summary.as_ref().map(of_summary));
     let shares = budget::split_proportionally(total, &weights)

@@ -109,9 +109,9 @@ fn access_error_does_not_count_against_episode() {
         let outcome = run(&mut scripted(Err(error)), 2);
         assert!(matches!(outcome.next, NextAction::Retry { .. }));
         assert_eq!(outcome.spend, TokenSpend::NOTHING);
-        let mut ladder = Backoff::default();
-        outcome.update_backoff(&mut ladder, Millis(0), 0);
-        assert_ne!(ladder.advice(Millis(0)), BackoffAdvice::Ask);
+        let mut backoff = Backoff::default();
+        outcome.update_backoff(&mut backoff, Millis(0), 0);
+        assert_ne!(backoff.advice(Millis(0)), BackoffAdvice::Ask);
     }
 }
 

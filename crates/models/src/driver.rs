@@ -7,7 +7,7 @@
 //! calls, each reserved before and settled after.
 
 use crate::limits::MODEL_ATTEMPTS_MAX;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::batch::{CallOutcome, CompressionRequest, NextAction};
@@ -18,6 +18,7 @@ use crate::trouble::CallTrouble;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::limits::{MODEL_CALL_SECONDS_MAX, MODEL_CALL_SECONDS_MIN, MODEL_EPISODE_SECONDS_MAX};
 use claude_mem_core::memory::CompressionOutput;
+use claude_mem_core::sync::lock;
 
 /// Milliseconds that a session waits for another session's call when the budget is nearly used up.
 pub(crate) const BUDGET_WAIT_MS: u64 = 500;
@@ -73,16 +74,16 @@ pub enum ModelOutcome {
 pub fn compress_with_model(
     batch: &CompressionRequest<'_>,
     model: &mut dyn LanguageModel,
-    ladder: &Mutex<Backoff>,
+    backoff: &Mutex<Backoff>,
     purse: &dyn TokenBudget,
     around: &dyn CallEnv,
 ) -> ModelOutcome {
     let until = Instant::now() + Duration::from_secs(MODEL_EPISODE_SECONDS_MAX);
-    lock(ladder).new_work(batch.newest_at());
+    lock(backoff).new_work(batch.newest_at());
     let mut attempts = 0;
     while attempts < MODEL_ATTEMPTS_MAX {
         let left = until.saturating_duration_since(Instant::now());
-        let advice = lock(ladder).advice(around.now());
+        let advice = lock(backoff).advice(around.now());
         let pause = match advice {
             BackoffAdvice::FallBack { why } => return ModelOutcome::FallBack { why },
             BackoffAdvice::WaitUntil(then) => wait_duration(then - around.now()),
@@ -91,7 +92,7 @@ pub fn compress_with_model(
                     let deadline = left.min(around.call_max());
                     let outcome = batch.ask_once(model, attempts, deadline, around.now());
                     purse.settle(reservation, outcome.spend, outcome.status);
-                    outcome.update_backoff(&mut lock(ladder), around.now(), around.random_byte());
+                    outcome.update_backoff(&mut lock(backoff), around.now(), around.random_byte());
                     report_outcome(&outcome, around);
                     attempts += 1;
                     match outcome.next {
@@ -128,11 +129,6 @@ fn report_outcome(outcome: &CallOutcome, around: &dyn CallEnv) {
         None if outcome.is_success() => around.call_succeeded(),
         None => {}
     }
-}
-
-fn lock(ladder: &Mutex<Backoff>) -> MutexGuard<'_, Backoff> {
-    // Each backoff state is valid on its own, so a poisoned lock is harmless.
-    ladder.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn wait_duration(wait: i64) -> Duration {

@@ -77,7 +77,7 @@ fn busy(after: Option<u64>) -> Result<ModelReply, ModelError> {
 
 fn run(
     stage: &DriverFixture,
-    ladder: &Mutex<Backoff>,
+    backoff: &Mutex<Backoff>,
     script: impl IntoIterator<Item = Result<ModelReply, ModelError>>,
 ) -> ModelOutcome {
     let episode = Episode {
@@ -91,7 +91,7 @@ fn run(
     let vocabulary = Vocabulary::default();
     let rules = CompressionRules { vocabulary: &vocabulary, language: None, answer_tokens_max: 1_000 };
     let batch = CompressionRequest::new(&episode, "", rules);
-    compress_with_model(&batch, &mut DriverTestModel(script.into_iter().collect()), ladder, stage, stage)
+    compress_with_model(&batch, &mut DriverTestModel(script.into_iter().collect()), backoff, stage, stage)
 }
 
 fn stage() -> DriverFixture {
@@ -102,19 +102,19 @@ fn stage() -> DriverFixture {
 
 #[test]
 fn busy_model_is_retried_after_backoff() {
-    let (stage, ladder) = (stage(), Mutex::default());
-    let driven = run(&stage, &ladder, [busy(None), busy(Some(7)), skip()]);
+    let (stage, backoff) = (stage(), Mutex::default());
+    let driven = run(&stage, &backoff, [busy(None), busy(Some(7)), skip()]);
     assert_eq!(driven, ModelOutcome::Compressed(Box::default()));
     assert_eq!(*stage.waits.borrow(), [1_000, 7_000]);
     assert_eq!(*stage.words.borrow(), ["failed", "failed", "answered"]);
-    assert_eq!(lock(&ladder).advice(stage.now()), BackoffAdvice::Ask, "success resets it");
+    assert_eq!(lock(&backoff).advice(stage.now()), BackoffAdvice::Ask, "success resets it");
 }
 
 #[test]
 fn third_failure_falls_back_with_all_calls_settled() {
-    let (stage, ladder) = (stage(), Mutex::default());
+    let (stage, backoff) = (stage(), Mutex::default());
     let prose = Ok(ModelReply { text: "Hello!".into(), usage: Some(TokenUsage { input: 10, output: 2 }) });
-    let driven = run(&stage, &ladder, [Err(ModelError::TimedOut), prose, busy(None)]);
+    let driven = run(&stage, &backoff, [Err(ModelError::TimedOut), prose, busy(None)]);
     assert!(matches!(driven, ModelOutcome::FallBack { .. }), "{driven:?}");
     assert_eq!(*stage.words.borrow(), ["failed", "invalid", "failed"]);
     assert_eq!(stage.open.get(), 0);
@@ -123,34 +123,34 @@ fn third_failure_falls_back_with_all_calls_settled() {
 
 #[test]
 fn paused_provider_falls_back_without_retry() {
-    let (stage, ladder) = (stage(), Mutex::default());
+    let (stage, backoff) = (stage(), Mutex::default());
     let closed = Err(ModelError::Auth { why: "HTTP 401".into() });
-    let driven = run(&stage, &ladder, [closed]);
+    let driven = run(&stage, &backoff, [closed]);
     assert!(matches!(&driven, ModelOutcome::FallBack { why } if why.contains("credentials")), "{driven:?}");
-    assert!(matches!(run(&stage, &ladder, []), ModelOutcome::FallBack { .. }), "nor for the next episode");
+    assert!(matches!(run(&stage, &backoff, []), ModelOutcome::FallBack { .. }), "nor for the next episode");
     assert_eq!(stage.spent.get(), 0);
 }
 
 #[test]
 fn long_wait_falls_back() {
-    let (stage, ladder) = (stage(), Mutex::default());
-    let driven = run(&stage, &ladder, [busy(Some(105))]);
+    let (stage, backoff) = (stage(), Mutex::default());
+    let driven = run(&stage, &backoff, [busy(Some(105))]);
     assert!(matches!(driven, ModelOutcome::FallBack { .. }));
     assert!(stage.waits.borrow().is_empty());
 }
 
 #[test]
 fn backlog_does_not_retry_a_stopped_provider() {
-    let (stage, ladder) = (stage(), Mutex::default());
+    let (stage, backoff) = (stage(), Mutex::default());
     let down = || Err(ModelError::Unreachable { why: "connection refused".into() });
-    run(&stage, &ladder, [down(), down(), down()]);
+    run(&stage, &backoff, [down(), down(), down()]);
     let old = stage.now.get();
-    run(&stage, &ladder, [down()]);
+    run(&stage, &backoff, [down()]);
     let stopped = stage.now.get();
     stage.now.set(old - 1);
-    assert!(matches!(run(&stage, &ladder, []), ModelOutcome::FallBack { .. }), "older work");
+    assert!(matches!(run(&stage, &backoff, []), ModelOutcome::FallBack { .. }), "older work");
     stage.now.set(stopped + 1);
-    assert_eq!(run(&stage, &ladder, [skip()]), ModelOutcome::Compressed(Box::default()), "new work");
+    assert_eq!(run(&stage, &backoff, [skip()]), ModelOutcome::Compressed(Box::default()), "new work");
 }
 
 #[test]
@@ -161,11 +161,11 @@ fn shutdown_interrupts_the_wait() {
 
 #[test]
 fn spend_exceeds_budget_by_at_most_one_call() {
-    let (stage, ladder) = (stage(), Mutex::default());
+    let (stage, backoff) = (stage(), Mutex::default());
     stage.limit.set(50_000);
     let mut made = 0;
     for _ in 0..100 {
-        match run(&stage, &ladder, [skip()]) {
+        match run(&stage, &backoff, [skip()]) {
             ModelOutcome::Compressed(_) => made += 1,
             ModelOutcome::FallBack { why } => {
                 assert_eq!(why, "the token budget of the day is used up");
@@ -179,16 +179,16 @@ fn spend_exceeds_budget_by_at_most_one_call() {
 
 #[test]
 fn reserved_budget_is_waited_for_and_spent_one_is_not() {
-    let (stage, ladder) = (stage(), Mutex::default());
+    let (stage, backoff) = (stage(), Mutex::default());
     let wait = || ReservationDenied::Budget(BudgetDenial::Wait);
     stage.denied.borrow_mut().extend([wait(), wait()]);
-    assert_eq!(run(&stage, &ladder, [skip()]), ModelOutcome::Compressed(Box::default()));
+    assert_eq!(run(&stage, &backoff, [skip()]), ModelOutcome::Compressed(Box::default()));
     assert_eq!(*stage.waits.borrow(), [BUDGET_WAIT_MS, BUDGET_WAIT_MS]);
     for denied in [
         ReservationDenied::Budget(BudgetDenial::Exhausted(BudgetScope::Session)),
         ReservationDenied::Ledger("the disk is full".into()),
     ] {
         stage.denied.borrow_mut().push_back(denied);
-        assert!(matches!(run(&stage, &ladder, []), ModelOutcome::FallBack { .. }));
+        assert!(matches!(run(&stage, &backoff, []), ModelOutcome::FallBack { .. }));
     }
 }

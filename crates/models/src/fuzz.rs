@@ -17,13 +17,13 @@ pub(crate) fn check_answer(bytes: &[u8]) -> Result<(), String> {
 fn check_limits(answer: &ParsedAnswer) -> Result<(), String> {
     check_max("observations", answer.observations.len(), ANSWER_ITEMS_MAX)?;
     for o in &answer.observations {
-        if o.title.is_empty() || o.title.contains('\n') {
-            return Err(format!("a title that is no line: {:?}", o.title));
+        if o.text.title.is_empty() || o.text.title.contains('\n') {
+            return Err(format!("a title that is no line: {:?}", o.text.title));
         }
-        check_text("title", &o.title, TITLE_CHARS_MAX)?;
-        check_text("subtitle", &o.subtitle, TITLE_CHARS_MAX)?;
-        check_text("narrative", &o.narrative, FIELD_CHARS_MAX)?;
-        for list in [&o.facts, &o.concepts, &o.files_read, &o.files_modified] {
+        check_text("title", &o.text.title, TITLE_CHARS_MAX)?;
+        check_text("subtitle", &o.text.subtitle, TITLE_CHARS_MAX)?;
+        check_text("narrative", &o.text.narrative, FIELD_CHARS_MAX)?;
+        for list in [&o.text.facts, &o.text.concepts, &o.text.files_read, &o.text.files_modified] {
             check_max("entries", list.len(), LIST_ENTRIES_MAX)?;
             list.iter().try_for_each(|entry| check_text("entry", entry, FACT_CHARS_MAX))?;
         }

@@ -6,9 +6,12 @@
 //! Invariant: `files_modified` comes only from tool inputs. A path that the model was not shown is not
 //! stored.
 
-use super::answer::{AnswerObservation, AnswerSummary, ParsedAnswer};
+use super::answer::{AnswerObservation, ParsedAnswer};
 use claude_mem_core::episode::{Episode, EpisodeStep};
-use claude_mem_core::memory::{CompressionOutput, NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{
+    AbsorbedTitle, CompressionOutput, NewObservation, NewSummary, ObservationText, ObservationType, Origin,
+    SummaryText, is_same_title,
+};
 use claude_mem_core::vocabulary::Vocabulary;
 
 /// What an answer is checked against.
@@ -25,29 +28,27 @@ impl AnswerGrounding<'_> {
     pub fn ground_answer(&self, answer: ParsedAnswer) -> CompressionOutput {
         let alone = answer.observations.len() == 1;
         let real = self.episode.files_modified();
+        let absorbed = absorbed_titles(&answer.observations);
         let observations = answer.observations.into_iter();
         CompressionOutput {
-            observations: observations.map(|o| self.ground_observation(o, &real, alone)).collect(),
+            absorbed,
+            observations: observations.map(|said| self.ground_observation(said.text, &real, alone)).collect(),
             // An unfinished turn gets no summary, even if the model wrote one.
             summary: answer.summary.filter(|_| self.episode.finished).map(|s| self.ground_summary(s, real)),
         }
     }
 
-    fn ground_observation(&self, said: AnswerObservation, real: &[String], alone: bool) -> NewObservation {
+    fn ground_observation(&self, said: ObservationText, real: &[String], alone: bool) -> NewObservation {
         let files_modified = attributed_files(&said, real, alone);
-        NewObservation {
-            kind: self.kind(&said.kind, &files_modified),
+        let origin = self.origin(&files_modified);
+        let text = ObservationText {
+            kind: self.kind(said.kind.as_str(), &files_modified),
             concepts: self.concepts(&said.concepts),
             files_read: self.files_read(&said.files_read, &files_modified),
-            origin: self.origin(&files_modified),
             files_modified,
-            title: said.title,
-            subtitle: said.subtitle,
-            narrative: said.narrative,
-            facts: said.facts,
-            created_at: self.episode.ended_at(),
-            discovery_tokens: 0,
-        }
+            ..said
+        };
+        NewObservation::from_text(text, origin, self.episode.ended_at())
     }
 
     fn kind(&self, said: &str, files_modified: &[String]) -> ObservationType {
@@ -90,27 +91,34 @@ impl AnswerGrounding<'_> {
         }
     }
 
-    fn ground_summary(&self, said: AnswerSummary, real: Vec<String>) -> NewSummary {
+    fn ground_summary(&self, said: SummaryText, real: Vec<String>) -> NewSummary {
         let mut files_read = self.episode.files_read();
         files_read.retain(|path| !real.contains(path));
         NewSummary {
-            request: said.request,
-            investigated: said.investigated,
-            learned: said.learned,
-            completed: said.completed,
-            next_steps: said.next_steps,
-            notes: said.notes,
-            files_read,
-            files_edited: real,
+            text: SummaryText { files_read, files_edited: real, ..said },
             created_at: self.episode.ended_at(),
             discovery_tokens: 0,
         }
     }
 }
 
+/// The earlier titles that observations name, except those of other observations of this answer. Whether there is such an
+/// observation is checked against the session when it is stored.
+fn absorbed_titles(said: &[AnswerObservation]) -> Vec<AbsorbedTitle> {
+    let named = said.iter().enumerate().flat_map(|(into, said)| {
+        said.replaces.iter().map(move |title| AbsorbedTitle { into, title: title.clone() })
+    });
+    let is_of_another = |absorbed: &AbsorbedTitle| {
+        let mut titled =
+            said.iter().enumerate().filter(|(_, said)| is_same_title(&said.text.title, &absorbed.title));
+        titled.any(|(at, _)| at != absorbed.into)
+    };
+    named.filter(|absorbed| !is_of_another(absorbed)).collect()
+}
+
 /// The modified files that belong to an observation: those it lists, else all if it is the only
 /// observation, else those its text names.
-fn attributed_files(said: &AnswerObservation, real: &[String], alone: bool) -> Vec<String> {
+fn attributed_files(said: &ObservationText, real: &[String], alone: bool) -> Vec<String> {
     let listed = |path: &&String| said.files_modified.iter().any(|said| same_file(path, said));
     let files: Vec<String> = real.iter().filter(listed).cloned().collect();
     if !files.is_empty() {

@@ -6,31 +6,14 @@
 use super::scanner::{AnswerTag, TagMark, TagToken};
 use super::{prompt, text};
 use claude_mem_core::limits::{FACT_CHARS_MAX, FIELD_CHARS_MAX, LIST_ENTRIES_MAX, TITLE_CHARS_MAX};
+use claude_mem_core::memory::{ObservationText, ObservationType, SummaryText};
 
-/// An observation as the model wrote it, unchecked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An observation in the model's words, unchecked.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerObservation {
-    pub kind: String,
-    pub title: String,
-    pub subtitle: String,
-    pub narrative: String,
-    pub facts: Vec<String>,
-    pub concepts: Vec<String>,
-    pub files_read: Vec<String>,
-    pub files_modified: Vec<String>,
-}
-
-/// A summary as the model wrote it, unchecked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AnswerSummary {
-    pub request: String,
-    pub investigated: String,
-    pub learned: String,
-    pub completed: String,
-    pub next_steps: String,
-    pub notes: String,
-    pub files_read: Vec<String>,
-    pub files_edited: Vec<String>,
+    pub text: ObservationText,
+    /// Titles of earlier observations that this one takes in.
+    pub replaces: Vec<String>,
 }
 
 /// One `<observation>` or `<summary>` with its tokens.
@@ -87,16 +70,13 @@ impl<'a> AnswerItem<'a> {
         self.closed && inside.trim().is_empty() && self.attribute("title").is_empty()
     }
 
-    /// The item as an observation. `None` if it has no usable content, or was cut off before its
-    /// title and content were complete.
+    /// The item as an observation in the model's words, its type unchecked. `None` if it has no usable content, or
+    /// was cut off before its title and content were complete.
     pub(super) fn observation(&self) -> Option<AnswerObservation> {
-        let mut read = AnswerObservation {
-            kind: self.attribute("type"),
-            title: self.attribute("title"),
-            ..AnswerObservation::default()
-        };
+        let (mut kind, mut replaces) = (self.attribute("type"), Vec::new());
+        let mut read = ObservationText::new(ObservationType::named(""), self.attribute("title"));
         self.for_each_field(|tag, field| match tag {
-            AnswerTag::Type => set_if_empty(&mut read.kind, field.line(64)),
+            AnswerTag::Type => set_if_empty(&mut kind, field.line(64)),
             AnswerTag::Title => set_if_empty(&mut read.title, field.line(TITLE_CHARS_MAX)),
             AnswerTag::Subtitle => set_if_empty(&mut read.subtitle, field.line(TITLE_CHARS_MAX)),
             AnswerTag::Narrative => set_if_empty(&mut read.narrative, field.text(FIELD_CHARS_MAX)),
@@ -104,8 +84,10 @@ impl<'a> AnswerItem<'a> {
             AnswerTag::Concepts | AnswerTag::Concept => field.read_list(&mut read.concepts, true),
             AnswerTag::FilesRead | AnswerTag::File => field.read_list(&mut read.files_read, true),
             AnswerTag::FilesModified => field.read_list(&mut read.files_modified, true),
+            AnswerTag::Replaces => field.read_list(&mut replaces, false),
             _ => {}
         });
+        read.kind = ObservationType::named(kind);
         let says = !read.narrative.is_empty() || !read.facts.is_empty();
         if !self.closed && (read.title.is_empty() || !says) {
             return None;
@@ -116,12 +98,12 @@ impl<'a> AnswerItem<'a> {
             read.title =
                 text::truncate_chars(claude_mem_core::first_sentence(from).to_owned(), TITLE_CHARS_MAX);
         }
-        Some(read)
+        Some(AnswerObservation { text: read, replaces })
     }
 
     /// The item as a summary. `None` without content, or if it was cut off before its request.
-    pub(super) fn summary(&self) -> Option<AnswerSummary> {
-        let mut read = AnswerSummary::default();
+    pub(super) fn summary(&self) -> Option<SummaryText> {
+        let mut read = SummaryText::default();
         self.for_each_field(|tag, field| match tag {
             AnswerTag::Request => set_if_empty(&mut read.request, field.text(FIELD_CHARS_MAX)),
             AnswerTag::Investigated => set_if_empty(&mut read.investigated, field.text(FIELD_CHARS_MAX)),

@@ -26,6 +26,7 @@ pub mod prompt;
 mod quote;
 pub mod rolling;
 pub mod scanner;
+pub mod session_cost;
 mod steps;
 mod text;
 pub mod trouble;

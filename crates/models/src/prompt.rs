@@ -20,6 +20,7 @@ pub(super) const FIELD_HINTS: &[(&str, &str)] = &[
     ("subtitle", "where it applies, in a few words"),
     ("narrative", "two to five sentences: what happened, why, and what follows from it"),
     ("fact", "one statement that stands on its own, with names and figures"),
+    ("replaces", "the title of an earlier observation that this one takes in"),
     ("request", "what the person wanted"),
     ("investigated", "what was looked into"),
     ("learned", "what was understood by it"),
@@ -45,7 +46,9 @@ Write down what a colleague would need who takes over in a month and sees nothin
 
 Leave out what anyone can see in a moment: listings, plain reading, searches, installations that \
 simply worked, steps on the way to a result. One observation for one thing; most episodes hold \
-none to three. If there is nothing, answer <skip/> and no more. Say only what the episode shows; \
+none to three. If the episode continues, corrects or repeats something that you have kept before, \
+write that observation anew as a whole, with what was true before and still is, and copy the old \
+title into <replaces>. If there is nothing, answer <skip/> and no more. Say only what the episode shows; \
 name files, functions, commands, versions and figures exactly. Never copy passwords, keys or tokens.";
 
 const SUMMARY_DUE: &str = "The turn is over: after the observations add one <summary>.";
@@ -84,8 +87,10 @@ fn write_contract(text: &mut String) {
     text.push_str(
         "</facts>\n<concepts><concept>a concept</concept></concepts>\n\
          <files_read><file>a path</file></files_read>\n\
-         <files_modified><file>a path</file></files_modified>\n</observation>\n<summary>\n",
+         <files_modified><file>a path</file></files_modified>\n",
     );
+    field(text, "replaces");
+    text.push_str("</observation>\n<summary>\n");
     for tag in ["request", "investigated", "learned", "completed", "next_steps", "notes"] {
         field(text, tag);
     }

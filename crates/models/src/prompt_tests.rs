@@ -57,7 +57,7 @@ fn system_prompt_is_complete() {
     - how something turned out to work, and traps that cost time
     - what can be done now that could not be done before, and what was tried and failed
 
-    Leave out what anyone can see in a moment: listings, plain reading, searches, installations that simply worked, steps on the way to a result. One observation for one thing; most episodes hold none to three. If there is nothing, answer <skip/> and no more. Say only what the episode shows; name files, functions, commands, versions and figures exactly. Never copy passwords, keys or tokens.
+    Leave out what anyone can see in a moment: listings, plain reading, searches, installations that simply worked, steps on the way to a result. One observation for one thing; most episodes hold none to three. If the episode continues, corrects or repeats something that you have kept before, write that observation anew as a whole, with what was true before and still is, and copy the old title into <replaces>. If there is nothing, answer <skip/> and no more. Say only what the episode shows; name files, functions, commands, versions and figures exactly. Never copy passwords, keys or tokens.
 
     Answer with these elements alone, no text around them:
     <observation>
@@ -71,6 +71,7 @@ fn system_prompt_is_complete() {
     <concepts><concept>a concept</concept></concepts>
     <files_read><file>a path</file></files_read>
     <files_modified><file>a path</file></files_modified>
+    <replaces>the title of an earlier observation that this one takes in</replaces>
     </observation>
     <summary>
     <request>what the person wanted</request>

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quote;
 use crate::truncate_middle;
-use claude_mem_core::memory::CompressionOutput;
+use claude_mem_core::memory::{CompressionOutput, is_same_title};
 
 /// Maximum titles of stored observations that a message to a model lists, so that the model does
 /// not repeat them.
@@ -48,13 +48,16 @@ impl RollingSummary {
     pub fn add_episode(&mut self, distilled: &CompressionOutput) {
         let short = |text: &str| truncate_middle::shorten(text, SO_FAR_BYTES_MAX / 6).into_owned();
         if let Some(summary) = &distilled.summary {
-            self.request = short(&summary.request);
-            self.learned = short(&summary.learned);
-            self.completed = short(&summary.completed);
-            self.next_steps = short(&summary.next_steps);
+            self.request = short(&summary.text.request);
+            self.learned = short(&summary.text.learned);
+            self.completed = short(&summary.text.completed);
+            self.next_steps = short(&summary.text.next_steps);
         }
+        let is_absorbed =
+            |title: &String| distilled.absorbed.iter().any(|absorbed| is_same_title(&absorbed.title, title));
+        self.titles.retain(|title| !is_absorbed(title));
         for observation in &distilled.observations {
-            self.titles.push_back(truncate_middle::shorten(&observation.title, 200).into_owned());
+            self.titles.push_back(truncate_middle::shorten(&observation.text.title, 200).into_owned());
         }
         while self.titles.len() > SO_FAR_TITLES_MAX {
             self.titles.pop_front();

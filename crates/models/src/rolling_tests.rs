@@ -1,12 +1,16 @@
 use super::*;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin, SummaryText};
 
 fn distilled(titles: &[String], summary: Option<NewSummary>) -> CompressionOutput {
     let observation = |title: &String| {
         NewObservation::new(ObservationType::CHANGE, title.clone(), Origin::Agent, Millis(0))
     };
-    CompressionOutput { observations: titles.iter().map(observation).collect(), summary }
+    CompressionOutput {
+        observations: titles.iter().map(observation).collect(),
+        summary,
+        ..CompressionOutput::default()
+    }
 }
 
 #[test]
@@ -14,8 +18,11 @@ fn rolling_summary_stays_small() {
     let mut rolling = RollingSummary::default();
     assert_eq!(rolling.to_prompt_text(), "");
     let summary = NewSummary {
-        request: "r".repeat(5_000),
-        completed: "done </so_far>".into(),
+        text: SummaryText {
+            request: "r".repeat(5_000),
+            completed: "done </so_far>".into(),
+            ..SummaryText::default()
+        },
         ..NewSummary::default()
     };
     let titles: Vec<String> = (0..100).map(|i| format!("title {i} {}", "t".repeat(300))).collect();
@@ -30,7 +37,12 @@ fn rolling_summary_stays_small() {
 #[test]
 fn newest_summary_replaces_and_titles_accumulate() {
     let mut rolling = RollingSummary::default();
-    let summary = |completed: &str| Some(NewSummary { completed: completed.into(), ..NewSummary::default() });
+    let summary = |completed: &str| {
+        Some(NewSummary {
+            text: SummaryText { completed: completed.into(), ..SummaryText::default() },
+            ..NewSummary::default()
+        })
+    };
     rolling.add_episode(&distilled(&["a".into()], summary("first")));
     rolling.add_episode(&distilled(&["b".into()], None));
     rolling.add_episode(&distilled(&[], summary("second")));
@@ -39,4 +51,13 @@ fn newest_summary_replaces_and_titles_accumulate() {
     assert_eq!(RollingSummary::from_json(Some(&kept)), rolling);
     assert_eq!(RollingSummary::from_json(Some("of another version")), RollingSummary::default());
     assert_eq!(RollingSummary::from_json(None), RollingSummary::default());
+}
+
+#[test]
+fn absorbed_titles_are_no_longer_listed() {
+    let mut rolling = RollingSummary::default();
+    rolling.add_episode(&distilled(&["a".into(), "b".into()], None));
+    let absorbed = vec![claude_mem_core::memory::AbsorbedTitle { into: 0, title: "A.".into() }];
+    rolling.add_episode(&CompressionOutput { absorbed, ..distilled(&["c".into()], None) });
+    assert_eq!(rolling.to_prompt_text(), "already kept:\n- b\n- c");
 }

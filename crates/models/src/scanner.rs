@@ -39,9 +39,11 @@ pub enum AnswerTag {
     Completed,
     NextSteps,
     Notes,
+    /// Titles of earlier observations that one takes in.
+    Replaces,
 }
 
-const TAGS: usize = AnswerTag::Notes as usize + 1;
+const TAGS: usize = AnswerTag::Replaces as usize + 1;
 
 impl AnswerTag {
     /// Also accepts upper case, dashes and the synonyms that models use.
@@ -69,6 +71,7 @@ impl AnswerTag {
             "completed" => Self::Completed,
             "next_steps" => Self::NextSteps,
             "notes" => Self::Notes,
+            "replaces" => Self::Replaces,
             _ => return None,
         })
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::quote;
 use crate::truncate_middle;
-use claude_mem_core::episode::EpisodeStep;
+use claude_mem_core::episode::{EpisodeStep, ToolKind};
 use claude_mem_core::limits::{PROMPT_STEP_BYTES_MAX, PROMPT_STEP_BYTES_MIN};
 
 /// Bytes of the markup around a step, at most; attributes are truncated to fit.
@@ -35,11 +35,12 @@ pub(super) fn render_steps(steps: &[EpisodeStep], room: usize) -> String {
 
 /// How informative a call is likely to be.
 fn weight(step: &EpisodeStep) -> usize {
-    match step.tool.as_str() {
+    match ToolKind::from_name(&step.tool) {
         _ if step.failed => 6,
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => 6,
-        "Read" | "NotebookRead" | "Glob" | "Grep" | "LS" | "TodoWrite" => 1,
-        _ => 4,
+        ToolKind::Edit => 6,
+        ToolKind::Read | ToolKind::Browse => 1,
+        ToolKind::Other if step.tool == "TodoWrite" => 1,
+        ToolKind::Other => 4,
     }
 }
 

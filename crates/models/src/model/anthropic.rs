@@ -7,7 +7,7 @@ use ureq::http::{HeaderName, HeaderValue};
 
 use super::endpoint::ModelEndpoint;
 use super::error::ModelError;
-use super::http::{HttpClient, NetworkConfig, secret_header};
+use super::http::{HttpClient, NetworkConfig, require_key, secret_header};
 use super::language_model::{LanguageModel, ModelReply, ModelRequest};
 use super::token_usage::TokenUsage;
 use claude_mem_core::config::SecretString;
@@ -31,9 +31,7 @@ impl AnthropicClient {
         key: SecretString,
         network: &NetworkConfig,
     ) -> Result<Self, ModelError> {
-        if key.is_empty() && !endpoint.is_loopback() {
-            return Err(ModelError::Auth { why: "no key is set".into() });
-        }
+        require_key(&key, endpoint)?;
         Ok(Self {
             http: HttpClient::new(endpoint, network)?,
             url: endpoint.join("/v1/messages"),

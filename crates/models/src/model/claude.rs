@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::anthropic;
+use super::claude_conversation;
 use super::claude_faults;
 use super::conversation::{ChildConversation, ConversationEnd};
 use super::error::ModelError;
@@ -21,13 +22,6 @@ use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::child::{ChildSpawner, SpawnRequest};
 use claude_mem_core::limits::ALLOCATOR_VARIABLE;
 use claude_mem_core::tokens;
-
-/// Turns after which a new conversation is started in any case.
-const CONVERSATION_TURNS_MAX: u32 = 12;
-
-/// Tokens carried in a conversation after which a new one is started: each turn pays for all turns
-/// before it.
-const CONVERSATION_TOKENS_MAX: u64 = 16_000;
 
 /// Set in the environment of every compressor child. Hooks do nothing when they see it, and no
 /// compressor starts under it, so that memory never observes itself.
@@ -97,9 +91,8 @@ impl ClaudeCodeClient {
         ask: &ModelRequest<'_>,
     ) -> Result<(ChildConversation, String), ModelError> {
         if let Some(running) = self.running.take() {
-            let small =
-                running.carried_tokens < CONVERSATION_TOKENS_MAX && running.turns < CONVERSATION_TURNS_MAX;
-            if small && running.system == ask.system {
+            let is_small = claude_conversation::goes_on(running.carried_tokens, running.turns);
+            if is_small && running.system == ask.system {
                 return Ok((running, ask.message.to_owned()));
             }
             running.close();

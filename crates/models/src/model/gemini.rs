@@ -7,7 +7,7 @@ use ureq::http::HeaderName;
 
 use super::endpoint::ModelEndpoint;
 use super::error::ModelError;
-use super::http::{HttpClient, NetworkConfig, secret_header};
+use super::http::{HttpClient, NetworkConfig, require_key, secret_header};
 use super::language_model::{LanguageModel, ModelReply, ModelRequest};
 use super::token_usage::TokenUsage;
 use claude_mem_core::config::SecretString;
@@ -32,9 +32,7 @@ impl GeminiClient {
         key: SecretString,
         network: &NetworkConfig,
     ) -> Result<Self, ModelError> {
-        if key.is_empty() && !endpoint.is_loopback() {
-            return Err(ModelError::Auth { why: "no key is set".into() });
-        }
+        require_key(&key, endpoint)?;
         let model = model.strip_prefix("models/").unwrap_or(model);
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if model.is_empty() || !model.chars().all(is_name) {

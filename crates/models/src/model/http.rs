@@ -17,7 +17,7 @@ use super::endpoint::ModelEndpoint;
 use super::error::ModelError;
 use super::fault::HttpFault;
 use super::language_model::ModelRequest;
-use claude_mem_core::config::Settings;
+use claude_mem_core::config::{SecretString, Settings};
 use claude_mem_core::limits::MODEL_BODY_BYTES_MAX;
 
 /// Maximum seconds that connecting to a provider may take.
@@ -136,6 +136,14 @@ fn load_roots(file: &PathBuf) -> Result<RootCerts, ModelError> {
         return Err(wrong("contains no certificate"));
     }
     Ok(RootCerts::Specific(Arc::new(certificates)))
+}
+
+/// Fails without a key, except on this machine: local servers often need none.
+pub(super) fn require_key(key: &SecretString, endpoint: &ModelEndpoint) -> Result<(), ModelError> {
+    if key.is_empty() && !endpoint.is_loopback() {
+        return Err(ModelError::Auth { why: "no key is set".into() });
+    }
+    Ok(())
 }
 
 /// A header value that is marked as sensitive and never printed.

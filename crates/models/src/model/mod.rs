@@ -12,6 +12,7 @@ mod anthropic;
 mod api_key;
 mod choice;
 mod claude;
+pub(crate) mod claude_conversation;
 mod claude_faults;
 mod claude_launch;
 mod conversation;
