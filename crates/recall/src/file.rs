@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use jiff::tz::TimeZone;
 
-use super::recall::{RecalledMemory, RecalledText, frame, remedy_sentence, said, tells_failure};
+use super::recall::{
+    RecalledMemory, RecalledText, quote_by_origin, remedy_sentence, tells_failure, wrap_block,
+};
 use super::sentences::sentences;
 use super::team_trust::{OfferLimit, OfferPlace, TeamMembers, voice_of};
 use super::{quote, render};
@@ -116,8 +118,8 @@ fn first_refs(
 }
 
 fn worth(row: &Observation, path: &str) -> u8 {
-    let is_gotcha = row.concepts.iter().any(|concept| concept == "gotcha");
-    let by_type = match row.kind.as_str() {
+    let is_gotcha = row.text.concepts.iter().any(|concept| concept == "gotcha");
+    let by_type = match row.text.kind.as_str() {
         _ if row.pinned => 8,
         "decision" => 6,
         "bugfix" => 4,
@@ -134,7 +136,7 @@ fn told_text(row: &Observation, path: &str) -> Option<String> {
     if tells_failure(row) {
         return remedy_sentence(row).map(|remedy| quote::line(remedy, SENTENCE_CHARS_MAX));
     }
-    let mut text = quote::line(&row.title, TITLE_CHARS_MAX);
+    let mut text = quote::line(&row.text.title, TITLE_CHARS_MAX);
     if let Some(sentence) = sentence_about(row, path) {
         if !text.ends_with(['.', '!', '?', '…']) {
             text.push('.');
@@ -148,13 +150,13 @@ fn told_text(row: &Observation, path: &str) -> Option<String> {
 /// The first sentence below the title that names the file.
 fn sentence_about<'r>(row: &'r Observation, path: &str) -> Option<&'r str> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let texts = row.facts.iter().chain([&row.narrative]);
+    let texts = row.text.facts.iter().chain([&row.text.narrative]);
     texts.flat_map(|text| sentences(text)).find(|sentence| sentence.contains(name))
 }
 
 fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> RecalledText {
     let head = format!("Known of {}:\n", quote::line(request.path, 120));
-    let mut left = request.budget_tokens.saturating_sub(tokens::estimate(&frame(&head)));
+    let mut left = request.budget_tokens.saturating_sub(tokens::estimate(&wrap_block(&head)));
     let (mut body, mut items) = (head, Vec::new());
     for FileMemory { row, text, worth, who, .. } in known {
         let who = who.map(|name| format!(" ({})", voice_of(&name, row.origin))).unwrap_or_default();
@@ -162,8 +164,8 @@ fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Reca
             "- {} {} {}{who} {}\n",
             RowId::new(RowKind::Observation, row.id.0),
             render::day(row.created_at, request.zone),
-            render::mark(RowKind::Observation, row.kind.as_str(), row.origin),
-            said(row.origin, &text)
+            render::mark(RowKind::Observation, row.text.kind.as_str(), row.origin),
+            quote_by_origin(row.origin, &text)
         );
         let cost = tokens::estimate(&line);
         if cost > left {
@@ -174,7 +176,7 @@ fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Reca
         items.push(RecalledMemory {
             kind: RowKind::Observation,
             row_id: row.id.0,
-            title: row.title,
+            title: row.text.title,
             score: f64::from(worth),
             tokens: cost,
             reason: request.path.to_owned(),
@@ -183,7 +185,7 @@ fn render_known(request: &FileRecallRequest<'_>, known: Vec<FileMemory>) -> Reca
     if items.is_empty() {
         return RecalledText::default();
     }
-    RecalledText { text: frame(&body), items }
+    RecalledText { text: wrap_block(&body), items }
 }
 
 #[cfg(test)]

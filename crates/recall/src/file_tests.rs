@@ -1,7 +1,7 @@
 use super::*;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{NewObservationMeta, Store};
 
 fn told(rows: &[(&str, &str, &str)]) -> String {
@@ -12,16 +12,15 @@ fn told(rows: &[(&str, &str, &str)]) -> String {
             ProjectHint { name: "p".into(), keys: vec!["path:/p".into()], root: "/p".into(), branch: None };
         let project = tx.ensure_project(&hint, Millis(1))?;
         for (at, (kind, title, narrative)) in rows.iter().enumerate() {
-            let new = NewObservation {
-                narrative: (*narrative).into(),
-                files_modified: vec!["src/cart.rs".into()],
-                ..NewObservation::new(
-                    ObservationType::named(*kind),
-                    *title,
-                    Origin::Agent,
-                    Millis(1_000 * at as i64),
-                )
-            };
+            let new = NewObservation::from_text(
+                ObservationText {
+                    narrative: (*narrative).into(),
+                    files_modified: vec!["src/cart.rs".into()],
+                    ..ObservationText::new(ObservationType::named(*kind), *title)
+                },
+                Origin::Agent,
+                Millis(1_000 * at as i64),
+            );
             let place = NewObservationMeta {
                 project: Some(project),
                 made_by: "test",

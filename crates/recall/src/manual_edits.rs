@@ -7,19 +7,19 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 
+use crate::known_note::NewNote;
 use crate::quote;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
 use claude_mem_core::limits::{FACT_CHARS_MAX, LIST_ENTRIES_MAX, MESSAGE_BYTES_MAX, TITLE_CHARS_MAX};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
-use claude_mem_core::tokens;
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_redact::HeadTailLimit;
 use claude_mem_search::index;
 use claude_mem_store::{
-    FeedbackSignal, MemoryLevel, NewFeedback, NewObservationMeta, NewSession, Observation, ObservationEdit,
-    RowId, RowKind, Store, StoreError, StoreWriter, VectorStore,
+    FeedbackSignal, MANUAL, MemoryLevel, NewFeedback, NewObservationMeta, NewSession, Observation,
+    ObservationEdit, RowId, RowKind, Store, StoreError, StoreWriter, VectorStore,
 };
 
 /// A note to save, as typed.
@@ -81,63 +81,34 @@ pub fn save(store: &mut Store, note: &ManualNote<'_>, now: Millis) -> Result<Obs
         (true, true) => (MemoryLevel::Proposed, note.project),
         (false, _) => (MemoryLevel::Project, note.project),
     };
+    let kind = match note.kind {
+        Some(kind) => match note.vocabulary {
+            Some(vocabulary) => parse_type(kind, vocabulary)?,
+            None => parse_type(kind, &Vocabulary::default())?,
+        },
+        None => ObservationType::DISCOVERY,
+    };
+    let text = ObservationText { narrative, ..ObservationText::new(kind, title) };
     let place = NewObservationMeta {
         project,
         level,
-        made_by: "hand",
-        read_tokens: tokens::estimate(&title) + tokens::estimate(&narrative),
+        made_by: MANUAL,
+        read_tokens: text.read_tokens(),
         ..NewObservationMeta::default()
     };
-    let new = NewObservation {
-        kind: match note.kind {
-            Some(kind) => match note.vocabulary {
-                Some(vocabulary) => parse_type(kind, vocabulary)?,
-                None => parse_type(kind, &Vocabulary::default())?,
-            },
-            None => ObservationType::DISCOVERY,
-        },
-        title,
-        subtitle: String::new(),
-        narrative,
-        facts: Vec::new(),
-        concepts: Vec::new(),
-        files_read: Vec::new(),
-        files_modified: Vec::new(),
-        origin: if note.by_agent { Origin::Agent } else { Origin::Manual },
-        created_at: now,
-        discovery_tokens: 0,
-    };
+    let origin = if note.by_agent { Origin::Agent } else { Origin::Manual };
+    let new = NewObservation::from_text(text, origin, now);
     Ok(store.write(|tx| {
-        if let Some(known) = same_note(tx, project, &new)? {
-            return Ok(known);
-        }
         let session = match note.session {
             Some(session) => known_session(tx, session, note.project, now)?,
             None => None,
         };
+        let known = NewNote { observation: &new, project, session }.merge_into_known(tx, now)?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
         tx.create_observation(&new, &NewObservationMeta { session, ..place })
     })?)
-}
-
-/// An observation that says the same already: the same words from a tool, a slash command and a prompt are
-/// one memory.
-fn same_note(
-    tx: &StoreWriter<'_>,
-    project: Option<ProjectId>,
-    new: &NewObservation,
-) -> Result<Option<ObservationId>, StoreError> {
-    let Some(project) = project else { return Ok(None) };
-    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let says = |title: &str, narrative: &str| {
-        // A note whose body repeats its title says no more than the title.
-        if narrative.trim().is_empty() { squeeze(title) } else { squeeze(narrative) }
-    };
-    let wanted = says(&new.title, &new.narrative);
-    let titled = tx.observations_titled(project, &new.title)?;
-    let is_same = |row: &Observation| {
-        !row.wrong && row.replaced_by.is_none() && says(&row.title, &row.narrative) == wanted
-    };
-    Ok(titled.iter().find(|row| is_same(row)).map(|row| row.id))
 }
 
 /// The session's row, if hooks have reported the session. Otherwise none is created: its transcript
@@ -228,9 +199,9 @@ pub fn correct(
 
 /// Whether the edit changes title, narrative or facts.
 fn changes_text(edit: &ObservationEdit, old: &Observation) -> bool {
-    edit.title.as_ref().is_some_and(|title| *title != old.title)
-        || edit.narrative.as_ref().is_some_and(|text| *text != old.narrative)
-        || edit.facts.as_ref().is_some_and(|facts| *facts != old.facts)
+    edit.title.as_ref().is_some_and(|title| *title != old.text.title)
+        || edit.narrative.as_ref().is_some_and(|text| *text != old.text.narrative)
+        || edit.facts.as_ref().is_some_and(|facts| *facts != old.text.facts)
 }
 
 fn redact_edit(
@@ -258,7 +229,7 @@ fn redact_edit(
     }
     // An imported observation may keep a type outside the vocabulary.
     let kind = edit.kind.as_ref().map(|kind| match kind {
-        kind if *kind == old.kind => Ok(kind.clone()),
+        kind if *kind == old.text.kind => Ok(kind.clone()),
         kind => parse_type(kind.as_str(), vocabulary),
     });
     Ok(ObservationEdit {
@@ -441,7 +412,7 @@ fn refresh_account(tx: &StoreWriter<'_>, session: SessionId) -> Result<(), Store
             project: known.project,
             branch: known.branch.as_deref(),
             made_by: &known.made_by,
-            read_tokens: known.read_tokens,
+            read_tokens: account.text.read_tokens(),
             ..NewObservationMeta::default()
         };
         tx.set_session_account(session, &account, &place)?;

@@ -19,8 +19,8 @@ fn first_sentence_becomes_the_title() {
     };
     let id = save(&mut store, &note, Millis(5)).unwrap();
     let row = store.read().observation(id).unwrap();
-    assert_eq!(row.title, "Money is in cents.");
-    assert_eq!(row.narrative, "Money is in cents. Never in floats.\nSee docs.");
+    assert_eq!(row.text.title, "Money is in cents.");
+    assert_eq!(row.text.narrative, "Money is in cents. Never in floats.\nSee docs.");
     assert_eq!((row.origin, row.level), (Origin::Manual, MemoryLevel::Project));
 }
 
@@ -36,7 +36,7 @@ fn private_text_is_refused_and_secrets_are_masked() {
     let secret = format!("The key is {}{}", "ghp_", "a1B2".repeat(9));
     let note = ManualNote { text: &secret, project: Some(project), ..ManualNote::default() };
     let id = save(&mut store, &note, Millis(5)).unwrap();
-    assert!(!store.read().observation(id).unwrap().title.contains("a1B2a1B2"));
+    assert!(!store.read().observation(id).unwrap().text.title.contains("a1B2a1B2"));
     assert!(matches!(save(&mut store, &ManualNote::default(), Millis(5)), Err(SaveError::Empty)));
 }
 
@@ -99,7 +99,7 @@ fn types_are_parsed_from_the_vocabulary() {
     let refused = save(&mut store, &note(&secret), Millis(5)).unwrap_err();
     assert!(!refused.to_string().contains(&secret), "{refused}");
     let id = save(&mut store, &note(" Bug-Fix"), Millis(5)).unwrap();
-    let kind = |store: &Store| store.read().observation(id).unwrap().kind;
+    let kind = |store: &Store| store.read().observation(id).unwrap().text.kind;
     assert_eq!(kind(&store).as_str(), "bugfix");
     for bad in NO_TYPES {
         let edit = ObservationEdit { kind: Some(ObservationType::named(bad)), ..ObservationEdit::default() };
@@ -134,7 +134,7 @@ fn unknown_type_is_refused_with_the_known_ones() {
     };
     // An existing type may stay, even if it left the vocabulary.
     correct(&mut store, id, &same, &Vocabulary::default(), Millis(6)).unwrap();
-    assert_eq!(store.read().observation(id).unwrap().kind.as_str(), "ruling");
+    assert_eq!(store.read().observation(id).unwrap().text.kind.as_str(), "ruling");
 }
 
 #[test]
@@ -244,4 +244,38 @@ fn same_note_saved_again_is_one_memory() {
     assert_eq!(save(&mut store, &by_hand, Millis(6)).unwrap(), first);
     let more = ManualNote { text: "Money is in cents. Never use floats.", ..note };
     assert_ne!(save(&mut store, &more, Millis(7)).unwrap(), first);
+}
+
+#[test]
+fn note_that_says_the_same_raises_type_and_voice() {
+    let (_dir, mut store, project) = store();
+    let note = |text, by_agent, kind| ManualNote {
+        text,
+        project: Some(project),
+        by_agent,
+        kind,
+        ..ManualNote::default()
+    };
+    let by_agent = note("Never restart the payment gateway on Fridays", true, None);
+    let id = save(&mut store, &by_agent, Millis(5)).unwrap();
+    let by_user = note("From now on never restart the payment gateway on Fridays.", false, Some("decision"));
+    assert_eq!(save(&mut store, &by_user, Millis(6)).unwrap(), id);
+    let row = store.read().observation(id).unwrap();
+    assert_eq!((row.text.kind, row.origin), (ObservationType::DECISION, Origin::Manual));
+    // The agent repeats it: nothing is weakened.
+    assert_eq!(save(&mut store, &by_agent, Millis(7)).unwrap(), id);
+    let row = store.read().observation(id).unwrap();
+    assert_eq!((row.text.kind, row.origin), (ObservationType::DECISION, Origin::Manual));
+    // A title says something, too.
+    let titled = |title| ManualNote { title: Some(title), ..note("Seen in the shop.", true, None) };
+    let first = save(&mut store, &titled("Carts lose items"), Millis(8)).unwrap();
+    assert_ne!(save(&mut store, &titled("Carts lose items: the cookie expires"), Millis(8)).unwrap(), first);
+    // What says more or something else is not the same.
+    for other in [
+        "Never restart the payment gateway on Mondays",
+        "Restart the payment gateway on Fridays",
+        "Never restart the payment gateway on Fridays, the bank settles at 17:00",
+    ] {
+        assert_ne!(save(&mut store, &note(other, true, None), Millis(8)).unwrap(), id, "{other}");
+    }
 }

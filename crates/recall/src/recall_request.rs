@@ -1,5 +1,5 @@
-//! A moment of need as a value: a hook asks the store about it, or a worker that has everything
-//! open already. The answer is the same but for the vectors.
+//! [`RecallRequest`]: a request for memories as a value. A hook answers it from the store, or sends it to the
+//! worker, which has everything open. The answer is the same except for the vectors.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -31,10 +31,12 @@ pub struct RecallTarget {
 /// A request for memories about a prompt or a failed command; its text is redacted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecallRequest {
-    pub listener: RecallTarget,
+    #[serde(rename = "listener")]
+    pub recipient: RecallTarget,
     /// The project's keys, strongest first.
     pub project: Vec<String>,
-    pub need: RecallOccasion,
+    #[serde(rename = "need")]
+    pub occasion: RecallOccasion,
     pub text: String,
     pub budget_tokens: u32,
 }
@@ -60,8 +62,8 @@ impl RecallOccasion {
 
 impl RecallRequest {
     /// The part of a text that is searched for. `None` if it is about nothing in particular.
-    pub fn text_of(need: RecallOccasion, said: &str) -> Option<String> {
-        let said = match need {
+    pub fn text_of(occasion: RecallOccasion, said: &str) -> Option<String> {
+        let said = match occasion {
             RecallOccasion::Prompt => Cow::Borrowed(said),
             RecallOccasion::Failure => Cow::Owned(failure::telling(said)),
         };
@@ -70,19 +72,19 @@ impl RecallRequest {
     }
 
     /// The same of text that was not redacted yet. `None` also for text that is private as a whole.
-    pub fn redacted_text_of(need: RecallOccasion, typed: &str) -> Option<String> {
+    pub fn redacted_text_of(occasion: RecallOccasion, typed: &str) -> Option<String> {
         let redacted = claude_mem_redact::text(typed, HeadTailLimit::from_total(MESSAGE_BYTES_MAX));
         if redacted.fully_private {
             return None;
         }
-        Self::text_of(need, &redacted.text)
+        Self::text_of(occasion, &redacted.text)
     }
 
-    /// What it brings to mind; nothing in a project that memory does not know.
+    /// The recalled memories; none in a project that the store does not know.
     pub fn recall(
         &self,
         reads: &StoreReader<'_>,
-        leg: Option<&mut VectorRetriever<'_>>,
+        retriever: Option<&mut VectorRetriever<'_>>,
         zone: &TimeZone,
     ) -> Result<RecalledText, StoreError> {
         let Some(project) = reads.project_by_keys(&self.project)? else {
@@ -90,21 +92,21 @@ impl RecallRequest {
         };
         let ask = RecallQuery {
             project,
-            own: self.listener.own_session(reads)?,
+            own: self.recipient.own_session(reads)?,
             prompt: &self.text,
-            shown: &self.listener.has_heard(reads, ExposureLevel::FullText)?,
+            shown: &self.recipient.shown_rows(reads, ExposureLevel::FullText)?,
             budget_tokens: self.budget_tokens,
             zone,
-            bar: match self.need {
+            threshold: match self.occasion {
                 RecallOccasion::Prompt => EvidenceThreshold::Prompt,
                 RecallOccasion::Failure => EvidenceThreshold::Failure,
             },
         };
-        recall::prompt(reads, &ask, leg)
+        recall::recall_for_prompt(reads, &ask, retriever)
     }
 }
 
-/// A long prompt says what it wants before what it pastes, or after.
+/// The beginning and the end of a long text: a prompt states its request before or after what it pastes.
 fn ends_of(said: &str) -> Cow<'_, str> {
     if said.chars().count() <= RECALL_CHARS_MAX {
         return Cow::Borrowed(said);
@@ -125,19 +127,19 @@ impl RecallTarget {
     }
 
     /// The memories that it was shown and still has in its context.
-    pub fn has_heard(
+    pub fn shown_rows(
         &self,
         reads: &StoreReader<'_>,
-        heard: ExposureLevel,
+        level: ExposureLevel,
     ) -> Result<HashSet<RowId>, StoreError> {
         let Self { client, session, agent_id } = self;
         let since = reads.last_compaction(client, session)?;
-        let known = reads.rows_seen_by_agent(client, session, agent_id, since, heard)?;
+        let known = reads.rows_seen_by_agent(client, session, agent_id, since, level)?;
         Ok(known.into_iter().collect())
     }
 
     /// The ledger entries that record that it was shown these memories, best first.
-    pub fn told<'a>(
+    pub fn shown_entries<'a>(
         &'a self,
         place: &'a str,
         brought: &'a [RecalledMemory],
@@ -186,6 +188,7 @@ impl StartContextText {
         let preferences = stated(&self.preferences, "a preference")
             .into_iter()
             .chain(stated(&self.rules, "a standing rule"))
+            .chain(stated(&self.known, "known about working here"))
             .chain(stated(&self.team, "recorded by another member"));
         let items = self.chosen.items.iter().map(brought_item);
         account.chain(preferences).chain(items).collect()

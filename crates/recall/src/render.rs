@@ -54,12 +54,10 @@ pub fn index(items: &[IndexItem], zone: &TimeZone) -> String {
 pub fn line_of(item: &IndexItem, zone: &TimeZone) -> String {
     let row = &item.row;
     let when = if row.pinned { format!(" {}", day(row.created_at, zone)) } else { String::new() };
-    // The heading says that rows were imported; on every line it would say nothing.
-    let origin = if row.origin == Origin::Import { Origin::Agent } else { row.origin };
     format!(
         "- {}{when} {} {} (~{})",
         RowId::new(row.kind, row.row_id),
-        mark(row.kind, &row.observation_type, origin),
+        mark(row.kind, &row.observation_type, row.origin),
         quote::line(&row.title, TITLE_CHARS_MAX),
         row.read_tokens,
     )

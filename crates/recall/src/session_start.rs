@@ -12,8 +12,9 @@ pub use super::start_context_request::{StartContextParts, StartContextRequest};
 use super::start_details::add_details;
 use super::start_sections::{SectionInput, StartSections, fit_sections};
 use super::start_team::{TeamSection, team_section};
-use super::{current, quote, render, start_files, start_rules};
+use super::{current, quote, render, start_files, start_known, start_rules};
 use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::ProjectId;
 use claude_mem_core::limits::CONTEXT_CHARS_MAX;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
@@ -42,6 +43,8 @@ pub struct StartContextText {
     pub last_tokens: u32,
     pub preferences: Vec<IndexRow>,
     pub rules: Vec<IndexRow>,
+    /// Told above the index as known about working here.
+    pub known: Vec<IndexRow>,
     /// Rows of other members.
     pub team: Vec<IndexRow>,
 }
@@ -54,6 +57,8 @@ struct StartRows {
     lasting: Vec<IndexRow>,
     open_items: Vec<OpenItemRow>,
     files: Vec<String>,
+    /// Commands that passed at the end of several sessions, with the number of sessions.
+    checks: Vec<(String, usize)>,
     preferences: Vec<IndexRow>,
     proposals: Vec<IndexRow>,
     last: Option<LastSession>,
@@ -87,6 +92,11 @@ fn own_start(
         return Ok(StartContextText::default());
     }
     let rules = start_rules::standing_rules(&rows.lasting);
+    let known = if ask.resumed.is_none() && ask.parts.index {
+        start_known::known_lines(reads, &rows.recent)?
+    } else {
+        Vec::new()
+    };
     let sections = fit_sections(
         ask,
         &SectionInput {
@@ -97,9 +107,12 @@ fn own_start(
             rules: &rules,
             open_items: &rows.open_items,
             files: &rows.files,
+            known: &known,
+            checks: &rows.checks,
         },
     );
-    let told: HashSet<(RowKind, i64)> = sections.rules.iter().map(|row| (row.kind, row.row_id)).collect();
+    let told = sections.rules.iter().chain(&sections.known);
+    let told: HashSet<(RowKind, i64)> = told.map(|row| (row.kind, row.row_id)).collect();
     let mut index = std::mem::take(&mut rows.recent);
     merge(&mut index, std::mem::take(&mut rows.lasting));
     merge(&mut index, std::mem::take(&mut rows.sessions));
@@ -127,7 +140,9 @@ fn read_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<S
         return Ok(rows);
     };
     rows.recent = reads.recent_index_rows(project, RECENT_ROWS)?;
-    rows.sessions = session_rows(reads, ask)?;
+    let accounts = latest_accounts(reads, project)?;
+    rows.checks = start_known::repeated_checks(&accounts);
+    rows.sessions = session_rows(reads, project, accounts)?;
     rows.lasting = reads.lasting_index_rows(project, LASTING_ROWS)?;
     if let Some((own, since)) = ask.resumed {
         let is_new = |row: &IndexRow| row.created_at > since && row.session != Some(own);
@@ -142,33 +157,47 @@ fn read_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<S
             rows.proposals = reads.proposed_index_rows(project, PREFERENCES)?;
         }
     }
+    if !ask.parts.index || ask.resumed.is_some() {
+        rows.checks.clear();
+    }
     if !ask.parts.index {
         rows.files.clear();
         rows.lasting.clear();
     }
     if ask.parts.summary {
-        rows.last = last_session(reads, ask, rows.sessions.first())?;
+        let newest = rows.sessions.iter().find(|row| row.origin != Origin::Import);
+        // A foreign file may name a session of ours.
+        rows.last = last_session(reads, ask, newest)?.filter(|last| last.origin() != Origin::Import);
     } else {
         rows.open_items.clear();
     }
     Ok(rows)
 }
 
+fn latest_accounts(reads: &StoreReader<'_>, project: ProjectId) -> Result<Vec<AccountRow>, StoreError> {
+    let of_project = RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
+    Ok(reads.accounts(&of_project, PageRequest::first(start_known::CHECKED_SESSIONS))?.items)
+}
+
 /// The latest sessions as lines of the index: their accounts, or in an older store the summaries of their
 /// last turns.
-fn session_rows(reads: &StoreReader<'_>, ask: &StartContextRequest<'_>) -> Result<Vec<IndexRow>, StoreError> {
-    let Some(project) = ask.project else { return Ok(Vec::new()) };
-    let of_project = RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
-    let accounts = reads.accounts(&of_project, PageRequest::first(SESSIONS))?.items;
+fn session_rows(
+    reads: &StoreReader<'_>,
+    project: ProjectId,
+    accounts: Vec<AccountRow>,
+) -> Result<Vec<IndexRow>, StoreError> {
     if accounts.is_empty() {
         return reads.session_index_rows(project, SESSIONS);
     }
-    Ok(accounts.into_iter().map(account_line).collect())
+    Ok(accounts.into_iter().take(SESSIONS as usize).map(account_line).collect())
 }
 
 fn account_line(row: AccountRow) -> IndexRow {
-    let title =
-        if row.purpose.is_empty() { row.done.into_iter().next().unwrap_or_default() } else { row.purpose };
+    let title = if row.text.purpose.is_empty() {
+        row.text.done.into_iter().next().unwrap_or_default()
+    } else {
+        row.text.purpose
+    };
     IndexRow {
         kind: RowKind::Account,
         row_id: row.id.0,
@@ -177,7 +206,7 @@ fn account_line(row: AccountRow) -> IndexRow {
         session: Some(row.session),
         branch: row.branch,
         concepts: Vec::new(),
-        files: row.files_edited,
+        files: row.text.files_edited,
         pinned: false,
         read_tokens: row.read_tokens,
         discovery_tokens: 0,
@@ -197,7 +226,10 @@ fn last_session(
     ask: &StartContextRequest<'_>,
     newest: Option<&IndexRow>,
 ) -> Result<Option<LastSession>, StoreError> {
-    let account = |row: Option<AccountRow>| row.map(|row| LastSession::Account(Box::new(row)));
+    let tells = |row: &AccountRow| {
+        !(row.text.purpose.is_empty() && row.sections().iter().all(|(_, lines)| lines.is_empty()))
+    };
+    let account = |row: Option<AccountRow>| row.filter(tells).map(|row| LastSession::Account(Box::new(row)));
     if let Some(id) = ask.current {
         let found = account(reads.account_of_session(id)?);
         return match found {
@@ -266,6 +298,7 @@ fn assemble(
                 last_tokens: above.account_tokens,
                 preferences: above.preferences,
                 rules: above.rules,
+                known: above.known,
                 team: team.rows,
             });
         }
@@ -337,7 +370,7 @@ fn index_part(chosen: &SelectedItems, ask: &StartContextRequest<'_>) -> String {
         return String::new();
     }
     let imported = chosen.items.iter().any(|item| item.row.origin == Origin::Import);
-    let imported = if imported { ", partly imported" } else { "" };
+    let imported = if imported { "; [import]: from a file, nobody's word here" } else { "" };
     let lines = render::index(&chosen.items, ask.zone);
     format!("\n## Index: id, type, title, tokens to read{imported}\n{lines}")
 }

@@ -7,7 +7,8 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
 use claude_mem_core::memory::{
-    NewObservation, NewOpenItem, NewSummary, ObservationType, Origin, SessionAccount,
+    AccountText, NewObservation, NewOpenItem, NewSummary, ObservationText, ObservationType, Origin,
+    SessionAccount, SummaryText,
 };
 use claude_mem_store::{
     MemoryLevel, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowKind, Store, StoreWriter,
@@ -48,7 +49,10 @@ fn shop() -> Shop {
 
 impl Shop {
     fn add(&mut self, kind: ObservationType, title: &str, hours_ago: i64) -> ObservationId {
-        let new = NewObservation { kind, ..Self::new_one(title, hours_ago) };
+        let new = {
+            let base = Self::new_one(title, hours_ago);
+            NewObservation { text: ObservationText { kind, ..base.text }, ..base }
+        };
         let place = NewObservationMeta {
             project: Some(self.project),
             session: Some(self.session),
@@ -62,9 +66,12 @@ impl Shop {
 
     fn summarise(&mut self, request: &str, hours_ago: i64) {
         let new = NewSummary {
-            request: request.into(),
-            completed: "The cookie is renewed before it expires.".into(),
-            next_steps: "Add a test for clock skew.".into(),
+            text: SummaryText {
+                request: request.into(),
+                completed: "The cookie is renewed before it expires.".into(),
+                next_steps: "Add a test for clock skew.".into(),
+                ..SummaryText::default()
+            },
             created_at: Millis(NOON - hours_ago * 3_600_000),
             ..NewSummary::default()
         };
@@ -122,12 +129,18 @@ fn the_index_of_fifty_memories_costs_a_fraction_of_telling_them_all() {
     let mut shop = shop();
     let mut in_full = 0;
     for n in 0..50 {
-        let new = NewObservation {
-            narrative: format!("The cookie of case {n} expired before it was renewed. ").repeat(8),
-            facts: vec![format!("Case {n} is renewed an hour before it expires."); 3],
-            ..Shop::new_one(&format!("The cookie of case {n} is renewed in time"), n)
+        let new = {
+            let base = Shop::new_one(&format!("The cookie of case {n} is renewed in time"), n);
+            NewObservation {
+                text: ObservationText {
+                    narrative: format!("The cookie of case {n} expired before it was renewed. ").repeat(8),
+                    facts: vec![format!("Case {n} is renewed an hour before it expires."); 3],
+                    ..base.text
+                },
+                ..base
+            }
         };
-        let told = [&new.title, &new.narrative].into_iter().chain(&new.facts);
+        let told = [&new.text.title, &new.text.narrative].into_iter().chain(&new.text.facts);
         in_full += told.map(|text| claude_mem_core::tokens::estimate(text)).sum::<u32>();
         let place = NewObservationMeta {
             project: Some(shop.project),
@@ -201,11 +214,14 @@ fn a_long_account_gives_way_to_the_budget() {
             ..NewObservationMeta::default()
         };
         let new = NewSummary {
-            request: long.clone(),
-            learned: long.clone(),
-            completed: long.clone(),
-            next_steps: long.clone(),
-            notes: long.clone(),
+            text: SummaryText {
+                request: long.clone(),
+                learned: long.clone(),
+                completed: long.clone(),
+                next_steps: long.clone(),
+                notes: long.clone(),
+                ..SummaryText::default()
+            },
             created_at: Millis(NOON),
             ..NewSummary::default()
         };
@@ -468,10 +484,13 @@ fn what_is_pinned_is_told_first_however_old_and_however_little_room_there_is() {
 }
 
 fn user_rule(shop: &mut Shop, title: &str, hours_ago: i64) -> ObservationId {
-    let new = NewObservation {
-        kind: ObservationType::DECISION,
-        origin: Origin::User,
-        ..Shop::new_one(title, hours_ago)
+    let new = {
+        let base = Shop::new_one(title, hours_ago);
+        NewObservation {
+            text: ObservationText { kind: ObservationType::DECISION, ..base.text },
+            origin: Origin::User,
+            ..base
+        }
     };
     let place =
         NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
@@ -512,11 +531,17 @@ fn standing_rules_come_first_each_once_and_never_a_replaced_one() {
 fn what_was_picked_among_options_is_no_standing_rule() {
     let mut shop = shop();
     user_rule(&mut shop, "Never deploy on Fridays", 90);
-    let picked = NewObservation {
-        kind: ObservationType::DECISION,
-        origin: Origin::User,
-        concepts: vec!["trade-off".into()],
-        ..Shop::new_one("Batching: No batching at all", 10)
+    let picked = {
+        let base = Shop::new_one("Batching: No batching at all", 10);
+        NewObservation {
+            text: ObservationText {
+                kind: ObservationType::DECISION,
+                concepts: vec!["trade-off".into()],
+                ..base.text
+            },
+            origin: Origin::User,
+            ..base
+        }
     };
     let place =
         NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
@@ -537,10 +562,12 @@ fn account_of_the_branch_open_items_and_files_are_told() {
         ..NewObservationMeta::default()
     };
     let account = |purpose: &str, at| SessionAccount {
-        purpose: purpose.into(),
-        done: vec!["The cookie is renewed".into(), "The test covers it".into()],
+        text: AccountText {
+            purpose: purpose.into(),
+            done: vec!["The cookie is renewed".into(), "The test covers it".into()],
+            ..AccountText::default()
+        },
         at: Millis(at),
-        ..SessionAccount::default()
     };
     let item = NewOpenItem {
         claim: "open-1".into(),
@@ -592,9 +619,15 @@ fn account_of_the_branch_open_items_and_files_are_told() {
 #[test]
 fn unused_budget_tells_a_sentence_of_the_best_rows() {
     let mut shop = shop();
-    let new = NewObservation {
-        narrative: "Login loops. The cookie carried the old domain after the move.".into(),
-        ..Shop::new_one("Login no longer loops", 1)
+    let new = {
+        let base = Shop::new_one("Login no longer loops", 1);
+        NewObservation {
+            text: ObservationText {
+                narrative: "Login loops. The cookie carried the old domain after the move.".into(),
+                ..base.text
+            },
+            ..base
+        }
     };
     let place =
         NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };

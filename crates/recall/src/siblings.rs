@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use claude_mem_search::analyzer;
+use claude_mem_search::statement::{is_negation, telling_words};
 use claude_mem_store::{FtsQuery, IndexedDocument, RowId, StoreError, StoreReader, TextSelection};
 
 use crate::sentences::sentences;
@@ -13,6 +14,9 @@ use crate::sentences::sentences;
 /// Shorter words and sentences with fewer words say too little to be recognised.
 const WORD_CHARS_MIN: usize = 4;
 const SENTENCE_WORDS_MIN: usize = 3;
+/// From this many words on, a repetition may lack one of them; of longer sentences one in eight.
+const TOLERANT_WORDS_MIN: usize = 5;
+const WORDS_PER_MISSING: usize = 8;
 /// Sentences of a row that are looked for elsewhere.
 const SENTENCES_MAX: usize = 12;
 /// Documents of a session, and documents with the same rare words, that are compared.
@@ -20,25 +24,32 @@ const CANDIDATES_MAX: u32 = 400;
 /// Words by which documents of other sessions are found: the longest of a sentence.
 const SEARCH_WORDS: usize = 3;
 
-/// The distinctive words of one sentence.
+/// The distinctive words of one sentence: neither function words nor openers such as "from now on".
 struct SentenceWords(HashSet<String>);
 
 impl SentenceWords {
     fn read(sentence: &str) -> Option<Self> {
-        let is_distinctive =
-            |word: &String| word.chars().count() >= WORD_CHARS_MIN || word.chars().any(char::is_numeric);
-        let words: HashSet<String> = analyzer::words(sentence).filter(is_distinctive).collect();
+        let is_distinctive = |word: &String| {
+            let is_number = word.chars().any(char::is_numeric);
+            is_number || is_negation(word) || word.chars().count() >= WORD_CHARS_MIN
+        };
+        let words: HashSet<String> = telling_words(sentence).into_iter().filter(is_distinctive).collect();
         (words.len() >= SENTENCE_WORDS_MIN).then_some(Self(words))
     }
 
-    /// Whether `other` says the same: nearly all words, and every number.
+    /// Whether `other` says the same: nearly all words, every number, and a negation if this has one.
     fn is_repeated_by(&self, other: &HashSet<String>) -> bool {
-        let missing: Vec<&String> = self.0.iter().filter(|word| !other.contains(*word)).collect();
-        missing.len() * 8 <= self.0.len() && missing.iter().all(|word| !word.chars().any(char::is_numeric))
+        let (negations, said): (Vec<&String>, Vec<&String>) =
+            self.0.iter().partition(|word| is_negation(word));
+        let missing: Vec<&&String> = said.iter().filter(|word| !other.contains(**word)).collect();
+        let tolerated = usize::from(self.0.len() >= TOLERANT_WORDS_MIN).max(self.0.len() / WORDS_PER_MISSING);
+        missing.len() <= tolerated
+            && missing.iter().all(|word| !word.chars().any(char::is_numeric))
+            && (negations.is_empty() || other.iter().any(|word| is_negation(word)))
     }
 
     fn query(&self) -> FtsQuery {
-        let mut words: Vec<&String> = self.0.iter().collect();
+        let mut words: Vec<&String> = self.0.iter().filter(|word| !is_negation(word)).collect();
         words.sort_by_key(|word| (std::cmp::Reverse(word.len()), *word));
         FtsQuery::And(words.into_iter().take(SEARCH_WORDS).cloned().map(FtsQuery::Term).collect())
     }
@@ -88,6 +99,23 @@ fn repeats(document: &IndexedDocument, said: &[SentenceWords]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn openers_and_one_word_may_be_missing() {
+        let said =
+            SentenceWords::read("From now on never log the customer's IBAN, also not in debug mode").unwrap();
+        for (other, is_same) in [
+            ("Never log the customer's IBAN, also not in debug mode.", true),
+            ("Never log a customer IBAN in debug", true),
+            ("Log the customer's IBAN in debug mode", false),
+            ("Never log the customer's address in production", false),
+        ] {
+            assert_eq!(said.is_repeated_by(&analyzer::words(other).collect()), is_same, "{other}");
+        }
+        let short = SentenceWords::read("Never restart the gateway on Friday").unwrap();
+        let other = analyzer::words("Never restart the gateway on Monday").collect();
+        assert!(!short.is_repeated_by(&other), "a short sentence lacks nothing");
+    }
 
     #[test]
     fn a_sentence_is_repeated_with_nearly_all_words_and_every_number() {

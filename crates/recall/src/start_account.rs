@@ -49,8 +49,8 @@ impl LastSession {
     /// What the session was for.
     pub fn purpose(&self) -> &str {
         match self {
-            Self::Account(row) => &row.purpose,
-            Self::Summary(row) => &row.request,
+            Self::Account(row) => &row.text.purpose,
+            Self::Summary(row) => &row.text.request,
         }
     }
 
@@ -61,10 +61,8 @@ impl LastSession {
         }
     }
 
-    fn origin(&self) -> Origin {
+    pub(super) fn origin(&self) -> Origin {
         match self {
-            // That its transcript was imported says nothing about who wrote it.
-            Self::Account(row) if row.origin == Origin::Import => Origin::Agent,
             Self::Account(row) => row.origin,
             Self::Summary(row) => row.origin,
         }
@@ -75,19 +73,19 @@ impl LastSession {
         match self {
             Self::Account(row) => {
                 vec![
-                    ("For", row.purpose.clone()),
-                    ("Done", list(&row.done)),
-                    ("Decided", list(&untold(&row.decided, rules))),
-                    ("Learned", list(&row.learned)),
-                    ("Checked", list(&row.checked)),
+                    ("For", row.text.purpose.clone()),
+                    ("Done", list(&row.text.done)),
+                    ("Decided", list(&untold(&row.text.decided, rules))),
+                    ("Learned", list(&row.text.learned)),
+                    ("Checked", list(&row.text.checked)),
                 ]
             }
             Self::Summary(row) => [
-                ("Asked", &row.request),
-                ("Learned", &row.learned),
-                ("Done", &row.completed),
-                ("Next", &row.next_steps),
-                ("Open", &row.notes),
+                ("Asked", &row.text.request),
+                ("Learned", &row.text.learned),
+                ("Done", &row.text.completed),
+                ("Next", &row.text.next_steps),
+                ("Open", &row.text.notes),
             ]
             .map(|(name, text)| (name, text.clone()))
             .to_vec(),

@@ -41,10 +41,12 @@ pub(super) fn add_details(
 }
 
 /// The first sentence that says something beside the title.
-fn telling_sentence(row: &Observation) -> Option<&str> {
-    let title = content_words(std::iter::once(row.title.as_str()));
-    std::iter::once(&row.narrative).chain(&row.facts).flat_map(|text| sentences(text)).find(|sentence| {
-        let words = content_words(std::iter::once(*sentence));
-        words.len() > 2 && words.difference(&title).count() * 2 >= words.len()
-    })
+pub(super) fn telling_sentence(row: &Observation) -> Option<&str> {
+    let title = content_words(std::iter::once(row.text.title.as_str()));
+    std::iter::once(&row.text.narrative).chain(&row.text.facts).flat_map(|text| sentences(text)).find(
+        |sentence| {
+            let words = content_words(std::iter::once(*sentence));
+            words.len() > 2 && words.difference(&title).count() * 2 >= words.len()
+        },
+    )
 }

@@ -1,15 +1,16 @@
 //! What stands above the index of a start context, in the largest of a few sizes that leaves room for the
-//! index: preferences, rules, the last session, open items and files.
+//! index: preferences, rules, the last session, open items, what is known about working here and files.
 
 use super::start_account::LastSession;
 use super::start_context_request::StartContextRequest;
 use super::start_files::render_files;
+use super::start_known::{KnownLine, render_known};
 use super::start_rules::render_rules;
 use super::{current, quote, render};
 use claude_mem_core::tokens;
 use claude_mem_store::{IndexRow, OpenItemRow, RowId};
 
-/// The share of the budget that preferences, rules and files may take each.
+/// The share of the budget that preferences, rules, what is known and files may take each.
 const SECTION_SHARE: u32 = 5;
 /// The share of the budget that the index may count on, of four.
 const INDEX_SHARE: u32 = 1;
@@ -31,6 +32,8 @@ pub(super) struct StartSections {
     pub(super) has_account: bool,
     pub(super) preferences: Vec<IndexRow>,
     pub(super) rules: Vec<IndexRow>,
+    /// Told as known about working here.
+    pub(super) known: Vec<IndexRow>,
     /// There is more in it than its own heading.
     pub(super) says_something: bool,
 }
@@ -45,6 +48,8 @@ pub(super) struct SectionInput<'a> {
     pub(super) rules: &'a [IndexRow],
     pub(super) open_items: &'a [OpenItemRow],
     pub(super) files: &'a [String],
+    pub(super) known: &'a [KnownLine],
+    pub(super) checks: &'a [(String, usize)],
 }
 
 /// How much of each part.
@@ -100,18 +105,21 @@ fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionS
         .unwrap_or_default();
     let account_tokens = tokens::estimate(&account);
     let open = render_open_items(ask, &input.open_items[..input.open_items.len().min(size.items)]);
+    let (known, known_told) = render_known(input.known, input.checks, share);
     let files = render_files(input.files, share);
     let notices = if size.notices { ask.notices } else { &[] };
     let proposals = if size.lists { render_proposals(input.proposals) } else { String::new() };
-    let parts = [&preferences, &rules, &asked, &account, &open, &files, &proposals];
+    let parts = [&preferences, &rules, &asked, &account, &open, &known, &files, &proposals];
     let says_something = parts.iter().any(|part| !part.is_empty()) || !notices.is_empty();
     let label = label(ask, !preferences.is_empty());
-    let text = [title(ask, notices), preferences, label, rules, asked, account, open, files, proposals];
+    let text =
+        [title(ask, notices), preferences, label, rules, asked, account, open, known, files, proposals];
     StartSections {
         account_tokens,
         has_account: last.is_some(),
         preferences: input.preferences[..preferences_told].to_vec(),
         rules: input.rules[..rules_told].to_vec(),
+        known: input.known[..known_told].iter().map(|known| known.row.clone()).collect(),
         says_something,
         text: text.concat(),
     }

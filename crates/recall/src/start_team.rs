@@ -100,9 +100,12 @@ fn hand_over_line(
     let row = reads.account(id)?;
     let Some(name) = members.name(row.member) else { return Ok(None) };
     let mut parts = Vec::new();
-    for (label, lines) in
-        [("", &row.decided), ("done: ", &row.done), ("learned: ", &row.learned), ("open: ", &row.open)]
-    {
+    for (label, lines) in [
+        ("", &row.text.decided),
+        ("done: ", &row.text.done),
+        ("learned: ", &row.text.learned),
+        ("open: ", &row.text.open),
+    ] {
         if let Some(line) = lines.first() {
             parts.push(format!("{label}{}", quoted(line, HAND_OVER_CHARS_MAX / 3)));
         }
@@ -121,7 +124,7 @@ fn hand_over_line(
 
 /// A text of others in one line that cannot pass for a line of ours.
 fn quoted(text: &str, chars_max: usize) -> String {
-    super::recall::said(Origin::Agent, &quote::line(text, chars_max))
+    super::recall::quote_by_origin(Origin::Agent, &quote::line(text, chars_max))
 }
 
 impl TeamSection {

@@ -65,7 +65,7 @@ impl TeamRoom {
     fn own(&mut self, title: &str, minutes_ago: i64) {
         let at = Millis(NOON - minutes_ago * 60_000);
         let mut new = NewObservation::new(ObservationType::DECISION, title, Origin::User, at);
-        new.files_modified = vec!["src/cart.rs".to_owned()];
+        new.text.files_modified = vec!["src/cart.rs".to_owned()];
         let place = NewObservationMeta {
             project: Some(self.project),
             level: MemoryLevel::Project,
@@ -108,9 +108,9 @@ impl TeamRoom {
             shown: &HashSet::new(),
             budget_tokens: 400,
             zone: &TimeZone::UTC,
-            bar,
+            threshold: bar,
         };
-        recall::prompt(&self.store.read(), &ask, None).unwrap().text
+        recall::recall_for_prompt(&self.store.read(), &ask, None).unwrap().text
     }
 
     fn file(&self, path: &str) -> String {

@@ -1,5 +1,5 @@
-//! A session that starts: the same answer for the hook that tells the agent and for whoever
-//! wants to see what it would be told.
+//! [`StartingSession`] makes the start context: the same for the hook that gives it to the agent, and for the
+//! command and the page that show it.
 
 use std::path::Path;
 
@@ -11,16 +11,43 @@ use claude_mem_core::config::Settings;
 use claude_mem_core::ids::{ProjectId, SessionId};
 use claude_mem_store::{PageRequest, RowFilter, RowOwner, StoreError, StoreReader};
 
-/// Who starts, where and how.
+/// Why a session starts, as clients report it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartSource {
+    #[default]
+    Startup,
+    Resume,
+    Clear,
+    Compact,
+    /// A copy of a conversation that goes its own way.
+    Fork,
+    /// A name that this version does not know.
+    Other,
+}
+
+impl StartSource {
+    /// Without a name, a session is new.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "resume" => Self::Resume,
+            "clear" => Self::Clear,
+            "compact" => Self::Compact,
+            "fork" => Self::Fork,
+            "startup" | "" => Self::Startup,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A session that starts, and where.
 #[derive(Debug)]
 pub struct StartingSession<'a> {
-    /// No session: one that nobody has heard of yet.
-    pub listener: &'a RecallTarget,
-    /// startup, resume, clear or compact.
-    pub source: &'a str,
-    /// `None`: memory does not know it yet.
+    /// Without a session id: a session that the store does not know.
+    pub recipient: &'a RecallTarget,
+    pub source: StartSource,
+    /// `None`: the store does not know it yet.
     pub project: Option<ProjectId>,
-    /// What the directory is called; a project goes by the name that memory has for it.
+    /// The name of the directory, for a project that the store does not know.
     pub name: &'a str,
     pub root: &'a Path,
     pub branch: Option<&'a str>,
@@ -31,13 +58,13 @@ pub struct StartingSession<'a> {
 }
 
 impl StartingSession<'_> {
-    /// Nothing where the settings say so.
+    /// The start context; empty if the settings disable it.
     pub fn block(&self, reads: &StoreReader<'_>) -> Result<StartContextText, StoreError> {
         if !self.settings.context {
             return Ok(StartContextText::default());
         }
-        let own = self.listener.own_session(reads)?;
-        let resumed = match own.filter(|_| self.source == "resume") {
+        let own = self.recipient.own_session(reads)?;
+        let resumed = match own.filter(|_| self.source == StartSource::Resume) {
             Some(id) => Some((id, reads.session(id)?.last_activity)),
             None => None,
         };
@@ -52,7 +79,7 @@ impl StartingSession<'_> {
             branch: self.branch,
             resumed,
             current: self.under_way(reads, own)?,
-            compacted: self.source == "compact",
+            compacted: self.source == StartSource::Compact,
             budget_tokens: self.budget_tokens,
             parts: self.parts(),
             zone: self.zone,
@@ -61,9 +88,9 @@ impl StartingSession<'_> {
         session_start(reads, &ask)
     }
 
-    /// A forked conversation has heard it all; only what needs the person is said again.
+    /// A forked conversation contains the start context already; only notices to the user are repeated.
     fn parts(&self) -> StartContextParts {
-        if self.source == "fork" {
+        if self.source == StartSource::Fork {
             return StartContextParts {
                 summary: false,
                 index: false,
@@ -83,8 +110,8 @@ impl StartingSession<'_> {
         own: Option<SessionId>,
     ) -> Result<Option<SessionId>, StoreError> {
         match (self.source, self.project) {
-            ("compact", _) => Ok(own),
-            ("clear", Some(project)) => {
+            (StartSource::Compact, _) => Ok(own),
+            (StartSource::Clear, Some(project)) => {
                 let cleared = reads.last_cleared(project)?;
                 if cleared.is_some() && cleared != own {
                     return Ok(cleared);

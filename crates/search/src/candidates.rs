@@ -31,12 +31,12 @@ pub fn collect_candidates(
     query: &SearchQuery,
     scope: &RowFilter,
     allowed: Option<&AllowedRows>,
-    leg: Option<&mut VectorRetriever<'_>>,
+    retriever: Option<&mut VectorRetriever<'_>>,
     ranking: &RankingConfig,
 ) -> Result<CandidateSet, StoreError> {
     let text = query.semantic_text.as_str();
-    let leg = leg.filter(|_| !text.trim().is_empty());
-    let question = leg.as_ref().map(|leg| leg.start_encoding(text));
+    let retriever = retriever.filter(|_| !text.trim().is_empty());
+    let question = retriever.as_ref().map(|retriever| retriever.start_encoding(text));
     let reach = reads.corpus(scope)?;
     let terms = QueryTerms::select(reads, query, &reach, ranking)?;
     let few =
@@ -64,10 +64,10 @@ pub fn collect_candidates(
     }
     gathering.add_lexical(leads, ranking)?;
     let mut without_vectors = None;
-    if let (Some(leg), Some(question)) = (leg, question) {
-        let probe = leg.quantized_query(question);
-        match leg.nearest(&probe, scope, allowed) {
-            Ok(near) => gathering.add_vector_matches(near, leg, probe)?,
+    if let (Some(retriever), Some(question)) = (retriever, question) {
+        let probe = retriever.quantized_query(question);
+        match retriever.nearest(&probe, scope, allowed) {
+            Ok(near) => gathering.add_vector_matches(near, retriever, probe)?,
             Err(e) => without_vectors = Some(e),
         }
     }
@@ -115,11 +115,11 @@ impl<'a> CandidateCollector<'a> {
     fn add_vector_matches(
         &mut self,
         near: VectorMatches,
-        leg: &'a VectorRetriever<'a>,
+        retriever: &'a VectorRetriever<'a>,
         probe: QuantizedQuery,
     ) -> Result<(), StoreError> {
         self.matches = near;
-        self.vectors = Some((leg, probe));
+        self.vectors = Some((retriever, probe));
         let here: Vec<RowId> = self.rows.keys().copied().collect();
         self.attach_cosines(&here)
     }
@@ -189,11 +189,11 @@ impl<'a> CandidateCollector<'a> {
 
     /// Sets the cosine of these rows where their vectors match the current text.
     fn attach_cosines(&mut self, keys: &[RowId]) -> Result<(), StoreError> {
-        let Some((leg, probe)) = &self.vectors else {
+        let Some((retriever, probe)) = &self.vectors else {
             return Ok(());
         };
         let unknown = keys.iter().filter(|key| !self.matches.contains_key(key));
-        let found = leg.similarities(probe, unknown.copied())?;
+        let found = retriever.similarities(probe, unknown.copied())?;
         self.matches.extend(found);
         for key in keys {
             if let (Some(row), Some(near)) = (self.rows.get_mut(key), self.matches.get(key)) {

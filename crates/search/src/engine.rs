@@ -101,7 +101,7 @@ impl SearchEngine {
 
     /// Answers one request on one snapshot.
     pub fn search(&mut self, ask: &SearchRequest) -> Result<SearchResponse, StoreError> {
-        let mut found = self.view(|reads, leg| Searcher::new(reads, leg).search(ask))?;
+        let mut found = self.view(|reads, retriever| Searcher::new(reads, retriever).search(ask))?;
         if found.vectors_unavailable.is_none() {
             found.vectors_unavailable.clone_from(&self.vectors_unavailable);
         }

@@ -84,12 +84,12 @@ impl<'r> ItemBuilder<'r> {
 
     fn observation(&self, id: i64) -> Result<ItemParts, StoreError> {
         let row = self.reads.observation(ObservationId(id))?;
-        let mut files = row.files_modified;
-        files.extend(row.files_read.into_iter().filter(|file| !file.is_empty()));
+        let mut files = row.text.files_modified;
+        files.extend(row.text.files_read.into_iter().filter(|file| !file.is_empty()));
         files.dedup();
         let common = ItemFields {
-            title: row.title,
-            subtitle: row.subtitle,
+            title: row.text.title,
+            subtitle: row.text.subtitle,
             session: row.session,
             project: row.project,
             files,
@@ -101,13 +101,17 @@ impl<'r> ItemBuilder<'r> {
             member: row.member,
         };
         let newer = row.replaced_by.map(|newer| RowId::new(RowKind::Observation, newer.0));
-        Ok((common, Some(row.kind), newer))
+        Ok((common, Some(row.text.kind), newer))
     }
 
     fn account(&self, id: i64) -> Result<ItemParts, StoreError> {
         let row = self.reads.account(AccountId(id))?;
         let lines = || row.sections().into_iter().flat_map(|(_, lines)| lines);
-        let title = if row.purpose.is_empty() { lines().next().cloned() } else { Some(row.purpose.clone()) };
+        let title = if row.text.purpose.is_empty() {
+            lines().next().cloned()
+        } else {
+            Some(row.text.purpose.clone())
+        };
         let title = title.unwrap_or_default();
         let subtitle = lines().find(|line| **line != title).cloned().unwrap_or_default();
         let common = ItemFields {
@@ -115,7 +119,7 @@ impl<'r> ItemBuilder<'r> {
             subtitle,
             session: Some(row.session),
             project: row.project,
-            files: row.files_edited.clone(),
+            files: row.text.files_edited.clone(),
             created_at: row.created_at,
             read_tokens: row.read_tokens,
             origin: row.origin,
@@ -128,10 +132,15 @@ impl<'r> ItemBuilder<'r> {
 
     fn summary(&self, id: i64) -> Result<ItemParts, StoreError> {
         let row = self.reads.summary(SummaryId(id))?;
-        let mut files = row.files_edited;
-        files.extend(row.files_read);
-        let title = first_nonempty([&row.request, &row.completed, &row.learned, &row.investigated]);
-        let subtitle = first_nonempty([&row.completed, &row.learned, &row.next_steps]);
+        let mut files = row.text.files_edited;
+        files.extend(row.text.files_read);
+        let title = first_nonempty([
+            &row.text.request,
+            &row.text.completed,
+            &row.text.learned,
+            &row.text.investigated,
+        ]);
+        let subtitle = first_nonempty([&row.text.completed, &row.text.learned, &row.text.next_steps]);
         let common = ItemFields {
             subtitle: if subtitle == title { String::new() } else { subtitle },
             title,

@@ -19,18 +19,25 @@ pub fn subdocuments(
     let texts: Vec<String> = match kind {
         RowKind::Observation => {
             let row = reads.observation(ObservationId(row_id))?;
-            let mut texts = vec![row.title, row.subtitle, row.narrative];
-            texts.extend(row.facts);
+            let mut texts = vec![row.text.title, row.text.subtitle, row.text.narrative];
+            texts.extend(row.text.facts);
             texts
         }
         RowKind::Summary => {
             let row = reads.summary(SummaryId(row_id))?;
-            vec![row.request, row.investigated, row.learned, row.completed, row.next_steps, row.notes]
+            vec![
+                row.text.request,
+                row.text.investigated,
+                row.text.learned,
+                row.text.completed,
+                row.text.next_steps,
+                row.text.notes,
+            ]
         }
         RowKind::Account => {
             let row = reads.account(AccountId(row_id))?;
             let lists = row.sections().into_iter().flat_map(|(_, lines)| lines).cloned();
-            std::iter::once(row.purpose.clone()).chain(lists).collect()
+            std::iter::once(row.text.purpose.clone()).chain(lists).collect()
         }
         RowKind::Prompt => vec![reads.prompt(PromptId(row_id))?.text],
         RowKind::Message => vec![reads.final_message(FinalMessageId(row_id))?.text],

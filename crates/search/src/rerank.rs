@@ -131,7 +131,7 @@ fn superseding_pairs(
     let mut decisions = Vec::new();
     for id in observation_ids(hits, RERANKED_HITS_MAX) {
         let row = reads.observation(id)?;
-        if row.kind == ObservationType::DECISION && !row.wrong && row.replaced_by.is_none() {
+        if row.text.kind == ObservationType::DECISION && !row.wrong && row.replaced_by.is_none() {
             let subject = DecisionSubject::from_observation(&row);
             decisions.push((row, subject));
         }

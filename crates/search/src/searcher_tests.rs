@@ -6,7 +6,7 @@ use crate::testing::{BagOfWordsEncoder, observation, project, session};
 use crate::{SignatureCache, TextEncoder as _};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ProjectId;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{
     NewObservationMeta, NewPrompt, ObservationEdit, RowFilter, Store, StoreWriter, VectorStore,
 };
@@ -33,16 +33,26 @@ fn town() -> SearcherFixture {
                 made_by: "test",
                 ..NewObservationMeta::default()
             };
-            let login = NewObservation {
-                files_modified: vec!["src/auth/session.rs".into()],
-                concepts: vec!["gotcha".into()],
-                ..observation("Login loops on an expired cookie", "The session was never renewed.", 1_000)
+            let login = {
+                let base =
+                    observation("Login loops on an expired cookie", "The session was never renewed.", 1_000);
+                NewObservation {
+                    text: ObservationText {
+                        files_modified: vec!["src/auth/session.rs".into()],
+                        concepts: vec!["gotcha".into()],
+                        ..base.text
+                    },
+                    ..base
+                }
             };
             let place = NewObservationMeta { session: Some(story), ..stored(shop) };
             tx.create_observation(&login, &place)?;
-            let chosen = NewObservation {
-                kind: ObservationType::DECISION,
-                ..observation("Sessions live in Redis", "Postgres was too slow for this.", 2_000)
+            let chosen = {
+                let base = observation("Sessions live in Redis", "Postgres was too slow for this.", 2_000);
+                NewObservation {
+                    text: ObservationText { kind: ObservationType::DECISION, ..base.text },
+                    ..base
+                }
             };
             tx.create_observation(&chosen, &place)?;
             tx.create_observation(&observation("Cart shows old prices", "", 3_000), &stored(shop))?;
@@ -56,8 +66,8 @@ fn town() -> SearcherFixture {
 
 impl SearcherFixture {
     fn search(&mut self, ask: &SearchRequest) -> SearchResponse {
-        let leg = VectorRetriever::uncached(&mut self.vectors, &BagOfWordsEncoder);
-        Searcher::new(self.store.read(), Some(leg)).search(ask).unwrap()
+        let retriever = VectorRetriever::uncached(&mut self.vectors, &BagOfWordsEncoder);
+        Searcher::new(self.store.read(), Some(retriever)).search(ask).unwrap()
     }
 
     fn titles(&mut self, ask: &SearchRequest) -> Vec<String> {
@@ -362,9 +372,9 @@ fn files_of_one_name_are_distinguished_by_path() {
     let mut town = town();
     let place =
         NewObservationMeta { project: Some(town.shop), made_by: "test", ..NewObservationMeta::default() };
-    let of = |title: &str, path: &str| NewObservation {
-        files_modified: vec![path.into()],
-        ..observation(title, "", 9_000)
+    let of = |title: &str, path: &str| {
+        let base = observation(title, "", 9_000);
+        NewObservation { text: ObservationText { files_modified: vec![path.into()], ..base.text }, ..base }
     };
     town.store
         .write(|tx| {
@@ -701,10 +711,10 @@ fn signature_cache_follows_the_file() {
     let mut town = town();
     let shelves = RwLock::new(SignatureCache::default());
     let near = |town: &mut SearcherFixture| {
-        let mut leg = VectorRetriever::cached(&mut town.vectors, &shelves, &BagOfWordsEncoder);
-        let probe = leg.quantized_query(leg.start_encoding("prices"));
+        let mut retriever = VectorRetriever::cached(&mut town.vectors, &shelves, &BagOfWordsEncoder);
+        let probe = retriever.quantized_query(retriever.start_encoding("prices"));
         let scope = RowFilter::default();
-        leg.nearest(&probe, &scope, None).unwrap().len()
+        retriever.nearest(&probe, &scope, None).unwrap().len()
     };
     assert_eq!(near(&mut town), 4);
     let place =
@@ -725,9 +735,15 @@ fn large_folders_are_checked_row_by_row() {
     let shop = town.shop;
     let place = NewObservationMeta { project: Some(shop), made_by: "test", ..NewObservationMeta::default() };
     // Enough files that their rows are not listed up front.
-    let below = |row: i64, folder: &str| NewObservation {
-        files_modified: (0..100).map(|n| format!("{folder}/{row}/{n}.rs")).collect(),
-        ..observation(&format!("Tariff {row}"), "The tariffs are rounded", row)
+    let below = |row: i64, folder: &str| {
+        let base = observation(&format!("Tariff {row}"), "The tariffs are rounded", row);
+        NewObservation {
+            text: ObservationText {
+                files_modified: (0..100).map(|n| format!("{folder}/{row}/{n}.rs")).collect(),
+                ..base.text
+            },
+            ..base
+        }
     };
     let mut wanted = Vec::new();
     for row in 0..40 {

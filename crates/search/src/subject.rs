@@ -53,14 +53,14 @@ impl DecisionSubject {
 /// session, decisions build on each other. A decision of another member never supersedes one's own.
 pub fn may_supersede(newer: &Observation, older: &Observation) -> bool {
     (newer.member.is_none() || newer.member == older.member)
-        && newer.kind == ObservationType::DECISION
-        && older.kind == ObservationType::DECISION
+        && newer.text.kind == ObservationType::DECISION
+        && older.text.kind == ObservationType::DECISION
         && newer.session != older.session
         && newer.created_at > older.created_at
 }
 
 fn texts(row: &Observation) -> impl Iterator<Item = &str> {
-    let texts = [&row.title, &row.narrative].into_iter().chain(&row.facts);
+    let texts = [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
     texts.map(String::as_str)
 }
 

@@ -6,7 +6,7 @@ use super::encoder::TextEncoder;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{NewObservationMeta, NewSession, Store, StoreError, StoreWriter};
 
 /// Embeds texts as bags of words: each word adds a pseudo-random vector, so texts that share words
@@ -68,10 +68,14 @@ pub(super) fn session(tx: &StoreWriter<'_>, project: ProjectId, name: &str) -> R
 }
 
 pub(super) fn observation(title: &str, narrative: &str, at: i64) -> NewObservation {
-    NewObservation {
-        narrative: narrative.into(),
-        ..NewObservation::new(ObservationType::BUGFIX, title, Origin::Agent, Millis(at))
-    }
+    NewObservation::from_text(
+        ObservationText {
+            narrative: narrative.into(),
+            ..ObservationText::new(ObservationType::BUGFIX, title)
+        },
+        Origin::Agent,
+        Millis(at),
+    )
 }
 
 /// A store with one observation per title in one project, a second apart.

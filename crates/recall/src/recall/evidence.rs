@@ -1,37 +1,37 @@
-//! Whether a memory is about what a prompt is about, or shares words with it by chance.
+//! Evidence that a memory concerns a prompt, as opposed to sharing words with it by chance.
 //!
-//! Measured absolutely: how unlikely it is that any memory holds so much of the prompt. A share of
-//! the prompt says nothing of the kind, for a long report shares little with the rule it needs,
-//! and a short question much with anything.
+//! The measure is absolute: how unlikely it is that any memory contains this much of the prompt. The share of the
+//! prompt's words is not a measure: a long report shares little with the rule it needs, and a short question
+//! shares much with anything.
 
 use std::collections::HashMap;
 
-use super::everyday::{WordSpecificity, telling};
+use super::domain_stopwords::{WordSpecificity, word_specificity};
 use super::prompt_question::PromptQuestion;
-use super::request_words::content_stems;
+use super::request_words::{content_stems, kind_spoken_of};
 use claude_mem_search::analyzer::words;
 use claude_mem_search::candidates::{Candidate, CandidateSet};
 use claude_mem_search::names::{NameConfidence, contains_name};
 use claude_mem_search::stem::stem;
 use claude_mem_store::RowKind;
 
-/// Words that stand within so many were said of one thing.
+/// Size of the window, in words, within which matches count as one statement.
 const TOGETHER_WORDS: usize = 12;
-/// A name that memories of more sessions hold is what the project is about, not the prompt.
+/// Maximum sessions whose memories contain a name before it stops identifying a subject.
 const NAME_SESSIONS_MAX: usize = 6;
 
-/// What of a prompt stands in one memory.
+/// How one memory matches a prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MatchEvidence {
-    /// How telling what they share is, all together.
+    /// Summed weights of the shared terms.
     pub worth: f64,
-    /// How seldom chance would bring it, as a logarithm.
+    /// Negative logarithm of the probability of this match by chance.
     pub surprise: f64,
-    /// Share of the prompt's telling words, weighed.
+    /// Weighted share of the prompt's specific words.
     pub share: f64,
-    /// Shared words, each as far as it tells.
+    /// Shared words, each counted by its specificity.
     pub telling: f64,
-    /// The most of them that stand close together.
+    /// The most of them within one window.
     pub together: f64,
     pub name: Option<NameConfidence>,
     /// Shared words besides the names.
@@ -43,41 +43,45 @@ pub struct MatchEvidence {
     pub governs: bool,
     /// The prompt has too few words to be compared by words.
     pub is_brief: bool,
-    /// The prompt has hardly a telling word besides its names.
+    /// The prompt has hardly a specific word besides its names.
     pub asks_only_for_name: bool,
 }
 
-/// What of a memory's title stands in a prompt.
+/// How a memory's title matches a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleMatch {
     /// Share of the title's words that the prompt has, too.
     pub covered: f64,
     /// The title is about the action that the prompt asks for.
     pub has_action: bool,
+    /// The title speaks of all things of the kind that the prompt asks to be made.
+    pub has_thing: bool,
+    /// The title has all words of the prompt, and these are not few.
+    pub has_whole_prompt: bool,
 }
 
-/// When a memory is near enough.
+/// The evidence that a memory needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceThreshold {
-    /// It is about the same.
+    /// It is about the same subject.
     Prompt,
     /// It is nearly the same error.
     Failure,
 }
 
-/// Of an error, the share that must be the same.
+/// Minimum share of an error's words.
 const SAME_SHARE: f64 = 0.5;
-/// Words that must be shared where no name is.
+/// Minimum specific words shared if no name is.
 const TELLING_MIN: f64 = 1.5;
-/// What stands close together was said of one thing; scattered words have to be more.
+/// Specific words within one window from which the lower surprise suffices.
 const TOGETHER_MIN: f64 = 1.5;
 const SURPRISE_TOGETHER: f64 = 0.8;
 const SURPRISE_APART: f64 = 2.0;
-/// What a word in the title counts beside itself: the title says what a memory is about.
+/// Additional weight of a word in the title.
 const TITLED: f64 = 0.5;
-/// Words come in company ("month" with "day"), so chance is kinder than if each came alone.
+/// Correction for co-occurring words ("month" with "day"): independence would overstate the surprise.
 const COMPANY: f64 = 1.4;
-/// Where vectors begin to speak for a memory, and how loudly.
+/// Cosine from which vectors count as evidence, and their weight.
 const NEAR: f64 = 0.35;
 const NEARNESS: f64 = 5.0;
 
@@ -93,7 +97,7 @@ impl EvidenceThreshold {
 }
 
 impl MatchEvidence {
-    /// A shared name alone is no subject: two decisions about one class need not concern each other.
+    /// A shared name alone is not enough: two decisions about one class need not concern each other.
     fn is_about_shared_name(&self) -> bool {
         match self.name {
             Some(NameConfidence::Certain) => self.besides >= 0.5 || self.asks_only_for_name,
@@ -121,12 +125,12 @@ impl MatchEvidence {
     }
 }
 
-/// Knows the prompt, and how common its words are.
+/// Measures candidates against one prompt, with the frequencies of its words.
 #[derive(Debug)]
 pub(super) struct EvidenceJudge<'a> {
     asking: &'a PromptQuestion,
     terms: HashMap<&'a str, usize>,
-    /// How telling each term is; nothing is said by one that no memory has.
+    /// Weight of each term: specificity by inverse document frequency.
     values: Vec<f64>,
     tells: Vec<f64>,
     in_names: Vec<bool>,
@@ -135,12 +139,12 @@ pub(super) struct EvidenceJudge<'a> {
     known: f64,
     ln_rows: f64,
     everywhere: Vec<bool>,
-    /// How telling the prompt's words besides its names are.
+    /// Summed specificity of the prompt's words besides its names.
     besides_names: f64,
 }
 
 impl<'a> EvidenceJudge<'a> {
-    /// For candidates of one kind: what others say is no measure for it.
+    /// For candidates of one kind: frequencies among other kinds do not apply.
     pub(super) fn new(
         asking: &'a PromptQuestion,
         gathered: &'a CandidateSet,
@@ -161,7 +165,7 @@ impl<'a> EvidenceJudge<'a> {
         let tells: Vec<f64> = gathered.terms.iter().map(|term| tells(term)).collect();
         let value = |at: usize| tells[at] * gathered.weights[at];
         let values: Vec<f64> = (0..count).map(value).collect();
-        // Of a word that no memory has nobody knows how common it is.
+        // The frequency of a word that no memory has is unknown.
         let mut sorted: Vec<f64> = (0..count).filter(|&at| known[at]).map(value).collect();
         sorted.sort_by(f64::total_cmp);
         let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
@@ -219,6 +223,8 @@ impl<'a> EvidenceJudge<'a> {
             title: TitleMatch {
                 covered: covered as f64 / title_stems.len().max(1) as f64,
                 has_action: self.asking.action.as_ref().is_some_and(|action| title_stems.contains(action)),
+                has_thing: self.asking.is_about_kind(&kind_spoken_of(&document.title)),
+                has_whole_prompt: self.asking.is_within(&title_stems),
             },
             governs: false,
             is_brief: self.asking.is_brief,
@@ -231,7 +237,7 @@ impl<'a> EvidenceJudge<'a> {
         terms.iter().map(|&at| self.values[at]).sum()
     }
 
-    /// The most telling terms within any run of [`TOGETHER_WORDS`].
+    /// The highest summed specificity within any window of [`TOGETHER_WORDS`].
     fn together(&self, places: &[(usize, usize)]) -> f64 {
         let mut best = 0.0_f64;
         for (first, (start, _)) in places.iter().enumerate() {
@@ -252,7 +258,7 @@ impl<'a> EvidenceJudge<'a> {
     }
 }
 
-/// Which of the names stand in memories of so many sessions that they tell little.
+/// Which of the names occur in memories of too many sessions to identify a subject.
 fn everywhere<'r>(asking: &PromptQuestion, rows: impl Iterator<Item = &'r Candidate>) -> Vec<bool> {
     if asking.names.is_empty() {
         return Vec::new();
@@ -274,7 +280,7 @@ fn text_of(candidate: &Candidate) -> String {
     format!("{}\n{}\n{}", document.title, document.body, document.tags).to_lowercase()
 }
 
-/// The terms at these places.
+/// The distinct terms at these positions.
 fn each_once<'p>(places: impl Iterator<Item = &'p (usize, usize)>) -> Vec<usize> {
     let mut terms: Vec<usize> = places.map(|(_, at)| *at).collect();
     terms.sort_unstable();
@@ -282,17 +288,17 @@ fn each_once<'p>(places: impl Iterator<Item = &'p (usize, usize)>) -> Vec<usize>
     terms
 }
 
-/// From nothing to one. A number says how much, not of what.
+/// Specificity of a term from 0 to 1. A number counts half.
 fn tells(term: &str) -> f64 {
     let is_word = term.chars().any(char::is_alphabetic) && term.chars().count() > 1;
-    match telling(term) {
+    match word_specificity(term) {
         WordSpecificity::Nothing => 0.0,
         WordSpecificity::All if is_word => 1.0,
         WordSpecificity::Half | WordSpecificity::All => 0.5,
     }
 }
 
-/// In how many ways so much can be taken out of all, as a logarithm.
+/// Logarithm of the number of ways to choose `taken` out of `all`.
 fn ln_ways(all: f64, taken: f64) -> f64 {
     let left = all - taken;
     let part = |of: f64| if of > 0.0 { of * (all / of).ln() } else { 0.0 };

@@ -9,7 +9,7 @@ use crate::recall_request::{RecallOccasion, RecallRequest};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{NewObservationMeta, Store};
 
 fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId) {
@@ -20,15 +20,14 @@ fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId
             ProjectHint { name: "p".into(), keys: vec!["path:/p".into()], root: "/p".into(), branch: None };
         let project = tx.ensure_project(&hint, Millis(1))?;
         for (at, (kind, title, narrative)) in rows.iter().enumerate() {
-            let new = NewObservation {
-                narrative: (*narrative).into(),
-                ..NewObservation::new(
-                    ObservationType::named(*kind),
-                    *title,
-                    Origin::Agent,
-                    Millis(1_000 * at as i64),
-                )
-            };
+            let new = NewObservation::from_text(
+                ObservationText {
+                    narrative: (*narrative).into(),
+                    ..ObservationText::new(ObservationType::named(*kind), *title)
+                },
+                Origin::Agent,
+                Millis(1_000 * at as i64),
+            );
             let place = NewObservationMeta {
                 project: Some(project),
                 made_by: "test",
@@ -53,9 +52,9 @@ fn told(store: &Store, project: ProjectId, output: &str) -> Vec<String> {
         shown: &HashSet::new(),
         budget_tokens: 400,
         zone: &TimeZone::UTC,
-        bar: EvidenceThreshold::Failure,
+        threshold: EvidenceThreshold::Failure,
     };
-    let recalled = super::prompt(&store.read(), &ask, None).unwrap();
+    let recalled = super::recall_for_prompt(&store.read(), &ask, None).unwrap();
     recalled.items.into_iter().map(|item| item.title).collect()
 }
 

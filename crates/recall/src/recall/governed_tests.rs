@@ -1,14 +1,15 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
 
 use super::governed_cases::{FILLER_PARTS, GOVERNED, GovernedPrompt, UNGOVERNED};
 use super::second_governed_cases::{SECOND_GOVERNED, SECOND_UNGOVERNED};
+use super::third_governed_cases::{FOURTH_GOVERNED, FOURTH_UNGOVERNED, THIRD_GOVERNED, THIRD_UNGOVERNED};
 use super::{EvidenceThreshold, RecallQuery};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_search::VectorRetriever;
 use claude_mem_search::index::catch_up;
 use claude_mem_store::{NewObservationMeta, NewSession, Store, VectorStore};
@@ -86,10 +87,14 @@ impl EncodedStore {
                         import_run: None,
                         at,
                     })?;
-                    let new = NewObservation {
-                        narrative,
-                        ..NewObservation::new(ObservationType::named(kind), title, origin, at)
-                    };
+                    let new = NewObservation::from_text(
+                        ObservationText {
+                            narrative,
+                            ..ObservationText::new(ObservationType::named(kind), title)
+                        },
+                        origin,
+                        at,
+                    );
                     let place = NewObservationMeta {
                         project: Some(project),
                         session: Some(session),
@@ -109,7 +114,7 @@ impl EncodedStore {
 impl EncodedStore {
     fn told(&mut self, prompt: &str) -> Vec<String> {
         let model = embed::EmbeddingModel::built_in();
-        let mut leg = VectorRetriever::uncached(&mut self.vectors, model);
+        let mut retriever = VectorRetriever::uncached(&mut self.vectors, model);
         let ask = RecallQuery {
             project: self.project,
             own: None,
@@ -117,9 +122,9 @@ impl EncodedStore {
             shown: &HashSet::new(),
             budget_tokens: 400,
             zone: &TimeZone::UTC,
-            bar: EvidenceThreshold::Prompt,
+            threshold: EvidenceThreshold::Prompt,
         };
-        let recalled = super::prompt(&self.store.read(), &ask, Some(&mut leg)).unwrap();
+        let recalled = super::recall_for_prompt(&self.store.read(), &ask, Some(&mut retriever)).unwrap();
         recalled.items.into_iter().map(|item| item.title).collect()
     }
 }
@@ -144,32 +149,48 @@ fn stores(
 
 const FILLERS: usize = 1_960;
 
-/// The tables with the least percentage of governed prompts that get their memory. Of the second, nine prompts
-/// of forty do not get it; most of them share no word with it.
-const TABLES: [(&[GovernedPrompt], &[&str], usize); 2] =
-    [(GOVERNED, UNGOVERNED, 80), (SECOND_GOVERNED, SECOND_UNGOVERNED, 75)];
+/// The tables with the least percentages: governed prompts that get their memory, and other prompts that get none.
+/// The fourth was written when the mechanism for things to be made was known; what it misses needs knowledge of the
+/// world ("synchronously" blocks the event loop, a killed linker lacks memory). Of the third, one of the three told
+/// prompts shares its subject with a filler.
+const TABLES: [(&[GovernedPrompt], &[&str], usize, usize); 4] = [
+    (GOVERNED, UNGOVERNED, 90, 95),
+    (SECOND_GOVERNED, SECOND_UNGOVERNED, 80, 95),
+    (THIRD_GOVERNED, THIRD_UNGOVERNED, 85, 92),
+    (FOURTH_GOVERNED, FOURTH_UNGOVERNED, 70, 95),
+];
 
 #[test]
 fn prompts_get_the_memory_that_governs_them_and_others_get_none() {
     let fillers = EncodedStore::empty().with(0, (0..FILLERS).map(filler).collect());
-    for (governed, ungoverned, told_percent_min) in TABLES {
+    for (governed, ungoverned, told_percent_min, silent_percent_min) in TABLES {
+        // The two stores of twenty rows count together.
+        let mut totals: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+        let mut wrong = Vec::new();
         for (size, mut store, cases) in stores(governed, &fillers) {
-            let missed: Vec<_> = cases
-                .iter()
-                .map(|case| (case.prompt, store.told(case.prompt), case.memory))
-                .filter(|(_, told, memory)| !told.iter().any(|title| title == memory))
-                .collect();
-            let told: Vec<_> = ungoverned
-                .iter()
-                .map(|prompt| (prompt, store.told(prompt)))
-                .filter(|(_, told)| !told.is_empty())
-                .collect();
-            let (asked, other) = (cases.len(), ungoverned.len());
-            let (right, silent) = (asked - missed.len(), other - told.len());
-            println!("{size}: {right} of {asked} told, {silent} of {other} silent");
-            println!("missed {missed:#?}\ntold {told:#?}");
-            assert!(right * 100 >= asked * told_percent_min, "{size}: {right} of {asked}: {missed:#?}");
-            assert!(silent * 100 >= other * 95, "{size}: {silent} of {other}: {told:#?}");
+            let [asked, right, other, silent] = totals.entry(size).or_default();
+            for case in &cases {
+                let told = store.told(case.prompt);
+                let is_right = told.iter().any(|title| title == case.memory);
+                *asked += 1;
+                *right += usize::from(is_right);
+                if !is_right {
+                    wrong.push(format!("{size}: {:?} gets {told:?}, not {:?}", case.prompt, case.memory));
+                }
+            }
+            for prompt in ungoverned {
+                let told = store.told(prompt);
+                *other += 1;
+                *silent += usize::from(told.is_empty());
+                if !told.is_empty() {
+                    wrong.push(format!("{size}: {prompt:?} gets {told:?}"));
+                }
+            }
+        }
+        println!("[asked, right, other, silent]: {totals:?}\n{wrong:#?}");
+        for (size, [asked, right, other, silent]) in totals {
+            assert!(right * 100 >= asked * told_percent_min, "{size}: {right} of {asked}: {wrong:#?}");
+            assert!(silent * 100 >= other * silent_percent_min, "{size}: {silent} of {other}: {wrong:#?}");
         }
     }
 }

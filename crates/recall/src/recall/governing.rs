@@ -1,7 +1,6 @@
 //! Rules, facts and causes that a prompt is near in meaning, also where the words differ: "can we
 //! deploy at 2?" and "never deploy between 1 and 3".
 
-use super::evidence::MatchEvidence;
 use super::near_rows::NearMemory;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
@@ -20,6 +19,11 @@ const SHARED_WORDS_MAX: f64 = 1.5;
 const TITLE_COVERED: f64 = 0.3;
 /// What it adds that the title is about the action that is asked for.
 const SAME_ACTION: f64 = 0.15;
+/// What it adds that the title has all words of the prompt: it answers the question.
+const WHOLE_PROMPT: f64 = 0.15;
+/// What it adds that a rule speaks of all things of the kind that is to be made: "add a button" and "every button needs
+/// a text".
+const SAME_THING: f64 = 0.15;
 /// A memory without any shared word must be this near by itself.
 const UNSHARED_MIN: f64 = 0.6;
 /// Rows within this distance are equally near.
@@ -29,7 +33,7 @@ const CROWD_MAX: usize = 6;
 
 /// Marks the memories that govern the prompt.
 pub(super) fn mark_governing(found: &mut [NearMemory]) {
-    let scores: Vec<f64> = found.iter().map(|near| score(&near.evidence)).collect();
+    let scores: Vec<f64> = found.iter().map(score).collect();
     for (at, near) in found.iter_mut().enumerate() {
         let own = scores[at];
         let crowd = scores.iter().filter(|other| **other >= own - CROWD_WIDTH).count();
@@ -39,17 +43,30 @@ pub(super) fn mark_governing(found: &mut [NearMemory]) {
         let best_other = scores.iter().enumerate().filter(|(other, _)| *other != at);
         let best_other = best_other.map(|(_, score)| *score).fold(0.0, f64::max);
         let is_ahead = own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
+        let governs_thing = governs_thing(near);
         let evidence = &mut near.evidence;
-        let is_shared = evidence.telling > 0.0 || evidence.title.has_action;
+        let is_shared = evidence.telling > 0.0
+            || evidence.title.has_action
+            || evidence.title.has_whole_prompt
+            || governs_thing;
         evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
     }
 }
 
 /// Similarity in meaning, and what speaks for it in the words.
-fn score(evidence: &MatchEvidence) -> f64 {
+fn score(near: &NearMemory) -> f64 {
+    let evidence = &near.evidence;
     let words = SHARED_WORD * evidence.telling.min(SHARED_WORDS_MAX);
     let action = if evidence.title.has_action { SAME_ACTION } else { 0.0 };
-    evidence.cosine + words + TITLE_COVERED * evidence.title.covered + action
+    let thing = if governs_thing(near) { SAME_THING } else { 0.0 };
+    let whole = if evidence.title.has_whole_prompt { WHOLE_PROMPT } else { 0.0 };
+    evidence.cosine + words + TITLE_COVERED * evidence.title.covered + action + thing + whole
+}
+
+/// Whether a stated rule is about the kind of thing that is to be made.
+fn governs_thing(near: &NearMemory) -> bool {
+    let is_stated = matches!(near.row.origin, Origin::User | Origin::Manual);
+    near.evidence.title.has_thing && is_stated && near.row.text.kind == ObservationType::DECISION
 }
 
 /// `None`: what was done is no knowledge; it needs the prompt's own words.
@@ -59,6 +76,6 @@ fn least_score(row: &Observation) -> Option<f64> {
     match row.origin {
         Origin::Tool | Origin::Web => None,
         _ if is_stated => Some(STATED_MIN),
-        _ => is_finding.contains(&row.kind).then_some(STATED_MIN + FOUND_OUT_MORE),
+        _ => is_finding.contains(&row.text.kind).then_some(STATED_MIN + FOUND_OUT_MORE),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn files_line(row: &Observation, prompt: &str) -> String {
         return String::new();
     }
     let asked = content_stems(prompt);
-    let mut files: Vec<&String> = row.files_modified.iter().chain(&row.files_read).collect();
+    let mut files: Vec<&String> = row.text.files_modified.iter().chain(&row.text.files_read).collect();
     let mut seen = std::collections::HashSet::new();
     // Paths outside of the project say nothing about it.
     files.retain(|path| {

@@ -1,35 +1,35 @@
-//! Memory at the moment of need: what a prompt, a file or a failure brings to mind.
+//! Recall: the few memories that are given to the agent with a prompt, a file or a failed command.
 //!
-//! In: what was said, and whose session it is. Out: at most a few memories in the words that carry
-//! them, within a budget.
+//! [`recall_for_prompt`] takes a [`RecallQuery`] (the text, and the session it belongs to) and returns a
+//! [`RecalledText`]: at most [`MEMORIES_MAX`] memories, quoted, within a token budget.
 //!
-//! Invariant: silence is the rule. A memory is offered only on evidence that is measured
-//! absolutely: the best of nothing is still nothing. Of two rules about one subject the newer goes
-//! first, and the older one is left out or says that it is older.
+//! Invariant: by default nothing is recalled. A memory needs [`MatchEvidence`] above an absolute
+//! [`EvidenceThreshold`]; being the best candidate is not enough. Of two rules about one subject the newer one
+//! comes first, and the older one is left out or marked as older.
 
-mod account;
-mod prompt_question;
-mod recalled_memory;
-mod everyday;
+mod domain_stopwords;
+mod earlier_turn;
 mod evidence;
 mod function_words;
 mod governing;
 mod memory_files;
-mod near;
 mod near_rows;
 mod newest;
 mod prompt;
+mod prompt_question;
+mod recalled_memory;
+mod recap_first;
 mod remedy;
+mod render_memories;
 mod request_words;
-mod tell;
-mod turn;
+mod retrieve;
 
 pub use evidence::{EvidenceThreshold, MatchEvidence};
-pub use prompt::prompt;
+pub use prompt::recall_for_prompt;
 pub use prompt_question::PromptQuestion;
 pub use recalled_memory::{MEMORIES_MAX, RecallQuery, RecalledMemory, RecalledText};
 pub(super) use remedy::{remedy_sentence, tells_failure};
-pub(super) use tell::{frame, said};
+pub(super) use render_memories::{quote_by_origin, wrap_block};
 
 #[cfg(test)]
 mod cases;
@@ -45,6 +45,8 @@ mod governed_tests;
 mod second_failure_cases;
 #[cfg(test)]
 mod second_governed_cases;
+#[cfg(test)]
+mod third_governed_cases;
 #[cfg(test)]
 #[path = "recall_tests.rs"]
 mod tests;

@@ -19,7 +19,7 @@ pub(super) struct NearMemory {
     pub replaces: Option<ObservationId>,
     /// A newer memory about the same subject, which is shown first.
     pub earlier_than: Option<ObservationId>,
-    /// The newer memory repeats so much of it that it is not shown in addition.
+    /// The newer memory restates most of it, so its own title is not quoted.
     pub taken_up: bool,
     /// The name of the member who recorded it; `None`: one's own.
     pub who: Option<String>,
@@ -38,6 +38,6 @@ pub(super) struct EarlierPrompt {
 #[derive(Debug, Default)]
 pub(super) struct NearRows {
     pub memories: Vec<NearMemory>,
-    /// Earlier prompts; only if no memory is near enough, shown before or not.
-    pub said: Vec<EarlierPrompt>,
+    /// Set only if no memory is near enough, shown before or not.
+    pub earlier_prompts: Vec<EarlierPrompt>,
 }

@@ -1,7 +1,7 @@
-//! Rules about one subject: the newer goes first, and the older one does not pass for what holds.
+//! Rules about one subject: the newer one comes first, and the older one is not shown as valid.
 //!
-//! People take a rule back in any words, so it is the subject that decides. That somebody said
-//! it was an amendment only makes it surer.
+//! People revise a rule in any words, so the subject decides. A memory that is marked as an amendment needs less
+//! overlap.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ use claude_mem_core::vocabulary::AMENDMENT;
 use claude_mem_search::subject::{AMENDED_PERCENT_MIN, DecisionSubject, may_supersede};
 use claude_mem_store::{StoreError, StoreReader};
 
-/// From here on the newer one says the older again, with what has changed.
+/// Percentage of restated words from which the newer rule contains the older one.
 const RESTATED_PERCENT_MIN: usize = 60;
-/// From here on it speaks of the same side of the subject.
+/// Percentage of restated words from which the older rule's title is not quoted.
 const TAKEN_UP_PERCENT_MIN: usize = 25;
 
-/// What is older stands behind what is newer, or is left out where that says it again.
+/// Orders older rules behind newer ones about the same subject; drops those that the newer one contains.
 pub(super) fn newest_first(
     reads: &StoreReader<'_>,
     mut found: Vec<NearMemory>,
@@ -25,7 +25,7 @@ pub(super) fn newest_first(
     let subjects: Vec<DecisionSubject> =
         found.iter().map(|near| DecisionSubject::from_observation(&near.row)).collect();
     let mut left_out = HashSet::new();
-    let mut overruled = overruled(reads, &found)?;
+    let mut overruled = sessions_with_replaced_rules(reads, &found)?;
     for older in 0..found.len() {
         for newer in 0..found.len() {
             if !may_supersede(&found[newer].row, &found[older].row)
@@ -34,7 +34,7 @@ pub(super) fn newest_first(
                 continue;
             }
             let restated = subjects[newer].restated_percent(&subjects[older]);
-            let amends = found[newer].row.concepts.iter().any(|name| name == AMENDMENT);
+            let amends = found[newer].row.text.concepts.iter().any(|name| name == AMENDMENT);
             let least = if amends { AMENDED_PERCENT_MIN } else { RESTATED_PERCENT_MIN };
             if restated >= least {
                 left_out.insert(older);
@@ -50,7 +50,7 @@ pub(super) fn newest_first(
     }
     for near in &mut found {
         let of_session = near.row.session.and_then(|session| overruled.get(&session));
-        if let Some(&newer) = of_session.filter(|_| near.row.kind == ObservationType::DECISION) {
+        if let Some(&newer) = of_session.filter(|_| near.row.text.kind == ObservationType::DECISION) {
             near.earlier_than.get_or_insert(newer);
         }
     }
@@ -59,13 +59,12 @@ pub(super) fn newest_first(
         at += 1;
         !left_out.contains(&(at - 1))
     });
-    put_behind(&mut found);
+    order_behind_newer(&mut found);
     Ok(found)
 }
 
-/// Sessions of which a rule was replaced, with what replaced it: what else they settled is older
-/// than that too.
-fn overruled(
+/// Sessions of which a rule was replaced, with the replacement: their other decisions are older than it, too.
+fn sessions_with_replaced_rules(
     reads: &StoreReader<'_>,
     found: &[NearMemory],
 ) -> Result<HashMap<SessionId, ObservationId>, StoreError> {
@@ -81,7 +80,7 @@ fn overruled(
     Ok(overruled)
 }
 
-/// The newer one is at least as near as the one whose place it takes.
+/// Gives the newer rule at least the score and evidence of the older one.
 fn take_over(found: &mut [NearMemory], newer: usize, older: usize) {
     let (score, evidence) = (found[older].score, found[older].evidence.clone());
     let near = &mut found[newer];
@@ -93,8 +92,8 @@ fn take_over(found: &mut [NearMemory], newer: usize, older: usize) {
     near.evidence.name = name;
 }
 
-/// Best first, and nothing before what is newer than it.
-fn put_behind(found: &mut [NearMemory]) {
+/// Sorts by score, with every older rule behind its newer one.
+fn order_behind_newer(found: &mut [NearMemory]) {
     for _ in 0..found.len() {
         for at in 0..found.len() {
             let newer = found[at].earlier_than;

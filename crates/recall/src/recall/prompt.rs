@@ -1,24 +1,24 @@
-//! What a prompt brings to mind.
+//! Recall for a prompt or a failure: retrieves the memories, and renders them or an earlier turn.
 
 use super::evidence::EvidenceThreshold;
 use super::prompt_question::PromptQuestion;
 use super::recalled_memory::{RecallQuery, RecalledText};
-use super::{near, tell, turn};
+use super::{earlier_turn, render_memories, retrieve};
 use claude_mem_search::VectorRetriever;
 use claude_mem_store::{StoreError, StoreReader};
 
-/// What this prompt brings to mind.
-pub fn prompt(
+/// The memories about this prompt; an earlier turn if no memory is near.
+pub fn recall_for_prompt(
     reads: &StoreReader<'_>,
     ask: &RecallQuery<'_>,
-    leg: Option<&mut VectorRetriever<'_>>,
+    retriever: Option<&mut VectorRetriever<'_>>,
 ) -> Result<RecalledText, StoreError> {
     let Some(asking) = PromptQuestion::read(ask.prompt) else {
         return Ok(RecalledText::default());
     };
-    let looked = near::near(reads, ask, &asking, leg)?;
-    if looked.said.is_empty() || ask.bar != EvidenceThreshold::Prompt {
-        return Ok(tell::found(ask, looked.memories));
+    let looked = retrieve::retrieve_memories(reads, ask, &asking, retriever)?;
+    if looked.earlier_prompts.is_empty() || ask.threshold != EvidenceThreshold::Prompt {
+        return Ok(render_memories::render_memories(ask, looked.memories));
     }
-    turn::told(reads, ask, looked.said)
+    earlier_turn::recall_earlier_turn(reads, ask, looked.earlier_prompts)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::everyday::{WordSpecificity, telling};
+use super::domain_stopwords::{WordSpecificity, word_specificity};
 use super::function_words::{is_foreign, is_function_word};
-use super::request_words::{asked_action, content_stems, spelled_out};
+use super::request_words::{asked_action, asked_thing, content_stems, spelled_out};
 use claude_mem_search::SearchQuery;
 use claude_mem_search::analyzer::{is_stop_word, words};
 use claude_mem_search::names::{CodeName, code_names};
@@ -28,8 +28,12 @@ pub struct PromptQuestion {
     pub(super) is_brief: bool,
     /// The stem of the action with consequences that is asked for: "push it".
     pub(super) action: Option<String>,
+    /// The stem of the thing that is to be made: "add a button".
+    pub(super) thing: Option<String>,
     /// The stems of all its words but grammar.
     pub(super) content: HashSet<String>,
+    /// The stems of all words of a short prompt, in order.
+    in_order: Vec<String>,
 }
 
 impl PromptQuestion {
@@ -40,30 +44,67 @@ impl PromptQuestion {
             return None;
         }
         let names = code_names(text);
-        let plain = telling_words_of(text, None);
+        let plain = telling_words_of(text, &[]);
         // A longer prompt has enough words of its own, and more of them only blur what it is about.
         let is_short = plain.len() <= PROMPT_WORDS_MAX;
         let spelled = if is_short { spelled_out(text) } else { text.to_owned() };
         let action = asked_action(text).filter(|_| is_short);
-        let words = if is_short { telling_words_of(&spelled, action.as_deref()) } else { plain };
+        let thing = asked_thing(text).filter(|_| is_short);
+        let asked: Vec<&str> = action.iter().chain(&thing).map(String::as_str).collect();
+        let words = if is_short { telling_words_of(&spelled, &asked) } else { plain };
         let query = SearchQuery::from_prompt(&spelled, words);
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
         let is_brief = tells < WORDS_MIN && names.is_empty();
-        let has_subject = |word: &String| is_telling(word) && telling(&stem(word)) == WordSpecificity::All;
-        let asks = !is_brief || action.is_some() || query.words.iter().any(has_subject);
-        asks.then(|| Self { query, names, is_brief, action, content: content_stems(&spelled) })
+        let has_subject =
+            |word: &String| is_telling(word) && word_specificity(&stem(word)) == WordSpecificity::All;
+        let content = content_stems(&spelled);
+        // Everyday words alone say little, but a title may have all of them.
+        let subjects = content.iter().filter(|word| !SMALL_TALK.contains(&word.as_str())).count();
+        let says_enough = is_short && subjects >= WHOLE_PROMPT_WORDS_MIN;
+        let asks = !is_brief || says_enough || action.is_some() || query.words.iter().any(has_subject);
+        let in_order = if is_short { stems_in_order(text) } else { Vec::new() };
+        asks.then(|| Self {
+            query,
+            names,
+            is_brief,
+            action,
+            thing,
+            content: content_stems(&spelled),
+            in_order,
+        })
+    }
+}
+
+/// Words of a prompt without which it is contained in too many titles.
+const WHOLE_PROMPT_WORDS_MIN: usize = 3;
+/// Stems of words that go on with the work or praise it.
+const SMALL_TALK: &[&str] = &[
+    "again", "back", "continu", "good", "great", "look", "nice", "ok", "okai", "onc", "still", "thank", "yet",
+];
+
+impl PromptQuestion {
+    /// Whether it asks to make a thing of this kind, or names the kind by both of its words: "write the release notes".
+    pub(super) fn is_about_kind(&self, kind: &[String]) -> bool {
+        let is_made = self.thing.as_ref().is_some_and(|thing| kind.contains(thing));
+        is_made || (kind.len() == 2 && self.in_order.windows(2).any(|pair| pair == kind))
+    }
+
+    /// Whether a title has all of its words.
+    pub(super) fn is_within(&self, title: &HashSet<String>) -> bool {
+        self.content.len() >= WHOLE_PROMPT_WORDS_MIN && self.content.is_subset(title)
     }
 }
 
 /// Each once, in order; of a pasted text those that somebody wrote.
-fn telling_words_of(text: &str, action: Option<&str>) -> Vec<String> {
+fn telling_words_of(text: &str, asked_for: &[&str]) -> Vec<String> {
     let foreign = is_foreign(text);
     let mut seen = HashSet::new();
     let mut asked: Vec<String> = words(text)
         .filter(|word| {
             let grammar = is_stop_word(word) || (foreign && is_function_word(word));
             let stem = stem(word);
-            let tells = telling(&stem) != WordSpecificity::Nothing || action == Some(stem.as_str());
+            let tells =
+                word_specificity(&stem) != WordSpecificity::Nothing || asked_for.contains(&stem.as_str());
             !grammar && tells && seen.insert(word.clone())
         })
         .collect();
@@ -71,6 +112,10 @@ fn telling_words_of(text: &str, action: Option<&str>) -> Vec<String> {
         keep_prose(text, &mut asked);
     }
     asked
+}
+
+fn stems_in_order(text: &str) -> Vec<String> {
+    words(text).map(|word| stem(&word)).collect()
 }
 
 /// A number says how much, not of what.

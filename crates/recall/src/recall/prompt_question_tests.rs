@@ -26,6 +26,19 @@ fn action_that_rules_are_made_about_is_worth_asking() {
 }
 
 #[test]
+fn everyday_words_are_worth_asking_if_there_are_several() {
+    let asked = PromptQuestion::read("where do I get the key to sign the documents?").unwrap();
+    assert!(asked.is_brief);
+    let title = content_stems("Documents are signed with the key of the notary service");
+    assert!(asked.is_within(&title));
+    assert!(!asked.is_within(&content_stems("Documents are kept in the vault")));
+    let asked = PromptQuestion::read("write the release notes for 3.2").unwrap();
+    let stems = |words: [&str; 2]| words.map(str::to_owned).to_vec();
+    assert!(asked.is_about_kind(&stems(["releas", "note"])));
+    assert!(!asked.is_about_kind(&stems(["note", "releas"])));
+}
+
+#[test]
 fn whatever_it_begins_with_a_prompt_about_something_is_worth_asking() {
     for prompt in [
         "The upstream is rate-limiting us; restore the attempt budget of the Retrier",

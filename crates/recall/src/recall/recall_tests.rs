@@ -7,7 +7,7 @@ use super::*;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_core::vocabulary::AMENDMENT;
 use claude_mem_store::{NewObservationMeta, NewSession, Store};
 
@@ -48,11 +48,15 @@ fn with_concepts<'m>(memories: impl Iterator<Item = (&'m Memory, &'m [&'m str])>
                     import_run: None,
                     at,
                 })?;
-                let new = NewObservation {
-                    narrative: (*said).into(),
-                    concepts: concepts.iter().map(|name| (*name).to_owned()).collect(),
-                    ..NewObservation::new(ObservationType::named(*kind), *title, Origin::User, at)
-                };
+                let new = NewObservation::from_text(
+                    ObservationText {
+                        narrative: (*said).into(),
+                        concepts: concepts.iter().map(|name| (*name).to_owned()).collect(),
+                        ..ObservationText::new(ObservationType::named(*kind), *title)
+                    },
+                    Origin::User,
+                    at,
+                );
                 let place = NewObservationMeta {
                     project: Some(project),
                     session: Some(session),
@@ -76,9 +80,9 @@ impl Home {
             shown: &HashSet::new(),
             budget_tokens: 400,
             zone: &TimeZone::UTC,
-            bar: EvidenceThreshold::Prompt,
+            threshold: EvidenceThreshold::Prompt,
         };
-        super::prompt(&self.store.read(), &ask, None).unwrap().text
+        super::recall_for_prompt(&self.store.read(), &ask, None).unwrap().text
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who asks, and what is brought to mind.
+//! The query of a recall and its result.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub struct RecallQuery<'a> {
     pub shown: &'a HashSet<RowId>,
     pub budget_tokens: u32,
     pub zone: &'a TimeZone,
-    pub bar: EvidenceThreshold,
+    pub threshold: EvidenceThreshold,
 }
 
 /// One recalled memory.

@@ -25,7 +25,7 @@ pub(super) fn remedies(ask: &RecallQuery<'_>, mut found: Vec<NearMemory>) -> Vec
 /// The passages of a memory that may quote an error: its title, its sentences, and their parts before and
 /// after a colon.
 fn quotations(row: &Observation) -> impl Iterator<Item = ErrorSignature> {
-    let texts = [&row.title, &row.narrative].into_iter().chain(&row.facts);
+    let texts = [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
     let passages = texts.flat_map(|text| sentences(text)).flat_map(|sentence| {
         let parts = sentence.split_once(": ").map(|(before, after)| [before, after]);
         std::iter::once(sentence).chain(parts.into_iter().flatten())
@@ -34,7 +34,7 @@ fn quotations(row: &Observation) -> impl Iterator<Item = ErrorSignature> {
 }
 
 fn whole_text(row: &Observation) -> String {
-    let parts = [&row.title, &row.narrative].into_iter().chain(&row.facts);
+    let parts = [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
     parts.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
@@ -51,17 +51,17 @@ const FAILURE_CUES: &[&str] =
 
 /// A failure that is only reported is no help.
 fn names_remedy(row: &Observation) -> bool {
-    row.kind == ObservationType::BUGFIX || has_cue(&whole_text(row), REMEDY_CUES)
+    row.text.kind == ObservationType::BUGFIX || has_cue(&whole_text(row), REMEDY_CUES)
 }
 
 /// Whether the title tells a failure as if it were still so.
 pub(crate) fn tells_failure(row: &Observation) -> bool {
-    has_cue(&row.title, FAILURE_CUES) && !has_cue(&row.title, REMEDY_CUES)
+    has_cue(&row.text.title, FAILURE_CUES) && !has_cue(&row.text.title, REMEDY_CUES)
 }
 
 /// The sentence that says what worked.
 pub(crate) fn remedy_sentence(row: &Observation) -> Option<&str> {
-    let texts = std::iter::once(&row.narrative).chain(&row.facts);
+    let texts = std::iter::once(&row.text.narrative).chain(&row.text.facts);
     texts.flat_map(|text| sentences(text)).find(|sentence| has_cue(sentence, REMEDY_CUES))
 }
 

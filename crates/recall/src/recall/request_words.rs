@@ -61,6 +61,43 @@ pub(super) fn asked_action(text: &str) -> Option<String> {
     ACTIONS.binary_search(&verb.as_str()).is_ok().then_some(verb)
 }
 
+/// Articles before a thing that does not exist yet.
+const INDEFINITE: &[&str] = &["a", "an", "another", "new"];
+/// Words between the verb of a request and the article: "write me a test", "set up a server".
+const BEFORE_ARTICLE: &[&str] = &["me", "us", "up", "out"];
+/// Words of a thing's name at most: "an end to end test" is one more.
+const THING_WORDS_MAX: usize = 3;
+
+/// The stem of the thing that a prompt asks to be made: "add a button to the list", "write an integration test".
+pub(super) fn asked_thing(text: &str) -> Option<String> {
+    let all: Vec<String> = words(text).take(LEAD_IN_WORDS_MAX + THING_WORDS_MAX + 4).collect();
+    let verb = all.iter().take(LEAD_IN_WORDS_MAX).position(|word| !LEAD_INS.contains(&word.as_str()))?;
+    let mut rest = all[verb + 1..].iter().map(String::as_str).peekable();
+    while rest.next_if(|word| BEFORE_ARTICLE.contains(word)).is_some() {}
+    rest.next_if(|word| INDEFINITE.contains(word))?;
+    while rest.next_if(|word| INDEFINITE.contains(word)).is_some() {}
+    let name = rest.take_while(|word| !is_stop_word(word)).take(THING_WORDS_MAX);
+    name.last().map(stem)
+}
+
+/// Words by which a rule speaks of all things of a kind.
+const QUANTIFIERS: &[&str] = &["all", "any", "each", "every", "new", "no", "our"];
+/// Words at the start of a sentence about one thing, or about nobody's kind of things.
+#[rustfmt::skip]
+const DEFINITE: &[&str] = &["a", "an", "he", "i", "if", "it", "she", "that", "the", "there", "these", "they", "this", "those", "we",
+    "when", "you"];
+
+/// The stems of the first words of a rule about all things of a kind: "Every button needs a text", "Release branches
+/// are called rel/x.y". Empty if it speaks of one thing.
+pub(super) fn kind_spoken_of(title: &str) -> Vec<String> {
+    let mut all = words(title).peekable();
+    if all.peek().is_none_or(|first| DEFINITE.contains(&first.as_str())) {
+        return Vec::new();
+    }
+    let content = all.filter(|word| !is_stop_word(word) && !QUANTIFIERS.contains(&word.as_str()));
+    content.take(2).map(|word| stem(&word)).collect()
+}
+
 /// The stems of the words that carry meaning.
 pub(super) fn content_stems(text: &str) -> std::collections::HashSet<String> {
     words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
@@ -85,6 +122,32 @@ mod tests {
         assert_eq!(spelled_out("publish the docs."), "publish the docs. documentation");
         assert_eq!(spelled_out("open a PR for docs/env.md"), "open a PR pull request for docs/env.md");
         assert_eq!(spelled_out("app.config.ts"), "app.config.ts");
+    }
+
+    #[test]
+    fn what_is_to_be_made_is_the_thing_of_a_request() {
+        for (prompt, want) in [
+            ("add a button with a trash icon to the list", Some("button")),
+            ("please write me a new migration that adds a column", Some("migrat")),
+            ("write an integration test for the orders", Some("test")),
+            ("fix the button", None),
+            ("why is there a button?", None),
+        ] {
+            assert_eq!(asked_thing(prompt).as_deref(), want, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn rule_about_a_kind_names_it_first() {
+        for (title, want) in [
+            ("Every button needs a text for screen readers", &["button", "need"][..]),
+            ("Our release branches are called rel/x.y", &["releas", "branch"]),
+            ("Migrations must be reversible", &["migrat", "must"]),
+            ("The button of the login page is blue", &[]),
+            ("We never block the event loop", &[]),
+        ] {
+            assert_eq!(kind_spoken_of(title), want, "{title}");
+        }
     }
 
     #[test]

@@ -1,10 +1,9 @@
-//! Words of everyday technical talk, as stems: they say what to do, not what about.
+//! Domain stop words, as stems: words of everyday technical text that do not identify a subject.
 //!
-//! A small memory cannot know that "version" or "instead" stand in every second text: there they
-//! may be as rare as the name of its one subject. So how common a word is in general is kept
-//! here. Counted over the manuals of 572 packages of several languages, words that stand in a
-//! quarter of them tell nothing, and words that stand in one of sixteen tell half; so do the
-//! thousand most frequent words of English, as the vocabulary of the built-in encoder ranks them.
+//! In a small store "version" or "instead" may be as rare as the name of its one subject, so its own document
+//! frequencies do not suffice. The tables hold frequencies in general, counted over the manuals of 572 packages
+//! of several languages: words in a quarter of them have no weight, and words in one of sixteen half of it; so do
+//! the thousand most frequent words of English, as the vocabulary of the built-in encoder ranks them.
 
 /// How specific a word is in general, whatever its frequency in this store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub(super) enum WordSpecificity {
     All,
 }
 
-pub(super) fn telling(stem: &str) -> WordSpecificity {
+pub(super) fn word_specificity(stem: &str) -> WordSpecificity {
     if ROUTINE.binary_search(&stem).is_ok() {
         WordSpecificity::Nothing
     } else if PLAIN.binary_search(&stem).is_ok() {
@@ -158,7 +157,7 @@ const PLAIN: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{PLAIN, ROUTINE, WordSpecificity, telling};
+    use super::{PLAIN, ROUTINE, WordSpecificity, word_specificity};
     use claude_mem_search::stem::stem;
 
     #[test]
@@ -178,7 +177,7 @@ mod tests {
             ("invoices", WordSpecificity::All),
             ("parcels", WordSpecificity::All),
         ] {
-            assert_eq!(telling(&stem(word)), want, "{word}");
+            assert_eq!(word_specificity(&stem(word)), want, "{word}");
         }
     }
 }

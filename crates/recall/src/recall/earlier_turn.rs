@@ -1,10 +1,10 @@
-//! An earlier turn in its own words, where nobody made a memory of it.
+//! Recall of an earlier turn of which no memory was made.
 //!
-//! What the distiller takes for no decision may be just what a prompt needs: the user's words are
-//! kept, so they are told, quoted, with what the agent made of them.
+//! The distiller may have found no decision where a prompt needs one. Prompts and final messages are stored, so
+//! the earlier prompt is quoted with the agent's answer.
 
 use super::near_rows::EarlierPrompt;
-use super::{RecallQuery, RecalledMemory, RecalledText, tell};
+use super::{RecallQuery, RecalledMemory, RecalledText, render_memories};
 use crate::{quote, render};
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::memory::Origin;
@@ -15,37 +15,38 @@ use claude_mem_store::{
     FinalMessageRow, PageRequest, PromptRow, RowFilter, RowId, RowKind, StoreError, StoreReader,
 };
 
-/// Characters of the user's words; the rest of the room is the agent's.
+/// Maximum characters quoted of the user's prompt; the rest of the budget is for the answer.
 const PROMPT_CHARS: usize = 500;
-/// Turns and memories of one session that are looked through.
+/// Maximum turns and memories of one session that are read.
 const SESSION_ROWS: u32 = 200;
 
-/// The first of these that was answered, and that nothing is known against.
-pub(super) fn told(
+/// Renders the first of these prompts that was answered and of which no memory was shown, replaced or marked
+/// wrong.
+pub(super) fn recall_earlier_turn(
     reads: &StoreReader<'_>,
     ask: &RecallQuery<'_>,
-    said: Vec<EarlierPrompt>,
+    earlier_prompts: Vec<EarlierPrompt>,
 ) -> Result<RecalledText, StoreError> {
-    for said in said {
-        let prompt = reads.prompt(said.id)?;
+    for earlier in earlier_prompts {
+        let prompt = reads.prompt(earlier.id)?;
         let known = RowId::new(RowKind::Prompt, prompt.id.0);
         if prompt.private
             || !is_by_user(&prompt)
             || !is_statement(ask.prompt, &prompt.text)
             || ask.shown.contains(&known)
-            || is_judged(reads, ask, &prompt)?
+            || is_superseded(reads, ask, &prompt)?
         {
             continue;
         }
         if let Some(answer) = answer_to(reads, &prompt)? {
-            return Ok(render_turn(ask, &prompt, &answer, &said));
+            return Ok(render_turn(ask, &prompt, &answer, &earlier));
         }
     }
     Ok(RecalledText::default())
 }
 
-/// Share of the words of an earlier prompt that makes it the same asking, in percent.
-const SAME_ASKING_PERCENT: usize = 85;
+/// Percentage of shared words from which two prompts are the same request.
+const SAME_REQUEST_PERCENT: usize = 85;
 
 /// Whether an earlier prompt states something: a question, the same request again or a message of the
 /// client is not knowledge.
@@ -56,11 +57,11 @@ fn is_statement(asked: &str, earlier: &str) -> bool {
     }
     let (now, before) = (content_words(std::iter::once(asked)), content_words(std::iter::once(earlier)));
     let shared = now.intersection(&before).count() * 100;
-    let is_same = |all: usize| shared >= all.max(1) * SAME_ASKING_PERCENT;
+    let is_same = |all: usize| shared >= all.max(1) * SAME_REQUEST_PERCENT;
     !(is_same(now.len()) && is_same(before.len()))
 }
 
-/// Only the user's own words are told as such; the client submits plans and reports as prompts, too.
+/// Whether the user typed it; clients submit plans and reports as prompts, too.
 fn is_by_user(prompt: &PromptRow) -> bool {
     TextSource::of_stored_prompt(prompt.origin).is_user()
 }
@@ -70,8 +71,12 @@ fn of_session(session: SessionId) -> (RowFilter, PageRequest) {
     (filter, PageRequest::first(SESSION_ROWS))
 }
 
-/// Whether a memory of the turn was told already, replaced, or found to be wrong.
-fn is_judged(reads: &StoreReader<'_>, ask: &RecallQuery<'_>, prompt: &PromptRow) -> Result<bool, StoreError> {
+/// Whether a memory of the turn was shown already, replaced, or marked wrong.
+fn is_superseded(
+    reads: &StoreReader<'_>,
+    ask: &RecallQuery<'_>,
+    prompt: &PromptRow,
+) -> Result<bool, StoreError> {
     let (filter, page) = of_session(prompt.session);
     let made = reads.observations(&filter, page)?.items;
     Ok(made.iter().any(|row| {
@@ -93,16 +98,17 @@ fn render_turn(
     ask: &RecallQuery<'_>,
     prompt: &PromptRow,
     answer: &FinalMessageRow,
-    said: &EarlierPrompt,
+    earlier: &EarlierPrompt,
 ) -> RecalledText {
-    let quoted = |text: &str, chars: usize| tell::said(Origin::Tool, &quote::line(text, chars));
+    let quoted =
+        |text: &str, chars: usize| render_memories::quote_by_origin(Origin::Tool, &quote::line(text, chars));
     let asked = format!(
         "- {} {} turn (the user said): {}\n",
         RowId::new(RowKind::Prompt, prompt.id.0),
         render::day(prompt.created_at, ask.zone),
         quoted(&prompt.text, PROMPT_CHARS)
     );
-    let frame = tokens::estimate(&tell::frame(&asked));
+    let frame = tokens::estimate(&render_memories::wrap_block(&asked));
     let Some(left) = ask.budget_tokens.checked_sub(frame) else {
         return RecalledText::default();
     };
@@ -117,10 +123,10 @@ fn render_turn(
             kind: RowKind::Prompt,
             row_id: prompt.id.0,
             title: quote::line(&prompt.text, 200),
-            score: said.score,
+            score: earlier.score,
             tokens: tokens::estimate(&body),
-            reason: said.matched.join(", "),
+            reason: earlier.matched.join(", "),
         }],
-        text: tell::frame(&body),
+        text: render_memories::wrap_block(&body),
     }
 }
