@@ -4,7 +4,9 @@
 //! the first lines of a session.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use crate::doctor::{manifest_paths, settings_without_hooks};
 pub use crate::fixes::{CANNOT_OPEN_FIX, DISK_FAILED_FIX};
@@ -57,6 +59,7 @@ pub fn store_notices(
 ) -> Result<Vec<UserNotice>, StoreError> {
     let mut found = Vec::new();
     found.extend(recovery_notice(reads, now)?);
+    found.extend(backup_notice(reads)?);
     found.extend(dead_events_notice(reads)?);
     found.extend(model_notice(reads, settings, now)?);
     found.extend(team_notices(reads, now)?);
@@ -103,6 +106,15 @@ fn recovery_notice(reads: &StoreReader<'_>, now: Millis) -> Result<Option<UserNo
     }))
 }
 
+/// Reports that the last backup could not be made.
+fn backup_notice(reads: &StoreReader<'_>) -> Result<Option<UserNotice>, StoreError> {
+    let failed = reads.failed_backup()?;
+    Ok(failed.map(|failed| {
+        let what = format!("the backup of {} failed: {}", clock::local_day(failed.at), failed.error);
+        UserNotice::new(what, "claude-mem doctor")
+    }))
+}
+
 fn dead_events_notice(reads: &StoreReader<'_>) -> Result<Option<UserNotice>, StoreError> {
     let dead = reads.queue_counts()?.dead;
     Ok((dead > 0).then(|| {
@@ -138,9 +150,9 @@ pub fn directory_notices(data: &DataDir, loaded: &LoadedSettings) -> Vec<UserNot
 /// Reports missing hooks, without which nothing is captured.
 pub fn missing_hooks_notice(data: &DataDir, env: &dyn Fn(&str) -> Option<OsString>) -> Option<UserNotice> {
     // `install` and `doctor` report an unreadable manifest; here the default location counts.
-    let receipt = InstallManifest::read(&data.installed()).unwrap_or_default();
-    let of_user = manifest_paths(&receipt, env)?;
-    let missing = settings_without_hooks(&receipt, &of_user, env)?;
+    let manifest = InstallManifest::read(&data.installed()).unwrap_or_default();
+    let of_user = manifest_paths(&manifest, env)?;
+    let missing = settings_without_hooks(&manifest, &of_user, env)?;
     let what = format!("no hooks in {}, so nothing new is remembered", missing.display());
     Some(UserNotice::new(what, "claude-mem install"))
 }
@@ -173,12 +185,29 @@ pub fn worker_notice(trouble: &str) -> UserNotice {
 
 /// Notices about the events in the spool.
 pub fn spool_notices(dir: &DataDir) -> Vec<UserNotice> {
-    let count = |end: &str| {
-        let entries = std::fs::read_dir(dir.spool()).into_iter().flatten().flatten();
-        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        names.filter(|name| name.ends_with(end) && !name.starts_with('.')).count() as u64
+    match spool_counts(&dir.spool()) {
+        Ok((waiting, set_aside)) => {
+            spool_notice(waiting).into_iter().chain(set_aside_notice(set_aside)).collect()
+        }
+        Err(error) => vec![unread_spool_notice(&StoreError::io(dir.spool().display(), error))],
+    }
+}
+
+/// Events that wait, and those that were set aside. Without the directory there are none.
+fn spool_counts(spool: &Path) -> io::Result<(u64, u64)> {
+    let entries = match std::fs::read_dir(spool) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, 0)),
+        entries => entries?,
     };
-    spool_notice(count(".json")).into_iter().chain(set_aside_notice(count(".bad"))).collect()
+    let (mut waiting, mut set_aside) = (0, 0);
+    for entry in entries {
+        let name = entry?.file_name();
+        if !name.as_encoded_bytes().starts_with(b".") {
+            waiting += u64::from(name.as_encoded_bytes().ends_with(b".json"));
+            set_aside += u64::from(name.as_encoded_bytes().ends_with(b".bad"));
+        }
+    }
+    Ok((waiting, set_aside))
 }
 
 /// Reports a spool that is not being drained.
@@ -232,7 +261,7 @@ pub fn worker_version_notice(dir: &DataDir) -> Option<UserNotice> {
 pub fn client_version_notice(dir: &DataDir, now: Option<ClientVersion>) -> Option<UserNotice> {
     let now = now?;
     let written = match InstallManifest::read(&dir.installed()) {
-        Ok(receipt) => receipt.client?,
+        Ok(manifest) => manifest.client?,
         Err(error) => return Some(UserNotice::new(error.to_string(), "claude-mem doctor")),
     };
     needs_new_hooks(Some(now), ClientVersion::find(&written)).then(|| {
@@ -249,29 +278,5 @@ fn count_events(count: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use claude_mem_store::Store;
-
-    #[test]
-    fn recovery_without_usable_backup_is_reported() {
-        let temp = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
-        let now = Millis(1_000_000);
-        let notice = RecoveryNotice {
-            at: now,
-            damaged: "/backups/damaged.db".into(),
-            backup_from: None,
-            salvaged: 0,
-            rows: 0,
-            passed_over: vec!["/backups/b.db: not a database".into()],
-            incomplete: vec!["sessions not to be remembered".into()],
-        };
-        let text = serde_json::to_string(&notice).unwrap();
-        store.write(|tx| tx.set_meta(RECOVERY_NOTICE_KEY, &text)).unwrap();
-        let found = store_notices(&store.read(), &Settings::default(), now).unwrap();
-        let what = &found[0].what;
-        assert!(what.contains("no backup could be used"), "{what}");
-        assert!(what.contains("sessions not to be remembered"), "{what}");
-    }
-}
+#[path = "notices_tests.rs"]
+mod tests;

@@ -18,27 +18,27 @@ use claude_mem_store::{SessionDatabase, Store, StoreError};
 const TRANSCRIPT_DEPTH_MAX: usize = 4;
 
 /// Whether we are registered with the agents on this machine, and whether their hooks run.
-pub(super) fn agents(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let found = agent_find::find_agents(patient.env);
-    found.iter().flat_map(|found| check_agent(patient, found)).collect()
+pub(super) fn agents(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let found = agent_find::find_agents(context.env);
+    found.iter().flat_map(|found| check_agent(context, found)).collect()
 }
 
-fn check_agent(patient: &DoctorContext<'_>, found: &FoundAgent) -> Vec<DoctorFinding> {
+fn check_agent(context: &DoctorContext<'_>, found: &FoundAgent) -> Vec<DoctorFinding> {
     let agent = found.agent;
-    let Some(recorded) = patient.manifest.agent(agent.name) else {
+    let Some(recorded) = context.manifest.agent(agent.name) else {
         return vec![DoctorFinding::note(
             agent.name,
             format!("{} is on this machine, and claude-mem is not registered with it", agent.title),
             format!("claude-mem install --agent {}", agent.name),
         )];
     };
-    let Some(files) = agent_plan::agent_files(agent, patient.env) else {
+    let Some(files) = agent_plan::agent_files(agent, context.env) else {
         return Vec::new();
     };
     let launch = AgentLaunch {
         agent,
-        executable: &patient.launch.executable,
-        data_dir: patient.launch.data_dir.as_deref(),
+        executable: &context.launch.executable,
+        data_dir: context.launch.data_dir.as_deref(),
     };
     let registration = match AgentPlan::install(&launch, &files, Some(recorded)) {
         Err(error) => {
@@ -52,29 +52,32 @@ fn check_agent(patient: &DoctorContext<'_>, found: &FoundAgent) -> Vec<DoctorFin
         }
         Ok(_) => DoctorFinding::ok(agent.name, found.describe()),
     };
-    std::iter::once(registration).chain(silence(patient, agent)).collect()
+    std::iter::once(registration).chain(silence(context, agent)).collect()
 }
 
 /// A problem if the agent was used after the installation and none of its hooks has run since.
-fn silence(patient: &DoctorContext<'_>, agent: &'static CodingAgent) -> Option<DoctorFinding> {
+fn silence(context: &DoctorContext<'_>, agent: &'static CodingAgent) -> Option<DoctorFinding> {
     let spec = agent.transcripts?;
-    let folder = spec.folder.resolve(patient.env)?;
+    let folder = spec.folder.resolve(context.env)?;
     let used = match spec.database {
         None => newest_transcript(&folder, TRANSCRIPT_DEPTH_MAX).map(to_millis)?,
-        Some(name) => newest_session(&folder.join(name))?,
+        Some(name) => match newest_session(&folder.join(name)) {
+            Ok(used) => used?,
+            Err(error) => return Some(DoctorFinding::unknown(agent.name, &error)),
+        },
     };
-    let store = Store::open_read_only(&patient.data.db());
+    let store = Store::open_read_only(&context.data.db());
     let heard = match store.and_then(|store| store.read().last_hook_activity_of(agent.name)) {
         Ok(heard) => heard,
         Err(StoreError::Missing) => None,
         Err(error) => return Some(DoctorFinding::unknown(agent.name, &error)),
     };
     let never = heard.is_none();
-    let spooled = newest_mtime(&patient.data.spool(), "json").map(to_millis);
-    let since = heard.max(spooled).max(mtime(&patient.data.installed()).map(to_millis))?;
+    let spooled = newest_mtime(&context.data.spool(), "json").map(to_millis);
+    let since = heard.max(spooled).max(mtime(&context.data.installed()).map(to_millis))?;
     // The first use tells enough if no event ever came; later, a pause in the conversation is allowed for.
     let grace = if never { 0 } else { i64::try_from(SILENCE_SECONDS).unwrap_or(i64::MAX) };
-    let is_paused = pause::active_pause(&patient.data.paused(), patient.now).is_some();
+    let is_paused = pause::active_pause(&context.data.paused(), context.now).is_some();
     if is_paused || used <= since.plus_seconds(grace) {
         return None;
     }
@@ -83,10 +86,14 @@ fn silence(patient: &DoctorContext<'_>, agent: &'static CodingAgent) -> Option<D
     Some(DoctorFinding::problem(agent.name, what, agent.silence_fix))
 }
 
-/// When a session in the client's database was last active. A database that cannot be read tells nothing.
-fn newest_session(database: &Path) -> Option<Millis> {
-    let sessions = SessionDatabase::open(database).ok()??.sessions().ok()?;
-    sessions.iter().map(|session| session.updated_at).max()
+/// When a session in the client's database was last active; `None` without a database or a session.
+fn newest_session(database: &Path) -> Result<Option<Millis>, StoreError> {
+    let database = match SessionDatabase::open(database) {
+        Ok(Some(database)) => database,
+        Ok(None) | Err(StoreError::Missing) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(database.sessions()?.iter().map(|session| session.updated_at).max())
 }
 
 fn newest_transcript(folder: &Path, depth: usize) -> Option<SystemTime> {
@@ -98,3 +105,7 @@ fn newest_transcript(folder: &Path, depth: usize) -> Option<SystemTime> {
     let below = folders.filter(|path| path.is_dir()).filter_map(|path| newest_transcript(&path, depth - 1));
     below.max().max(here)
 }
+
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod tests;

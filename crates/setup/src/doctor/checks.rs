@@ -54,16 +54,34 @@ const LOCAL_CHECKS: &[CheckFn] = &[
     team::in_step,
 ];
 
+/// The checks that compare the registration and the worker with this version, offline.
+const UPDATE_CHECKS: &[CheckFn] = &[
+    program::versions,
+    worker::running,
+    client::hooks,
+    client::hooks_disabled,
+    client::tools,
+    client::legacy,
+    agents::agents,
+];
+
 /// Names of the checks that only `claude-mem doctor` runs.
 pub const DOCTOR_ONLY_CHECKS: &[&str] = &["executable", "client", "database", "words", "worker", "provider"];
 
 /// Runs the checks that are quick and local, and returns what needs attention.
-pub fn run_local_checks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let found = LOCAL_CHECKS.iter().flat_map(|check| check(patient));
+pub fn run_local_checks(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let found = LOCAL_CHECKS.iter().flat_map(|check| check(context));
     found.filter(|finding| finding.level > FindingLevel::Ok).collect()
 }
 
+/// Runs the checks of `claude-mem update-check`, and returns what has to be done after an update: every problem, and
+/// every note that `doctor --fix` would act on.
+pub fn run_update_checks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let found = UPDATE_CHECKS.iter().flat_map(|check| check(patient));
+    found.filter(|finding| finding.level == FindingLevel::Problem || finding.auto_fix.is_some()).collect()
+}
+
 /// Runs all checks and returns their findings in order.
-pub fn run_checks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    CHECKS.iter().flat_map(|check| check(patient)).collect()
+pub fn run_checks(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    CHECKS.iter().flat_map(|check| check(context)).collect()
 }

@@ -18,17 +18,17 @@ use crate::install::{NAME, client, hooks, json, legacy, legacy_worker, plugin, s
 const REPAIR: &str = "claude-mem repair";
 
 /// Whether the client is installed and supported.
-pub(super) fn client_presence(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    if !patient.manifest.includes_claude_code() {
+pub(super) fn client_presence(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    if !context.manifest.includes_claude_code() {
         return Vec::new();
     }
-    let finding = match &patient.client {
+    let finding = match &context.client {
         None => DoctorFinding::note(
             "client",
             "Claude Code was not found on the PATH",
             "install it, or start claude-mem where `claude` is on the PATH",
         ),
-        Some(_) if !patient.launch.capabilities.is_supported() => DoctorFinding::problem(
+        Some(_) if !context.launch.capabilities.is_supported() => DoctorFinding::problem(
             "client",
             format!("Claude Code is older than {}", client::OLDEST_SUPPORTED),
             "update Claude Code, then `claude-mem repair`",
@@ -42,19 +42,19 @@ pub(super) fn client_presence(patient: &DoctorContext<'_>) -> Vec<DoctorFinding>
 }
 
 /// The settings that should contain our hooks: those in the manifest, else the user's.
-fn hook_files(patient: &DoctorContext<'_>) -> Vec<ClientPaths> {
-    hook_files_of(&patient.manifest, &patient.client_paths, patient.env)
+fn hook_files(context: &DoctorContext<'_>) -> Vec<ClientPaths> {
+    hook_files_of(&context.manifest, &context.client_paths, context.env)
 }
 
 fn hook_files_of(
-    receipt: &InstallManifest,
+    manifest: &InstallManifest,
     of_user: &ClientPaths,
     env: &dyn Fn(&str) -> Option<OsString>,
 ) -> Vec<ClientPaths> {
-    if !receipt.includes_claude_code() {
+    if !manifest.includes_claude_code() {
         return Vec::new();
     }
-    let of_projects = receipt.files.iter().filter(|left| left.part == InstallPart::Hooks);
+    let of_projects = manifest.files.iter().filter(|left| left.part == InstallPart::Hooks);
     let projects: Vec<Option<PathBuf>> = of_projects.map(|left| left.project.clone()).collect();
     if projects.is_empty() || projects.contains(&None) {
         return vec![of_user.clone()];
@@ -65,14 +65,14 @@ fn hook_files_of(
 /// The settings file that lacks our hooks, if no client calls us. A file that cannot be read or
 /// parsed does not count as missing hooks; `claude-mem doctor` reports it.
 pub fn settings_without_hooks(
-    receipt: &InstallManifest,
+    manifest: &InstallManifest,
     of_user: &ClientPaths,
     env: &dyn Fn(&str) -> Option<OsString>,
 ) -> Option<PathBuf> {
     if is_plugin_enabled_at(of_user) {
         return None;
     }
-    let places = hook_files_of(receipt, of_user, env);
+    let places = hook_files_of(manifest, of_user, env);
     let are_missing = |places: &ClientPaths| {
         let Ok(file) = places.read_settings() else {
             return false;
@@ -84,8 +84,8 @@ pub fn settings_without_hooks(
     missing.map(|places| places.settings.clone())
 }
 
-fn is_plugin_enabled(patient: &DoctorContext<'_>) -> bool {
-    is_plugin_enabled_at(&patient.client_paths)
+fn is_plugin_enabled(context: &DoctorContext<'_>) -> bool {
+    is_plugin_enabled_at(&context.client_paths)
 }
 
 fn is_plugin_enabled_at(places: &ClientPaths) -> bool {
@@ -101,14 +101,14 @@ fn is_flag_set(path: &Path, way: &[&str]) -> Result<bool, ClientFileError> {
 }
 
 /// Whether our hooks are registered, complete and current.
-pub(super) fn hooks(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let by_plugin = is_plugin_enabled(patient);
-    hook_files(patient).iter().map(|places| hooks_at(patient, places, by_plugin)).collect()
+pub(super) fn hooks(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let by_plugin = is_plugin_enabled(context);
+    hook_files(context).iter().map(|places| hooks_at(context, places, by_plugin)).collect()
 }
 
-fn hooks_at(patient: &DoctorContext<'_>, places: &ClientPaths, by_plugin: bool) -> DoctorFinding {
+fn hooks_at(context: &DoctorContext<'_>, places: &ClientPaths, by_plugin: bool) -> DoctorFinding {
     // Without an installation there is nothing to repair.
-    let fix = if patient.manifest.files.is_empty() { "claude-mem install" } else { REPAIR };
+    let fix = if context.manifest.files.is_empty() { "claude-mem install" } else { REPAIR };
     let broken =
         |what: String| DoctorFinding::problem("hooks", what, fix).with_auto_fix(AutoFix::Registration);
     let path = places.settings.display();
@@ -142,13 +142,13 @@ fn hooks_at(patient: &DoctorContext<'_>, places: &ClientPaths, by_plugin: bool) 
             return broken(format!("{path} calls {}, which does not exist", program.display()));
         }
     }
-    let events = patient.launch.capabilities.events();
+    let events = context.launch.capabilities.events();
     let is_there = |event: &&&str| ours.iter().any(|hook| hook.event == ***event);
     let missing: Vec<&str> = events.iter().filter(|event| !is_there(event)).copied().collect();
     if !missing.is_empty() {
         return broken(format!("{path} has no hook for {}", missing.join(", ")));
     }
-    match hooks::add_hooks(&text, &patient.launch) {
+    match hooks::add_hooks(&text, &context.launch) {
         Ok(wanted) if wanted == text => {
             DoctorFinding::ok("hooks", format!("{} events in {path}", events.len()))
         }
@@ -172,12 +172,12 @@ fn hook_program(hook: &Value) -> PathBuf {
 }
 
 /// Whether a setting of the client disables hooks.
-pub(super) fn hooks_disabled(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+pub(super) fn hooks_disabled(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     let mut found = Vec::new();
     for (path, key) in [
-        (&patient.client_paths.settings, "disableAllHooks"),
-        (&patient.managed_settings, "disableAllHooks"),
-        (&patient.managed_settings, "allowManagedHooksOnly"),
+        (&context.client_paths.settings, "disableAllHooks"),
+        (&context.managed_settings, "disableAllHooks"),
+        (&context.managed_settings, "allowManagedHooksOnly"),
     ] {
         match is_flag_set(path, &[key]) {
             Ok(false) => {}
@@ -194,11 +194,11 @@ pub(super) fn hooks_disabled(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> 
 }
 
 /// Configuration directories that only an alias sets: their sessions are not recorded.
-pub(super) fn alias_directories(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let Some(home) = (patient.env)("HOME").filter(|home| !home.is_empty()) else {
+pub(super) fn alias_directories(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let Some(home) = (context.env)("HOME").filter(|home| !home.is_empty()) else {
         return Vec::new();
     };
-    let Some(current) = patient.client_paths.settings.parent() else {
+    let Some(current) = context.client_paths.settings.parent() else {
         return Vec::new();
     };
     let found = unregistered_config_dirs(home.as_ref(), current);
@@ -214,14 +214,14 @@ pub(super) fn alias_directories(patient: &DoctorContext<'_>) -> Vec<DoctorFindin
 }
 
 /// Whether our MCP server is registered and current.
-pub(super) fn tools(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    if is_plugin_enabled(patient) {
+pub(super) fn tools(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    if is_plugin_enabled(context) {
         return vec![DoctorFinding::ok("tools", "through the plugin")];
     }
-    hook_files(patient).iter().map(|places| tools_at(patient, places)).collect()
+    hook_files(context).iter().map(|places| tools_at(context, places)).collect()
 }
 
-fn tools_at(patient: &DoctorContext<'_>, places: &ClientPaths) -> DoctorFinding {
+fn tools_at(context: &DoctorContext<'_>, places: &ClientPaths) -> DoctorFinding {
     let path = places.state.display();
     let read = places.read_state().map_err(|error| error.to_string());
     let project = places.project_name();
@@ -229,7 +229,7 @@ fn tools_at(patient: &DoctorContext<'_>, places: &ClientPaths) -> DoctorFinding 
         server::registered_server(&file.text.unwrap_or_default(), project.as_deref())
             .map_err(|reason| format!("{path}: {reason}"))
     });
-    let fix = if patient.manifest.files.is_empty() { "claude-mem install" } else { REPAIR };
+    let fix = if context.manifest.files.is_empty() { "claude-mem install" } else { REPAIR };
     let wrong =
         |what: String| DoctorFinding::problem("tools", what, fix).with_auto_fix(AutoFix::Registration);
     match registered {
@@ -245,7 +245,7 @@ fn tools_at(patient: &DoctorContext<'_>, places: &ClientPaths) -> DoctorFinding 
             if program.is_absolute() && !program.is_file() {
                 return wrong(format!("{path} calls {}, which does not exist", program.display()));
             }
-            if server != json::input_to_value(&patient.launch.server_entry()) {
+            if server != json::input_to_value(&context.launch.server_entry()) {
                 let what = format!("the entry in {path} is outdated for this version");
                 return DoctorFinding::note("tools", what, REPAIR).with_auto_fix(AutoFix::Registration);
             }
@@ -255,8 +255,8 @@ fn tools_at(patient: &DoctorContext<'_>, places: &ClientPaths) -> DoctorFinding 
 }
 
 /// Whether the earlier program of the same name is enabled or running.
-pub(super) fn legacy(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let text = match patient.client_paths.read_settings() {
+pub(super) fn legacy(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let text = match context.client_paths.read_settings() {
         Ok(file) => file.text.unwrap_or_default(),
         Err(error) => return vec![DoctorFinding::unknown("earlier", &error)],
     };
@@ -272,14 +272,14 @@ pub(super) fn legacy(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
         )];
     }
     // Sessions that were open when it was disabled still run its hooks, which start it again.
-    let pids = legacy_worker::find_running(patient.data).into_iter();
+    let pids = legacy_worker::find_running(context.data).into_iter();
     let workers = pids.map(|pid| {
         let pid = pid.as_raw_nonzero();
         DoctorFinding::problem(
             "earlier",
             format!(
                 "a worker of the earlier program (process {pid}) is using {}",
-                patient.data.root().display()
+                context.data.root().display()
             ),
             format!("kill {pid}, and restart the Claude Code sessions that are still open"),
         )

@@ -9,8 +9,8 @@ use super::{AutoFix, DoctorContext, DoctorFinding};
 const DISK_FREE_BYTES_MIN: u64 = 200 << 20;
 
 /// Whether the data directory exists and is writable.
-pub(super) fn access(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let root = patient.data.root();
+pub(super) fn access(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let root = context.data.root();
     if !root.is_dir() {
         let missing = DoctorFinding::problem(
             "directory",
@@ -20,7 +20,7 @@ pub(super) fn access(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
         return vec![missing.with_auto_fix(AutoFix::Directories)];
     }
     let mut found = Vec::new();
-    for part in [patient.data.spool(), patient.data.muted(), patient.data.logs()] {
+    for part in [context.data.spool(), context.data.muted(), context.data.logs()] {
         if !part.is_dir() {
             let missing = DoctorFinding::problem(
                 "directory",
@@ -58,12 +58,12 @@ pub fn private_paths(data: &claude_mem_core::paths::DataDir) -> Vec<(PathBuf, u3
 }
 
 /// Whether other users can read the data directory.
-pub(super) fn privacy(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+pub(super) fn privacy(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     // `access` reports a missing directory.
-    if !patient.data.root().exists() {
+    if !context.data.root().exists() {
         return Vec::new();
     }
-    let mut found: Vec<DoctorFinding> = private_paths(patient.data)
+    let mut found: Vec<DoctorFinding> = private_paths(context.data)
         .into_iter()
         .filter_map(|(path, want)| {
             let mode = match std::fs::metadata(&path) {
@@ -91,8 +91,8 @@ pub(super) fn privacy(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
 }
 
 /// Whether the disk has enough space.
-pub(super) fn space(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let disk = match rustix::fs::statvfs(patient.data.root()) {
+pub(super) fn space(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let disk = match rustix::fs::statvfs(context.data.root()) {
         Err(rustix::io::Errno::NOENT) => return Vec::new(),
         Err(error) => return vec![DoctorFinding::unknown("disk", &error)],
         Ok(disk) => disk,
@@ -107,9 +107,9 @@ pub(super) fn space(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
 }
 
 /// Whether the settings can be read and have an effect.
-pub(super) fn settings(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let loaded = patient.settings;
-    let path = patient.data.settings();
+pub(super) fn settings(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let loaded = context.settings;
+    let path = context.data.settings();
     if loaded.file_unreadable {
         return vec![DoctorFinding::problem(
             "settings",

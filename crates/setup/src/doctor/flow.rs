@@ -17,19 +17,19 @@ pub(super) const SILENCE_SECONDS: u64 = 600;
 const LETTER_STUCK_SECONDS: u64 = 600;
 
 /// Whether hooks fire: compares the client's newest transcript with our newest event.
-pub(super) fn hooks_firing(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let store = Store::open_read_only(&patient.data.db());
+pub(super) fn hooks_firing(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let store = Store::open_read_only(&context.data.db());
     let heard = match store.and_then(|store| store.read().last_hook_activity()) {
         Ok(heard) => heard,
         Err(StoreError::Missing) => None,
         Err(error) => return vec![DoctorFinding::unknown("events", &error)],
     };
-    let heard = heard.max(newest_mtime(&patient.data.spool(), "json").map(to_millis));
-    let installed = mtime(&patient.data.installed()).map(to_millis);
-    let used = client_last_used(patient).map(to_millis);
+    let heard = heard.max(newest_mtime(&context.data.spool(), "json").map(to_millis));
+    let installed = mtime(&context.data.installed()).map(to_millis);
+    let used = client_last_used(context).map(to_millis);
     let silent_since = heard.max(installed);
     let grace = i64::try_from(SILENCE_SECONDS).unwrap_or(i64::MAX);
-    let is_paused = pause::active_pause(&patient.data.paused(), patient.now).is_some();
+    let is_paused = pause::active_pause(&context.data.paused(), context.now).is_some();
     let is_silent = match (used, silent_since) {
         (Some(used), Some(since)) => used > since.plus_seconds(grace),
         _ => false,
@@ -43,7 +43,7 @@ pub(super) fn hooks_firing(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     }
     match heard {
         Some(heard) => {
-            let minutes = (patient.now - heard).max(0) / 60_000;
+            let minutes = (context.now - heard).max(0) / 60_000;
             vec![DoctorFinding::ok("events", format!("the last one arrived {} ago", format_age(minutes)))]
         }
         None => vec![DoctorFinding::ok("events", "none yet; the next session sends some")],
@@ -59,8 +59,8 @@ fn format_age(minutes: i64) -> String {
 }
 
 /// When the client last wrote to a transcript.
-fn client_last_used(patient: &DoctorContext<'_>) -> Option<SystemTime> {
-    let projects = patient.client_paths.settings.parent()?.join("projects");
+fn client_last_used(context: &DoctorContext<'_>) -> Option<SystemTime> {
+    let projects = context.client_paths.settings.parent()?.join("projects");
     let folders = std::fs::read_dir(projects).ok()?.flatten();
     folders.filter_map(|folder| newest_mtime(&folder.path(), "jsonl")).max()
 }
@@ -81,8 +81,8 @@ pub(super) fn to_millis(time: SystemTime) -> Millis {
 }
 
 /// Whether events are stuck in the spool or set aside.
-pub(super) fn spool(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let entries = match std::fs::read_dir(patient.data.spool()) {
+pub(super) fn spool(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let entries = match std::fs::read_dir(context.data.spool()) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
         Err(e) => return vec![DoctorFinding::unknown("spool", &e)],
         Ok(entries) => entries,
@@ -95,7 +95,7 @@ pub(super) fn spool(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
             bad += 1;
         } else if name.ends_with(".json") && !name.starts_with('.') {
             waiting += 1;
-            let age = mtime(&entry.path()).map_or(0, |at| patient.now - to_millis(at));
+            let age = mtime(&entry.path()).map_or(0, |at| context.now - to_millis(at));
             let limit = Duration::from_secs(LETTER_STUCK_SECONDS).as_millis();
             stuck += u64::from(u128::try_from(age).unwrap_or(0) > limit);
         }
@@ -120,8 +120,8 @@ pub(super) fn spool(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
             ),
             format!(
                 "{}/hook-*.log has the reason; rm {}/*.bad, once you have looked at them",
-                patient.data.logs().display(),
-                patient.data.spool().display()
+                context.data.logs().display(),
+                context.data.spool().display()
             ),
         ));
     }
@@ -142,8 +142,8 @@ fn count_events(events: u64, of_one: &str, of_many: &str) -> String {
 }
 
 /// Whether events could not be processed.
-pub(super) fn dead_events(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let counts = Store::open_read_only(&patient.data.db());
+pub(super) fn dead_events(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let counts = Store::open_read_only(&context.data.db());
     match counts.and_then(|store| store.read().queue_counts()) {
         Ok(counts) if counts.dead > 0 => vec![DoctorFinding::problem(
             "queue",
@@ -157,8 +157,8 @@ pub(super) fn dead_events(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
 }
 
 /// Whether capture is paused.
-pub(super) fn paused(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    match pause::active_pause(&patient.data.paused(), patient.now) {
+pub(super) fn paused(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    match pause::active_pause(&context.data.paused(), context.now) {
         Some(_) => vec![DoctorFinding::note("paused", "capture is paused", "claude-mem resume")],
         None => Vec::new(),
     }

@@ -20,7 +20,7 @@ mod store;
 mod team;
 mod worker;
 
-pub use checks::{DOCTOR_ONLY_CHECKS, run_checks, run_local_checks};
+pub use checks::{DOCTOR_ONLY_CHECKS, run_checks, run_local_checks, run_update_checks};
 pub use client::settings_without_hooks;
 pub(crate) use context::manifest_paths;
 pub use context::{DoctorContext, WorkerProbe};

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{AutoFix, DoctorContext, DoctorFinding};
 
 /// Whether the PATH finds this executable.
-pub(super) fn executable(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let path = &patient.launch.executable;
+pub(super) fn executable(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let path = &context.launch.executable;
     let said = format!("claude-mem {} ({})", env!("CARGO_PKG_VERSION"), path.display());
-    match find_on_path(patient) {
+    match find_on_path(context) {
         Some(other) if !is_same(&other, path) => vec![DoctorFinding::note(
             "executable",
             format!("{said}; the PATH finds another one first: {}", other.display()),
@@ -27,8 +27,8 @@ fn parent_dir(path: &Path) -> String {
     path.parent().map_or_else(String::new, |dir| dir.display().to_string())
 }
 
-fn find_on_path(patient: &DoctorContext<'_>) -> Option<std::path::PathBuf> {
-    let path = (patient.env)("PATH")?;
+fn find_on_path(context: &DoctorContext<'_>) -> Option<std::path::PathBuf> {
+    let path = (context.env)("PATH")?;
     let mut programs = std::env::split_paths(&path).map(|dir| dir.join(crate::install::NAME));
     programs.find(|program| program.is_file())
 }
@@ -38,10 +38,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// Whether worker and hooks match this version.
-pub(super) fn versions(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+pub(super) fn versions(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     let ours = env!("CARGO_PKG_VERSION");
     let mut found = Vec::new();
-    if let Some(running) = patient.worker.version.as_deref().filter(|version| *version != ours) {
+    if let Some(running) = context.worker.version.as_deref().filter(|version| *version != ours) {
         found.push(
             DoctorFinding::problem(
                 "version",
@@ -51,11 +51,11 @@ pub(super) fn versions(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
             .with_auto_fix(AutoFix::Worker),
         );
     }
-    if let Some(why) = &patient.manifest_error {
-        let fix = format!("ls -l {}", patient.data.installed().display());
+    if let Some(why) = &context.manifest_error {
+        let fix = format!("ls -l {}", context.data.installed().display());
         found.push(DoctorFinding::problem("version", why, fix));
     }
-    let installed = &patient.manifest.version;
+    let installed = &context.manifest.version;
     if !installed.is_empty() && installed != ours {
         found.push(
             DoctorFinding::note(

@@ -13,9 +13,9 @@ use claude_mem_store::Store;
 const REACH_SECONDS_MAX: u64 = 3;
 
 /// Whether the configured provider is complete and accepts connections, and why its last call failed.
-pub(super) fn reachable(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let settings = &patient.settings.settings;
-    let key = match read_api_key(patient.data.root(), settings) {
+pub(super) fn reachable(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let settings = &context.settings.settings;
+    let key = match read_api_key(context.data.root(), settings) {
         Ok(key) => key,
         Err(error) => {
             let fix = "claude-mem config set api_key_file FILE";
@@ -25,15 +25,15 @@ pub(super) fn reachable(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     let Some(choice) = ProviderConfig::from_settings(settings, key) else {
         return vec![DoctorFinding::ok("provider", "local: no model, no network, no tokens")];
     };
-    let mut found = vec![configuration_finding(patient, &choice)];
-    found.extend(last_call_finding(patient));
+    let mut found = vec![configuration_finding(context, &choice)];
+    found.extend(last_call_finding(context));
     found
 }
 
-fn configuration_finding(patient: &DoctorContext<'_>, choice: &ProviderConfig) -> DoctorFinding {
-    let (settings, name) = (&patient.settings.settings, choice.provider());
+fn configuration_finding(context: &DoctorContext<'_>, choice: &ProviderConfig) -> DoctorFinding {
+    let (settings, name) = (&context.settings.settings, choice.provider());
     if settings.provider == Provider::Claude {
-        return claude_finding(patient);
+        return claude_finding(context);
     }
     let endpoint = match ModelEndpoint::new(choice.address(), false) {
         Ok(endpoint) => endpoint,
@@ -60,16 +60,16 @@ fn configuration_finding(patient: &DoctorContext<'_>, choice: &ProviderConfig) -
 }
 
 /// The recorded failure of the last call. Other checks report a store that cannot be opened.
-fn last_call_finding(patient: &DoctorContext<'_>) -> Option<DoctorFinding> {
-    let store = Store::open_read_only(&patient.data.db()).ok()?;
-    let notice = model_notice(&store.read(), &patient.settings.settings, patient.now).ok()??;
+fn last_call_finding(context: &DoctorContext<'_>) -> Option<DoctorFinding> {
+    let store = Store::open_read_only(&context.data.db()).ok()?;
+    let notice = model_notice(&store.read(), &context.settings.settings, context.now).ok()??;
     Some(DoctorFinding::problem("model", notice.what, notice.fix))
 }
 
-fn claude_finding(patient: &DoctorContext<'_>) -> DoctorFinding {
-    let home = (patient.env)("HOME").unwrap_or_default();
-    let install = patient.manifest.claude_install(home.into());
-    match install.find_program(&patient.settings.settings, std::path::Path::is_file) {
+fn claude_finding(context: &DoctorContext<'_>) -> DoctorFinding {
+    let home = (context.env)("HOME").unwrap_or_default();
+    let install = context.manifest.claude_install(home.into());
+    match install.find_program(&context.settings.settings, std::path::Path::is_file) {
         Ok(program) => {
             DoctorFinding::ok("provider", format!("claude: your own Claude Code ({})", program.display()))
         }

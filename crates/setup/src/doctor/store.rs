@@ -6,8 +6,8 @@ use super::{AutoFix, DoctorContext, DoctorFinding};
 use claude_mem_store::{Store, StoreError, VectorStore};
 
 /// Whether the database opens and is intact.
-pub(super) fn database(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let path = patient.data.db();
+pub(super) fn database(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let path = context.data.db();
     let said = path.display();
     let finding = match Store::open_read_only(&path) {
         Err(StoreError::Missing) => {
@@ -49,6 +49,10 @@ fn unusable_finding(path: &Path, error: &StoreError) -> DoctorFinding {
         StoreError::DiskIo(_) => crate::fixes::DISK_FAILED_FIX.to_owned(),
         StoreError::CannotOpen(_) => crate::fixes::CANNOT_OPEN_FIX.to_owned(),
         StoreError::Busy => "claude-mem doctor, in a moment".to_owned(),
+        // Something else stands in the place of one of SQLite's files.
+        StoreError::Io(file, why) if why.kind() == std::io::ErrorKind::InvalidInput => {
+            format!("mv {file} {file}.aside")
+        }
         StoreError::ReadOnly | StoreError::Io(..) => format!("chmod u+rw {said}"),
         _ => RESTORE.to_owned(),
     };
@@ -57,11 +61,11 @@ fn unusable_finding(path: &Path, error: &StoreError) -> DoctorFinding {
 
 /// Runs a check on a database that opens; a missing one is reported by `database`.
 fn with_readable_store(
-    patient: &DoctorContext<'_>,
+    context: &DoctorContext<'_>,
     check: &'static str,
     look: impl FnOnce(&Store) -> Result<DoctorFinding, StoreError>,
 ) -> Vec<DoctorFinding> {
-    let path = patient.data.db();
+    let path = context.data.db();
     let opened = Store::open_read_only(&path).and_then(|_| Store::open(&path));
     match opened.and_then(|store| look(&store)) {
         Ok(finding) => vec![finding],
@@ -71,8 +75,8 @@ fn with_readable_store(
 }
 
 /// Whether the full-text index matches the rows.
-pub(super) fn full_text(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    with_readable_store(patient, "words", |store| Ok(full_text_finding(store)))
+pub(super) fn full_text(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    with_readable_store(context, "words", |store| Ok(full_text_finding(store)))
 }
 
 fn full_text_finding(store: &Store) -> DoctorFinding {
@@ -92,19 +96,19 @@ fn full_text_finding(store: &Store) -> DoctorFinding {
 }
 
 /// Whether every memory has a vector, or will get one.
-pub(super) fn vectors(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    if !patient.settings.settings.vectors {
+pub(super) fn vectors(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    if !context.settings.settings.vectors {
         let fix = "claude-mem config set vectors on";
         return vec![DoctorFinding::note("vectors", "search by meaning is switched off", fix)];
     }
-    with_readable_store(patient, "vectors", |store| vectors_finding(patient, store))
+    with_readable_store(context, "vectors", |store| vectors_finding(context, store))
 }
 
-fn vectors_finding(patient: &DoctorContext<'_>, store: &Store) -> Result<DoctorFinding, StoreError> {
+fn vectors_finding(context: &DoctorContext<'_>, store: &Store) -> Result<DoctorFinding, StoreError> {
     let owed = store.read().pending_embeddings_count()?;
     let held = store.read().embeddable_count()?;
     let model = embed::EmbeddingModel::built_in().id();
-    let made = match VectorStore::open_read_only(&patient.data.vectors_db(), model) {
+    let made = match VectorStore::open_read_only(&context.data.vectors_db(), model) {
         Ok(vectors) => vectors.row_count(),
         Err(StoreError::Missing) => Ok(0),
         Err(error) => Err(error),
@@ -112,7 +116,7 @@ fn vectors_finding(patient: &DoctorContext<'_>, store: &Store) -> Result<DoctorF
     let build = "claude-mem index build";
     Ok(match made {
         Err(error) => {
-            let what = format!("{}: {error}", patient.data.vectors_db().display());
+            let what = format!("{}: {error}", context.data.vectors_db().display());
             DoctorFinding::problem("vectors", what, build).with_auto_fix(AutoFix::Vectors)
         }
         // The worker computes owed vectors; vectors neither stored nor owed would never be made.

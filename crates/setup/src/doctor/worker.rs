@@ -6,21 +6,21 @@ use super::{AutoFix, DoctorContext, DoctorFinding};
 use claude_mem_core::config::WorkerStart;
 
 /// Whether the worker runs and answers.
-pub(super) fn running(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let worker = &patient.worker;
+pub(super) fn running(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let worker = &context.worker;
     let finding = match &worker.trouble {
         Some(trouble) if !worker.running => DoctorFinding::problem(
             "worker",
             trouble,
-            format!("ls -l {}", patient.data.worker_lock().display()),
+            format!("ls -l {}", context.data.worker_lock().display()),
         ),
-        Some(trouble) if worker.version.is_none() || trouble.contains("does not answer") => {
+        Some(trouble) if worker.version.is_none() || trouble.contains("does not respond") => {
             DoctorFinding::problem("worker", format!("running, but {trouble}"), "claude-mem worker restart")
                 .with_auto_fix(AutoFix::Worker)
         }
         Some(trouble) => DoctorFinding::problem("worker", trouble.clone(), "claude-mem worker logs"),
         None if worker.running => DoctorFinding::ok("worker", "running"),
-        None if patient.settings.settings.worker == WorkerStart::Manual => DoctorFinding::note(
+        None if context.settings.settings.worker == WorkerStart::Manual => DoctorFinding::note(
             "worker",
             "not running, and hooks do not start it (worker = manual)",
             "claude-mem worker start",
@@ -31,8 +31,8 @@ pub(super) fn running(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
 }
 
 /// Whether the viewer has the configured port.
-pub(super) fn port(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let wanted = patient.settings.settings.port;
+pub(super) fn port(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
+    let wanted = context.settings.settings.port;
     let taken = |detail: String| {
         vec![DoctorFinding::problem(
             "port",
@@ -40,7 +40,7 @@ pub(super) fn port(patient: &DoctorContext<'_>) -> Vec<DoctorFinding> {
             "claude-mem config set port 0",
         )]
     };
-    match patient.worker.port {
+    match context.worker.port {
         Some(port) if wanted != 0 && port != wanted => taken(format!("; the viewer is at {port}")),
         Some(port) => vec![DoctorFinding::ok("port", format!("the viewer is at {port}"))],
         None if wanted == 0 => Vec::new(),

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::super::plan::apply_all;
 use super::*;
-use claude_mem_core::agents::{CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE};
+use claude_mem_core::agents::{CODEX, COPILOT_CLI, GEMINI_CLI, OPENCODE, QWEN_CODE};
 
 struct AgentMachine {
     home: tempfile::TempDir,
@@ -80,12 +80,17 @@ fn machines() -> Vec<AgentMachine> {
         AgentMachine::new(&GEMINI_CLI, &[]),
         AgentMachine::new(&OPENCODE, &[]),
         AgentMachine::new(&QWEN_CODE, &[]),
+        AgentMachine::new(&COPILOT_CLI, &[]),
     ];
     for text in JSON_SETTINGS {
         machines.push(AgentMachine::new(&GEMINI_CLI, &[(".gemini/settings.json", text)]));
         machines.push(AgentMachine::new(&OPENCODE, &[(".config/opencode/opencode.json", text)]));
         machines.push(AgentMachine::new(&QWEN_CODE, &[(".qwen/settings.json", text)]));
         machines.push(AgentMachine::new(&CODEX, &[(".codex/hooks.json", text)]));
+        machines.push(AgentMachine::new(
+            &COPILOT_CLI,
+            &[(".copilot/mcp-config.json", text), (".copilot/hooks/claude-mem.json", text)],
+        ));
     }
     for text in TOML_SETTINGS {
         machines.push(AgentMachine::new(&CODEX, &[(".codex/config.toml", text)]));

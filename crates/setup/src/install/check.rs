@@ -201,7 +201,7 @@ impl CheckStage {
 /// The titles in the output of `recent --json`, oldest first.
 fn titles(output: &[u8]) -> serde_json::Result<Vec<String>> {
     let value: Value = serde_json::from_slice(output)?;
-    let mut titles: Vec<String> = value
+    let mut titles: Vec<String> = value["results"]
         .as_array()
         .into_iter()
         .flatten()

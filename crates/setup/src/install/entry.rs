@@ -9,6 +9,7 @@ use super::client::{self, ClientCapabilities, HookForm};
 use super::json::{build_object, build_string};
 use claude_mem_core::agents::{CLAUDE_CODE, CodingAgent};
 use claude_mem_core::limits::HOOK_SECONDS_MAX;
+use claude_mem_core::platform;
 
 /// How the client starts our executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +97,7 @@ pub fn hook_owner(hook: &Value) -> EntryOwner {
         .unwrap_or_default();
     let words = split_command(command, &arguments);
     let mut words = words.iter().map(String::as_str);
-    let is_us =
-        words.next().is_some_and(|program| Path::new(program).file_name() == Some(super::NAME.as_ref()));
+    let is_us = words.next().is_some_and(is_our_program);
     let rest: Vec<&str> = words.collect();
     match &rest[..] {
         // Exactly what we write, or the first names of these hooks. A longer command was written
@@ -127,13 +127,26 @@ pub fn server_owner(server: &Value) -> EntryOwner {
     words.extend(strings(&server["args"]));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (command, arguments) = words.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
-    let is_us = Path::new(command).file_name() == Some(super::NAME.as_ref());
-    if is_us && arguments.last() == Some(&"mcp") {
+    if is_our_program(command) && arguments.last() == Some(&"mcp") {
         EntryOwner::Ours
     } else if is_legacy(&format!("{command} {}", arguments.join(" "))) {
         EntryOwner::Legacy
     } else {
         EntryOwner::Foreign
+    }
+}
+
+/// Whether a program is ours: it has our name, or it is the running executable, which may have another name.
+pub(super) fn is_our_program(program: &str) -> bool {
+    let path = Path::new(program);
+    path.file_name() == Some(super::NAME.as_ref()) || (path.is_absolute() && is_running_executable(path))
+}
+
+fn is_running_executable(path: &Path) -> bool {
+    match (path.canonicalize(), platform::own_executable().canonicalize()) {
+        (Ok(named), Ok(own)) => named == own,
+        // A file that does not exist is not the running one.
+        _ => false,
     }
 }
 

@@ -97,3 +97,14 @@ fn legacy_program_is_recognised_by_its_scripts() {
     let server = json!({ "command": "node", "args": ["/x/claude-mem/scripts/mcp-server.cjs"] });
     assert_eq!(server_owner(&server), EntryOwner::Legacy);
 }
+
+#[test]
+fn running_executable_is_ours_under_any_name() {
+    let program = std::env::current_exe().unwrap();
+    assert_ne!(program.file_name(), Some(crate::install::NAME.as_ref()));
+    let hook = json!({ "command": program, "args": ["hook", "claude-code", "Stop"] });
+    assert_eq!(hook_owner(&hook), EntryOwner::Ours);
+    assert_eq!(server_owner(&json!({ "command": program, "args": ["mcp"] })), EntryOwner::Ours);
+    let longer = json!({ "command": program, "args": ["hook", "claude-code", "Stop", "x"] });
+    assert_eq!(hook_owner(&longer), EntryOwner::Foreign);
+}

@@ -69,7 +69,7 @@ fn recorded_pid(data: &DataDir) -> Option<Pid> {
     struct LegacyPidFile {
         pid: i32,
     }
-    let text = std::fs::read(data.worker_pid()).ok()?;
+    let text = claude_mem_core::paths::read_file(&data.worker_pid()).ok()?;
     let its: LegacyPidFile = serde_json::from_slice(&text).ok()?;
     Pid::from_raw(its.pid)
 }

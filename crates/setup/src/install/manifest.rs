@@ -240,8 +240,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("installed.json");
         assert_eq!(InstallManifest::read(&path).unwrap(), InstallManifest::default());
-        let mut receipt = InstallManifest::default();
-        receipt.insert(InstalledFile {
+        let mut manifest = InstallManifest::default();
+        manifest.insert(InstalledFile {
             part: InstallPart::Hooks,
             path: "/a".into(),
             project: None,
@@ -249,9 +249,9 @@ mod tests {
             sha256: content_hash("x"),
             adopted: LegacyEntries::default(),
         });
-        receipt.write(&path).unwrap();
-        assert_eq!(InstallManifest::read(&path).unwrap(), receipt);
-        assert!(receipt.find(InstallPart::Hooks, Path::new("/a"), None).unwrap().is_unchanged(Some("x")));
+        manifest.write(&path).unwrap();
+        assert_eq!(InstallManifest::read(&path).unwrap(), manifest);
+        assert!(manifest.find(InstallPart::Hooks, Path::new("/a"), None).unwrap().is_unchanged(Some("x")));
         std::fs::write(&path, "{\"version\": \"0.").unwrap();
         let torn = InstallManifest::read(&path).unwrap_err();
         assert!(torn.to_string().contains("installed.json"), "{torn}");

@@ -147,7 +147,7 @@ pub struct ChangePlan {
 pub fn plan_install(
     places: &ClientPaths,
     launch: &LaunchSpec,
-    receipt: &InstallManifest,
+    manifest: &InstallManifest,
     adopt: bool,
 ) -> Result<ChangePlan, ClientFileError> {
     let mut plan = ChangePlan { changes: Vec::new(), remarks: Vec::new() };
@@ -161,7 +161,7 @@ pub fn plan_install(
     let disabled = disabled.map_err(|reason| ClientFileError::unreadable(&file.path, reason))?;
     let after = wanted(text).map_err(|reason| ClientFileError::unreadable(&file.path, reason))?;
     let clean = |text: &str| hooks::remove_hooks(text, EntryOwner::Ours, None);
-    let mut change = plan_file(InstallPart::Hooks, file, places, Some(after), receipt, clean)?;
+    let mut change = plan_file(InstallPart::Hooks, file, places, Some(after), manifest, clean)?;
     change.adopted.add(disabled);
     plan.changes.push(change);
 
@@ -171,7 +171,7 @@ pub fn plan_install(
     match server::add_server(text, project.as_deref(), launch) {
         Ok(after) => {
             let clean = |text: &str| server::remove_server(text, project.as_deref(), None);
-            plan.changes.push(plan_file(InstallPart::Server, file, places, Some(after), receipt, clean)?);
+            plan.changes.push(plan_file(InstallPart::Server, file, places, Some(after), manifest, clean)?);
         }
         Err(ServerEditError::NameTaken) => plan.remarks.push(PlanRemark::NameTaken),
         Err(ServerEditError::Unreadable(reason)) => {
@@ -190,11 +190,11 @@ fn plan_file(
     file: ClientFile,
     places: &ClientPaths,
     after: Option<String>,
-    receipt: &InstallManifest,
+    manifest: &InstallManifest,
     clean: impl Fn(&str) -> Result<String, String>,
 ) -> Result<FileChange, ClientFileError> {
     let project = places.project.clone();
-    let recorded = receipt.find(part, &file.path, project.as_deref());
+    let recorded = manifest.find(part, &file.path, project.as_deref());
     let adopted = recorded.map(|left| left.adopted.clone()).unwrap_or_default();
     let known = recorded.filter(|left| left.is_unchanged(file.text.as_deref()));
     let lost_copy = known.and_then(InstalledFile::unreadable_backup);
@@ -283,14 +283,14 @@ pub struct ChangeReport {
 /// manifest must reach the disk first: one that lists too much does no harm.
 pub fn record_plan(
     plan: &ChangePlan,
-    receipt: &mut InstallManifest,
+    manifest: &mut InstallManifest,
     copies: &Path,
     stamp: &str,
 ) -> Result<Vec<ChangeReport>, ClientFileError> {
     let mut done = Vec::new();
     for change in &plan.changes {
         let backup = change.write_backup(copies, stamp)?;
-        receipt.insert(InstalledFile {
+        manifest.insert(InstalledFile {
             part: change.part,
             path: change.file.path.clone(),
             project: change.project.clone(),

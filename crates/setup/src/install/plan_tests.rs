@@ -7,7 +7,7 @@ use claude_mem_core::client_version::ClientVersion;
 struct TestMachine {
     dir: tempfile::TempDir,
     places: ClientPaths,
-    receipt: InstallManifest,
+    manifest: InstallManifest,
 }
 
 impl TestMachine {
@@ -24,8 +24,8 @@ impl TestMachine {
                 fs::write(path, text).unwrap();
             }
         }
-        let receipt = InstallManifest::default();
-        Self { dir, places, receipt }
+        let manifest = InstallManifest::default();
+        Self { dir, places, manifest }
     }
 
     fn launch(executable: &str) -> LaunchSpec {
@@ -37,15 +37,15 @@ impl TestMachine {
     }
 
     fn install(&mut self, executable: &str, adopt: bool) -> Vec<ChangeReport> {
-        let plan = plan_install(&self.places, &Self::launch(executable), &self.receipt, adopt).unwrap();
+        let plan = plan_install(&self.places, &Self::launch(executable), &self.manifest, adopt).unwrap();
         let copies = self.dir.path().join("copies");
-        let done = record_plan(&plan, &mut self.receipt, &copies, "stamp").unwrap();
+        let done = record_plan(&plan, &mut self.manifest, &copies, "stamp").unwrap();
         apply_all(&plan.changes).unwrap();
         done
     }
 
     fn uninstall(&mut self) {
-        let files = std::mem::take(&mut self.receipt.files);
+        let files = std::mem::take(&mut self.manifest.files);
         let changes: Vec<_> = files.iter().map(|left| plan_uninstall(left).unwrap()).collect();
         apply_all(&changes).unwrap();
     }
@@ -79,10 +79,10 @@ fn second_install_changes_nothing() {
     let mut machine = TestMachine::new(Some(ODD), None);
     let first = machine.install("/a/claude-mem", false);
     assert!(first.iter().all(|done| done.changed));
-    let (settings, receipt) = (machine.settings(), machine.receipt.clone());
+    let (settings, manifest) = (machine.settings(), machine.manifest.clone());
     let second = machine.install("/a/claude-mem", false);
     assert!(second.iter().all(|done| !done.changed));
-    assert_eq!((machine.settings(), machine.receipt.clone()), (settings, receipt));
+    assert_eq!((machine.settings(), machine.manifest.clone()), (settings, manifest));
     assert_eq!(fs::read_dir(machine.dir.path().join("copies")).unwrap().count(), 1);
 }
 
@@ -104,7 +104,7 @@ fn uninstall_works_without_the_backup() {
     let mut machine = TestMachine::new(Some(ODD), Some("{}"));
     machine.install("/a/claude-mem", false);
     fs::remove_dir_all(machine.dir.path().join("copies")).unwrap();
-    let lost = plan_uninstall(&machine.receipt.files[0]).unwrap().unreadable_backup;
+    let lost = plan_uninstall(&machine.manifest.files[0]).unwrap().unreadable_backup;
     assert!(lost.is_some_and(|lost| lost.contains("copies")));
     machine.uninstall();
     let left = machine.settings().unwrap();
@@ -116,7 +116,7 @@ fn unparsable_file_prevents_all_changes() {
     for broken in ["{ not json", "[]", "{\"mcpServers\": 3}"] {
         let machine = TestMachine::new(Some("{}"), Some(broken));
         let launch = TestMachine::launch("/a/claude-mem");
-        let error = plan_install(&machine.places, &launch, &machine.receipt, false).unwrap_err();
+        let error = plan_install(&machine.places, &launch, &machine.manifest, false).unwrap_err();
         assert!(error.to_string().contains(".claude.json"), "{error}");
         assert_eq!(machine.settings().as_deref(), Some("{}"));
         assert_eq!(machine.state().as_deref(), Some(broken));
@@ -127,7 +127,7 @@ fn unparsable_file_prevents_all_changes() {
 fn write_failure_rolls_back_other_files() {
     let machine = TestMachine::new(Some(ODD), Some("{}"));
     let launch = TestMachine::launch("/a/claude-mem");
-    let plan = plan_install(&machine.places, &launch, &machine.receipt, false).unwrap();
+    let plan = plan_install(&machine.places, &launch, &machine.manifest, false).unwrap();
     fs::write(&machine.places.state, "{\"changed\": \"meanwhile\"}").unwrap();
     let error = apply_all(&plan.changes).unwrap_err();
     assert!(matches!(error, ClientFileError::ChangedMeanwhile(_)));

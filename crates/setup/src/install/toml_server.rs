@@ -1,8 +1,7 @@
 //! Adds and removes our MCP server in a TOML file: one table, the rest of the text keeps every byte.
 
-use std::path::Path;
-
 use super::NAME;
+use super::entry::is_our_program;
 use super::server::ServerEditError;
 
 /// The text with our server in the table `servers`.
@@ -91,8 +90,8 @@ fn runs_us(section: &str) -> bool {
             .find_map(|line| Some(line.trim().strip_prefix(name)?.trim().strip_prefix('=')?.trim()))
     };
     let program = value("command").unwrap_or_default().trim_matches(['"', '\'']);
-    let is_us = Path::new(program).file_name().is_some_and(|name| name == NAME);
-    is_us && value("args").is_some_and(|args| args.contains("\"mcp\"") || args.contains("'mcp'"))
+    is_our_program(program)
+        && value("args").is_some_and(|args| args.contains("\"mcp\"") || args.contains("'mcp'"))
 }
 
 /// The comments and empty lines at the end of a table.

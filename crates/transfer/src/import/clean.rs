@@ -80,38 +80,36 @@ pub(super) fn clean_message(record: &mut MessageRecord) -> Result<(), CleanRejec
 
 /// Redacts and truncates an observation. Fails if nothing of it remains.
 pub fn clean_observation(record: &mut ObservationRecord) -> Result<(), CleanRejection> {
-    record.title = clean_text(&record.title)?;
+    record.text.title = clean_text(&record.text.title)?;
     // An invalid type does not discard the row.
-    record.kind = clean_text(record.kind.as_str())
+    record.text.kind = clean_text(record.text.kind.as_str())
         .ok()
         .and_then(|kind| ObservationType::from_text(&kind))
         .unwrap_or(ObservationType::DISCOVERY);
-    [&mut record.subtitle, &mut record.narrative].into_iter().for_each(clean_field);
-    [&mut record.facts, &mut record.concepts, &mut record.files_read, &mut record.files_modified]
-        .into_iter()
-        .for_each(clean_list);
-    if record.title.trim().is_empty() {
-        record.title = claude_mem_recall::manual_edits::first_sentence(&record.narrative);
+    [&mut record.text.subtitle, &mut record.text.narrative].into_iter().for_each(clean_field);
+    [
+        &mut record.text.facts,
+        &mut record.text.concepts,
+        &mut record.text.files_read,
+        &mut record.text.files_modified,
+    ]
+    .into_iter()
+    .for_each(clean_list);
+    if record.text.title.trim().is_empty() {
+        record.text.title = claude_mem_recall::manual_edits::first_sentence(&record.text.narrative);
     }
-    require_text(&[&record.title])
+    require_text(&[&record.text.title])
 }
 
 pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejection> {
-    let mut fields = [
-        &mut record.request,
-        &mut record.investigated,
-        &mut record.learned,
-        &mut record.completed,
-        &mut record.next_steps,
-        &mut record.notes,
-    ];
+    let mut fields = record.text.texts_mut();
     let had_text = fields.iter().any(|text| !text.trim().is_empty());
     for text in &mut fields {
         clean_field(text);
     }
     let has_text = fields.iter().any(|text| !text.trim().is_empty());
-    clean_list(&mut record.files_read);
-    clean_list(&mut record.files_edited);
+    clean_list(&mut record.text.files_read);
+    clean_list(&mut record.text.files_edited);
     match (had_text, has_text) {
         (_, true) => Ok(()),
         (true, false) => Err(ImportSkipReason::Private),
@@ -121,15 +119,12 @@ pub(super) fn clean_summary(record: &mut SummaryRecord) -> Result<(), CleanRejec
 
 /// Redacts and truncates an account. Fails if nothing of it remains.
 pub fn clean_account(record: &mut AccountRecord) -> Result<(), CleanRejection> {
-    clean_field(&mut record.purpose);
-    let lists =
-        [&mut record.done, &mut record.learned, &mut record.decided, &mut record.checked, &mut record.open];
-    for list in lists {
+    clean_field(&mut record.text.purpose);
+    for list in record.text.lists_mut() {
         clean_list(list);
     }
-    clean_list(&mut record.files_edited);
-    let texts = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
-    let texts: Vec<&str> = texts.into_iter().flatten().chain([&record.purpose]).map(String::as_str).collect();
+    clean_list(&mut record.text.files_edited);
+    let texts: Vec<&str> = record.text.texts().map(String::as_str).collect();
     require_text(&texts)
 }
 
@@ -172,7 +167,7 @@ mod tests {
             let record = serde_json::json!({ "uid": uid, "type": theirs, "title": "a", "created_at": 1 });
             let mut record: ObservationRecord = serde_json::from_value(record).unwrap();
             clean_observation(&mut record).unwrap();
-            assert_eq!(record.kind.as_str(), ours, "{theirs:?}");
+            assert_eq!(record.text.kind.as_str(), ours, "{theirs:?}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Takes from imported rows what only the user may say.
 //!
 //! Invariant: no row of a foreign file is presented as the user's or the agent's word, holds in every
-//! project, is pinned, or continues a session with a state or a transcript that the file names.
+//! project, is pinned, is work that was left open, or continues a session with a state or a transcript that the file
+//! names.
 
 use claude_mem_core::memory::Origin;
 use claude_mem_store::{
-    MemoryLevel, MessageRecord, ObservationRecord, PromptRecord, SessionRecord, SummaryRecord,
+    AccountRecord, MemoryLevel, MessageRecord, ObservationRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
 
 use super::report::ImportSkipReason;
@@ -49,5 +50,9 @@ pub(super) fn distrust_observation(record: &mut ObservationRecord) -> Result<(),
 }
 
 pub(super) fn distrust_summary(record: &mut SummaryRecord) {
+    record.origin = Some(foreign_origin(record.origin));
+}
+
+pub(super) fn distrust_account(record: &mut AccountRecord) {
     record.origin = Some(foreign_origin(record.origin));
 }

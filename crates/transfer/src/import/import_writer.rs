@@ -246,6 +246,9 @@ impl<'a> ImportWriter<'a> {
     }
 
     pub fn account(&mut self, kind: &'static str, mut record: AccountRecord) -> Result<(), ImportError> {
+        if self.is_foreign() {
+            foreign_rows::distrust_account(&mut record);
+        }
         match clean::clean_account(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => self.batch.push((kind, ImportRow::Account(Box::new(record)))),
@@ -253,7 +256,12 @@ impl<'a> ImportWriter<'a> {
         self.flush_if_full()
     }
 
+    /// Adds an open item. Those of a foreign file are skipped: they would tell the agent what to do next.
     pub fn open_item(&mut self, kind: &'static str, mut record: OpenItemRecord) -> Result<(), ImportError> {
+        if self.is_foreign() {
+            self.skip(kind, ImportSkipReason::Untrusted);
+            return Ok(());
+        }
         match clean::clean_open_item(&mut record) {
             Err(why) => self.skip(kind, why),
             Ok(()) => self.batch.push((kind, ImportRow::OpenItem(Box::new(record)))),

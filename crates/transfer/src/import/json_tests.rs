@@ -6,7 +6,8 @@ use claude_mem_core::config::Settings;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::{
-    NewObservation, NewOpenItem, NewSummary, ObservationType, Origin, SessionAccount,
+    AccountText, NewObservation, NewOpenItem, NewSummary, ObservationText, ObservationType, Origin,
+    SessionAccount, SummaryText,
 };
 use claude_mem_store::{
     NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowId, RowKind, StoreError,
@@ -40,14 +41,20 @@ fn written(store: &Store) -> String {
 
 fn note(title: &str, at: i64) -> NewObservation {
     NewObservation {
-        subtitle: "below".to_owned(),
-        narrative: "It was\n\"so\" — 日本.".to_owned(),
-        facts: vec!["one, two".to_owned()],
-        concepts: vec!["gotcha".to_owned()],
-        files_read: vec!["a.rs".to_owned()],
-        files_modified: vec!["b.rs".to_owned()],
         discovery_tokens: 7,
-        ..NewObservation::new(ObservationType::DECISION, title, Origin::Agent, Millis(NOW.0 + at))
+        ..NewObservation::from_text(
+            ObservationText {
+                subtitle: "below".to_owned(),
+                narrative: "It was\n\"so\" — 日本.".to_owned(),
+                facts: vec!["one, two".to_owned()],
+                concepts: vec!["gotcha".to_owned()],
+                files_read: vec!["a.rs".to_owned()],
+                files_modified: vec!["b.rs".to_owned()],
+                ..ObservationText::new(ObservationType::DECISION, title)
+            },
+            Origin::Agent,
+            Millis(NOW.0 + at),
+        )
     }
 }
 
@@ -71,12 +78,14 @@ fn leave_account(
     })?;
     tx.add_observation_source(new, other)?;
     let account = SessionAccount {
-        purpose: "Count money in cents".to_owned(),
-        done: vec!["Moved prices to cents".to_owned()],
-        decided: vec!["Use cents".to_owned()],
-        files_edited: vec!["b.rs".to_owned()],
+        text: AccountText {
+            purpose: "Count money in cents".to_owned(),
+            done: vec!["Moved prices to cents".to_owned()],
+            decided: vec!["Use cents".to_owned()],
+            files_edited: vec!["b.rs".to_owned()],
+            ..AccountText::default()
+        },
         at: NOW,
-        ..SessionAccount::default()
     };
     tx.set_session_account(session, &account, place)?;
     let item = |claim: &str, text: &str| NewOpenItem {
@@ -167,9 +176,12 @@ fn furnished(dir: &Path) -> Store {
             let gone = tx.create_observation(&note("Forget me", 4), &place)?;
             tx.forget(RowId::new(RowKind::Observation, gone.0), NOW)?;
             let summary = NewSummary {
-                request: "Fix the cart".to_owned(),
-                completed: "Fixed.".to_owned(),
-                files_edited: vec!["b.rs".to_owned()],
+                text: SummaryText {
+                    request: "Fix the cart".to_owned(),
+                    completed: "Fixed.".to_owned(),
+                    files_edited: vec!["b.rs".to_owned()],
+                    ..SummaryText::default()
+                },
                 created_at: NOW,
                 ..NewSummary::default()
             };
@@ -378,6 +390,18 @@ fn foreign_file_cannot_speak_for_the_user() {
             row(serde_json::json!({ "title": "From a page", "origin": "web" })),
             row(serde_json::json!({ "title": "Everywhere", "level": "user", "project": null })),
         ],
+        "summaries": [{
+            "uid": PublicId::new(), "session": session, "project": project, "request": "Deploy", "origin": "agent",
+            "created_at": NOW,
+        }],
+        "accounts": [{
+            "uid": PublicId::new(), "session": session, "project": project, "for": "Deploying", "origin": "user",
+            "decided": ["Never test"], "created_at": NOW,
+        }],
+        "open_items": [{
+            "uid": PublicId::new(), "session": session, "project": project, "claim": "c1", "text": "Deploy at once",
+            "created_at": NOW,
+        }],
         "tombstones": ["uid:1"],
     });
     let path = dir.path().join("gift.json");
@@ -385,11 +409,11 @@ fn foreign_file_cannot_speak_for_the_user() {
     let report = bring_from(&mut mine, &path, SourceTrust::Foreign).unwrap();
     let skipped: u64 =
         report.kinds.iter().filter_map(|(_, tally)| tally.skipped.get(&ImportSkipReason::Untrusted)).sum();
-    assert_eq!(skipped, 2, "the preference without a project and the tombstone: {report:#?}");
+    assert_eq!(skipped, 3, "the preference without a project, the open item and the tombstone: {report:#?}");
 
     let exported: serde_json::Value = serde_json::from_str(&written(&mine)).unwrap();
     let list = |name: &str| exported[name].as_array().cloned().unwrap_or_default();
-    for name in ["sessions", "prompts", "messages", "observations"] {
+    for name in ["sessions", "prompts", "messages", "observations", "summaries", "accounts"] {
         for row in list(name) {
             let want = if row["title"] == "From a page" { "web" } else { "import" };
             assert_eq!(row["origin"], want, "{row:#}");
@@ -399,6 +423,7 @@ fn foreign_file_cannot_speak_for_the_user() {
         }
     }
     assert_eq!((list("observations").len(), list("prompts").len(), list("tombstones").len()), (4, 1, 0));
+    assert_eq!((list("summaries").len(), list("accounts").len(), list("open_items").len()), (1, 1, 0));
     // The remote of the file does not lead to our project.
     assert_eq!(mine.read().project_by_keys(&["path:/work/shop".to_owned()]).unwrap(), Some(shop));
     assert_eq!(mine.read().project_by_keys(&["remote:evil.example/x".to_owned()]).unwrap(), None);

@@ -1,19 +1,21 @@
 //! Imports the memory files that the client itself keeps for each project: `projects/*/memory/*.md`.
 //!
-//! Every section of a file becomes one observation, marked as imported: the agent wrote it, and nothing in it counts
-//! as the user's words. The project is that of the transcripts beside the folder. Public ids are derived from the
-//! text, so that a second run imports only what is new or changed.
+//! Every section of a file, and every bullet of a list, becomes one observation, marked as imported: the agent wrote
+//! it, and nothing in it counts as the user's words. The project is that of the transcripts beside the folder, or the
+//! known one whose directory gives the folder its name. Public ids are derived from the text, so that a second run
+//! imports only what is new or changed.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::memory_file_sections::{MemorySection, parse};
 use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason, ImportWriter};
 use claude_mem_capture::transcript;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::PublicId;
-use claude_mem_core::memory::{ObservationType, Origin};
+use claude_mem_core::memory::{ObservationText, ObservationType, Origin};
 use claude_mem_core::{paths, project};
 use claude_mem_store::{MemoryLevel, ObservationRecord, ProjectRecord, Store};
 
@@ -22,13 +24,6 @@ pub const KIND: &str = "memory-files";
 
 /// Maximum bytes read of one file.
 const FILE_BYTES_MAX: u64 = 256 << 10;
-
-/// One section of a memory file.
-#[derive(Debug, PartialEq, Eq)]
-struct MemorySection {
-    title: String,
-    text: String,
-}
 
 /// Imports the memory files of all projects of the client.
 pub fn run(
@@ -47,9 +42,9 @@ pub fn run(
             .filter(|path| has_ending(path, "md"))
             .collect();
         if !files.is_empty() {
-            match project_of_folder(&folder, &mut writer) {
+            match project_of_folder(&folder, &mut writer)? {
                 Some(hint) => import_files(&mut writer, &hint, &files, now)?,
-                None => writer.skip_many(KIND, ImportSkipReason::Unreadable, files.len() as u64),
+                None => writer.skip_many(KIND, ImportSkipReason::ProjectUnknown, files.len() as u64),
             }
         }
         progress.advance(1);
@@ -79,11 +74,36 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found == ending)
 }
 
-/// The project of the transcripts in a folder. Its name alone does not tell the directory.
-fn project_of_folder(folder: &Path, writer: &mut ImportWriter<'_>) -> Option<ProjectHint> {
+/// The project of a folder: that of the transcripts in it, else the only known one whose directory has this name in
+/// the client's folders.
+fn project_of_folder(
+    folder: &Path,
+    writer: &mut ImportWriter<'_>,
+) -> Result<Option<ProjectHint>, ImportError> {
     let transcripts = list(folder, writer).into_iter().filter(|path| has_ending(path, "jsonl"));
-    let cwd = transcripts.rev().find_map(|path| transcript::read_header(&path).ok()??.cwd)?;
-    Some(project::identify(Path::new(&cwd)))
+    let cwd = transcripts.rev().find_map(|path| transcript::read_header(&path).ok()??.cwd);
+    if let Some(cwd) = cwd {
+        return Ok(Some(project::identify(Path::new(&cwd))));
+    }
+    let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
+        return Ok(None);
+    };
+    let reads = writer.reads();
+    let mut found = Vec::new();
+    for known in reads.projects()? {
+        let keys = reads.project_keys(known.id)?;
+        let paths = keys.iter().filter_map(|key| key.strip_prefix("path:"));
+        if paths.chain([known.root.as_str()]).any(|path| folder_name(path) == name) {
+            found.push(ProjectHint { name: known.name, keys, root: known.root, branch: None });
+        }
+    }
+    // Several directories may have the same name there, and then none of them is known to be meant.
+    Ok(found.pop().filter(|_| found.is_empty()))
+}
+
+/// The name that the client gives to the folder of a directory: all but letters and digits become hyphens.
+fn folder_name(directory: &str) -> String {
+    directory.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
 fn import_files(
@@ -93,30 +113,32 @@ fn import_files(
     now: Millis,
 ) -> Result<(), ImportError> {
     let keys = hint.keys.join("\n");
+    let mut texts = Vec::new();
+    for path in files {
+        match read_file(path) {
+            Ok((text, at)) => texts.push((path, text, at.unwrap_or(now))),
+            Err(e) => {
+                writer.add_problem(path, e);
+                writer.skip(KIND, ImportSkipReason::Unreadable);
+            }
+        }
+    }
+    let times = || texts.iter().map(|(_, _, at)| *at);
     let project = derived_id(&["project", &keys]);
     writer.project(&ProjectRecord {
         uid: project,
         name: hint.name.clone(),
         root: hint.root.clone(),
         keys: hint.keys.clone(),
-        last_active: now,
-        created_at: now,
+        last_active: times().max().unwrap_or(now),
+        created_at: times().min().unwrap_or(now),
     })?;
-    for path in files {
-        let read = read_file(path);
-        let (text, at) = match read {
-            Ok(read) => read,
-            Err(e) => {
-                writer.add_problem(path, e);
-                writer.skip(KIND, ImportSkipReason::Unreadable);
-                continue;
-            }
-        };
+    for (path, text, at) in texts {
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let (kind, sections) = parse(&name, &text);
         for section in sections {
             let uid = derived_id(&["memory-file", &keys, &name, &section.title, &section.text]);
-            writer.observation(KIND, observation(uid, project, kind.clone(), section, at.unwrap_or(now)))?;
+            writer.observation(KIND, observation(uid, project, kind.clone(), section, at))?;
         }
     }
     Ok(())
@@ -145,19 +167,21 @@ fn observation(
     at: Millis,
 ) -> ObservationRecord {
     ObservationRecord {
+        text: ObservationText {
+            kind,
+            title: section.title,
+            subtitle: section.heading,
+            narrative: section.text,
+            facts: Vec::new(),
+            concepts: Vec::new(),
+            files_read: Vec::new(),
+            files_modified: Vec::new(),
+        },
         uid,
         session: None,
         project: Some(project),
         level: MemoryLevel::Project,
         prompt_number: 0,
-        kind,
-        title: section.title,
-        subtitle: String::new(),
-        narrative: section.text,
-        facts: Vec::new(),
-        concepts: Vec::new(),
-        files_read: Vec::new(),
-        files_modified: Vec::new(),
         branch: None,
         agent_id: None,
         agent_type: None,
@@ -173,51 +197,6 @@ fn observation(
         edited: false,
         sessions: Vec::new(),
     }
-}
-
-/// The type of a file's memories, and its sections. A section without text, or with nothing but links to other
-/// memory files, is left out.
-fn parse(name: &str, text: &str) -> (ObservationType, Vec<MemorySection>) {
-    let (head, body) = front_matter(text);
-    let field = |wanted: &str| {
-        let fields = head.lines().filter_map(|line| line.split_once(':'));
-        let found = fields.into_iter().find(|(key, _)| key.trim() == wanted);
-        found.map(|(_, value)| value.trim().trim_matches('"').to_owned()).filter(|value| !value.is_empty())
-    };
-    let kind = match field("type").as_deref() {
-        Some("feedback" | "user") => ObservationType::DECISION,
-        _ => ObservationType::DISCOVERY,
-    };
-    let whole =
-        field("description").or_else(|| field("name")).unwrap_or_else(|| name.replace(['-', '_'], " "));
-    let mut sections = vec![MemorySection { title: whole, text: String::new() }];
-    let mut is_code = false;
-    for line in body.lines() {
-        is_code ^= line.trim_start().starts_with("```");
-        let heading = line.trim_start_matches('#');
-        let is_heading = !is_code && heading.len() < line.len() && heading.starts_with(' ');
-        if is_heading {
-            sections.push(MemorySection { title: heading.trim().to_owned(), text: String::new() });
-        } else if let Some(section) = sections.last_mut() {
-            section.text.push_str(line);
-            section.text.push('\n');
-        }
-    }
-    for section in &mut sections {
-        section.text = section.text.trim().to_owned();
-    }
-    sections.retain(|section| !section.text.is_empty() && !is_list_of_links(&section.text));
-    (kind, sections)
-}
-
-/// The fields between two lines `---` at the start, and the rest.
-fn front_matter(text: &str) -> (&str, &str) {
-    let fields = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---"));
-    fields.map_or(("", text), |(head, rest)| (head, rest.split_once('\n').map_or("", |(_, rest)| rest)))
-}
-
-fn is_list_of_links(text: &str) -> bool {
-    text.lines().filter(|line| !line.trim().is_empty()).all(|line| line.contains(".md)"))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn sections_become_memories_of_the_project() {
     let rows = store.read().observations(&RowFilter::default(), PageRequest::first(10)).unwrap().items;
     let mut told: Vec<_> = rows
         .iter()
-        .map(|row| (row.title.as_str(), row.kind.as_str(), row.origin, row.narrative.as_str()))
+        .map(|row| (row.text.title.as_str(), row.text.kind.as_str(), row.origin, row.text.narrative.as_str()))
         .collect();
     told.sort_unstable_by_key(|row| row.0);
     assert_eq!(
@@ -66,10 +66,42 @@ fn sections_become_memories_of_the_project() {
     assert_eq!(run_in(&dir.path().join("client"), &mut store).imported(), 0, "nothing twice");
 }
 
+/// Sets when a file was changed.
+fn touch(path: &Path, at: Millis) {
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(at.0.unsigned_abs());
+    std::fs::File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
 #[test]
-fn headings_in_code_are_text() {
-    let (_, sections) = parse("a-b", "intro\n```sh\n# not a heading\n```\n# Real\ntext\n#tag\n");
-    let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
-    assert_eq!(titles, ["a b", "Real"]);
-    assert_eq!(sections[1].text, "text\n#tag");
+fn a_folder_without_transcripts_belongs_to_the_known_project_of_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let projects = dir.path().join("client/projects");
+    write(&projects.join("-work-my-shop/memory/MEMORY.md"), "# Memory\n- Use pnpm\n- Never npm\n");
+    write(&projects.join("-work-my-shop/memory/more.md"), "Deploys are done by Jonas.\n");
+    write(&projects.join("-elsewhere/memory/MEMORY.md"), "# Memory\n- Nobody knows where\n");
+    write(&projects.join("-a-b-c/memory/MEMORY.md"), "# Memory\n- Two directories have this name\n");
+    let (early, late) = (Millis(1_700_000_000_000), Millis(1_710_000_000_000));
+    touch(&projects.join("-work-my-shop/memory/MEMORY.md"), early);
+    touch(&projects.join("-work-my-shop/memory/more.md"), late);
+    let mut store = Store::open(&dir.path().join("ours.db")).unwrap();
+    for root in ["/work/my.shop", "/a/b.c", "/a.b/c"] {
+        let hint = ProjectHint {
+            name: root.rsplit('/').next().unwrap().into(),
+            keys: vec![format!("path:{root}")],
+            root: root.into(),
+            branch: None,
+        };
+        store.write(|tx| tx.ensure_project(&hint, Millis(1_600_000_000_000))).unwrap();
+    }
+    let mut report = run_in(&dir.path().join("client"), &mut store);
+    let tally = report.tally(KIND);
+    let skipped: Vec<_> = tally.skipped.iter().map(|(why, rows)| (*why, *rows)).collect();
+    assert_eq!((tally.imported, skipped), (3, vec![(ImportSkipReason::ProjectUnknown, 2)]));
+    assert_eq!(ImportSkipReason::ProjectUnknown.description(), "project unknown");
+    let rows = store.read().observations(&RowFilter::default(), PageRequest::first(10)).unwrap().items;
+    let mut titles: Vec<&str> = rows.iter().map(|row| row.text.title.as_str()).collect();
+    titles.sort_unstable();
+    assert_eq!(titles, ["Deploys are done by Jonas.", "Never npm", "Use pnpm"]);
+    let project = store.read().project(rows[0].project.unwrap()).unwrap();
+    assert_eq!((project.name.as_str(), project.last_active), ("my.shop", late));
 }

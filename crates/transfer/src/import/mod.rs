@@ -18,6 +18,7 @@ mod import_run;
 mod import_writer;
 pub mod json;
 pub mod legacy;
+mod memory_file_sections;
 pub mod memory_files;
 mod report;
 pub mod transcripts;

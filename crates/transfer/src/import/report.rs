@@ -20,12 +20,15 @@ pub enum ImportSkipReason {
     OwnWork,
     Raw,
     Unreadable,
+    ProjectUnknown,
     Captured,
     ReadBefore,
     NotAskedFor,
     StillActive,
     TranscriptGone,
     Untrusted,
+    WrittenByModel,
+    OverBudget,
 }
 
 impl ImportSkipReason {
@@ -41,12 +44,15 @@ impl ImportSkipReason {
             Self::OwnWork => "the memory program's own sessions",
             Self::Raw => "raw tool input and output",
             Self::Unreadable => "unreadable",
+            Self::ProjectUnknown => "project unknown",
             Self::Captured => "already captured by hooks",
             Self::ReadBefore => "already read",
             Self::NotAskedFor => "not requested",
             Self::StillActive => "session still active",
             Self::TranscriptGone => "transcript no longer there",
             Self::Untrusted => "needs --trust",
+            Self::WrittenByModel => "a model wrote their memories",
+            Self::OverBudget => "more than the token budget allows",
         }
     }
 }
@@ -62,6 +68,12 @@ pub struct ImportTally {
 impl ImportTally {
     pub fn skipped_total(&self) -> u64 {
         self.skipped.values().sum()
+    }
+
+    /// Counts one row that was found and imported.
+    pub(super) const fn count_imported(&mut self) {
+        self.found += 1;
+        self.imported += 1;
     }
 
     pub fn skip(&mut self, why: ImportSkipReason) {

@@ -4,19 +4,25 @@ use super::*;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{
+    NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
+};
 use claude_mem_store::{NewObservationMeta, NewPrompt, NewSession, RowId, RowKind, Store};
 
 const NOW: Millis = Millis(1_700_000_000_000);
 
 fn note(title: &str) -> NewObservation {
-    NewObservation {
-        narrative: "# It was\nthe cookie.".to_owned(),
-        facts: vec!["TTL is 24 h".to_owned()],
-        concepts: vec!["gotcha".to_owned()],
-        files_modified: vec!["src/cart.rs".to_owned()],
-        ..NewObservation::new(ObservationType::BUGFIX, title, Origin::Agent, Millis(NOW.0 + 60_000))
-    }
+    NewObservation::from_text(
+        ObservationText {
+            narrative: "# It was\nthe cookie.".to_owned(),
+            facts: vec!["TTL is 24 h".to_owned()],
+            concepts: vec!["gotcha".to_owned()],
+            files_modified: vec!["src/cart.rs".to_owned()],
+            ..ObservationText::new(ObservationType::BUGFIX, title)
+        },
+        Origin::Agent,
+        Millis(NOW.0 + 60_000),
+    )
 }
 
 fn furnished(dir: &Path) -> Store {
@@ -59,9 +65,12 @@ fn furnished(dir: &Path) -> Store {
             };
             tx.create_observation(&note("Carts expire"), &place)?;
             let summary = NewSummary {
-                request: "Fix the cart".to_owned(),
-                completed: "Fixed.".to_owned(),
-                next_steps: "Ship it.".to_owned(),
+                text: SummaryText {
+                    request: "Fix the cart".to_owned(),
+                    completed: "Fixed.".to_owned(),
+                    next_steps: "Ship it.".to_owned(),
+                    ..SummaryText::default()
+                },
                 created_at: Millis(NOW.0 + 120_000),
                 ..NewSummary::default()
             };
@@ -178,7 +187,7 @@ fn only_changed_files_are_written() {
     let by_hand = store
         .read()
         .observations(&claude_mem_store::RowFilter::default(), claude_mem_store::PageRequest::first(9));
-    let by_hand = by_hand.unwrap().items.into_iter().find(|row| row.title == "By hand").unwrap();
+    let by_hand = by_hand.unwrap().items.into_iter().find(|row| row.text.title == "By hand").unwrap();
     store.write(|tx| tx.forget(RowId::new(RowKind::Observation, by_hand.id.0), NOW)).unwrap();
     let then = write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
     assert_eq!((then.written, then.unchanged, then.removed), (0, 1, 1));
@@ -210,11 +219,17 @@ fn exported_text_is_inert() {
     let hostile = "<script>alert(1)</script> [x](javascript:alert(1)) \u{202e}gpj.exe <b>\u{2028}# heading";
     let dir = tempfile::tempdir().unwrap();
     let mut store = furnished(dir.path());
-    let new = NewObservation {
-        narrative: hostile.to_owned(),
-        subtitle: hostile.to_owned(),
-        facts: vec![hostile.to_owned()],
-        ..note(hostile)
+    let new = {
+        let base = note(hostile);
+        NewObservation {
+            text: ObservationText {
+                narrative: hostile.to_owned(),
+                subtitle: hostile.to_owned(),
+                facts: vec![hostile.to_owned()],
+                ..base.text
+            },
+            ..base
+        }
     };
     store.write(|tx| tx.create_observation(&new, &NewObservationMeta::default())).unwrap();
     store

@@ -123,13 +123,13 @@ fn turns(text: &mut String, contents: &SessionContents) {
 /// The account of the whole session, before its turns.
 fn account(text: &mut String, row: &AccountRecord) {
     let _ = writeln!(text, "\n## The session\n");
-    paragraph(text, &row.purpose);
+    paragraph(text, &row.text.purpose);
     for (name, lines) in [
-        ("Done", &row.done),
-        ("Learned", &row.learned),
-        ("Decided", &row.decided),
-        ("Checked", &row.checked),
-        ("Open", &row.open),
+        ("Done", &row.text.done),
+        ("Learned", &row.text.learned),
+        ("Decided", &row.text.decided),
+        ("Checked", &row.text.checked),
+        ("Open", &row.text.open),
     ] {
         if lines.is_empty() {
             continue;
@@ -140,8 +140,9 @@ fn account(text: &mut String, row: &AccountRecord) {
         }
         text.push('\n');
     }
-    if !row.files_edited.is_empty() {
-        let files: Vec<_> = row.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
+    if !row.text.files_edited.is_empty() {
+        let files: Vec<_> =
+            row.text.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
         let _ = writeln!(text, "_changed {}_", files.join(", "));
     }
 }
@@ -154,14 +155,14 @@ fn prompt(text: &mut String, row: &PromptRecord) {
 }
 
 fn observation(text: &mut String, row: &ObservationRecord) {
-    let _ = writeln!(text, "\n### {}: {}\n", row.kind, heading(&row.title));
-    for part in [&row.subtitle, &row.narrative] {
+    let _ = writeln!(text, "\n### {}: {}\n", row.text.kind, heading(&row.text.title));
+    for part in [&row.text.subtitle, &row.text.narrative] {
         paragraph(text, part);
     }
-    for fact in &row.facts {
+    for fact in &row.text.facts {
         let _ = writeln!(text, "- {}", escape(&one_line_unbounded(fact)));
     }
-    if !row.facts.is_empty() {
+    if !row.text.facts.is_empty() {
         text.push('\n');
     }
     let files = |list: &[String]| {
@@ -169,14 +170,14 @@ fn observation(text: &mut String, row: &ObservationRecord) {
         names.join(", ")
     };
     let mut details = vec![minute(row.created_at)];
-    if !row.files_modified.is_empty() {
-        details.push(format!("changed {}", files(&row.files_modified)));
+    if !row.text.files_modified.is_empty() {
+        details.push(format!("changed {}", files(&row.text.files_modified)));
     }
-    if !row.files_read.is_empty() {
-        details.push(format!("read {}", files(&row.files_read)));
+    if !row.text.files_read.is_empty() {
+        details.push(format!("read {}", files(&row.text.files_read)));
     }
-    if !row.concepts.is_empty() {
-        details.push(escape(&row.concepts.join(", ")));
+    if !row.text.concepts.is_empty() {
+        details.push(escape(&row.text.concepts.join(", ")));
     }
     let marks = [(row.pinned, "pinned"), (row.wrong, "wrong"), (row.replaced_by.is_some(), "replaced")];
     if row.sessions.len() > 1 {
@@ -189,19 +190,19 @@ fn observation(text: &mut String, row: &ObservationRecord) {
 fn summary(text: &mut String, row: &SummaryRecord) {
     let _ = writeln!(text, "\n### What was done · {}\n", minute(row.created_at));
     for (name, part) in [
-        ("Asked", &row.request),
-        ("Looked into", &row.investigated),
-        ("Learnt", &row.learned),
-        ("Done", &row.completed),
-        ("Next", &row.next_steps),
-        ("Notes", &row.notes),
+        ("Asked", &row.text.request),
+        ("Looked into", &row.text.investigated),
+        ("Learnt", &row.text.learned),
+        ("Done", &row.text.completed),
+        ("Next", &row.text.next_steps),
+        ("Notes", &row.text.notes),
     ] {
         if !part.trim().is_empty() {
             paragraph(text, &format!("**{name}:** {}", part.trim()));
         }
     }
-    if !row.files_edited.is_empty() {
-        let files: Vec<_> = row.files_edited.iter().map(|file| code(file)).collect();
+    if !row.text.files_edited.is_empty() {
+        let files: Vec<_> = row.text.files_edited.iter().map(|file| code(file)).collect();
         let _ = writeln!(text, "_changed {}_", files.join(", "));
     }
 }

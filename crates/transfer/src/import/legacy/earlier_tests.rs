@@ -61,19 +61,22 @@ impl LegacyImportFixture {
         for row in reads.observations(&all, page).unwrap().items {
             lines.push(format!(
                 "{} {:?} in {} at {}: {:?} {:?} {:?} {:?} {:?}",
-                row.kind,
-                row.title,
+                row.text.kind,
+                row.text.title,
                 name(row.project),
                 row.created_at.0 - AT,
-                row.narrative,
-                row.facts,
-                row.concepts,
-                row.files_read,
-                row.files_modified
+                row.text.narrative,
+                row.text.facts,
+                row.text.concepts,
+                row.text.files_read,
+                row.text.files_modified
             ));
         }
         for row in reads.summaries(&all, page).unwrap().items {
-            lines.push(format!("summary {:?} {:?} {:?}", row.request, row.completed, row.files_edited));
+            lines.push(format!(
+                "summary {:?} {:?} {:?}",
+                row.text.request, row.text.completed, row.text.files_edited
+            ));
         }
         lines.join("\n")
     }
@@ -238,7 +241,7 @@ fn forgotten_rows_stay_forgotten() {
     let path = scratch.theirs(NEWEST);
     let run = scratch.run(&path).unwrap().run.unwrap();
     let all = scratch.store.read().observations(&RowFilter::default(), PageRequest::first(9)).unwrap();
-    let fix = all.items.iter().find(|row| row.title == "Carts expire").unwrap().id;
+    let fix = all.items.iter().find(|row| row.text.title == "Carts expire").unwrap().id;
     let summaries = scratch.store.read().summaries(&RowFilter::default(), PageRequest::first(9)).unwrap();
     let summary = summaries.items[0].id;
     scratch

@@ -12,8 +12,7 @@ use super::places::ProjectLocator;
 use crate::import::{ImportError, ImportReport, ImportSkipReason, ImportWriter};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
-use claude_mem_core::memory::Origin;
-use claude_mem_core::tokens;
+use claude_mem_core::memory::{ObservationText, Origin, SummaryText};
 use claude_mem_recall::manual_edits;
 use claude_mem_store::{
     LegacyRow, LegacyTable, MemoryLevel, ObservationRecord, PromptRecord, SessionRecord, SessionStatus,
@@ -217,44 +216,39 @@ impl<'a> LegacyImporter<'a> {
             return Ok(());
         }
         let project = self.project_for(row, session)?;
-        let text = row.text("text").unwrap_or_default();
-        let narrative = merge_narrative(row.text("narrative").unwrap_or_default(), &text);
-        let title = row.text("title").unwrap_or_else(|| manual_edits::first_sentence(&narrative));
-        let subtitle = row.text("subtitle").unwrap_or_default();
-        let facts = parse_list(row.text("facts"), false);
+        let narrative =
+            merge_narrative(row.text("narrative").unwrap_or_default(), &row.text("text").unwrap_or_default());
         let mut concepts = parse_list(row.text("concepts"), true);
         concepts.extend(parse_list(row.text("keywords"), true));
         let mut files_read = parse_list(row.text("files_read"), true);
         files_read.extend(parse_list(row.text("files"), true));
+        let text = ObservationText {
+            kind: observation_type(row.text("type")),
+            title: row.text("title").unwrap_or_else(|| manual_edits::first_sentence(&narrative)),
+            subtitle: row.text("subtitle").unwrap_or_default(),
+            narrative,
+            facts: parse_list(row.text("facts"), false),
+            concepts,
+            files_read,
+            files_modified: parse_list(row.text("files_modified"), true),
+        };
         let of = session.map_or_else(
             || format!("{project} {}", created_at(row).unwrap_or_default().0),
             |uid| uid.to_string(),
         );
-        let all_facts = facts.join("\n");
+        let [title, subtitle, narrative] = text.texts();
         let record = ObservationRecord {
-            edited: false,
-            sessions: Vec::new(),
-            uid: derived_id("observation", &[&of, &title, &subtitle, &narrative, &all_facts]),
+            uid: derived_id("observation", &[&of, title, subtitle, narrative, &text.facts.join("\n")]),
             session,
             project: Some(project),
             level: MemoryLevel::Project,
             prompt_number,
-            kind: observation_type(row.text("type")),
-            read_tokens: [&title, &subtitle, &narrative, &all_facts]
-                .map(|text| tokens::estimate(text))
-                .iter()
-                .sum(),
-            title,
-            subtitle,
-            narrative,
-            facts,
-            concepts,
-            files_read,
-            files_modified: parse_list(row.text("files_modified"), true),
+            read_tokens: text.read_tokens(),
+            text,
             branch: None,
             agent_id: row.text("agent_id"),
             agent_type: row.text("agent_type"),
-            origin: Some(if by_hand { Origin::Manual } else { Origin::Import }),
+            origin: Some(if by_hand { Origin::Manual } else { Origin::Agent }),
             made_by: row.text("model").unwrap_or_else(|| "claude-mem".to_owned()),
             discovery_tokens: count_field(row, "tokens"),
             pinned: false,
@@ -262,6 +256,8 @@ impl<'a> LegacyImporter<'a> {
             replaced_by: None,
             created_at: self.row_time,
             updated_at: self.row_time,
+            edited: false,
+            sessions: Vec::new(),
         };
         self.writer.observation(kind, record)
     }
@@ -276,30 +272,27 @@ impl<'a> LegacyImporter<'a> {
         }
         let project = self.project_for(row, Some(session))?;
         let text = |field| row.text(field).unwrap_or_default();
-        let said = ["request", "investigated", "learned", "completed", "next_steps", "notes"];
-        let [request, investigated, learned, completed, next_steps, notes] = said.map(text);
+        let text = SummaryText {
+            request: text("request"),
+            investigated: text("investigated"),
+            learned: text("learned"),
+            completed: text("completed"),
+            next_steps: text("next_steps"),
+            notes: text("notes"),
+            files_read: parse_list(row.text("files_read"), true),
+            files_edited: parse_list(row.text("files_edited"), true),
+        };
+        let session_name = session.to_string();
+        let parts: Vec<&str> = std::iter::once(session_name.as_str()).chain(text.texts()).collect();
         let record = SummaryRecord {
-            uid: derived_id(
-                "summary",
-                &[&session.to_string(), &request, &investigated, &learned, &completed, &next_steps, &notes],
-            ),
+            uid: derived_id("summary", &parts),
             session: Some(session),
             project: Some(project),
             prompt_number,
-            read_tokens: [&request, &investigated, &learned, &completed, &next_steps, &notes]
-                .map(|text| tokens::estimate(text))
-                .iter()
-                .sum(),
-            request,
-            investigated,
-            learned,
-            completed,
-            next_steps,
-            notes,
-            files_read: parse_list(row.text("files_read"), true),
-            files_edited: parse_list(row.text("files_edited"), true),
+            read_tokens: text.read_tokens(),
+            text,
             branch: None,
-            origin: Some(Origin::Import),
+            origin: Some(Origin::Agent),
             made_by: "claude-mem".to_owned(),
             discovery_tokens: count_field(row, "tokens"),
             created_at: self.row_time,

@@ -86,7 +86,7 @@ impl EventSink for EpisodeSplitter<'_> {
     fn push(&mut self, key: EventKey, event: Event) {
         self.known.insert(key);
         self.heads.push(QueuedEventHead {
-            kind: event.body.kind_name().to_owned(),
+            kind: event.body.kind(),
             at: event.at,
             bytes: estimated_bytes(&event.body),
             not_before: Millis(0),

@@ -49,6 +49,25 @@ pub(super) fn scan_transcripts(agent: &CodingAgent, root: &Path, now: Millis) ->
     Ok(TranscriptScan { sessions: found, unreadable: files.unreadable })
 }
 
+/// The sessions of a client below a folder that can be imported, without reading any of them: paths of
+/// transcripts, or of sessions in the client's database. A folder that does not exist has none.
+pub fn list_transcripts(agent: &CodingAgent, root: &Path) -> io::Result<Vec<PathBuf>> {
+    let Some(spec) = agent.transcripts.filter(|_| root.is_dir()) else {
+        return Ok(Vec::new());
+    };
+    if let Some(name) = spec.database {
+        if !root.join(name).is_file() {
+            return Ok(Vec::new());
+        }
+        let found = database_sessions::scan_database(root, name, Millis(0))?;
+        return Ok(found.sessions.into_iter().map(|session| session.path).collect());
+    }
+    let is_translated = spec.translate.is_some();
+    let mut files = TranscriptFiles { prefix: spec.file_prefix, is_translated, ..TranscriptFiles::default() };
+    files.collect(root, 0)?;
+    Ok(files.mains)
+}
+
 #[derive(Default)]
 struct TranscriptFiles {
     /// How the name of a transcript begins.

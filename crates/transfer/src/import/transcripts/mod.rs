@@ -15,6 +15,7 @@ mod persist;
 mod summary;
 mod place;
 mod redo;
+mod redo_with_model;
 mod session;
 mod episode_splitter;
 
@@ -23,8 +24,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use find::list_transcripts;
 pub use place::KIND;
 pub use redo::{REDO_KIND, RedoRequest, RedoSummary, redo_sessions};
+pub use redo_with_model::{ModelRedo, RedoPreview, SessionCost, preview_model_redo, redo_with_model};
 pub use summary::{ImportSummary, ProjectImportCounts};
 
 use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason};
@@ -98,6 +101,7 @@ pub fn run(
         home: around.home,
         data: wanted.data,
         vocabulary: wanted.vocabulary,
+        keeps_episodes: false,
     };
     let mut persister = TranscriptPersister::new(store, run, wanted.now);
     let mut selector = SessionSelector { context: around, request: wanted, seen_sessions: HashSet::new() };

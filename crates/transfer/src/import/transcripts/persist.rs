@@ -237,10 +237,11 @@ impl ImportBatch<'_> {
             import_run: Some(self.run),
             prompt_number,
             now,
+            model: None,
         };
         let changes = memory.consolidate(self.tx, &claude_mem_distil::consolidate)?;
         for row in self.tx.observations_by_id(&changes.inserted)? {
-            self.result.inserted.push((row.id, home.name.clone(), row.kind.to_string()));
+            self.result.inserted.push((row.id, home.name.clone(), row.text.kind.to_string()));
         }
         self.result.removed.extend(changes.removed);
         Ok(())
@@ -318,7 +319,7 @@ fn touch(
 
 fn compressed_episode(learned: &mut DistilledEpisode) -> CompressedEpisode {
     CompressedEpisode {
-        distilled: CompressionOutput { observations: Vec::new(), summary: learned.summary.take() },
+        distilled: CompressionOutput { summary: learned.summary.take(), ..CompressionOutput::default() },
         claims: Some(std::mem::take(&mut learned.claims)),
         made_by: LOCAL.to_owned(),
         carry: None,

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 
 use super::database_sessions;
 use super::find;
-use super::session::{self, ReaderContext, ReaderMessage, ResumePoint, SessionReadJob};
+use super::session::{self, DistilledEpisode, ReaderContext, ReaderMessage, ResumePoint, SessionReadJob};
 use crate::import::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason};
 use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_core::agents::CodingAgent;
@@ -19,13 +19,15 @@ use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_ingest::session_memory::SessionMemoryWriter;
-use claude_mem_store::{PageRequest, RowFilter, SessionRow, SessionStatus, Store, StoreError, StoreReader};
+use claude_mem_store::{
+    PageRequest, RowFilter, SessionRow, SessionStatus, Store, StoreError, StoreReader, StoreWriter,
+};
 
 /// Kind of the run in the list of imports.
 pub const REDO_KIND: &str = "redo";
 
 /// The kind of row that the report counts.
-const SESSIONS: &str = "sessions";
+pub(super) const SESSIONS: &str = "sessions";
 
 /// Messages of one session that the reader thread may be ahead.
 const AHEAD_MAX: usize = 8;
@@ -41,6 +43,17 @@ pub struct RedoRequest<'a> {
     pub now: Millis,
 }
 
+impl RedoRequest<'_> {
+    /// Names the sessions in the list of runs.
+    pub(super) fn source(&self) -> String {
+        match (&self.session, self.project) {
+            (Some(session), _) => format!("session {session}"),
+            (None, Some(project)) => format!("project {project}"),
+            (None, None) => "all sessions".to_owned(),
+        }
+    }
+}
+
 /// What a run changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RedoSummary {
@@ -50,6 +63,15 @@ pub struct RedoSummary {
     pub accounts: u64,
 }
 
+impl RedoSummary {
+    pub(super) fn add(&mut self, more: &Self) {
+        self.sessions += more.sessions;
+        self.observations_before += more.observations_before;
+        self.observations_after += more.observations_after;
+        self.accounts += more.accounts;
+    }
+}
+
 /// Distils sessions anew.
 pub fn redo_sessions(
     store: &mut Store,
@@ -57,11 +79,7 @@ pub fn redo_sessions(
     wanted: &RedoRequest<'_>,
     progress: &mut dyn ImportProgress,
 ) -> Result<(ImportReport, RedoSummary), ImportError> {
-    let source = match (&wanted.session, wanted.project) {
-        (Some(session), _) => format!("session {session}"),
-        (None, Some(project)) => format!("project {project}"),
-        (None, None) => "all sessions".to_owned(),
-    };
+    let source = wanted.source();
     let run = store.write(|tx| tx.resume_import(REDO_KIND, &source, wanted.now))?;
     let mut report = ImportReport { run: Some(run), source, ..ImportReport::default() };
     let mut summary = RedoSummary::default();
@@ -69,34 +87,51 @@ pub fn redo_sessions(
     progress.total(sessions.len() as u64);
     for row in sessions {
         progress.advance(1);
-        match read_session_claims(&store.read(), around, wanted, run, &row)? {
+        if store.read().has_session_snapshot(run, row.id)? {
+            report.tally(SESSIONS).skip(ImportSkipReason::ReadBefore);
+            continue;
+        }
+        match read_session_again(&store.read(), around, wanted, &row, false)? {
             Err(why) => report.tally(SESSIONS).skip(why),
-            Ok(claims) => {
-                redo_one(store, run, &row, &claims, &mut summary)?;
-                let tally = report.tally(SESSIONS);
-                tally.found += 1;
-                tally.imported += 1;
+            Ok(episodes) => {
+                let claims: Vec<EpisodeClaims> = episodes.into_iter().map(|read| read.claims).collect();
+                summary.add(&redo_one(store, run, &row, None, &mut |tx, memory| {
+                    memory.redo(tx, &claims, &claude_mem_distil::consolidate).map(drop)
+                })?);
+                report.tally(SESSIONS).count_imported();
             }
         }
     }
-    let told = serde_json::json!({ "report": &report, "redone": &summary }).to_string();
+    finish_redo(store, run, &mut report, &summary, wanted.now)?;
+    Ok((report, summary))
+}
+
+/// Marks the run as finished. A run that changed nothing needs no undo, so its record is removed.
+pub(super) fn finish_redo(
+    store: &mut Store,
+    run: i64,
+    report: &mut ImportReport,
+    summary: &RedoSummary,
+    now: Millis,
+) -> Result<(), StoreError> {
+    let told = serde_json::json!({ "report": &*report, "redone": summary }).to_string();
     let left = store.write(|tx| {
         let left = tx.count_session_snapshots(run)?;
         if left == 0 {
             tx.undo_import(run, 1)?;
         } else {
-            tx.finish_import(run, &told, wanted.now)?;
+            tx.finish_import(run, &told, now)?;
         }
         Ok(left)
     })?;
     if left == 0 {
         report.run = None;
     }
-    Ok((report, summary))
+    Ok(())
 }
 
 /// The sessions to look at, oldest first: later sessions close the open items of earlier ones.
-fn selected_sessions(
+pub(super) fn selected_sessions(
     reads: &StoreReader<'_>,
     wanted: &RedoRequest<'_>,
 ) -> Result<Vec<SessionRow>, StoreError> {
@@ -115,17 +150,14 @@ fn selected_sessions(
     }
 }
 
-/// Reads the claims of a session from its transcripts. The inner `Err` says why it is left as it is.
-fn read_session_claims(
+/// Reads the episodes of a session from its transcripts. The inner `Err` says why it is left as it is.
+pub(super) fn read_session_again(
     reads: &StoreReader<'_>,
     around: ImportContext<'_>,
     wanted: &RedoRequest<'_>,
-    run: i64,
     row: &SessionRow,
-) -> Result<Result<Vec<EpisodeClaims>, ImportSkipReason>, ImportError> {
-    if reads.has_session_snapshot(run, row.id)? {
-        return Ok(Err(ImportSkipReason::ReadBefore));
-    }
+    keeps_episodes: bool,
+) -> Result<Result<Vec<DistilledEpisode>, ImportSkipReason>, ImportError> {
     let marks = PrivacyMarks::for_session(wanted.data, &row.client, &row.client_session.0);
     if marks.is_transcript_closed() || reads.is_transcript_closed(row.id)? {
         return Ok(Err(ImportSkipReason::Ignored));
@@ -169,36 +201,40 @@ fn read_session_claims(
         carry: None,
         is_known: true,
     };
-    let readers =
-        ReaderContext { settings, home: around.home, data: wanted.data, vocabulary: wanted.vocabulary };
-    let claims = collect_claims(&readers, &job);
-    Ok(claims.filter(|claims| !claims.is_empty()).ok_or(ImportSkipReason::Unreadable))
+    let readers = ReaderContext {
+        settings,
+        home: around.home,
+        data: wanted.data,
+        vocabulary: wanted.vocabulary,
+        keeps_episodes,
+    };
+    let episodes = collect_episodes(&readers, &job);
+    Ok(episodes.filter(|episodes| !episodes.is_empty()).ok_or(ImportSkipReason::Unreadable))
 }
 
-fn collect_claims(readers: &ReaderContext<'_>, job: &SessionReadJob) -> Option<Vec<EpisodeClaims>> {
+fn collect_episodes(readers: &ReaderContext<'_>, job: &SessionReadJob) -> Option<Vec<DistilledEpisode>> {
     let (say, said) = mpsc::sync_channel(AHEAD_MAX);
     std::thread::scope(|scope| {
         scope.spawn(move || session::read_session(readers, job, &say));
-        let mut claims = Vec::new();
+        let mut episodes = Vec::new();
         for message in said {
             match message {
-                ReaderMessage::Part(part) => {
-                    claims.extend(part.episodes.into_iter().map(|episode| episode.claims));
-                }
+                ReaderMessage::Part(part) => episodes.extend(part.episodes),
                 ReaderMessage::Unreadable(_) => return None,
             }
         }
-        Some(claims)
+        Some(episodes)
     })
 }
 
-fn redo_one(
+/// Makes the memories of one session anew in one transaction, after a snapshot of what it had left behind.
+pub(super) fn redo_one(
     store: &mut Store,
     run: i64,
     row: &SessionRow,
-    claims: &[EpisodeClaims],
-    summary: &mut RedoSummary,
-) -> Result<(), StoreError> {
+    model: Option<&str>,
+    redo: &mut dyn FnMut(&StoreWriter<'_>, &SessionMemoryWriter<'_>) -> Result<(), StoreError>,
+) -> Result<RedoSummary, StoreError> {
     let memory = SessionMemoryWriter {
         session: row.id,
         project: row.project,
@@ -206,17 +242,14 @@ fn redo_one(
         import_run: None,
         prompt_number: row.prompt_counter,
         now: row.last_activity,
+        model,
     };
-    let (before, after, account) = store.write(|tx| {
-        let (before, _) = tx.counts_of_session(row.id)?;
+    store.write(|tx| {
+        let (observations_before, _) = tx.counts_of_session(row.id)?;
         tx.save_session_snapshot(run, row.id)?;
-        memory.redo(tx, claims, &claude_mem_distil::consolidate)?;
-        let (after, _) = tx.counts_of_session(row.id)?;
-        Ok((before, after, tx.account_of_session(row.id)?.is_some()))
-    })?;
-    summary.sessions += 1;
-    summary.observations_before += before;
-    summary.observations_after += after;
-    summary.accounts += u64::from(account);
-    Ok(())
+        redo(tx, &memory)?;
+        let (observations_after, _) = tx.counts_of_session(row.id)?;
+        let accounts = u64::from(tx.account_of_session(row.id)?.is_some());
+        Ok(RedoSummary { sessions: 1, observations_before, observations_after, accounts })
+    })
 }

@@ -17,8 +17,7 @@ use claude_mem_capture::transcript;
 use claude_mem_capture::transcript::{ReadPosition, ReadRules, ReaderState, Subagent, SubagentTranscript};
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
-use claude_mem_core::episode::EpisodePrompt;
-use claude_mem_core::episode::touched_file;
+use claude_mem_core::episode::{Episode, EpisodePrompt, touched_file};
 use claude_mem_core::event::{Event, EventBody, EventKey, ProjectHint};
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::NewSummary;
@@ -35,6 +34,8 @@ pub(super) struct ReaderContext<'a> {
     pub home: &'a str,
     pub data: &'a DataDir,
     pub vocabulary: &'a Vocabulary,
+    /// Keep the episodes, for a model that reads them.
+    pub keeps_episodes: bool,
 }
 
 /// A session to read, with its state from an earlier import.
@@ -98,6 +99,8 @@ pub(super) struct DistilledEpisode {
     pub events: Vec<(EventKey, Event)>,
     pub claims: EpisodeClaims,
     pub summary: Option<NewSummary>,
+    /// What a model would read; `None` without content, or if it is not asked for.
+    pub episode: Option<Episode>,
 }
 
 /// Reads all transcripts of a session. The receiver may disconnect at any time.
@@ -247,12 +250,15 @@ impl<'a> SessionDistiller<'a> {
             prompt: self.last_prompt.clone().filter(|_| !is_agent),
         };
         let just_events = || events.iter().map(|(_, event)| event);
+        let mut kept = None;
         let (claims, summary) = if episodes::have_content(just_events()) {
             let episode = episodes::build_episode(just_events(), place);
             let vocabulary = self.context.vocabulary;
             let distil = AssertUnwindSafe(|| claude_mem_distil::extract_claims(&episode, carry, vocabulary));
             // If distilling panics, the events are stored without memories.
-            std::panic::catch_unwind(distil).unwrap_or_default()
+            let distilled = std::panic::catch_unwind(distil).unwrap_or_default();
+            kept = self.context.keeps_episodes.then_some(episode);
+            distilled
         } else {
             (EpisodeClaims::default(), None)
         };
@@ -270,7 +276,7 @@ impl<'a> SessionDistiller<'a> {
         for (_, event) in &mut events {
             drop_tool_contents(event);
         }
-        DistilledEpisode { events, claims, summary }
+        DistilledEpisode { events, claims, summary, episode: kept }
     }
 }
 

@@ -551,19 +551,19 @@ fn redo_keeps_numbers_edits_and_forgotten_rows_and_can_be_undone() {
     assert_eq!((summary.sessions, summary.observations_before), (1, numbers.len() as u64));
     let after: Vec<_> = observations(&store).iter().map(|row| row.id).collect();
     assert_eq!(after, numbers, "the same rules give the same rows, under the same numbers");
-    assert_eq!(store.read().observation(edited).unwrap().title, "What I say");
+    assert_eq!(store.read().observation(edited).unwrap().text.title, "What I say");
     assert_eq!(content(&store), before);
     // As an older version would have left it.
     let old = store.write(|tx| {
         let row = &observations_of(tx)[1];
         let mut new = claude_mem_core::memory::NewObservation::new(
-            row.kind.clone(),
+            row.text.kind.clone(),
             "Worded by an older version",
             row.origin,
             row.created_at,
         );
-        new.narrative.clone_from(&row.narrative);
-        new.files_modified.clone_from(&row.files_modified);
+        new.text.narrative.clone_from(&row.text.narrative);
+        new.text.files_modified.clone_from(&row.text.files_modified);
         tx.update_observation(row.id, &new, row.level, row.read_tokens, NOW)?;
         Ok(row.id)
     });
