@@ -56,7 +56,7 @@ pub(crate) fn apply_record(
         }
     }
     let member = if is_own { None } else { Some(member_of(tx, pulled.author)?) };
-    let arrival = Arrival { space, pulled, uid, member, context };
+    let arrival = IncomingRecord { space, pulled, uid, member, context };
     match known {
         Some(known) if is_settled(&known, pulled.record.version(), &arrival) => {
             let mark = mark_of(pulled.record.uid, pulled.record.version());
@@ -72,7 +72,7 @@ pub(crate) fn apply_record(
 
 /// Whether the version that is known here is at least as new. What was taken back stays taken back, even if a
 /// restored server does not know it any more.
-fn is_settled(known: &SharedRow, version: RecordVersion, arrival: &Arrival<'_>) -> bool {
+fn is_settled(known: &SharedRow, version: RecordVersion, arrival: &IncomingRecord<'_>) -> bool {
     if known.rev == 0 {
         return false;
     }
@@ -122,7 +122,7 @@ pub(crate) fn erase_taken_back(
 }
 
 /// One record on its way into the store.
-struct Arrival<'a> {
+struct IncomingRecord<'a> {
     space: &'a SpaceRow,
     pulled: &'a PulledRecord,
     uid: PublicId,
@@ -131,7 +131,7 @@ struct Arrival<'a> {
     context: ApplyContext<'a>,
 }
 
-impl Arrival<'_> {
+impl IncomingRecord<'_> {
     fn version(&self) -> RecordVersion {
         self.pulled.record.version()
     }
@@ -194,11 +194,14 @@ impl Arrival<'_> {
             Some(row) => Some(row),
             None => tx.row_by_uid(kind, self.uid)?,
         };
-        if here.is_some_and(|row| matches!(tx.member_of_row(row), Ok(Some(_)))) {
+        if let Some(row) = here
+            && tx.member_of_row(row)?.is_some()
+        {
             return self.set_aside(tx, None, "the id belongs to another row");
         }
-        let Some(row) = self.store_body(tx, here)? else {
-            return self.set_aside(tx, here, "cannot be stored here");
+        let row = match self.store_body(tx, here)? {
+            Ok(row) => row,
+            Err(why) => return self.set_aside(tx, here, &why),
         };
         let rendered = outgoing_body(tx, self.space, row, self.context.rules)?;
         let local_hash =
@@ -252,11 +255,11 @@ impl Arrival<'_> {
             return self.set_aside(tx, None, "the id belongs to another row");
         }
         match self.store_body(tx, here.or(taken))? {
-            Some(row) => {
+            Ok(row) => {
                 tx.put_shared_row(&self.entry(Some(row), ShareState::Received, ""))?;
                 Ok(ApplyOutcome::Stored)
             }
-            None => self.set_aside(tx, here, "cannot be stored here"),
+            Err(why) => self.set_aside(tx, here, &why),
         }
     }
 
@@ -275,16 +278,26 @@ impl Arrival<'_> {
         Ok(ApplyOutcome::Aside)
     }
 
-    /// Stores the record's text as a new row, or in the row that is here.
-    fn store_body(&self, tx: &StoreWriter<'_>, here: Option<RowId>) -> Result<Option<RowId>, StoreError> {
+    /// Stores the record's text as a new row, or in the row that is here; or says why it cannot be stored.
+    fn store_body(
+        &self,
+        tx: &StoreWriter<'_>,
+        here: Option<RowId>,
+    ) -> Result<Result<RowId, String>, StoreError> {
         let record = &self.pulled.record;
-        let Some(json) = record.body.as_ref().filter(|_| record.v <= BODY_FORMAT) else { return Ok(None) };
+        let Some(json) = &record.body else { return Ok(Err("without a text".to_owned())) };
+        if record.v > BODY_FORMAT {
+            return Ok(Err("of a newer format".to_owned()));
+        }
         // The server's clock bounds the author's.
         let at_most = Millis(self.pulled.received_at.min(self.context.now.0.saturating_add(CLOCK_SKEW_MS)));
-        let Some(body) = incoming_body(record.kind, self.uid, json.as_str(), at_most) else {
-            return Ok(None);
+        let body = match incoming_body(record.kind, self.uid, json.as_str(), at_most) {
+            Ok(body) => body,
+            Err(why) => return Ok(Err(why.to_string())),
         };
-        let Some(project) = self.project(tx, json.as_str())? else { return Ok(None) };
+        let Some(project) = self.project(tx, json.as_str())? else {
+            return Ok(Err("of a project that is not known here".to_owned()));
+        };
         let session = match body.session() {
             Some(session) => Some(tx.ensure_team_session(
                 session,
@@ -301,14 +314,16 @@ impl Arrival<'_> {
             (IncomingBody::Observation(record), _) => {
                 let known = here.map(|row| ObservationId(row.row_id));
                 let id = tx.put_team_observation(&record, known, place)?;
-                Ok(id.map(|id| RowId::new(RowKind::Observation, id.0)))
+                let row = id.map(|id| RowId::new(RowKind::Observation, id.0));
+                Ok(row.ok_or_else(|| "forgotten here".to_owned()))
             }
             (IncomingBody::Account(record), Some(session)) => {
                 let known = here.map(|row| AccountId(row.row_id));
                 let id = tx.put_team_account(&record, known, session, place)?;
-                Ok(id.map(|id| RowId::new(RowKind::Account, id.0)))
+                let row = id.map(|id| RowId::new(RowKind::Account, id.0));
+                Ok(row.ok_or_else(|| "the session has another account, or it was forgotten here".to_owned()))
             }
-            (IncomingBody::Account(_), None) => Ok(None),
+            (IncomingBody::Account(_), None) => Ok(Err("without a session".to_owned())),
         }
     }
 

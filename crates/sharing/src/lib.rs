@@ -1,9 +1,9 @@
 //! Shares memory with a team and with one's other machines.
 //!
 //! [`share_verdict`] says whether a row may leave this machine, [`record_body`] makes the text that leaves and
-//! takes apart what comes, and [`SyncEngine`] brings this machine and the server in step: it seals what is to
+//! takes apart what comes, and [`SyncEngine`] brings this machine and the server in step: it marks what is to
 //! be sent, pushes it, pulls what is new, compares digests and reconciles. [`TeamServer`] is the server as the
-//! engine sees it; [`HttpServer`] speaks to a real one.
+//! engine sees it; [`TeamHttpClient`] speaks to a real one.
 //!
 //! Invariant: rows are the only truth. Nothing is sent that [`share_verdict`] does not allow at the moment of
 //! sending; nothing is stored that did not pass the cleaning of an import; a text that was taken back is erased
@@ -11,7 +11,7 @@
 //! share. Hooks never come here.
 
 mod apply;
-mod http_server;
+mod team_http_client;
 mod instruction_shape;
 mod leaving;
 mod member_names;
@@ -19,7 +19,7 @@ mod pull;
 mod push;
 mod reconcile;
 pub mod record_body;
-mod seal;
+mod mark_outgoing;
 mod server;
 mod share_marks;
 mod share_rules;
@@ -29,7 +29,6 @@ mod sync_engine;
 mod sync_status;
 mod team_file;
 
-pub use http_server::{HttpServer, join_team};
 pub use instruction_shape::reads_like_instruction;
 pub use leaving::{erase_others, forget_team, remove_record, take_back_own};
 pub use reconcile::count_differences;
@@ -40,11 +39,14 @@ pub use sharing_error::SharingError;
 pub use store_access::StoreAccess;
 pub use sync_engine::{SyncEngine, SyncOptions, SyncReport};
 pub use sync_status::{health_after_error, health_after_round};
-pub use team_file::{TEAM_VARIABLE, TeamFile, load_team, remove_team, save_team};
+pub use team_file::{TEAM_VARIABLE, TeamFile, load_team, remove_team, save_team, team_from_link};
+pub use team_http_client::{TeamHttpClient, join_team};
 
 #[cfg(any(test, feature = "testing"))]
+#[path = "tests/reference_server.rs"]
 pub mod reference_server;
 #[cfg(test)]
+#[path = "tests/faulty_connection.rs"]
 mod faulty_connection;
 #[cfg(test)]
 mod service_tests;

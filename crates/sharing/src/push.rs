@@ -1,4 +1,4 @@
-//! Push: sends what seal noted, with the text as it is now.
+//! Push: sends the rows that were marked, with the text as it is now.
 
 use std::collections::HashMap;
 

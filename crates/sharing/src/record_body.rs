@@ -16,7 +16,7 @@ use claude_mem_core::project::REMOTE_KEY;
 use claude_mem_store::{
     AccountRecord, MemoryLevel, ObservationRecord, RowId, RowKind, SpaceRow, StoreError, StoreReader,
 };
-use claude_mem_transfer::import::{clean_account, clean_observation};
+use claude_mem_transfer::import::{CleanRejection, clean_account, clean_observation};
 use claude_mem_wire::RecordKind;
 
 /// The format of bodies that this client writes and understands.
@@ -77,8 +77,13 @@ fn outgoing_observation(
     let row = RowId::new(RowKind::Observation, id.0);
     let Some(mut record) = reads.observation_record(id)? else { return Ok(None) };
     let project = reads.observation(id)?.project;
-    let files =
-        record.files_read.iter().chain(&record.files_modified).map(String::as_str).collect::<Vec<_>>();
+    let files = record
+        .text
+        .files_read
+        .iter()
+        .chain(&record.text.files_modified)
+        .map(String::as_str)
+        .collect::<Vec<_>>();
     let is_shared = reads.share_in_space(space.id, row)?.is_some_and(|share| share.rev > 0);
     let facts = ShareFacts {
         is_others: reads.member_of_row(row)?.is_some(),
@@ -91,13 +96,13 @@ fn outgoing_observation(
     };
     let verdict = share_verdict(&facts, rules);
     // Prompts do not leave, under whatever name.
-    if !rules.requests && reads.is_prompt_of_session(record.session, &record.subtitle)? {
-        record.subtitle.clear();
+    if !rules.requests && reads.is_prompt_of_session(record.session, &record.text.subtitle)? {
+        record.text.subtitle.clear();
     }
     let is_empty = clean_observation(&mut record).is_err();
     let verdict = if is_empty { verdict.without_text() } else { verdict };
-    record.files_read.retain(|file| is_within_project(file));
-    record.files_modified.retain(|file| is_within_project(file));
+    record.text.files_read.retain(|file| is_within_project(file));
+    record.text.files_modified.retain(|file| is_within_project(file));
     let sent = ObservationRecord {
         project: None,
         level: MemoryLevel::Project,
@@ -117,8 +122,8 @@ fn outgoing_observation(
         json: with_place(reads, space, project, serde_json::to_value(&sent)?)?,
         verdict,
         origin: sent.origin.unwrap_or(Origin::Import),
-        observation_type: sent.kind.as_str().to_owned(),
-        title: sent.title,
+        observation_type: sent.text.kind.as_str().to_owned(),
+        title: sent.text.title,
     }))
 }
 
@@ -131,7 +136,7 @@ fn outgoing_account(
     let row = RowId::new(RowKind::Account, id.0);
     let Some(mut record) = reads.account_record(id)? else { return Ok(None) };
     let project = reads.account(id)?.project;
-    let files = record.files_edited.iter().map(String::as_str).collect::<Vec<_>>();
+    let files = record.text.files_edited.iter().map(String::as_str).collect::<Vec<_>>();
     let is_shared = reads.share_in_space(space.id, row)?.is_some_and(|share| share.rev > 0);
     let facts = ShareFacts {
         is_others: reads.member_of_row(row)?.is_some(),
@@ -145,14 +150,17 @@ fn outgoing_account(
     let verdict = share_verdict(&facts, rules);
     // Without a model, the purpose quotes the first prompt.
     if !rules.requests && record.made_by == "local" {
-        record.purpose.clear();
+        record.text.purpose.clear();
     }
     let is_empty = clean_account(&mut record).is_err();
     let verdict = if is_empty { verdict.without_text() } else { verdict };
-    record.files_edited.retain(|file| is_within_project(file));
+    record.text.files_edited.retain(|file| is_within_project(file));
     let sent = AccountRecord { project: None, ..record };
-    let title =
-        [&sent.purpose].into_iter().chain(&sent.decided).chain(&sent.done).find(|line| !line.is_empty());
+    let title = [&sent.text.purpose]
+        .into_iter()
+        .chain(&sent.text.decided)
+        .chain(&sent.text.done)
+        .find(|line| !line.is_empty());
     Ok(Some(OutgoingBody {
         uid: sent.uid,
         kind: RecordKind::ACCOUNT,
@@ -204,41 +212,63 @@ fn is_within_project(path: &str) -> bool {
     !path.starts_with(['/', '~', '\\']) && !has_drive && !path.split('/').any(|part| part == "..")
 }
 
-/// Takes a received body apart and cleans it. `None`: it is no row that this client can store.
-pub fn incoming_body(kind: RecordKind, uid: PublicId, json: &str, at_most: Millis) -> Option<IncomingBody> {
-    match kind {
-        RecordKind::OBSERVATION => {
-            let mut record: ObservationRecord = serde_json::from_str(json).ok()?;
-            record.uid = uid;
-            clean_incoming(&mut record, at_most)?;
-            Some(IncomingBody::Observation(Box::new(record)))
-        }
-        RecordKind::ACCOUNT => {
-            let mut record: AccountRecord = serde_json::from_str(json).ok()?;
-            record.uid = uid;
-            record.project = None;
-            record.created_at = bounded_time(record.created_at, at_most);
-            let lists = [
-                &mut record.done,
-                &mut record.learned,
-                &mut record.decided,
-                &mut record.checked,
-                &mut record.open,
-            ];
-            for list in lists {
-                tidy_list(list);
-            }
-            tidy(&mut record.purpose, TITLE_CHARS_MAX);
-            record.files_edited.retain(|file| is_within_project(file));
-            record.branch.iter_mut().for_each(|branch| tidy(branch, TITLE_CHARS_MAX));
-            clean_account(&mut record).ok()?;
-            Some(IncomingBody::Account(Box::new(record)))
-        }
-        _ => None,
+/// Why a received body is not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyRejection {
+    #[error("this client does not store records of kind {}", .0.0)]
+    OtherKind(RecordKind),
+    /// The position only: the parser's message quotes the record.
+    #[error("the record cannot be read (at byte {0})")]
+    Malformed(usize),
+    #[error("nothing of the record is left: {0:?}")]
+    Cleaned(CleanRejection),
+}
+
+impl From<serde_json::Error> for BodyRejection {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Malformed(error.column())
     }
 }
 
-fn clean_incoming(record: &mut ObservationRecord, at_most: Millis) -> Option<()> {
+impl From<CleanRejection> for BodyRejection {
+    fn from(why: CleanRejection) -> Self {
+        Self::Cleaned(why)
+    }
+}
+
+/// Takes a received body apart and cleans it.
+pub fn incoming_body(
+    kind: RecordKind,
+    uid: PublicId,
+    json: &str,
+    at_most: Millis,
+) -> Result<IncomingBody, BodyRejection> {
+    match kind {
+        RecordKind::OBSERVATION => {
+            let mut record: ObservationRecord = serde_json::from_str(json)?;
+            record.uid = uid;
+            clean_incoming(&mut record, at_most)?;
+            Ok(IncomingBody::Observation(Box::new(record)))
+        }
+        RecordKind::ACCOUNT => {
+            let mut record: AccountRecord = serde_json::from_str(json)?;
+            record.uid = uid;
+            record.project = None;
+            record.created_at = bounded_time(record.created_at, at_most);
+            for list in record.text.lists_mut() {
+                tidy_list(list);
+            }
+            tidy(&mut record.text.purpose, TITLE_CHARS_MAX);
+            record.text.files_edited.retain(|file| is_within_project(file));
+            record.branch.iter_mut().for_each(|branch| tidy(branch, TITLE_CHARS_MAX));
+            clean_account(&mut record)?;
+            Ok(IncomingBody::Account(Box::new(record)))
+        }
+        other => Err(BodyRejection::OtherKind(other)),
+    }
+}
+
+fn clean_incoming(record: &mut ObservationRecord, at_most: Millis) -> Result<(), CleanRejection> {
     record.project = None;
     record.level = MemoryLevel::Project;
     record.pinned = false;
@@ -247,19 +277,19 @@ fn clean_incoming(record: &mut ObservationRecord, at_most: Millis) -> Option<()>
     record.sessions.clear();
     record.created_at = bounded_time(record.created_at, at_most);
     record.updated_at = record.created_at;
-    tidy(&mut record.title, TITLE_CHARS_MAX);
-    tidy(&mut record.subtitle, TITLE_CHARS_MAX);
-    strip_invisible(&mut record.narrative);
-    for list in [&mut record.facts, &mut record.concepts] {
+    tidy(&mut record.text.title, TITLE_CHARS_MAX);
+    tidy(&mut record.text.subtitle, TITLE_CHARS_MAX);
+    strip_invisible(&mut record.text.narrative);
+    for list in [&mut record.text.facts, &mut record.text.concepts] {
         tidy_list(list);
     }
-    record.files_read.retain(|file| is_within_project(file));
-    record.files_modified.retain(|file| is_within_project(file));
+    record.text.files_read.retain(|file| is_within_project(file));
+    record.text.files_modified.retain(|file| is_within_project(file));
     record.branch.iter_mut().for_each(|branch| tidy(branch, TITLE_CHARS_MAX));
-    if !ObservationType::ALL.contains(&record.kind) {
-        record.kind = ObservationType::DISCOVERY;
+    if !ObservationType::ALL.contains(&record.text.kind) {
+        record.text.kind = ObservationType::DISCOVERY;
     }
-    clean_observation(record).ok()
+    clean_observation(record)
 }
 
 /// A clock that runs ahead must not keep a row newest for ever.
@@ -319,13 +349,9 @@ impl IncomingBody {
     pub fn texts(&self) -> Vec<&str> {
         match self {
             Self::Observation(record) => {
-                let own = [&record.title, &record.subtitle, &record.narrative].into_iter();
-                own.chain(&record.facts).map(String::as_str).collect()
+                record.text.texts().into_iter().chain(&record.text.facts).map(String::as_str).collect()
             }
-            Self::Account(record) => {
-                let lists = [&record.done, &record.learned, &record.decided, &record.checked, &record.open];
-                lists.into_iter().flatten().chain([&record.purpose]).map(String::as_str).collect()
-            }
+            Self::Account(record) => record.text.texts().map(String::as_str).collect(),
         }
     }
 }

@@ -10,9 +10,9 @@ use claude_mem_wire::{
 use rig::postgres::{PostgresBuild, PostgresCluster};
 use tokio::runtime::Runtime;
 
-use crate::http_server::{HttpServer, join_team};
 use crate::simulator_tests::{SimulatedServer, run_schedule, variable};
 use crate::team_file::TeamFile;
+use crate::team_http_client::{TeamHttpClient, join_team};
 
 /// Runs of the short form, which is part of the ordinary tests.
 const RUNS: u64 = 2;
@@ -35,7 +35,7 @@ impl ServiceTeam {
         let link = TeamLink::parse(server.report().admin_link.as_ref().unwrap()).unwrap();
         let LinkSecret::Invite(secret) = link.secret.clone() else { panic!("the link is an invite") };
         let mira = join(&link, secret, "mira", 1);
-        let admin = HttpServer::connect(&mira).unwrap();
+        let admin = TeamHttpClient::connect(&mira).unwrap();
         let member = |handle: &str| InviteRequest::Member {
             role: MemberRole::Member,
             handle: Some(handle.to_owned()),
@@ -81,10 +81,10 @@ impl Drop for ServiceTeam {
 }
 
 impl SimulatedServer for ServiceTeam {
-    type Connection = HttpServer;
+    type Connection = TeamHttpClient;
 
-    fn connect(&self, machine: usize) -> HttpServer {
-        HttpServer::connect(&self.machines[machine]).unwrap()
+    fn connect(&self, machine: usize) -> TeamHttpClient {
+        TeamHttpClient::connect(&self.machines[machine]).unwrap()
     }
 
     fn member(&self, machine: usize) -> MemberId {
@@ -127,5 +127,6 @@ fn real_service_passes_the_schedules_of_random_faults() {
         let outcome = std::panic::catch_unwind(|| run_schedule(ServiceTeam::start(&build), seed));
         assert!(outcome.is_ok(), "the schedule of seed {seed} failed: set CLAUDE_MEM_TEAM_SEED={seed}");
     }
-    println!("{runs} schedules against the service");
+    // One row of the table of `cargo xtask faults team`.
+    println!("| schedules against the service | {} | {runs} runs | all in step |", build.major);
 }

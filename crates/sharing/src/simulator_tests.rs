@@ -160,12 +160,12 @@ impl<T: SimulatedServer> Simulation<T> {
     /// A row that is here, own or not.
     fn some_row(&self, at: usize, own: bool) -> Option<(RowId, String)> {
         let mut rows = self.machines[at].rows();
-        rows.retain(|row| row.member.is_none() == own && !row.title.starts_with("canary"));
+        rows.retain(|row| row.member.is_none() == own && !row.text.title.starts_with("canary"));
         if rows.is_empty() {
             return None;
         }
         let row = rows.swap_remove(self.below(rows.len()));
-        Some((RowId::new(claude_mem_store::RowKind::Observation, row.id.0), row.title))
+        Some((RowId::new(claude_mem_store::RowKind::Observation, row.id.0), row.text.title))
     }
 
     fn step(&mut self) {
@@ -315,7 +315,7 @@ impl<T: SimulatedServer> Simulation<T> {
                     .read()
                     .observation(claude_mem_core::ids::ObservationId(share.row_id.unwrap()))
                     .unwrap();
-                assert!(body.contains(&row.title), "machine {at}: {} is not in {body}", row.title);
+                assert!(body.contains(&row.text.title), "machine {at}: {} is not in {body}", row.text.title);
             }
         }
         for (uid, pulled) in records {
@@ -337,7 +337,7 @@ impl<T: SimulatedServer> Simulation<T> {
             }
             let record = records.get(&RecordUid(row.uid.0));
             let is_there = record.is_some_and(|pulled| pulled.author == own && !pulled.record.gone);
-            assert!(is_there, "{:?} of machine {at} is not at the server", row.title);
+            assert!(is_there, "{:?} of machine {at} is not at the server", row.text.title);
         }
     }
 }
@@ -386,6 +386,8 @@ fn all_machines_agree_with_the_server_after_random_faults() {
             "run with seed {seed} failed: set CLAUDE_MEM_TEAM_SEED={seed} CLAUDE_MEM_TEAM_RUNS=1"
         );
     }
+    // One row of the table of `cargo xtask faults team`.
+    println!("| simulator | - | {runs} runs of {STEPS} steps | all in step |");
 }
 
 /// Seeds that found defects: a restored server that lacked a removed record, a change that was never compared,

@@ -1,11 +1,11 @@
 //! [`SyncEngine`]: one round of bringing this machine and the team's server in step.
 
 use crate::apply::ApplyContext;
+use crate::mark_outgoing::mark_outgoing_rows;
 use crate::member_names::display_names;
 use crate::pull::{PullCounts, pull_new, walk_back};
 use crate::push::push_space;
 use crate::reconcile::reconcile_space;
-use crate::seal::seal_some;
 use crate::server::TeamServer;
 use crate::share_rules::ShareRules;
 use crate::sharing_error::SharingError;
@@ -16,7 +16,7 @@ use claude_mem_store::{NewMember, SpaceMode, SpaceRow, StoreError};
 use claude_mem_wire::messages::{MeReply, SpaceInfo, SpaceState};
 use claude_mem_wire::{MemberRole, SpaceDigest, tidy_name};
 
-/// Transactions of one seal before the rest waits for the next round.
+/// Transactions that mark rows before the rest waits for the next round.
 const SEAL_STEPS_MAX: usize = 4_000;
 /// Members of a team; more are not believed.
 const MEMBERS_MAX: usize = 100_000;
@@ -71,7 +71,7 @@ pub struct SyncEngine<'a, A, S> {
 }
 
 impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
-    /// One round over all spaces: seal, push, pull, compare.
+    /// One round over all spaces: mark, push, pull, compare.
     pub fn round(&self, options: &SyncOptions) -> Result<SyncReport, SharingError> {
         let me = self.server.me()?;
         self.store_members(&me)?;
@@ -112,7 +112,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         options: &SyncOptions,
         report: &mut SyncReport,
     ) -> Result<(), SharingError> {
-        self.seal(space.id, options)?;
+        self.mark_outgoing(space.id, options)?;
         let pushed = push_space(self.access, self.server, space.id, &options.rules, options.now)?;
         report.sent += pushed.sent;
         Ok(())
@@ -130,7 +130,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         if space.generation.is_empty() {
             self.begin_walk(id, info.state, options.recent)?;
         }
-        self.seal(id, options)?;
+        self.mark_outgoing(id, options)?;
         let pushed = push_space(self.access, self.server, id, &options.rules, options.now)?;
         report.sent += pushed.sent;
         report.refused += pushed.refused;
@@ -163,11 +163,11 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         })?)
     }
 
-    fn seal(&self, id: SpaceRowId, options: &SyncOptions) -> Result<(), SharingError> {
+    fn mark_outgoing(&self, id: SpaceRowId, options: &SyncOptions) -> Result<(), SharingError> {
         for _ in 0..SEAL_STEPS_MAX {
-            let more = self
-                .access
-                .with_store(|store| store.write(|tx| seal_some(tx, id, &options.rules, options.now)))?;
+            let more = self.access.with_store(|store| {
+                store.write(|tx| mark_outgoing_rows(tx, id, &options.rules, options.now))
+            })?;
             if !more {
                 break;
             }

@@ -8,7 +8,7 @@ use crate::sync_engine::{SyncEngine, SyncOptions, SyncReport};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, PublicId, SessionId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin, SessionAccount};
+use claude_mem_core::memory::{AccountText, NewObservation, ObservationType, Origin, SessionAccount};
 use claude_mem_store::{
     MemoryLevel, NewObservationMeta, NewSession, NewSpace, Observation, PageRequest, RowFilter, RowId,
     RowKind, ShareState, SpaceMode, Store,
@@ -127,13 +127,13 @@ impl<S: TeamServer> TestMachine<S> {
     }
 
     pub(crate) fn titles(&self) -> Vec<String> {
-        let mut titles: Vec<String> = self.rows().into_iter().map(|row| row.title).collect();
+        let mut titles: Vec<String> = self.rows().into_iter().map(|row| row.text.title).collect();
         titles.sort();
         titles
     }
 
     pub(crate) fn row_titled(&self, title: &str) -> Option<RowId> {
-        let row = self.rows().into_iter().find(|row| row.title == title)?;
+        let row = self.rows().into_iter().find(|row| row.text.title == title)?;
         Some(RowId::new(RowKind::Observation, row.id.0))
     }
 
@@ -195,7 +195,10 @@ fn decision_of_one_member_reaches_the_other_with_its_author() {
     assert_eq!((report.received, report.in_step, report.members), (1, true, 2));
     let row = jonas.rows().remove(0);
     let member = jonas.store.lock().unwrap().read().member(row.member.unwrap()).unwrap().unwrap();
-    assert_eq!((row.title.as_str(), member.handle.as_str()), ("Round invoices up to whole cents", "mira"));
+    assert_eq!(
+        (row.text.title.as_str(), member.handle.as_str()),
+        ("Round invoices up to whole cents", "mira")
+    );
     // Nothing comes back as somebody else's.
     assert_eq!((jonas.sync().sent, mira.sync().received), (0, 0));
 }
@@ -235,12 +238,12 @@ fn what_never_leaves_does_not_leave() {
         ("<private>canary private</private>", MemoryLevel::Project, Origin::User, None),
     ] {
         let mut new = NewObservation::new(ObservationType::DECISION, title, origin, NOW);
-        new.files_modified = file.into_iter().map(str::to_owned).collect();
+        new.text.files_modified = file.into_iter().map(str::to_owned).collect();
         old.save(&new, level);
     }
     let mut secret = NewObservation::new(ObservationType::DECISION, "Deploys need a key", Origin::User, NOW);
-    secret.narrative = "It is AKIAQ3EGRJ7HZ5XN2M4P now.".to_owned();
-    secret.files_read = vec!["/home/mira/.ssh/config".to_owned(), "src/deploy.rs".to_owned()];
+    secret.text.narrative = "It is AKIAQ3EGRJ7HZ5XN2M4P now.".to_owned();
+    secret.text.files_read = vec!["/home/mira/.ssh/config".to_owned(), "src/deploy.rs".to_owned()];
     old.save(&secret, MemoryLevel::Project);
     let report = old.sync();
     assert_eq!(report.sent, 1);
@@ -257,11 +260,13 @@ fn prompts_do_not_leave_as_purpose_or_subtitle() {
     let (data, mira, jonas) = two_members();
     let session = mira.session("please fix the canary rounding");
     let account = SessionAccount {
-        purpose: "please fix the canary rounding".to_owned(),
-        decided: vec!["Credit notes use ceil".to_owned()],
-        open: vec!["JPY has no cents".to_owned()],
+        text: AccountText {
+            purpose: "please fix the canary rounding".to_owned(),
+            decided: vec!["Credit notes use ceil".to_owned()],
+            open: vec!["JPY has no cents".to_owned()],
+            ..AccountText::default()
+        },
         at: NOW,
-        ..SessionAccount::default()
     };
     let place = NewObservationMeta {
         project: Some(mira.project),
@@ -271,7 +276,7 @@ fn prompts_do_not_leave_as_purpose_or_subtitle() {
         ..Default::default()
     };
     let mut new = NewObservation::new(ObservationType::DECISION, "Credit notes use ceil", Origin::User, NOW);
-    new.subtitle = "Please fix the canary rounding".to_owned();
+    new.text.subtitle = "Please fix the canary rounding".to_owned();
     mira.store
         .lock()
         .unwrap()
@@ -286,7 +291,7 @@ fn prompts_do_not_leave_as_purpose_or_subtitle() {
     assert_eq!(jonas.sync().received, 2);
     let store = jonas.store.lock().unwrap();
     let found = store.read().latest_team_account(jonas.project, "fix/rounding", Millis(0)).unwrap().unwrap();
-    assert_eq!(store.read().account(found).unwrap().open, ["JPY has no cents"]);
+    assert_eq!(store.read().account(found).unwrap().text.open, ["JPY has no cents"]);
 }
 
 #[test]
@@ -302,7 +307,7 @@ fn row_under_review_leaves_only_on_the_users_word() {
     assert_eq!(held.len(), 2);
     let title = |share: &claude_mem_store::SharedRow| {
         let row = ObservationId(share.row_id.unwrap());
-        lena.store.lock().unwrap().read().observation(row).unwrap().title
+        lena.store.lock().unwrap().read().observation(row).unwrap().text.title
     };
     for share in held {
         let state = if title(&share).starts_with("Never") { ShareState::Kept } else { ShareState::Unsent };
@@ -423,7 +428,7 @@ fn instruction_of_another_member_is_held_back() {
     jonas.sync();
     let held: Vec<bool> = {
         let mut rows = jonas.rows();
-        rows.sort_by(|a, b| a.title.cmp(&b.title));
+        rows.sort_by(|a, b| a.text.title.cmp(&b.text.title));
         rows.iter().map(|row| row.held_back).collect()
     };
     assert_eq!(held, [true, false]);
@@ -479,7 +484,7 @@ fn member_who_takes_the_id_of_an_unsent_row_gains_nothing() {
     mira.sync();
     jonas.sync();
     let own = mira.rows().into_iter().find(|row| row.member.is_none()).unwrap();
-    assert_eq!(own.title, "Round invoices up");
+    assert_eq!(own.text.title, "Round invoices up");
     assert!(jonas.titles().contains(&"Round invoices up".to_owned()), "{:?}", jonas.titles());
     assert!(mira.sync().in_step);
 }

@@ -1,4 +1,6 @@
-//! [`TeamFile`]: the team's address and this machine's token, in the data directory or the environment.
+//! [`TeamFile`]: the team's address and this machine's token, in the data directory.
+//!
+//! Invariant: only a command that a person runs takes a membership from the environment ([`team_from_link`]).
 
 use std::io;
 use std::path::PathBuf;
@@ -6,10 +8,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::sharing_error::SharingError;
-use claude_mem_core::paths::{DataDir, remove_if_exists, replace_file};
+use claude_mem_core::paths::{DataDir, read_file, remove_if_exists, replace_file};
 use claude_mem_wire::{DeviceId, DeviceToken, LinkSecret, MemberId, TeamLink};
 
-/// The variable that replaces the file, for CI.
+/// The variable that gives `team sync` a membership, for CI.
 pub const TEAM_VARIABLE: &str = "CLAUDE_MEM_TEAM";
 
 /// How this machine reaches its team.
@@ -34,32 +36,34 @@ pub struct TeamFile {
     pub is_from_environment: bool,
 }
 
-/// The team of this machine; `None` if it has none.
-pub fn load_team(dir: &DataDir, variable: Option<&str>) -> Result<Option<TeamFile>, SharingError> {
-    if let Some(text) = variable.map(str::trim).filter(|text| !text.is_empty()) {
-        let link = TeamLink::parse(text)?;
-        let LinkSecret::Token(token) = link.secret.clone() else {
-            return Err(SharingError::Misconfigured(format!(
-                "{TEAM_VARIABLE} needs a link with a token (#t.…), not an invite"
-            )));
-        };
-        return Ok(Some(TeamFile {
-            base: link.base().to_owned(),
-            token,
-            team: String::new(),
-            handle: String::new(),
-            member: None,
-            device: None,
-            certificates: None,
-            is_from_environment: true,
-        }));
-    }
-    let text = match std::fs::read_to_string(dir.team()) {
+/// The membership that a link with a token gives, for one command; nothing of it is written.
+pub fn team_from_link(text: &str) -> Result<TeamFile, SharingError> {
+    let link = TeamLink::parse(text.trim())?;
+    let LinkSecret::Token(token) = link.secret.clone() else {
+        return Err(SharingError::Misconfigured(format!(
+            "{TEAM_VARIABLE} needs a link with a token (#t.…), not an invite"
+        )));
+    };
+    Ok(TeamFile {
+        base: link.base().to_owned(),
+        token,
+        team: String::new(),
+        handle: String::new(),
+        member: None,
+        device: None,
+        certificates: None,
+        is_from_environment: true,
+    })
+}
+
+/// The team of this machine; `None` if it has none. The environment is not asked: the worker serves all projects.
+pub fn load_team(dir: &DataDir) -> Result<Option<TeamFile>, SharingError> {
+    let text = match read_file(&dir.team()) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(SharingError::File("cannot read team.json", error)),
     };
-    let file: TeamFile = serde_json::from_str(&text)
+    let file: TeamFile = serde_json::from_slice(&text)
         .map_err(|error| SharingError::Misconfigured(format!("team.json is damaged: {error}; join again")))?;
     // The address is checked at every start: a plain one must not become usable by editing the file.
     TeamLink::new(&file.base, LinkSecret::Token(file.token.clone()))?;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use claude_mem_core::clock;
 use claude_mem_wire::{LinkSecret, TeamLink};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -153,6 +154,7 @@ async fn wait_for_database(database: &Database) -> Result<deadpool_postgres::Obj
 
 /// Runs the service until SIGTERM or SIGINT. SIGHUP reads the certificate again.
 pub fn serve(options: &ServeOptions, on_ready: impl FnOnce(&ReadyReport)) -> Result<(), StartError> {
+    raise_open_files();
     runtime()?.block_on(async {
         let mut signals = ServiceSignals::install()?;
         let server = RunningServer::start(options).await?;
@@ -184,6 +186,15 @@ pub fn renew_generation(options: &ServeOptions) -> Result<u64, StartError> {
         let mut connection = database.connection().await.map_err(unreachable)?;
         db::new_generation(&mut connection, now()).await.map_err(setup_failed)
     })
+}
+
+/// Each waiting member is an open file, and service managers start programs with a soft limit of 1,024. Where the
+/// limit cannot be raised, connections beyond it wait.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        log::line(&format!("cannot raise the limit of open files: {error}"));
+    }
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {

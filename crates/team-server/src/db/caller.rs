@@ -35,7 +35,7 @@ impl Caller {
 }
 
 /// Begins a transaction in the role that owns nothing. Nothing is visible yet.
-pub(crate) async fn begin(connection: &mut Object) -> Result<Transaction<'_>, ServiceError> {
+pub(super) async fn begin(connection: &mut Object) -> Result<Transaction<'_>, ServiceError> {
     let transaction = connection.transaction().await?;
     transaction.batch_execute(ENTER_ROLE).await?;
     Ok(transaction)
@@ -58,7 +58,7 @@ pub(super) async fn present(transaction: &Transaction<'_>, hash: &SecretHash) ->
 }
 
 /// Finds the device of a token and sets who asks for the rest of the transaction.
-pub(crate) async fn authenticate(
+pub(super) async fn authenticate(
     transaction: &Transaction<'_>,
     token: &SecretHash,
 ) -> Result<Caller, ServiceError> {

@@ -19,6 +19,13 @@ pub(crate) const POOL_SIZE: usize = 16;
 /// How long a request waits for a connection before the client is asked to come back.
 const POOL_WAIT_SECONDS: u64 = 5;
 
+/// A connection on which the database acknowledges nothing for this long is given up: its machine, or the network
+/// to it, is gone without a word, and the kernel alone would wait for a quarter of an hour.
+const SILENT_SECONDS_MAX: u64 = 10;
+
+/// An idle connection is probed at this interval.
+const KEEPALIVE_SECONDS: u64 = 5;
+
 /// How often a transaction that lost against another one is repeated.
 const CONFLICT_RETRIES: usize = 4;
 
@@ -42,6 +49,11 @@ impl Database {
             address.parse().map_err(|_| StartError::BadAddress("see `--help` for its form".to_owned()))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(POOL_WAIT_SECONDS));
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(Duration::from_secs(SILENT_SECONDS_MAX));
+            config.keepalives_idle(Duration::from_secs(KEEPALIVE_SECONDS));
+            config.keepalives_interval(Duration::from_secs(KEEPALIVE_SECONDS));
         }
         if config.get_application_name().is_none() {
             config.application_name("claude-mem team");

@@ -10,10 +10,11 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
+use super::Caller;
 use super::audit::write_audit;
+use super::caller::begin;
 use super::caller::present;
 use super::members::read_member;
-use super::{Caller, begin};
 use crate::error::ServiceError;
 use crate::random::random_bytes;
 

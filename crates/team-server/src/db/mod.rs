@@ -1,7 +1,7 @@
 //! The database: the only module that names PostgreSQL's tables.
 //!
-//! [`Database`] is the pool. Every request is one transaction: [`begin`] takes the role that owns nothing,
-//! [`authenticate`] finds the device of the token and sets who asks for the rest of the transaction; then
+//! [`Database`] is the pool. Every request of a member is one transaction, [`Database::for_caller`]: it takes the
+//! role that owns nothing, finds the device of the token and sets who asks for the rest of the transaction; then
 //! row-level security decides what exists. The other modules hold one subject each.
 //!
 //! Invariants: SQL is constant text, so nothing of a request can become SQL. Statements are unnamed and
@@ -10,6 +10,7 @@
 mod audit;
 mod caller;
 mod connect;
+mod for_caller;
 mod invites;
 mod members;
 mod migrate;
@@ -25,8 +26,9 @@ mod watch;
 mod write;
 
 pub(crate) use audit::audit_page;
-pub(crate) use caller::{Caller, authenticate, begin, begin_snapshot};
+pub(crate) use caller::{Caller, begin_snapshot};
 pub(crate) use connect::{Database, POOL_SIZE};
+pub(crate) use for_caller::TransactionKind;
 pub(crate) use invites::{create_invite, join};
 pub(crate) use members::{mark_seen, me, patch_member, revoke_device};
 pub(crate) use migrate::{MigrationReport, migrate};

@@ -6,7 +6,7 @@ use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use super::begin;
+use super::caller::begin;
 use crate::error::ServiceError;
 use crate::random::random_bytes;
 

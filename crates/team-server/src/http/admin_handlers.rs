@@ -14,6 +14,7 @@ use super::handlers::{Outcome, Shared};
 use super::reply::JsonReply;
 use super::service::now;
 use crate::db;
+use crate::db::TransactionKind::{ReadSnapshot, ReadWrite};
 
 pub(super) async fn invites(
     State(service): Shared,
@@ -21,16 +22,10 @@ pub(super) async fn invites(
     JsonBody(request): JsonBody<InviteRequest>,
 ) -> Outcome<InviteReply> {
     let token = service.token(&headers)?;
-    let database = &service.database;
-    let reply = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let reply = db::create_invite(&transaction, &caller, &request, now()).await?;
-        transaction.commit().await?;
-        Ok(reply)
+    let work = service.database.for_caller(&token, ReadWrite, |transaction, caller, _| {
+        Box::pin(db::create_invite(transaction, caller, &request, now()))
     });
-    Ok(JsonReply(reply.await?))
+    Ok(JsonReply(work.await?))
 }
 
 pub(super) async fn member(
@@ -40,16 +35,10 @@ pub(super) async fn member(
     JsonBody(patch): JsonBody<MemberPatch>,
 ) -> Outcome<MemberInfo> {
     let token = service.token(&headers)?;
-    let database = &service.database;
-    let reply = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let reply = db::patch_member(&transaction, &caller, member, &patch, now()).await?;
-        transaction.commit().await?;
-        Ok(reply)
+    let work = service.database.for_caller(&token, ReadWrite, |transaction, caller, _| {
+        Box::pin(db::patch_member(transaction, caller, member, &patch, now()))
     });
-    Ok(JsonReply(reply.await?))
+    Ok(JsonReply(work.await?))
 }
 
 pub(super) async fn device(
@@ -58,16 +47,10 @@ pub(super) async fn device(
     headers: HeaderMap,
 ) -> Outcome<DeviceInfo> {
     let token = service.token(&headers)?;
-    let database = &service.database;
-    let reply = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let reply = db::revoke_device(&transaction, &caller, device, now()).await?;
-        transaction.commit().await?;
-        Ok(reply)
+    let work = service.database.for_caller(&token, ReadWrite, |transaction, caller, _| {
+        Box::pin(db::revoke_device(transaction, caller, device, now()))
     });
-    Ok(JsonReply(reply.await?))
+    Ok(JsonReply(work.await?))
 }
 
 pub(super) async fn retract(
@@ -76,18 +59,15 @@ pub(super) async fn retract(
     JsonBody(request): JsonBody<RetractRequest>,
 ) -> Outcome<RetractReply> {
     let token = service.token(&headers)?;
-    let database = &service.database;
     let mut retracted = 0;
     let mut is_first = true;
     // Each batch is complete in itself: a request that was cut short is simply repeated.
     loop {
-        let batch = database.repeat(|| async {
-            let mut connection = database.connection().await?;
-            let transaction = db::begin(&mut connection).await?;
-            let caller = db::authenticate(&transaction, &token).await?;
-            let batch = db::retract_batch(&transaction, &caller, &request, is_first, now()).await?;
-            transaction.commit().await?;
-            Ok((caller.team, batch))
+        let batch = service.database.for_caller(&token, ReadWrite, |transaction, caller, _| {
+            Box::pin(async {
+                let batch = db::retract_batch(transaction, caller, &request, is_first, now()).await?;
+                Ok((caller.team, batch))
+            })
         });
         let (team, Some((space, state, count))) = batch.await? else { break };
         service.hub.announce(team, space, state.head);
@@ -111,14 +91,8 @@ pub(super) async fn audit(
 ) -> Outcome<AuditPage> {
     let token = service.token(&headers)?;
     let limit = query.limit.unwrap_or(PAGE_AUDIT_MAX).clamp(1, PAGE_AUDIT_MAX);
-    let database = &service.database;
-    let page = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin_snapshot(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let page = db::audit_page(&transaction, &caller, query.before, limit).await?;
-        transaction.commit().await?;
-        Ok(page)
+    let work = service.database.for_caller(&token, ReadSnapshot, |transaction, caller, _| {
+        Box::pin(db::audit_page(transaction, caller, query.before, limit))
     });
-    Ok(JsonReply(page.await?))
+    Ok(JsonReply(work.await?))
 }

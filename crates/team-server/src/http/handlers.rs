@@ -21,6 +21,7 @@ use super::body::JsonBody;
 use super::gate::ClientAddress;
 use super::reply::JsonReply;
 use super::service::{TeamService, now};
+use crate::db::TransactionKind::{ReadSnapshot, ReadWrite};
 use crate::db::{self, PageCursor};
 use crate::error::ServiceError;
 
@@ -50,16 +51,10 @@ pub(super) async fn join(
 
 pub(super) async fn me(State(service): Shared, headers: HeaderMap) -> Outcome<MeReply> {
     let token = service.token(&headers)?;
-    let database = &service.database;
-    let reply = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin_snapshot(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let reply = db::me(&transaction, &caller, now()).await?;
-        transaction.commit().await?;
-        Ok(reply)
+    let work = service.database.for_caller(&token, ReadSnapshot, |transaction, caller, _| {
+        Box::pin(db::me(transaction, caller, now()))
     });
-    Ok(JsonReply(reply.await?))
+    Ok(JsonReply(work.await?))
 }
 
 pub(super) async fn spaces(
@@ -68,16 +63,10 @@ pub(super) async fn spaces(
     JsonBody(request): JsonBody<SpaceRequest>,
 ) -> Outcome<SpaceInfo> {
     let token = service.token(&headers)?;
-    let database = &service.database;
-    let reply = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let reply = db::find_or_make_space(&transaction, &caller, &request, now()).await?;
-        transaction.commit().await?;
-        Ok(reply)
+    let work = service.database.for_caller(&token, ReadWrite, |transaction, caller, _| {
+        Box::pin(db::find_or_make_space(transaction, caller, &request, now()))
     });
-    Ok(JsonReply(reply.await?))
+    Ok(JsonReply(work.await?))
 }
 
 pub(super) async fn push(
@@ -92,15 +81,12 @@ pub(super) async fn push(
     if request.records.len() > PUSH_RECORDS_MAX || bytes > PUSH_BODY_BYTES_MAX {
         return Err(ServiceError::Refused(ErrorCode::TooLarge, "too many records at once"));
     }
-    let database = &service.database;
-    let pushed = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let reply = db::push(&transaction, &caller, space, &request.records, now()).await?;
-        db::mark_seen(&transaction, &caller, now()).await?;
-        transaction.commit().await?;
-        Ok((caller.team, reply))
+    let pushed = service.database.for_caller(&token, ReadWrite, |transaction, caller, _| {
+        Box::pin(async {
+            let reply = db::push(transaction, caller, space, &request.records, now()).await?;
+            db::mark_seen(transaction, caller, now()).await?;
+            Ok((caller.team, reply))
+        })
     });
     let (team, reply) = pushed.await?;
     service.hub.announce(team, space, reply.state.head);
@@ -109,14 +95,14 @@ pub(super) async fn push(
 
 /// Parameters of a page of records: one of `after`, `before` and `uids`.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct RecordsQuery {
+pub(super) struct RecordsParams {
     after: Option<i64>,
     before: Option<i64>,
     uids: Option<String>,
     limit: Option<usize>,
 }
 
-impl RecordsQuery {
+impl RecordsParams {
     fn cursor(&self) -> Result<PageCursor, ServiceError> {
         const WRONG: ServiceError =
             ServiceError::bad_request("exactly one of after, before and uids is required");
@@ -136,22 +122,16 @@ impl RecordsQuery {
 pub(super) async fn records(
     State(service): Shared,
     Path(space): Path<SpaceId>,
-    Query(query): Query<RecordsQuery>,
+    Query(query): Query<RecordsParams>,
     headers: HeaderMap,
 ) -> Outcome<RecordsPage> {
     let token = service.token(&headers)?;
     let cursor = query.cursor()?;
     let limit = query.limit.unwrap_or(PAGE_RECORDS_MAX).clamp(1, PAGE_RECORDS_MAX);
-    let database = &service.database;
-    let page = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin_snapshot(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let page = db::records_page(&transaction, &caller, space, &cursor, limit).await?;
-        transaction.commit().await?;
-        Ok(page)
+    let work = service.database.for_caller(&token, ReadSnapshot, |transaction, caller, _| {
+        Box::pin(db::records_page(transaction, caller, space, &cursor, limit))
     });
-    Ok(JsonReply(page.await?))
+    Ok(JsonReply(work.await?))
 }
 
 /// Parameters of a page of names.
@@ -169,16 +149,10 @@ pub(super) async fn names(
 ) -> Outcome<NamesPage> {
     let token = service.token(&headers)?;
     let limit = query.limit.unwrap_or(PAGE_NAMES_MAX).clamp(1, PAGE_NAMES_MAX);
-    let database = &service.database;
-    let page = database.repeat(|| async {
-        let mut connection = database.connection().await?;
-        let transaction = db::begin_snapshot(&mut connection).await?;
-        let caller = db::authenticate(&transaction, &token).await?;
-        let page = db::names_page(&transaction, &caller, space, query.after, limit).await?;
-        transaction.commit().await?;
-        Ok(page)
+    let work = service.database.for_caller(&token, ReadSnapshot, |transaction, caller, _| {
+        Box::pin(db::names_page(transaction, caller, space, query.after, limit))
     });
-    Ok(JsonReply(page.await?))
+    Ok(JsonReply(work.await?))
 }
 
 pub(super) async fn wait(
@@ -192,13 +166,13 @@ pub(super) async fn wait(
     }
     let heads: Vec<(SpaceId, i64)> = request.heads.iter().map(|(space, head)| (*space, *head)).collect();
     let look = || look_at_heads(&service, &token, &heads);
-    let (team, first) = service.database.repeat(look).await?;
+    let (team, first) = look().await?;
     if !first.changed.is_empty() || request.seconds == 0 {
         return Ok(JsonReply(first));
     }
     let ticket = service.hub.register(team, &heads);
     // A change between the first look and the registration would be missed.
-    let (_, second) = service.database.repeat(look).await?;
+    let (_, second) = look().await?;
     if !second.changed.is_empty() {
         return Ok(JsonReply(second));
     }
@@ -211,7 +185,7 @@ pub(super) async fn wait(
     }
     drop(ticket);
     // The token may have been revoked meanwhile.
-    let (_, last) = service.database.repeat(look).await?;
+    let (_, last) = look().await?;
     Ok(JsonReply(last))
 }
 
@@ -220,16 +194,18 @@ async fn look_at_heads(
     token: &claude_mem_wire::SecretHash,
     heads: &[(SpaceId, i64)],
 ) -> Result<(claude_mem_wire::TeamId, WaitReply), ServiceError> {
-    let mut connection = service.database.connection().await?;
-    let transaction = db::begin(&mut connection).await?;
-    let caller = db::authenticate(&transaction, token).await?;
     let spaces: Vec<SpaceId> = heads.iter().map(|(space, _)| *space).collect();
     let known: BTreeMap<SpaceId, i64> = heads.iter().copied().collect();
-    let mut changed = db::space_states(&transaction, &caller, &spaces).await?;
-    changed.retain(|space, state| known.get(space) != Some(&state.head));
-    db::mark_seen(&transaction, &caller, now()).await?;
-    transaction.commit().await?;
-    Ok((caller.team, WaitReply { changed, generation: caller.generation, now: now() }))
+    let looked = service.database.for_caller(token, ReadWrite, |transaction, caller, _| {
+        Box::pin(async {
+            let mut changed = db::space_states(transaction, caller, &spaces).await?;
+            changed.retain(|space, state| known.get(space) != Some(&state.head));
+            db::mark_seen(transaction, caller, now()).await?;
+            let reply = WaitReply { changed, generation: caller.generation, now: now() };
+            Ok((caller.team, reply))
+        })
+    });
+    looked.await
 }
 
 pub(super) async fn healthz() -> &'static str {

@@ -205,7 +205,6 @@ fn nothing_is_lost_or_doubled_when_replicas_and_database_crash() {
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
         (expected, follower.join().unwrap(), crashes)
     });
-    println!("{} records, {} crashes of replicas, {} of the database", expected.len(), crashes.0, crashes.1);
     assert!(crashes.0 + crashes.1 > 0, "something has crashed");
     proxies.iter().for_each(HostileProxy::become_friendly);
 
@@ -225,4 +224,15 @@ fn nothing_is_lost_or_doubled_when_replicas_and_database_crash() {
     assert_eq!(cluster.psql("SELECT count(*) FROM claude_mem.records"), expected.len().to_string());
     let removed = "SELECT count(*) FROM claude_mem.records WHERE gone AND body IS NOT NULL";
     assert_eq!(cluster.psql(removed), "0");
+    // One row of the table of `cargo xtask faults team`.
+    println!(
+        "| writers through cut connections | {} | {} writers, {} replicas; kill -9 of {} replicas, {} databases; \
+         {} records | 0 lost, 0 doubled |",
+        build.major,
+        plan.writers,
+        plan.replicas,
+        crashes.0,
+        crashes.1,
+        expected.len()
+    );
 }

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where its setup fails")]
 
 mod faults;
-mod figures;
 mod isolation;
+mod isolation_routes;
+mod isolation_tables;
 mod members;
 mod program;
+mod proxy;
 mod records;
 mod start;
 mod support;

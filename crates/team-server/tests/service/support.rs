@@ -248,7 +248,7 @@ impl TestDevice {
             }
             if !page.more {
                 let versions = found.iter().map(|(uid, pulled)| (*uid, pulled.record.version()));
-                assert_eq!(page.state.digest, SpaceDigest::from_records(versions));
+                assert_eq!(page.state.digest, versions.collect::<SpaceDigest>());
                 let live = found.values().filter(|pulled| !pulled.record.gone).count();
                 assert_eq!(page.state.live, live as u64);
                 return found;

@@ -1,78 +1,31 @@
 //! TLS: of the service, and between the service and its database.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use claude_mem_team_server::{RunningServer, ServeOptions, StartError};
 use claude_mem_wire::messages::HelloReply;
+use rig::certificates::TestCertificates;
 use rig::postgres::give_to_server;
 
-/// A certificate authority and a certificate for `localhost`, made by openssl.
-struct TestCertificates {
-    _home: tempfile::TempDir,
-    authority: PathBuf,
-    certificate: PathBuf,
-    key: PathBuf,
-}
-
-fn openssl(home: &Path, arguments: &str) -> Option<()> {
-    #[allow(clippy::disallowed_methods, reason = "a test tool that ends by itself")]
-    let output = Command::new("openssl").args(arguments.split(' ')).current_dir(home).output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(())
-}
-
-impl TestCertificates {
-    fn make() -> Option<Self> {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n").unwrap();
-        let made = openssl(
-            home.path(),
-            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test-ca \
-             -keyout ca.key -out ca.pem"
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-                .as_str(),
-        );
-        if made.is_none() {
-            println!("skipped: openssl is not installed");
-            return None;
-        }
-        openssl(
-            home.path(),
-            "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -keyout leaf.key -out leaf.csr",
-        )?;
-        openssl(
-            home.path(),
-            "x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out leaf.pem",
-        )?;
-        let file = |name: &str| home.path().join(name);
-        let (authority, certificate, key) = (file("ca.pem"), file("leaf.pem"), file("leaf.key"));
-        Some(Self { _home: home, authority, certificate, key })
-    }
-
-    /// A client that trusts this authority alone.
-    fn agent(&self) -> ureq::Agent {
-        let authority = ureq::tls::Certificate::from_pem(&std::fs::read(&self.authority).unwrap()).unwrap();
-        let roots = ureq::tls::RootCerts::new_with_certs(&[authority]);
-        let tls = ureq::tls::TlsConfig::builder().root_certs(roots).build();
-        ureq::Agent::config_builder().tls_config(tls).build().into()
-    }
+/// A client that trusts this authority alone.
+fn agent(certificates: &TestCertificates) -> ureq::Agent {
+    let authority = std::fs::read(certificates.authority()).unwrap();
+    let authority = ureq::tls::Certificate::from_pem(&authority).unwrap();
+    let roots = ureq::tls::RootCerts::new_with_certs(&[authority]);
+    let tls = ureq::tls::TlsConfig::builder().root_certs(roots).build();
+    ureq::Agent::config_builder().tls_config(tls).build().into()
 }
 
 #[test]
 fn service_and_database_speak_tls() {
     let Some(build) = rig::postgres::with_tls_or_skip() else { return };
-    let Some(certificates) = TestCertificates::make() else { return };
+    let Some(certificates) = TestCertificates::make_or_skip(&[]) else { return };
     let port = {
         let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
         free.local_addr().unwrap().port()
     };
     let mut cluster = build.start();
     let (chain, key) = (cluster.home().join("server.pem"), cluster.home().join("server.key"));
-    std::fs::copy(&certificates.certificate, &chain).unwrap();
-    std::fs::copy(&certificates.key, &key).unwrap();
+    std::fs::copy(certificates.certificate(), &chain).unwrap();
+    std::fs::copy(certificates.key(), &key).unwrap();
     give_to_server(&chain, 0o644);
     give_to_server(&key, 0o600);
     cluster.stop();
@@ -88,19 +41,19 @@ fn service_and_database_speak_tls() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let address = format!("postgres://postgres@localhost:{port}/postgres?sslmode=require");
     let mut options = ServeOptions::new(address);
-    options.certificate = Some((certificates.certificate.clone(), certificates.key.clone()));
+    options.certificate = Some((certificates.certificate(), certificates.key()));
     // The public authorities do not know this database.
     let refused = runtime.block_on(RunningServer::start(&options)).expect_err("an unknown authority");
     assert!(matches!(refused, StartError::Unreachable(_)), "{refused}");
 
-    options.database_ca = Some(certificates.authority.clone());
+    options.database_ca = Some(certificates.authority());
     let server = runtime.block_on(RunningServer::start(&options)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(cluster.psql("SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'claude-mem team'"), "t");
     let port = server.report().address.port();
     let link = server.report().admin_link.clone().unwrap();
     assert!(link.starts_with(&format!("https://127.0.0.1:{port}/#i.")), "{link}");
     let url = format!("https://localhost:{port}/v1/hello");
-    let mut reply = certificates.agent().get(&url).call().unwrap();
+    let mut reply = agent(&certificates).get(&url).call().unwrap();
     let hello: HelloReply = serde_json::from_str(&reply.body_mut().read_to_string().unwrap()).unwrap();
     assert_eq!(hello.protocol_max, 1);
     assert!(crate::support::agent().get(&url).call().is_err(), "the public authorities do not know it");

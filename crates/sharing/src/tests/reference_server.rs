@@ -72,7 +72,7 @@ impl ServerData {
         let live = self.records.values().filter(|(of, pulled)| *of == space && !pulled.record.gone);
         let live: Vec<(RecordUid, RecordVersion)> =
             live.map(|(_, pulled)| (pulled.record.uid, pulled.record.version())).collect();
-        SpaceState { head, live: live.len() as u64, digest: SpaceDigest::from_records(live) }
+        SpaceState { head, live: live.len() as u64, digest: SpaceDigest::from_iter(live) }
     }
 
     /// Live bodies of a space.

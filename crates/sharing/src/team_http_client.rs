@@ -1,4 +1,4 @@
-//! [`HttpServer`]: a team's server over HTTPS. Follows no redirect, believes no length, and sends its token
+//! [`TeamHttpClient`]: a team's server over HTTPS. Follows no redirect, believes no length, and sends its token
 //! nowhere but to the server's own address.
 
 use std::path::Path;
@@ -36,7 +36,7 @@ const RETRY_SECONDS_MAX: u64 = 300;
 
 /// A connection to a team's server.
 #[derive(Debug)]
-pub struct HttpServer {
+pub struct TeamHttpClient {
     agent: Agent,
     base: String,
     token: Option<DeviceToken>,
@@ -48,12 +48,12 @@ pub fn join_team(
     certificates: Option<&Path>,
     request: &JoinRequest,
 ) -> Result<JoinReply, SharingError> {
-    let server = HttpServer { agent: agent(certificates)?, base: link.base().to_owned(), token: None };
+    let server = TeamHttpClient { agent: agent(certificates)?, base: link.base().to_owned(), token: None };
     server.hello()?;
     server.post(routes::JOIN, request)
 }
 
-impl HttpServer {
+impl TeamHttpClient {
     /// The server that this machine has joined. Reads nothing from it yet.
     pub fn connect(team: &TeamFile) -> Result<Self, SharingError> {
         let agent = agent(team.certificates.as_deref())?;
@@ -216,7 +216,7 @@ fn refused_request(status: u16, bytes: &[u8]) -> SharingError {
     }
 }
 
-impl TeamServer for HttpServer {
+impl TeamServer for TeamHttpClient {
     fn me(&self) -> Result<MeReply, SharingError> {
         self.get(routes::ME)
     }

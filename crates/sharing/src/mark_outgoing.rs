@@ -1,7 +1,7 @@
-//! Seal: finds own rows that are new or changed since the last look, and notes what is to be sent.
+//! Finds own rows that are new or changed since the last round, and marks what is to be sent.
 //!
 //! New rows are found by their ids and changes by their numbers, which both follow the order of commits. Only
-//! the note is kept; the text is read when it is sent.
+//! the mark is kept; the text is read when it is sent.
 
 use crate::record_body::outgoing_body;
 use crate::share_marks::{HIDDEN, KEEP_BACK};
@@ -13,11 +13,11 @@ use claude_mem_store::{
 };
 use claude_mem_wire::RecordHash;
 
-/// Rows and changes that one transaction looks at: hooks wait no longer.
-const SEAL_ROWS_MAX: u32 = 64;
+/// Maximum rows and changes per transaction, so that hooks do not wait longer.
+const MARK_ROWS_MAX: u32 = 64;
 
-/// Looks at the next rows and changes of the space. True if there may be more.
-pub(crate) fn seal_some(
+/// Marks the next rows and changes of the space. True if there may be more.
+pub(crate) fn mark_outgoing_rows(
     tx: &StoreWriter<'_>,
     space: SpaceRowId,
     rules: &ShareRules,
@@ -26,11 +26,11 @@ pub(crate) fn seal_some(
     let space = tx.space(space)?;
     let (mut observation, mut account, mut change) =
         (space.sealed_observation, space.sealed_account, space.sealed_change);
-    let changes = tx.list_changes_after(change, SEAL_ROWS_MAX as usize)?;
-    let mut more = changes.len() == SEAL_ROWS_MAX as usize;
+    let changes = tx.list_changes_after(change, MARK_ROWS_MAX as usize)?;
+    let mut more = changes.len() == MARK_ROWS_MAX as usize;
     for (number, changed) in changes {
         if let RowChange::Row(row) = changed {
-            seal_row(tx, &space, row, rules, now)?;
+            mark_row(tx, &space, row, rules, now)?;
         }
         change = number;
     }
@@ -40,10 +40,10 @@ pub(crate) fn seal_some(
             if !space.own && project.is_none() {
                 continue;
             }
-            let ids = tx.own_row_ids_after(kind, project, *mark, SEAL_ROWS_MAX)?;
-            more |= ids.len() == SEAL_ROWS_MAX as usize;
+            let ids = tx.own_row_ids_after(kind, project, *mark, MARK_ROWS_MAX)?;
+            more |= ids.len() == MARK_ROWS_MAX as usize;
             for id in ids {
-                seal_row(tx, &space, RowId::new(kind, id), rules, now)?;
+                mark_row(tx, &space, RowId::new(kind, id), rules, now)?;
                 *mark = id;
             }
         }
@@ -52,8 +52,8 @@ pub(crate) fn seal_some(
     Ok(more)
 }
 
-/// Notes what is to happen to one row of ours.
-pub(crate) fn seal_row(
+/// Marks one own row for sending, for removal, or as held back.
+pub(crate) fn mark_row(
     tx: &StoreWriter<'_>,
     space: &SpaceRow,
     row: RowId,
@@ -66,7 +66,7 @@ pub(crate) fn seal_row(
     let body = outgoing_body(tx, space, row, rules)?;
     let share = tx.share_in_space(space.id, row)?;
     match (share, body) {
-        (Some(share), None) => seal_removed(tx, share, tx.member_of_row(row)?.is_some(), now),
+        (Some(share), None) => mark_removed(tx, share, tx.member_of_row(row)?.is_some(), now),
         (Some(share), Some(body)) if share.member.is_none() => {
             let is_changed = share.local_hash != RecordHash::from_body(&body.json).0;
             let may_leave = body.verdict == ShareVerdict::MayLeave;
@@ -74,7 +74,7 @@ pub(crate) fn seal_row(
             if waits || !space.mode.sends() || (may_leave && !is_changed && share.state == ShareState::Sent) {
                 return Ok(());
             }
-            // New text of a reviewed row waits for the user's word again; a removal does not.
+            // New text of a reviewed row waits for the user's approval again; a removal does not.
             let is_reviewed = space.mode == SpaceMode::Review && may_leave;
             let state = if is_reviewed { ShareState::Held } else { ShareState::Unsent };
             tx.put_shared_row(&SharedRow { state, why: String::new(), at: now, ..share })
@@ -93,7 +93,7 @@ pub(crate) fn seal_row(
                 None => take_from_own_space(tx, space, row)?,
             };
             let new = match known {
-                // It was forgotten and restored before anybody heard of it, or one's own machines have it.
+                // It was forgotten and restored before the server knew, or one's own machines have it.
                 Some(known) => SharedRow { row_id: Some(row.row_id), state, at: now, ..known },
                 None => SharedRow::own(space.id, uid, row, state, now),
             };
@@ -103,7 +103,7 @@ pub(crate) fn seal_row(
 }
 
 /// A row that is no longer here: an own one is taken back, another's is hidden here.
-fn seal_removed(
+fn mark_removed(
     tx: &StoreWriter<'_>,
     share: SharedRow,
     still_here: bool,
