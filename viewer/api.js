@@ -1,14 +1,14 @@
-// The worker's HTTP API. The token lives in the tabs of this address alone and is sent as a header.
+// Client of the worker's HTTP API. The token is kept in this tab's storage and sent as a header.
 
 import { TEXTS } from './texts.js';
 
 const { first } = window;
 
-/** Whether the link that led here was worth something, or there was none. */
+/** Whether the secret of the link was accepted, or there was none. */
 export const entered = first.entered;
 export const token = first.token;
 
-/** What the worker said no to, in its own words. Status 0: it said nothing at all. */
+/** An error response of the worker, with its message and hint. Status 0: no response. */
 export class Refused extends Error {
   constructor(status, body) {
     super(body?.error ?? `claude-mem answered ${status}`);
@@ -42,14 +42,14 @@ async function call(method, path, body, signal) {
   return value;
 }
 
-/** What was asked for before there were modules; good for one time. */
+/** The response that first.js requested before the modules were loaded; used once. */
 function taken(path) {
   if (path !== first.path) return null;
   first.path = null;
   return first.asked;
 }
 
-/** A query string without what is empty. */
+/** A query string without empty values. */
 export function query(params) {
   const kept = Object.entries(params).filter(([, value]) => value !== '' && value != null && value !== false);
   return kept.length ? `?${new URLSearchParams(kept)}` : '';

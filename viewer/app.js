@@ -30,13 +30,13 @@ const find = document.getElementById('find');
 const link = document.getElementById('link');
 const chooser = document.getElementById('project');
 
-/** What the views share: the chosen project, the live events, and ways to go on. */
+/** State and actions that the views share: the chosen project, live events, navigation. */
 const world = {
   project: sessionStorage.getItem('claude-mem-project') ?? '',
   projects: [],
   /** Settled once `projects` are those that there are. */
   known: null,
-  /** What is looked at first is there: now all that it did not need, after `seen`. */
+  /** Called with the cursor `seen` when the first view is loaded: the rest of the page starts then. */
   begin: () => {},
   stream: new Stream(),
   heard: null,
@@ -72,7 +72,7 @@ router.framed = ({ name, params }, title) => {
   document.title = [title, project?.name, 'claude-mem'].filter(Boolean).join(' · ');
   // Before the projects are known there is no option to choose.
   if ([...chooser.options].some((one) => one.value === world.project)) chooser.value = world.project;
-  // What is being typed stays as it is typed.
+  // Text that is being typed is not replaced.
   const wanted = name === 'search' ? (params.get('q') ?? '') : '';
   if (find.value.trim() !== wanted.trim()) find.value = wanted;
 };
@@ -82,7 +82,7 @@ world.stream.addEventListener('event', ({ detail }) => {
   if (detail.name === 'session') later();
 });
 
-/** `up`: whether the worker tells what happens; null while nobody looks. */
+/** `up`: whether the event stream is connected; null while the tab is hidden. */
 world.stream.addEventListener('link', ({ detail: { up, why } }) => {
   const was = link.dataset.up;
   link.dataset.up = up ?? 'asleep';
@@ -108,7 +108,7 @@ function offline(why) {
   if (text) document.querySelector('.top').after(h('p', { class: 'offline', role: 'alert', 'data-said': text }, coded(text)));
 }
 
-/** The worker is there again: what could not be loaded is asked for again. */
+/** The worker is back: failed requests are repeated. */
 function comeBackUp() {
   if (main.querySelector(':scope > .failed')) world.refresh();
   main.querySelectorAll('mem-list').forEach((list) => list.retry());
@@ -121,7 +121,7 @@ world.stream.addEventListener('locked', () => {
     lock();
     return;
   }
-  // What was written can still be copied.
+  // Unsaved text can still be copied.
   offline({ error: TEXTS.expired, hint: 'Copy what you wrote, then run `claude-mem open`.' });
   document.addEventListener('free', lock, { once: true });
 });
@@ -136,7 +136,7 @@ async function projects() {
   const { items } = await get('/api/projects');
   const is = JSON.stringify(items.map((one) => [one.id, one.name]));
   world.projects = items;
-  // It is gone since the page was last open, and what is shown of it was an error.
+  // The chosen project no longer exists, and its view showed an error.
   if (world.project && !items.some((one) => String(one.id) === world.project)) router.chooseProject('');
   if (chooser.dataset.is === is) return;
   chooser.dataset.is = is;

@@ -9,7 +9,7 @@ import { madeBy, ORIGINS, TEXTS } from './texts.js';
 import { baseName, count, hrefOf, mark, marked, plural, titleOf, typeName, typeOf } from './format.js';
 
 const CONCEPTS = 3;
-/** What holds the rows of cards: both take `add`, `drop` and `putBack`. */
+/** Elements that hold the rows of cards: both have `add`, `drop` and `putBack`. */
 const HOLDER = 'mem-turn, mem-list';
 
 export class MemCard extends HTMLElement {
@@ -55,9 +55,8 @@ export class MemCard extends HTMLElement {
     this.render();
   }
 
-  /** The row may have changed. What somebody is writing in it stays, and so does what is as it was:
-   *  a change is told twice, by its answer and by the stream, and a button that is pressed between
-   *  them must be the one that is let go. */
+  /** The row may have changed. A form in the card stays, and an unchanged card is not drawn again: each change
+   *  arrives twice, as a response and by the stream, and a button pressed between them must not be replaced. */
   update(row) {
     this.#row = { ...this.#row, ...row };
     if (!this.querySelector('form') && this.#drawn !== seenOf(this.#row)) this.render();
@@ -157,11 +156,12 @@ export class MemCard extends HTMLElement {
       row.origin && h('span', {}, ORIGINS[row.origin] ?? row.origin),
       row.madeBy && row.madeBy !== 'hand' && h('span', {}, madeBy(row.madeBy)),
       row.branch && h('span', {}, 'branch ', h('bdi', {}, row.branch)),
+      row.agent && !this.#inSession && h('span', { class: 'agent' }, row.agent.title),
       session,
     );
   }
 
-  /** What holds the rows of the view: the turn or the list. */
+  /** The turn or the list that holds the row of this card. */
   get holder() {
     return this.closest(HOLDER);
   }

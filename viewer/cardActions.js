@@ -1,18 +1,14 @@
-// What can be done with a memory on its card: edit, mark, forget; every change can be undone.
+// The actions on a card: edit, mark, forget. Every change can be undone.
 
-import { get, patch, post, Refused, remove } from './api.js';
+import { get, patch, post, Refused } from './api.js';
 import { changesOf, hasSame } from './diff.js';
 import { fill, h, trouble } from './dom.js';
 import { edit } from './edit.js';
-import { apiOf, brief, titleOf } from './format.js';
+import { forgetRows, shortTitle } from './forget.js';
+import { apiOf } from './format.js';
 import { openPanel } from './provenance.js';
-import { offerSiblings } from './siblings.js';
 import { TEXTS } from './texts.js';
 import { toast, undoToast } from './toasts.js';
-
-/** Characters of a title in a message. */
-const NAME_CHARS = 48;
-const nameOf = (row) => brief(titleOf(row), NAME_CHARS).replaceAll('`', '');
 
 /** The buttons of an open card. `card` has `row`, `become(row)` and `startEdit()`. */
 export function actionsOf(card) {
@@ -47,7 +43,7 @@ async function change(card, edit, said) {
   try {
     if (edit.wrong) await post('/api/feedback', { handle: row.handle, signal: 'wrong' });
     card.become(await patch(apiOf(row), edit));
-    undoToast(`${said}: “${nameOf(row)}”`, '', async () => card.become(await patch(apiOf(row), was)), { isShort: true });
+    undoToast(`${said}: ${shortTitle(row)}`, '', async () => card.become(await patch(apiOf(row), was)), { isShort: true });
   } catch (error) {
     toast(trouble(error));
   }
@@ -71,7 +67,8 @@ async function markUseless(card) {
 /** Puts the form into the card. A conflict with an edit made elsewhere shows both versions. */
 function startEdit(card) {
   const body = card.querySelector('.card-body');
-  let base = card.row;
+  // A copy: a list changes its rows in place when the stream reports an edit made elsewhere.
+  let base = { ...card.row };
   const end = () => {
     fill(body);
     card.render();
@@ -141,21 +138,15 @@ function offerNew(form, row, done) {
 
 async function forgetRow(card) {
   const { row } = card;
-  // Taken now: the stream may have taken the card out of it by the time of the answer.
+  // Taken now: the stream may remove the card before the response comes.
   const list = card.holder;
-  const siblings = get('/api/siblings', { row: row.handle }).catch(() => ({ items: [] }));
+  const putBack = () => {
+    list?.putBack(row);
+    const back = document.getElementById(`body-${row.kind}-${row.id}-toggle`);
+    (back ?? document.getElementById('main')).focus();
+  };
   try {
-    const { items } = await siblings;
-    await remove(apiOf(row));
-    list?.drop(row.kind, row.id);
-    const also = [];
-    undoToast(`Forgot “${nameOf(row)}”`, `Later: \`claude-mem forget --undo '${row.handle}'\``, async () => {
-      if (also.length) await post('/api/memory/bulk', { handles: also, action: 'restore' });
-      await post(`/api/memory/${row.kind}/${row.id}/restore`);
-      list?.putBack(row);
-      const back = document.getElementById(`body-${row.kind}-${row.id}-toggle`);
-      (back ?? document.getElementById('main')).focus();
-    }, { more: items.length > 0 && offerSiblings(items, also) });
+    await forgetRows([row], { changed: (gone) => gone.forEach((one) => list?.drop(one.kind, one.id)), restored: putBack });
   } catch (error) {
     toast(trouble(error));
   }

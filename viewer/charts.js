@@ -1,5 +1,5 @@
-// Charts that read well at any width: named axes, few lines, and a table for those who cannot
-// see them.
+// Charts that read well at any width: named axes, few lines, and a table for screen
+// readers.
 
 import { fill, h, s } from './dom.js';
 import { date } from './dates.js';
@@ -60,26 +60,29 @@ class MemBars extends HTMLElement {
       return part;
     });
     const text = `${date(day)}: ${series.map((one) => `${count(one.values[at])} ${one.name}`).join(', ')}`;
-    return s('g', { class: 'column' }, s('title', {}, text), s('rect', { class: 'hit', x: LEFT + at * step, y: TOP, width: step, height: HEIGHT - BOTTOM - TOP }), parts);
+    // For the mouse alone: the table below has the same addresses as links.
+    const column = s('g', { class: 'column' }, s('title', {}, text), s('rect', { class: 'hit', x: LEFT + at * step, y: TOP, width: step, height: HEIGHT - BOTTOM - TOP }), parts);
+    column.addEventListener('click', () => (location.hash = this.#data.hrefOfDay(day)));
+    return column;
   }
 }
 
-/** `series`: [{name, class, values}]. */
-export function bars(title, days, series) {
+/** `series`: [{name, class, values}]; `hrefOfDay(day)` is the address of the rows that a day counts. */
+export function bars(title, days, series, hrefOfDay) {
   const legend = series.length > 1 && h('span', { class: 'legend' }, series.map((one) => h('span', {}, h('span', { class: `swatch ${one.class}` }), one.name)));
   const head = h('tr', {}, h('th', { scope: 'col' }, 'Day'), series.map((one) => h('th', { scope: 'col' }, one.name)));
-  const rows = days.map((day, at) => series.some((one) => one.values[at]) && h('tr', {}, h('td', {}, day), series.map((one) => h('td', {}, count(one.values[at])))));
+  const rows = days.map((day, at) => series.some((one) => one.values[at]) && h('tr', {}, h('td', {}, h('a', { href: hrefOfDay(day) }, day)), series.map((one) => h('td', {}, count(one.values[at])))));
   const table = h('details', { class: 'figures-of' }, h('summary', {}, 'Figures'), h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}, as a table` }, h('table', {}, h('caption', { class: 'sr' }, title), h('thead', {}, head), h('tbody', {}, rows))));
   if (!series.some((one) => one.values.some(Boolean))) return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title), h('p', { class: 'soft' }, 'No data in the last 60 days.'));
-  return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title, legend), MemBars.of({ title, days, series }), table);
+  return h('figure', { class: 'chart wide-chart' }, h('figcaption', {}, title, legend), MemBars.of({ title, days, series, hrefOfDay }), table);
 }
 
-/** Horizontal bars: one row a name. `class` colours one row, `href` leads to what it counts. */
+/** Horizontal bars, one per row. `class` colours a row, `href` is the address of the rows that it counts. */
 export function ranks(title, rows, note) {
   const most = Math.max(...rows.map((row) => row.count), 1);
-  const nameOf = (row) => (row.href ? h('a', { href: row.href, title: row.name }, row.name) : h('span', { title: row.name }, row.name));
+  const nameOf = (row) => h('span', { class: 'bar-name', title: row.name }, row.name);
   const barOf = (row) => row.count > 0 && h('span', { class: row.class, 'data-type': row.type, style: { inlineSize: `${(row.count / most) * 100}%` } });
-  const line = (row) => h('div', { class: 'bar-row' }, nameOf(row), h('span', { class: 'bar' }, barOf(row)), h('span', {}, count(row.count)));
+  const line = (row) => h(row.href ? 'a' : 'div', { class: 'bar-row', href: row.href }, nameOf(row), h('span', { class: 'bar' }, barOf(row)), h('span', {}, count(row.count)));
   const shown = rows.length ? rows.map(line) : h('p', { class: 'soft' }, 'No data yet.');
   return h('figure', { class: 'chart' }, h('figcaption', {}, title), shown, note && h('p', { class: 'chart-note' }, note));
 }

@@ -1,7 +1,8 @@
-// The injected text as a table: each line with its reason, its tokens, and what changes it.
+// The injected text as a table: each line with its reason, its tokens and its actions.
 
-import { patch, post, remove } from './api.js';
+import { patch } from './api.js';
 import { h, trouble } from './dom.js';
+import { forgetRows } from './forget.js';
 import { apiOf, count, hrefOf, mark, marked, plural, rowOf } from './format.js';
 import { toast, undoToast } from './toasts.js';
 
@@ -18,7 +19,7 @@ export function contextLines(block, show) {
       toast(trouble(error));
     }
   };
-  const actions = (item) => actionsOf(item, run);
+  const actions = (item) => actionsOf(item, run, show);
   const line = (text) => {
     const [, listed, headed] = HANDLE.exec(text) ?? [];
     const item = items.get(listed ?? headed);
@@ -40,7 +41,7 @@ export function contextLines(block, show) {
     h('td', {}, actions(item)),
   );
   const copy = () => navigator.clipboard.writeText(block.text).then(() => toast('Copied.'), () => toast('The browser does not allow copying.'));
-  // A list that repeats what is in other places of the project is not all of it.
+  // `leftOut` counts candidates only; the project may know more memories.
   const rest = Math.max(block.known - block.items.filter((item) => item.handle.startsWith('#')).length, block.leftOut);
   const cut = h('tr', { class: 'cut' }, h('th', { colspan: '4', scope: 'colgroup' }, rest ? `Cut here by the budget of ${plural(block.budget, 'token')}. Left out: ${plural(rest, 'memory', 'memories')}${block.omitted.length ? `; the next ${block.omitted.length} are below` : ''}` : 'Nothing is left out'));
   return [
@@ -64,7 +65,7 @@ function withLink(text, handle) {
   return [text.slice(0, at), h('a', { href: hrefOf(handle) }, handle), text.slice(at + handle.length)];
 }
 
-function actionsOf(item, run) {
+function actionsOf(item, run, show) {
   const row = rowOf(item.handle);
   const button = (act, name, does, look = '') => h('button', { type: 'button', class: `small ${look}`, 'data-key': `${act}-${item.handle}`, 'aria-label': `${name} ${item.handle}`, onclick: run(does) }, name);
   const pin = (pinned) => async () => {
@@ -72,8 +73,7 @@ function actionsOf(item, run) {
     undoToast(`${pinned ? 'Pinned' : 'Unpinned'} ${item.handle}`, '', run(() => patch(apiOf(row), { pinned: !pinned })), { isShort: true });
   };
   const forget = async () => {
-    await remove(apiOf(row));
-    undoToast(`Forgot ${item.handle}`, `Later: \`claude-mem forget --undo '${item.handle}'\``, run(() => post(`/api/memory/${row.kind}/${row.id}/restore`)));
+    await forgetRows([{ ...row, handle: item.handle, title: item.title || item.handle }], { changed: () => show() });
   };
   return h('span', { class: 'actions nowrap' }, row.kind === 'observation' && button('pin', item.pinned ? 'Unpin' : 'Pin', pin(!item.pinned)), button('forget', 'Forget', forget, 'danger'));
 }

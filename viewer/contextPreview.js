@@ -1,4 +1,4 @@
-// Exactly what the next session receives, line by line, and what would change it.
+// The context of the next session, line by line, and the settings that change it.
 
 import { get, patch } from './api.js';
 import { contextLines } from './contextLines.js';
@@ -19,7 +19,7 @@ export async function contextPreview(world) {
   // There may be none; or they could not be loaded then, and the error is shown now.
   if (!world.projects.length) world.projects = (await get('/api/projects')).items;
   const project = world.projects.find((one) => String(one.id) === world.project) ?? world.projects[0];
-  if (!project) return [title, state('No project yet', 'Start Claude Code in a project, then come back.')];
+  if (!project) return [title, state('No project yet', 'Start a session in a project, then come back.')];
   const settings = Object.fromEntries((await get('/api/settings')).items.map((item) => [item.key, item]));
   // Of all that changes, this line alone is read out.
   const used = h('p', { class: 'note', role: 'status' });
@@ -31,7 +31,7 @@ export async function contextPreview(world) {
       const block = await get('/api/context/preview', { project: project.id, tokens });
       if (mine !== turn) return;
       fill(used, usedOf(block));
-      // What has the focus keeps it: lines are drawn anew at every change.
+      // The lines are drawn again at every change; the focused one keeps the focus.
       const had = out.contains(document.activeElement) && document.activeElement.dataset.key;
       fill(out, preview(block, show));
       if (had) (out.querySelector(`[data-key="${CSS.escape(had)}"]`) ?? out.querySelector('.scroll'))?.focus({ preventScroll: true });
@@ -39,7 +39,7 @@ export async function contextPreview(world) {
       if (mine === turn) fill(out, failure(error, () => show(tokens)));
     }
   };
-  /** A setting that could not be saved goes back to what it was. */
+  /** A setting that could not be saved returns to its stored value. */
   const save = async (key, value, undo) => {
     try {
       await patch('/api/settings', { [key]: value });
@@ -68,7 +68,7 @@ export async function contextPreview(world) {
   return [title, about, controls, used, out, recallTry(project)];
 }
 
-/** The budget as a what-if: nothing is kept before it is saved. */
+/** The budget as an experiment: nothing is stored until it is saved. */
 function budgetControl(item, show, save) {
   const figure = h('output', { for: 'budget' }, plural(item.value, 'token'));
   const drag = debounce(80, () => show());

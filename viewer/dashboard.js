@@ -15,7 +15,7 @@ const HEALTH_MS = 10_000;
 export async function dashboard(world) {
   const parts = ['health', 'tiles', 'days', 'tokens', 'shares', 'dead'].map((name) => h('div', { class: `part-${name}` }));
   const drawn = new Map();
-  /** A part is drawn anew only if its figures have changed; what is open in it stays open. */
+  /** A part is drawn again only if its figures have changed; its open details stay open. */
   const put = (at, data, build) => {
     const key = JSON.stringify(data);
     if (drawn.get(at) === key) return;
@@ -74,7 +74,14 @@ const daysOf = (perDay) => h('div', { class: 'charts' }, bars('Memories per day'
   { name: 'memories', class: 's1', values: perDay.map((row) => row.observations) },
   { name: 'summaries', class: 's2', values: perDay.map((row) => row.summaries) },
   { name: 'prompts', class: 's3', values: perDay.map((row) => row.prompts) },
-]));
+], (day) => `#/search?${new URLSearchParams({ since: day, until: day })}`));
+
+/** A sentence about the cost of the injected memories; without a model the original work is not measured. */
+function tokensNote(tokens) {
+  const calls = tokens.calls ? ` ${plural(tokens.calls, 'model call')}.` : '';
+  if (!tokens.discovery) return `Original work is not measured without a model.${calls}`;
+  return `The injected memories that were used are the result of ${count(tokens.discovery)} tokens of original work; injecting memories took ${count(tokens.read)}.${calls}`;
+}
 
 function tokensOf({ perDay, tokens }) {
   const ofDay = new Map(tokens.perDay.map((row) => [row.day, row]));
@@ -82,11 +89,11 @@ function tokensOf({ perDay, tokens }) {
   return h('div', { class: 'charts' }, bars('Tokens per day', days, [
     { name: 'injected', class: 's1', values: days.map((day) => ofDay.get(day)?.injected ?? 0) },
     { name: 'model calls', class: 's2', values: days.map((day) => ofDay.get(day)?.spent ?? 0) },
-  ]), ranks('Tokens', [
-    { name: 'Original work', count: tokens.discovery, class: 's3' },
-    { name: 'Injected into sessions', count: tokens.read, class: 's1' },
-    { name: 'Model calls', count: tokens.spentTotal, class: 's2' },
-  ], `The injected memories are the result of ${count(tokens.discovery)} tokens of original work; injecting them took ${count(tokens.read)}${tokens.calls ? `; ${plural(tokens.calls, 'model call')}` : ''}.`));
+  ], (day) => `#/sessions?${new URLSearchParams({ since: day, until: day })}`), ranks('Tokens', [
+    tokens.discovery > 0 && { name: 'Original work', count: tokens.discovery, class: 's3', href: '#/usage?days=&list=used' },
+    { name: 'Injected into sessions', count: tokens.read, class: 's1', href: '#/usage?days=&list=received' },
+    { name: 'Model calls', count: tokens.spentTotal, class: 's2', href: '#/usage?days=&list=calls' },
+  ].filter(Boolean), tokensNote(tokens)));
 }
 
 const sharesOf = (stats) => h('div', { class: 'charts' },

@@ -49,7 +49,7 @@ export const dateTime = (ms) => `${day(ms)}, ${time(ms)}`;
 /** The same in short, for narrow places. */
 export const stamp = (ms) => (day(ms) === 'Today' ? time(ms) : `${brief(new Date(ms))}${isThisYear(new Date(ms)) ? '' : ` ${new Date(ms).getFullYear()}`}, ${time(ms)}`);
 
-/** How long ago; what is older than a week, by its date. */
+/** The age of a time; a date if it is more than a week ago. */
 export function ago(ms) {
   const then = new Date(ms);
   const seconds = (Date.now() - ms) / 1_000;

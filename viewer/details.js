@@ -1,9 +1,9 @@
-// What is in a card that is open: all that there is of a row, and why a search found it.
+// The body of an open card: all fields of the row, and why a search found it.
 
 import { h } from './dom.js';
 import { brief, isAlike, marked, titleOf, wordsOf } from './format.js';
 
-/** The next thing that it says; what only repeats the title is passed over. */
+/** The first text after the title that does not repeat the title. */
 export function ledeOf(row) {
   const said = { observation: [row.subtitle, row.narrative], summary: [row.completed, row.learned], account: row.done }[row.kind] ?? [];
   return said.find((text) => text && !isAlike(text, titleOf(row)));
@@ -78,7 +78,7 @@ export function summary(row) {
   ];
 }
 
-/** What was said, to be read and copied; a short one is its own title. */
+/** The text of a prompt or a reply; a short one is already the title. */
 function said(row) {
   if (row.private) return h('p', { class: 'soft' }, 'The text of a private prompt is not stored.');
   return titleOf(row) !== row.text && h('p', { class: 'prose', dir: 'auto' }, marked(row.text, row.why?.matched));

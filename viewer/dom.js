@@ -30,7 +30,7 @@ function set(element, name, value) {
 
 const nodes = (children) => children.flat(Infinity).filter((child) => child != null && child !== false && child !== '');
 
-/** Replaces what stands in `parent`. */
+/** Replaces the children of `parent`. */
 export function fill(parent, ...children) {
   parent.replaceChildren(...nodes(children));
   return parent;
@@ -39,7 +39,7 @@ export function fill(parent, ...children) {
 /** Text in which `code` between backticks is set as code. */
 export const coded = (text) => String(text ?? '').split('`').map((part, at) => (at % 2 ? h('code', {}, part) : part));
 
-/** A message in place of content: what is the matter, and what to do. */
+/** A message in place of content: a title, a hint and an action. */
 export function state(title, hint, action) {
   const said = typeof hint === 'string' ? coded(hint) : hint;
   return h('div', { class: 'state' }, h('p', { class: 'state-title' }, title), said && h('p', {}, said), action);
@@ -49,10 +49,10 @@ export function loading() {
   return h('div', { class: 'state', 'aria-busy': 'true' }, h('p', { class: 'pulse' }, 'Loading…'));
 }
 
-/** What went wrong, in one line. */
+/** The message and the hint of an error, in one line. */
 export const trouble = (error) => [error.message, error.hint].filter(Boolean).map((text) => text.replace(/([^.!?…])$/, '$1.')).join(' ');
 
-/** What went wrong, in place of what was asked for, and a way to ask again. */
+/** An error in place of the content that failed to load, with a button to try again. */
 export function failure(error, again) {
   const hint = error.hint || 'Run `claude-mem doctor`: it finds out what is wrong.';
   const box = state(error.message, hint, h('button', { type: 'button', onclick: again }, 'Try again'));
@@ -71,7 +71,7 @@ export function dialog(title, ...content) {
   return box;
 }
 
-/** Whether somebody says yes. Whoever only closes it has said no. */
+/** Asks a question. Closing the dialog means no. */
 export function ask(question, yes, no) {
   return new Promise((done) => {
     const answer = (text, look, is, more) => h('button', { type: 'button', class: look, onclick: () => { done(is); box.close(); }, ...more }, text);

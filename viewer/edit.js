@@ -23,8 +23,8 @@ function choice(label, name, options) {
 /** How the fields of the form are read. */
 const READ = { facts: lines, concepts: words };
 
-/** What was changed since it was `before`. What nobody touched is not sent: it may have become
- *  another meanwhile, and a list that was not typed anew stays as it is, commas and all. */
+/** The fields that differ from `before`. Untouched fields are not sent: they may have been edited elsewhere
+ *  meanwhile, and a list that was not edited keeps its commas. */
 function changed(before, form) {
   const now = Object.entries(Object.fromEntries(new FormData(form)));
   const touched = now.filter(([name, text]) => text !== before[name]);
@@ -39,7 +39,7 @@ export function edit(place, row, { save, cancel }) {
     event.preventDefault();
     const what = changed(before, form);
     try {
-      // Without an answer the form stays, with what is the matter.
+      // If saving fails, the form stays and shows the error.
       if (!Object.keys(what).length) cancel();
       else if ((await save(what, form)) === false) return;
       isDone(form);

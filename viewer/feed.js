@@ -3,11 +3,13 @@
 import { get } from './api.js';
 import { h, state } from './dom.js';
 import { densityButton } from './density.js';
+import { exportButton } from './exportRows.js';
 import { firstRun } from './health.js';
 import { MemList } from './list.js';
 import { cursorOf, isRow, newestFirst, rowAt } from './rowOrder.js';
 import { mark, typeOf } from './format.js';
 import { KINDS, pluralName, TYPES } from './texts.js';
+import { roving } from './roving.js';
 import { runningTurns } from './runningTurns.js';
 import { MemTurn, turnIdOf } from './turn.js';
 
@@ -30,8 +32,11 @@ export function feed(world, { params }) {
     h('span', {}, KINDS.map(([value, name]) => chip(`?kind=${value}`, !type && value === kind, value, name))),
     h('span', {}, MARKS.map(([value, name]) => chip(`?marked=${value}`, value === marked, value, name))),
   );
-  return [h('h1', { class: 'sr' }, 'Feed'), h('div', { class: 'feed-head' }, picks, densityButton()), list];
+  return [h('h1', { class: 'sr' }, 'Feed'), h('div', { class: 'feed-head' }, roving(picks), exportButton(() => listed(list), 'feed'), densityButton()), list];
 }
+
+/** The rows of the list that are loaded, without the turns around them. */
+const listed = (content) => [content].flat().find((one) => one instanceof MemList).rows().flatMap((row) => (row.kind === 'turn' ? row.rows : row));
 
 /** The page after `before`; while a page is loaded again, up to where it ended. */
 async function pageOf(load, newestOf, before, { signal, upTo }) {

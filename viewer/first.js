@@ -1,4 +1,4 @@
-// What can be begun before the rest of the page is there: its colours, its key, its first memories.
+// Starts before the modules are loaded: the theme, the page token and the first memories.
 // The server puts this into the page itself, ahead of everything that has to be loaded.
 
 window.first = (() => {
@@ -47,12 +47,12 @@ window.first = (() => {
     if (!token()) await borrow();
     return isFeed && token() ? json(path, { headers: { 'X-Claude-Mem-Token': token() } }) : null;
   };
-  // What went wrong is found again, and said, when it is asked for in the usual way.
+  // An error here is ignored: the view repeats the request and reports it.
   const asked = begin().catch(() => null);
   // Not before: the browser fetches it from another process, which takes it a while.
   const root = document.documentElement;
   root.dataset.theme = localStorage.getItem('claude-mem-theme') ?? 'system';
-  // One picture instead of two: the frame comes together with what it frames, unless that takes
+  // One paint instead of two: the frame is shown together with its content, unless that takes
   // a while.
   const show = () => root.removeAttribute('data-wait');
   if (secret || (isFeed && token())) {

@@ -3,8 +3,8 @@
 /** A browser that does not say so is given this long. */
 const PATIENCE_MS = 250;
 
-/** Until then the browser has enough to do: what can wait, waits for this. A page that nobody looks
- *  at is not painted. */
+/** Settled when the first paint is done: less urgent work waits for it. A hidden page is never
+ *  painted. */
 export const painted = () => new Promise((done) => {
   if (document.hidden) return done();
   new PerformanceObserver(() => done()).observe({ type: 'paint', buffered: true });

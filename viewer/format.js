@@ -41,7 +41,7 @@ export const typeOf = (row) => (row.kind === 'observation' ? row.type : row.kind
 /** The client submits plans as prompts; they are not the person's words. */
 const isPlan = (row) => row.kind === 'prompt' && row.origin === 'agent';
 export const typeName = (row) => (isPlan(row) ? 'Plan' : nameOf(typeOf(row)));
-/** Of what was said, the beginning. */
+/** Characters of a text that serve as its title. */
 const TITLE_CHARS = 120;
 export const titleOf = (row) => row.title || row.request || row.purpose || row.done?.[0] || (row.private ? 'A private prompt' : brief(firstLine(row.text), TITLE_CHARS)) || '(no title)';
 const firstLine = (text) => (text ?? '').trim().split('\n', 1)[0];
@@ -65,7 +65,7 @@ export const baseName = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? p
 
 const literally = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** What matches a word and, of a longer one, its forms: `retry` is in `retrying`, `id` not in `idea`. */
+/** A pattern for a word and, if it is long enough, its forms: `retry` matches `retrying`, `id` does not match `idea`. */
 const form = (word) => `${literally(word)}${word.length > 3 ? '\\p{L}{0,3}' : ''}`;
 
 /** These words as the question has them. */
@@ -77,7 +77,7 @@ export function wordsOf(words, question) {
 /** Scripts that set no spaces between words: there a word is found wherever it stands. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
-/** What finds these words in a text. Whole words: `id` is not in `valid`, though it is in `user_id`. */
+/** A pattern that finds these words in a text. Whole words: `id` is found in `user_id`, not in `valid`. */
 function finder(words) {
   const known = (words ?? []).filter((word) => word.length > 1 || UNSPACED.test(word));
   const whole = (word) => (UNSPACED.test(word) ? literally(word) : `(?<![\\p{L}\\p{N}])${form(word)}(?![\\p{L}\\p{N}])`);

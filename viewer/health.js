@@ -1,4 +1,4 @@
-// The findings of `claude-mem status` and `doctor`, each with what fixes it, and the checklist of a first run.
+// The findings of `claude-mem status` and `doctor`, each with its fix, and the checklist of a first run.
 
 import { get, post } from './api.js';
 import { coded, fill, h, trouble } from './dom.js';
@@ -42,20 +42,33 @@ export function healthOf({ health, vectors, counts }, world, refresh) {
   ];
 }
 
-/** What to do until the first memory is there. */
+/** Names the agents that were used on this machine. */
+function presentOf(agents) {
+  const present = agents.filter((agent) => agent.isPresent).map((agent) => agent.title);
+  return present.length > 0 && h('p', { class: 'soft' }, `Found on this machine: ${present.join(', ')}.`);
+}
+
+function importTitle(found, left) {
+  if (!found.length) return 'No earlier sessions to import';
+  return left.length ? 'Import earlier sessions' : `Earlier sessions are imported: ${found.map((agent) => agent.title).join(', ')}`;
+}
+
+/** The steps to the first memory. */
 export function firstRun() {
   const box = h('div', { class: 'first-run' });
   const step = (isDone, title, ...more) => h('li', { class: isDone ? 'done' : null }, h('span', { class: 'step', 'aria-hidden': 'true' }, isDone ? '✓' : '○'), h('div', {}, h('p', { class: 'step-title' }, title, h('span', { class: 'sr' }, isDone ? ' (done)' : ' (to do)')), more));
   const load = async () => {
-    const { health, counts } = await get('/api/stats');
+    const { health, counts, agents } = await get('/api/stats');
     const hooks = health.find(({ fix }) => fix === 'claude-mem install');
+    const found = agents.filter((agent) => agent.transcripts > 0);
+    const left = found.filter((agent) => !agent.isImported);
     fill(box, h(
       'ol',
       { class: 'steps' },
       step(true, 'The worker is running'),
-      step(!hooks, hooks ? 'Connect Claude Code' : 'Claude Code is connected', hooks && command('claude-mem install')),
-      step(counts.sessions > 0, 'Import earlier sessions', h('p', { class: 'soft' }, 'Optional: reads the transcripts that Claude Code keeps.'), command('claude-mem import transcripts')),
-      step(counts.prompts > 0, 'Start a session', h('p', { class: 'soft' }, 'Use Claude Code in a project: new memories appear here by themselves.')),
+      step(!hooks, hooks ? 'Connect your coding agents' : 'Hooks are connected', hooks && [presentOf(agents), command('claude-mem install')]),
+      step(!left.length, importTitle(found, left), left.map((agent) => [h('p', { class: 'soft' }, `${agent.title}: ${plural(agent.transcripts - agent.read, 'transcript')} found. Importing them is optional.`), command(`claude-mem import transcripts --agent ${agent.name}`)])),
+      step(counts.prompts > 0, 'Start a session', h('p', { class: 'soft' }, 'Work with a connected agent in a project: new memories appear here by themselves.')),
     ));
   };
   load().catch((error) => fill(box, h('p', {}, trouble(error))));

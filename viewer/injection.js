@@ -1,4 +1,4 @@
-// What a session received at one moment, in its place in the timeline.
+// The memories that a session received at one moment, in their place in the timeline.
 
 import { h } from './dom.js';
 import { time } from './dates.js';

@@ -71,7 +71,7 @@ export function keys(event, { find, add, commands }) {
   return does[key]();
 }
 
-/** What keys do on the card that has the focus. */
+/** The keys of the focused card. */
 function onCard(card) {
   const act = (name) => () => {
     if (!card.isOpen) card.toggle(true);

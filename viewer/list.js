@@ -18,7 +18,7 @@ const KEPT = 40;
 /** A page to which so many rows came is cut in two. */
 const ROWS_MAX = 100;
 const MINUTE_MS = 60_000;
-/** What stands in a page, whole: a card, or a turn with its cards. */
+/** An item of a page: a card, or a turn with its cards. */
 const ITEM = '.item';
 
 /** A list of single rows. */
@@ -39,23 +39,23 @@ export class MemList extends HTMLElement {
   #recent = [];
   #generation = 0;
   #abort = new AbortController();
-  /** What is heard while the first page is on its way, which may not know of it yet. */
+  /** Events received while the first page is loading, which may not include them. */
   #late = null;
-  /** What must not happen before somebody has written to the end. */
+  /** Changes that wait until an edit form is closed. */
   #waiting = [];
   #places = new RowPlaces();
   #minutes;
   #today = new Date().toDateString();
-  /** Settled when what was asked for last is there. */
+  /** Settled when the last requested page is loaded. */
   ready = null;
   #near = new IntersectionObserver((entries) => entries.forEach((entry) => this.#see(entry)), { rootMargin: NEAR });
   #more = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && this.#next(), { rootMargin: NEAR });
 
   /** `load(cursor, {signal, upTo})` gives `{items, next}`, `next` null at the end; `upTo` is the
    *  cursor at which the page ends where it was asked for before. `loaded(page)` hears of each that
-   *  counts. `empty()` is what to say without any, `isSingle` that there is one at most.
+   *  counts. `empty()` is the content of an empty list; `isSingle`: at most one row.
    *  `compare` is the order by which new rows find their place; without it there are none.
-   *  `cursorOf(row)` is the cursor of what follows a row; without it no rows are given back.
+   *  `cursorOf(row)` is the cursor after a row; without it no rows are given back.
    *  `days` sets a heading before each day, `headingOf(row)` where its text changes; `card` holds the options of
    *  each card, `make(row, options)` makes another element. */
   static of(options) {
@@ -94,7 +94,7 @@ export class MemList extends HTMLElement {
     this.#minute();
   }
 
-  /** What is on its way is not wanted any more. */
+  /** Discards requests that are under way. */
   #outdate() {
     this.#generation += 1;
     this.#busy = false;
@@ -103,7 +103,7 @@ export class MemList extends HTMLElement {
     this.#abort = new AbortController();
   }
 
-  /** From the start. What is shown stays until there is something to show instead. */
+  /** Loads the list again. The shown rows stay until the new ones arrive. */
   reload() {
     if (this.querySelector('.edit')) {
       this.#waiting.push(() => this.reload());
@@ -118,7 +118,7 @@ export class MemList extends HTMLElement {
     this.ready = this.#next(true);
   }
 
-  /** Asks again for what could not be had. */
+  /** Repeats failed requests. */
   retry() {
     if (this.#failed) this.#again(!this.#pages.childElementCount);
     for (const page of this.#pages.children) if (page.querySelector('.failed')) this.#fetch(page);
@@ -210,7 +210,7 @@ export class MemList extends HTMLElement {
     return had;
   }
 
-  /** The focus stays on what is drawn anew, or goes to what is there instead. */
+  /** The focus stays on an element that is drawn again, or moves to its replacement. */
   #focus({ row }) {
     const same = [...this.querySelectorAll('mem-card')].find((card) => card.row.handle === row.handle) ?? this;
     (same.querySelector('.card-toggle') ?? this.closest('main'))?.focus({ preventScroll: true });
@@ -287,14 +287,14 @@ export class MemList extends HTMLElement {
     for (const card of page.querySelectorAll('mem-card')) this.#open[card.isOpen ? 'add' : 'delete'](card.row.handle);
   }
 
-  /** A heading where a day begins, counting from the page before. What changes here may change
-   *  where the next page stands. */
+  /** A heading where a day begins, counting from the page before. A change here may
+   *  affect the headings of the next page. */
   #headings(page) {
     if (!this.#headingOf) return;
     for (const one of [page, page?.nextElementSibling]) if (one?.querySelector(ITEM)) setHeadings(one, ITEM, this.#headingOf);
   }
 
-  /** Time goes on: what was just now is a minute old, and after midnight today is yesterday. */
+  /** Updates relative times, and after midnight the headings of days. */
   #minute() {
     const today = new Date().toDateString();
     const isNewDay = this.#today !== today;
@@ -303,7 +303,7 @@ export class MemList extends HTMLElement {
     if (isNewDay) for (const page of this.#pages.children) this.#headings(page);
   }
 
-  /** A row as it is stored or changed. What is here is drawn anew; what is new goes to its place. */
+  /** Adds a row at its place, or updates it if it is listed. */
   add(row) {
     this.#late?.push(() => this.add(row));
     const known = this.#find(row.kind, row.id);
@@ -329,7 +329,7 @@ export class MemList extends HTMLElement {
     this.#close();
   }
 
-  /** What went and was brought back stands where it stood. */
+  /** Puts a restored row back at its former place. */
   putBack(row) {
     const place = this.#places.find(row);
     if (this.#find(row.kind, row.id) || !place) this.add(row);
@@ -382,7 +382,7 @@ export class MemList extends HTMLElement {
     this.#recent.push(rest);
   }
 
-  /** To what is new. Its cards may have been given back. */
+  /** Scrolls to the new rows. Their cards may have to be made again. */
   #top() {
     const first = this.#pages.firstChild;
     if (!first.querySelector(ITEM)) this.#show(first);
@@ -414,7 +414,7 @@ export class MemList extends HTMLElement {
     }
   }
 
-  /** The focus goes from what goes to its neighbour. */
+  /** Removes a card; the focus moves to its neighbour. */
   #takeOut(card, page) {
     const had = card.contains(document.activeElement);
     const all = had ? [...this.querySelectorAll(ITEM)] : [];

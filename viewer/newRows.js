@@ -1,8 +1,8 @@
-// Rows that came above what is looked at: a button says how many, and leads to them.
+// New rows above the visible ones: a button shows their number and leads to them.
 
 import { fill, h } from './dom.js';
 
-/** Within so many pixels of its start a list shows what is new by itself. */
+/** Within this many pixels of its start a list shows new rows by itself. */
 const TOP_PX = 400;
 
 export class NewRows {

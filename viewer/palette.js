@@ -1,4 +1,4 @@
-// The command palette: views, projects and commands by a few letters, and a search for what was typed.
+// The command palette: views, projects and commands by a few letters, and a search for the typed text.
 
 import { dialog, fill, h } from './dom.js';
 import { hrefOf, rowOf } from './format.js';

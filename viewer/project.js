@@ -1,4 +1,4 @@
-// One project: what is known of it, its rules, its open items, its files and its decisions.
+// One project: its rules, its open items, its files and its decisions.
 
 import { get, post } from './api.js';
 import { fill, h, state, trouble } from './dom.js';
@@ -16,7 +16,7 @@ export async function project(world) {
   await world.known;
   if (!world.projects.length) world.projects = (await get('/api/projects')).items;
   const one = world.projects.find((each) => String(each.id) === world.project) ?? world.projects[0];
-  if (!one) return [h('h1', {}, 'Project'), state('No project yet', 'Start Claude Code in a project, then come back.')];
+  if (!one) return [h('h1', {}, 'Project'), state('No project yet', 'Start a session in a project, then come back.')];
   const [context, files, decisions] = await Promise.all([get('/api/context/preview', { project: one.id }), get(`/api/projects/${one.id}/files`), get('/api/observations', { type: 'decision', project: one.id, limit: DECISIONS })]);
   const items = h('div', {});
   const load = async () => {

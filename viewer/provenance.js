@@ -12,7 +12,7 @@ import { PLACES } from './texts.js';
 const ENTRIES = 20;
 const SIGNALS = { injected: 'Shown', fetched: 'Fetched', cited: 'Cited', useful: 'Marked useful', useless: 'Marked not useful', wrong: 'Marked wrong' };
 
-/** What there is to say of one observation; `level` is the element of its headings. */
+/** The sections about one observation; `level` is the element of their headings. */
 export async function provenanceOf(row, level = 'h3') {
   const [story, ledger] = await Promise.all([get(`/api/observations/${row.id}/provenance`), get('/api/ledger', { row: row.handle, limit: ENTRIES })]);
   const parts = [sourcesOf(story.sources, row), replacementsOf(story), usageOf(story.usage, ledger), versionsOf(story.versions, row), nearOf(story.near)];

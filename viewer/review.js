@@ -1,42 +1,56 @@
 // Memories that need a decision: one place to keep, replace or forget them.
 
-import { get, patch, post, remove } from './api.js';
+import { get, patch, post } from './api.js';
 import { debounce, dialog, fill, h, state, trouble } from './dom.js';
 import { ago } from './dates.js';
-import { apiOf, brief, hrefOf, mark, marked, plural, titleOf } from './format.js';
+import { exportButton } from './exportRows.js';
+import { forgetAll, forgetRows, shortTitle } from './forget.js';
+import { apiOf, hrefOf, mark, marked } from './format.js';
 import { openPanel } from './provenance.js';
-import { forgetAll } from './selection.js';
 import { TEXTS } from './texts.js';
 import { toast, undoToast } from './toasts.js';
 
 const GROUPS = {
   suggested: ['Suggested preferences', 'Rules that may apply to all your projects.'],
+  contradiction: ['Possible contradictions', 'A newer decision on the same subject says something else, and neither replaces the other.'],
   replaced: ['Replaced memories', 'A newer memory says otherwise. Sessions receive only the newer one.'],
   duplicate: ['Near-duplicates', 'Another memory says nearly the same.'],
   missing: ['Files that are gone', 'Every file that these memories edited is missing from the project’s directory.'],
   unused: ['Not used for 90 days', 'No session has fetched or cited them in 90 days.'],
 };
-/** Memories that were kept in this browser are not listed again. */
-const KEPT = 'claude-mem-reviewed';
-const kept = () => new Set(JSON.parse(localStorage.getItem(KEPT) ?? '[]'));
-const keep = (key) => localStorage.setItem(KEPT, JSON.stringify([...kept(), key].slice(-2_000)));
-const unkeep = (key) => localStorage.setItem(KEPT, JSON.stringify([...kept()].filter((one) => one !== key)));
+/** Groups that compare memories with each other or with the disk are loaded after the others. */
+const REQUESTS = ['suggested,replaced,unused', 'contradiction,duplicate,missing'];
+/** The relation of a memory to the one beside it. */
+const RELATIONS = { replaced: 'Replaced by ', contradiction: 'May contradict ', duplicate: 'Says nearly the same as ' };
 
 export async function review(world) {
   const box = h('div', {});
-  const load = async () => {
-    const { groups } = await get('/api/review', { project: world.project });
-    const done = kept();
-    const left = groups.map((group) => ({ ...group, items: group.items.filter(({ row }) => !done.has(`${group.name}-${row.handle}`)) }));
+  let groups = [];
+  let isWhole = false;
+  const show = () => {
     const had = box.contains(document.activeElement);
-    const open = left.filter((group) => group.items.length);
-    fill(box, open.length ? [contents(open), open.map((group) => groupOf(group, load))] : state('Nothing to review', 'No contradictions, duplicates, unused memories or suggestions.'));
+    const open = Object.keys(GROUPS).map((name) => groups.find((group) => group.name === name)).filter((group) => group?.items.length);
+    const rest = !isWhole && h('p', { class: 'note', 'aria-busy': 'true' }, 'Comparing memories and files…');
+    const none = isWhole && !open.length && state('Nothing to review', 'No contradictions, duplicates, unused memories or suggestions.');
+    fill(box, open.length > 0 && contents(open), open.map((group) => groupOf(group, load)), rest, none);
     if (had && document.activeElement === document.body) (box.querySelector('.review-item button, a') ?? document.getElementById('main')).focus({ preventScroll: true });
   };
-  await load();
-  const soon = debounce(800, () => box.isConnected && load().catch(() => { /* The stream says when the worker is gone. */ }));
+  const loadSome = async (names) => {
+    const found = (await get('/api/review', { project: world.project, groups: names })).groups;
+    groups = [...groups.filter((group) => !found.some((other) => other.name === group.name)), ...found];
+  };
+  const load = async () => {
+    await Promise.all(REQUESTS.map(loadSome));
+    show();
+  };
+  await loadSome(REQUESTS[0]);
+  show();
+  const loadRest = () => loadSome(REQUESTS[1]).then(() => { isWhole = true; }, (error) => toast(trouble(error))).then(show);
+  loadRest();
+  const soon = debounce(800, () => box.isConnected && load().catch(() => { /* The stream reports that the worker is gone. */ }));
   world.listen(({ name }) => ['observation', 'removed', 'missed', 'resumed'].includes(name) && soon());
-  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Review'), h('a', { href: '#/trash' }, 'Trash')), box];
+  const listed = () => groups.flatMap(({ name, items }) => items.map((item) => ({ reason: name, ...item })));
+  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Review'), h('div', { class: 'actions' }, exportButton(listed, 'review'), h('a', { href: '#/trash' }, 'Trash'))), box];
 }
 
 const contents = (groups) => h('p', { class: 'note' }, groups.map((group, at) => [at > 0 && ' · ', h('a', { href: `#review-${group.name}`}, `${GROUPS[group.name][0]} (${group.items.length}${group.hasMore ? '+' : ''})`)]));
@@ -45,7 +59,7 @@ function groupOf({ name, items, hasMore }, load) {
   const [title, about] = GROUPS[name];
   const forget = async () => {
     try {
-      if (await forgetAll(items.map(({ row }) => row), `Forget these ${items.length} memories?`)) await load();
+      await forgetAll(items.map(({ row }) => row), load);
     } catch (error) {
       toast(trouble(error));
     }
@@ -67,9 +81,10 @@ function itemOf(group, { row, other, files = [] }, load) {
       toast(trouble(error));
     }
   };
-  const key = `${group}-${row.handle}`;
-  const name = `“${brief(titleOf(row), 48)}”`;
+  const name = shortTitle(row);
+  const isPair = group === 'replaced' || group === 'contradiction';
   const button = (act, text, does, look = '') => h('button', { type: 'button', class: `small ${look}`, 'data-act': act, onclick: run(does) }, text);
+  const keepAsIs = (more) => post('/api/review/keep', { handle: row.handle, reason: group, ...(other && { other: other.handle }), ...more });
   const keepIt = async () => {
     if (group === 'replaced') {
       await post(`/api/observations/${row.id}/replace`, { by: null });
@@ -78,13 +93,9 @@ function itemOf(group, { row, other, files = [] }, load) {
       await patch(apiOf(row), { level: 'user' });
       undoToast(`Applied to all projects: ${name}`, '', run(() => patch(apiOf(row), { level: 'proposed' })), { isShort: true });
     } else {
-      keep(key);
-      undoToast(`Kept: ${name}`, '', run(async () => unkeep(key)), { isShort: true });
+      await keepAsIs({});
+      undoToast(`${isPair ? 'Kept both' : 'Kept'}: ${name}`, '', run(() => keepAsIs({ undo: true })), { isShort: true });
     }
-  };
-  const forget = async () => {
-    await remove(apiOf(row));
-    undoToast(`Forgot ${name}`, `Later: \`claude-mem forget --undo '${row.handle}'\``, run(() => post(`/api/memory/observation/${row.id}/restore`)));
   };
   const replace = async (by) => {
     await post(`/api/observations/${row.id}/replace`, { by });
@@ -95,16 +106,16 @@ function itemOf(group, { row, other, files = [] }, load) {
     { class: 'row review-item' },
     h('span', { class: 'with-mark' }, mark(row.type), h('span', {}, h('a', { class: 'plain', href: hrefOf(row.handle), dir: 'auto' }, marked(row.title)), ' ', h('span', { class: 'mono soft' }, row.handle))),
     h('span', { class: 'when' }, ago(row.createdAt)),
-    other && h('p', { class: 'meta' }, group === 'replaced' ? 'Replaced by ' : 'Says nearly the same as ', h('a', { href: hrefOf(other.handle), dir: 'auto' }, marked(other.title)), ` ${other.handle}, ${ago(other.createdAt)}`),
+    other && h('p', { class: 'meta' }, RELATIONS[group], h('a', { href: hrefOf(other.handle), dir: 'auto' }, marked(other.title)), ` ${other.handle}, ${ago(other.createdAt)}`),
     files.length > 0 && h('p', { class: 'meta mono' }, files.slice(0, 3).join(', ')),
     h(
       'span',
       { class: 'actions' },
-      button('keep', group === 'replaced' ? 'Keep both' : group === 'suggested' ? TEXTS.everyProject : 'Keep', keepIt),
-      group === 'duplicate' && other && button('merge', `Replace with ${other.handle}`, () => replace(other.handle)),
+      button('keep', isPair ? 'Keep both' : group === 'suggested' ? TEXTS.everyProject : 'Keep', keepIt),
+      (group === 'duplicate' || group === 'contradiction') && other && button('merge', `Replace with ${other.handle}`, () => replace(other.handle)),
       h('button', { type: 'button', class: 'small', 'data-act': 'replace', onclick: () => chooseReplacement(row, run, replace) }, 'Replace with…'),
       h('button', { type: 'button', class: 'small', 'data-act': 'history', onclick: () => openPanel(row) }, 'Source and use'),
-      button('forget', 'Forget', forget, 'danger'),
+      button('forget', 'Forget', () => forgetRows([row], { changed: load }), 'danger'),
     ),
   );
 }
@@ -115,8 +126,14 @@ function chooseReplacement(row, run, replace) {
   const pick = (one) => h('li', {}, h('button', { type: 'button', class: 'pick-row', onclick: () => { box.close(); run(() => replace(one.handle))(); } }, mark(one.type), h('span', {}, marked(one.title), ' ', h('span', { class: 'mono soft' }, one.handle))));
   const look = debounce(150, async () => {
     const asked = input.value;
-    const { items } = await get('/api/search', { query: asked || row.title, kind: 'observation', project: row.project?.id, limit: 8 }).catch(() => ({ items: [] }));
-    if (asked === input.value) fill(list, items.filter((one) => one.id !== row.id).map(pick));
+    let found;
+    try {
+      const { items } = await get('/api/search', { query: asked || row.title, kind: 'observation', project: row.project?.id, limit: 8 });
+      found = items.filter((one) => one.id !== row.id).map(pick);
+    } catch (error) {
+      found = h('li', { class: 'meta' }, trouble(error));
+    }
+    if (asked === input.value) fill(list, found);
   });
   const input = h('input', { type: 'search', 'aria-label': 'Find the memory that replaces it', placeholder: 'Words or an id', autofocus: true, oninput: look });
   const box = dialog(`Replace ${row.handle} with`, h('div', { class: 'field' }, input), list, h('div', { class: 'actions' }, h('button', { type: 'button', onclick: () => box.close() }, 'Cancel')));

@@ -159,8 +159,8 @@ export class Router {
     }
     put(made.content);
     this.#arrive(at, made, mine > 1 && isNew, before.current?.name);
-    // Unless it has gone elsewhere meanwhile, the focus goes to the view, or stays on what was only
-    // drawn anew.
+    // Unless it has moved elsewhere meanwhile, the focus goes to the view, or stays on an element that was
+    // drawn again.
     if (had && document.activeElement === document.body) (main.querySelector(had) ?? main).focus({ preventScroll: true });
   }
 
@@ -180,8 +180,8 @@ export class Router {
     }
   }
 
-  /** What was made is in the page. At first it stands at its top, and would be laid out only to find
-   *  that out. */
+  /** The view is in the page. The first view is at its top already; scrolling would only force a
+   *  layout. */
   #arrive(at, made, isScrolled, from) {
     main.dataset.view = at.name;
     main.dataset.place = at.hash;
@@ -203,12 +203,12 @@ export class Router {
     return true;
   }
 
-  /** What is shown may be gone back to. */
+  /** Keeps the current view for Back. */
   #leave() {
     if (this.#current) this.#cache.leave(this.#current);
   }
 
-  /** A view that was left, as it was; then what happened meanwhile. */
+  /** Restores a view that was left, then replays the events since. */
   #comeBack(at) {
     const view = this.#cache.take(at.entry, at.hash);
     if (!view) return false;
@@ -275,7 +275,7 @@ function plain(text) {
   }
 }
 
-/** What finds this element when it is drawn anew. */
+/** A selector that finds this element after it is drawn again. */
 function selectorOf(one) {
   if (one.id) return `#${CSS.escape(one.id)}`;
   const href = one.getAttribute('href');

@@ -12,5 +12,5 @@ export function rowAt(cursor) {
   return { createdAt: Number(createdAt), kind, id: Number(id) };
 }
 
-/** What the stream calls rows. */
+/** Names of stream events that carry a row. */
 export const isRow = (name) => KINDS.includes(name);

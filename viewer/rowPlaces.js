@@ -1,10 +1,10 @@
-// Where rows stood that went from a list: what is brought back goes to the same place.
+// The places of rows that were removed from a list: a restored row returns to its place.
 
-/** Rows that went, of which it is known where they stood. */
+/** Maximum removed rows whose positions are remembered. */
 const PLACES_MAX = 50;
 
 export class RowPlaces {
-  /** By handle: the rows that stood before and after it. */
+  /** By handle: the rows before and after it. */
   #places = new Map();
 
   note(row, before, after) {

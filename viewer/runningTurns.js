@@ -1,7 +1,7 @@
 // Turns that agents are at work on, above the feed: they have no memories yet.
 
 import { get } from './api.js';
-import { fill, h, throttle } from './dom.js';
+import { fill, h, throttle, trouble } from './dom.js';
 import { painted } from './firstPaint.js';
 import { brief, mark, marked, plural } from './format.js';
 import { ago } from './dates.js';
@@ -16,8 +16,12 @@ export function runningTurns(world) {
     return !chosen || chosen.name === turn.project;
   };
   const refresh = throttle(400, async () => {
-    const { items } = await get('/api/running').catch(() => ({ items: [] }));
-    fill(box, items.filter(isMine).map(line));
+    try {
+      const { items } = await get('/api/running');
+      fill(box, items.filter(isMine).map(line));
+    } catch (error) {
+      fill(box, h('p', { class: 'meta' }, `Running turns could not be loaded: ${trouble(error)}`));
+    }
   });
   painted().then(refresh);
   return { box, refresh };

@@ -1,5 +1,5 @@
-// What is read stays where it is when something comes or goes above it. Browsers see to that
-// themselves, except Safari.
+// Keeps the visible rows in place when rows above them come or go. Browsers do so themselves, except
+// Safari.
 
 const SEES_TO_IT = CSS.supports('overflow-anchor', 'auto');
 

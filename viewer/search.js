@@ -1,11 +1,11 @@
-// Search as one types: memories first, then what was said; with filters and reasons.
+// Search as you type: memories first, then summaries, prompts and replies; with filters and reasons.
 
 import { get } from './api.js';
 import { debounce, fill, h, state } from './dom.js';
 import { MemList } from './list.js';
 import { isRow } from './rowOrder.js';
 import { plural } from './format.js';
-import { saveFile } from './selection.js';
+import { exportButton } from './exportRows.js';
 import { filtersOf, FILTERS, paramsOf } from './searchFilters.js';
 
 const PAGE = 30;
@@ -15,7 +15,7 @@ const HOW = {
   broader: 'Nothing matches the whole query: these match a part of it.',
   near: 'Nothing matches the words: these are the nearest in meaning.',
 };
-/** What was said, by kind. */
+/** The kinds of the second list. */
 const SAID = 'summary,prompt,message,account';
 
 const isElsewhere = (found) => found.scope.how.startsWith('otherProjects');
@@ -48,8 +48,10 @@ export function search(world, { params }) {
         if (!before) one.first = request;
         const found = await request;
         if (isElsewhere(found) && (await isOwn(one))) return { items: [], next: null };
-        const items = found.items.map((row) => ({ ...row, asked: asked.query }));
-        return { items, scope: found.scope, next: found.hasMore ? 'more' : null };
+        // A type in the query selects memories, whichever kinds were asked for: they are in the other list.
+        const own = found.items.filter((row) => kinds.split(',').includes(row.kind));
+        const items = own.map((row) => ({ ...row, asked: asked.query }));
+        return { items, scope: found.scope, next: found.hasMore && own.length ? 'more' : null };
       },
       loaded: (page, isFirst) => {
         one.count = (isFirst ? 0 : one.count) + page.items.length;
@@ -82,7 +84,7 @@ export function search(world, { params }) {
     if (!none.hidden) fill(none, zero());
   });
 
-  /** What to try when there is no result. */
+  /** Suggestions for a search without results. */
   function zero() {
     const hasFilters = FILTERS.some(value);
     const tips = h(
@@ -96,7 +98,6 @@ export function search(world, { params }) {
     return [state(value('q') || hasFilters ? 'No results' : 'Type something to search for', tips)];
   }
 
-  const exported = () => saveFile(parts.flatMap(({ list }) => list.rows()), 'search');
   const shown = () => {
     fill(title, value('q') ? [h('span', { class: 'soft' }, 'Results for '), h('bdi', {}, value('q'))] : 'Search');
     filters.show();
@@ -115,6 +116,6 @@ export function search(world, { params }) {
     scrollTo(0, 0);
     parts.forEach(({ list }) => list.reload());
   };
-  const head = h('div', { class: 'bar-top' }, title, h('button', { type: 'button', class: 'small', onclick: exported }, 'Export'));
+  const head = h('div', { class: 'bar-top' }, title, exportButton(() => parts.flatMap(({ list }) => list.rows()), 'search'));
   return { content: [head, filters.form, note, none, memories.heading, memories.list, said.heading, said.list], update };
 }

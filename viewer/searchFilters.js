@@ -1,12 +1,14 @@
-// The filters of a search: one control for what is searched, periods, concept and file.
+// The filters of a search: type, concept, file, period and agent.
 
+import { agentFilter } from './agents.js';
 import { get } from './api.js';
-import { debounce, fill, h } from './dom.js';
+import { debounce, fill, h, trouble } from './dom.js';
 import { KINDS, nameOf, TYPES } from './texts.js';
+import { toast } from './toasts.js';
 
 /** Of so many of the latest memories, concepts are offered. */
 const OFFERED_OF = 200;
-export const FILTERS = ['kind', 'type', 'concept', 'file', 'since', 'until', 'wrong'];
+export const FILTERS = ['kind', 'type', 'concept', 'file', 'agent', 'since', 'until', 'wrong'];
 const PERIODS = [['', 'Any time'], ['1d', 'Last 24 hours'], ['7d', 'Last 7 days'], ['30d', 'Last 30 days'], ['90d', 'Last 90 days'], ['custom', 'From … to …']];
 
 /** The filters of an address. Only memories have a type: a kind beside it is ignored. */
@@ -15,7 +17,7 @@ export function paramsOf(value) {
   return all.type ? { ...all, kind: '' } : all;
 }
 
-/** The form. `value` is what each filter is by the address; `go` is called with what was chosen. */
+/** The form. `value(name)` is a filter of the address; `choose` is called with the chosen filters. */
 export function filtersOf(world, value, choose) {
   const go = () => choose(chosen());
   const later = debounce(150, go);
@@ -25,6 +27,7 @@ export function filtersOf(world, value, choose) {
   const option = ([text, name]) => h('option', { value: text }, name);
   const what = h('select', { name: 'type', onchange: later }, option(['', 'Any']), option(['kind:observation', 'Memories']), h('optgroup', { label: 'Memories' }, types.map((type) => option([`type:${type}`, nameOf(type)]))), h('optgroup', { label: 'What was said' }, KINDS.map(([kind, name]) => option([`kind:${kind}`, name]))));
   const period = h('select', { name: 'period', onchange: () => { show(true); if (period.value !== 'custom') later(); } }, PERIODS.map(option));
+  const agent = agentFilter(() => value('agent'), later);
   const since = filter('From', input('since', 'date'), { hidden: true });
   const until = filter('To', input('until', 'date'), { hidden: true });
   const isDate = (text) => /^\d{4}-\d\d-\d\d$/.test(text);
@@ -32,15 +35,16 @@ export function filtersOf(world, value, choose) {
     const data = new FormData(form);
     const [name, text] = what.value.split(':');
     const times = period.value === 'custom' ? [['since', data.get('since')], ['until', data.get('until')]] : [['since', period.value]];
-    return [[name, text], ['concept', data.get('concept')], ['file', data.get('file')], ...times, ['wrong', data.get('wrong')]].filter(([, one]) => one);
+    return [[name, text], ['concept', data.get('concept')], ['file', data.get('file')], ['agent', agent.select.value], ...times, ['wrong', data.get('wrong')]].filter(([, one]) => one);
   };
   const clear = () => {
     what.value = '';
     period.value = '';
+    agent.select.value = '';
     for (const name of ['concept', 'file', 'since', 'until']) form.elements[name].value = '';
     form.elements.wrong.checked = false;
     later.now();
-    // The button goes with what it cleared.
+    // The button disappears with the filters.
     form.elements[0].focus();
   };
   const button = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: clear }, 'Clear filters');
@@ -51,12 +55,13 @@ export function filtersOf(world, value, choose) {
     filter('Concept', offered('concept', value('concept'), later, () => conceptsOf(world))),
     filter('File', input('file', 'text', { autocomplete: 'off', placeholder: 'path or name' })),
     filter('Period', period),
+    agent.label,
     since,
     until,
     h('label', { class: 'check' }, h('input', { name: 'wrong', type: 'checkbox', value: 'true', onchange: later }), 'Include wrong'),
     button,
   );
-  /** Shows what the address says. What is being typed stays as it is typed. */
+  /** Shows the filters of the address. A field that is being typed in keeps its text. */
   const show = (isChosen = false) => {
     if (!isChosen) {
       what.value = value('type') ? `type:${value('type')}` : value('kind') ? `kind:${value('kind')}` : '';
@@ -64,6 +69,7 @@ export function filtersOf(world, value, choose) {
       period.value = isCustom ? 'custom' : value('since');
       for (const name of ['concept', 'file', 'since', 'until']) if (form.elements[name] !== document.activeElement) form.elements[name].value = name === 'since' && !isDate(value('since')) ? '' : value(name);
       form.elements.wrong.checked = value('wrong') !== '';
+      agent.show();
     }
     for (const one of [since, until]) one.hidden = period.value !== 'custom';
     button.hidden = !FILTERS.some(value);
@@ -78,8 +84,14 @@ function offered(name, value, go, load) {
   const offer = async () => {
     if (isLoaded) return;
     isLoaded = true;
-    const known = await load().catch(() => []);
-    fill(options, known.map((text) => h('option', { value: text })));
+    try {
+      const known = await load();
+      fill(options, known.map((text) => h('option', { value: text })));
+    } catch (error) {
+      // Asked for again at the next focus.
+      isLoaded = false;
+      toast(`Concepts could not be loaded: ${trouble(error)}`);
+    }
   };
   return [h('input', { name, type: 'text', value, list: options.id, autocomplete: 'off', dir: 'auto', onfocus: offer, oninput: go, onchange: go }), options];
 }

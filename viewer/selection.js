@@ -1,13 +1,13 @@
-// Several rows chosen at once, and what can be done with all of them.
+// Several selected rows, and the actions on all of them: pin, retype, export, forget.
 
 import { post } from './api.js';
-import { ask, fill, h, trouble } from './dom.js';
-import { brief, plural } from './format.js';
+import { fill, h, trouble } from './dom.js';
+import { saveFile } from './exportRows.js';
+import { forgetRows } from './forget.js';
+import { plural } from './format.js';
 import { nameOf, TYPES } from './texts.js';
 import { toast, undoToast } from './toasts.js';
 
-/** Characters of a title in a message. */
-const NAME_CHARS = 48;
 /** Chosen rows by handle, in the order in which they were chosen. */
 const chosen = new Map();
 let last = null;
@@ -42,8 +42,8 @@ function show() {
     h('span', { role: 'status' }, `${plural(chosen.size, 'memory', 'memories')} selected`),
     button('pin', 'Pin', () => bulk('pin', 'Pinned')),
     types,
-    button('export', 'Export', exportChosen),
-    button('forget', 'Forget', () => bulk('forget', 'Forgot'), 'danger'),
+    button('export', 'Export', () => saveFile([...chosen.values()])),
+    button('forget', 'Forget', forgetChosen, 'danger'),
     button('clear', 'Clear', clearSelection, 'quiet'),
   );
   if (had) bar.querySelector(`[data-act="${had}"]`)?.focus();
@@ -67,19 +67,32 @@ export function select(card, isRange = false) {
   show();
 }
 
-const UNDO = { pin: 'unpin', forget: 'restore' };
+/** The chosen rows as they are now: the stream changes the rows of a list. */
+const copies = () => [...chosen.values()].map((row) => ({ ...row }));
 
-async function bulk(action, said, more = {}) {
-  // As they are now: the stream changes the rows of a list.
-  const rows = [...chosen.values()].map((row) => ({ ...row }));
-  const handles = rows.map((row) => row.handle);
+async function forgetChosen() {
   const held = new Map(cards().map((card) => [card.row.handle, card.holder]));
   try {
-    const { done } = await post('/api/memory/bulk', { handles, action, ...more });
+    await forgetRows(copies(), {
+      changed: (gone) => {
+        clearSelection();
+        for (const row of gone) held.get(row.handle)?.drop(row.kind, row.id);
+      },
+      restored: () => {},
+    });
+    document.getElementById('main').focus({ preventScroll: true });
+  } catch (error) {
+    toast(trouble(error));
+  }
+}
+
+async function bulk(action, said, more = {}) {
+  const rows = copies();
+  try {
+    const { done } = await post('/api/memory/bulk', { handles: rows.map((row) => row.handle), action, ...more });
     clearSelection();
     const changed = rows.filter((row) => done.includes(row.handle));
-    if (action === 'forget') for (const row of changed) held.get(row.handle)?.drop(row.kind, row.id);
-    undoToast(`${said}: ${plural(done.length, 'memory', 'memories')}`, '', () => undo(action, changed), { isShort: action !== 'forget' });
+    undoToast(`${said}: ${plural(done.length, 'memory', 'memories')}`, '', () => undo(action, changed), { isShort: true });
     document.getElementById('main').focus({ preventScroll: true });
   } catch (error) {
     toast(trouble(error));
@@ -87,36 +100,12 @@ async function bulk(action, said, more = {}) {
 }
 
 async function undo(action, rows) {
-  if (action !== 'retype') {
-    const was = action === 'pin' ? rows.filter((row) => !row.pinned) : rows;
-    await post('/api/memory/bulk', { handles: was.map((row) => row.handle), action: UNDO[action] });
+  if (action === 'pin') {
+    const unpinned = rows.filter((row) => !row.pinned);
+    await post('/api/memory/bulk', { handles: unpinned.map((row) => row.handle), action: 'unpin' });
     return;
   }
   for (const type of new Set(rows.map((row) => row.type))) await post('/api/memory/bulk', { handles: rows.filter((row) => row.type === type).map((row) => row.handle), action, type });
-}
-
-const exportChosen = () => saveFile([...chosen.values()]);
-
-/** Saves rows as a file, in the form in which the API sends them. */
-export function saveFile(rows, name = 'memories') {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(rows, null, 2)], { type: 'application/json' }));
-  const link = h('a', { href: url, download: `claude-mem-${name}.json` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  toast(`Exported ${plural(rows.length, 'entry', 'entries')}.`);
-}
-
-/** Forgets every row of a list after a question; used where a list says that its rows are useless. */
-export async function forgetAll(rows, question) {
-  if (!(await ask(question, `Forget ${rows.length}`, 'Keep them'))) return false;
-  await forgetRows(rows);
-  return true;
-}
-
-/** Forgets rows; the message offers the undo. */
-export async function forgetRows(rows) {
-  const { done } = await post('/api/memory/bulk', { handles: rows.map((row) => row.handle), action: 'forget' });
-  undoToast(rows.length === 1 ? `Forgot “${brief(rows[0].title, NAME_CHARS)}”` : `Forgot ${plural(done.length, 'memory', 'memories')}`, '', () => post('/api/memory/bulk', { handles: done, action: 'restore' }));
 }
 
 addEventListener('hashchange', clearSelection);

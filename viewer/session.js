@@ -32,7 +32,7 @@ export async function session(world, { rest: id, params }) {
     change(cut, [cutOf(whole)]);
   };
   const again = throttle(500, async () => {
-    // What cannot be loaded now is loaded when the worker is back.
+    // A failed request is repeated when the worker is back.
     whole = await ask().catch(() => whole);
     timeline.catchUp();
     show();
@@ -63,7 +63,7 @@ export async function session(world, { rest: id, params }) {
   };
 }
 
-/** Puts it in if it differs from what is there: what is unchanged keeps focus and place. */
+/** Replaces the content if it differs: unchanged content keeps its focus and place. */
 function change(box, content) {
   const made = fill(box.cloneNode(false), content);
   if (!made.isEqualNode(box)) fill(box, ...made.childNodes);
@@ -100,6 +100,7 @@ function figuresOf({ session, told, spend }) {
   const files = session.filesEdited.join(', ') + (session.files > session.filesEdited.length ? ` +${session.files - session.filesEdited.length}` : '');
   const figures = [
     ['Project', session.project?.name],
+    ['Agent', session.agent.title],
     ['Branch', session.branch],
     ['Started', `${day(session.createdAt)}, ${time(session.createdAt)}`],
     ['Duration', duration(session.lastActivityAt - session.createdAt)],

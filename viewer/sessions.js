@@ -1,8 +1,10 @@
-// The list of sessions, by day, with what came of each.
+// The list of sessions, by day, with the outcome of each.
 
+import { agentFilter } from './agents.js';
 import { get } from './api.js';
 import { fill, h, state, throttle, trouble } from './dom.js';
-import { ago, day, duration } from './dates.js';
+import { ago, date, day, duration } from './dates.js';
+import { exportButton } from './exportRows.js';
 import { baseName, isAlike, marked, plural } from './format.js';
 import { toast } from './toasts.js';
 
@@ -11,15 +13,18 @@ const PERIODS = [['', 'Any time'], ['1d', 'Last 24 hours'], ['7d', 'Last 7 days'
 
 export async function sessions(world, { params }) {
   let since = params.get('since') ?? '';
+  let until = params.get('until') ?? '';
+  let agent = params.get('agent') ?? '';
   const rows = h('div', { class: 'session-days' });
   let known = [];
   let isBusy = false;
   let wanted = '';
-  const load = (offset, limit) => get('/api/sessions', { offset, limit, project: world.project, since });
+  const load = (offset, limit) => get('/api/sessions', { offset, limit, project: world.project, since, until, agent });
+  const listed = () => known.filter((one) => !wanted || textOf(one).includes(wanted));
   const draw = () => {
-    const shown = known.filter((one) => !wanted || textOf(one).includes(wanted));
+    const shown = listed();
     const had = rows.contains(document.activeElement) && document.activeElement.getAttribute('href');
-    fill(rows, byDay(shown), !shown.length && known.length > 0 && state('No session matches', 'Try another word, or load more sessions.'));
+    fill(rows, byDay(shown), !shown.length && known.length > 0 && state('No session matches', 'Try another word, or load more sessions.'), !known.length && none());
     if (had) rows.querySelector(`a[href="${CSS.escape(had)}"]`)?.focus({ preventScroll: true });
   };
   const next = async () => {
@@ -38,6 +43,7 @@ export async function sessions(world, { params }) {
     await next().catch((error) => toast(trouble(error)));
     isBusy = false;
   };
+  const none = () => (since || agent ? state('No session in this selection', 'Choose a longer period or another agent.') : state('No sessions yet', 'The next session that you start in a coding agent appears here.'));
   const more = h('button', { type: 'button', hidden: true, onclick: press }, 'More');
   // The sessions that are listed are loaded again, however many there are.
   const again = throttle(1_000, async () => {
@@ -45,16 +51,20 @@ export async function sessions(world, { params }) {
       const pages = [];
       for (let offset = 0; offset === 0 || offset < known.length; offset += 200) pages.push(await load(offset, Math.min(200, Math.max(known.length - offset, PAGE))));
       known = pages.flatMap((page) => page.items);
-      if (known.length && none.isConnected) none.remove();
       draw();
     } catch { /* The stream says when the worker is gone. */ }
   });
   world.listen(({ name }) => (name === 'session' || name === 'account' || name === 'resumed') && again());
   await next();
   const filter = h('input', { type: 'search', placeholder: 'Filter sessions', 'aria-label': 'Filter sessions', oninput: (event) => { wanted = event.target.value.trim().toLowerCase(); draw(); } });
-  const period = h('select', { 'aria-label': 'Period', onchange: (event) => { since = event.target.value; known = []; press(); } }, PERIODS.map(([value, name]) => h('option', { value, selected: value === since }, name)));
-  const none = state('No sessions yet', 'The next session that you start in Claude Code appears here.');
-  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Sessions'), h('div', { class: 'actions' }, filter, period)), known.length ? null : none, rows, more];
+  const anew = () => {
+    known = [];
+    press();
+  };
+  const periods = PERIODS.some(([value]) => value === since) ? PERIODS : [...PERIODS, [since, until && until !== since ? `${date(since)} to ${date(until)}` : date(since)]];
+  const period = h('select', { 'aria-label': 'Period', onchange: (event) => { since = event.target.value; until = ''; anew(); } }, periods.map(([value, name]) => h('option', { value, selected: value === since }, name)));
+  const agents = agentFilter(() => agent, (event) => { agent = event.target.value; anew(); }, 'Any agent');
+  return [h('div', { class: 'bar-top' }, h('h1', {}, 'Sessions'), h('div', { class: 'actions' }, filter, period, agents.select, exportButton(listed, 'sessions'))), rows, more];
 }
 
 /** A session without an event for so long is idle, whatever its client said. */
@@ -63,10 +73,10 @@ const isActive = (session) => session.status === 'active' && Date.now() - sessio
 export const statusOf = (session) => (isActive(session) ? 'Active' : session.status === 'active' ? 'Idle' : 'Ended');
 /** A prompt that hands over a plan begins with the plan's heading. */
 const withoutHeadingMark = (text) => text.replace(/^#+\s*(?:Plan:\s*)?/, '');
-/** What the session was for: its account's words, else its first prompt. */
+/** The purpose of a session: that of its account, else its first prompt. */
 export const purposeOf = (session) => session.purpose ?? (session.title ? withoutHeadingMark(session.title) : 'A session without a prompt');
 export const titleOfSession = (session) => marked(purposeOf(session));
-const textOf = (session) => [session.purpose, session.title, session.outcome, session.branch, session.project?.name, ...session.filesEdited].join(' ').toLowerCase();
+const textOf = (session) => [session.purpose, session.title, session.outcome, session.branch, session.agent.title, session.project?.name, ...session.filesEdited].join(' ').toLowerCase();
 
 function byDay(sessions) {
   const days = new Map();
@@ -78,7 +88,7 @@ function line(session) {
   const files = session.filesEdited.slice(0, 2).map(baseName).join(', ');
   const rest = session.files - Math.min(session.filesEdited.length, 2);
   const facts = [
-    session.project?.name, session.branch, duration(session.lastActivityAt - session.createdAt),
+    session.project?.name, session.agent.title, session.branch, duration(session.lastActivityAt - session.createdAt),
     plural(session.promptCounter, 'turn'), plural(session.observations, 'memory', 'memories'), files && (rest > 0 ? `${files} +${rest}` : files),
   ];
   return h(

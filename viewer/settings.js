@@ -1,17 +1,18 @@
-// Settings, each with its help, made from what the worker says about them.
+// Settings, each with its help, from the descriptions that the worker sends.
 
 import { get, patch, post } from './api.js';
 import { coded, fill, h, state, trouble } from './dom.js';
 import { time } from './dates.js';
+import { roving } from './roving.js';
 import { TEXTS } from './texts.js';
 import { toast } from './toasts.js';
 import { count } from './format.js';
 
 export async function settings(world) {
-  const [{ items, warnings }, status] = await Promise.all([get('/api/settings'), get('/api/processing-status')]);
+  const [{ items, warnings, restartNeeded }, status] = await Promise.all([get('/api/settings'), get('/api/processing-status')]);
   const groups = new Map();
   for (const item of items) groups.set(item.group, [...(groups.get(item.group) ?? []), item]);
-  const restart = restartBanner();
+  const restart = restartBanner(restartNeeded);
   const sections = [...groups].map(([name, group]) => sectionOf(name, group, restart.show));
   const none = h('div', { hidden: true }, state('No such setting', 'Try a part of its name or of its help text.'));
   const sift = (event) => {
@@ -39,7 +40,7 @@ export async function settings(world) {
     warnings?.length > 0 && h('ul', { class: 'problems' }, warnings.map((text) => h('li', {}, text))),
     restart.banner,
     pause(status, world),
-    h('nav', { class: 'picks', 'aria-label': 'Sections' }, [...groups.keys()].map((name) => h('a', { class: 'pick', href: `#settings-${slug(name)}` }, name))),
+    roving(h('nav', { class: 'picks', 'aria-label': 'Sections' }, [...groups.keys()].map((name) => h('a', { class: 'pick', href: `#settings-${slug(name)}` }, name)))),
     sections,
     none,
   ];
@@ -62,29 +63,28 @@ function sectionOf(name, group, changed) {
   );
 }
 
-/** Settings that were changed and need a restart, until the worker restarts. */
-const OWED = 'claude-mem-restart';
-
-function restartBanner() {
+/** The notice that a restart is needed: `keys` are the settings whose values the worker does not use yet. */
+function restartBanner(keys) {
   const banner = h('div', { class: 'banner', 'data-state': 'paused', role: 'status', hidden: true });
   const restart = async () => {
     try {
-      await post('/api/worker/restart', { confirm: true });
-      sessionStorage.removeItem(OWED);
-      banner.hidden = true;
-      fill(banner);
-      toast('The worker restarts; this page reconnects by itself.');
+      const { movesTo } = await post('/api/worker/restart', { confirm: true });
+      show([]);
+      if (movesTo) {
+        // A page cannot follow: its key belongs to this address.
+        banner.hidden = false;
+        fill(banner, h('p', {}, `The worker restarts on port ${movesTo}. Open the page there by `, h('code', {}, 'claude-mem open'), '.'));
+      } else toast('The worker restarts; this page reconnects by itself.');
     } catch (error) {
       toast(trouble(error));
     }
   };
-  const show = (item) => {
-    if (item?.restart) sessionStorage.setItem(OWED, called(item.key));
-    const owed = sessionStorage.getItem(OWED);
-    banner.hidden = !owed;
-    if (owed) fill(banner, h('p', {}, `${TEXTS.restart}: ${owed} takes effect when the worker restarts.`), h('button', { type: 'button', onclick: restart }, 'Restart'));
+  const show = (needed) => {
+    banner.hidden = needed.length === 0;
+    const takes = needed.length === 1 ? 'takes' : 'take';
+    fill(banner, needed.length > 0 && [h('p', {}, `${TEXTS.restart}: ${needed.map(called).join(', ')} ${takes} effect when the worker restarts.`), h('button', { type: 'button', onclick: restart }, 'Restart')]);
   };
-  show();
+  show(keys);
   return { banner, show };
 }
 
@@ -111,7 +111,7 @@ function pause({ paused, pause }, world) {
 }
 
 const SOURCES = { default: 'default', file: 'set', env: 'from the environment' };
-/** What keys are called where their own words do not say it. */
+/** Names of settings whose key is not clear enough. */
 const NAMES = {
   skip_tools: 'Tools to skip', ignore_projects: 'Projects to ignore', ignore_paths: 'Files to ignore', prompts_days_max: 'Days to keep prompts', memories_days_max: 'Days to keep memories',
   base_url: 'Address of the provider', api_key: 'API key', api_key_file: 'File with the API key', claude_program: 'Program of Claude Code', claude_variables: 'Variables for Claude Code', budget_tokens_per_day: 'Tokens per day', budget_tokens_per_session: 'Tokens per session', model_seconds: 'Seconds per call', parallel_sessions: 'Sessions at once',
@@ -129,12 +129,12 @@ function field(item, changed) {
   let known = item;
   const save = async (value) => {
     try {
-      const { items } = await patch('/api/settings', { [item.key]: value });
+      const { items, restartNeeded } = await patch('/api/settings', { [item.key]: value });
       draw(items.find((other) => other.key === item.key) ?? item);
-      changed(item);
+      changed(restartNeeded);
       toast(`${called(item.key)}: ${value === null ? 'back to its default' : 'saved'}.`);
     } catch (error) {
-      // A switch shows what is so; what was typed stays, to be mended.
+      // A switch shows the stored value; typed text stays, to be corrected.
       if (known.type === 'bool' || known.type === 'enum') draw(known);
       fill(problem, trouble(error));
       document.getElementById(id)?.setAttribute('aria-invalid', 'true');
@@ -160,7 +160,7 @@ function field(item, changed) {
 }
 
 const isSize = ({ key }) => key.endsWith('_bytes_max');
-/** A size as it can be typed, too: 1G, 32M. What is not round stays a number. */
+/** A size as it can also be typed: 1G, 32M. Other sizes stay numbers. */
 function size(n) {
   const [unit, step] = [['T', 2 ** 40], ['G', 2 ** 30], ['M', 2 ** 20], ['K', 2 ** 10]].find(([, one]) => n >= one && n % one === 0) ?? ['', 1];
   return `${n / step}${unit}`;
@@ -179,7 +179,7 @@ function control(item, id, save) {
     case 'int':
       return text({ inputmode: isSize(item) ? 'text' : 'numeric', value: isSize(item) && item.value != null ? size(item.value) : String(item.value ?? ''), placeholder: String(item.default ?? '') }, (value) => (value === '' ? null : /^-?\d+$/.test(value) ? Number(value) : value));
     case 'list': {
-      // One a line: a pattern may have commas in it.
+      // One per line: a pattern may contain commas.
       const read = (event) => save(event.target.value.split('\n').map((word) => word.trim()).filter(Boolean));
       const rows = String(Math.min(Math.max((item.value ?? []).length, 1), 6));
       return h('textarea', { ...common, rows, placeholder: 'One per line', onchange: read }, (item.value ?? []).join('\n'));

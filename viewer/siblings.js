@@ -1,14 +1,19 @@
-// The other rows of a turn whose memory was forgotten: they may repeat it.
+// Rows that repeat a forgotten memory, in any session: they are offered to be forgotten, too.
 
 import { post } from './api.js';
 import { dialog, h, trouble } from './dom.js';
-import { count, marked, titleOf, typeName } from './format.js';
+import { brief, count, marked, plural, titleOf, typeName } from './format.js';
+import { stamp } from './dates.js';
 import { toast } from './toasts.js';
 
-/** A button that lists the siblings; those that are forgotten go into `done`. */
-export function offerSiblings(rows, done) {
+/** Characters of a row's text in the list. */
+const TEXT_CHARS = 160;
+const textOf = (row) => brief(row.narrative || row.completed || row.text || row.done?.[0] || '', TEXT_CHARS);
+
+/** A button that lists the siblings. Those that are forgotten are added to `done`; then `changed` runs. */
+export function offerSiblings(rows, done, changed = () => {}) {
   const open = () => {
-    const boxes = rows.map((row) => h('input', { type: 'checkbox', value: row.handle, checked: row.kind !== 'observation' }));
+    const boxes = rows.map((row) => h('input', { type: 'checkbox', value: row.handle, checked: true }));
     const forget = async () => {
       const handles = boxes.filter((one) => one.checked).map((one) => one.value);
       box.close();
@@ -17,19 +22,25 @@ export function offerSiblings(rows, done) {
       try {
         const result = await post('/api/memory/bulk', { handles, action: 'forget' });
         done.push(...result.done);
-        toast(`Forgot ${count(result.done.length)} more of the turn.`);
+        toast(`Forgot ${plural(result.done.length, 'row')} more.`);
+        await changed(rows.filter((row) => result.done.includes(row.handle)));
       } catch (error) {
         toast(trouble(error));
       }
     };
-    const line = (row, at) => h('li', {}, h('label', { class: 'check' }, boxes[at], h('span', { dir: 'auto' }, h('span', { class: 'type' }, `${typeName(row)} `), marked(titleOf(row)))));
+    const line = (row, at) => h(
+      'li',
+      {},
+      h('label', { class: 'check' }, boxes[at], h('span', { dir: 'auto' }, h('span', { class: 'type' }, `${typeName(row)} `), marked(titleOf(row)))),
+      h('p', { class: 'meta' }, h('span', { class: 'mono' }, row.handle), h('time', { datetime: new Date(row.createdAt).toISOString() }, stamp(row.createdAt)), titleOf(row) !== textOf(row) && h('span', { dir: 'auto' }, marked(textOf(row)))),
+    );
     const box = dialog(
-      'More of the same turn',
-      h('p', { class: 'soft' }, 'They may repeat what was forgotten.'),
+      'Rows that say the same',
+      h('p', { class: 'soft' }, 'They repeat a sentence of what was forgotten.'),
       h('ul', { class: 'checklist' }, rows.map(line)),
       h('div', { class: 'actions' }, h('button', { type: 'button', class: 'danger', onclick: forget }, 'Forget selected'), h('button', { type: 'button', autofocus: true, onclick: () => box.close() }, 'Keep')),
     );
   };
-  const button = h('button', { type: 'button', class: 'quiet', 'data-act': 'siblings', onclick: open }, `${count(rows.length)} more of the turn…`);
+  const button = h('button', { type: 'button', class: 'quiet', 'data-act': 'siblings', onclick: open }, `${count(rows.length)} more ${rows.length === 1 ? 'says' : 'say'} the same…`);
   return button;
 }

@@ -1,4 +1,4 @@
-// What happens, as it happens: server-sent events, read by fetch so that the token can be sent.
+// The event stream: server-sent events, read by fetch so that the token can be sent.
 //
 // A browser gives all tabs of one address six connections together. So a tab that nobody looks at
 // lets go of its own, and goes on where it was when it is looked at again.
@@ -6,7 +6,7 @@
 import { get, GONE, token } from './api.js';
 
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000, 10_000];
-/** Whoever only glances at another tab is not let go of. */
+/** A tab that is hidden for less than this keeps its connection. */
 const HIDDEN_MS = 2_000;
 /** A hidden tab says this often that it is still there: the worker ends when nobody is. */
 const ALIVE_MS = 30_000;
@@ -24,7 +24,7 @@ export class Stream extends EventTarget {
   #asleep = null;
   #wakeUp = null;
 
-  /** `after`: what is known already, as the feed says it. */
+  /** `after`: the cursor of the feed, from which the stream continues. */
   async run(after = '') {
     if (this.#running) return;
     this.#running = true;
@@ -62,7 +62,7 @@ export class Stream extends EventTarget {
     this.#wakeUp?.();
   }
 
-  /** Reads to the end. What it throws may say in the worker's own words why there is nothing. */
+  /** Reads the stream to its end. An error may carry the worker's message. */
   async #read() {
     const headers = { 'X-Claude-Mem-Token': token(), Accept: 'text/event-stream' };
     if (this.#last) headers['Last-Event-ID'] = this.#last;

@@ -1,5 +1,5 @@
-// The team of this machine: whether it is in step, what is shared, who belongs to it, and what waits
-// for the user's word. Changes are made by `claude-mem team`, which asks before anything leaves.
+// The team of this machine: its state, the shared memories, the members, and the requests that wait
+// for the user's consent. Changes are made by `claude-mem team`, which asks before anything leaves.
 
 import { get } from './api.js';
 import { fill, h, state } from './dom.js';
@@ -62,7 +62,7 @@ const reviewOf = (rows) => [
 
 function spacesOf(spaces) {
   const figure = (name, key) => ({ name, cell: (space) => count(space[key]), figure: true });
-  // What is nowhere the case needs no column.
+  // A column without any value is left out.
   const rare = [['To send', 'unsent'], ['In review', 'held'], ['Refused', 'refused'], ['Not offered', 'heldBack']].filter(([, key]) => spaces.some((space) => space[key] > 0));
   return table('Shared projects', [
     { name: 'Project', cell: (space) => [h('bdi', {}, space.project || 'All other projects'), space.own && h('span', { class: 'soft' }, ' (your own machines)')] },

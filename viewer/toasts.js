@@ -1,14 +1,14 @@
-// Short messages at the edge of the page, and what can be taken back.
+// Short messages at the edge of the page, and the undo of changes.
 
 import { coded, fill, h, trouble } from './dom.js';
 
 const SHORT_MS = 5_000;
-/** Marks go by themselves after this; what was forgotten last stays until it is closed. */
+/** Messages about marks disappear after this; the last one about forgetting stays until it is closed. */
 const OLD_MS = 10_000;
 const SHOWN_MAX = 3;
 
 const place = document.getElementById('toasts');
-/** What can be taken back, newest last. It can still be when its message is gone. */
+/** Changes that can be undone, newest last, also after their message is gone. */
 const undoable = [];
 
 function put(box) {
@@ -71,5 +71,5 @@ export function undoToast(text, later, run, { isShort = false, more = null } = {
   if (isShort) expire(box, OLD_MS);
 }
 
-/** Takes back what was done last. */
+/** Undoes the last change. */
 export const undoLast = () => undoable.at(-1)?.();

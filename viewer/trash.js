@@ -1,4 +1,4 @@
-// What was forgotten: it can be restored for 30 days.
+// Forgotten rows: they can be restored for 30 days.
 
 import { get, post } from './api.js';
 import { fill, h, state, trouble } from './dom.js';

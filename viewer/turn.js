@@ -48,7 +48,7 @@ export class MemTurn extends HTMLElement {
     this.querySelectorAll('mem-card').forEach((card) => card.freshen());
   }
 
-  /** The turn may have other rows now. Cards that stay are kept, with what is written in them. */
+  /** The turn may have other rows now. Cards that stay are kept, with the text being written in them. */
   update(row) {
     this.#row = { ...this.#row, ...row };
     this.#render();
@@ -119,6 +119,7 @@ export class MemTurn extends HTMLElement {
       { class: 'turn-foot meta' },
       kinds.map((kind) => this.#fold(kind)),
       first && h('bdi', {}, first.project.name),
+      rows[0]?.agent && h('span', { class: 'agent' }, rows[0].agent.title),
       session && h('a', { href: `#/sessions/${session}?turn=${number}` }, `Open session, turn ${number}`),
     );
     if (had) queueMicrotask(() => foot.querySelector(`[data-fold="${had}"]`)?.focus({ preventScroll: true }));

@@ -1,16 +1,16 @@
-// What somebody is writing: nothing of it is thrown away without a word.
+// Unsaved text in forms: it is never discarded without a question.
 
 import { ask } from './dom.js';
 
-/** Forms, with what was in them at first. */
+/** Forms with their initial values. */
 const begun = new WeakMap();
 let asking = null;
 
 const valuesOf = (form) => JSON.stringify([...new FormData(form)]);
 const changed = (within) => [...within.querySelectorAll('form')].filter((form) => begun.has(form) && begun.get(form) !== valuesOf(form));
 
-/** From now on it is known whether something in this form was changed. `discard`: what to do when
- *  that is given up. Escape asks for it, except where it only ends a composition. */
+/** Watches a form for changes. `discard` runs when the changes are given up. Escape gives them up, except
+ *  where it only ends a composition. */
 export function watch(form, discard) {
   begun.set(form, valuesOf(form));
   const leave = () => (isWriting(form.parentElement) ? mayGo(form.parentElement) : discard());
@@ -26,7 +26,7 @@ export function watch(form, discard) {
 
 export const isWriting = (within = document) => changed(within).length > 0;
 
-/** Whether what was written in here may go: asks once if there is something, and then it goes. */
+/** Whether unsaved text may be discarded: asks once if there is any, then discards it. */
 export async function mayGo(within = document) {
   if (!isWriting(within)) return true;
   asking ??= ask('Discard what you wrote?', 'Discard', 'Keep writing');
@@ -40,7 +40,7 @@ export async function mayGo(within = document) {
   return true;
 }
 
-/** It is saved, or given up. */
+/** The form was saved or discarded. */
 export const isDone = (form) => begun.delete(form);
 
 addEventListener('beforeunload', (event) => {

@@ -1,5 +1,5 @@
-// Views that were left, as they were: whoever goes back finds each where it was. What happens
-// meanwhile is told to them when they are looked at again.
+// Views that were left, in their last state: Back restores them. Events that arrive meanwhile are
+// delivered when they are shown again.
 
 const VIEWS_MAX = 6;
 /** A view that missed more than this is made anew. */

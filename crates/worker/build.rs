@@ -14,6 +14,9 @@ fn main() {
     let read = |name: &str| std::fs::read_to_string(Path::new(VIEWER).join(name)).ok();
     let script = bundle::join("app.js", read).unwrap_or_else(|e| panic!("{VIEWER}: {e:?}"));
     let out = std::env::var("OUT_DIR").unwrap_or_else(|e| panic!("OUT_DIR: {e}"));
-    let path = Path::new(&out).join("app.js");
-    std::fs::write(&path, script).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let style = read("style.css").unwrap_or_else(|| panic!("{VIEWER}/style.css cannot be read"));
+    for (name, text) in [("app.js", script), ("style.css", bundle::strip_stylesheet(&style))] {
+        let path = Path::new(&out).join(name);
+        std::fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
 }

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { Stage, visit } from './stage.js';
+import { failing, Stage, until, visit } from './stage.js';
 import { joined } from './team.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'context', 'settings', 'project', 'review', 'trash', 'usage', 'team', 'nowhere'];
+const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'context', 'settings', 'project', 'review', 'trash', 'usage', 'usage?days=&list=received', 'usage?days=&list=calls', 'team', 'nowhere'];
 /** Views with a layout of their own on a phone. */
 const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage', 'team'];
 const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title, [data-view="missing"] .note';
@@ -29,7 +29,7 @@ async function findings(page) {
 }
 
 for (const colorScheme of ['light', 'dark']) {
-  test(`nobody is kept out, ${colorScheme}`, async () => {
+  test(`every view is accessible, ${colorScheme}`, async () => {
     // Given as the page's own script: the policy lets in no other.
     const page = await stage.page({ colorScheme, reducedMotion: 'reduce' });
     await page.locator('mem-card').first().waitFor();
@@ -68,7 +68,99 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
-test('nobody is kept out of a page without a key, or on a phone', async () => {
+let running = 0;
+/** States of views and dialogs, each with the way to it; the page is left as it was. */
+const STATES = {
+  'a conflict': async (page) => {
+    const row = await stage.save({ text: 'The bell is struck twice.', title: 'The bell is struck', type: 'decision' });
+    await visit(page, 'feed?type=decision');
+    const its = (what) => page.locator(`mem-card[data-handle="${row.handle}"] ${what}`);
+    await its('.card-toggle').click();
+    await its('[data-act="edit"]').click();
+    await its('[name="narrative"]').fill('The bell is struck three times.');
+    await stage.api('PATCH', `/api/observations/${row.id}`, { narrative: 'The bell is struck once.' });
+    await its('.edit').getByRole('button', { name: 'Save', exact: true }).click();
+    await its('.conflict del').first().waitFor();
+    return async () => its('.conflict').getByRole('button', { name: 'Use the stored version' }).click();
+  },
+  'Replace with…': async (page) => {
+    await visit(page, 'review');
+    await page.locator('[data-act="replace"]').first().click();
+    await page.locator('dialog .pick-row').first().waitFor();
+    return () => page.keyboard.press('Escape');
+  },
+  siblings: async (page) => {
+    const texts = ['The pilot boat is painted orange every spring by the crew.', 'The pilot boat is painted orange every spring by the crew, again.'];
+    const rows = [];
+    for (const text of texts) rows.push(await stage.save({ text, title: text.slice(0, 30 + rows.length * 9), type: 'change' }));
+    await visit(page, 'feed?type=change');
+    await page.locator(`mem-card[data-handle="${rows[0].handle}"] .card-toggle`).focus();
+    await page.keyboard.press('Delete');
+    await page.locator('.toast [data-act="siblings"]').click();
+    await page.locator('dialog .checklist input').first().waitFor();
+    return async () => {
+      await page.keyboard.press('Escape');
+      await stage.api('POST', '/api/memory/bulk', { handles: rows.map((row) => row.handle), action: 'forget' });
+    };
+  },
+  help: async (page) => {
+    await page.locator('#help').click();
+    await page.locator('dialog .keys').waitFor();
+    return () => page.keyboard.press('Escape');
+  },
+  'an error in place of a view': async (page) => {
+    const heal = await failing(page, '**/api/stats');
+    await visit(page, 'dashboard');
+    await page.locator('.failed').waitFor();
+    return heal;
+  },
+  offline: async (page) => {
+    await page.evaluate(() => document.querySelector('.top').after(Object.assign(document.createElement('p'), { className: 'offline', textContent: 'claude-mem is not running. Run claude-mem open.' })));
+    return () => page.locator('.offline').evaluate((one) => one.remove());
+  },
+  'a first run': async (page) => {
+    await page.route('**/api/turns?*', (route) => route.fulfill({ json: { items: [], nextCursor: null, seen: '' } }));
+    await visit(page, 'feed');
+    await page.locator('.steps li').first().waitFor();
+    return () => page.unroute('**/api/turns?*');
+  },
+  'a running turn': async (page) => {
+    // Each time another session: an event that was seen before is not accepted again.
+    const session = `running-${(running += 1)}`;
+    await stage.hook('UserPromptSubmit', { prompt: 'Scrape the hull', prompt_id: session }, session);
+    await visit(page, 'dashboard');
+    await visit(page, 'feed');
+    await page.locator('.running-turn').first().waitFor();
+    return () => stage.hook('Stop', { last_assistant_message: 'Scraped.', prompt_id: session }, session);
+  },
+  'an open injection': async (page) => {
+    await stage.hook('SessionStart', { source: 'startup' }, 'told');
+    await stage.turn('Read the tide gauge again', { session: 'told' });
+    stage.settle();
+    const one = (await stage.api('GET', '/api/sessions?limit=50')).items.find((each) => each.clientSession === 'told');
+    await visit(page, `sessions/${one.id}`);
+    await page.locator('mem-injection summary').first().click();
+    await page.locator('mem-injection details[open] table').first().waitFor();
+    return () => {};
+  },
+};
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`every state is accessible, ${colorScheme}`, async () => {
+    const page = await stage.page({ colorScheme, reducedMotion: 'reduce' });
+    await page.locator('mem-card').first().waitFor();
+    await page.evaluate(AXE);
+    for (const [name, enter] of Object.entries(STATES)) {
+      const leave = await enter(page);
+      assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`);
+      await leave();
+      await until(page, () => !document.querySelector('dialog[open]'));
+    }
+    await page.context().close();
+  });
+}
+
+test('a locked page and a phone are accessible', async () => {
   const locked = await stage.page({}, new URL(stage.link()).origin);
   await locked.getByText('Session expired').waitFor();
   await locked.evaluate(AXE);

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => stage.close());
 
-/** What is asked for by now leads with this. */
+/** Waits until the first result of the current search contains this text. */
 const shows = async (text) => {
   await until(page, (wanted) => document.querySelector('main[data-view="search"] .card-toggle')?.textContent.includes(wanted), text);
   await shown(page);
@@ -53,6 +53,72 @@ test('a result says why it is there', async () => {
   assert.ok(parts.length > 0 && parts.every((part) => part !== 0), parts.join());
   // To the rounding of each.
   assert.ok(Math.abs(parts.reduce((sum, part) => sum + part, 0) - score) <= 0.005 * (parts.length + 1), `${parts.join(' + ')} is not ${score}`);
+});
+
+test('memories come first, with counts, a snippet and a sentence of why', async () => {
+  await visit(page, 'search?q=timetable');
+  await page.locator('h2.part').first().waitFor();
+  const [memories, said] = await page.locator('h2.part:visible').allTextContents();
+  assert.match(memories, /^Memories \d+$/);
+  assert.match(said, /^Summaries, prompts and replies \d+$/);
+  const counts = await page.locator('mem-list').evaluateAll((lists) => lists.map((list) => list.querySelectorAll('mem-card').length));
+  assert.deepEqual([memories, said].map((text) => Number(text.match(/\d+$/)[0])), counts);
+  const kinds = await page.locator('mem-card').evaluateAll((all) => all.map((one) => one.row.kind === 'observation'));
+  assert.equal(kinds.lastIndexOf(true) < kinds.indexOf(false), true, 'no memory stands below the rest');
+  await visit(page, 'search?q=water+level');
+  const gate = card(page, 'The lock gate').first();
+  // The sentence of the narrative that matches, with the words set apart.
+  assert.match(await gate.locator('.lede').textContent(), /water level was unknown/);
+  assert.deepEqual(await gate.locator('.lede mark').allTextContents(), ['water', 'level']);
+  assert.match(await gate.locator('.reason').textContent(), /^Matches “water”, “level”.*\.$/);
+  await picture(page, 'search-snippet');
+});
+
+test('filters can be typed, and a preset narrows the time', async () => {
+  const titles = () => page.locator('.card-toggle').allTextContents();
+  await visit(page, 'feed');
+  await page.locator('#find').fill('type:decision day');
+  await page.locator('main[data-view="search"]').waitFor();
+  await becomes(page, titles, ['Tide tables are cached for a day']);
+  await page.locator('#find').fill('file:timetable.rs');
+  await until(page, () => { const all = [...document.querySelectorAll('mem-card')]; return location.hash.includes('timetable.rs') && all.length > 0 && all.every((one) => one.textContent.includes('timetable')); });
+  await page.locator('#find').fill('after:2001-01-01 before:2001-02-01 tide');
+  await page.getByText('No results').waitFor();
+  await page.locator('#find').fill('tide');
+  await becomes(page, async () => (await titles())[0], 'Tide tables are cached for a day');
+  for (const [preset, since] of [['Last 24 hours', '1d'], ['Last 7 days', '7d'], ['Last 30 days', '30d'], ['Last 90 days', '90d']]) {
+    const request = page.waitForRequest((one) => one.url().includes('/api/search') && one.url().includes(`since=${since}`));
+    await page.locator('select[name="period"]').selectOption({ label: preset });
+    await request;
+    await until(page, (value) => new URLSearchParams(location.hash.split('?')[1]).get('since') === value, since);
+    await shown(page);
+    assert.equal((await titles())[0], 'Tide tables are cached for a day', preset);
+  }
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await until(page, () => location.hash === '#/search?q=tide');
+});
+
+test('“Filters” keeps the query', async () => {
+  await visit(page, 'feed');
+  await page.locator('#find').focus();
+  // Typed and not searched for yet.
+  await page.evaluate(() => (document.getElementById('find').value = 'berth plan'));
+  await page.getByRole('link', { name: 'Filters' }).click();
+  await until(page, () => location.hash === '#/search?q=berth+plan');
+  await shows('Pilots see the berth plan');
+  assert.equal(await page.locator('#find').inputValue(), 'berth plan');
+});
+
+test('the progress of the semantic index is told', async () => {
+  await page.route('**/api/search?*', async (route) => {
+    const found = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...found, scope: { ...found.scope, unindexed: 1_234 } } });
+  });
+  await visit(page, 'search?q=gauge');
+  await page.getByText('Search by meaning does not cover 1,234 texts yet: indexing goes on.').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await visit(page, 'search?q=gauge+slow');
+  await shows('Tide tables');
 });
 
 const clear = async () => {
@@ -123,7 +189,7 @@ test('the project that is chosen narrows the feed, the search and the sessions',
   await card(page, 'Build a ferry').first().waitFor();
 });
 
-test('what was typed is left by Escape, not emptied', async () => {
+test('Escape leaves the search field and keeps its text', async () => {
   await page.locator('#find').fill('tide');
   await shows('Tide tables');
   await page.keyboard.press('Escape');

@@ -50,7 +50,7 @@ async function undo() {
   await focus(`mem-card[data-handle="${row.handle}"] .card-toggle`);
 }
 
-test('what is forgotten last leaves the focus to its view', async () => {
+test('forgetting the last row moves the focus to the view', async () => {
   row = await stage.save({ text: 'Depths are in metres.', title: 'Depths are in metres', type: 'decision' });
   await visit(page, 'feed?type=decision');
   await forget();
@@ -58,8 +58,8 @@ test('what is forgotten last leaves the focus to its view', async () => {
   await undo();
 });
 
-test('what the stream takes away before the answer comes can be taken back', async () => {
-  const release = await held(page, '**/api/observations/*', 'DELETE');
+test('a row that the stream removes before the response can be restored', async () => {
+  const release = await held(page, '**/api/memory/bulk', 'POST');
   await forget();
   await focus('.card-toggle');
   assert.equal(await page.locator('.toast').count(), 0, 'it is not answered yet');
@@ -67,7 +67,7 @@ test('what the stream takes away before the answer comes can be taken back', asy
   await undo();
 });
 
-test('what is told twice is drawn once', async () => {
+test('a change that arrives twice is drawn once', async () => {
   const drawn = (change) => its().evaluate((one, edit) => {
     const toggle = one.querySelector('.card-toggle');
     one.update({ ...one.row, ...edit });
@@ -84,7 +84,7 @@ async function session() {
   await visit(page, `sessions/${items[0].id}`);
 }
 
-test('what comes to a view leaves what has the focus alone', async () => {
+test('new rows do not move the focus', async () => {
   await session();
   const asked = of('prompt').locator('.card-toggle');
   await asked.focus();
@@ -95,7 +95,7 @@ test('what comes to a view leaves what has the focus alone', async () => {
   await focus(`#${id}[data-old]`);
 });
 
-test('what is open stays open when its view is drawn anew', async () => {
+test('open details stay open when the view is drawn again', async () => {
   await session();
   await of('change').locator('.card-toggle').click();
   await stage.turn('Sound it by night');
@@ -117,7 +117,7 @@ async function leave() {
   await title().waitFor({ state: 'detached' });
 }
 
-test('what comes while somebody writes leaves it as it is', async () => {
+test('new rows do not disturb a form', async () => {
   await session();
   await of('change').locator('.card-toggle').click();
   await write();
@@ -126,7 +126,7 @@ test('what comes while somebody writes leaves it as it is', async () => {
   await leave();
 });
 
-test('what is written stays while its view is on its way', async () => {
+test('written text stays while the view is loading', async () => {
   await session();
   await of('change').locator('.card-toggle').click();
   const release = await held(page, '**/api/sessions/*');
@@ -151,7 +151,7 @@ test('a view that takes its time gets the focus', async () => {
   await focus('main');
 });
 
-test('whoever has gone on meanwhile is not called back', async () => {
+test('a late response does not move the focus back', async () => {
   const release = await held(page, '**/api/stats');
   await page.locator('.card-toggle').first().focus();
   await page.keyboard.press('g');

@@ -59,7 +59,7 @@ test(`${MANY} hostile texts in every row stay text`, async () => {
   await quiet();
 });
 
-test('nor does it run anywhere else', async () => {
+test('stored text runs in no view', async () => {
   const { items } = await stage.api('GET', '/api/sessions?limit=5');
   for (const view of ['sessions', 'dashboard', 'context', ...items.map((one) => `sessions/${one.id}`)]) {
     await visit(page, view);
@@ -79,7 +79,7 @@ test('nor does it run anywhere else', async () => {
   await shown(page);
 });
 
-test('nor when it is typed', async () => {
+test('typed text does not run', async () => {
   for (const [n, text] of all.entries()) {
     if (n % 10) continue;
     await page.locator('#find').fill(text);
@@ -104,7 +104,7 @@ test('nor when it is typed', async () => {
   await quiet();
 });
 
-test('nor when it is edited or added by hand', async () => {
+test('text that is edited or added by hand does not run', async () => {
   await visit(page, 'feed?type=decision');
   await page.locator('.card-toggle').first().click();
   await page.locator('[data-act="edit"]').first().click();

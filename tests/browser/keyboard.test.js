@@ -27,6 +27,29 @@ test('the first stop leads past the frame', async () => {
   await focus('main');
 });
 
+test('few keys lead to the first row of the feed, and arrows through the chips', async () => {
+  await visit(page, 'feed');
+  await page.locator('.card-toggle').first().waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.locator('.skip').focus();
+  await press('Enter');
+  await focus('main');
+  // The chips, Export, density, the first row.
+  await walk(page, 'Tab', '.card-toggle', 4);
+  await walk(page, 'Shift+Tab', '.pick', 3);
+  await focus('.pick[aria-current="true"]', 'the stop is the current chip');
+  await press('ArrowRight');
+  await focus('.pick[href="#/feed?type=decision"]');
+  await press('End');
+  await focus('.pick[href="#/feed?marked=wrong"]');
+  await press('ArrowRight');
+  await focus('.pick[href="#/feed"]', 'around the end');
+  await press('ArrowLeft', 'Home', 'ArrowRight', 'Enter');
+  await until(page, () => location.hash === '#/feed?type=decision');
+  await shown(page);
+  await visit(page, 'feed');
+});
+
 test('past the frame is not out of the view', async () => {
   await visit(page, 'sessions');
   await page.locator('.skip').focus();
@@ -92,7 +115,7 @@ test('letters lead everywhere', async () => {
   await press('/');
   await focus('#find');
   await page.keyboard.type('gulls');
-  // At once: what was typed is found first, and then has the focus.
+  // Pressed at once: the search runs first, then its first result gets the focus.
   await press('Enter');
   await focus('main[data-view="search"] .card-toggle');
   await until(page, () => location.hash.endsWith('q=gulls'));

@@ -42,7 +42,7 @@ test('a hook fires and its memories appear without a reload', async () => {
   await page.context().close();
 });
 
-test('what is stored while a list is on its way is not missed', async () => {
+test('a row stored while the list is loading is not missed', async () => {
   const page = await stage.page();
   await page.locator('#link[data-up="true"]').waitFor();
   await visit(page, 'dashboard');

@@ -53,7 +53,7 @@ for (const view of ['feed', 'search?kind=observation']) {
     await focus('a[href^="#/sessions/"]');
     assert.ok((await one.count()) > 0);
     if (view === 'feed') {
-      // What came meanwhile is there.
+      // The row that was stored meanwhile is listed.
       await page.locator('.news').click();
       await focus(`mem-card[data-handle="${saved.handle}"] .card-toggle`);
     }
@@ -72,7 +72,7 @@ async function becomesSteady() {
   return now;
 }
 
-test('what has the focus is below the bar, upwards too', async () => {
+test('the focused row is below the bar, upwards too', async () => {
   await visit(page, 'feed');
   await page.locator('mem-card').nth(8).waitFor();
   const hidden = () => page.evaluate(() => {
@@ -109,7 +109,7 @@ test('the filters can be reached from everywhere', async () => {
   await picture(page, 'filters');
 });
 
-test('what was said can be read, selected and copied in full', async () => {
+test('a reply can be read, selected and copied in full', async () => {
   await visit(page, 'feed?kind=message');
   const answer = card(page, 'The hull is grey').first();
   assert.equal(await answer.locator('.card-toggle').textContent(), 'The hull is grey.');

@@ -83,7 +83,7 @@ test('scrolling to the end shows every row once and keeps the page small', async
   await page.context().close();
 });
 
-test('what arrives while one reads further down does not move the page', async () => {
+test('rows that arrive above do not move the page', async () => {
   const page = await stage.page();
   await page.locator('#link[data-up="true"]').waitFor();
   await page.locator('mem-card').nth(30).waitFor();
@@ -96,7 +96,7 @@ test('what arrives while one reads further down does not move the page', async (
   const before = await place();
   await stage.api('POST', '/api/memory/save', { text: 'Something new while one reads.', global: true });
   await page.locator('.news', { hasText: '1 new' }).waitFor();
-  // The browser makes up for what was put in above with the next frame.
+  // The browser adjusts the scroll position for rows inserted above with the next frame.
   await becomes(page, async () => {
     const [handle, top] = await place();
     // To the rounding of a pixel.

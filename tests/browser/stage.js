@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -55,9 +55,9 @@ export class Stage {
   }
 
   /** Calls a hook, as the client does. */
-  hook(event, more = {}, session = 'session-1') {
+  hook(event, more = {}, session = 'session-1', agent = 'claude-code') {
     const payload = { session_id: session, hook_event_name: event, cwd: this.project, transcript_path: '/nowhere.jsonl', ...more };
-    return this.memAsync(['hook', 'claude-code', event], JSON.stringify(payload));
+    return this.memAsync(['hook', agent, event], JSON.stringify(payload));
   }
 
   /** Calls a hook and returns the context that it injects. */
@@ -67,7 +67,7 @@ export class Stage {
     return said ? (JSON.parse(said).hookSpecificOutput?.additionalContext ?? '') : '';
   }
 
-  /** Sends a prompt, an edit and the agent's last message, which says what was changed. */
+  /** Sends a prompt, an edit and the agent's last message, which names the change. */
   async turn(prompt, { file = 'src/crane.rs', said = 'The crane stops in time now.', session = 'session-1' } = {}) {
     const path = join(this.project, file);
     // In the client's format: letters, digits and hyphens.
@@ -290,6 +290,28 @@ export async function held(page, address, method = 'GET') {
     release();
     await page.unrouteAll({ behavior: 'wait' });
   };
+}
+
+/** Presses a button that saves a file, and returns the rows in the file. */
+export async function exported(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return JSON.parse(readFileSync(await download.path(), 'utf8'));
+}
+
+/** Forgets by `act`, opens the list of rows that say the same, and returns their handles; nothing more is
+ *  forgotten, and the undo brings everything back. */
+export async function siblingsOffered(page, act) {
+  // The undo of the message would bring back an older one.
+  for (const close of await page.locator('.toast').getByRole('button', { name: 'Close' }).all()) await close.click();
+  await act();
+  await page.locator('.toast [data-act="siblings"]').click();
+  const handles = await page.locator('dialog .checklist input').evaluateAll((all) => all.map((one) => one.value));
+  await page.locator('dialog').getByRole('button', { name: 'Keep' }).click();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  const toast = page.locator('.toast', { has: page.getByRole('button', { name: /^Undo/ }), hasText: 'Forgot' });
+  await toast.getByRole('button', { name: /^Undo/ }).click();
+  await toast.waitFor({ state: 'detached' });
+  return handles;
 }
 
 /** Saves a screenshot of the page as an artefact. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { becomes, card, failing, focused, shown, Stage, until, visit } from './stage.js';
+import { becomes, card, exported, failing, focused, held, shown, Stage, until, visit } from './stage.js';
 
 const stage = new Stage({ vectors: false });
 let page;
@@ -27,7 +27,7 @@ test('a list that could not be had says why, and can be asked for again', async 
   const heal = await failing(page, '**/api/turns*');
   await visit(page, 'feed');
   await page.locator('.failed', { hasText: 'the disk is full' }).waitFor();
-  // What comes meanwhile does not pretend to be all.
+  // A row that arrives meanwhile does not replace the error.
   await stage.save({ text: 'Tar is black.', title: 'Tar is black', type: 'discovery' });
   await page.locator('.failed').getByText('Make room.').waitFor();
   assert.equal(await page.locator('.list-over').count(), 0);
@@ -35,6 +35,19 @@ test('a list that could not be had says why, and can be asked for again', async 
   await page.getByRole('button', { name: 'Try again' }).click();
   await card(page, 'Tar is black').first().waitFor();
   assert.equal(await page.locator('.failed').count(), 0);
+});
+
+test('running turns and concepts that could not be loaded say so', async () => {
+  await visit(page, 'dashboard');
+  const heal = await failing(page, '**/api/running');
+  await visit(page, 'feed');
+  await page.locator('.running', { hasText: 'the disk is full' }).waitFor();
+  await heal();
+  await visit(page, 'search?q=planks');
+  const healConcepts = await failing(page, '**/api/observations?*');
+  await page.locator('[name="concept"]').focus();
+  await page.locator('.toast', { hasText: 'Concepts could not be loaded: the disk is full' }).waitFor();
+  await healConcepts();
 });
 
 test('a view that could not be had says why, and can be asked for again', async () => {
@@ -105,6 +118,63 @@ test('“More” pressed twice brings each session once, and the focus goes on',
   await focused(page, 'a.row');
 });
 
+test('a dialog keeps its margins in a small window', async () => {
+  const small = await stage.page({ viewport: { width: 420, height: 420 } });
+  await small.locator('mem-card').first().waitFor();
+  await small.keyboard.press('?');
+  const box = await small.locator('dialog').evaluate((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    const inner = one.querySelector('.keys').getBoundingClientRect();
+    return { outer: [left, innerWidth - right, top, innerHeight - bottom], inner: [inner.left - left, right - inner.right] };
+  });
+  assert.ok(box.outer.every((side) => side >= 8), `outside: ${box.outer}`);
+  assert.ok(box.inner.every((side) => side >= 12), `inside: ${box.inner}`);
+  await small.context().close();
+});
+
+test('“Loading…” can be read at every moment of its animation', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const slow = await stage.page({ colorScheme });
+    await slow.locator('mem-card').first().waitFor();
+    const release = await held(slow, '**/api/stats');
+    await slow.evaluate(() => (location.hash = '#/dashboard'));
+    const text = slow.locator('main > .state .pulse');
+    await text.waitFor();
+    const least = await text.evaluate((one) => {
+      const [pulse] = one.getAnimations().filter((each) => each.animationName === 'pulse');
+      const luminance = (rgb) => rgb.map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+      const parts = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+      const ground = parts(getComputedStyle(document.body).backgroundColor);
+      const ratios = [0, 0.5, 1].map((share) => {
+        pulse.pause();
+        const { delay, duration } = pulse.effect.getComputedTiming();
+        pulse.currentTime = delay + share * duration * 0.999;
+        const { color, opacity } = getComputedStyle(one);
+        const seen = parts(color).map((part, at) => part * opacity + ground[at] * (1 - opacity));
+        const [light, dark] = [luminance(seen), luminance(ground)].sort((a, b) => b - a);
+        return (light + 0.05) / (dark + 0.05);
+      });
+      return Math.min(...ratios);
+    });
+    assert.ok(least >= 4.5, `${colorScheme}: ${least.toFixed(2)}`);
+    await release();
+    await slow.context().close();
+  }
+});
+
+test('the rows of the feed can be exported', async () => {
+  await visit(page, 'feed');
+  await page.locator('mem-card').nth(5).waitFor();
+  const handles = () => page.evaluate(() => document.querySelector('mem-list').rows().flatMap((turn) => turn.rows.map((row) => row.handle)));
+  const before = await handles();
+  const rows = await exported(page, page.locator('[data-act="export-list"]'));
+  // The next page of the list may arrive at any time.
+  const after = await handles();
+  assert.ok(rows.length >= before.length);
+  assert.deepEqual(rows.map((row) => row.handle), after.slice(0, rows.length));
+  assert.ok(rows.length > 5 && rows.every((row) => row.kind && row.createdAt), 'whole rows');
+});
+
 test('letters can be switched off', async () => {
   await visit(page, 'feed');
   await page.locator('.brand').focus();
@@ -148,7 +218,7 @@ test('the figures of the dashboard are those of the worker', async () => {
   }, [counts.observations, today.observations, tokens.spentToday].map(text));
 });
 
-test('what a session was told, and all its summaries, are there with their figures', async () => {
+test('a session shows its received memories and all its summaries, with figures', async () => {
   await stage.hook('SessionStart', { source: 'startup' }, 'told');
   await stage.turn('Caulk the seams', { session: 'told' });
   await stage.turn('Caulk them again', { session: 'told' });
@@ -163,7 +233,7 @@ test('what a session was told, and all its summaries, are there with their figur
   assert.equal(await page.locator('mem-injection tbody tr').count(), whole.injections.length);
   await becomes(page, async () => (await handles()).filter((one) => one.startsWith('S')).length, whole.summaries.length);
   assert.ok(whole.summaries.length > 1, 'it has several summaries');
-  // What is forgotten elsewhere goes here, too.
+  // A row that is forgotten elsewhere disappears here, too.
   const gone = whole.observations[0];
   await stage.api('DELETE', `/api/observations/${gone.id}`);
   await page.locator(`mem-card[data-handle="${gone.handle}"]`).waitFor({ state: 'detached' });
@@ -185,7 +255,7 @@ test('texts run in their own direction, and words without spaces are found', asy
   assert.ok(marked.length > 0 && marked.every((one) => one === '起重机'), marked.join());
 });
 
-test('where colours are the reader’s own, a switch still shows whether it is on', async () => {
+test('a switch shows its state in forced colours', async () => {
   const plain = await stage.page({ forcedColors: 'active' });
   await plain.locator('mem-card').first().waitFor();
   await visit(plain, 'settings');

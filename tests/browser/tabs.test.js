@@ -72,7 +72,7 @@ test('a hidden tab says that it is there: the worker ends when nobody is', async
   await context.close();
 });
 
-test('what was stored meanwhile is told to a page that was cut off, also when it was much', async () => {
+test('a page that reconnects gets the rows it missed, also many', async () => {
   const page = await stage.page();
   await isUp(page);
   await hide(page, true);
@@ -86,7 +86,7 @@ test('what was stored meanwhile is told to a page that was cut off, also when it
   await page.context().close();
 });
 
-test('where too many pages are open, that is said', async () => {
+test('too many open pages are reported', async () => {
   const page = await stage.tab(await stage.context(), stage.link(), (one) => one.route('**/stream', (route) => route.fulfill({ status: 503, json: { error: 'too many pages are open', hint: 'Close some.' } })));
   await page.locator('.offline', { hasText: 'too many pages are open. Close some.' }).waitFor();
   // It is said once, however often it is tried again.

@@ -1,17 +1,26 @@
-// Where a memory comes from, how it changed, and correcting many of them: panel, review, selection, trash.
+// The source, the history and the correction of memories: panel, review, selection, trash, siblings.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { becomes, card, focused, opened, picture, until, visit, walk } from './stage.js';
+import { becomes, card, exported, failing, focused, opened, picture, siblingsOffered, until, visit, walk } from './stage.js';
 
+const RULE = 'From now on always moor the ferry at the north berth';
+/** An export with a memory of half a year ago. */
+const oldMemory = (root) => {
+  const at = Date.now() - 180 * 86_400_000;
+  const project = { uid: '01900000-0000-7000-8000-000000000001', name: 'harbour', root, keys: [`path:${root}`], last_active: at, created_at: at };
+  const memory = { uid: '01900000-0000-7000-8000-000000000002', project: project.uid, level: 'project', type: 'change', title: 'The old quay was paved', narrative: 'The old quay was paved with granite.', origin: 'manual', made_by: 'hand', read_tokens: 7, created_at: at, updated_at: at };
+  return { format: 'claude-mem', version: 1, projects: [project], observations: [memory] };
+};
 let decision;
 const it = opened(async (stage) => {
-  await stage.turn('From now on always moor the ferry at the north berth', { said: 'The ferry is moored at the north berth.' });
+  for (const session of ['session-1', 'session-2']) await stage.turn(RULE, { session, said: 'The ferry is moored at the north berth.' });
   stage.settle();
   decision = await stage.save({ text: 'Ferries moor at the south berth.', title: 'Ferries moor at the south berth', type: 'decision' });
   await stage.save({ text: 'Ferries moor at the east berth.', title: 'Ferries moor at the east berth now', type: 'decision' });
   for (const end of ['', ' every day']) await stage.save({ text: `The harbour light is lit at dusk${end}.`, title: `The harbour light is always lit at dusk${end}`, type: 'discovery' });
   for (let n = 0; n < 4; n += 1) await stage.save({ text: `Buoy ${n} was counted.`, title: `Buoy ${n} was counted`, type: 'change' });
+  stage.import(oldMemory(stage.project));
   await stage.api('POST', '/api/context/inject', { project: 'harbour', sessionId: 'reader-1' });
 });
 const row = (handle) => it.page.locator(`mem-card[data-handle="${handle}"]`);
@@ -86,6 +95,10 @@ test('review: keep, replace and forget, each with undo', async () => {
   await twin.getByRole('button', { name: 'Replace with…' }).click();
   await page.locator('dialog .pick-row').first().waitFor();
   await picture(page, 'review-replace');
+  const heal = await failing(page, '**/api/search?*');
+  await page.locator('dialog input').fill('ferries');
+  await page.locator('dialog .near', { hasText: 'the disk is full' }).waitFor();
+  await heal();
   await page.keyboard.press('Escape');
   await twin.getByRole('button', { name: /^Replace with #/ }).focus();
   await page.keyboard.press('Enter');
@@ -97,6 +110,63 @@ test('review: keep, replace and forget, each with undo', async () => {
   await page.locator('.toast', { hasText: 'Forgot' }).waitFor();
   await page.keyboard.press('u');
   await page.locator('#review-duplicate .review-item').first().waitFor();
+});
+
+test('review: a contradiction is kept, replaced or forgotten, for every browser', async () => {
+  const { page, stage } = it;
+  await stage.save({ text: 'Fog horns sound at night.', title: 'Fog horns sound every night', type: 'decision' });
+  const newer = await stage.save({ text: 'Fog horns sound at noon.', title: 'Fog horns sound every noon', type: 'decision' });
+  await visit(page, 'review');
+  const pair = page.locator('#review-contradiction .review-item', { hasText: 'every night' });
+  await pair.getByText('May contradict').waitFor();
+  await picture(page, 'review');
+  await pair.getByRole('button', { name: 'Keep both' }).click();
+  await pair.waitFor({ state: 'detached' });
+  // Another browser, which shares no storage with this one.
+  const other = await stage.page();
+  await other.locator('mem-card').first().waitFor();
+  await visit(other, 'review');
+  await other.locator('#review-duplicate').waitFor();
+  assert.equal(await other.locator('#review-contradiction .review-item', { hasText: 'every night' }).count(), 0);
+  await other.context().close();
+  await page.keyboard.press('u');
+  await pair.waitFor();
+  await pair.getByRole('button', { name: `Replace with ${newer.handle}` }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#review-replaced .review-item', { hasText: 'every night' }).waitFor();
+  await page.keyboard.press('u');
+  await pair.waitFor();
+});
+
+test('review: suggestions, missing files and unused memories', async () => {
+  const { page, stage } = it;
+  const rule = await stage.save({ text: 'Write commit messages in English.', title: 'Write commit messages in English', type: 'decision' });
+  await stage.api('PATCH', `/api/observations/${rule.id}`, { level: 'proposed' });
+  await visit(page, 'feed');
+  await visit(page, 'review');
+  const suggested = page.locator('#review-suggested .review-item', { hasText: rule.handle });
+  await suggested.getByRole('button', { name: 'Apply to all projects' }).click();
+  await suggested.waitFor({ state: 'detached' });
+  assert.equal((await stage.api('GET', `/api/observations/${rule.id}`)).level, 'user');
+  await page.keyboard.press('u');
+  await suggested.waitFor();
+  // The turn edited src/crane.rs, which is not on the disk.
+  const missing = page.locator('#review-missing .review-item').first();
+  await missing.locator('.mono', { hasText: 'src/crane.rs' }).waitFor();
+  await missing.getByRole('button', { name: 'Keep', exact: true }).click();
+  await page.locator('.toast', { hasText: 'Kept: ' }).waitFor();
+  await page.locator('#review-missing').waitFor({ state: 'detached' });
+  await page.keyboard.press('u');
+  await missing.waitFor();
+  const unused = page.locator('#review-unused .review-item', { hasText: 'The old quay was paved' });
+  await unused.getByRole('button', { name: 'Keep', exact: true }).click();
+  await unused.waitFor({ state: 'detached' });
+  const { groups } = await stage.api('GET', '/api/review?groups=unused');
+  assert.equal(groups[0].items.some(({ row: one }) => one.title.includes('old quay')), false, 'the database knows');
+  await page.keyboard.press('u');
+  await unused.waitFor();
+  const rows = await exported(page, page.locator('[data-act="export-list"]'));
+  assert.ok(['suggested', 'missing', 'unused'].every((reason) => rows.some((one) => one.reason === reason)), JSON.stringify(rows.map((one) => one.reason)));
 });
 
 test('several at once: x, a range by shift and click, forget, undo', async () => {
@@ -128,27 +198,98 @@ test('several at once: x, a range by shift and click, forget, undo', async () =>
   assert.equal((await stage.api('GET', '/api/trash')).items.length, 2);
 });
 
-test('forgetting offers the other rows of the turn', async () => {
+test('forgetting offers the rows of any session that say the same, and forgets them too', async () => {
   const { page, stage } = it;
   await visit(page, 'feed');
   const made = (await stage.api('GET', '/api/observations?limit=50')).items.find((one) => one.session && one.promptNumber > 0);
-  await row(made.handle).locator('.card-toggle').focus();
+  const siblings = (await stage.api('GET', `/api/siblings?row=${encodeURIComponent(made.handle)}`)).items;
+  assert.ok(new Set(siblings.map((row) => row.session?.id)).size > 1, 'they are of two sessions');
+  await row(made.handle).first().locator('.card-toggle').focus();
   await page.keyboard.press('Delete');
   await row(made.handle).waitFor({ state: 'detached' });
   await page.locator('.toast [data-act="siblings"]').click();
+  const offered = await page.locator('dialog .checklist input').evaluateAll((all) => all.map((one) => one.value));
+  assert.deepEqual(offered.toSorted(), siblings.map((one) => one.handle).toSorted());
+  await picture(page, 'siblings');
   await page.locator('dialog').getByRole('button', { name: 'Forget selected' }).click();
-  await page.locator('.toast', { hasText: 'more of the turn.' }).waitFor();
+  await page.locator('.toast', { hasText: `Forgot ${siblings.length} rows more.` }).waitFor();
   const handles = async () => (await stage.api('GET', '/api/trash')).items.map((one) => one.handle);
-  assert.ok((await handles()).includes(made.handle));
-  assert.ok((await handles()).some((handle) => /^[SPM]/.test(handle)));
+  for (const handle of [made.handle, ...offered]) assert.ok((await handles()).includes(handle), handle);
   await page.keyboard.press('u');
   await row(made.handle).waitFor();
-  await until(page, () => document.querySelector('mem-turn[data-handle^="T"] mem-card.quiet'));
-  await becomes(page, async () => (await handles()).some((handle) => /^[SPM]/.test(handle)), false, 'all of it is back');
+  await becomes(page, async () => (await handles()).some((handle) => [made.handle, ...offered].includes(handle)), false, 'all of it is back');
+});
+
+test('every place that forgets offers the siblings', async () => {
+  const { page, stage } = it;
+  const twin = await stage.save({ text: 'The bell buoy is repainted every second spring by the harbour crew.', title: 'The bell buoy is repainted every second spring', type: 'change' });
+  const other = await stage.save({ text: 'The bell buoy is repainted every second spring by the harbour crew, said the pilot.', title: 'What the pilot said about the bell buoy', type: 'discovery' });
+  for (const id of ['reader-8', 'reader-9']) await stage.api('POST', '/api/context/inject', { project: 'harbour', sessionId: id });
+  const places = {
+    bulk: async () => {
+      await visit(page, 'feed?type=change');
+      await row(twin.handle).locator('.card-toggle').focus();
+      await page.keyboard.press('x');
+      await page.locator('.selection [data-act="forget"]').click();
+    },
+    context: async () => {
+      await visit(page, 'context');
+      await page.getByRole('button', { name: `Forget ${twin.handle}`, exact: true }).click();
+    },
+    usage: async () => {
+      await visit(page, 'usage');
+      await page.getByRole('button', { name: `Forget ${twin.handle}`, exact: true }).click();
+    },
+    review: async () => {
+      await stage.api('POST', `/api/observations/${twin.id}/replace`, { by: decision.handle });
+      await visit(page, 'review');
+      await page.locator('#review-replaced .review-item', { hasText: twin.handle }).locator('[data-act="forget"]').click();
+    },
+  };
+  for (const [name, act] of Object.entries(places)) assert.ok((await siblingsOffered(page, act)).includes(other.handle), name);
+  await stage.api('POST', '/api/memory/bulk', { handles: [twin.handle, other.handle], action: 'forget' });
+});
+
+test('several at once: another type, with undo, and a file of the rows', async () => {
+  const { page, stage } = it;
+  await visit(page, 'feed?type=change');
+  const toggles = page.locator('mem-card .card-toggle', { hasText: 'was counted' });
+  await toggles.first().waitFor();
+  const choose = async () => {
+    for (const n of [0, 1]) {
+      await toggles.nth(n).focus();
+      await page.keyboard.press('x');
+    }
+    await page.locator('.selection', { hasText: '2 memories selected' }).waitFor();
+  };
+  await choose();
+  const rows = await exported(page, page.locator('.selection [data-act="export"]'));
+  assert.equal(rows.length, 2);
+  assert.ok(rows.every((one) => one.title.includes('was counted') && one.narrative));
+  const types = async () => Promise.all(rows.map(async ({ id }) => (await stage.api('GET', `/api/observations/${id}`)).type));
+  await page.getByLabel('Change type').selectOption('discovery');
+  await page.locator('.toast', { hasText: 'Type changed: 2 memories' }).waitFor();
+  assert.deepEqual(await types(), ['discovery', 'discovery']);
+  await page.keyboard.press('u');
+  await becomes(page, types, ['change', 'change']);
+});
+
+test('siblings that could not be listed are not taken for none', async () => {
+  const { page, stage } = it;
+  await visit(page, 'feed');
+  const made = (await stage.api('GET', '/api/observations?limit=50')).items.find((one) => one.session && one.promptNumber > 0);
+  const heal = await failing(page, '**/api/siblings?*');
+  await row(made.handle).locator('.card-toggle').focus();
+  await page.keyboard.press('Delete');
+  await page.locator('.toast', { hasText: 'Rows that say the same could not be listed: the disk is full' }).waitFor();
+  await heal();
+  await page.keyboard.press('u');
+  await row(made.handle).waitFor();
 });
 
 test('every mark can be undone, and a mark is not set twice', async () => {
   const { page, stage } = it;
+  await visit(page, 'feed');
   const one = card(page, 'Ferries moor at the east').first();
   const stored = async () => (await stage.api('GET', '/api/observations?type=decision&limit=10')).items.find((each) => each.title.includes('east'));
   await one.locator('.card-toggle').click();

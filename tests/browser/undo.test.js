@@ -42,7 +42,7 @@ async function back(handle) {
 }
 
 for (const view of ['feed', 'feed?type=discovery', 'search?q=winch', 'search?q=winch&kind=observation']) {
-  test(`what is taken back stands where it stood: ${view}`, async () => {
+  test(`a restored row returns to its place: ${view}`, async () => {
     await visit(page, view);
     await page.locator('mem-card').nth(8).waitFor();
     for (const n of [4, 0]) {
@@ -77,7 +77,7 @@ test('an undo that fails can be tried again', async () => {
   await visit(page, 'feed');
   const [handle] = await handles();
   await forget(handle);
-  const heal = await failing(page, '**/restore', 'POST');
+  const heal = await failing(page, '**/api/memory/bulk', 'POST');
   await toast().getByRole('button', { name: 'Undo' }).click();
   await toast().getByText('the disk is full').waitFor();
   await heal();
@@ -92,7 +92,7 @@ test('several can be taken back one after the other, with one message at a time'
   for (const handle of gone) await forget(handle);
   assert.equal(await toast().count(), 1, 'messages do not pile up over the page');
   for (const handle of gone.reverse()) {
-    // The message of what was forgotten before comes back.
+    // The message about the row forgotten before comes back.
     await toast().getByText(`--undo '${handle}'`).waitFor();
     await page.keyboard.press('u');
     await back(handle);
@@ -124,7 +124,7 @@ test('messages come before the list in the order of the page', async () => {
   assert.ok(order > 0);
 });
 
-test('what is changed among results stays changed when they are drawn again', async () => {
+test('a change among results stays when they are drawn again', async () => {
   await visit(page, 'search?q=winch&kind=observation');
   await page.locator('mem-card').nth(8).waitFor();
   const [handle] = await handles();
@@ -146,7 +146,7 @@ test('what is changed among results stays changed when they are drawn again', as
   }, handle);
   assert.equal(await at(handle).locator('.card-toggle').textContent(), 'Winch, corrected');
   assert.equal(await at(handle).locator('.tag', { hasText: 'pinned' }).count(), 1);
-  // What is changed elsewhere is told here, too.
+  // A change made elsewhere arrives here, too.
   await stage.api('PATCH', `/api/observations/${handle.slice(1)}`, { title: 'Winch, corrected twice' });
   await at(handle).getByText('Winch, corrected twice').waitFor();
 });
@@ -173,7 +173,7 @@ test('nothing is passed over when some of the results go', async () => {
   });
   const met = await page.evaluate(() => [...window.met]);
   assert.deepEqual(all.filter((one) => one !== forgotten && !met.includes(one)), []);
-  // And what was marked as wrong can be found again.
+  // A memory marked as wrong can be found again.
   await visit(page, 'feed?marked=wrong');
   await becomes(page, handles, [wrong]);
   await visit(page, 'search?q=winch&wrong=true');

@@ -1,8 +1,10 @@
-// What the next session receives and how to change it, whether it is used, and the page of a project.
+// Context preview, usage and the page of a project.
 
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { becomes, card, opened, picture, shown, until, visit } from './stage.js';
+import { becomes, card, exported, opened, picture, shown, until, visit } from './stage.js';
 
 let gauge;
 const it = opened(async (stage) => {
@@ -37,14 +39,14 @@ test('pinning or forgetting a line changes what the next session receives', asyn
 
 test('a small budget shows the cut, and what is left out below it', async () => {
   const { page, stage } = it;
-  await page.getByLabel(/^What if the budget/).fill('250');
-  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '250');
-  const block = await stage.api('GET', '/api/context/preview?project=harbour&tokens=250');
-  assert.match(await page.locator('.cut').textContent(), /250 tokens/);
+  await page.getByLabel(/^What if the budget/).fill('150');
+  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '150');
+  const block = await stage.api('GET', '/api/context/preview?project=harbour&tokens=150');
+  assert.match(await page.locator('.cut').textContent(), /150 tokens/);
   assert.equal(await page.locator('.omitted').count(), block.omitted.length);
   assert.ok(block.omitted.length > 0, 'something does not fit');
   await page.getByRole('button', { name: 'Back to the saved one' }).click();
-  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') !== '250');
+  await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') !== '150');
 });
 
 test('“Try” shows exactly what the hook injects', async () => {
@@ -56,12 +58,32 @@ test('“Try” shows exactly what the hook injects', async () => {
   await page.locator('pre.context').waitFor();
   assert.ok(hooked.includes(gauge.handle), hooked);
   assert.equal(await page.locator('pre.context').textContent(), hooked);
+  const shownText = () => page.locator('pre.context').textContent();
+  const file = join(stage.project, 'src/lock/gate.rs');
+  // Of a small file the hook says nothing.
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, '// The lock gate.\n'.repeat(40));
+  const opening = stage.injected('PreToolUse', { tool_name: 'Read', tool_use_id: 'try-2', tool_input: { file_path: file } }, 'try-file');
+  assert.ok(opening.includes('src/lock/gate.rs'), `the hook tells of the file: ${opening}`);
   await page.getByLabel('A file').focus();
   await page.keyboard.press('Space');
   await page.getByLabel('Text to try').fill('src/lock/gate.rs');
   await page.getByLabel('Text to try').press('Tab');
   await page.keyboard.press('Enter');
-  await until(page, () => document.querySelector('pre.context')?.textContent.includes('Known of src/lock/gate.rs') || [...document.querySelectorAll('.state-title')].some((one) => one.textContent.includes('injects nothing')));
+  await page.locator('pre.context').waitFor();
+  assert.equal(await shownText(), opening);
+  const error = 'error: the tide gauge answers slowly, tide tables are not cached';
+  const failing = stage.injected('PostToolUseFailure', { tool_name: 'Bash', tool_use_id: 'try-3', tool_input: { command: 'make tables' }, error: `Exit code 1\n${error}` }, 'try-error');
+  assert.ok(failing.includes(gauge.handle), `the hook tells of the error: ${failing}`);
+  await page.getByLabel('Text to try').fill('src/lock/winch.rs');
+  await page.getByRole('button', { name: 'Try', exact: true }).click();
+  await page.getByText('The hook injects nothing').waitFor();
+  assert.equal(stage.injected('PreToolUse', { tool_name: 'Read', tool_use_id: 'try-4', tool_input: { file_path: join(stage.project, 'src/lock/winch.rs') } }, 'try-file'), '', 'that file does not exist');
+  await page.getByLabel('An error').check();
+  await page.getByLabel('Text to try').fill(error);
+  await page.getByRole('button', { name: 'Try', exact: true }).click();
+  await page.locator('pre.context').waitFor();
+  assert.equal(await shownText(), failing);
   await page.getByLabel('Text to try').fill('nothing of this kind was ever seen');
   await page.getByLabel('A prompt').check();
   await page.getByRole('button', { name: 'Try', exact: true }).click();
@@ -84,8 +106,62 @@ test('usage says in one sentence what was received and used, from the ledger', a
   await becomes(page, () => never.count(), before - 1);
   await page.locator('.toast', { hasText: 'Forgot “' }).getByRole('button', { name: /^Undo/ }).click();
   await becomes(page, async () => (await stage.api('GET', '/api/trash')).items.length, 0);
-  await page.getByRole('link', { name: 'All', exact: true }).click();
-  await until(page, () => document.querySelector('.lead')?.textContent.startsWith('So far'));
+  for (const [name, lead] of [['30 days', 'In the last 30 days'], ['90 days', 'In the last 90 days'], ['All', 'So far']]) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await until(page, (text) => document.querySelector('.lead')?.textContent.startsWith(text), lead);
+    assert.equal(await page.locator('.pick[aria-current="true"]').textContent(), name);
+  }
+  // A session of 40 days ago is not one of the last 30.
+  const requests = [];
+  page.on('request', (one) => one.url().includes('/api/usage') && requests.push(new URL(one.url()).searchParams.get('days')));
+  await visit(page, 'usage?days=30');
+  await visit(page, 'usage?days=90');
+  assert.deepEqual(requests, ['30', '90']);
+});
+
+test('every bar of the usage leads to its own rows', async () => {
+  const { page, stage } = it;
+  await stage.api('GET', `/api/observations/${gauge.id}`);
+  stage.mem(['show', gauge.handle]);
+  for (const [bar, list] of [['Received', 'received'], ['Fetched in full', 'fetched'], ['Cited', 'cited']]) {
+    await visit(page, 'usage?days=7');
+    await page.locator('a.bar-row', { hasText: bar }).click();
+    await until(page, (name) => location.hash.includes(`list=${name}`), list);
+    await shown(page);
+    const { listed } = await stage.api('GET', `/api/usage?days=7&list=${list}`);
+    assert.equal(await page.locator(`[aria-label="${bar}"] tbody tr`).count(), listed.length, bar);
+    assert.match(await page.title(), new RegExp(`^Usage: ${bar}`));
+    if (listed.length) assert.deepEqual(await exported(page, page.locator('[data-act="export-list"]')), listed);
+    await page.getByRole('link', { name: '← Usage' }).click();
+    await page.locator('.lead').waitFor();
+  }
+  await page.locator('a.bar-row', { hasText: 'harbour' }).click();
+  await until(page, () => /project=\d+/.test(location.hash));
+  await page.getByText('Only memories of the chosen project.').waitFor();
+  await page.locator('#project').selectOption('');
+  await until(page, () => !location.hash.includes('project='));
+});
+
+test('the bars of the dashboard lead to their rows, and unmeasured work has none', async () => {
+  const { page, stage } = it;
+  await visit(page, 'dashboard');
+  assert.equal((await stage.api('GET', '/api/stats')).tokens.discovery, 0, 'no model was used');
+  await page.getByText('Original work is not measured without a model.').waitFor();
+  assert.equal(await page.locator('.bar-row', { hasText: 'Original work' }).count(), 0);
+  await picture(page, 'dashboard-tokens');
+  await page.locator('a.bar-row', { hasText: 'Injected into sessions' }).click();
+  await page.getByRole('heading', { name: 'Usage: Received' }).waitFor();
+  await visit(page, 'dashboard');
+  await page.locator('a.bar-row', { hasText: 'Model calls' }).click();
+  await page.getByText('No model calls').waitFor();
+  await visit(page, 'dashboard');
+  await page.locator('mem-bars').first().locator('.column').last().click();
+  await page.locator('main[data-view="search"] mem-card').first().waitFor();
+  await visit(page, 'dashboard');
+  await page.locator('.chart summary').nth(1).click();
+  await page.locator('.chart details').nth(1).getByRole('link').last().focus();
+  await page.keyboard.press('Enter');
+  await page.locator('main[data-view="sessions"] a.row').first().waitFor();
 });
 
 test('the page of a project has rules, open items, files and decisions', async () => {

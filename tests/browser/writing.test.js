@@ -88,7 +88,7 @@ test('a link, a key, the search, the project and Back ask first', async () => {
 });
 
 test('the browser asks before the page itself is left', async () => {
-  // What makes it ask, without the question itself: nobody can answer it in here.
+  // Checks the handler that makes the browser ask; the question itself cannot be answered in a test.
   const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
   assert.equal(await asks(), false);
   await write();
@@ -97,10 +97,10 @@ test('the browser asks before the page itself is left', async () => {
   assert.equal(await asks(), false);
 });
 
-test('what is forgotten elsewhere stays while it is written in', async () => {
+test('a memory forgotten elsewhere stays while it is edited', async () => {
   await write();
   await stage.api('DELETE', `/api/observations/${row.id}`);
-  // The stream has told it by the time that it tells what came later.
+  // The stream is in order: when the later event has arrived, so has this one.
   await stage.save({ text: 'A later one.', title: 'A later one', type: 'change' });
   await card(page, 'A later one').first().waitFor();
   assert.equal(await narrative().inputValue(), 'half a sentence');
@@ -120,7 +120,7 @@ test('a list that has to be asked for anew waits for whoever writes', async () =
   await its().waitFor();
 });
 
-test('what nobody touched is not sent', async () => {
+test('untouched fields are not sent', async () => {
   await stage.api('PATCH', `/api/observations/${row.id}`, { concepts: ['nets, mended'], facts: ['one\ntwo'] });
   await its('.meta', { hasText: 'nets, mended' }).first().waitFor();
   await write('all of it');

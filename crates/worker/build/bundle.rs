@@ -6,8 +6,9 @@
 //! function that returns its exports, in dependency order.
 //!
 //! Invariant: only the syntax that our modules use is supported, that is, named imports and exported
-//! declarations, each on one line. Anything else is a [`BundleError`], which fails the build. Comment lines are dropped, which saves an eighth of the bytes. Deliberately absent:
-//! minification, so that the served code stays readable.
+//! declarations, each on one line. Anything else is a [`BundleError`], which fails the build. Comment lines, blank
+//! lines and indentation are dropped, which saves a sixth of the bytes; so no template literal may span lines.
+//! Deliberately absent: renaming and joining of lines, so that the served code stays readable.
 
 use std::fmt::Write as _;
 
@@ -56,7 +57,8 @@ impl<T: AsRef<str>, R: Fn(&str) -> Option<T>> ModuleJoiner<R> {
         let text = text.as_ref();
         let mut body = String::with_capacity(text.len());
         let mut comments = CommentFilter::default();
-        for line in text.lines().filter(|line| !comments.is_comment(line)) {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        for line in lines.filter(|line| !comments.is_comment(line)) {
             self.add_line(name, line, &mut exports, &mut body)?;
         }
         self.in_progress.pop();
@@ -90,10 +92,17 @@ impl<T: AsRef<str>, R: Fn(&str) -> Option<T>> ModuleJoiner<R> {
         } else {
             line.to_owned()
         };
-        body.push_str(&written);
+        body.push_str(written.trim_start());
         body.push('\n');
         Ok(())
     }
+}
+
+/// A stylesheet without comment lines, blank lines and indentation.
+pub(crate) fn strip_stylesheet(text: &str) -> String {
+    let mut comments = CommentFilter::default();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !comments.is_comment(line));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Recognises comment lines.
@@ -106,8 +115,8 @@ struct CommentFilter {
 impl CommentFilter {
     fn is_comment(&mut self, line: &str) -> bool {
         let text = line.trim();
-        let is_comment = self.is_open || text.starts_with("//") || text.starts_with("/**");
-        if is_comment && (self.is_open || text.starts_with("/**")) {
+        let is_comment = self.is_open || text.starts_with("//") || text.starts_with("/*");
+        if is_comment && (self.is_open || text.starts_with("/*")) {
             self.is_open = !text.ends_with("*/");
         }
         is_comment

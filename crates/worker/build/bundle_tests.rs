@@ -24,7 +24,7 @@ fn modules_are_joined_once_in_dependency_order() {
     // dom.js
     const $dom = (() => {
     function h(tag) {
-      return tag;
+    return tag;
     }
     class Box {}
     async function later() {}
@@ -34,7 +34,6 @@ fn modules_are_joined_once_in_dependency_order() {
     // card.js
     const $card = (() => {
     const { h } = $dom;
-
     const card = h('p'); // kept
     return { card };
     })();
@@ -43,7 +42,6 @@ fn modules_are_joined_once_in_dependency_order() {
     const $app = (() => {
     const { card } = $card;
     const { h } = $dom;
-
     h(card);
     return {  };
     })();
@@ -78,4 +76,13 @@ fn missing_modules_and_cycles_are_errors() {
     let circle =
         joined(&[("app.js", "import { a } from './dom.js';"), ("dom.js", "import { b } from './app.js';")]);
     assert_eq!(circle, Err(BundleError::Cycle("app.js".to_owned())));
+}
+
+#[test]
+fn stylesheet_loses_comments_and_indentation_only() {
+    let text = "/* Cards */\n.card {\n  margin: 0 auto; /* kept */\n}\n\n/* Over\n   lines */\n@media print {\n  a { color: red; }\n}\n";
+    assert_eq!(
+        strip_stylesheet(text),
+        ".card {\nmargin: 0 auto; /* kept */\n}\n@media print {\na { color: red; }\n}\n"
+    );
 }

@@ -62,14 +62,14 @@ impl EnginePool {
         ask: impl FnOnce(&mut SearchEngine) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let files = self.current_inodes();
-        let (kept, shelves) = {
+        let (kept, signatures) = {
             let mut idle = lock(&self.idle);
             idle.engines.retain(|open| open.inodes == files);
             (idle.engines.pop(), Arc::clone(&idle.signatures))
         };
         let mut open = match kept {
             Some(open) => open,
-            None => self.open_engine(files, shelves)?,
+            None => self.open_engine(files, signatures)?,
         };
         let answer = ask(&mut open.engine);
         open.used = Instant::now();
@@ -98,12 +98,12 @@ impl EnginePool {
     fn open_engine(
         &self,
         files: OpenedInodes,
-        shelves: Arc<RwLock<SignatureCache>>,
+        signatures: Arc<RwLock<SignatureCache>>,
     ) -> Result<PooledEngine, StoreError> {
         let store = Store::open_read_only(&self.dir.db())?;
         let encoder = embed::EmbeddingModel::built_in();
         let engine = if self.vectors {
-            SearchEngine::open(store, &self.dir.vectors_db(), encoder).with_shared_signatures(shelves)
+            SearchEngine::open(store, &self.dir.vectors_db(), encoder).with_shared_signatures(signatures)
         } else {
             SearchEngine::lexical_only(store, encoder)
         };

@@ -1,20 +1,15 @@
-//! [`IndexSignal`] wakes the indexer thread; [`catch_up`] computes the missing vectors.
-//!
-//! Invariant: one thread at a time works on the backlog, on its own connections: encoding takes
-//! seconds, and no other thread may wait for it. It shares a batch with idle cores.
+//! [`IndexSignal`] wakes the indexer thread, and lets one thread at a time work on the backlog.
 
-use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use crate::limits::UPKEEP_SECONDS;
-use claude_mem_core::log::{LogLevel, LogWriter};
-use claude_mem_core::platform;
 use claude_mem_core::sync::lock;
-use claude_mem_ingest::shared_store::SharedStore;
-use claude_mem_search::{ParallelEncoder, index};
-use claude_mem_store::{Store, StoreError, VectorStore};
 
-/// Wakes the indexer thread, and serialises the callers of `catch_up`.
+/// Pause between two attempts to become the thread that works.
+const RETRY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Wakes the indexer thread, and serialises those that compute vectors.
 #[derive(Debug, Default)]
 pub(crate) struct IndexSignal {
     state: Mutex<IndexSignalState>,
@@ -58,38 +53,16 @@ impl IndexSignal {
             .unwrap_or_else(PoisonError::into_inner);
         state.notified = false;
     }
-}
 
-/// Computes vectors until every stored row has them. False if `is_over` returned true first.
-pub(crate) fn catch_up(
-    store: &SharedStore,
-    signal: &IndexSignal,
-    is_over: &dyn Fn() -> bool,
-) -> Result<bool, StoreError> {
-    let _alone = loop {
-        match signal.working.try_lock() {
-            Ok(alone) => break alone,
-            Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) if is_over() => return Ok(false),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+    /// Waits until no other thread works on the backlog. `None` if `is_over` returned true first.
+    pub(crate) fn work_alone(&self, is_over: &dyn Fn() -> bool) -> Option<MutexGuard<'_, ()>> {
+        loop {
+            match self.working.try_lock() {
+                Ok(alone) => return Some(alone),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if is_over() => return None,
+                Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY_PAUSE),
+            }
         }
-    };
-    let (mut own, mut vectors) = open_stores(store)?;
-    let model = embed::EmbeddingModel::built_in();
-    let encoder = ParallelEncoder::new(model, &platform::idle_cores);
-    let done = index::catch_up(&mut own, &mut vectors, &encoder, |_| is_over())?;
-    if done.embedded > 0 {
-        vectors.checkpoint()?;
     }
-    Ok(done.remaining == 0)
-}
-
-/// Opens the store and the vectors on connections of their own.
-pub(crate) fn open_stores(store: &SharedStore) -> Result<(Store, VectorStore), StoreError> {
-    let vectors = VectorStore::open(&store.dir().vectors_db(), embed::EmbeddingModel::built_in().id())?;
-    if let Some(why) = vectors.replaced_reason() {
-        let (now, what) = (claude_mem_core::clock::now().millis(), "rebuilding all vectors");
-        LogWriter::for_worker(store.dir()).line(now, LogLevel::Warn, what, &[("why", &why)]);
-    }
-    Ok((Store::open(&store.dir().db())?, vectors))
 }

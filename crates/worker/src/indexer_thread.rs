@@ -6,7 +6,8 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::index_signal::{IndexSignal, catch_up, open_stores};
+use crate::embedding_backfill::{catch_up, open_stores};
+use crate::index_signal::IndexSignal;
 use crate::worker::WorkerContext;
 use claude_mem_core::platform;
 use claude_mem_search::index;

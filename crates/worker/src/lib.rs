@@ -11,6 +11,7 @@
 //! child processes outlives it. The worker is optional: hooks write and commands read without it.
 
 mod access_tokens;
+mod embedding_backfill;
 mod engine_pool;
 mod executable;
 mod http;

@@ -158,7 +158,7 @@ impl RunningWorker {
         let team = if plan.until_drained {
             None
         } else {
-            let started = TeamThread::start(Arc::clone(&worker), plan.env, plan.home.clone());
+            let started = TeamThread::start(Arc::clone(&worker), plan.home.clone());
             Some(started.map_err(at("cannot start the team thread"))?)
         };
         worker.log_line(LogLevel::Info, "worker started", &[("pid", &file.pid)]);

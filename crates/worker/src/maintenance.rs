@@ -104,9 +104,7 @@ fn run_thread(worker: &WorkerContext, stop: &mpsc::Receiver<()>, was_killed: boo
     let mut reap = RepeatTimer::every(REAP_SECONDS);
     let mut check = RepeatTimer::every(CHECK_SECONDS);
     let mut sweep = RepeatTimer::every(SWEEP_SECONDS);
-    if !was_killed {
-        check.last = Some(Instant::now());
-    }
+    let mut is_first_check = true;
     let mut vacuumed = false;
     let round = Duration::from_secs(UPKEEP_SECONDS);
     while stop.recv_timeout(round) == Err(RecvTimeoutError::Timeout) {
@@ -121,7 +119,10 @@ fn run_thread(worker: &WorkerContext, stop: &mpsc::Receiver<()>, was_killed: boo
         if sweep.fire_if_due(now) {
             run_retention(worker);
         }
-        if check.fire_if_due(now) {
+        // The first check comes soon, because nobody knows what happened to the file meanwhile; unless the previous
+        // worker was killed it waits until nothing is to be done.
+        if (was_killed || !is_first_check || is_idle(worker)) && check.fire_if_due(now) {
+            is_first_check = false;
             warn_on_error(worker, "database integrity check failed", check_store(worker));
         }
         let idle = worker.idle.idle_for(now) >= Duration::from_secs(VACUUM_IDLE_SECONDS);
@@ -130,6 +131,11 @@ fn run_thread(worker: &WorkerContext, stop: &mpsc::Receiver<()>, was_killed: boo
             warn_on_error(worker, "failed to vacuum the database", vacuum(worker));
         }
     }
+}
+
+/// Whether no event waits. In doubt it does.
+fn is_idle(worker: &WorkerContext) -> bool {
+    worker.scheduler.has_work().is_ok_and(|has_work| !has_work)
 }
 
 /// Drains the queue and runs all maintenance, for a worker with `until_drained`. False if the
@@ -190,9 +196,6 @@ fn backfill_idle_sessions(worker: &WorkerContext) {
     worker.backfill_idle_sessions(now.plus_seconds(-SESSION_SILENT_SECONDS_MAX));
 }
 
-/// Meta key: set while the write-ahead log may still contain deleted rows.
-pub(crate) const WAL_HOLDS_DELETED: &str = "log.holds_gone";
-
 /// Deletes settled events, forgotten memories, earlier versions, expired prompts and expired memories, in small
 /// transactions.
 fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {
@@ -215,17 +218,16 @@ fn delete_expired_rows(worker: &WorkerContext, now: Millis) -> Result<(), StoreE
         gone += retention::delete_in_batches(store, |tx, max| tx.forget_unused_before(before, max, now))?;
     }
     if gone > 0 {
-        store.with(|store| store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "1")))?;
+        store.with(|store| {
+            store.write(|tx| {
+                tx.note_deleted_text()?;
+                Ok(())
+            })
+        })?;
     }
     // The write-ahead log keeps old pages until a checkpoint. If a reader blocks it, the next round
     // tries again.
-    store.with(|store| {
-        let is_owed = store.read().meta(WAL_HOLDS_DELETED)?.as_deref() == Some("1");
-        if is_owed && store.checkpoint()? {
-            store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "0"))?;
-        }
-        Ok(())
-    })
+    store.with(Store::clear_deleted_from_log)
 }
 
 /// Merges the segments of the full-text index, step by step, while the queue is empty.
@@ -251,12 +253,25 @@ fn checkpoint_wal(worker: &WorkerContext) -> Result<(), StoreError> {
     }
 }
 
-/// Creates a backup if the last one is old enough and the database has changed.
+/// Creates a backup if the last one is old enough and the database has changed. A database that cannot be backed up
+/// because it is damaged is mended. A failure is stored, so that `status` shows it.
 fn back_up(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {
+    let made = match back_up_if_due(worker, now) {
+        Err(StoreError::Corrupt) => mend_store(worker).and_then(|()| back_up_if_due(worker, now)),
+        made => made,
+    };
+    worker.store.with(|store| store.record_backup_outcome(made.as_ref().err(), now))?;
+    made
+}
+
+fn back_up_if_due(worker: &WorkerContext, now: Millis) -> Result<(), StoreError> {
     let (dir, settings) = (worker.store.dir(), worker.settings.current());
+    if settings.backups_keep == 0 {
+        return Ok(());
+    }
     let newest = backups::list(&dir.backups())?.pop();
     let recent = newest.is_some_and(|backup| now - backup.at < BACKUP_SECONDS * 1_000);
-    if settings.backups_keep == 0 || recent || !backups::is_due(&dir.db(), &dir.backups())? {
+    if recent || !backups::is_due(&dir.db(), &dir.backups())? {
         return Ok(());
     }
     let made = backups::create(&dir.db(), &dir.backups(), now)?;
@@ -275,12 +290,27 @@ fn reap_children(worker: &WorkerContext) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs SQLite's quick check on a separate connection. A corrupt store is recovered.
+/// Runs SQLite's quick check on a separate connection. A damaged store is mended.
 pub(super) fn check_store(worker: &WorkerContext) -> Result<(), StoreError> {
     let opened = Store::open_read_only(&worker.store.dir().db());
     match opened.and_then(|store| store.quick_check()) {
-        Err(StoreError::Corrupt) => worker.store.with(|_| Err(StoreError::Corrupt)),
+        Err(StoreError::Corrupt) => mend_store(worker),
         found => found,
+    }
+}
+
+/// Rebuilds damaged indexes; a store of which more is damaged is recovered.
+fn mend_store(worker: &WorkerContext) -> Result<(), StoreError> {
+    match worker.store.with(Store::rebuild_damaged_indexes) {
+        Ok(was_damaged) => {
+            if was_damaged {
+                worker.log_line(LogLevel::Warn, "damaged indexes rebuilt", &[]);
+            }
+            Ok(())
+        }
+        // `with` has recovered the store, and logged what was lost.
+        Err(StoreError::Corrupt) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -49,20 +49,94 @@ fn idle_sessions(store: &SharedStore, scratch: &WorkerScratch, sessions: usize) 
     paths
 }
 
+fn worker_of(scratch: &WorkerScratch, store: &Arc<SharedStore>) -> Arc<WorkerContext> {
+    let worker = WorkerContext::start(
+        Arc::clone(store),
+        Arc::new(claude_mem_ingest::heuristic_compressor::HeuristicCompressor::default()),
+        claude_mem_core::config::Settings::default(),
+        claude_mem_capture::ipc::pidfile::WorkerFile::for_current_process("sock".into(), Millis(0)),
+        String::new(),
+        log(scratch),
+    );
+    worker.unwrap()
+}
+
+/// A store with memories, and the numbers of the pages of its file.
+fn furnished(scratch: &WorkerScratch) -> u64 {
+    let mut store = Store::open(&scratch.dir.db()).unwrap();
+    store
+        .write(|tx| {
+            for n in 0..60 {
+                let new = claude_mem_store::testing::observation(&format!("memory {n}"), Millis(n));
+                tx.create_observation(&new, &claude_mem_store::NewObservationMeta::default())?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    store.checkpoint().unwrap();
+    store.close().unwrap();
+    std::fs::metadata(scratch.dir.db()).unwrap().len() / 4_096
+}
+
+#[test]
+fn damage_is_mended_when_it_is_found() {
+    use std::os::unix::fs::FileExt as _;
+    let pages = {
+        let scratch = scratch();
+        furnished(&scratch)
+    };
+    let mut overlooked = Vec::new();
+    for page in (1..pages).step_by(usize::try_from(pages / 24).unwrap().max(1)) {
+        let scratch = scratch();
+        furnished(&scratch);
+        let file = std::fs::File::options().write(true).open(scratch.dir.db()).unwrap();
+        file.write_all_at(&[0x5a; 4_096], page * 4_096).unwrap();
+        drop(file);
+        let store = Arc::new(SharedStore::open(&scratch.dir, Millis(0)).unwrap());
+        let worker = worker_of(&scratch, &store);
+        // As the first rounds of maintenance do, without a backup to fall back on.
+        check_store(&worker).unwrap();
+        back_up(&worker, clock::now().millis()).unwrap();
+        let problems =
+            store.with(|store| Ok((store.integrity_problems()?, store.read().failed_backup()?))).unwrap();
+        if problems != (Vec::new(), None) {
+            overlooked.push((page, problems));
+        }
+        worker.scheduler.stop(Duration::from_secs(9));
+    }
+    assert!(overlooked.is_empty(), "{overlooked:#?}");
+}
+
+#[test]
+fn failed_backup_is_remembered_until_one_succeeds() {
+    let scratch = scratch();
+    furnished(&scratch);
+    let store = Arc::new(SharedStore::open(&scratch.dir, Millis(0)).unwrap());
+    let worker = worker_of(&scratch, &store);
+    // The directory cannot be made.
+    std::fs::write(scratch.dir.backups(), "in the way").unwrap();
+    let now = clock::now().millis();
+    assert!(back_up(&worker, now).is_err());
+    let settings = claude_mem_core::config::Settings::default();
+    let told = |store: &mut Store| {
+        Ok(claude_mem_setup::notices::store_notices(&store.read(), &settings, now)?
+            .iter()
+            .map(claude_mem_setup::notices::UserNotice::line)
+            .collect::<String>())
+    };
+    assert!(store.with(told).unwrap().contains("the backup of"));
+    std::fs::remove_file(scratch.dir.backups()).unwrap();
+    back_up(&worker, now).unwrap();
+    assert_eq!(store.with(told).unwrap(), "");
+    worker.scheduler.stop(Duration::from_secs(9));
+}
+
 #[test]
 fn draining_worker_leaves_no_idle_session_behind() {
     let scratch = scratch();
     let store = Arc::new(SharedStore::open(&scratch.dir, Millis(0)).unwrap());
     idle_sessions(&store, &scratch, WITNESS_SESSIONS_MAX + 4);
-    let worker = WorkerContext::start(
-        Arc::clone(&store),
-        Arc::new(claude_mem_ingest::heuristic_compressor::HeuristicCompressor::default()),
-        claude_mem_core::config::Settings::default(),
-        claude_mem_capture::ipc::pidfile::WorkerFile::for_current_process("sock".into(), Millis(0)),
-        String::new(),
-        log(&scratch),
-    );
-    let worker = worker.unwrap();
+    let worker = worker_of(&scratch, &store);
     assert!(drain_and_maintain(&worker).unwrap());
     let known =
         store.with(|store| Ok((store.read().queue_counts()?.waiting, store.read().counts()?.prompts)));

@@ -8,19 +8,20 @@ use claude_mem_recall::recall_request::RecallRequest;
 use claude_mem_store::StoreError;
 
 /// Finds relevant memories by lexical and vector search.
-pub(super) fn recall(worker: &WorkerContext, moment: &RecallRequest) -> Result<RecalledText, StoreError> {
+pub(super) fn recall(worker: &WorkerContext, request: &RecallRequest) -> Result<RecalledText, StoreError> {
     worker.engines.with_engine(|engine| {
-        engine.view(|reads, mut leg| moment.recall(&reads, leg.as_mut(), &clock::zone()))
+        engine.view(|reads, mut retriever| request.recall(&reads, retriever.as_mut(), &clock::zone()))
     })
 }
 
 /// Records the recalled memories as shown, after the hook's acknowledgement.
 pub(super) fn acknowledge(
     worker: &WorkerContext,
-    moment: &RecallRequest,
+    request: &RecallRequest,
     recalled: &RecalledText,
 ) -> Result<(), StoreError> {
-    let entries = moment.listener.told(moment.need.place(), &recalled.items, clock::now().millis());
+    let entries =
+        request.recipient.shown_entries(request.occasion.place(), &recalled.items, clock::now().millis());
     worker
         .store
         .with(|store| store.write(|tx| entries.iter().try_for_each(|entry| tx.record_feedback(entry))))

@@ -104,10 +104,10 @@ async fn handle_request(
     let patience = Duration::from_secs(REQUEST_SECONDS_MAX);
     tokio::time::timeout(patience, lines.read_line(&mut request)).await??;
     let request = request.trim();
-    if let Some(moment) = request.strip_prefix("recall ") {
+    if let Some(recall) = request.strip_prefix("recall ") {
         // The hook has spooled its event and connects only once.
         worker.scheduler.notify();
-        return handle_recall(worker, moment, &mut write, lines).await;
+        return handle_recall(worker, recall, &mut write, lines).await;
     }
     let reply = match request {
         // Connecting is enough: a hook may close before it has written.
@@ -141,18 +141,18 @@ async fn handle_request(
 /// has stopped waiting never sends it.
 async fn handle_recall(
     worker: &Arc<WorkerContext>,
-    moment: &str,
+    text: &str,
     write: &mut (impl tokio::io::AsyncWrite + Unpin),
     mut lines: BufReader<impl tokio::io::AsyncRead + Unpin>,
 ) -> io::Result<()> {
-    let moment: RecallRequest = serde_json::from_str(moment).map_err(|e| {
+    let request: RecallRequest = serde_json::from_str(text).map_err(|e| {
         // The position only: the request quotes the user's prompt, which must not be logged.
         let (kind, column) = (e.classify(), e.column());
         io::Error::other(format!(
             "cannot parse the recall request ({kind:?} at {column}); is the hook from another version?"
         ))
     })?;
-    let (looking, asked) = (Arc::clone(worker), moment.clone());
+    let (looking, asked) = (Arc::clone(worker), request.clone());
     let recalled = tokio::task::spawn_blocking(move || recall_handler::recall(&looking, &asked))
         .await
         .map_err(io::Error::other)?;
@@ -176,7 +176,8 @@ async fn handle_recall(
         return write.write_all(b"noted\n").await;
     }
     let noting = Arc::clone(worker);
-    let noted = tokio::task::spawn_blocking(move || recall_handler::acknowledge(&noting, &moment, &recalled));
+    let noted =
+        tokio::task::spawn_blocking(move || recall_handler::acknowledge(&noting, &request, &recalled));
     if let Err(error) = noted.await.map_err(io::Error::other)? {
         worker.warn("failed to record what was shown", &error);
     }

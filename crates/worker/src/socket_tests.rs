@@ -74,9 +74,13 @@ impl ListeningWorker {
 
 fn moment() -> RecallRequest {
     RecallRequest {
-        listener: RecallTarget { client: "claude-code".into(), session: "s".into(), agent_id: String::new() },
+        recipient: RecallTarget {
+            client: "claude-code".into(),
+            session: "s".into(),
+            agent_id: String::new(),
+        },
         project: vec!["path:/src/shop".into()],
-        need: RecallOccasion::Prompt,
+        occasion: RecallOccasion::Prompt,
         text: "round the invoices up".into(),
         budget_tokens: 300,
     }

@@ -9,7 +9,6 @@
 use std::sync::{Arc, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::maintenance::WAL_HOLDS_DELETED;
 use crate::team_signal::TeamSignal;
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
@@ -18,9 +17,8 @@ use claude_mem_core::log::LogLevel;
 use claude_mem_core::sync::lock;
 use claude_mem_ingest::shared_store::SharedStore;
 use claude_mem_sharing::{
-    HttpServer, ShareRules, SharingError, StoreAccess, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE,
-    TeamFile, TeamServer, erase_others, forget_team, health_after_error, health_after_round, load_team,
-    remove_team,
+    ShareRules, SharingError, StoreAccess, SyncEngine, SyncOptions, SyncReport, TeamFile, TeamHttpClient,
+    TeamServer, erase_others, forget_team, health_after_error, health_after_round, load_team, remove_team,
 };
 use claude_mem_store::{ChangeCursor, SpaceMode, Store, StoreError};
 use claude_mem_wire::limits::WAIT_SECONDS_MAX;
@@ -46,16 +44,12 @@ pub(crate) struct TeamThread {
 }
 
 impl TeamThread {
-    /// Starts the threads. `env` reads a variable, `home` replaces `~` in patterns.
-    pub(crate) fn start(
-        worker: Arc<WorkerContext>,
-        env: fn(&str) -> Option<String>,
-        home: String,
-    ) -> std::io::Result<Self> {
+    /// Starts the threads. `home` replaces `~` in patterns.
+    pub(crate) fn start(worker: Arc<WorkerContext>, home: String) -> std::io::Result<Self> {
         let signal = Arc::clone(&worker.team_signal);
         let (until_end, ended) = mpsc::channel();
         std::thread::Builder::new().name("team".into()).spawn(move || {
-            let thread = RoundThread { worker, env, home };
+            let thread = RoundThread { worker, home };
             thread.run();
             drop(until_end);
         })?;
@@ -91,7 +85,6 @@ struct LocalState {
 
 struct RoundThread {
     worker: Arc<WorkerContext>,
-    env: fn(&str) -> Option<String>,
     home: String,
 }
 
@@ -100,7 +93,7 @@ impl RoundThread {
         let signal = &self.worker.team_signal;
         let mut away_since = None;
         while !signal.is_stopping() {
-            let team = match load_team(self.worker.store.dir(), (self.env)(TEAM_VARIABLE).as_deref()) {
+            let team = match load_team(self.worker.store.dir()) {
                 Ok(Some(team)) => team,
                 Ok(None) => {
                     signal.update(|state| state.wait = None);
@@ -117,12 +110,18 @@ impl RoundThread {
             self.worker.idle.touch(Instant::now());
             // Taken before the round: what is stored while it runs starts the next one.
             let seen = self.local_state();
-            match self.round(&team) {
+            let outcome = self.round(&team);
+            // What was taken back must not stay in the write-ahead log, also after a round that failed later or was
+            // killed.
+            if let Err(error) = self.worker.store.with(Store::clear_deleted_from_log) {
+                self.worker.warn("failed to checkpoint the write-ahead log", &error);
+            }
+            match outcome {
                 Ok(report) => {
                     away_since = None;
                     self.wait_for_change(&team, &report, seen);
                 }
-                Err(SharingError::Revoked) => self.leave_team(&team),
+                Err(SharingError::Revoked) => self.leave_team(),
                 Err(error) => {
                     self.note_error(&error);
                     let asked = match &error {
@@ -150,20 +149,11 @@ impl RoundThread {
             now,
         };
         let access = WorkerStore(&self.worker.store);
-        let server = HttpServer::connect(team)?;
+        let server = TeamHttpClient::connect(team)?;
         let report = SyncEngine { access: &access, server: &server }.round(&options)?;
         self.worker.store.with(|store| {
-            let health = health_after_round(&store.read().team_health()?, &report, now);
-            store.save_team_health(&health)?;
-            if report.erased > 0 {
-                // What was taken back must not stay in the write-ahead log; if a reader blocks it now,
-                // maintenance tries again.
-                store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "1"))?;
-                if store.checkpoint()? {
-                    store.write(|tx| tx.set_meta(WAL_HOLDS_DELETED, "0"))?;
-                }
-            }
-            Ok(())
+            let health = health_after_round(&store.read().team_health_to_replace()?, &report, now);
+            store.save_team_health(&health)
         })?;
         if report.received + report.erased > 0 {
             self.worker.index_signal.notify();
@@ -208,7 +198,8 @@ impl RoundThread {
             let spaces = store.read().spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
             Ok(LocalState { cursor: store.read().change_cursor()?, spaces })
         };
-        self.worker.store.with(read).ok()
+        let found = self.worker.store.with(read);
+        found.inspect_err(|error| self.worker.warn("failed to look for changes to share", error)).ok()
     }
 
     /// Sleeps although rows are stored meanwhile: the server is away.
@@ -223,7 +214,7 @@ impl RoundThread {
 
     fn note_error(&self, error: &SharingError) {
         let noted = self.worker.store.with(|store| {
-            let health = store.read().team_health()?;
+            let health = store.read().team_health_to_replace()?;
             let is_news = health.error != error.to_string();
             store.save_team_health(&health_after_error(&health, error, clock::now().millis()))?;
             Ok(is_news)
@@ -236,21 +227,18 @@ impl RoundThread {
     }
 
     /// This machine was removed from the team: what others shared goes.
-    fn leave_team(&self, team: &TeamFile) {
+    fn leave_team(&self) {
         self.note_error(&SharingError::Revoked);
         let access = WorkerStore(&self.worker.store);
-        let left = erase_others(&access, None).and_then(|_| forget_team(&access)).and_then(|()| {
-            if team.is_from_environment { Ok(()) } else { remove_team(self.worker.store.dir()) }
-        });
+        let left = erase_others(&access, None)
+            .and_then(|_| forget_team(&access))
+            .and_then(|()| remove_team(self.worker.store.dir()));
         if let Err(error) = left {
             self.worker.warn("failed to remove what the team shared", &error);
         }
         self.worker.index_signal.notify();
         if let Err(error) = self.worker.store.with(|store| store.checkpoint()) {
             self.worker.warn("failed to checkpoint the write-ahead log", &error);
-        }
-        if team.is_from_environment {
-            self.worker.team_signal.wait(ROUND_INTERVAL);
         }
     }
 }
@@ -276,7 +264,7 @@ fn run_waiter(signal: &TeamSignal) {
         let (wait, turn) = (state.wait.clone(), state.turn);
         drop(state);
         let Some((team, request)) = wait else { continue };
-        let reply = HttpServer::connect(&team).and_then(|server| server.wait(&request));
+        let reply = TeamHttpClient::connect(&team).and_then(|server| server.wait(&request));
         match reply {
             Ok(reply) if reply.changed.is_empty() => failing_since = None,
             // The connection was cut, or the server is away: a round finds out, so that news are not missed until the

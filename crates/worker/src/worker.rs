@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use crate::access_tokens::AccessTokens;
+use crate::embedding_backfill::catch_up;
 use crate::engine_pool::EnginePool;
 use crate::idle::IdleTracker;
-use crate::index_signal::{IndexSignal, catch_up};
+use crate::index_signal::IndexSignal;
 use crate::team_signal::TeamSignal;
 use crate::worker_settings::WorkerSettings;
 use claude_mem_capture::ipc::pidfile::WorkerFile;

@@ -8,10 +8,12 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
-use super::findings_cache::FindingsCache;
+use super::agent_stats_view::AgentStatsView;
+use super::duplicate_titles::DuplicateCache;
 use super::problem::Problem;
 use super::reader_pool::ReaderPool;
 use super::stats_cache::{STATS_DAYS, StatsCache, StatsSnapshot};
+use super::timed_cache::TimedCache;
 use crate::maintenance;
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
@@ -26,6 +28,7 @@ use claude_mem_core::paths::DataDir;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_ingest::compressor_config;
 use claude_mem_search::date_arg;
+use claude_mem_setup::doctor::DoctorFinding;
 use claude_mem_store::{ProjectCounts, Store, StoreError, StoreReader};
 
 /// The shared state of all handlers.
@@ -37,7 +40,11 @@ pub(super) struct ApiState {
     pub(super) env: fn(&str) -> Option<String>,
     pub(super) readers: ReaderPool,
     pub(super) stats_cache: StatsCache,
-    pub(super) findings: FindingsCache,
+    pub(super) findings: TimedCache<Vec<DoctorFinding>>,
+    pub(super) agent_stats: TimedCache<Vec<AgentStatsView>>,
+    pub(super) duplicates: DuplicateCache,
+    /// The settings with which this worker runs where a change needs a restart.
+    pub(super) settings_at_start: LoadedSettings,
     /// Incremented when something was stored or changed through this server.
     pub(super) change_count: watch::Sender<u64>,
     /// Bounds the handlers that run at once.
@@ -70,13 +77,16 @@ impl ApiState {
     ) -> Self {
         Self {
             readers: ReaderPool::new(worker.store.dir()),
-            worker,
             port,
             started: Instant::now(),
             zone: clock::zone(),
             env,
             stats_cache: StatsCache::default(),
-            findings: FindingsCache::default(),
+            findings: TimedCache::default(),
+            agent_stats: TimedCache::default(),
+            duplicates: DuplicateCache::default(),
+            settings_at_start: config::load(worker.store.dir().root(), env),
+            worker,
             change_count: watch::channel(0).0,
             request_slots: Arc::new(Semaphore::new(HTTP_REQUESTS_AT_ONCE_MAX)),
             search_slots: Arc::new(Semaphore::new(HTTP_SEARCHES_AT_ONCE_MAX)),

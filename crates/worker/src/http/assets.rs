@@ -37,7 +37,8 @@ macro_rules! viewer_file {
 }
 
 const INDEX: &str = viewer_file!("index.html");
-const STYLESHEET: &str = viewer_file!("style.css");
+/// Without comments and indentation, made by the build script.
+const STYLESHEET: &str = include_str!(concat!(env!("OUT_DIR"), "/style.css"));
 const ICON: &str = viewer_file!("icon.svg");
 /// Inlined in the page, so that it runs before anything else is loaded.
 const FIRST_SCRIPT: &str = viewer_file!("first.js");

@@ -13,9 +13,9 @@ use super::rows::handle;
 use claude_mem_core::agents::{self, CodingAgent};
 use claude_mem_core::config::Settings;
 use claude_mem_core::ids::{ObservationId, ProjectId};
-use claude_mem_recall::StartContextText;
 use claude_mem_recall::recall::RecalledMemory;
 use claude_mem_recall::recall_request::{RecallTarget, brought_item};
+use claude_mem_recall::{StartContextText, StartSource};
 use claude_mem_setup::notices;
 use claude_mem_store::{RowKind, StoreReader};
 
@@ -68,7 +68,7 @@ impl PreviewItemView {
             RowKind::Summary | RowKind::Account | RowKind::Prompt | RowKind::Message => None,
         };
         let r#type = match &row {
-            Some(row) => row.kind.as_str().to_owned(),
+            Some(row) => row.text.kind.as_str().to_owned(),
             None => item.kind.as_str().to_owned(),
         };
         Ok(Self {
@@ -109,7 +109,7 @@ pub(super) fn preview(
     api.view(|reads| {
         let project = lookup::resolve_project(reads, which.project.as_deref())?;
         let new = RecallTarget::default();
-        let block = session_block(api, reads, &settings, project, (&new, "startup"), budget)?;
+        let block = session_block(api, reads, &settings, project, (&new, StartSource::Startup), budget)?;
         let mut items = Vec::new();
         for brought in block.brought() {
             items.push(PreviewItemView::new(reads, brought)?);
@@ -159,7 +159,7 @@ fn session_block(
     reads: &StoreReader<'_>,
     settings: &Settings,
     project: Option<ProjectId>,
-    (listener, source): (&RecallTarget, &str),
+    (recipient, source): (&RecallTarget, StartSource),
     budget_tokens: u32,
 ) -> Result<StartContextText, Problem> {
     let project = match project {
@@ -172,7 +172,7 @@ fn session_block(
     let root = Path::new(&project.root);
     let branch = if root.is_dir() { claude_mem_core::project::identify(root).branch } else { None };
     let starting = claude_mem_recall::StartingSession {
-        listener,
+        recipient,
         source,
         project: Some(project.id),
         name: &project.name,
@@ -212,12 +212,12 @@ enum InjectSource {
 }
 
 impl InjectSource {
-    const fn name(self) -> &'static str {
+    const fn start_source(self) -> StartSource {
         match self {
-            Self::Startup => "startup",
-            Self::Clear => "clear",
-            Self::Compact => "compact",
-            Self::Resume => "resume",
+            Self::Startup => StartSource::Startup,
+            Self::Clear => StartSource::Clear,
+            Self::Compact => StartSource::Compact,
+            Self::Resume => StartSource::Resume,
         }
     }
 }
@@ -245,23 +245,23 @@ pub(super) fn inject(
             Problem::unprocessable("unknown client", hint)
         })?,
     };
-    let listener = RecallTarget {
+    let recipient = RecallTarget {
         client: client.name.to_owned(),
         session: starting.session_id.unwrap_or_default(),
         agent_id: String::new(),
     };
-    let source = starting.source.unwrap_or_default().name();
+    let source = starting.source.unwrap_or_default().start_source();
     let block = api.view(|reads| {
-        let session_id = listener.own_session(reads)?;
+        let session_id = recipient.own_session(reads)?;
         let own = session_id.map(|id| reads.session(id)).transpose()?;
         let named = lookup::resolve_project(reads, named.as_deref())?;
         let project = named.or_else(|| own.as_ref()?.project);
-        let who = (&listener, source);
+        let who = (&recipient, source);
         session_block(api, reads, &settings, project, who, settings.context_tokens)
     })?;
     let brought = block.brought();
-    if !listener.session.is_empty() && !brought.is_empty() {
-        let entries = listener.told("session_start", &brought, api.now());
+    if !recipient.session.is_empty() && !brought.is_empty() {
+        let entries = recipient.shown_entries("session_start", &brought, api.now());
         api.change(|store| store.write(|tx| entries.iter().try_for_each(|entry| tx.record_feedback(entry))))?;
     }
     Ok(InjectResponse { context: block.text })

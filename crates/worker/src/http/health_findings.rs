@@ -50,7 +50,7 @@ pub(super) fn health_notices(
     let are_hooks_missing = missing_hooks.is_some();
     told.extend(missing_hooks);
     told.extend(notices::pause_notice(api.dir(), api.now()));
-    let mut found = api.findings.get_or_check(|| local_findings(api, settings));
+    let mut found = api.findings.get_or_make(|| local_findings(api, settings));
     // What the same command registers is told once.
     found.retain(|finding| !(are_hooks_missing && finding.auto_fix == Some(AutoFix::Registration)));
     found.retain(|finding| !is_told(finding, &told));

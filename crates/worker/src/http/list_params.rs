@@ -7,6 +7,7 @@ use super::api::ApiState;
 use super::lookup;
 use super::paging::page;
 use super::problem::Problem;
+use claude_mem_core::agents::{AGENTS, CodingAgent};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::ObservationType;
 use claude_mem_search::date_arg;
@@ -161,4 +162,14 @@ pub(super) fn parse_kinds(text: Option<&str>) -> Result<Vec<RowKind>, Problem> {
         })
     };
     names.filter(|name| !name.is_empty()).map(kind).collect()
+}
+
+/// Parses the name of a coding agent.
+pub(super) fn parse_agent(text: Option<&str>) -> Result<Option<&'static str>, Problem> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let names = || AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>().join(", ");
+    let found = CodingAgent::by_name(text).map(|agent| agent.name);
+    found.map(Some).ok_or_else(|| {
+        Problem::bad_request(format!("{text:?} is not an agent"), format!("Agents are {}.", names()))
+    })
 }

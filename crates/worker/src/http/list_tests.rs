@@ -9,7 +9,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::SessionId;
 use claude_mem_core::limits::HTTP_SESSION_ROWS_MAX;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::testing as events;
 use claude_mem_store::{NewObservationMeta, StoreWriter};
 
@@ -171,10 +171,13 @@ fn get_routes_reject_unknown_parameters() {
 }
 
 fn note(tx: &StoreWriter<'_>, session: SessionId, at: i64) {
-    let new = NewObservation {
-        kind: ObservationType::DISCOVERY,
-        origin: Origin::Agent,
-        ..events::observation(&format!("Note {at}"), Millis(2_000_000 + at))
+    let new = {
+        let base = events::observation(&format!("Note {at}"), Millis(2_000_000 + at));
+        NewObservation {
+            text: ObservationText { kind: ObservationType::DISCOVERY, ..base.text },
+            origin: Origin::Agent,
+            ..base
+        }
     };
     let place = NewObservationMeta { session: Some(session), ..NewObservationMeta::default() };
     tx.create_observation(&new, &place).unwrap();

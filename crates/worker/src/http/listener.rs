@@ -2,7 +2,7 @@
 //!
 //! Any local process can connect before the guard sees a request. So each request head must be
 //! complete within a few seconds, counted from the connection or from the previous response, however
-//! slowly its bytes arrive; and a client must take what it is sent ([`WriteTimeout`]), or its event
+//! slowly its bytes arrive; and a client must take what it is sent ([`StreamWriteTimeout`]), or its event
 //! stream would be held for ever. Handlers take as long as they need. When all slots are taken,
 //! further clients wait in the kernel's backlog, so that the worker never runs out of file
 //! descriptors for its own work.
@@ -83,7 +83,7 @@ pub(super) async fn serve(
             // An error means that the sender, and with it the server, was dropped.
             _ = shutdown.wait_for(|ending| *ending) => break,
         };
-        let stream = TokioIo::new(WriteTimeout { stream, limit: limits.write, stalled: None });
+        let stream = TokioIo::new(StreamWriteTimeout { stream, limit: limits.write, stalled: None });
         let service = TowerToHyperService::new(router.clone());
         let connection = connections.watch(http.serve_connection(stream, service));
         tokio::spawn(async move {
@@ -144,14 +144,14 @@ async fn accept(
 }
 
 /// A connection that fails with `TimedOut` when its client reads nothing for too long.
-struct WriteTimeout {
+struct StreamWriteTimeout {
     stream: TcpStream,
     limit: Duration,
     /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl WriteTimeout {
+impl StreamWriteTimeout {
     fn limit_wait<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -162,7 +162,7 @@ impl WriteTimeout {
     }
 }
 
-impl AsyncRead for WriteTimeout {
+impl AsyncRead for StreamWriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -172,7 +172,7 @@ impl AsyncRead for WriteTimeout {
     }
 }
 
-impl AsyncWrite for WriteTimeout {
+impl AsyncWrite for StreamWriteTimeout {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, from);
         self.limit_wait(cx, written)

@@ -12,6 +12,7 @@ use super::problem::Problem;
 use super::route::NoParams;
 use super::rows::ObservationView;
 use super::view_builder::ViewBuilder;
+use claude_mem_capture::saved_text::SavedTextMask;
 use claude_mem_core::ids::ObservationId;
 use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::{FeedbackSource, Judgement, ManualNote, SaveError};
@@ -59,9 +60,14 @@ pub(super) fn save(api: &ApiState, _: &PathParams, save: SaveRequest) -> Result<
         return Err(Problem::unprocessable("no project was given", hint));
     }
     let vocabulary = api.vocabulary();
+    let words = SavedTextMask::load(api.dir()).map_err(|e| {
+        let what = format!("cannot read which words are private: {e}");
+        Problem::unprocessable(what, "Run `claude-mem doctor`.")
+    })?;
+    let (text, title) = (words.mask(&save.text), save.title.as_deref().map(|title| words.mask(title)));
     let note = ManualNote {
-        text: &save.text,
-        title: save.title.as_deref(),
+        text: &text,
+        title: title.as_deref(),
         kind: save.r#type.as_deref().filter(|name| !name.is_empty()),
         project,
         global: save.global,

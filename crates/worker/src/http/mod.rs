@@ -16,14 +16,17 @@
 //! cookies, CORS headers and SQL.
 
 mod accounts;
+mod agent_stats;
+mod agent_stats_view;
 mod api;
 mod assets;
 mod bulk;
 mod capture;
 mod context;
+mod decision_conflicts;
 mod dispatch;
+mod duplicate_titles;
 mod feed;
-mod findings_cache;
 mod guard;
 mod handler_request;
 mod health;
@@ -35,6 +38,7 @@ mod listener;
 mod lists;
 mod lookup;
 mod memory;
+mod missing_files;
 mod observations;
 mod openapi;
 mod paging;
@@ -59,6 +63,7 @@ mod stats_cache;
 mod stream;
 mod stream_event;
 mod team;
+mod timed_cache;
 mod tokens;
 mod turns;
 mod usage;
@@ -80,6 +85,8 @@ mod guard_tests;
 mod list_tests;
 #[cfg(test)]
 mod random_tests;
+#[cfg(test)]
+mod review_tests;
 #[cfg(test)]
 mod stream_tests;
 #[cfg(test)]

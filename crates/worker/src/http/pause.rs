@@ -57,6 +57,9 @@ pub(super) struct RestartRequest {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RestartResponse {
     restarting: bool,
+    /// The port of the new worker, if the settings name another one than this worker listens on.
+    #[serde(rename = "movesTo")]
+    moves_to: Option<u16>,
 }
 
 /// Handles `POST /api/worker/restart`.
@@ -68,8 +71,12 @@ pub(super) fn restart(
     if !asked.confirm {
         return Err(Problem::unprocessable("the restart is not confirmed", "Send {\"confirm\": true}."));
     }
+    let port = api.settings().settings.port;
     spawn::restart_detached(&std::env::current_exe()?, api.dir())?;
-    Ok(RestartResponse { restarting: true })
+    Ok(RestartResponse {
+        restarting: true,
+        moves_to: Some(port).filter(|port| *port != 0 && *port != api.port),
+    })
 }
 
 /// Handles `POST /api/resume`.

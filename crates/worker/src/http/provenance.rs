@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::lookup;
+use super::observations::HTTP_BATCH_MAX;
 use super::problem::Problem;
 use super::route::NoParams;
 use super::rows::{RowView, SessionRef, handle};
@@ -15,6 +16,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ObservationId;
 use claude_mem_core::source::TextSource;
 use claude_mem_recall::provenance;
+use claude_mem_recall::siblings::find_siblings;
 use claude_mem_search::{ProjectScope, SearchRequest};
 use claude_mem_store::{
     FeedbackSignal, MemoryLevel, ObservationVersion, PageRequest, RowId, RowKind, StoreReader,
@@ -22,6 +24,8 @@ use claude_mem_store::{
 
 /// Near observations that are listed.
 const NEAR_MAX: u32 = 5;
+/// Rows with the same statement that are listed.
+const SIBLINGS_MAX: usize = 50;
 /// Sources that are quoted, and characters of each.
 const SOURCES_MAX: usize = 8;
 const SOURCE_CHARS_MAX: usize = 1_200;
@@ -87,8 +91,8 @@ pub(super) fn titled(reads: &StoreReader<'_>, id: ObservationId) -> Result<Optio
     let found = reads.observations_by_id(&[id])?;
     Ok(found.into_iter().next().map(|row| TitledRow {
         handle: handle(RowKind::Observation, row.id.0),
-        title: row.title,
-        r#type: row.kind.as_str().to_owned(),
+        title: row.text.title,
+        r#type: row.text.kind.as_str().to_owned(),
         created_at: row.created_at,
     }))
 }
@@ -151,7 +155,7 @@ fn usage_counts(reads: &StoreReader<'_>, row: RowId) -> Result<UsageCounts, Prob
 /// Observations of the same project that a search for its title finds.
 fn near_rows(api: &ApiState, id: ObservationId) -> Result<Vec<TitledRow>, Problem> {
     let own = api.view(|reads| Ok(reads.observation(id)?))?;
-    let words: Vec<&str> = own.title.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let words: Vec<&str> = own.text.title.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let mut question = SearchRequest::new(words.join(" "), api.now());
     question.zone = api.zone.clone();
     question.kinds = vec![RowKind::Observation];
@@ -194,37 +198,41 @@ const fn source_name(source: TextSource) -> &'static str {
     }
 }
 
-/// Rows that repeat what a row says: the other rows of its turn.
+/// Rows that repeat a sentence of other rows, in whichever session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SiblingList {
     items: Vec<RowView>,
 }
 
-/// The row whose siblings are listed.
+/// The rows whose siblings are listed.
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SiblingParams {
-    /// `#12`, `S3`, `P7` or `M9`.
+    /// `#12`, `S3`, `P7`, `M9` or `A4`, several separated by commas.
     row: String,
 }
 
 /// Handles `GET /api/siblings`.
 pub(super) fn siblings(api: &ApiState, _: &PathParams, asked: SiblingParams) -> Result<SiblingList, Problem> {
-    let asked: RowId = asked
+    let hint = "Search results show the ids.";
+    let asked: Vec<RowId> = asked
         .row
-        .parse()
-        .map_err(|e| Problem::bad_request(format!("{e}"), "Search results show the ids."))?;
+        .split(',')
+        .map(|handle| handle.trim().parse().map_err(|e| Problem::bad_request(format!("{e}"), hint)))
+        .collect::<Result<_, Problem>>()?;
+    if asked.len() > HTTP_BATCH_MAX {
+        return Err(Problem::bad_request(
+            "too many rows",
+            format!("Send at most {HTTP_BATCH_MAX} at a time."),
+        ));
+    }
     api.view(|reads| {
-        let row = lookup::current_row(reads, asked)?;
-        let Some((session, number)) = reads.turn_of(row)? else {
-            return Ok(SiblingList { items: Vec::new() });
-        };
+        let rows = asked.into_iter().map(|row| lookup::current_row(reads, row));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let mut views = ViewBuilder::new(reads);
         let mut items = Vec::new();
-        for place in reads.turn_rows(session, number, NEAR_MAX)? {
-            if RowId::new(place.kind, place.row_id) != row {
-                items.extend(views.row(place.kind, place.row_id)?);
-            }
+        for found in find_siblings(reads, &rows)?.into_iter().take(SIBLINGS_MAX) {
+            items.extend(views.row(found.kind, found.row_id)?);
         }
         Ok(SiblingList { items })
     })

@@ -101,6 +101,10 @@ fn recall_as_hook(
         return api.view(|reads| {
             let root = reads.project(project)?.root;
             let path = Path::new(typed.trim());
+            let is_large = |meta: std::fs::Metadata| meta.len() >= file::FILE_BYTES_MIN;
+            if !std::fs::metadata(Path::new(&root).join(path)).is_ok_and(is_large) {
+                return Ok(RecalledText::default());
+            }
             let relative = path.strip_prefix(&root).unwrap_or(path).to_string_lossy();
             let ask = file::FileRecallRequest {
                 project,
@@ -113,11 +117,11 @@ fn recall_as_hook(
             Ok(file::recall_file(reads, &ask)?)
         });
     }
-    let (moment, bar) = match need {
+    let (occasion, threshold) = match need {
         RecallNeed::Failure => (RecallOccasion::Failure, recall::EvidenceThreshold::Failure),
         _ => (RecallOccasion::Prompt, recall::EvidenceThreshold::Prompt),
     };
-    let Some(text) = RecallRequest::redacted_text_of(moment, typed) else {
+    let Some(text) = RecallRequest::redacted_text_of(occasion, typed) else {
         return Ok(RecalledText::default());
     };
     let ask = recall::RecallQuery {
@@ -127,10 +131,10 @@ fn recall_as_hook(
         shown: &HashSet::new(),
         budget_tokens,
         zone: &api.zone,
-        bar,
+        threshold,
     };
     let found = api.worker.engines.with_engine(|engine| {
-        engine.view(|reads, mut vectors| recall::prompt(&reads, &ask, vectors.as_mut()))
+        engine.view(|reads, mut vectors| recall::recall_for_prompt(&reads, &ask, vectors.as_mut()))
     })?;
     Ok(found)
 }

@@ -1,32 +1,26 @@
-//! Memories that need a decision: replaced, repeated, unused, about missing files, or suggested as preferences.
-
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
+//! Memories that need a decision: suggested as preferences, contradictory, replaced, repeated, about missing files,
+//! or unused.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::api::ApiState;
+use super::decision_conflicts::conflicting_pairs;
 use super::handler_request::PathParams;
 use super::lookup;
+use super::missing_files::rows_with_missing_files;
 use super::problem::Problem;
 use super::provenance::{TitledRow, titled};
 use super::rows::ObservationView;
 use super::view_builder::ViewBuilder;
+use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, ProjectId};
-use claude_mem_store::{MemoryLevel, Observation, PageRequest, RowFilter, StoreReader};
+use claude_mem_store::{KeptPair, MemoryLevel, Observation, ReviewReason, RowId, RowKind, StoreReader};
 
 /// Rows listed of one group.
-const GROUP_ROWS_MAX: u32 = 25;
-/// Recent rows that are compared with each other and with the files on disk.
-const COMPARED_ROWS: u32 = 400;
-/// Files that are looked up on disk.
-const FILES_MAX: usize = 400;
-/// Share of the words of two titles that makes them near-duplicates, in percent.
-const SAME_WORDS_PERCENT: usize = 75;
-/// Fewer words than this say too little to be compared.
-const TITLE_WORDS_MIN: usize = 4;
+const GROUP_ROWS_MAX: usize = 25;
+/// Decisions of one project that are compared with each other, newest first.
+const DECISIONS_MAX: u32 = 2_000;
 /// Days without use after which a memory is listed.
 const UNUSED_DAYS: i64 = 90;
 const DAY_SECONDS: i64 = 86_400;
@@ -39,6 +33,8 @@ pub(super) struct ReviewParams {
     project: Option<String>,
     /// Days without use, instead of 90.
     days: Option<u32>,
+    /// Reasons, separated by commas; all if omitted.
+    groups: Option<String>,
 }
 
 /// Memories that need a decision, by reason.
@@ -56,22 +52,11 @@ struct ReviewGroup {
     has_more: bool,
 }
 
-/// Why a memory is listed.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum ReviewReason {
-    Suggested,
-    Replaced,
-    Duplicate,
-    Missing,
-    Unused,
-}
-
 /// A memory, with the one that it is compared to.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ReviewItem {
     row: ObservationView,
-    /// The memory that replaced it, or that says the same.
+    /// The memory that replaced it, contradicts it, or says the same.
     other: Option<TitledRow>,
     /// The files that are gone.
     files: Vec<String>,
@@ -81,103 +66,175 @@ struct ReviewItem {
 pub(super) fn review(api: &ApiState, _: &PathParams, asked: ReviewParams) -> Result<ReviewView, Problem> {
     let days = asked.days.map_or(UNUSED_DAYS, i64::from);
     let before = api.now().plus_seconds(-days * DAY_SECONDS);
+    let wanted = parse_reasons(asked.groups.as_deref())?;
     api.view(|reads| {
         let project = lookup::resolve_project(reads, asked.project.as_deref())?;
-        let filter = RowFilter { project, ..RowFilter::default() };
-        let recent = reads.observations(&filter, PageRequest::first(COMPARED_ROWS))?.items;
-        let mut list = GroupBuilder { reads, views: ViewBuilder::new(reads), groups: Vec::new() };
-        let suggested = reads.observations_at_level(MemoryLevel::Proposed)?.into_iter();
-        let suggested = suggested.filter(|row| project.is_none() || row.project == project && !row.wrong);
-        list.push(ReviewReason::Suggested, suggested.map(|row| (row, None, Vec::new())).collect())?;
-        let replaced = reads.replaced_observations(project, GROUP_ROWS_MAX + 1)?;
-        let replaced = reads.observations_by_id(&replaced)?.into_iter();
-        let replaced = replaced.map(|row| (row.replaced_by, row)).map(|(by, row)| (row, by, Vec::new()));
-        list.push(ReviewReason::Replaced, replaced.collect())?;
-        list.push(ReviewReason::Duplicate, near_duplicates(&recent))?;
-        list.push(ReviewReason::Missing, missing_files(reads, &recent)?)?;
-        let unused = reads.unused_observations(project, before, GROUP_ROWS_MAX + 1)?;
-        let unused = reads.observations_by_id(&unused)?.into_iter();
-        list.push(ReviewReason::Unused, unused.map(|row| (row, None, Vec::new())).collect())?;
-        Ok(ReviewView { groups: list.groups })
+        let scan = ReviewScan { api, reads, project, before };
+        let mut views = ViewBuilder::new(reads);
+        let mut groups = Vec::new();
+        for reason in wanted {
+            let rows = scan.candidates(reason)?;
+            let has_more = rows.len() > GROUP_ROWS_MAX;
+            let mut items = Vec::new();
+            for (row, other) in rows.into_iter().take(GROUP_ROWS_MAX) {
+                let files = match reason {
+                    ReviewReason::Missing => row.text.files_modified.clone(),
+                    _ => Vec::new(),
+                };
+                let other = other.map(|id| titled(reads, id)).transpose()?.flatten();
+                items.push(ReviewItem { row: views.observation(row)?, other, files });
+            }
+            groups.push(ReviewGroup { name: reason, items, has_more });
+        }
+        Ok(ReviewView { groups })
     })
 }
 
-/// A listed memory, the id of the one it is compared to, and its missing files.
-type Candidate = (Observation, Option<ObservationId>, Vec<String>);
-
-struct GroupBuilder<'r> {
-    reads: &'r StoreReader<'r>,
-    views: ViewBuilder<'r>,
-    groups: Vec<ReviewGroup>,
-}
-
-impl GroupBuilder<'_> {
-    fn push(&mut self, name: ReviewReason, rows: Vec<Candidate>) -> Result<(), Problem> {
-        let has_more = rows.len() > GROUP_ROWS_MAX as usize;
-        let mut items = Vec::new();
-        for (row, other, files) in rows.into_iter().take(GROUP_ROWS_MAX as usize) {
-            let other = other.map(|id| titled(self.reads, id)).transpose()?.flatten();
-            items.push(ReviewItem { row: self.views.observation(row)?, other, files });
-        }
-        self.groups.push(ReviewGroup { name, items, has_more });
-        Ok(())
-    }
-}
-
-/// Older rows whose title has nearly the same words as a newer one of the same project.
-fn near_duplicates(rows: &[Observation]) -> Vec<Candidate> {
-    let words = |row: &Observation| -> HashSet<String> {
-        let title = row.title.to_lowercase();
-        title.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_owned).collect()
+fn parse_reasons(text: Option<&str>) -> Result<Vec<ReviewReason>, Problem> {
+    let Some(text) = text else { return Ok(ReviewReason::ALL.to_vec()) };
+    let find = |name: &str| {
+        let found = ReviewReason::ALL.into_iter().find(|reason| reason.as_str() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = ReviewReason::ALL.into_iter().map(ReviewReason::as_str).collect();
+            Problem::bad_request(format!("{name:?} is not a group"), format!("Use {}.", names.join(", ")))
+        })
     };
-    let known: Vec<(HashSet<String>, &Observation)> = rows
-        .iter()
-        .filter(|row| !row.wrong && row.replaced_by.is_none())
-        .map(|row| (words(row), row))
-        .filter(|(words, _)| words.len() >= TITLE_WORDS_MIN)
-        .collect();
-    let mut found = Vec::new();
-    for (at, (mine, row)) in known.iter().enumerate() {
-        let is_same = |(theirs, newer): &&(HashSet<String>, &Observation)| {
-            let (few, many) = (mine.len().min(theirs.len()), mine.len().max(theirs.len()));
-            // No more words can be shared than the shorter title has.
-            if newer.project != row.project || few * 100 < many * SAME_WORDS_PERCENT {
-                return false;
-            }
-            let shared = mine.intersection(theirs).count();
-            let all = mine.len() + theirs.len() - shared;
-            shared * 100 >= all * SAME_WORDS_PERCENT
-        };
-        // Rows come newest first.
-        if let Some((_, newer)) = known[..at].iter().find(is_same) {
-            found.push(((*row).clone(), Some(newer.id), Vec::new()));
-        }
-    }
-    found
+    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(find).collect()
 }
 
-/// Rows all of whose edited files are gone from the project's directory.
-fn missing_files(reads: &StoreReader<'_>, rows: &[Observation]) -> Result<Vec<Candidate>, Problem> {
-    let mut roots: HashMap<ProjectId, Option<String>> = HashMap::new();
-    let (mut found, mut looked_at) = (Vec::new(), 0);
-    for row in rows.iter().filter(|row| !row.wrong && !row.files_modified.is_empty()) {
-        let Some(project) = row.project else { continue };
-        looked_at += row.files_modified.len();
-        if looked_at > FILES_MAX {
-            break;
-        }
-        let root = match roots.entry(project) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let root = reads.project(project)?.root;
-                new.insert(Some(root).filter(|root| Path::new(root).is_dir()))
+/// A listed memory, and the id of the one it is compared to.
+type ReviewEntry = (Observation, Option<ObservationId>);
+
+/// Finds the memories of each group, one more than are listed.
+struct ReviewScan<'r> {
+    api: &'r ApiState,
+    reads: &'r StoreReader<'r>,
+    project: Option<ProjectId>,
+    before: Millis,
+}
+
+impl ReviewScan<'_> {
+    fn candidates(&self, reason: ReviewReason) -> Result<Vec<ReviewEntry>, Problem> {
+        let limit = GROUP_ROWS_MAX as u32 + 1;
+        let alone = |rows: Vec<Observation>| rows.into_iter().map(|row| (row, None)).collect();
+        Ok(match reason {
+            ReviewReason::Suggested => {
+                let mut rows = self.reads.observations_at_level(MemoryLevel::Proposed)?;
+                rows.retain(|row| !row.wrong && (self.project.is_none() || row.project == self.project));
+                alone(rows)
             }
-        };
-        let Some(root) = root else { continue };
-        let is_gone = |file: &String| !Path::new(root).join(file).exists();
-        if row.files_modified.iter().all(is_gone) {
-            found.push((row.clone(), None, row.files_modified.clone()));
-        }
+            ReviewReason::Contradiction => self.contradictions()?,
+            ReviewReason::Replaced => {
+                let ids = self.reads.replaced_observations(self.project, limit)?;
+                let rows = self.reads.observations_by_id(&ids)?.into_iter();
+                rows.map(|row| (row.replaced_by, row)).map(|(by, row)| (row, by)).collect()
+            }
+            ReviewReason::Duplicate => self.duplicates()?,
+            ReviewReason::Missing => {
+                let kept = self.reads.kept_in_review(reason)?;
+                let is_kept = |id| kept.contains(&(id, None));
+                alone(rows_with_missing_files(self.reads, self.project, limit as usize, is_kept)?)
+            }
+            ReviewReason::Unused => {
+                let ids = self.reads.unused_observations(self.project, self.before, limit)?;
+                alone(self.reads.observations_by_id(&ids)?)
+            }
+        })
     }
-    Ok(found)
+
+    fn contradictions(&self) -> Result<Vec<ReviewEntry>, Problem> {
+        let kept = self.reads.kept_in_review(ReviewReason::Contradiction)?;
+        let projects = match self.project {
+            Some(id) => vec![id],
+            None => self.reads.projects()?.into_iter().map(|project| project.id).collect(),
+        };
+        let (mut found, mut left) = (Vec::new(), DECISIONS_MAX);
+        for project in projects {
+            let rows = self.reads.standing_decisions(project, left)?;
+            left = left.saturating_sub(u32::try_from(rows.len()).unwrap_or(left));
+            let pairs =
+                conflicting_pairs(&rows).into_iter().map(|(older, newer)| (&rows[older], rows[newer].id));
+            let open = pairs.filter(|(older, newer)| !kept.contains(&(older.id, Some(*newer))));
+            found.extend(open.map(|(older, newer)| (older.clone(), Some(newer))));
+            if left == 0 || found.len() > GROUP_ROWS_MAX {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn duplicates(&self) -> Result<Vec<ReviewEntry>, Problem> {
+        let kept = self.reads.kept_in_review(ReviewReason::Duplicate)?;
+        let pairs = self.api.duplicates.get_or_find(self.reads)?;
+        let mine = pairs.iter().filter(|pair| self.project.is_none() || pair.project == self.project);
+        let open = mine.filter(|pair| !kept.contains(&(pair.older, Some(pair.newer))));
+        let mut found = Vec::new();
+        for pair in open {
+            let rows = self.reads.observations_by_id(&[pair.older, pair.newer])?;
+            let do_stand = rows.iter().all(|row| !row.wrong && row.replaced_by.is_none());
+            if let [older, newer] = &rows[..]
+                && do_stand
+            {
+                found.push((older.clone(), Some(newer.id)));
+            }
+            if found.len() > GROUP_ROWS_MAX {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A decision on a listed memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeepRequest {
+    /// `#12`.
+    handle: String,
+    reason: ReviewReason,
+    /// The memory that it is compared with, if any.
+    #[serde(default)]
+    other: Option<String>,
+    /// Lists it again.
+    #[serde(default)]
+    undo: bool,
+}
+
+/// Whether the memory is kept now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct KeepResponse {
+    kept: bool,
+}
+
+/// Handles `POST /api/review/keep`.
+pub(super) fn keep(api: &ApiState, _: &PathParams, asked: KeepRequest) -> Result<KeepResponse, Problem> {
+    if !asked.reason.can_be_kept() {
+        let what = format!("a {} memory cannot be kept as it is", asked.reason.as_str());
+        return Err(Problem::unprocessable(what, "Change its level, or keep both by the route replace."));
+    }
+    let pair = api.view(|reads| -> Result<KeptPair, Problem> {
+        let other = asked.other.as_deref().map(|other| observation_id(reads, other)).transpose()?;
+        Ok((observation_id(reads, &asked.handle)?, other))
+    })?;
+    let now = api.now();
+    api.change(|store| {
+        store.write(|tx| {
+            if asked.undo {
+                tx.list_in_review_again(pair, asked.reason).map(drop)
+            } else {
+                tx.keep_in_review(pair, asked.reason, now)
+            }
+        })
+    })?;
+    Ok(KeepResponse { kept: !asked.undo })
+}
+
+fn observation_id(reads: &StoreReader<'_>, handle: &str) -> Result<ObservationId, Problem> {
+    let hint = "Pass the id of a memory, such as #12.";
+    let row: RowId = handle.parse().map_err(|e| Problem::unprocessable(format!("{e}"), hint))?;
+    let row = lookup::current_row(reads, row)?;
+    if row.kind != RowKind::Observation {
+        return Err(Problem::unprocessable(format!("{handle} is not a memory"), hint));
+    }
+    Ok(ObservationId(row.row_id))
 }

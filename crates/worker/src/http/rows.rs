@@ -18,6 +18,15 @@ pub(super) struct ProjectRef {
     pub(super) name: String,
 }
 
+/// The coding agent of a row's session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct AgentRef {
+    /// `claude-code`, `codex`, …: the value of the filter `agent`.
+    pub(super) name: String,
+    /// Its name for people.
+    pub(super) title: String,
+}
+
 /// The session of a row.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -58,6 +67,7 @@ pub(super) struct ObservationView {
     pub(super) files_modified: Vec<String>,
     pub(super) project: Option<ProjectRef>,
     pub(super) session: Option<SessionRef>,
+    pub(super) agent: Option<AgentRef>,
     pub(super) prompt_number: u32,
     pub(super) level: MemoryLevel,
     pub(super) branch: Option<String>,
@@ -102,6 +112,7 @@ pub(super) struct SummaryView {
     pub(super) files_edited: Vec<String>,
     pub(super) project: Option<ProjectRef>,
     pub(super) session: Option<SessionRef>,
+    pub(super) agent: Option<AgentRef>,
     pub(super) prompt_number: u32,
     pub(super) branch: Option<String>,
     pub(super) origin: Origin,
@@ -125,6 +136,7 @@ pub(super) struct PromptView {
     pub(super) number: u32,
     pub(super) project: Option<ProjectRef>,
     pub(super) session: Option<SessionRef>,
+    pub(super) agent: Option<AgentRef>,
     pub(super) created_at: Millis,
 }
 
@@ -140,6 +152,7 @@ pub(super) struct MessageView {
     pub(super) agent_type: Option<String>,
     pub(super) project: Option<ProjectRef>,
     pub(super) session: Option<SessionRef>,
+    pub(super) agent: Option<AgentRef>,
     pub(super) created_at: Millis,
 }
 
@@ -161,6 +174,7 @@ pub(super) struct AccountView {
     pub(super) files_edited: Vec<String>,
     pub(super) project: Option<ProjectRef>,
     pub(super) session: Option<SessionRef>,
+    pub(super) agent: Option<AgentRef>,
     pub(super) branch: Option<String>,
     pub(super) origin: Origin,
     /// The member of the team who recorded it; absent for one's own. `origin` then speaks of that member's session.
@@ -179,6 +193,7 @@ pub(super) struct AccountView {
 pub(super) struct SessionView {
     pub(super) id: SessionId,
     pub(super) client: String,
+    pub(super) agent: AgentRef,
     pub(super) client_session: ClientSessionId,
     pub(super) project: Option<ProjectRef>,
     pub(super) branch: Option<String>,

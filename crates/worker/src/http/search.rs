@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::api::ApiState;
 use super::handler_request::PathParams;
-use super::list_params::{parse_kinds, parse_since, parse_types, parse_until};
+use super::list_params::{parse_agent, parse_kinds, parse_since, parse_types, parse_until};
 use super::lookup;
 use super::paging::page;
 use super::problem::Problem;
@@ -39,6 +39,8 @@ pub(super) struct SearchParams {
     r#type: Option<String>,
     concept: Option<String>,
     file: Option<String>,
+    /// Only rows of sessions of this agent: `claude-code`, `codex`, …
+    agent: Option<String>,
     since: Option<String>,
     until: Option<String>,
     /// Include rows marked as wrong.
@@ -130,7 +132,12 @@ struct ScoreView {
 
 /// Handles `GET /api/search`.
 pub(super) fn search(api: &ApiState, _: &PathParams, asked: SearchParams) -> Result<SearchPageView, Problem> {
-    let mut question = SearchRequest::new(&asked.query, api.now());
+    let text = match parse_agent(asked.agent.as_deref())? {
+        // First: the last word of the query may be incomplete.
+        Some(agent) => format!("agent:{agent} {}", asked.query),
+        None => asked.query.clone(),
+    };
+    let mut question = SearchRequest::new(text, api.now());
     question.zone = api.zone.clone();
     question.kinds = parse_kinds(asked.kind.as_deref())?;
     question.types = parse_types(asked.r#type.as_deref());
@@ -148,6 +155,7 @@ pub(super) fn search(api: &ApiState, _: &PathParams, asked: SearchParams) -> Res
     };
     let found = run_search(api, &question)?;
     let how = search_fit(&found);
+    let has_vectors = api.settings().settings.vectors;
     api.view(|reads| {
         let mut views = ViewBuilder::new(reads);
         let mut items = Vec::with_capacity(found.results.len());
@@ -176,7 +184,8 @@ pub(super) fn search(api: &ApiState, _: &PathParams, asked: SearchParams) -> Res
                 project: found.scope.project,
                 how,
                 vectors: found.scope.vectors,
-                unindexed: reads.pending_embeddings_count()?,
+                // Without vectors nothing is indexed, now or later.
+                unindexed: if has_vectors { reads.pending_embeddings_count()? } else { 0 },
                 notes: found.scope.notes,
             },
             items,

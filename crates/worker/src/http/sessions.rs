@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::ledger::{LedgerEntryView, ledger_entries};
-use super::list_params::{parse_since, parse_until};
+use super::list_params::{parse_agent, parse_since, parse_until};
 use super::lookup;
 use super::paging::{ListPage, map_page, page};
 use super::problem::Problem;
 use super::route::NoParams;
-use super::rows::{AccountView, MessageView, ObservationView, PromptView, SessionView, SummaryView};
-use super::view_builder::ViewBuilder;
+use super::rows::{
+    AccountView, AgentRef, MessageView, ObservationView, PromptView, SessionView, SummaryView,
+};
+use super::view_builder::{ViewBuilder, agent_ref};
 use claude_mem_core::limits::HTTP_SESSION_ROWS_MAX;
 use claude_mem_store::{FeedbackSignal, PageRequest, RowFilter, RowPage, SessionStatus};
 
@@ -25,6 +27,8 @@ pub(super) struct SessionListParams {
     /// Project id or name.
     project: Option<String>,
     status: Option<SessionStatus>,
+    /// `claude-code`, `codex`, …
+    agent: Option<String>,
     /// Milliseconds since 1970, a date, a time, or an age such as `3d`.
     since: Option<String>,
     /// Same formats; a date includes the whole day.
@@ -41,6 +45,7 @@ pub(super) fn list(
         let filter = RowFilter {
             project: lookup::resolve_project(reads, which.project.as_deref())?,
             status: which.status,
+            client: parse_agent(which.agent.as_deref())?.map(str::to_owned),
             since: parse_since(api, which.since.as_deref())?,
             until: parse_until(api, which.until.as_deref())?,
             ..RowFilter::default()
@@ -48,6 +53,19 @@ pub(super) fn list(
         let (page, mut views) = (page(which.offset, which.limit), ViewBuilder::new(reads));
         map_page(page, reads.sessions(&filter, page)?, |row| views.session_view(row))
     })
+}
+
+/// The agents that have sessions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Agents")]
+pub(super) struct AgentListView {
+    items: Vec<AgentRef>,
+}
+
+/// Handles `GET /api/agents`.
+pub(super) fn agents(api: &ApiState, _: &PathParams, _: NoParams) -> Result<AgentListView, Problem> {
+    let clients = api.view(|reads| Ok(reads.session_clients()?))?;
+    Ok(AgentListView { items: clients.iter().map(|client| agent_ref(client)).collect() })
 }
 
 /// A session with its rows, oldest first. A very long session lists only the newest rows of each

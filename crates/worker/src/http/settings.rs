@@ -23,6 +23,9 @@ pub(super) struct SettingsView {
     items: Vec<SettingView>,
     /// Entries of the file or the environment that have no effect.
     warnings: Vec<String>,
+    /// Settings that take effect when the worker restarts: their values differ from those at its start.
+    #[serde(rename = "restartNeeded")]
+    restart_needed: Vec<&'static str>,
 }
 
 /// One setting with its value, default and help.
@@ -140,9 +143,13 @@ const HIDDEN: &str = "…";
 #[allow(clippy::unnecessary_wraps, reason = "handlers share one signature")]
 pub(super) fn list(api: &ApiState, _: &PathParams, _: NoParams) -> Result<SettingsView, Problem> {
     let loaded = api.settings();
+    let differs = |key: &&SettingKey| {
+        key.needs_restart() && loaded.get(key).0.to_json() != api.settings_at_start.get(key).0.to_json()
+    };
     Ok(SettingsView {
         items: KEYS.iter().map(|key| SettingView::from_key(key, &loaded)).collect(),
         warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
+        restart_needed: KEYS.iter().filter(differs).map(|key| key.name).collect(),
     })
 }
 

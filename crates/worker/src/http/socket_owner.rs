@@ -48,6 +48,30 @@ mod tests {
         assert_eq!(find_owner(table, at(0xC002), at(0x9344)), None);
     }
 
+    /// Needs a second user, so only root can run it; others skip it.
+    #[allow(clippy::disallowed_methods, reason = "a connection of another user is made by another process")]
+    #[test]
+    fn connection_of_another_user_is_a_stranger() {
+        use std::os::unix::process::CommandExt as _;
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        // It holds the connection until this end closes it.
+        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{}; read -u 3 line", at.port());
+        let mut child = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .current_dir("/")
+            .uid(65_534)
+            .spawn()
+            .unwrap();
+        let (stream, peer) = listener.accept().unwrap();
+        assert!(is_stranger(peer, at));
+        drop(stream);
+        child.wait().unwrap();
+    }
+
     #[test]
     fn own_connection_is_no_stranger() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

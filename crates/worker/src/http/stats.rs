@@ -5,6 +5,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::agent_stats::agent_stats;
+use super::agent_stats_view::AgentStatsView;
 use super::api::ApiState;
 use super::handler_request::PathParams;
 use super::health_findings::{HealthNoticeView, health_notices};
@@ -31,6 +33,7 @@ pub(super) struct StatsView {
     by_project: Vec<ProjectCountView>,
     tokens: TokenStatsView,
     health: Vec<HealthNoticeView>,
+    agents: Vec<AgentStatsView>,
 }
 
 /// Number of rows of each kind.
@@ -140,6 +143,7 @@ pub(super) fn stats(api: &ApiState, _: &PathParams, _: NoParams) -> Result<Stats
     let by_type =
         figures.by_type.iter().map(|(name, count)| TypeCountView { r#type: name.clone(), count: *count });
     let (counts, dir) = (&figures.counts, api.dir());
+    let agents = agent_stats(api);
     api.view(|reads| {
         Ok(StatsView {
             counts: TotalsView {
@@ -154,7 +158,7 @@ pub(super) fn stats(api: &ApiState, _: &PathParams, _: NoParams) -> Result<Stats
             vectors: VectorIndexView {
                 bytes: file_bytes(&dir.vectors_db()),
                 rows: counts.embeddable,
-                backlog: counts.vector_backlog,
+                backlog: if settings.settings.vectors { counts.vector_backlog } else { 0 },
             },
             queue: reads.queue_counts()?.into(),
             today: per_day.last().map_or_else(CreatedCounts::default, |day| day.made),
@@ -163,6 +167,7 @@ pub(super) fn stats(api: &ApiState, _: &PathParams, _: NoParams) -> Result<Stats
             tokens: token_stats(reads, &figures, settings.settings.budget_tokens_per_day)?,
             per_day,
             health: health_notices(api, reads, &settings)?,
+            agents,
         })
     })
 }

@@ -11,7 +11,7 @@ use super::testing::{TestServer, read_response};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ObservationId;
 use claude_mem_core::limits::{HTTP_STREAM_ROWS_MAX, HTTP_STREAMS_MAX};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::testing as events;
 use claude_mem_store::{NewObservationMeta, ObservationEdit, RowId, RowKind, Store};
 
@@ -212,10 +212,13 @@ fn bulk_changes_are_sent_as_missed() {
     let mut other = Store::open(&stage.scratch.dir.db()).unwrap();
     let saved = other.write(|tx| {
         (0..newest).try_for_each(|at| {
-            let new = NewObservation {
-                kind: ObservationType::DISCOVERY,
-                origin: Origin::Import,
-                ..events::observation(&format!("Note {at}"), Millis(5))
+            let new = {
+                let base = events::observation(&format!("Note {at}"), Millis(5));
+                NewObservation {
+                    text: ObservationText { kind: ObservationType::DISCOVERY, ..base.text },
+                    origin: Origin::Import,
+                    ..base
+                }
             };
             tx.create_observation(&new, &NewObservationMeta::default()).map(drop)
         })

@@ -18,7 +18,7 @@ use claude_mem_core::config::Settings;
 use claude_mem_core::event::Event;
 use claude_mem_core::ids::{ProjectId, SessionId};
 use claude_mem_core::log::{LogAuthor, LogWriter};
-use claude_mem_core::memory::{NewOpenItem, SessionAccount};
+use claude_mem_core::memory::{AccountText, NewOpenItem, SessionAccount};
 use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
 use claude_mem_store::NewObservationMeta;
@@ -115,10 +115,12 @@ impl TestServer {
                 let place = NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
                 if tx.account_of_session(session)?.is_none() {
                     let account = SessionAccount {
-                        purpose: "Find out why retries stop".into(),
-                        done: vec!["Raised the pause".into()],
+                        text: AccountText {
+                            purpose: "Find out why retries stop".into(),
+                            done: vec!["Raised the pause".into()],
+                            ..AccountText::default()
+                        },
                         at: Millis(1_000_000),
-                        ..SessionAccount::default()
                     };
                     tx.set_session_account(session, &account, &place)?;
                 }

@@ -18,6 +18,8 @@ use claude_mem_store::{FeedbackSignal, RowId, RowKind, StoreReader};
 
 /// Rows listed as most used, and as never used.
 const LISTED_ROWS_MAX: usize = 20;
+/// Rows listed of one bar.
+const SELECTED_ROWS_MAX: usize = 200;
 const DAY_SECONDS: i64 = 86_400;
 
 /// Period and project of the figures.
@@ -28,6 +30,30 @@ pub(super) struct UsageParams {
     days: Option<u32>,
     /// Project id or name.
     project: Option<String>,
+    /// Also lists the memories that were received, fetched, cited or used.
+    list: Option<UsageSelection>,
+}
+
+/// Memories of one bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum UsageSelection {
+    Received,
+    Fetched,
+    Cited,
+    /// Fetched or cited.
+    Used,
+}
+
+impl UsageSelection {
+    const fn count(self, row: &RowTotals) -> u64 {
+        match self {
+            Self::Received => row.received,
+            Self::Fetched => row.fetched,
+            Self::Cited => row.cited,
+            Self::Used => row.fetched + row.cited,
+        }
+    }
 }
 
 /// What sessions received, and what they used of it.
@@ -47,6 +73,9 @@ pub(super) struct UsageView {
     /// Received and never fetched or cited, most tokens first.
     never_used: Vec<UsageRow>,
     by_project: Vec<ProjectUsage>,
+    /// The memories that `list` names, most often first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed: Option<Vec<UsageRow>>,
 }
 
 /// One memory's figures.
@@ -128,6 +157,7 @@ pub(super) fn usage(api: &ApiState, _: &PathParams, asked: UsageParams) -> Resul
             most_used: most_used(reads, &totals)?,
             never_used: never_used(reads, &totals)?,
             by_project: by_project(reads, &totals, &projects)?,
+            listed: asked.list.map(|list| selected(reads, &totals, list)).transpose()?,
         })
     })
 }
@@ -135,7 +165,18 @@ pub(super) fn usage(api: &ApiState, _: &PathParams, asked: UsageParams) -> Resul
 fn most_used(reads: &StoreReader<'_>, totals: &BTreeMap<RowId, RowTotals>) -> Result<Vec<UsageRow>, Problem> {
     let mut used: Vec<_> = totals.iter().filter(|(_, row)| row.fetched + row.cited > 0).collect();
     used.sort_by_key(|(_, row)| std::cmp::Reverse((row.fetched + row.cited, row.last_at)));
-    usage_rows(reads, used.into_iter())
+    usage_rows(reads, used.into_iter(), LISTED_ROWS_MAX)
+}
+
+/// The memories of one bar.
+fn selected(
+    reads: &StoreReader<'_>,
+    totals: &BTreeMap<RowId, RowTotals>,
+    list: UsageSelection,
+) -> Result<Vec<UsageRow>, Problem> {
+    let mut rows: Vec<_> = totals.iter().filter(|(_, row)| list.count(row) > 0).collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse((list.count(row), row.last_at)));
+    usage_rows(reads, rows.into_iter(), SELECTED_ROWS_MAX)
 }
 
 fn never_used(
@@ -146,23 +187,26 @@ fn never_used(
     let mut unused: Vec<_> =
         totals.iter().filter(|(id, row)| id.kind == RowKind::Observation && is_unused(row)).collect();
     unused.sort_by_key(|(_, row)| std::cmp::Reverse((row.received, row.tokens)));
-    usage_rows(reads, unused.into_iter())
+    usage_rows(reads, unused.into_iter(), LISTED_ROWS_MAX)
 }
 
 /// The first rows that still exist, with their titles.
 fn usage_rows<'t>(
     reads: &StoreReader<'_>,
     rows: impl Iterator<Item = (&'t RowId, &'t RowTotals)>,
+    rows_max: usize,
 ) -> Result<Vec<UsageRow>, Problem> {
     let mut found = Vec::new();
     for (id, totals) in rows {
-        if found.len() == LISTED_ROWS_MAX {
+        if found.len() == rows_max {
             break;
         }
         let Some(document) = reads.document(*id)? else { continue };
         let text = if document.title.is_empty() { &document.body } else { &document.title };
         let r#type = match id.kind {
-            RowKind::Observation => reads.observation(ObservationId(id.row_id))?.kind.as_str().to_owned(),
+            RowKind::Observation => {
+                reads.observation(ObservationId(id.row_id))?.text.kind.as_str().to_owned()
+            }
             kind => kind.as_str().to_owned(),
         };
         found.push(UsageRow {

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use super::problem::Problem;
 use super::rows::{
-    AccountView, MessageView, ObservationView, ProjectRef, PromptView, RowView, SessionRef, SessionView,
-    SummaryView, handle,
+    AccountView, AgentRef, MessageView, ObservationView, ProjectRef, PromptView, RowView, SessionRef,
+    SessionView, SummaryView, handle,
 };
+use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::ids::{
     AccountId, FinalMessageId, MemberRowId, ObservationId, ProjectId, PromptId, SessionId, SummaryId,
 };
+use claude_mem_core::memory::{AccountText, ObservationText, SummaryText};
 use claude_mem_store::{
     AccountRow, FinalMessageRow, Observation, PromptRow, RowKind, SessionRow, StoreError, StoreReader,
     SummaryRow,
@@ -25,7 +27,7 @@ const UNKNOWN_MEMBER: &str = "another member";
 pub(super) struct ViewBuilder<'r> {
     reads: &'r StoreReader<'r>,
     projects: HashMap<ProjectId, Option<String>>,
-    sessions: HashMap<SessionId, Option<SessionRef>>,
+    sessions: HashMap<SessionId, Option<(SessionRef, AgentRef)>>,
     members: HashMap<MemberRowId, String>,
 }
 
@@ -57,20 +59,31 @@ impl<'r> ViewBuilder<'r> {
     }
 
     pub(super) fn observation(&mut self, row: Observation) -> Result<ObservationView, Problem> {
+        let ObservationText {
+            kind: observation_type,
+            title,
+            subtitle,
+            narrative,
+            facts,
+            concepts,
+            files_read,
+            files_modified,
+        } = row.text;
         Ok(ObservationView {
             id: row.id,
             handle: handle(RowKind::Observation, row.id.0),
             kind: RowKind::Observation,
-            observation_type: row.kind,
-            title: row.title,
-            subtitle: row.subtitle,
-            narrative: row.narrative,
-            facts: row.facts,
-            concepts: row.concepts,
-            files_read: row.files_read,
-            files_modified: row.files_modified,
+            observation_type,
+            title,
+            subtitle,
+            narrative,
+            facts,
+            concepts,
+            files_read,
+            files_modified,
             project: self.project(row.project)?,
             session: self.session(row.session)?,
+            agent: self.agent(row.session)?,
             prompt_number: row.prompt_number,
             level: row.level,
             branch: row.branch,
@@ -93,20 +106,31 @@ impl<'r> ViewBuilder<'r> {
     }
 
     pub(super) fn summary(&mut self, row: SummaryRow) -> Result<SummaryView, Problem> {
+        let SummaryText {
+            request,
+            investigated,
+            learned,
+            completed,
+            next_steps,
+            notes,
+            files_read,
+            files_edited,
+        } = row.text;
         Ok(SummaryView {
             id: row.id,
             handle: handle(RowKind::Summary, row.id.0),
             kind: RowKind::Summary,
-            request: row.request,
-            investigated: row.investigated,
-            learned: row.learned,
-            completed: row.completed,
-            next_steps: row.next_steps,
-            notes: row.notes,
-            files_read: row.files_read,
-            files_edited: row.files_edited,
+            request,
+            investigated,
+            learned,
+            completed,
+            next_steps,
+            notes,
+            files_read,
+            files_edited,
             project: self.project(row.project)?,
             session: self.session(Some(row.session))?,
+            agent: self.agent(Some(row.session))?,
             prompt_number: row.prompt_number,
             branch: row.branch,
             origin: row.origin,
@@ -128,6 +152,7 @@ impl<'r> ViewBuilder<'r> {
             number: row.number,
             project: self.project(row.project)?,
             session: self.session(Some(row.session))?,
+            agent: self.agent(Some(row.session))?,
             created_at: row.created_at,
         })
     }
@@ -142,24 +167,27 @@ impl<'r> ViewBuilder<'r> {
             agent_type: row.agent_type,
             project: self.project(row.project)?,
             session: self.session(Some(row.session))?,
+            agent: self.agent(Some(row.session))?,
             created_at: row.created_at,
         })
     }
 
     pub(super) fn account(&mut self, row: AccountRow) -> Result<AccountView, Problem> {
+        let AccountText { purpose, done, learned, decided, checked, open, files_edited } = row.text;
         Ok(AccountView {
             id: row.id,
             handle: handle(RowKind::Account, row.id.0),
             kind: RowKind::Account,
-            purpose: row.purpose,
-            done: row.done,
-            learned: row.learned,
-            decided: row.decided,
-            checked: row.checked,
-            open: row.open,
-            files_edited: row.files_edited,
+            purpose,
+            done,
+            learned,
+            decided,
+            checked,
+            open,
+            files_edited,
             project: self.project(row.project)?,
             session: self.session(Some(row.session))?,
+            agent: self.agent(Some(row.session))?,
             branch: row.branch,
             origin: row.origin,
             who: self.member(row.member)?,
@@ -175,9 +203,11 @@ impl<'r> ViewBuilder<'r> {
         let (observations, summaries) = self.reads.counts_of_session(row.id)?;
         let (files_edited, files) = self.reads.files_edited_in(row.id, SESSION_FILES_MAX)?;
         let account = self.reads.account_of_session(row.id)?;
-        let purpose = account.as_ref().map(|account| account.purpose.clone()).filter(|text| !text.is_empty());
+        let purpose =
+            account.as_ref().map(|account| account.text.purpose.clone()).filter(|text| !text.is_empty());
         Ok(SessionView {
             id: row.id,
+            agent: agent_ref(&row.client),
             client: row.client,
             client_session: row.client_session,
             project: self.project(row.project)?,
@@ -199,11 +229,11 @@ impl<'r> ViewBuilder<'r> {
 
     /// What a session did: the first line of its account, else its last summary.
     fn outcome(&self, session: SessionId, account: Option<AccountRow>) -> Result<Option<String>, Problem> {
-        if let Some(done) = account.and_then(|account| account.done.into_iter().next()) {
+        if let Some(done) = account.and_then(|account| account.text.done.into_iter().next()) {
             return Ok(Some(done));
         }
         let summary = self.reads.newest_summary(session)?;
-        Ok(summary.map(|summary| summary.completed).filter(|text| !text.is_empty()))
+        Ok(summary.map(|summary| summary.text.completed).filter(|text| !text.is_empty()))
     }
 
     /// The name of the member who recorded a row.
@@ -228,21 +258,37 @@ impl<'r> ViewBuilder<'r> {
     }
 
     pub(super) fn session(&mut self, id: Option<SessionId>) -> Result<Option<SessionRef>, Problem> {
+        Ok(self.session_and_agent(id)?.map(|(session, _)| session.clone()))
+    }
+
+    fn agent(&mut self, session: Option<SessionId>) -> Result<Option<AgentRef>, Problem> {
+        Ok(self.session_and_agent(session)?.map(|(_, agent)| agent.clone()))
+    }
+
+    fn session_and_agent(
+        &mut self,
+        id: Option<SessionId>,
+    ) -> Result<Option<&(SessionRef, AgentRef)>, Problem> {
         let Some(id) = id else { return Ok(None) };
         if !self.sessions.contains_key(&id) {
             let found = match self.reads.session(id) {
                 Err(StoreError::NoSuchRow { .. }) => None,
                 found => Some(found?),
             };
-            let found = found.map(|session| SessionRef {
-                id,
-                client_session: session.client_session,
-                title: session.user_prompt,
+            let found = found.map(|row| {
+                let agent = agent_ref(&row.client);
+                (SessionRef { id, client_session: row.client_session, title: row.user_prompt }, agent)
             });
             self.sessions.insert(id, found);
         }
-        Ok(self.sessions.get(&id).cloned().flatten())
+        Ok(self.sessions.get(&id).and_then(Option::as_ref))
     }
+}
+
+/// The agent of this name; one that this version does not know has its name as its title.
+pub(super) fn agent_ref(name: &str) -> AgentRef {
+    let title = CodingAgent::by_name(name).map_or(name, |agent| agent.title);
+    AgentRef { name: name.to_owned(), title: title.to_owned() }
 }
 
 /// A stored row of any kind.

@@ -1,0 +1,36 @@
+//! [`TimedCache`]: a result that needs many files to be read, kept for a few seconds, because every open page asks
+//! for it.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use claude_mem_core::sync::lock;
+
+/// Seconds that a result is kept.
+const CACHED_SECONDS: u64 = 10;
+
+/// The last result, and when it was made.
+#[derive(Debug)]
+pub(super) struct TimedCache<T>(Mutex<Option<(Instant, T)>>);
+
+impl<T> Default for TimedCache<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> TimedCache<T> {
+    /// A result that is at most a few seconds old.
+    pub(super) fn get_or_make(&self, make: impl FnOnce() -> T) -> T {
+        // Held while it is made: concurrent requests want the same result.
+        let mut cached = lock(&self.0);
+        if let Some((at, found)) = cached.as_ref()
+            && at.elapsed() < Duration::from_secs(CACHED_SECONDS)
+        {
+            return found.clone();
+        }
+        let found = make();
+        *cached = Some((Instant::now(), found.clone()));
+        found
+    }
+}

@@ -1,0 +1,18 @@
+// Saves the rows that a view lists as a file, in the form in which the API sends them.
+
+import { h } from './dom.js';
+import { plural } from './format.js';
+import { toast } from './toasts.js';
+
+const REVOKE_MS = 10_000;
+
+export function saveFile(rows, name = 'memories') {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(rows, null, 2)], { type: 'application/json' }));
+  const link = h('a', { href: url, download: `claude-mem-${name}.json` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), REVOKE_MS);
+  toast(`Exported ${plural(rows.length, 'entry', 'entries')}.`);
+}
+
+/** A button that saves the rows that `rows()` returns when it is pressed. */
+export const exportButton = (rows, name) => h('button', { type: 'button', class: 'small', 'data-act': 'export-list', title: 'Saves the rows that are listed as a JSON file', onclick: () => saveFile(rows(), name) }, 'Export');
