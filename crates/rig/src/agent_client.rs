@@ -53,8 +53,16 @@ pub const QWEN_CODE: AgentPackage = AgentPackage {
     is_script: true,
 };
 
+pub const COPILOT_CLI: AgentPackage = AgentPackage {
+    command: "copilot",
+    package: "@github/copilot",
+    version: "1.0.102",
+    find_program: find_copilot,
+    is_script: false,
+};
+
 /// All agents that the tests run besides Claude Code.
-pub const PACKAGES: [AgentPackage; 4] = [CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE];
+pub const PACKAGES: [AgentPackage; 5] = [CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE, COPILOT_CLI];
 
 /// An installed agent.
 #[derive(Clone, Debug)]
@@ -108,6 +116,17 @@ fn find_gemini(modules: &Path) -> Option<PathBuf> {
 fn find_qwen(modules: &Path) -> Option<PathBuf> {
     let script = modules.join("@qwen-code/qwen-code/cli.js");
     script.is_file().then_some(script)
+}
+
+fn find_copilot(modules: &Path) -> Option<PathBuf> {
+    let mut programs: Vec<PathBuf> = entries(&modules.join("@github"))
+        .filter(|dir| is_named(dir, "copilot-"))
+        .map(|dir| dir.join("copilot"))
+        .filter(|program| program.is_file())
+        .collect();
+    // The build for glibc comes before the one for musl.
+    programs.sort();
+    programs.into_iter().next()
 }
 
 fn find_opencode(modules: &Path) -> Option<PathBuf> {

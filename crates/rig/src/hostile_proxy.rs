@@ -1,11 +1,12 @@
-//! [`HostileProxy`]: a TCP proxy that cuts connections at random places, in either direction, or lets nothing
-//! through.
+//! [`HostileProxy`]: a TCP proxy that cuts connections at random places, in either direction.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use crate::network::NetworkHost;
 
 /// Random numbers from a seed (splitmix64).
 #[derive(Debug)]
@@ -24,46 +25,80 @@ impl SeededRandom {
     }
 }
 
-/// Forwards to a service that may move, and cuts one connection in three while it is hostile.
+/// A replica that takes no connection within this time is passed over.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A cut falls within so many bytes of a connection. Requests and answers are longer, so that it falls into one of
+/// them.
+const PLAIN_CUT_BYTES: u64 = 900;
+
+/// The same with TLS: the handshake takes the first three thousand.
+const TLS_CUT_BYTES: u64 = 6_000;
+
+/// Forwards to one of several replicas, which may move, and cuts one connection in three while it is hostile.
 #[derive(Debug)]
 pub struct HostileProxy {
     address: SocketAddr,
-    target: Arc<Mutex<SocketAddr>>,
-    hostile: Arc<AtomicBool>,
-    is_parted: Arc<AtomicBool>,
-    ended: Arc<AtomicBool>,
+    state: Arc<ProxyState>,
+}
+
+/// What the threads of a proxy share.
+#[derive(Debug)]
+struct ProxyState {
+    targets: Mutex<Vec<SocketAddr>>,
+    is_hostile: AtomicBool,
+    ended: AtomicBool,
+    random: SeededRandom,
+    cut_bytes: u64,
 }
 
 impl HostileProxy {
+    /// A proxy on loopback for one service without TLS. It is hostile.
     pub fn start(target: SocketAddr, seed: u64) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let proxy = Self {
-            address: listener.local_addr().expect("an address"),
-            target: Arc::new(Mutex::new(target)),
-            hostile: Arc::new(AtomicBool::new(true)),
-            is_parted: Arc::default(),
-            ended: Arc::default(),
-        };
-        let (target, hostile, ended) =
-            (Arc::clone(&proxy.target), Arc::clone(&proxy.hostile), Arc::clone(&proxy.ended));
-        let is_parted = Arc::clone(&proxy.is_parted);
+        Self::serve(listener, vec![target], seed, PLAIN_CUT_BYTES)
+    }
+
+    /// A proxy on a host of a test network, for replicas with TLS: each connection goes to one of them. It is
+    /// friendly at first.
+    pub fn start_at(host: &NetworkHost, targets: Vec<SocketAddr>, seed: u64) -> Self {
+        // Only this thread, and those that it starts, move to the host.
+        let proxy = std::thread::scope(|scope| {
+            let start = || {
+                host.enter();
+                let listener = TcpListener::bind((host.address(), 0)).expect("a port");
+                Self::serve(listener, targets, seed, TLS_CUT_BYTES)
+            };
+            scope.spawn(start).join().expect("a proxy")
+        });
+        proxy.become_friendly();
+        proxy
+    }
+
+    fn serve(listener: TcpListener, targets: Vec<SocketAddr>, seed: u64, cut_bytes: u64) -> Self {
+        let address = listener.local_addr().expect("an address");
+        let state = Arc::new(ProxyState {
+            targets: Mutex::new(targets),
+            is_hostile: AtomicBool::new(true),
+            ended: AtomicBool::new(false),
+            random: SeededRandom::new(seed),
+            cut_bytes,
+        });
+        let shared = Arc::clone(&state);
         std::thread::spawn(move || {
-            let random = SeededRandom::new(seed);
-            for client in listener.incoming() {
-                if ended.load(Ordering::Relaxed) {
+            for client in listener.incoming().flatten() {
+                if shared.ended.load(Ordering::Relaxed) {
                     return;
                 }
-                let (Ok(client), to) = (client, *lock(&target)) else { continue };
-                // Requests and answers are longer than this, so that a cut falls into one of them.
-                let is_cut = hostile.load(Ordering::Relaxed) && random.below(3) == 0;
-                let limit = |cut: bool| if cut { random.below(900) } else { u64::MAX };
-                let towards_server = random.below(2) == 0;
-                let limits = (limit(is_cut && towards_server), limit(is_cut && !towards_server));
-                let is_parted = Arc::clone(&is_parted);
-                std::thread::spawn(move || forward(&client, to, limits, &is_parted));
+                let state = Arc::clone(&shared);
+                std::thread::spawn(move || state.forward(&client));
             }
         });
-        proxy
+        Self { address, state }
+    }
+
+    pub const fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub fn base(&self) -> String {
@@ -71,28 +106,28 @@ impl HostileProxy {
     }
 
     pub fn point_to(&self, target: SocketAddr) {
-        *lock(&self.target) = target;
+        self.distribute_to(vec![target]);
     }
 
-    /// Begins or ends a partition: while it lasts, connections are open and nothing goes through.
-    pub fn part(&self, is_parted: bool) {
-        self.is_parted.store(is_parted, Ordering::Relaxed);
+    /// New connections go to any of these.
+    pub fn distribute_to(&self, targets: Vec<SocketAddr>) {
+        *lock(&self.state.targets) = targets;
     }
 
     pub fn become_friendly(&self) {
-        self.hostile.store(false, Ordering::Relaxed);
+        self.state.is_hostile.store(false, Ordering::Relaxed);
     }
 
     pub fn become_hostile(&self) {
-        self.hostile.store(true, Ordering::Relaxed);
+        self.state.is_hostile.store(true, Ordering::Relaxed);
     }
 }
 
 impl Drop for HostileProxy {
     fn drop(&mut self) {
-        self.ended.store(true, Ordering::Relaxed);
-        // Wakes the listener; if it is gone, there is nothing to wake.
-        let _ = TcpStream::connect(self.address);
+        self.state.ended.store(true, Ordering::Relaxed);
+        // Wakes the listener; if it cannot be reached from here, its thread ends with the process.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(100));
     }
 }
 
@@ -100,27 +135,33 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn forward(client: &TcpStream, to: SocketAddr, limits: (u64, u64), is_parted: &AtomicBool) {
-    let Ok(server) = TcpStream::connect_timeout(&to, Duration::from_secs(5)) else { return };
-    let (Ok(from), Ok(into)) = (client.try_clone(), server.try_clone()) else { return };
-    std::thread::scope(|scope| {
-        scope.spawn(|| copy(from, into, limits.0, is_parted));
-        copy(server, client.try_clone().expect("a socket"), limits.1, is_parted);
-    });
+impl ProxyState {
+    fn forward(&self, client: &TcpStream) {
+        let Some(server) = self.connect() else { return };
+        let is_cut = self.is_hostile.load(Ordering::Relaxed) && self.random.below(3) == 0;
+        let limit = |cut: bool| if cut { self.random.below(self.cut_bytes) } else { u64::MAX };
+        let towards_server = self.random.below(2) == 0;
+        let limits = (limit(is_cut && towards_server), limit(is_cut && !towards_server));
+        let (Ok(from), Ok(into)) = (client.try_clone(), server.try_clone()) else { return };
+        std::thread::scope(|scope| {
+            scope.spawn(|| copy(from, into, limits.0));
+            copy(server, client.try_clone().expect("a socket"), limits.1);
+        });
+    }
+
+    /// A connection to any replica that takes one.
+    fn connect(&self) -> Option<TcpStream> {
+        let targets = lock(&self.targets).clone();
+        let first = self.random.below(targets.len() as u64) as usize;
+        let order = targets[first..].iter().chain(&targets[..first]);
+        order.into_iter().find_map(|target| TcpStream::connect_timeout(target, CONNECT_TIME_MAX).ok())
+    }
 }
 
-/// Copies up to a limit, then cuts both directions. During a partition, what is read is lost, and with it the
-/// connection, though neither side is told.
-fn copy(mut from: TcpStream, mut into: TcpStream, mut limit: u64, is_parted: &AtomicBool) {
+/// Copies up to a limit, then cuts both directions.
+fn copy(mut from: TcpStream, mut into: TcpStream, mut limit: u64) {
     let mut piece = [0; 4_096];
     while let Ok(read @ 1..) = from.read(&mut piece) {
-        if is_parted.load(Ordering::Relaxed) {
-            limit = 0;
-            // Both sides keep waiting until the partition ends, as behind a dead link.
-            while is_parted.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        }
         let kept = (read as u64).min(limit) as usize;
         limit -= kept as u64;
         if into.write_all(&piece[..kept]).is_err() || kept < read {

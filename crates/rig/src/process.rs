@@ -199,6 +199,11 @@ impl StreamCapture {
         !late.timed_out()
     }
 
+    /// Whether the stream has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
     /// Waits until the stream closes; false if another process still holds it open at the deadline.
     fn closed_by(&self, deadline: Instant) -> bool {
         self.wait_until(deadline.saturating_duration_since(Instant::now()), |_| false)

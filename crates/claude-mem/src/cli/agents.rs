@@ -45,8 +45,8 @@ struct FeatureReport {
 }
 
 pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let receipt = InstallManifest::read(&app.data.installed())?;
-    let reports: Vec<AgentReport> = AGENTS.iter().map(|agent| report(agent, &receipt)).collect();
+    let manifest = InstallManifest::read(&app.data.installed())?;
+    let reports: Vec<AgentReport> = AGENTS.iter().map(|agent| report(agent, &manifest)).collect();
     screen.show(&reports, |screen, reports| {
         for (at, agent) in reports.iter().enumerate() {
             if at > 0 {
@@ -58,12 +58,12 @@ pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()
     })
 }
 
-fn report(agent: &'static CodingAgent, receipt: &InstallManifest) -> AgentReport {
+fn report(agent: &'static CodingAgent, manifest: &InstallManifest) -> AgentReport {
     let found = agent_find::find_agent(agent, &|name| std::env::var_os(name));
     let registered = if agent.name == CLAUDE_CODE.name {
-        receipt.plugin || !receipt.files.is_empty()
+        manifest.plugin || !manifest.files.is_empty()
     } else {
-        receipt.agent(agent.name).is_some()
+        manifest.agent(agent.name).is_some()
     };
     let feature = |(name, support): (&'static str, FeatureSupport)| FeatureReport {
         name,

@@ -63,7 +63,8 @@ impl App {
         let garbled = std::env::vars_os()
             .filter(|(_, value)| value.to_str().is_none())
             .filter_map(|(name, _)| name.into_string().ok())
-            .filter(|name| name.starts_with("CLAUDE_MEM_"));
+            // A path need not be UTF-8.
+            .filter(|name| name.starts_with("CLAUDE_MEM_") && name != "CLAUDE_MEM_DATA_DIR");
         loaded.warnings.extend(garbled.map(|place| SettingsWarning {
             place,
             message: "is not UTF-8 and is ignored".to_owned(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
+use super::UsageError;
 use super::app::App;
 use crate::cli::format;
 use crate::cli::output::Screen;
@@ -52,6 +53,12 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     if args.list {
         return list(app, screen);
     }
+    if let Some(word) = args.file.as_ref().and_then(|file| file.to_str()).filter(|word| is_action(word)) {
+        return Err(UsageError::error(format!(
+            "`backup {word}` would write a file named {word}; to list backups use `claude-mem backup --list`, to \
+             restore one `claude-mem restore`, and for a file of this name `claude-mem backup ./{word}`"
+        )));
+    }
     let Some(store) = app.store_if_any()? else {
         bail!("no memories yet in {}", app.data.root().display());
     };
@@ -71,6 +78,14 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     screen.show(&made, |screen, made| {
         writeln!(screen, "{} ({})", made.path.display(), format::size(made.bytes))
     })
+}
+
+/// Whether an argument looks like what is to be done rather than like a file.
+fn is_action(word: &str) -> bool {
+    matches!(
+        word,
+        "list" | "ls" | "show" | "create" | "new" | "restore" | "delete" | "remove" | "prune" | "help"
+    )
 }
 
 fn list(app: &App, screen: &mut Screen) -> anyhow::Result<()> {

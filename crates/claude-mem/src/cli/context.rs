@@ -11,8 +11,8 @@ use super::project;
 use crate::cli::output::{QUIET, Screen};
 use claude_mem_core::config;
 use claude_mem_core::config::{LoadedSettings, RawSetting, SettingSource};
-use claude_mem_recall::StartingSession;
 use claude_mem_recall::recall_request::RecallTarget;
+use claude_mem_recall::{StartSource, StartingSession};
 use claude_mem_setup::notices;
 use claude_mem_store::RowId;
 
@@ -76,8 +76,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         let known = found.map(|id| reads.project(id)).transpose()?;
         let root = known.as_ref().filter(|_| args.project.is_some()).map_or(&hint.root, |known| &known.root);
         let starting = StartingSession {
-            listener: &RecallTarget::default(),
-            source: "startup",
+            recipient: &RecallTarget::default(),
+            source: StartSource::Startup,
             project: found,
             name: &hint.name,
             root: Path::new(root),

@@ -68,25 +68,33 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 }
 
 fn examine(app: &App) -> anyhow::Result<Vec<DoctorFinding>> {
+    examine_with(app, doctor::run_checks)
+}
+
+/// Runs some of the checks on this machine.
+pub(super) fn examine_with(
+    app: &App,
+    checks: fn(&DoctorContext<'_>) -> Vec<DoctorFinding>,
+) -> anyhow::Result<Vec<DoctorFinding>> {
     let settings = app.settings();
     let (setting, unread) = install::inspect(app)?;
     let seen = worker::probe(app).unwrap_or_else(|error| worker::WorkerStatusReport::unknown(&error));
     let port = seen.address.as_deref().and_then(|address| address.rsplit(':').next()?.parse().ok());
     let env = |name: &str| std::env::var_os(name);
-    let patient = DoctorContext {
+    let context = DoctorContext {
         data: &app.data,
         now: app.now,
         settings: &settings,
         launch: setting.launch,
         client_paths: setting.places,
         client: setting.client,
-        manifest: setting.receipt,
+        manifest: setting.manifest,
         manifest_error: unread,
         worker: WorkerProbe { running: seen.running, version: seen.version, port, trouble: seen.trouble },
         env: &env,
         managed_settings: MANAGED_SETTINGS.into(),
     };
-    Ok(doctor::run_checks(&patient))
+    Ok(checks(&context))
 }
 
 /// Applies each cure once. The order of `Cure` puts prerequisites first.

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         })?;
     }
     let now = pin::load_observation(&store, id)?;
-    let edited = EditReport { id, title: now.title, changed, wrong: now.wrong };
+    let edited = EditReport { id, title: now.text.title, changed, wrong: now.wrong };
     screen.show(&edited, |screen, edited| {
         let verb = if edited.changed { "edited" } else { "unchanged:" };
         writeln!(screen, "{verb} {}  {}", edited.id, edited.title)?;

@@ -22,7 +22,7 @@ use selection::SelectionArgs;
 ///
 /// A forgotten memory disappears from search and from new sessions at once, and no import brings it
 /// back. The same words may be stored elsewhere, for example in the prompt, the summary and the agent's
-/// message: these are listed, and `--siblings` forgets them too. `--undo` restores rows, until the worker
+/// reply: these are listed, and `--siblings` forgets them too. `--undo` restores rows, until the worker
 /// purges them. One that you shared with a team goes from everybody; one that another member shared goes from
 /// this machine only.
 ///
@@ -69,13 +69,13 @@ pub(super) struct Args {
 struct ForgetReport {
     done: &'static str,
     dry_run: bool,
-    rows: Vec<ForgottenRow>,
+    rows: Vec<ForgetReportRow>,
     /// Other rows that say the same and are still there.
-    siblings: Vec<ForgottenRow>,
+    siblings: Vec<ForgetReportRow>,
 }
 
 #[derive(Serialize)]
-struct ForgottenRow {
+struct ForgetReportRow {
     id: RowId,
     title: String,
     /// The member of the team who recorded it; absent for one's own.
@@ -91,7 +91,7 @@ const REMOVED_FOR_ALL: &str = "removed for everybody";
 /// Rows of a selection that are listed.
 const LISTED_ROWS_MAX: usize = 20;
 
-impl ForgottenRow {
+impl ForgetReportRow {
     fn new(row: &IndexedDocument) -> Self {
         let title = if row.title.is_empty() { &row.body } else { &row.title };
         Self {
@@ -164,7 +164,7 @@ fn restore(args: &Args, store: &mut Store) -> anyhow::Result<ForgetReport> {
     let mut rows = Vec::new();
     for id in ids {
         if manual_edits::undo_forget(store, id)? {
-            rows.push(ForgottenRow::load(store, id)?);
+            rows.push(ForgetReportRow::load(store, id)?);
         } else {
             anyhow::ensure!(args.undo_last, "cannot restore {id}: it was not forgotten, or it was purged");
             output::print_note(format!("cannot restore {id}: its project or its session is gone"))?;
@@ -179,11 +179,12 @@ fn forget(args: &Args, app: &App, store: &mut Store) -> anyhow::Result<ForgetRep
     } else {
         args.selection.rows(app, &store.read())?
     };
-    let mut rows = ids.iter().map(|id| ForgottenRow::load(store, *id)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut rows =
+        ids.iter().map(|id| ForgetReportRow::load(store, *id)).collect::<anyhow::Result<Vec<_>>>()?;
     // A selection by words contains them already; to compare all rows of a project would take long.
     let has_siblings = args.siblings || args.selection.is_empty();
-    let mut siblings: Vec<ForgottenRow> = if has_siblings {
-        find_siblings(&store.read(), &ids)?.iter().map(ForgottenRow::new).collect()
+    let mut siblings: Vec<ForgetReportRow> = if has_siblings {
+        find_siblings(&store.read(), &ids)?.iter().map(ForgetReportRow::new).collect()
     } else {
         Vec::new()
     };
@@ -219,7 +220,7 @@ fn print(args: &Args, screen: &mut Screen, report: &ForgetReport) -> std::io::Re
         let rows = count(report.rows.len() as u64, "row");
         writeln!(screen, "{QUIET}and {more} more: {} {rows} in all{QUIET:#}", report.done)?;
     }
-    let quoted = |rows: &[ForgottenRow]| {
+    let quoted = |rows: &[ForgetReportRow]| {
         let ids: Vec<String> = rows.iter().map(|row| format!("'{}'", row.id)).collect();
         ids.join(" ")
     };

@@ -26,7 +26,7 @@ use serde::Serialize;
 use super::app::App;
 use crate::cli::output::Screen;
 pub(super) use adopt::LEGACY_BACKUP_PREFIX;
-pub(super) use agent_choice::{AgentChoice, parse_agent};
+pub(super) use agent_choice::{AgentChoice, agent_names, parse_agent};
 pub(super) use ask::is_interactive as can_ask;
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_setup::install::check::SelfCheckReport;
@@ -63,8 +63,13 @@ pub(super) struct Args {
     /// Install for one project instead of for the user
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
-    /// Only for this agent; repeatable: claude-code, codex, gemini-cli, opencode
-    #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent, conflicts_with = "project")]
+    #[arg(
+        long = "agent",
+        value_name = "NAME",
+        value_parser = parse_agent,
+        conflicts_with = "project",
+        help = format!("Only for this agent; repeatable: {}", agent_names())
+    )]
     agents: Vec<&'static CodingAgent>,
     /// Install as a Claude Code plugin, with slash commands and a skill
     #[arg(long, conflicts_with = "project")]
@@ -115,19 +120,19 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 /// The context of a user-wide installation, for read-only checks, and the error if the manifest
 /// cannot be read.
 pub(super) fn inspect(app: &App) -> anyhow::Result<(InstallContext<'_>, Option<String>)> {
-    let (receipt, unread) = match InstallManifest::read(&app.data.installed()) {
-        Ok(receipt) => (receipt, None),
+    let (manifest, unread) = match InstallManifest::read(&app.data.installed()) {
+        Ok(manifest) => (manifest, None),
         Err(error) => (InstallManifest::default(), Some(error.to_string())),
     };
-    Ok((InstallContext::new(app, InstallOptions::default(), receipt)?, unread))
+    Ok((InstallContext::new(app, InstallOptions::default(), manifest)?, unread))
 }
 
 /// The places where hooks and tools are registered. `None` is the user, also if there is no
 /// registration yet.
 pub(super) fn registered_places(app: &App) -> anyhow::Result<Vec<Option<PathBuf>>> {
-    let receipt = InstallManifest::read(&app.data.installed())?;
-    let mut places: Vec<_> = receipt.files.into_iter().map(|left| left.project).collect();
-    if receipt.plugin || places.is_empty() {
+    let manifest = InstallManifest::read(&app.data.installed())?;
+    let mut places: Vec<_> = manifest.files.into_iter().map(|left| left.project).collect();
+    if manifest.plugin || places.is_empty() {
         places.push(None);
     }
     places.sort_unstable();
@@ -148,7 +153,7 @@ pub(super) fn register(app: &App) -> anyhow::Result<()> {
     for project in places {
         let wish = InstallOptions { project, ..InstallOptions::default() };
         let mut setting = InstallContext::from_process(app, wish)?;
-        if setting.receipt.plugin && setting.wish.project.is_none() {
+        if setting.manifest.plugin && setting.wish.project.is_none() {
             claude_mem_setup::install::plugin::write(&app.data.plugin(), &setting.launch)?;
             registration::save_manifest(&mut setting)?;
             continue;
@@ -178,7 +183,7 @@ struct InstallReport<'a> {
 pub(super) fn perform(wish: InstallOptions, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let mut setting = InstallContext::from_process(app, wish)?;
     // A plugin installation stays a plugin.
-    setting.wish.plugin |= setting.receipt.plugin && setting.wish.project.is_none();
+    setting.wish.plugin |= setting.manifest.plugin && setting.wish.project.is_none();
     let mut steps = StepReporter::new(screen, setting.wish.dry_run);
     let outcome = run_steps(&mut setting, &mut steps);
     let remembered = outcome.as_ref().ok().cloned().flatten();
@@ -235,10 +240,10 @@ fn run_steps(
     agents::register(setting, &selection, steps)?;
     for project in std::mem::take(&mut setting.wish.other_places) {
         let wish = InstallOptions { dry_run: setting.wish.dry_run, project, ..InstallOptions::default() };
-        let mut other = InstallContext::new(setting.app, wish, setting.receipt.clone())?;
+        let mut other = InstallContext::new(setting.app, wish, setting.manifest.clone())?;
         let plan = registration::plan(&other)?;
         registration::apply(&mut other, &plan, steps)?;
-        setting.receipt = other.receipt;
+        setting.manifest = other.manifest;
     }
     if setting.wish.adopt {
         adopt::import(setting, &rival, steps)?;

@@ -61,7 +61,7 @@ pub(super) fn set_pinned(
         if pinned && row.wrong {
             output::print_note(format!("{handle} was marked as wrong; pinning it clears the mark"))?;
         }
-        rows.push(PinnedRow { id: *handle, title: quote::line(&row.title, 100) });
+        rows.push(PinnedRow { id: *handle, title: quote::line(&row.text.title, 100) });
     }
     let ids: Vec<_> = handles.iter().map(|handle| ObservationId(handle.row_id)).collect();
     manual_edits::pin(&mut store, &ids, pinned, app.now)?;

@@ -86,7 +86,7 @@ fn list(screen: &mut Screen, head: &str, rows: &[PreferenceRow]) -> std::io::Res
 fn row(observation: &Observation) -> PreferenceRow {
     PreferenceRow {
         id: RowId::new(RowKind::Observation, observation.id.0),
-        title: quote::line(&observation.title, 120),
+        title: quote::line(&observation.text.title, 120),
     }
 }
 
@@ -97,7 +97,8 @@ fn set_level(app: &App, id: RowId, level: MemoryLevel) -> anyhow::Result<()> {
     if known.level == MemoryLevel::Project && level == MemoryLevel::Project {
         anyhow::bail!("{id} already applies to its own project only");
     }
-    let is_preference = known.level != MemoryLevel::Project || known.concepts.iter().any(|c| c == PREFERENCE);
+    let is_preference =
+        known.level != MemoryLevel::Project || known.text.concepts.iter().any(|c| c == PREFERENCE);
     if level == MemoryLevel::User && !is_preference {
         anyhow::bail!("{id} is not a preference; `claude-mem save --global` saves one for every project");
     }

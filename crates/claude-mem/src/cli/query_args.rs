@@ -10,9 +10,11 @@ use super::{UsageError, project};
 use crate::cli::format;
 use crate::cli::output::{QUIET, Screen, WARN};
 use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::ObservationType;
 use claude_mem_core::suggest::did_you_mean;
+use claude_mem_recall::render::source;
 use claude_mem_search::request::AnswerScope;
 use claude_mem_search::{
     MatchQuality, ProjectScope, ResponseScope, SearchEngine, SearchItem, SearchRequest, date_arg,
@@ -49,13 +51,13 @@ pub(super) struct QueryArgs {
 const DEFAULT_LIMIT: u32 = 20;
 
 impl QueryArgs {
-    /// Builds the search request for `text` with these filters.
-    pub(super) fn to_request(
+    /// Rejects filters that make no sense, also while there are no memories. Returns the limits of the time.
+    pub(super) fn check(
         &self,
-        text: &str,
         app: &App,
-        reads: &StoreReader<'_>,
-    ) -> anyhow::Result<SearchRequest> {
+        reads: Option<&StoreReader<'_>>,
+    ) -> anyhow::Result<(Option<Millis>, Option<Millis>)> {
+        check_types(&self.types, app, reads)?;
         let zone = claude_mem_core::clock::zone();
         let read = |text: &Option<String>, as_person: date_arg::TimeParser| match text {
             None => Ok(None),
@@ -63,15 +65,25 @@ impl QueryArgs {
                 UsageError::error(format!("{text:?} is not a time; use 2026-01-31, yesterday, 3d or 2w"))
             }),
         };
-        check_types(&self.types, app, reads)?;
+        Ok((read(&self.since, date_arg::parse_time)?, read(&self.until, date_arg::parse_time_end)?))
+    }
+
+    /// Builds the search request for `text` with these filters.
+    pub(super) fn to_request(
+        &self,
+        text: &str,
+        app: &App,
+        reads: &StoreReader<'_>,
+    ) -> anyhow::Result<SearchRequest> {
+        let (since, until) = self.check(app, Some(reads))?;
         let named = |name: &String| ObservationType::named(name.to_lowercase());
         Ok(SearchRequest {
             project_scope: self.project_scope(reads)?,
             types: self.types.iter().map(named).collect(),
-            since: read(&self.since, date_arg::parse_time)?,
-            until: read(&self.until, date_arg::parse_time_end)?,
+            since,
+            until,
             page: PageRequest { offset: self.offset, limit: self.limit.unwrap_or(DEFAULT_LIMIT) },
-            zone: zone.clone(),
+            zone: claude_mem_core::clock::zone(),
             ..SearchRequest::new(text, app.now)
         })
     }
@@ -109,13 +121,15 @@ impl QueryArgs {
 }
 
 /// Rejects a `--type` that neither the vocabulary nor any observation has: most often a typo.
-fn check_types(named: &[String], app: &App, reads: &StoreReader<'_>) -> anyhow::Result<()> {
+fn check_types(named: &[String], app: &App, reads: Option<&StoreReader<'_>>) -> anyhow::Result<()> {
     if named.is_empty() {
         return Ok(());
     }
     let vocabulary = app.vocabulary();
     let mut known: Vec<String> = vocabulary.types.iter().map(|term| term.name.clone()).collect();
-    known.extend(reads.counts_by_type()?.into_iter().map(|(name, _)| name));
+    if let Some(reads) = reads {
+        known.extend(reads.counts_by_type()?.into_iter().map(|(name, _)| name));
+    }
     known.sort();
     known.dedup();
     for name in named {
@@ -262,11 +276,12 @@ pub(super) fn print_items(
     screen.table(["id", "type", "when", "title"], &rows)
 }
 
-/// The type of an observation, or the kind of another row.
+/// The type of an observation, or the kind of another row, with the source of what nobody here said.
 pub(super) fn type_label(item: &SearchItem) -> String {
-    match (&item.observation_type, item.kind) {
-        (Some(named), _) => named.to_string(),
-        (None, RowKind::Message) => "reply".to_owned(),
-        (None, kind) => kind.as_str().to_owned(),
-    }
+    let name = match (&item.observation_type, item.kind) {
+        (Some(named), _) => named.as_str(),
+        (None, RowKind::Message) => "reply",
+        (None, kind) => kind.as_str(),
+    };
+    format!("{name}{}", source(item.origin))
 }

@@ -4,11 +4,11 @@ use super::app::App;
 use super::install::{self, InstallOptions};
 use crate::cli::output::Screen;
 
-/// Rewrite hooks and tools for the installed Claude Code, and check that they work
+/// Rewrite hooks and tools of all registered agents for their installed versions, and check that they work
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  claude-mem repair             after an update of Claude Code, or if memory stopped working
+  claude-mem repair             after an update of an agent, or if memory stopped working
   claude-mem repair --dry-run
 
 It asks nothing and changes no settings. `claude-mem doctor` shows what is wrong.")]

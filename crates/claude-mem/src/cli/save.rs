@@ -9,6 +9,7 @@ use super::app::App;
 use super::{UsageError, project};
 use crate::cli::format;
 use crate::cli::output::Screen;
+use claude_mem_capture::saved_text::{SavedTextMask, has_private_block};
 use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::ManualNote;
 use claude_mem_store::{RowId, RowKind, Store};
@@ -44,6 +45,9 @@ struct SaveReport {
     /// Passages that looked like secrets and were not stored.
     #[serde(skip_serializing_if = "is_zero")]
     masked: usize,
+    /// A private block was removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    private: bool,
 }
 
 /// What redaction puts in place of a secret begins with this.
@@ -61,6 +65,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         std::io::stdin().read_to_string(&mut text).context("failed to read stdin")?;
     }
     app.data.create().with_context(|| format!("cannot create {}", app.data.root().display()))?;
+    let words =
+        SavedTextMask::load(&app.data).context("cannot read which words are private; nothing was saved")?;
+    let (masked_text, masked_title) =
+        (words.mask(&text), args.title.as_deref().map(|title| words.mask(title)));
     let mut store = Store::open(&app.data.db())?;
     let project = match &args.project {
         Some(named) => project::find(&store.read(), named)?.id,
@@ -71,8 +79,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     };
     let vocabulary = app.vocabulary();
     let note = ManualNote {
-        text: &text,
-        title: args.title.as_deref(),
+        text: &masked_text,
+        title: masked_title.as_deref(),
         kind: args.kind.as_deref(),
         project: Some(project),
         global: args.global,
@@ -87,15 +95,19 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let stored = store.read().observation(id)?;
     let masks = |text: &str| text.matches(MASK).count();
     let given = masks(&text) + args.title.as_deref().map_or(0, masks);
-    let masked = (masks(&stored.title) + masks(&stored.narrative)).saturating_sub(given);
-    let saved = SaveReport { id: RowId::new(RowKind::Observation, id.0), masked };
+    let masked = (masks(&stored.text.title) + masks(&stored.text.narrative)).saturating_sub(given);
+    let private = has_private_block(&text) || args.title.as_deref().is_some_and(has_private_block);
+    let saved = SaveReport { id: RowId::new(RowKind::Observation, id.0), masked, private };
     screen.show(&saved, |screen, saved| {
         writeln!(screen, "saved as {}", saved.id)?;
+        if saved.private {
+            writeln!(screen, "a private block was removed")?;
+        }
         match saved.masked {
             0 => Ok(()),
             n => writeln!(
                 screen,
-                "{} masked: what looks like a secret is not stored",
+                "{} masked: what looks like a secret or was private is not stored",
                 format::count(n as u64, "passage")
             ),
         }

@@ -69,6 +69,8 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         answer.scope = Some(found.scope);
         answer.results = found.results;
         answer.has_more = found.has_more;
+    } else {
+        args.which.check(app, None)?;
     }
     screen.show(&answer, |screen, answer| {
         if let Some(scope) = &answer.scope {

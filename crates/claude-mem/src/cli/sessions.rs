@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
 fn session_line(reads: &StoreReader<'_>, row: SessionRow) -> Result<SessionLine, StoreError> {
     let account = reads.account_of_session(row.id)?;
     let (observations, _) = reads.counts_of_session(row.id)?;
-    let purpose = account.as_ref().map(|account| account.purpose.clone());
+    let purpose = account.as_ref().map(|account| account.text.purpose.clone());
     let purpose = purpose.filter(|text| !text.is_empty()).or(row.user_prompt).unwrap_or_default();
     Ok(SessionLine {
         session: row.client_session.0,
@@ -102,7 +102,7 @@ fn session_line(reads: &StoreReader<'_>, row: SessionRow) -> Result<SessionLine,
         observations,
         account: account.as_ref().map(|account| RowId::new(RowKind::Account, account.id.0)),
         purpose: quote::line(&purpose, 200),
-        open: account.map_or_else(Vec::new, |account: AccountRow| account.open),
+        open: account.map_or_else(Vec::new, |account: AccountRow| account.text.open),
     })
 }
 

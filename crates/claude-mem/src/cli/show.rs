@@ -42,33 +42,55 @@ struct ShownMemory {
     text: Vec<(&'static str, String)>,
 }
 
+/// Some of the memories do not exist.
+#[derive(Serialize)]
+struct PartlyShown {
+    error: String,
+    missing: Vec<RowId>,
+    rows: Vec<ShownMemory>,
+}
+
 pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let Some(engine) = query_args::open_engine(app)? else {
         return Err(query_args::store_is_empty(app));
     };
     let reads = engine.reads();
-    let (mut shown, mut missing) = (Vec::new(), None);
+    let (mut shown, mut missing) = (Vec::new(), Vec::new());
     for &handle in &args.ids {
         match load_by_id(&reads, handle) {
             Ok(memory) => shown.push(memory),
             Err(error) if args.ids.len() == 1 => return Err(error),
-            Err(error) => {
-                output::print_note(error.to_string())?;
-                missing = Some(error);
-            }
+            Err(error) => missing.push((handle, error.to_string())),
         }
     }
-    screen.show(&shown, |screen, shown| {
-        for (at, one) in shown.iter().enumerate() {
-            if at > 0 {
-                writeln!(screen)?;
-            }
-            print_memory(screen, one)?;
-        }
-        Ok(())
+    if missing.is_empty() {
+        return screen.show(&shown, |screen, shown| print_memories(screen, shown));
+    }
+    let reasons: Vec<&str> = missing.iter().map(|(_, reason)| reason.as_str()).collect();
+    let partial = PartlyShown {
+        error: reasons.join("; "),
+        missing: missing.iter().map(|(handle, _)| *handle).collect(),
+        rows: shown,
+    };
+    screen.show(&partial, |screen, partial| {
+        reasons.iter().try_for_each(output::print_note)?;
+        print_memories(screen, &partial.rows)
     })?;
     // The others were shown; the exit code still says that not all exist.
-    missing.map_or(Ok(()), |_| Err(anyhow::anyhow!("not all of these memories exist")))
+    if screen.json {
+        return Err(super::AlreadyReported.into());
+    }
+    Err(anyhow::anyhow!("not all of these memories exist"))
+}
+
+fn print_memories(screen: &mut Screen, shown: &[ShownMemory]) -> std::io::Result<()> {
+    for (at, one) in shown.iter().enumerate() {
+        if at > 0 {
+            writeln!(screen)?;
+        }
+        print_memory(screen, one)?;
+    }
+    Ok(())
 }
 
 fn load_by_id(reads: &StoreReader<'_>, handle: RowId) -> anyhow::Result<ShownMemory> {
@@ -148,33 +170,33 @@ fn state_labels(row: &Observation) -> Vec<&'static str> {
 }
 
 fn observation_sections(row: &Observation) -> Vec<(&'static str, String)> {
-    let facts: Vec<String> = row.facts.iter().map(|fact| format!("- {fact}")).collect();
+    let facts: Vec<String> = row.text.facts.iter().map(|fact| format!("- {fact}")).collect();
     vec![
-        ("", row.subtitle.clone()),
-        ("", row.narrative.clone()),
+        ("", row.text.subtitle.clone()),
+        ("", row.text.narrative.clone()),
         ("facts", facts.join("\n")),
-        ("concepts", row.concepts.join(", ")),
-        ("changed", row.files_modified.join("\n")),
-        ("read", row.files_read.join("\n")),
+        ("concepts", row.text.concepts.join(", ")),
+        ("changed", row.text.files_modified.join("\n")),
+        ("read", row.text.files_read.join("\n")),
     ]
 }
 
 fn account_sections(row: &AccountRow) -> Vec<(&'static str, String)> {
     let list = |lines: &[String]| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
-    let mut sections = vec![("for", row.purpose.clone())];
+    let mut sections = vec![("for", row.text.purpose.clone())];
     sections.extend(row.sections().map(|(name, lines)| (name, list(lines))));
-    sections.push(("changed", row.files_edited.join("\n")));
+    sections.push(("changed", row.text.files_edited.join("\n")));
     sections
 }
 
 fn summary_sections(row: &SummaryRow) -> Vec<(&'static str, String)> {
     vec![
-        ("asked", row.request.clone()),
-        ("investigated", row.investigated.clone()),
-        ("learned", row.learned.clone()),
-        ("completed", row.completed.clone()),
-        ("next", row.next_steps.clone()),
-        ("notes", row.notes.clone()),
-        ("changed", row.files_edited.join("\n")),
+        ("asked", row.text.request.clone()),
+        ("investigated", row.text.investigated.clone()),
+        ("learned", row.text.learned.clone()),
+        ("completed", row.text.completed.clone()),
+        ("next", row.text.next_steps.clone()),
+        ("notes", row.text.notes.clone()),
+        ("changed", row.text.files_edited.join("\n")),
     ]
 }

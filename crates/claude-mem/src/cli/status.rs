@@ -54,6 +54,8 @@ struct StatusReport {
     /// The provider of the settings; `worker.uses` is what a running worker really uses.
     provider: &'static str,
     spend: SpendSummary,
+    /// The team that this machine belongs to.
+    team: Option<TeamMembership>,
     warnings: Vec<String>,
     problems: Vec<UserNotice>,
 }
@@ -89,6 +91,13 @@ impl From<CapturePause> for PauseReport {
         let CapturePause { since, until } = pause;
         Self { since, until }
     }
+}
+
+#[derive(Serialize)]
+struct TeamMembership {
+    name: String,
+    handle: String,
+    address: String,
 }
 
 #[derive(Default, Serialize)]
@@ -149,8 +158,14 @@ fn collect(app: &App) -> StatusReport {
     if let Some(trouble) = &worker.trouble {
         problems.push(notices::worker_notice(trouble));
     }
-    problems.extend(taken_in.err().map(|error| notices::unread_spool_notice(&error)));
-    problems.extend(notices::spool_notices(&app.data));
+    let team = claude_mem_sharing::load_team(&app.data).unwrap_or_else(|error| {
+        problems.push(UserNotice { what: error.to_string(), fix: "claude-mem team join LINK".to_owned() });
+        None
+    });
+    let spool = notices::spool_notices(&app.data);
+    let unread = taken_in.err().map(|error| notices::unread_spool_notice(&error));
+    problems.extend(unread.filter(|notice| !spool.contains(notice)));
+    problems.extend(spool);
     problems.extend(notices::missing_hooks_notice(&app.data, &|name| std::env::var_os(name)));
     StatusReport {
         version: env!("CARGO_PKG_VERSION"),
@@ -171,6 +186,7 @@ fn collect(app: &App) -> StatusReport {
         today: made_today,
         provider: loaded.settings.provider.as_str(),
         spend: SpendSummary { today, in_all, budget_tokens_per_day: loaded.settings.budget_tokens_per_day },
+        team: team.map(|team| TeamMembership { name: team.team, handle: team.handle, address: team.base }),
         warnings: warnings(&loaded),
         bytes,
         problems,
@@ -311,6 +327,9 @@ fn facts(status: &StatusReport, now: Millis) -> Vec<(&'static str, String)> {
         facts.push(("paused", paused_text(pause, now)));
     }
     facts.push(("provider", provider_text(status)));
+    if let Some(TeamMembership { name, handle, address }) = &status.team {
+        facts.push(("team", format!("{name} at {address}, as {handle}; `claude-mem team status` says more")));
+    }
     facts.push(("disk", format!("{} in {}", size(status.bytes.total), status.data_dir)));
     facts
 }

@@ -88,11 +88,11 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
         let question = format!("Permanently delete everything in {}?", app.data.root().display());
         anyhow::ensure!(steps.prompt(&question_text(&question, "[y/N]"))? == "y", "nothing was changed");
     }
-    let mut receipt = InstallManifest::read(&app.data.installed())?;
+    let mut manifest = InstallManifest::read(&app.data.installed())?;
     let is_meant = |agent: &CodingAgent| {
         args.agents.is_empty() || args.agents.iter().any(|named| named.name == agent.name)
     };
-    let files = if is_meant(&CLAUDE_CODE) { registered_files(args, &receipt)? } else { Vec::new() };
+    let files = if is_meant(&CLAUDE_CODE) { registered_files(args, &manifest)? } else { Vec::new() };
     let changes = write_changes(args, &files)?;
     for change in &changes {
         report_change(change, steps)?;
@@ -100,7 +100,7 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     if args.project.is_none() {
         let others = AGENTS.iter().filter(|agent| agent.name != CLAUDE_CODE.name && is_meant(agent));
         for agent in others {
-            agent_files::remove_from_agent(agent, args.dry_run, &mut receipt, steps)?;
+            agent_files::remove_from_agent(agent, args.dry_run, &mut manifest, steps)?;
         }
     }
     if files.iter().any(|left| !left.adopted.is_empty()) {
@@ -110,9 +110,9 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
         );
         steps.report_change("earlier", detail)?;
     }
-    if receipt.plugin && args.project.is_none() && is_meant(&CLAUDE_CODE) {
+    if manifest.plugin && args.project.is_none() && is_meant(&CLAUDE_CODE) {
         if !args.dry_run {
-            super::install::uninstall_plugin(app, &mut receipt)?;
+            super::install::uninstall_plugin(app, &mut manifest)?;
         }
         steps.report_change("plugin", "removed from Claude Code")?;
     }
@@ -122,11 +122,11 @@ fn run_steps(args: &Args, app: &App, steps: &mut StepReporter<'_>) -> anyhow::Re
     }
     if !args.dry_run {
         for left in &files {
-            receipt.remove(left.part, &left.path, left.project.as_deref());
+            manifest.remove(left.part, &left.path, left.project.as_deref());
         }
         let path = app.data.installed();
         if path.exists() {
-            receipt.write(&path).with_context(|| path.display().to_string())?;
+            manifest.write(&path).with_context(|| path.display().to_string())?;
         }
     }
     if args.purge {
@@ -157,7 +157,7 @@ fn write_changes(args: &Args, files: &[InstalledFile]) -> anyhow::Result<Vec<Fil
 }
 
 /// The files in the manifest, and the default files even if the manifest does not list them.
-fn registered_files(args: &Args, receipt: &InstallManifest) -> anyhow::Result<Vec<InstalledFile>> {
+fn registered_files(args: &Args, manifest: &InstallManifest) -> anyhow::Result<Vec<InstalledFile>> {
     let project = match &args.project {
         Some(dir) => Some(dir.canonicalize().with_context(|| dir.display().to_string())?),
         None => None,
@@ -165,9 +165,9 @@ fn registered_files(args: &Args, receipt: &InstallManifest) -> anyhow::Result<Ve
     let places =
         ClientPaths::find(|name| std::env::var_os(name), project.clone()).context("no home directory")?;
     let mut files: Vec<InstalledFile> =
-        receipt.files.iter().filter(|left| project.is_none() || left.project == project).cloned().collect();
+        manifest.files.iter().filter(|left| project.is_none() || left.project == project).cloned().collect();
     for (part, path) in [(InstallPart::Hooks, &places.settings), (InstallPart::Server, &places.state)] {
-        if receipt.find(part, path, project.as_deref()).is_none() {
+        if manifest.find(part, path, project.as_deref()).is_none() {
             files.push(InstalledFile::unrecorded(part, path.clone(), project.clone()));
         }
     }

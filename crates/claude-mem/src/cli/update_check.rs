@@ -5,10 +5,9 @@ use std::io::Write as _;
 use serde::Serialize;
 
 use super::app::App;
-use super::{install, worker};
+use super::{doctor, install, worker};
 use crate::cli::output::{GOOD, QUIET, Screen, WARN};
-use claude_mem_core::client_version::ClientVersion;
-use claude_mem_setup::install::client::needs_new_hooks;
+use claude_mem_setup::doctor::{DoctorFinding, run_update_checks};
 use claude_mem_setup::install::manifest::InstallManifest;
 
 /// Check that hooks, worker and client match this version (offline)
@@ -38,7 +37,7 @@ struct UpdateCheckReport {
 }
 
 pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let report = compare_versions(app);
+    let report = compare_versions(app)?;
     screen.show(&report, |screen, report| {
         writeln!(screen, "claude-mem {}", report.version)?;
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
@@ -59,43 +58,30 @@ pub(super) fn run(_: &Args, app: &App, screen: &mut Screen) -> anyhow::Result<()
     })
 }
 
-fn compare_versions(app: &App) -> UpdateCheckReport {
-    let version = env!("CARGO_PKG_VERSION");
-    let mut todo = Vec::new();
-    let receipt = InstallManifest::read(&app.data.installed()).map_err(|e| e.to_string());
-    let worker = worker::probe(app).unwrap_or_else(|error| worker::WorkerStatusReport::unknown(&error));
-    if let (false, Some(trouble)) = (worker.running, worker.trouble) {
-        todo.push(format!("claude-mem doctor: the worker: {trouble}"));
-    }
-    let worker = worker.version;
-    let unread = receipt.is_err();
-    let receipt = receipt.unwrap_or_else(|why| {
-        todo.push(format!("claude-mem doctor: {why}"));
-        InstallManifest::default()
-    });
+/// Compares versions. What is to be done is what `claude-mem doctor` finds, so that both agree.
+fn compare_versions(app: &App) -> anyhow::Result<UpdateCheckReport> {
+    let findings = doctor::examine_with(app, run_update_checks)?;
+    // `doctor` reports a manifest or a worker that cannot be read.
+    let manifest = InstallManifest::read(&app.data.installed()).unwrap_or_default();
+    let worker = worker::probe(app).ok().and_then(|worker| worker.version);
     let client = install::find_client(app).and_then(|found| found.version);
-    let hooks_for = receipt.client.as_deref().and_then(ClientVersion::find);
-    let installed = (!receipt.version.is_empty()).then(|| receipt.version.clone());
-    let registered = !receipt.files.is_empty() || receipt.plugin;
-    if unread {
-        // Already in `todo`.
-    } else if !registered {
-        todo.push("claude-mem install: no hooks are registered".to_owned());
-    } else if !receipt.executable.is_file() {
-        todo.push(format!("claude-mem install: {} does not exist", receipt.executable.display()));
-    } else if needs_new_hooks(client, hooks_for) {
-        todo.push("claude-mem repair: this client version needs other hooks".to_owned());
-    }
-    if worker.as_deref().is_some_and(|running| running != version) {
-        todo.push("claude-mem worker restart: the worker is another version".to_owned());
-    }
-    UpdateCheckReport {
-        version,
-        installed,
+    let is_registered = !manifest.files.is_empty() || manifest.plugin;
+    let mut todo: Vec<String> = findings.iter().map(todo_line).collect();
+    todo.dedup();
+    Ok(UpdateCheckReport {
+        version: env!("CARGO_PKG_VERSION"),
+        installed: (!manifest.version.is_empty()).then(|| manifest.version.clone()),
         worker,
         client: client.map(|version| version.to_string()),
-        hooks_for: receipt.client.filter(|_| registered),
+        hooks_for: manifest.client.filter(|_| is_registered),
         up_to_date: todo.is_empty(),
         todo,
-    }
+    })
+}
+
+/// A command and its reason.
+fn todo_line(finding: &DoctorFinding) -> String {
+    let DoctorFinding { check, what, fix, .. } = finding;
+    let fix = fix.as_deref().unwrap_or("claude-mem doctor");
+    format!("{fix}: {check}: {what}")
 }

@@ -182,7 +182,7 @@ pub(super) fn stop_worker(app: &App) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let patience = Duration::from_secs(END_SECONDS);
-    // A worker that does not answer gets a signal.
+    // A worker that does not respond gets a signal.
     let asked = client::send_request(&socket_path(app), "stop", Some(Duration::from_secs(2)));
     if !matches!(asked, Ok(Some(_))) {
         signal(app, rustix::process::Signal::TERM)?;
@@ -267,7 +267,7 @@ pub(super) fn probe(app: &App) -> anyhow::Result<WorkerStatusReport> {
         version: file.as_ref().map(|file| file.version.clone()),
         since: file.as_ref().map(|file| file.since),
         address: file.as_ref().and_then(|file| file.port).map(address),
-        trouble: Some("it does not answer".to_owned()),
+        trouble: Some("it does not respond".to_owned()),
         uses: None,
     })
 }
@@ -308,7 +308,7 @@ fn compressor(store: &Arc<SharedStore>, plan: &WorkerOptions) -> Arc<dyn Compres
 
 /// The user's Claude Code as install recorded it. `doctor` reports an unreadable manifest; then only the
 /// usual places count.
-fn recorded_claude(dir: &DataDir) -> ClaudeInstall {
+pub(super) fn recorded_claude(dir: &DataDir) -> ClaudeInstall {
     let manifest = InstallManifest::read(&dir.installed()).unwrap_or_default();
     manifest.claude_install(std::env::var_os("HOME").unwrap_or_default().into())
 }
@@ -375,7 +375,7 @@ fn start_replacement(app: &App, executable: &Path, ended: ShutdownReason) -> any
 }
 
 fn drain(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut said = "the worker does not answer".to_owned();
+    let mut said = "claude-mem is not running".to_owned();
     // A worker that is starting gets as much time as one that we start.
     let until = Instant::now() + start_timeout(app);
     while Instant::now() < until {

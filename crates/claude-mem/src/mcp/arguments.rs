@@ -65,7 +65,9 @@ pub(super) struct ForgetArgs {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct OpenItemsArgs {
+    #[serde(deserialize_with = "item_ids")]
     pub(super) close: Vec<i64>,
+    #[serde(deserialize_with = "item_ids")]
     pub(super) reopen: Vec<i64>,
     pub(super) reason: String,
     pub(super) project: Option<String>,
@@ -106,6 +108,19 @@ fn row_ids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RowIdArg>, D::Error
             .map(|id| RowIdArg::Text(id.to_owned()))
             .collect(),
     })
+}
+
+/// Ids of open items, as freely as [`row_ids`]. They are plain numbers.
+fn item_ids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i64>, D::Error> {
+    let number = |id: RowIdArg| match id {
+        RowIdArg::Number(number) => Ok(number),
+        RowIdArg::Text(text) => text
+            .trim()
+            .trim_start_matches('#')
+            .parse()
+            .map_err(|_| D::Error::custom(format!("{text:?} is not the id of an open item"))),
+    };
+    row_ids(from)?.into_iter().map(number).collect()
 }
 
 /// A row handle as agents pass it: `12`, `"12"`, `"#12"`, `"S3"`.

@@ -85,6 +85,7 @@ mod tests {
             ("gemini-cli-mcp-client", "gemini-cli", None),
             ("opencode", "opencode", None),
             ("qwen-cli-mcp-client-claude-mem", "qwen-code", None),
+            ("copilot-cli", "copilot-cli", None),
             ("some-editor", "claude-code", Some("c-1")),
         ] {
             let caller = introduced(name);

@@ -24,8 +24,8 @@ pub(super) fn details(
     let id = handle.row_id;
     let found = match handle.kind {
         RowKind::Observation => reads.observation(ObservationId(id)).map(|row| RowDetails {
-            kind: row.kind.as_str().to_owned(),
-            title: quote::line(&row.title, TEXT_CHARS_MAX),
+            kind: row.text.kind.as_str().to_owned(),
+            title: quote::line(&row.text.title, TEXT_CHARS_MAX),
             origin: row.origin,
             project: row.project,
             user_level: row.level == MemoryLevel::User,
@@ -135,15 +135,15 @@ fn observation_lines(row: &Observation) -> String {
         None => row.origin.as_str().to_owned(),
     };
     let mut out = labelled_line("Said by: ", &said_by);
-    out.push_str(&labelled_line("In short: ", &row.subtitle));
-    out.push_str(&labelled_line("Text: ", &row.narrative));
-    for fact in &row.facts {
+    out.push_str(&labelled_line("In short: ", &row.text.subtitle));
+    out.push_str(&labelled_line("Text: ", &row.text.narrative));
+    for fact in &row.text.facts {
         out.push_str(&labelled_line("- ", fact));
     }
     for (name, text) in [
-        ("Concepts: ", row.concepts.join(", ")),
-        ("Files read: ", row.files_read.join(", ")),
-        ("Files modified: ", row.files_modified.join(", ")),
+        ("Concepts: ", row.text.concepts.join(", ")),
+        ("Files read: ", row.text.files_read.join(", ")),
+        ("Files modified: ", row.text.files_modified.join(", ")),
         ("Branch: ", row.branch.clone().unwrap_or_default()),
         ("Replaced by: ", newer.unwrap_or_default()),
     ] {
@@ -159,14 +159,14 @@ fn observation_lines(row: &Observation) -> String {
 }
 
 fn summary_lines(row: &SummaryRow) -> String {
-    let (read, edited) = (row.files_read.join(", "), row.files_edited.join(", "));
+    let (read, edited) = (row.text.files_read.join(", "), row.text.files_edited.join(", "));
     let parts = [
-        ("Asked: ", &row.request),
-        ("Investigated: ", &row.investigated),
-        ("Learned: ", &row.learned),
-        ("Done: ", &row.completed),
-        ("Next: ", &row.next_steps),
-        ("Notes: ", &row.notes),
+        ("Asked: ", &row.text.request),
+        ("Investigated: ", &row.text.investigated),
+        ("Learned: ", &row.text.learned),
+        ("Done: ", &row.text.completed),
+        ("Next: ", &row.text.next_steps),
+        ("Notes: ", &row.text.notes),
         ("Files read: ", &read),
         ("Files edited: ", &edited),
     ];
@@ -174,19 +174,19 @@ fn summary_lines(row: &SummaryRow) -> String {
 }
 
 fn account_lines(row: &AccountRow) -> String {
-    let mut out = labelled_line("The session was for: ", &row.purpose);
+    let mut out = labelled_line("The session was for: ", &row.text.purpose);
     for (name, lines) in [
-        ("Done: ", &row.done),
-        ("Learned: ", &row.learned),
-        ("Decided: ", &row.decided),
-        ("Checked: ", &row.checked),
-        ("Open: ", &row.open),
+        ("Done: ", &row.text.done),
+        ("Learned: ", &row.text.learned),
+        ("Decided: ", &row.text.decided),
+        ("Checked: ", &row.text.checked),
+        ("Open: ", &row.text.open),
     ] {
         for line in lines {
             out.push_str(&labelled_line(name, line));
         }
     }
-    out.push_str(&labelled_line("Files edited: ", &row.files_edited.join(", ")));
+    out.push_str(&labelled_line("Files edited: ", &row.text.files_edited.join(", ")));
     out.push_str(&labelled_line("Branch: ", row.branch.as_deref().unwrap_or_default()));
     out
 }

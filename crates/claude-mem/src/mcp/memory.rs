@@ -12,6 +12,7 @@ use super::lines::{self, RowFormatter};
 use super::open_items;
 use super::tools::ToolOutput;
 use super::{Toolbox, schema};
+use claude_mem_capture::saved_text::SavedTextMask;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
@@ -334,9 +335,12 @@ impl MemoryTools<'_> {
         }
         let vocabulary = (self.vocabulary)();
         let session = self.session();
+        let words = SavedTextMask::load(&self.dir)
+            .map_err(|e| format!("Not saved: cannot read which words are private: {e}."))?;
+        let (text, title) = (words.mask(&args.text), args.title.as_deref().map(|title| words.mask(title)));
         let note = ManualNote {
-            text: &args.text,
-            title: args.title.as_deref(),
+            text: &text,
+            title: title.as_deref(),
             kind: args.r#type.as_deref(),
             project,
             global: args.global,

@@ -118,7 +118,7 @@ impl McpFixture {
 fn index_lines_are_complete_and_short() {
     let desk = McpFixture::at("shop");
     desk.add_as("shop", "Sessions live in <b>Redis</b>\n", 1, |new| {
-        new.files_modified = vec!["src/auth/session.rs".into(), "src/b.rs".into(), "c".into()];
+        new.text.files_modified = vec!["src/auth/session.rs".into(), "src/b.rs".into(), "c".into()];
     });
     assert_eq!(
         desk.ok("search", &json!({ "query": "redis sessions" })),
@@ -126,7 +126,7 @@ fn index_lines_are_complete_and_short() {
     );
     let long = "a title of many words, far longer than anybody would want it, ".repeat(9);
     desk.add_as("shop", &long, 1, |new| {
-        new.files_modified = vec!["src/".repeat(60), "src/".repeat(60)];
+        new.text.files_modified = vec!["src/".repeat(60), "src/".repeat(60)];
     });
     let said = desk.ok("search", &json!({ "query": "anybody would want" }));
     assert!(tokens::estimate(&said) <= 100, "{said}");
@@ -151,6 +151,20 @@ fn unknown_arguments_are_refused() {
     assert_eq!(back, "Marked #1 as useful. It is no longer marked as wrong.");
     let gone = desk.ok("forget", &json!({ "id": 1 }));
     assert!(gone.contains("`claude-mem forget --undo '#1'`"), "{gone}");
+}
+
+#[test]
+fn open_items_are_named_as_freely_as_rows() {
+    let desk = McpFixture::at("shop");
+    desk.add("shop", "Sessions live in Redis", 1);
+    for ids in [json!("7"), json!(7), json!([7]), json!(["7"]), json!("[7]"), json!("#7")] {
+        let said = desk.ok("open_items", &json!({ "close": ids }));
+        assert!(said.contains("Item 7 does not exist."), "{ids}: {said}");
+        let said = desk.ok("open_items", &json!({ "reopen": ids }));
+        assert!(said.contains("Item 7 does not exist."), "{ids}: {said}");
+    }
+    let refused = desk.say("open_items", &json!({ "close": "S7" })).unwrap_err();
+    assert!(refused.contains("is not the id of an open item"), "{refused}");
 }
 
 #[test]
@@ -248,8 +262,8 @@ fn origin_is_shown_beside_the_text() {
     let desk = McpFixture::at("shop");
     desk.add_as("shop", "Redis evicts keys", 1, |new| {
         new.origin = Origin::Web;
-        new.subtitle = "#99 2026-01-01 decision The user wants it".into();
-        new.narrative = "Said by: user".into();
+        new.text.subtitle = "#99 2026-01-01 decision The user wants it".into();
+        new.text.narrative = "Said by: user".into();
     });
     let said = desk.ok("search", &json!({ "query": "redis" }));
     assert!(said.contains(" decision[web] Redis evicts keys"), "{said}");
@@ -266,7 +280,7 @@ fn origin_is_shown_beside_the_text() {
 fn structured_content_equals_the_text() {
     let desk = McpFixture::at("bakery");
     desk.add_as("stable", "Sessions <live> in Redis", 1, |new| {
-        new.files_modified = vec!["src/session.rs".into()];
+        new.text.files_modified = vec!["src/session.rs".into()];
     });
     desk.ok("search", &json!({ "query": "redis" }));
     let row = json!({
@@ -290,7 +304,7 @@ fn oversized_replies_name_the_omitted_rows() {
     let desk = McpFixture::at("shop");
     for n in 0..12 {
         desk.add_as("shop", &format!("Note {n}"), 1, |new| {
-            new.narrative = format!("{n} words of a long story, ").repeat(300);
+            new.text.narrative = format!("{n} words of a long story, ").repeat(300);
         });
     }
     let asked: Vec<Value> = (1..=12).map(Value::from).collect();

@@ -208,3 +208,65 @@ fn unreadable_or_unwritable_mark_mutes_the_turn() {
     hook(&home, "PostToolUse", &json!({"tool_name": "Bash", "tool_response": WORD}));
     assert_absent_on_disk(&home, "marks in the way");
 }
+
+/// Calls one tool of the MCP server.
+fn save_memory(home: &Sandbox, text: &str) -> String {
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "save_memory", "arguments": {"text": text, "title": text}}}),
+    ];
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    let input = lines.join("\n") + "\n";
+    home.mem_with(&["mcp"], input).ok().stdout
+}
+
+#[test]
+fn private_words_do_not_come_back_by_saving() {
+    let home = sandbox_with_real_clock();
+    let prompt = format!("use <private>{WORD}</private> to log in");
+    hook(&home, "UserPromptSubmit", &json!({"prompt": prompt, "prompt_id": "p"}));
+    let told = save_memory(&home, &format!("Log in with {WORD} at the console"));
+    assert!(told.contains("Saved as #1"), "{told}");
+    let saved =
+        home.mem(&["save", "--title", &format!("The my{WORD}Var"), &format!("It is -k{WORD} now.")]).ok();
+    assert!(saved.stdout.contains("masked"), "{saved}");
+    assert_absent_on_disk(&home, "saved");
+    assert!(home.mem(&["search", "console"]).ok().stdout.contains("[redacted:private-word]"));
+}
+
+#[test]
+fn private_words_are_masked_in_every_field_of_an_event() {
+    let home = sandbox_with_real_clock();
+    let prompt = format!("use <private>{WORD}</private> to log in");
+    hook(&home, "UserPromptSubmit", &json!({"prompt": prompt, "prompt_id": "p"}));
+    home.git_branch(&format!("fix/{WORD}"));
+    home.git_remote(&format!("git@example.org:acme/{WORD}.git"));
+    hook(
+        &home,
+        "PostToolUse",
+        &json!({"tool_name": format!("mcp__{WORD}__get"), "prompt_id": "p", "cwd": home.project(),
+            "tool_input": {"command": format!("printf '\\n{WORD}' -k{WORD} my{WORD}Var")}, "tool_response": "ok"}),
+    );
+    assert_absent_on_disk(&home, "names around the event");
+}
+
+#[test]
+fn private_blocks_that_are_read_teach_their_words() {
+    let home = sandbox_with_real_clock();
+    hook(&home, "UserPromptSubmit", &json!({"prompt": "read the notes", "prompt_id": "p"}));
+    let read = format!("# Notes\n<private>{WORD}</private>\n");
+    hook(
+        &home,
+        "PostToolUse",
+        &json!({"tool_name": "Read", "tool_input": {"file_path": "notes.md"}, "tool_response": read, "prompt_id": "p"}),
+    );
+    hook(
+        &home,
+        "PostToolUse",
+        &json!({"tool_name": "Bash", "tool_input": {"command": format!("login -p{WORD}")}, "tool_response": "ok",
+            "prompt_id": "p"}),
+    );
+    assert_absent_on_disk(&home, "repeated after it was read");
+}

@@ -9,7 +9,9 @@ use claude_mem_core::ids::{ClientSessionId, ProjectId};
 use claude_mem_core::limits::{
     QUERY_CHARS_MAX, QUERY_DEMANDING_WORDS_MAX, QUERY_FILTERS_MAX, QUERY_WORDS_MAX,
 };
-use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{
+    NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
+};
 use claude_mem_search::index::catch_up;
 use claude_mem_search::query::QueryFilter;
 use claude_mem_search::{
@@ -163,18 +165,25 @@ fn insert_project(tx: &StoreWriter<'_>, name: &str) -> Result<ProjectId, StoreEr
         (1, "Login loops after the cookie expired", "getUserById saw a stale row in src/auth/session.rs."),
         (2, "A row that speaks the index's language", "xproj1x xproj2x xuserx scope : xkindobservationx"),
     ] {
-        let new = NewObservation {
-            narrative: format!("{narrative} Only in {name}."),
-            facts: vec!["NEAR misses are words, AND so are OR and NOT".into()],
-            concepts: vec!["gotcha".into()],
-            files_modified: vec!["src/auth/session.rs".into()],
-            ..NewObservation::new(ObservationType::BUGFIX, title, Origin::Agent, Millis(at))
-        };
+        let new = NewObservation::from_text(
+            ObservationText {
+                narrative: format!("{narrative} Only in {name}."),
+                facts: vec!["NEAR misses are words, AND so are OR and NOT".into()],
+                concepts: vec!["gotcha".into()],
+                files_modified: vec!["src/auth/session.rs".into()],
+                ..ObservationText::new(ObservationType::BUGFIX, title)
+            },
+            Origin::Agent,
+            Millis(at),
+        );
         tx.create_observation(&new, &place)?;
     }
     let summary = NewSummary {
-        request: "Fix the login loop".into(),
-        learned: "Cookies outlive sessions".into(),
+        text: SummaryText {
+            request: "Fix the login loop".into(),
+            learned: "Cookies outlive sessions".into(),
+            ..SummaryText::default()
+        },
         created_at: Millis(3),
         ..NewSummary::default()
     };

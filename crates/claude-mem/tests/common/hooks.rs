@@ -87,8 +87,7 @@ pub(crate) fn bytes_on_disk(home: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// The files that contain a text.
 pub(crate) fn files_containing(home: &Sandbox, needle: &str) -> Vec<String> {
-    let needle = needle.as_bytes();
-    let holds = |bytes: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
+    let holds = |bytes: &[u8]| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
     let files = bytes_on_disk(home).into_iter();
     let in_content =
         |(path, bytes): &(PathBuf, Vec<u8>)| holds(bytes) || holds(path.as_os_str().as_encoded_bytes());

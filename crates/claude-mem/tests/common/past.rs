@@ -80,7 +80,7 @@ fn transcript(session: i64) -> String {
 }
 
 /// A timestamp; all months have 28 days, so that every result is a valid date.
-fn timestamp(seconds: i64) -> String {
+pub(crate) fn timestamp(seconds: i64) -> String {
     let days = seconds / 86_400 % 3_360;
     let (year, month, day) = (2010 + days / 336, days / 28 % 12 + 1, days % 28 + 1);
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,9 @@ pub(crate) struct TeamServerStub {
     pub(crate) data: SharedData,
     access: Arc<Mutex<Access>>,
     misbehaviour: Arc<Mutex<Misbehaviour>>,
+    /// Requests that are not answered.
+    silent: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
     pub(crate) base: String,
 }
 
@@ -59,18 +63,32 @@ impl TeamServerStub {
             data: empty_server(),
             access: Arc::new(Mutex::new(Access::default())),
             misbehaviour: Arc::new(Mutex::new(Misbehaviour::None)),
+            silent: Arc::default(),
+            requests: Arc::new(AtomicUsize::new(0)),
             base,
         };
         let (data, access) = (stub.data.clone(), Arc::clone(&stub.access));
-        let misbehaviour = Arc::clone(&stub.misbehaviour);
+        let (misbehaviour, silent) = (Arc::clone(&stub.misbehaviour), Arc::clone(&stub.silent));
+        let requests = Arc::clone(&stub.requests);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                requests.fetch_add(1, Ordering::SeqCst);
                 let (data, access) = (data.clone(), Arc::clone(&access));
-                let misbehaviour = Arc::clone(&misbehaviour);
-                std::thread::spawn(move || serve(stream, &data, &access, &misbehaviour));
+                let (misbehaviour, silent) = (Arc::clone(&misbehaviour), Arc::clone(&silent));
+                std::thread::spawn(move || serve(stream, &data, &access, &misbehaviour, &silent));
             }
         });
         stub
+    }
+
+    /// Whether a request waits for an answer that does not come.
+    pub(crate) fn is_kept_waiting(&self) -> bool {
+        self.silent.load(Ordering::Relaxed) > 0
+    }
+
+    /// How many connections there were.
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
     }
 
     pub(crate) fn misbehave(&self, how: Misbehaviour) {
@@ -106,10 +124,19 @@ struct Request {
     body: Vec<u8>,
 }
 
-fn serve(stream: TcpStream, data: &SharedData, access: &Mutex<Access>, misbehaviour: &Mutex<Misbehaviour>) {
+fn serve(
+    stream: TcpStream,
+    data: &SharedData,
+    access: &Mutex<Access>,
+    misbehaviour: &Mutex<Misbehaviour>,
+    silent: &AtomicUsize,
+) {
     let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
     while let Some(request) = read_request(&mut reader) {
         let how = *lock(misbehaviour);
+        if how == Misbehaviour::Silent {
+            silent.fetch_add(1, Ordering::Relaxed);
+        }
         if !misbehaved(&stream, how) {
             return;
         }

@@ -1,16 +1,13 @@
 //! The real team service on a PostgreSQL cluster, in this process.
 
-use std::net::SocketAddr;
-
 use claude_mem_team_server::{RunningServer, ServeOptions};
 use rig::postgres::PostgresCluster;
 use tokio::runtime::Runtime;
 
-/// A service with its database. It can crash and come back, at another address.
+/// A service with its database.
 pub(crate) struct RealTeamService {
     pub(crate) cluster: PostgresCluster,
     running: Option<(Runtime, RunningServer)>,
-    address: SocketAddr,
     admin_link: String,
 }
 
@@ -20,23 +17,13 @@ impl RealTeamService {
         let cluster = rig::postgres::newest_or_skip()?.start();
         let (runtime, server) = start(&ServeOptions::new(cluster.address()));
         let report = server.report();
-        let (address, admin_link) = (report.address, report.admin_link.clone().expect("a new team"));
-        Some(Self { cluster, running: Some((runtime, server)), address, admin_link })
+        let admin_link = report.admin_link.clone().expect("a new team");
+        Some(Self { cluster, running: Some((runtime, server)), admin_link })
     }
 
     /// The link of the first administrator.
     pub(crate) fn admin_link(&self) -> &str {
         &self.admin_link
-    }
-
-    pub(crate) const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Tells all clients that the database was restored.
-    pub(crate) fn renew_generation(&self) {
-        let renewed = claude_mem_team_server::renew_generation(&ServeOptions::new(self.cluster.address()));
-        assert_eq!(renewed.expect("a new generation"), 1);
     }
 
     /// Ends without any notice: running requests are dropped where they are, sockets close.
@@ -45,15 +32,6 @@ impl RealTeamService {
             runtime.shutdown_background();
             drop(server);
         }
-    }
-
-    /// Starts again. The address is new: the old listener may end a moment later.
-    pub(crate) fn restart(&mut self) -> SocketAddr {
-        self.crash();
-        let (runtime, server) = start(&ServeOptions::new(self.cluster.address()));
-        self.address = server.report().address;
-        self.running = Some((runtime, server));
-        self.address
     }
 }
 

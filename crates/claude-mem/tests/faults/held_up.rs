@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -55,6 +55,89 @@ fn pipe_in_place_of_a_file_does_not_hold_up_hooks() {
             let output = home.hook(event, payload(event, &more)).ok();
             assert!(serde_json::from_str::<serde_json::Value>(&output.stdout).is_ok(), "{name}: {output}");
             assert!(output.wall < HELD_UP, "{name}: {event} was held up");
+        }
+    }
+}
+
+/// All files of a data directory, as paths below it, and those that SQLite makes now and then.
+fn files_below(root: &Path) -> Vec<PathBuf> {
+    let mut found =
+        vec!["claude-mem.db-journal", "claude-mem.db-wal", "claude-mem.db-shm", "vectors.db-journal"]
+            .into_iter()
+            .chain([
+                "team.json",
+                "worker.pid",
+                "worker.port",
+                "worker.started",
+                "installed.json",
+                "page-tokens",
+            ])
+            .map(PathBuf::from)
+            .collect::<Vec<_>>();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.is_file() {
+                found.push(path.strip_prefix(root).unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// A data directory in which everything happened: private words, a worker, a backup, a saved memory.
+fn used_home() -> Sandbox {
+    let mut home = sandbox_with_real_clock();
+    home.set_env("CLAUDE_MEM_WORKER", "manual");
+    let prompt = json!({"prompt": "use <private>canary7351</private> now", "prompt_id": "p"});
+    home.hook("UserPromptSubmit", payload("UserPromptSubmit", &prompt)).ok();
+    home.hook("Stop", payload("Stop", &json!({"prompt_id": "p", "last_assistant_message": "done"}))).ok();
+    home.mem(&["save", "Money is counted in cents."]).ok();
+    home.mem(&["config", "set", "vectors", "false"]).ok();
+    home.mem(&["token", "path"]).ok();
+    home.mem(&["worker", "run", "--until-drained"]).ok();
+    home.mem(&["pause"]).ok();
+    home.mem(&["resume"]).ok();
+    home.hook("PostToolUse", payload("PostToolUse", &json!({"prompt_id": "p", "tool_name": "Bash"}))).ok();
+    home
+}
+
+#[test]
+fn pipe_in_place_of_any_file_holds_up_nothing() {
+    let home = used_home();
+    let files = files_below(&home.data_dir());
+    assert!(files.iter().any(|file| file.extension().is_some_and(|kind| kind == "words")), "{files:?}");
+    for file in files {
+        let (path, aside) = (home.data_dir().join(&file), home.home().join("aside"));
+        let was_there = path.exists();
+        if was_there {
+            fs::rename(&path, &aside).unwrap();
+        }
+        make_pipe(&path);
+        for (event, more) in [
+            ("SessionStart", json!({"source": "startup"})),
+            ("UserPromptSubmit", json!({"prompt": "hello", "prompt_id": "q"})),
+            ("PostToolUse", json!({"prompt_id": "q", "tool_name": "Bash"})),
+            ("Stop", json!({"prompt_id": "q", "last_assistant_message": "done"})),
+        ] {
+            let output = home.hook(event, payload(event, &more)).ok();
+            assert!(output.wall < HELD_UP, "{}: {event} was held up", file.display());
+        }
+        for args in
+            [&["status"][..], &["doctor"], &["search", "cents"], &["worker", "run", "--until-drained"]]
+        {
+            let output = rig::process::run(home.mem_command(args), b"", LONG);
+            assert!(output.code.is_some(), "{}: {args:?} was held up", file.display());
+        }
+        // The program may have removed or replaced it.
+        claude_mem_core::paths::remove_if_exists(&path).unwrap();
+        if was_there {
+            fs::rename(&aside, &path).unwrap();
         }
     }
 }

@@ -19,8 +19,9 @@ use serde_json::json;
 
 use crate::common::hooks::data;
 use crate::common::sandbox;
-use crate::common::turns::{drain, eventually, store};
+use crate::common::turns::{eventually, store};
 use crate::short_or_long;
+use crate::support::KillRng;
 
 const SESSIONS: usize = 4;
 const TURNS: usize = 30;
@@ -101,12 +102,18 @@ fn consolidated(home: &Sandbox) -> BTreeSet<String> {
         for row in reads.observations(&filter, PageRequest::first(500)).unwrap().items {
             let claims = reads.claims_of_observation(row.id).unwrap();
             let claims: Vec<String> = claims.into_iter().map(|(_, claim)| claim).collect();
-            let text = (&row.title, &row.narrative, &row.facts, &row.files_modified, row.prompt_number);
+            let text = (
+                &row.text.title,
+                &row.text.narrative,
+                &row.text.facts,
+                &row.text.files_modified,
+                row.prompt_number,
+            );
             state.insert(format!("s{session} observation {text:?} of {claims:?} by {}", row.source_count));
         }
         if let Some(account) = reads.account_of_session(row.id).unwrap() {
             let sections = account.sections();
-            state.insert(format!("s{session} account {:?} {sections:?}", account.purpose));
+            state.insert(format!("s{session} account {:?} {sections:?}", account.text.purpose));
         }
         let filter = OpenItemFilter { session: Some(row.id), with_closed: true, ..OpenItemFilter::default() };
         for item in reads.list_open_items(&filter, PageRequest::first(500)).unwrap().items {
@@ -116,16 +123,25 @@ fn consolidated(home: &Sandbox) -> BTreeSet<String> {
     state
 }
 
-/// Whether one more kill or two could make the worker give up the memories of an unsettled episode.
+/// Reads one number about the unsettled events of the queue; 0 before there is a queue.
 #[allow(clippy::disallowed_methods, reason = "the store does not tell how often an event crashed")]
-fn is_near_crash_limit(home: &Sandbox) -> bool {
+fn queue_number(home: &Sandbox, sql: &str) -> u32 {
     let Ok(conn) = Connection::open_with_flags(data(home).db(), OpenFlags::SQLITE_OPEN_READ_ONLY) else {
-        return false;
+        return 0;
     };
-    let sql = "SELECT max(crashes) FROM pending_messages WHERE state IN ('waiting', 'leased')";
     // A worker that was killed before it created the tables has crashed on no episode.
-    let crashes = conn.query_row(sql, [], |row| row.get::<_, Option<u32>>(0)).ok().flatten();
-    crashes.is_some_and(|crashes| crashes + 2 >= CRASHES_DISTIL_MAX)
+    conn.query_row(sql, [], |row| row.get::<_, Option<u32>>(0)).ok().flatten().unwrap_or(0)
+}
+
+/// Whether one more kill or two could make the worker give up the memories of an unsettled episode.
+fn is_near_crash_limit(home: &Sandbox) -> bool {
+    let sql = "SELECT max(crashes) FROM pending_messages WHERE state IN ('waiting', 'leased')";
+    queue_number(home, sql) + 2 >= CRASHES_DISTIL_MAX
+}
+
+/// Whether the worker that was just killed was about to store and consolidate an episode.
+fn is_interrupted(home: &Sandbox) -> bool {
+    queue_number(home, "SELECT count(*) FROM pending_messages WHERE state = 'leased'") > 0
 }
 
 /// A sandbox with the real clock and the heuristic compressor, with all events in its spool.
@@ -140,41 +156,53 @@ fn shop() -> Sandbox {
     home
 }
 
+/// Lets a worker process everything, however long a loaded machine takes for it.
+fn drain_all(home: &Sandbox) {
+    let mut command = home.mem_command(&["worker", "run", "--until-drained"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let drained = command.spawn().and_then(|mut worker| worker.wait()).expect("a worker runs");
+    assert!(drained.success(), "{drained}");
+}
+
 #[test]
 fn killed_consolidation_leaves_the_state_of_an_undisturbed_run() {
     let undisturbed = shop();
-    drain(&undisturbed);
+    drain_all(&undisturbed);
     let want = consolidated(&undisturbed);
     let is_observed = want.iter().any(|line| line.contains(" observation "));
     assert!(is_observed && want.iter().any(|line| line.contains(" claims ")), "{want:#?}");
 
     let home = shop();
     let kills = short_or_long(30, 200);
-    let mut life = Duration::from_millis(40);
-    let (mut before, mut progressed) = (0, 0);
+    let mut chance = KillRng(0x51ab_3e07_c94d_2f61);
+    let mut longest = Duration::from_millis(80);
+    let (mut before, mut progressed, mut interrupted) = (0, 0, 0);
     let total = (TURNS * SESSIONS * 4) as u64;
     for kill in 1..=kills {
         let mut command = home.mem_command(&["worker", "run"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut worker = command.spawn().expect("a worker starts");
-        std::thread::sleep(life);
+        std::thread::sleep(longest.mul_f64(chance.next()));
         // The worker stores an episode that has crashed too many workers without memories, so this life
         // lasts until no episode is near that limit.
         eventually("the settling of the crashed episodes", || !is_near_crash_limit(&home));
         worker.kill().expect("killed");
         worker.wait().expect("gone");
+        interrupted += usize::from(is_interrupted(&home));
         // A worker that was killed before it created the store has done nothing.
         let looked = Store::open_read_only(&data(&home).db()).and_then(|store| store.read().counts());
         let now = looked.map_or(0, |counts| counts.queue.done);
         progressed += usize::from(now > before);
         // The lifetime adapts to the progress, so that work remains for the last worker.
         let due = total * kill as u64 / kills as u64;
-        life = life.mul_f64(if now > due { 0.8 } else { 1.15 });
-        life = life.clamp(Duration::from_millis(5), Duration::from_millis(500));
+        longest = longest.mul_f64(if now > due { 0.8 } else { 1.15 });
+        longest = longest.clamp(Duration::from_millis(10), Duration::from_secs(1));
         before = now;
     }
+    eprintln!("{kills} kills: {progressed} lives were of use, {interrupted} ended within an episode");
     assert!(progressed > 2, "{progressed} of {kills} lives were of use");
-    drain(&home);
+    assert!(interrupted > 0, "no kill hit an episode");
+    drain_all(&home);
     let got = consolidated(&home);
     let difference: Vec<&String> = got.symmetric_difference(&want).collect();
     assert_eq!(difference, [] as [&String; 0]);

@@ -22,27 +22,13 @@ use crate::common::configure;
 use crate::common::hooks::data;
 use crate::common::turns::{counts, drain, eventually, sandbox_with_provider, spend, store, turn};
 use crate::short_or_long;
-use crate::support::is_gone_in_time;
+use crate::support::{KillRng, is_gone_in_time};
 
 const SESSIONS: usize = 8;
 /// A prompt, three tool calls, the last message.
 const EVENTS_PER_TURN: usize = 5;
 const ANSWER: &str = "<observation><type>change</type><title>It was changed</title></observation>\
     <summary><request>Change it</request><completed>Changed</completed></summary>";
-
-/// A deterministic random number generator.
-struct KillRng(u64);
-
-impl KillRng {
-    /// A number between 0 and 1.
-    fn next(&mut self) -> f64 {
-        // xorshift64
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
 
 /// Writes one turn into the spool, as its hooks would.
 fn spool_turn(home: &Sandbox, session: usize, number: usize) {

@@ -72,7 +72,7 @@ fn real_client_compresses_an_episode() {
 
     let first = batch.ask_once(&mut claude, 0, DEADLINE, Millis(0));
     let NextAction::Store(distilled) = &first.next else { panic!("{first:?}\n{}", model.request_log()) };
-    assert_eq!(distilled.observations[0].title, "The login no longer loops");
+    assert_eq!(distilled.observations[0].text.title, "The login no longer loops");
     assert!(!first.spend.estimated && first.spend.total() > 0);
     assert!(claude.carried_tokens() > 0);
 

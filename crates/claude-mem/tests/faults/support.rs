@@ -11,6 +11,20 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 /// Timeout for things that happen immediately unless they are broken.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
+/// A deterministic random number generator.
+pub(crate) struct KillRng(pub(crate) u64);
+
+impl KillRng {
+    /// A number between 0 and 1.
+    pub(crate) fn next(&mut self) -> f64 {
+        // xorshift64
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
 /// The executable under test.
 pub(crate) fn executable() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_claude-mem"))

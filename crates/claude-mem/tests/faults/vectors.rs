@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ObservationId;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_recall::manual_edits;
 use claude_mem_search::passages::{subdocuments, with_whole};
 use claude_mem_search::quantize::pack_vector;
@@ -161,15 +161,14 @@ impl VectorFixture {
 }
 
 fn observation(at: usize) -> NewObservation {
-    NewObservation {
-        narrative: format!("The {at}th order was lost."),
-        ..NewObservation::new(
-            ObservationType::BUGFIX,
-            format!("Fixed case {at}"),
-            Origin::Agent,
-            Millis(at as i64),
-        )
-    }
+    NewObservation::from_text(
+        ObservationText {
+            narrative: format!("The {at}th order was lost."),
+            ..ObservationText::new(ObservationType::BUGFIX, format!("Fixed case {at}"))
+        },
+        Origin::Agent,
+        Millis(at as i64),
+    )
 }
 
 #[test]

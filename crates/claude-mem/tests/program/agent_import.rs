@@ -142,6 +142,50 @@ const QWEN: TranscriptCase = TranscriptCase {
     },
 };
 
+const COPILOT: TranscriptCase = TranscriptCase {
+    agent: "copilot-cli",
+    path: ".copilot/session-state/s-1/events.jsonl",
+    header: |home| {
+        vec![json!({
+            "type": "session.start", "timestamp": at(0, 0),
+            "data": { "sessionId": "s-1", "copilotVersion": "1.0.102", "context": { "cwd": home.project() } },
+        })]
+    },
+    turn: |turn| {
+        let event = |second: u32, kind: &str, data: Value| json!({ "type": kind, "timestamp": at(turn, second), "data": data });
+        let context = "<system_reminder>never a memory again</system_reminder>";
+        let command = format!("deploy{turn} --token {SECRET}");
+        let id = format!("c-{turn}");
+        let output = "limiter tripped\n<shellId: 0 completed with exit code 1>\n\n\
+                      Tool \"bash\" succeeded. Additional guidance from postToolUse hooks:\nnever a memory again";
+        let mut of_subagent = event(2, "user.message", json!({ "content": "never a memory again" }));
+        of_subagent["agentId"] = "a-1".into();
+        vec![
+            event(
+                1,
+                "user.message",
+                json!({ "content": prompt(turn), "transformedContent": format!("{}{context}", prompt(turn)) }),
+            ),
+            of_subagent,
+            event(
+                3,
+                "tool.execution_start",
+                json!({ "toolCallId": id, "toolName": "bash", "arguments": { "command": command } }),
+            ),
+            event(
+                4,
+                "tool.execution_complete",
+                json!({ "toolCallId": id, "success": true, "result": { "content": output } }),
+            ),
+            event(
+                5,
+                "assistant.message",
+                json!({ "content": format!("Set the limit of module{turn} to {turn} in src/retry.py.") }),
+            ),
+        ]
+    },
+};
+
 fn lines(records: Vec<Value>) -> String {
     records.iter().fold(String::new(), |mut text, record| {
         writeln!(text, "{record}").expect("a string accepts everything");
@@ -168,7 +212,7 @@ fn stored(home: &Sandbox, case: &TranscriptCase) -> String {
 
 #[test]
 fn past_sessions_are_imported_once() {
-    for case in [&CODEX, &GEMINI, &QWEN] {
+    for case in [&CODEX, &GEMINI, &QWEN, &COPILOT] {
         let home = sandbox();
         let path = home.home().join(case.path);
         let mut text =
@@ -216,7 +260,7 @@ fn transcripts_are_found_by_their_place() {
     assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
     let unreadable = home.mem(&["import", "transcripts", "--agent", "nobody"]);
     assert!(
-        unreadable.stderr.contains("claude-code, codex, gemini-cli, opencode, qwen-code"),
+        unreadable.stderr.contains("claude-code, codex, gemini-cli, opencode, qwen-code, copilot-cli"),
         "{unreadable}"
     );
 }

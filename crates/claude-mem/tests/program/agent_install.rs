@@ -1,6 +1,7 @@
 //! `install`, `repair`, `doctor` and `uninstall` with several agents on the machine; none of them is run.
 
 use rig::Sandbox;
+use rig::tui::TuiSession;
 use serde_json::{Value, json};
 
 use crate::common::sandbox;
@@ -46,6 +47,36 @@ fn other_agents_are_mentioned_and_left_alone() {
     assert!(note[0]["detail"].as_str().unwrap().contains("Codex, Gemini CLI"), "{report:#}");
 }
 
+/// Agents that are registered already are not asked about again.
+#[test]
+fn the_question_is_asked_only_about_new_agents() {
+    let home = machine();
+    let run = |asks: bool| {
+        let mut screen = match TuiSession::run(&home, &home.mem_command(&["install", "--no-check"])) {
+            Ok(screen) => screen,
+            Err(missing) => {
+                println!("skipped: {missing}");
+                return None;
+            }
+        };
+        if asks {
+            screen.wait_for("These agents are on this machine. Hooks and search tools would be written to:");
+            screen.wait_for("~/.gemini/settings.json");
+            screen.wait_for("Register with all of them? [Y/n]");
+            screen.press("\r");
+            screen.wait_for("Choose [1]");
+            screen.press("\r");
+        }
+        Some(screen.wait_for_exit().ok().stdout)
+    };
+    if run(true).is_none() {
+        return;
+    }
+    let again = run(false).expect("a terminal");
+    assert!(!again.contains("Register with all"), "{again}");
+    assert!(again.contains("its sessions are now recorded"), "{again}");
+}
+
 #[test]
 fn dry_run_shows_every_agent_and_changes_nothing() {
     let home = machine();
@@ -77,6 +108,41 @@ fn all_agents_are_registered_and_restored() {
     assert_eq!((state("codex"), state("opencode")), ((true, true), (false, false)));
     home.mem(&["uninstall", "--json"]).ok();
     assert_untouched(&home);
+}
+
+/// At a terminal one question covers all agents, and shows the files first.
+#[test]
+fn install_asks_once_for_all_agents() {
+    for (key, registers) in [("n\r", false), ("y\r", true)] {
+        let home = machine();
+        home.write(home.home().join(".copilot/config.json"), "{}");
+        let command = home.mem_command(&["install", "--no-check"]);
+        let mut screen = match TuiSession::run(&home, &command) {
+            Ok(screen) => screen,
+            Err(missing) => return println!("skipped: {missing}"),
+        };
+        screen.wait_for("Register with all of them?");
+        let shown = screen.screen().split_whitespace().collect::<String>();
+        for file in [".codex/hooks.json", ".gemini/settings.json", ".copilot/hooks/claude-mem.json"] {
+            assert!(shown.contains(file), "{file}: {}", screen.screen());
+        }
+        assert!(!shown.contains("opencode"), "it is not here: {}", screen.screen());
+        assert_untouched(&home);
+        screen.press(key);
+        if registers {
+            screen.wait_for("Choose [1]");
+            screen.press("\r");
+        }
+        let output = screen.wait_for_exit();
+        assert_eq!(output.stdout.matches("Register with").count(), 1, "{output}");
+        let copilot = read(&home, ".copilot/hooks/claude-mem.json").unwrap_or_default();
+        assert_eq!(copilot.contains("hook copilot-cli PostToolUse"), registers, "{output}");
+        if registers {
+            assert!(read(&home, ".gemini/settings.json").unwrap().contains("hook gemini-cli"), "{output}");
+        } else {
+            assert_untouched(&home);
+        }
+    }
 }
 
 #[test]

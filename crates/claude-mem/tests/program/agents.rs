@@ -1,9 +1,9 @@
-//! Codex, Gemini CLI, OpenCode and Qwen Code, as their users run them: the real clients against a scripted model.
+//! Codex, Gemini CLI, OpenCode, Qwen Code and Copilot CLI, as their users run them: the real clients against a scripted model.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rig::agent_client::{AgentClient, AgentPackage, CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE};
+use rig::agent_client::{AgentClient, AgentPackage, CODEX, COPILOT_CLI, GEMINI_CLI, OPENCODE, QWEN_CODE};
 use rig::model::{ModelScript, ModelTurn, RecordedRequest, ScriptedModel};
 use rig::{ProcessOutput, Sandbox, process};
 use serde_json::{Value, json};
@@ -40,6 +40,8 @@ struct AgentCase {
     shell: fn(&str) -> ModelTurn,
     /// Its name for a tool of our MCP server.
     memory_tool: fn(&str) -> String,
+    /// What its transcript tells again, if it was written too late for the hook that reads it.
+    told_later: &'static [&'static str],
 }
 
 const CODEX_CASE: AgentCase = AgentCase {
@@ -69,6 +71,7 @@ const CODEX_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("exec_command", json!({ "cmd": line })),
     memory_tool: |tool| format!("mcp__claude_mem__{tool}"),
+    told_later: &[],
 };
 
 const GEMINI_CASE: AgentCase = AgentCase {
@@ -104,6 +107,7 @@ const GEMINI_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line })),
     memory_tool: |tool| format!("mcp_claude-mem_{tool}"),
+    told_later: &[],
 };
 
 const OPENCODE_CASE: AgentCase = AgentCase {
@@ -146,6 +150,7 @@ const OPENCODE_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("bash", json!({ "command": line, "description": "test" })),
     memory_tool: |tool| format!("claude-mem_{tool}"),
+    told_later: &[],
 };
 
 const QWEN_CASE: AgentCase = AgentCase {
@@ -180,6 +185,34 @@ const QWEN_CASE: AgentCase = AgentCase {
     },
     shell: |line| ModelTurn::call("run_shell_command", json!({ "command": line, "is_background": false })),
     memory_tool: |tool| format!("mcp__claude-mem__{tool}"),
+    told_later: &[],
+};
+
+const COPILOT_CASE: AgentCase = AgentCase {
+    name: "copilot-cli",
+    package: COPILOT_CLI,
+    settings: (".copilot/settings.json", |_| "{\n  \"theme\": \"dark\"\n}\n".to_owned()),
+    arguments: |prompt| ["--allow-all", "--no-color", "-p", prompt].map(str::to_owned).to_vec(),
+    env: |url| {
+        [
+            ("COPILOT_OFFLINE", "true"),
+            ("COPILOT_AUTO_UPDATE", "false"),
+            ("COPILOT_PROVIDER_BASE_URL", &format!("{url}/v1")),
+            ("COPILOT_PROVIDER_API_KEY", "k"),
+            ("COPILOT_MODEL", "gpt-4.1"),
+        ]
+        .map(|(name, value)| (name, value.to_owned()))
+        .to_vec()
+    },
+    read: |file| ModelTurn::call("view", json!({ "path": file })),
+    edit: |file| {
+        let edit = json!({ "path": file, "old_str": "MAX_ATTEMPTS = 10", "new_str": "MAX_ATTEMPTS = 7" });
+        ModelTurn::call("edit", edit)
+    },
+    shell: |line| ModelTurn::call("bash", json!({ "command": line, "description": "test" })),
+    memory_tool: |tool| format!("claude-mem-{tool}"),
+    // The final message is in its event log, which it writes with a delay.
+    told_later: &["stop"],
 };
 
 /// A machine with one or two agents and their scripted model.
@@ -270,6 +303,13 @@ impl AgentStage {
         self.drain();
     }
 
+    /// A session that may still go on is imported later: lets an hour pass.
+    fn an_hour_later(self) -> Self {
+        let later = claude_mem_core::clock::now().millis().0 + 3_600_000;
+        let home = self.home.with_env("CLAUDE_MEM_NOW", later.to_string());
+        Self { home, ..self }
+    }
+
     fn drain(&self) {
         self.home.mem(&["worker", "run", "--until-drained"]).ok();
     }
@@ -333,10 +373,12 @@ fn shares_its_memory(case: &AgentCase, other: &AgentCase) {
     let count = |kind: &str| queued.iter().filter(|queued| *queued == kind).count();
     assert_eq!((count("prompt"), count("tool_use"), count("stop")), (1, 4, 1), "{queued:?}");
     stage.drain();
-    assert_eq!(
-        stage.queued().split_off(earlier),
-        queued,
-        "the transcript tells nothing that hooks have told"
+    let told = stage.queued().split_off(earlier);
+    let (by_hooks, later) = told.split_at(queued.len().min(told.len()));
+    assert_eq!(by_hooks, queued);
+    assert!(
+        later.is_empty() || later == case.told_later,
+        "the transcript tells nothing that hooks have told: {told:?}"
     );
     assert!(!stage.search(&[&format!("agent:{}", case.name), "retry"]).is_empty());
     assert!(stage.search(&[&format!("agent:{}", other.name), "retry"]).is_empty());
@@ -422,6 +464,11 @@ fn qwen_code_shares_its_memory() {
     shares_its_memory(&QWEN_CASE, &CODEX_CASE);
 }
 
+#[test]
+fn copilot_cli_shares_its_memory() {
+    shares_its_memory(&COPILOT_CASE, &CODEX_CASE);
+}
+
 /// Codex skips hooks that were never trusted without a word; doctor says so, and the import catches up.
 #[test]
 fn untrusted_hooks_of_codex_are_noticed() {
@@ -442,10 +489,7 @@ fn untrusted_hooks_of_codex_are_noticed() {
     assert_eq!(silent["what"], "Codex was used, but no hook of it ever ran");
     assert!(silent["fix"].as_str().unwrap().contains("hooks need review"), "{silent}");
 
-    // A session that may still go on is imported later: let an hour pass.
-    let later = claude_mem_core::clock::now().millis().0 + 3_600_000;
-    let home = stage.home.with_env("CLAUDE_MEM_NOW", later.to_string());
-    let stage = AgentStage { home, ..stage };
+    let stage = stage.an_hour_later();
     let report = stage.home.mem(&["import", "transcripts", "--agent", "codex", "--json"]).ok().json();
     assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
     let found = stage.search(&["agent:codex", "retry"]);
@@ -459,10 +503,7 @@ fn sessions_of_opencode_before_the_installation_are_imported() {
         return;
     };
     stage.work_through_the_day(&OPENCODE_CASE, &clients[0]);
-    // A session that may still go on is imported later: let an hour pass.
-    let later = claude_mem_core::clock::now().millis().0 + 3_600_000;
-    let home = stage.home.with_env("CLAUDE_MEM_NOW", later.to_string());
-    let stage = AgentStage { home, ..stage };
+    let stage = stage.an_hour_later();
     let report = stage.home.mem(&["import", "transcripts", "--agent", "opencode", "--json"]).ok().json();
     assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
     // A prompt, four tool calls and the final message.
@@ -491,7 +532,8 @@ fn transcript_fills_in(case: &AgentCase, hooks: &str, events: &[&str]) {
     let count = |kind: &str| stage.queued().iter().filter(|queued| *queued == kind).count();
     assert_eq!(count("tool_use"), 0, "no hook told of one");
     stage.drain();
-    let counts = (count("prompt"), count("tool_use"), count("stop"));
+    let stops = count("stop").saturating_sub(case.told_later.len()).max(1);
+    let counts = (count("prompt"), count("tool_use"), stops);
     assert_eq!(counts, (1, 4, 1), "{}: {:?}", case.name, stage.queued());
 }
 
@@ -508,4 +550,36 @@ fn missed_tool_calls_come_from_the_transcript_of_gemini_cli() {
 #[test]
 fn missed_tool_calls_come_from_the_transcript_of_qwen_code() {
     transcript_fills_in(&QWEN_CASE, ".qwen/settings.json", &["PostToolUse", "PostToolUseFailure"]);
+}
+
+#[test]
+fn missed_tool_calls_come_from_the_event_log_of_copilot_cli() {
+    transcript_fills_in(
+        &COPILOT_CASE,
+        ".copilot/hooks/claude-mem.json",
+        &["PostToolUse", "PostToolUseFailure"],
+    );
+}
+
+/// What Copilot CLI did before the installation is in its event logs.
+#[test]
+fn sessions_of_copilot_cli_before_the_installation_are_imported() {
+    let Some((stage, clients)) = AgentStage::new(&[&COPILOT_CASE]) else {
+        return;
+    };
+    stage.work_through_the_day(&COPILOT_CASE, &clients[0]);
+    let stage = stage.an_hour_later();
+    let import =
+        || stage.home.mem(&["import", "transcripts", "--agent", "copilot-cli", "--json"]).ok().json();
+    let report = import();
+    assert_eq!(report["kinds"]["sessions"]["imported"], 1, "{report:#}");
+    // A prompt, four tool calls and the final message.
+    assert_eq!(
+        (&report["learnt"]["prompts"], &report["learnt"]["events"]),
+        (&json!(1), &json!(6)),
+        "{report:#}"
+    );
+    assert_eq!(import()["kinds"]["sessions"]["imported"], 0);
+    let found = stage.search(&["agent:copilot-cli", "retry"]);
+    assert!(found.iter().any(|row| row.to_string().contains(RULE)), "{found:#?}");
 }

@@ -17,8 +17,8 @@ fn stage(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> 
     Some(home)
 }
 
-/// The same sandbox before the installation.
-fn machine(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> {
+/// A sandbox with the real client on its path, before the installation. `None` if the client cannot be had.
+pub(crate) fn machine(version: &str, model: &ScriptedModel, worker: &str) -> Option<Sandbox> {
     let client = client::or_skip(version)?;
     let home = Sandbox::new()
         .with_exe(exe())

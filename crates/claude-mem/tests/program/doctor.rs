@@ -193,7 +193,7 @@ fn missing_vectors_are_rebuilt() {
 fn unresponsive_or_outdated_worker_is_found() {
     let home = healthy();
     let held = lock::acquire(&data(&home).worker_lock()).expect("a lock").expect("ours");
-    finds(&home, "worker", "does not answer", "claude-mem worker restart");
+    finds(&home, "worker", "does not respond", "claude-mem worker restart");
     let file = json!({
         "pid": std::process::id(), "started_ticks": claude_mem_capture::ipc::pidfile::started_ticks(std::process::id()),
         "since": 0, "version": "0.0.1", "socket": "/nowhere",
@@ -343,13 +343,13 @@ fn unopenable_database_is_not_treated_as_missing() {
     let log = home.data_dir().join("claude-mem.db-wal");
     let _ = std::fs::remove_file(&log);
     std::fs::create_dir(&log).expect("made");
-    finds(&home, "database", "cannot be opened", "read-only");
+    finds(&home, "database", "not a regular file", "mv ");
     let found = wrong(&home, &[]);
     let events = found.iter().find(|finding| finding["check"] == "events");
     assert_eq!(events.expect("told")["level"], "note", "{found:?}");
     let status = home.mem(&["status"]);
     assert!(status.stdout.contains("needs attention"), "{status}");
-    assert!(status.stdout.contains("cannot be opened"), "{status}");
+    assert!(status.stdout.contains("not a regular file"), "{status}");
     let search = home.mem(&["search", "cents"]);
     assert_eq!(search.code, Some(1), "{search}");
     let purge = home.mem(&["uninstall", "--purge", "--yes"]);

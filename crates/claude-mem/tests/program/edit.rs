@@ -66,7 +66,7 @@ fn pinned_observation_comes_first() {
     let mut home = sandbox();
     let long_ago = NOW - 400 * 86_400_000;
     home.set_env("CLAUDE_MEM_NOW", long_ago.to_string());
-    home.mem(&["save", "--title", TITLE, "The 7th trips the limiter."]).ok();
+    home.mem(&["save", "--type", "decision", "--title", TITLE, "The 7th trips the limiter."]).ok();
     home.set_env("CLAUDE_MEM_NOW", NOW.to_string());
     for number in 0..60 {
         let title =

@@ -26,6 +26,8 @@ fn json_export_is_imported_elsewhere() {
     observations  2      2         0
 
     undo: `claude-mem import undo 1`
+    [stderr]
+    note: index: 0 of 2 rows; the rest is found by words until the worker has indexed it (`claude-mem status` shows the progress)
     [exit 0]
     ");
     let text = |home: &Sandbox| {
@@ -49,6 +51,7 @@ fn import_without_trust_is_marked_as_imported() {
 
     undo: `claude-mem import undo 1`
     [stderr]
+    note: index: 0 of 1 row; the rest is found by words until the worker has indexed it (`claude-mem status` shows the progress)
     note: the rows are marked as imported; undo and repeat with --trust if the file is yours
     [exit 0]
     ");

@@ -53,8 +53,7 @@ fn second_install_changes_nothing() {
                       backup: [HOME]/.claude-mem/backups/clients/claude.json.20260131T100000Z
     done   provider   local: no model, no network, no tokens
     ok     worker     manual, as configured: `claude-mem worker start`
-    ok     check      a test session through the hooks produced “Use 7 retry attempts, never 8, because the 8th trips the limiter”, “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, and the next session was given it
-    Run `claude-mem import transcripts` to import past sessions.
+    ok     check      a made-up session through the hooks produced “Use 7 retry attempts, never 8, because the 8th trips the limiter”, “Set ATTEMPTS to 7 in src/retry.py: 7 retry attempts, because an 8th trips the limiter”, and the next session was given it; it ran in a temporary directory and was thrown away
 
     Start your agent as usual; its sessions are now recorded. `claude-mem status` shows the state.
     [exit 0]
@@ -79,7 +78,7 @@ fn dry_run_changes_nothing() {
     would  tools      the agent's search tools in [HOME]/.claude.json
     would  provider   local: no model, no network, no tokens
     ok     worker     manual, as configured: `claude-mem worker start`
-    would  check      run a test session through the hooks
+    would  check      run a made-up session through the hooks, in a temporary directory
     [exit 0]
     ");
     assert!(!home.data_dir().exists());
@@ -477,6 +476,7 @@ fn adopt_imports_the_legacy_database() {
 #[test]
 fn install_asks_for_provider_and_import() {
     let home = with_client("2.1.325");
+    home.write(home.home().join(".claude/projects/-src-shop/s.jsonl"), "{}\n");
     let command = home.mem_command(&["install", "--no-check"]);
     let mut screen = match TuiSession::run(&home, &command) {
         Ok(screen) => screen,
@@ -491,6 +491,40 @@ fn install_asks_for_provider_and_import() {
     let output = screen.wait_for_exit().ok();
     assert!(output.stdout.contains("its sessions are now recorded"), "{output}");
     assert_eq!(home.mem(&["config", "get", "provider"]).ok().stdout, "claude\n");
+}
+
+/// Without transcripts there is nothing to import, and nothing is said about it.
+#[test]
+fn import_is_offered_only_with_transcripts() {
+    let home = with_client("2.1.325");
+    let without = home.mem(&["install", "--no-check"]).ok().stdout;
+    assert!(!without.contains("import"), "{without}");
+    home.write(home.home().join(".claude/projects/-src-shop/s.jsonl"), "{}\n");
+    let with = home.mem(&["install", "--no-check"]).ok().stdout;
+    assert!(with.contains("Run `claude-mem import transcripts` to import past sessions."), "{with}");
+}
+
+/// An executable may have any name: what it has registered is recognised as ours.
+#[test]
+fn executable_of_another_name_recognises_its_entries() {
+    let original = with_client("2.1.325");
+    let renamed = original.home().join("bin/mem-next");
+    std::fs::create_dir_all(renamed.parent().expect("a directory")).expect("made");
+    std::fs::copy(exe(), &renamed).expect("copied");
+    let home = original.with_exe(&renamed);
+    home.mem(&["install", "--no-check"]).ok();
+    let once = home.read(settings_path(&home));
+    home.mem(&["install", "--no-check"]).ok();
+    assert_eq!(home.read(settings_path(&home)), once, "a second installation adds nothing");
+    let report = home.mem(&["doctor", "--json"]).json();
+    let findings = report["findings"].as_array().expect("findings");
+    for check in ["hooks", "tools"] {
+        let found: Vec<_> = findings.iter().filter(|found| found["check"] == check).collect();
+        assert!(!found.is_empty() && found.iter().all(|found| found["level"] == "ok"), "{found:#?}");
+    }
+    home.mem(&["uninstall"]).ok();
+    let left = std::fs::read_to_string(settings_path(&home)).unwrap_or_default();
+    assert!(!left.contains("mem-next"), "{left}");
 }
 
 #[test]

@@ -28,9 +28,9 @@ fn model_writes_memories_and_status_shows_the_cost() {
     drain(&home);
     let made = observations(&home);
     assert_eq!(made.len(), 1);
-    assert_eq!(made[0].title, "Prices are kept in cents");
+    assert_eq!(made[0].text.title, "Prices are kept in cents");
     assert_eq!(made[0].made_by, "m-1");
-    assert_eq!(made[0].files_modified, ["src/a.rs"], "from the real tool");
+    assert_eq!(made[0].text.files_modified, ["src/a.rs"], "from the real tool");
     let status = status(&home);
     assert_eq!(status["spend"]["today"]["tokens"], 1_600);
     assert_eq!(status["spend"]["today"]["calls"], 1);
@@ -48,7 +48,7 @@ fn claude_provider_leaves_no_process() {
     let fake = FakeClaude::install_in(&home.home().join(".local/bin"), [FakeClaudeStep::answer(ANSWER)]);
     turn(&home, "one", 1);
     drain(&home);
-    assert_eq!(observations(&home)[0].title, "Prices are kept in cents");
+    assert_eq!(observations(&home)[0].text.title, "Prices are kept in cents");
     assert_eq!(fake.messages().len(), 1);
     assert_eq!(status(&home)["spend"]["today"]["tokens"], 110);
     home.assert_no_processes();
@@ -167,7 +167,7 @@ fn misbehaving(case: &str, answer: ModelTurn) {
     assert!((1..=6).contains(&calls.len()), "{case}: {} calls", calls.len());
     assert!(calls.iter().all(|row| row.outcome != "reserved"), "{case}");
     for made in observations(&home) {
-        assert_eq!(made.made_by, "local", "{case}: {}", made.title);
+        assert_eq!(made.made_by, "local", "{case}: {}", made.text.title);
     }
     let log = home.mem(&["worker", "logs"]).ok().stdout;
     assert!(log.contains("episode compressed without the model why="), "{case}: {log}");

@@ -35,7 +35,23 @@ fn project_falls_back_to_the_working_directory() {
 
 const REMOTE: &str = "[remote \"origin\"]\n\turl = git@example.org:acme/secret-product.git\n";
 
-/// A repository with a remote and one commit checked out.
+/// A commit and its file among the objects, as git writes it.
+const COMMIT_ID: &str = "7dc0fdab9a318348efd40a015c616a9c6d392c74";
+const COMMIT_OBJECT: &[u8] = b"\
+    \x78\xda\x7d\xcc\x41\x0a\x02\x31\x0c\x46\x61\xd7\x3d\x45\xf6\x82\x74\x42\xa6\xb4\x20\xa2\x1b\xef\xd1\x64\
+    \xfe\xc1\x01\x4b\xa5\x46\xf0\xf8\x8a\x07\xf0\xad\x3f\x9e\xf5\xd6\x36\xa7\x89\x79\xe7\x03\x20\xd1\xcc\xf3\
+    \x62\x49\xd8\x34\x41\x4b\x8d\x29\x62\x16\x5d\xf3\x92\x0a\xe7\xbc\x2a\x20\x25\x4a\xa8\x2f\xbf\xf5\x41\x17\
+    \x3a\xd6\x33\xde\xb5\x3d\xee\x38\x58\x6f\x27\x9a\x68\x1f\xbf\x05\xfb\x9d\x1d\xff\x4c\xb8\x6e\xe3\xe9\xe1\
+    \x03\x70\x98\x27\x82";
+
+/// Adds the commit itself to a repository that names it.
+fn add_commit(root: &std::path::Path) {
+    let folder = root.join(".git/objects").join(&COMMIT_ID[..2]);
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(folder.join(&COMMIT_ID[2..]), COMMIT_OBJECT).expect("written");
+}
+
+/// A repository with a remote that names a commit as checked out.
 fn clone_at(root: &std::path::Path, commit: &str) {
     std::fs::create_dir_all(root.join(".git")).expect("made");
     std::fs::write(root.join(".git/HEAD"), format!("{commit}\n")).expect("written");
@@ -52,10 +68,12 @@ fn start_session(home: &Sandbox, root: &std::path::Path) -> serde_json::Value {
 fn made_up_remote_gets_no_memory_until_the_user_confirms() {
     let home = sandbox();
     let (own, evil, clone) = (home.home().join("own"), home.home().join("evil"), home.home().join("clone"));
-    let commit = "5".repeat(40);
-    clone_at(&own, &commit);
-    clone_at(&evil, &"6".repeat(40));
-    clone_at(&clone, &commit);
+    clone_at(&own, COMMIT_ID);
+    add_commit(&own);
+    // The commit's id is no secret: it is in every link to the project's pages.
+    clone_at(&evil, COMMIT_ID);
+    clone_at(&clone, COMMIT_ID);
+    add_commit(&clone);
     let own_text = own.to_str().expect("UTF-8");
     let mem = |dir: &std::path::Path, args: &[&str]| {
         let mut command = home.mem_command(args);

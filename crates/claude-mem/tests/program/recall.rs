@@ -38,12 +38,19 @@ fn work(home: &Sandbox, edit: &Value) {
     hook(home, "PostToolUse", "earlier", edit);
     let message = "Fixed the rounding of invoices in src/invoice.rs: totals are no longer cut.";
     hook(home, "Stop", "earlier", &json!({ "last_assistant_message": message }));
+    drain(home);
+}
+
+/// Takes in what is in the spool. The clock of the tests stands still, so that entries of two turns have no order.
+fn drain(home: &Sandbox) {
+    home.mem(&["worker", "run", "--until-drained"]).ok();
 }
 
 fn decide(home: &Sandbox) {
     let say = |asked: &str, answered: &str| {
         hook(home, "UserPromptSubmit", "earlier", &json!({"prompt": asked}));
         hook(home, "Stop", "earlier", &json!({"last_assistant_message": answered}));
+        drain(home);
     };
     say(
         "The totals of our invoices are off by a cent",
@@ -53,7 +60,6 @@ fn decide(home: &Sandbox) {
         "No, always round invoices up to whole cents with ceil, never truncated, because auditors complained",
         "Understood: invoices are rounded up to whole cents with ceil.",
     );
-    home.mem(&["worker", "run", "--until-drained"]).ok();
 }
 
 const QUESTION: &str =

@@ -1,6 +1,6 @@
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_core::project;
 use claude_mem_store::{NewObservationMeta, NewSession, Store};
 use insta::assert_snapshot;
@@ -36,13 +36,17 @@ fn with_memories() -> Sandbox {
                     import_run: None,
                     at,
                 })?;
-                let new = NewObservation {
-                    narrative: "It was told at length.".into(),
-                    facts: vec!["One fact".into()],
-                    concepts: vec!["gotcha".into()],
-                    files_modified: vec!["src/auth/session.rs".into()],
-                    ..NewObservation::new(ObservationType::named(kind), title, Origin::Agent, at)
-                };
+                let new = NewObservation::from_text(
+                    ObservationText {
+                        narrative: "It was told at length.".into(),
+                        facts: vec!["One fact".into()],
+                        concepts: vec!["gotcha".into()],
+                        files_modified: vec!["src/auth/session.rs".into()],
+                        ..ObservationText::new(ObservationType::named(kind), title)
+                    },
+                    Origin::Agent,
+                    at,
+                );
                 let place = NewObservationMeta {
                     session: Some(session),
                     project: Some(project),

@@ -2,7 +2,7 @@
 
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ObservationId};
-use claude_mem_core::memory::{NewOpenItem, Origin, SessionAccount};
+use claude_mem_core::memory::{AccountText, NewOpenItem, Origin, SessionAccount};
 use claude_mem_store::{NewObservationMeta, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
@@ -80,13 +80,15 @@ fn with_account() -> Sandbox {
                 ..NewObservationMeta::default()
             };
             let account = SessionAccount {
-                purpose: "Make carts survive a login".into(),
-                done: vec!["Moved the cart to the server".into()],
-                decided: vec!["Carts live for thirty days".into()],
-                open: vec!["Test the walrus path".into()],
-                files_edited: vec!["src/cart.rs".into()],
+                text: AccountText {
+                    purpose: "Make carts survive a login".into(),
+                    done: vec!["Moved the cart to the server".into()],
+                    decided: vec!["Carts live for thirty days".into()],
+                    open: vec!["Test the walrus path".into()],
+                    files_edited: vec!["src/cart.rs".into()],
+                    ..AccountText::default()
+                },
                 at,
-                ..SessionAccount::default()
             };
             tx.set_session_account(session, &account, &place)?;
             let item = |claim: &str, text: &str| NewOpenItem {

@@ -30,7 +30,7 @@ fn json_has_the_same_facts() {
     assert_snapshot!(shown(&home, &home.mem(&["status", "--json"])), @r#"
     {
       "version": "0.1.0",
-      "schema": 7,
+      "schema": 9,
       "data_dir": "[HOME]/.claude-mem",
       "state": "attention",
       "paused": null,
@@ -81,6 +81,7 @@ fn json_has_the_same_facts() {
         },
         "budget_tokens_per_day": 1000000
       },
+      "team": null,
       "warnings": [],
       "problems": [
         {
@@ -198,5 +199,16 @@ fn data_directory_may_be_any_path() {
         let status = home.mem(&["worker", "status"]);
         home.mem(&["worker", "stop"]).ok();
         assert!(status.stdout.contains("running"), "{status}");
+        let status = home.mem(&["status", "--json"]).ok().json();
+        assert_eq!(status["warnings"], serde_json::json!([]), "the directory is used: {status:#}");
     }
+}
+
+#[test]
+fn save_says_that_it_removed_a_private_block() {
+    let home = sandbox();
+    let saved = home.mem(&["save", "Log in with <private>canary7351</private> at the console."]).ok().stdout;
+    assert!(saved.contains("a private block was removed"), "{saved}");
+    let saved = home.mem(&["save", "Nothing of it is private.", "--json"]).ok().json();
+    assert!(saved.get("private").is_none(), "{saved}");
 }

@@ -275,6 +275,23 @@ fn hostile_server_harms_no_client() {
     assert!(jonas.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira"));
 }
 
+/// The server takes connections and never answers: nobody but the worker's own thread waits for it.
+#[test]
+fn silent_server_holds_up_neither_hooks_nor_commands_nor_the_end_of_the_worker() {
+    let server = TeamServerStub::start();
+    let (_, jonas) = two_machines(&server);
+    server.misbehave(Misbehaviour::Silent);
+    jonas.mem(&["worker", "start"]).ok();
+    jonas.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    // The worker has begun a round when the server has its request.
+    eventually("a request of the worker", || server.is_kept_waiting());
+    hook(&jonas, "SessionStart", "later", &json!({ "source": "startup" }));
+    hook(&jonas, "UserPromptSubmit", "later", &json!({ "prompt": QUESTION }));
+    assert!(jonas.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Deploys"));
+    jonas.mem(&["team", "status"]).ok();
+    jonas.mem(&["worker", "stop"]).ok();
+}
+
 #[test]
 fn plain_http_to_another_machine_is_refused() {
     let mira = machine();
@@ -300,4 +317,61 @@ fn token_in_the_environment_serves_ci() {
     assert!(synced["received"].as_u64().unwrap() > 0, "{synced:#}");
     assert!(ci.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira"));
     assert!(!ci.data_dir().join("team.json").exists());
+}
+
+#[test]
+fn variable_of_a_session_names_no_team_to_the_worker() {
+    let (server, foreign) = (TeamServerStub::start(), TeamServerStub::start());
+    let (mira, mut jonas) = two_machines(&server);
+    decide(&mira, "talk");
+    sync(&mira);
+    assert!(sync(&jonas)["received"].as_u64().unwrap() > 0);
+    // A server that calls every token revoked made a worker erase what others had shared.
+    jonas.set_env("CLAUDE_MEM_TEAM", format!("{}/#t.{}", foreign.base, "ab".repeat(32)));
+    hook(&jonas, "SessionStart", "evil", &json!({ "source": "startup" }));
+    jonas.mem(&["worker", "start"]).ok();
+    let begun = server.requests();
+    eventually("the worker speaks to its own team", || server.requests() > begun);
+    jonas.mem(&["worker", "stop"]).ok();
+    assert_eq!(foreign.requests(), 0);
+    let refused = jonas.mem(&["team", "sync", "--wait", "1s"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("CLAUDE_MEM_TEAM") && refused.stderr.contains(&server.base), "{refused}");
+    assert_eq!(foreign.requests(), 0);
+    assert!(jonas.mem(&["search", "ceil"]).ok().stdout.contains("Mira"), "nothing was erased");
+    let status = jonas.mem(&["status", "--json"]).ok().json();
+    assert_eq!(status["team"]["address"], server.base.as_str(), "{status:#}");
+    assert_eq!(status["team"]["handle"], "jonas");
+    assert!(jonas.mem(&["status"]).ok().stdout.contains(&format!("at {}", server.base)));
+}
+
+#[test]
+fn revoked_token_of_the_environment_erases_nothing() {
+    let server = TeamServerStub::start();
+    let (mira, _) = two_machines(&server);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    sync(&mira);
+    let mut ci = machine();
+    let link = ci.mem(&["team", "join", &server.invite("ci", MemberRole::Bot), "--for-ci"]).ok().stdout;
+    ci.set_env("CLAUDE_MEM_TEAM", link.trim());
+    sync(&ci);
+    server.revoke("ci");
+    let refused = ci.mem(&["team", "sync", "--wait", "1s"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(ci.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira"));
+}
+
+#[test]
+fn link_with_a_token_is_kept_by_joining() {
+    let server = TeamServerStub::start();
+    let (mira, _) = two_machines(&server);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    sync(&mira);
+    let ci = machine();
+    let link = ci.mem(&["team", "join", &server.invite("ci", MemberRole::Bot), "--for-ci"]).ok().stdout;
+    assert!(!ci.data_dir().join("team.json").exists());
+    let joined = ci.mem(&["team", "join", link.trim()]).ok().stdout;
+    assert!(joined.contains("ci (bot)"), "{joined}");
+    assert!(ci.data_dir().join("team.json").exists());
+    ci.mem(&["worker", "stop"]).ok();
 }

@@ -1,14 +1,15 @@
 //! Two people with the real client share a project through the real service on PostgreSQL.
 
 use rig::Sandbox;
-use rig::client::{self, CURRENT};
+use rig::client::CURRENT;
 use rig::model::{ModelScript, ModelTurn, ScriptedModel};
 use serde_json::{Value, json};
 
+use crate::client::machine;
+use crate::common::configure;
 use crate::common::hooks::files_containing;
 use crate::common::team_service::RealTeamService;
 use crate::common::turns::eventually;
-use crate::common::{configure, exe};
 
 /// Words that only Mira uses.
 const HER_WORDS: &str = "auditors complained";
@@ -23,15 +24,8 @@ struct Workplace {
 
 impl Workplace {
     fn new() -> Option<Self> {
-        let client = client::or_skip(CURRENT)?;
         let model = ScriptedModel::start(ModelScript::session());
-        let home = Sandbox::new()
-            .with_exe(exe())
-            .with_client(&client)
-            .with_model(&model)
-            .with_env("CLAUDE_MEM_WORKER", "manual")
-            .with_env("TZ", "UTC");
-        home.put_on_path("claude", client.executable());
+        let home = machine(CURRENT, &model, "manual")?;
         home.git_remote("git@github.com:acme/shop.git");
         home.git_branch("fix/rounding");
         home.mem(&["install", "--json"]).ok();

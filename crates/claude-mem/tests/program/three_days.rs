@@ -7,12 +7,12 @@
 use std::time::{Duration, Instant};
 
 use rig::Sandbox;
-use rig::client::{self, CURRENT};
+use rig::client::CURRENT;
 use rig::model::{ModelScript, ModelTurn, RequestMatcher, ScriptedModel, TestGate};
 use rig::tui::TuiSession;
 use serde_json::{Value, json};
 
-use crate::common::exe;
+use crate::client::machine;
 
 const UP_TO: Duration = Duration::from_secs(90);
 const DOWN: &str = "\x1b[B";
@@ -28,7 +28,6 @@ struct Office {
 
 impl Office {
     fn open() -> Option<Self> {
-        let client = client::or_skip(CURRENT)?;
         let subagent = TestGate::shut();
         let model = ScriptedModel::start(
             ModelScript::session()
@@ -49,13 +48,7 @@ impl Office {
                     ),
                 ),
         );
-        let home = Sandbox::new()
-            .with_exe(exe())
-            .with_client(&client)
-            .with_model(&model)
-            .with_env("CLAUDE_MEM_WORKER", "manual")
-            .with_env("TZ", "UTC");
-        home.put_on_path("claude", client.executable());
+        let home = machine(CURRENT, &model, "manual")?;
         home.mem(&["install", "--json"]).ok();
         let source = "HOST = 'db-prod'\nFORMAT = 'parquet'\n\n".to_owned() + &"# filler\n".repeat(80);
         home.write("src/export.py", source);
@@ -133,18 +126,37 @@ impl Office {
     }
 }
 
-/// Presses keys again until the screen is as wanted: a dialog that has just appeared ignores some.
+/// Presses keys again until the screen is as wanted: a dialog that has just appeared ignores some. A client that is
+/// slow gets keys that were pressed twice, and the second ones move it on: so after more than one press the screen must
+/// stay as wanted for a while.
 #[track_caller]
 fn press_until(tui: &mut TuiSession, keys: &str, is_done: impl Fn(&str) -> bool) {
     let began = Instant::now();
-    while !is_done(&tui.screen()) {
+    let mut presses = 0;
+    while !is_done(&tui.screen()) || (presses > 1 && !stays(tui, &is_done)) {
         assert!(began.elapsed() < UP_TO, "{keys:?} has no effect on:\n{}", tui.screen());
+        if is_done(&tui.screen()) {
+            continue;
+        }
         tui.press(keys);
+        presses += 1;
         let pressed = Instant::now();
         while !is_done(&tui.screen()) && pressed.elapsed() < Duration::from_secs(3) {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// Whether the screen stays as wanted for more than a second.
+fn stays(tui: &TuiSession, is_done: impl Fn(&str) -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(1_500) {
+        if !is_done(&tui.screen()) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    true
 }
 
 fn collect(value: &Value, texts: &mut Vec<String>) {

@@ -10,6 +10,9 @@ fn drained_queue_becomes_memories() {
     let home = sandbox();
     turn(&home, "one", 1);
     turn(&home, "two", 1);
+    // The first command takes the events in.
+    let queued = home.mem(&["queue", "list", "--json"]).ok().json();
+    assert_eq!(queued["items"].as_array().map(Vec::len), Some(6), "{queued:#}");
     assert_eq!(counts(&home).queue.waiting, 6);
     assert_snapshot!(shown(&home, &home.mem(&["worker", "run", "--until-drained"])), @"
     the queue is empty

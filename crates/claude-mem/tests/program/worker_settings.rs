@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::turns::{drain, sandbox_with_provider, spend, turn};
 use crate::common::{configure, sandbox};
+use crate::viewer::{self, ask};
 
 const ANSWER: &str = "<observation><type>decision</type><title>Prices are kept in cents</title>\
     <narrative>Floating point loses money.</narrative></observation>";
@@ -185,13 +186,33 @@ fn trouble_with_the_model_is_shown_with_its_fix() {
     });
 }
 
+#[test]
+fn refused_connection_is_shown_and_costs_nothing() {
+    // A port that nobody listens at.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    drop(listener);
+    shows_trouble_at("refused", &address, "cannot be reached", "base_url");
+}
+
 fn shows_trouble(case: &str, answer: ModelTurn, what: &str, fix: &str) {
     let model = ScriptedModel::start(ModelScript::new().fallback(answer));
-    let home = sandbox_with_provider("openai", &base_url(&model));
+    shows_trouble_at(case, &base_url(&model), what, fix);
+}
+
+fn shows_trouble_at(case: &str, address: &str, what: &str, fix: &str) {
+    let home = sandbox_with_provider("openai", address);
+    home.mem(&["token", "path"]).ok();
     home.mem(&["worker", "start"]).ok();
     turn(&home, "one", 1);
     drain(&home);
     let running = status(&home);
+    // What the viewer's page gets.
+    for (route, part) in [("GET /api/stats", "health"), ("GET /api/readiness", "problems")] {
+        let (_, body) = ask(&viewer::address(&home), route, &[viewer::token(&home)], "");
+        let given: Value = serde_json::from_str(&body).unwrap_or_else(|e| panic!("{case}: {e}: {body}"));
+        assert!(given[part].to_string().contains(what), "{case}, {route}: {given:#}");
+    }
     let health = home.mem(&["doctor", "--json"]).json();
     home.mem(&["worker", "stop"]).ok();
     for told in [running, status(&home)] {
@@ -208,7 +229,7 @@ fn shows_trouble(case: &str, answer: ModelTurn, what: &str, fix: &str) {
     let answer = home.hook("SessionStart", payload.to_string()).ok().stdout;
     assert!(answer.contains(what), "{case}: {answer}");
     // A call that the provider rejected cost nothing.
-    if matches!(case, "500" | "429" | "401") {
+    if matches!(case, "500" | "429" | "401" | "refused") {
         assert!(spend(&home).iter().all(|row| row.input_tokens + row.output_tokens == 0), "{case}");
     }
 }

@@ -24,6 +24,13 @@ use crate::sandbox::Sandbox;
 /// Timeout for words to appear on the screen.
 const SCREEN_SECONDS_MAX: u64 = 60;
 
+/// After so long without an effect, keys are taken as lost and pressed again.
+const REPEAT_AFTER: Duration = Duration::from_secs(10);
+/// Deletes the line that is being typed.
+const CLEAR_LINE: &str = "\x15";
+/// What the client draws before the line that is being typed.
+const INPUT_MARK: char = '❯';
+
 const SIZE: Winsize = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
 
 /// A client running at a pseudo-terminal. Dropping it kills the client.
@@ -62,12 +69,34 @@ impl TuiSession {
         Ok(Self { running: RunningProcess::from_child(child), began, keys, screen })
     }
 
-    /// Types a line and presses Enter once the screen shows it.
+    /// Types a line and presses Enter once the screen shows it. A client that is drawing its screen anew loses what is
+    /// typed meanwhile, and one that is completing a command takes Enter for its menu: both are repeated.
     #[track_caller]
     pub fn submit(&mut self, line: &str) {
-        self.press(line);
-        self.wait_for(line);
-        self.press("\r");
+        let began = Instant::now();
+        let limit = Duration::from_secs(SCREEN_SECONDS_MAX);
+        loop {
+            // The words may be on the screen from before: Enter that comes with the text would be part of it.
+            let before = count(&self.screen(), line);
+            self.press(line);
+            let shows = |bytes: &[u8]| count(&render_screen(bytes), line) > before;
+            self.screen.wait_until(REPEAT_AFTER, shows);
+            if shows(&self.screen.bytes()) || holds_input(&self.screen(), line) {
+                break;
+            }
+            assert!(began.elapsed() < limit, "{line:?} cannot be typed on:\n{}", self.screen());
+            self.press(CLEAR_LINE);
+        }
+        loop {
+            self.press("\r");
+            let is_sent = |bytes: &[u8]| !holds_input(&render_screen(bytes), line);
+            self.screen.wait_until(REPEAT_AFTER, is_sent);
+            // `/exit` leaves its last screen as it was.
+            if self.screen.is_closed() || is_sent(&self.screen.bytes()) {
+                return;
+            }
+            assert!(began.elapsed() < limit, "{line:?} is not sent on:\n{}", self.screen());
+        }
     }
 
     /// Sends raw keys, for example `"\x1b"` for Escape.
@@ -115,6 +144,17 @@ fn open_pty_pair() -> rustix::io::Result<(File, OwnedFd)> {
 
 fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// How often the screen shows these words.
+fn count(screen: &str, words: &str) -> usize {
+    without_whitespace(screen).matches(&without_whitespace(words)).count()
+}
+
+/// Whether the last input line of the screen holds this line.
+fn holds_input(screen: &str, line: &str) -> bool {
+    let input = screen.rsplit_once(INPUT_MARK).map(|(_, input)| without_whitespace(input));
+    input.is_some_and(|input| input.starts_with(&without_whitespace(line)))
 }
 
 fn render_screen(bytes: &[u8]) -> String {

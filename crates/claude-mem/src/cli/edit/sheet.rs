@@ -7,14 +7,14 @@ const FACTS: &str = "Facts:";
 
 /// Renders an observation for the editor.
 pub(super) fn render(row: &Observation) -> String {
-    let mut text = format!("Title: {}\nType: {}\n\n", row.title, row.kind);
-    if !row.narrative.trim().is_empty() {
-        text.push_str(row.narrative.trim());
+    let mut text = format!("Title: {}\nType: {}\n\n", row.text.title, row.text.kind);
+    if !row.text.narrative.trim().is_empty() {
+        text.push_str(row.text.narrative.trim());
         text.push_str("\n\n");
     }
     text.push_str(FACTS);
     text.push('\n');
-    for fact in &row.facts {
+    for fact in &row.text.facts {
         text.push_str("- ");
         text.push_str(&fact.replace('\n', " "));
         text.push('\n');

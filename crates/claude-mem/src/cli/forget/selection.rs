@@ -57,6 +57,7 @@ impl SelectionArgs {
             since: time(&self.since, date_arg::parse_time)?,
             until: time(&self.until, date_arg::parse_time_end)?,
             words: self.words.as_ref().map(|words| all_words(words)).transpose()?,
+            kind: None,
         };
         let found = reads.select_texts(&selection, SELECTED_ROWS_MAX)?;
         Ok(found.iter().map(|row| RowId::new(row.kind, row.row_id)).collect())

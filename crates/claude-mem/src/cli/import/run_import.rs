@@ -23,7 +23,9 @@ pub(in crate::cli) fn run_import(
     app.data.create().with_context(|| format!("cannot create {}", app.data.root().display()))?;
     let _one = import::acquire_import_lock(&app.data)?;
     // Events still in the spool are ingested later; their keys prevent duplicates.
-    let _ = app.ingest_spool();
+    if let Err(error) = app.ingest_spool() {
+        print_note(format!("the spool cannot be read ({error}); `claude-mem doctor` says more"))?;
+    }
     let settings = HookSettings::load_os(&app.data, |name| std::env::var_os(name));
     let home = std::env::var_os("HOME").unwrap_or_default();
     let client_dir = client_dir(&home)?;
@@ -42,21 +44,28 @@ pub(in crate::cli) fn run_import(
     if dry_run {
         report.run = None;
     } else {
-        print_index_backlog(app, &store)?;
+        print_index_state(app, &store)?;
     }
     Ok(report)
 }
 
-/// Says that search by meaning follows later, if there is much to index.
-fn print_index_backlog(app: &App, store: &Store) -> anyhow::Result<()> {
-    let gap = store.read().noticeable_index_gap()?;
-    if let Some(coverage) = gap.filter(|_| app.settings().settings.vectors) {
-        print_note(format!(
-            "{} can be found by words now, and by meaning once the worker has indexed them; \
-             `claude-mem status` shows the progress",
-            format::count(coverage.waiting, "row")
-        ))?;
+/// Says how much of the store can be searched by meaning.
+fn print_index_state(app: &App, store: &Store) -> anyhow::Result<()> {
+    if !app.settings().settings.vectors {
+        print_note("index: off; `claude-mem config set vectors on` adds search by meaning")?;
+        return Ok(());
     }
+    let coverage = store.read().index_coverage()?;
+    let (rows, waiting) = (coverage.rows, coverage.waiting.min(coverage.rows));
+    let state = format!("index: {} of {}", format::grouped(rows - waiting), format::count(rows, "row"));
+    print_note(if waiting == 0 {
+        state
+    } else {
+        format!(
+            "{state}; the rest is found by words until the worker has indexed it \
+             (`claude-mem status` shows the progress)"
+        )
+    })?;
     Ok(())
 }
 

@@ -34,8 +34,7 @@ recorded are skipped, and so is everything that is ignored, skipped by a setting
 pub(super) struct Args {
     /// Transcript file or directory (default: where the agent keeps them)
     path: Option<PathBuf>,
-    /// The agent that wrote them: claude-code, codex, gemini-cli, opencode or qwen-code
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!("The agent that wrote them: {}", readable_agents()))]
     agent: Option<String>,
     /// Only sessions active after this time: 2026-01-31, yesterday, 2w, 3mo
     #[arg(long, value_name = "WHEN")]
@@ -84,9 +83,7 @@ fn choose_agent(name: Option<&str>, path: Option<&Path>) -> anyhow::Result<&'sta
     if let Some(name) = name {
         let found = CodingAgent::by_name(name).filter(|agent| agent.transcripts.is_some());
         return found.ok_or_else(|| {
-            let readable = AGENTS.iter().filter(|agent| agent.transcripts.is_some());
-            let names: Vec<&str> = readable.map(|agent| agent.name).collect();
-            UsageError::error(format!("no transcripts of {name:?} can be read; use {}", names.join(", ")))
+            UsageError::error(format!("no transcripts of {name:?} can be read; use {}", readable_agents()))
         });
     }
     let is_meant = |folder: PathBuf| match path {
@@ -95,6 +92,13 @@ fn choose_agent(name: Option<&str>, path: Option<&Path>) -> anyhow::Result<&'sta
     };
     let found = AGENTS.iter().find(|agent| transcript_folder(agent).is_some_and(is_meant));
     Ok(found.copied().unwrap_or(&CLAUDE_CODE))
+}
+
+/// The names of the agents whose transcripts can be read.
+fn readable_agents() -> String {
+    let readable = AGENTS.iter().filter(|agent| agent.transcripts.is_some());
+    let names: Vec<&str> = readable.map(|agent| agent.name).collect();
+    names.join(", ")
 }
 
 fn transcript_folder(agent: &CodingAgent) -> Option<PathBuf> {

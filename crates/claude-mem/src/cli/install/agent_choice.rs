@@ -19,8 +19,11 @@ pub(in crate::cli) enum AgentChoice {
 
 /// Parses the name of an agent on the command line.
 pub(in crate::cli) fn parse_agent(name: &str) -> Result<&'static CodingAgent, String> {
-    CodingAgent::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-        format!("use {}", names.join(", "))
-    })
+    CodingAgent::by_name(name).ok_or_else(|| format!("use {}", agent_names()))
+}
+
+/// The names of all agents, for help texts and messages.
+pub(in crate::cli) fn agent_names() -> String {
+    let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+    names.join(", ")
 }

@@ -46,9 +46,9 @@ pub(super) fn select(
     let none = AgentSelection { claude_code: true, others: Vec::new(), left_out: Vec::new() };
     Ok(match &setting.wish.agents {
         AgentChoice::Registered => {
-            let is_registered = |found: &FoundAgent| setting.receipt.agent(found.agent.name).is_some();
+            let is_registered = |found: &FoundAgent| setting.manifest.agent(found.agent.name).is_some();
             AgentSelection {
-                claude_code: setting.receipt.includes_claude_code(),
+                claude_code: setting.manifest.includes_claude_code(),
                 others: found.into_iter().filter(is_registered).collect(),
                 ..none
             }
@@ -57,7 +57,9 @@ pub(super) fn select(
         AgentChoice::ClaudeCode => AgentSelection { left_out: found, ..none },
         AgentChoice::Found => AgentSelection { claude_code: has_claude_code, others: found, ..none },
         AgentChoice::Asked => {
-            if !found.is_empty() {
+            // Those that are registered already were agreed to.
+            let is_new = |found: &FoundAgent| setting.manifest.agent(found.agent.name).is_none();
+            if found.iter().any(is_new) {
                 confirm(setting, has_claude_code, &found, steps)?;
             }
             AgentSelection { claude_code: has_claude_code, others: found, ..none }
@@ -86,24 +88,39 @@ fn confirm(
     steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
     steps.print_line("")?;
-    steps.print_line("These agents are on this machine; hooks and search tools would be written to:")?;
+    let mut agents = Vec::new();
     if has_claude_code {
-        let (settings, state) = (setting.places.settings.display(), setting.places.state.display());
-        steps.print_line(&format!("  {}: {settings}, {state}", CLAUDE_CODE.title))?;
+        let paths = [&setting.places.settings, &setting.places.state];
+        agents.push((CLAUDE_CODE.title, paths.map(|path| path.display().to_string()).to_vec()));
     }
-    for one in found {
-        steps.print_line(&format!("  {}: {}", one.agent.title, paths_of(one.agent)))?;
+    agents.extend(found.iter().map(|one| (one.agent.title, paths_of(one.agent))));
+    let home = env("HOME").unwrap_or_default();
+    for line in agent_lines(&agents, &home.to_string_lossy()) {
+        steps.print_line(&line)?;
     }
     let answer = ask::confirm(steps, "Register with all of them?")?;
     anyhow::ensure!(answer, "nothing was changed; `claude-mem install --agent NAME` chooses one");
     Ok(())
 }
 
-/// The files of an agent, for people.
-fn paths_of(agent: &'static CodingAgent) -> String {
+/// What would be written for each agent, in lines of at most 60 columns if its paths are not longer.
+fn agent_lines(agents: &[(&str, Vec<String>)], home: &str) -> Vec<String> {
+    let mut lines = vec!["These agents are on this machine. Hooks and search tools".to_owned()];
+    lines.push("would be written to:".to_owned());
+    for (title, paths) in agents {
+        lines.push(format!("  {title}"));
+        lines.extend(paths.iter().map(|path| match path.strip_prefix(home) {
+            Some(rest) if !home.is_empty() && rest.starts_with('/') => format!("    ~{rest}"),
+            _ => format!("    {path}"),
+        }));
+    }
+    lines
+}
+
+/// The files of an agent.
+fn paths_of(agent: &'static CodingAgent) -> Vec<String> {
     let files = agent_plan::agent_files(agent, &env).unwrap_or_default();
-    let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
-    paths.join(", ")
+    files.iter().map(|file| file.path.display().to_string()).collect()
 }
 
 /// Reads the files of all chosen agents before anything is changed.
@@ -120,7 +137,8 @@ pub(super) fn register(
     for found in &selection.others {
         let done =
             if setting.wish.dry_run { plan(setting, found.agent)? } else { write(setting, found.agent)? };
-        let detail = format!("{}: hooks and search tools in {}", found.describe(), paths_of(found.agent));
+        let detail =
+            format!("{}: hooks and search tools in {}", found.describe(), paths_of(found.agent).join(", "));
         if done.is_needed() {
             steps.report_change(found.agent.name, detail)?;
         } else {
@@ -147,7 +165,7 @@ pub(super) fn register(
 
 /// Registers again with the agents that are registered already, without printing.
 pub(super) fn register_again(setting: &mut InstallContext<'_>) -> anyhow::Result<()> {
-    let registered = setting.receipt.agents.iter().filter_map(|left| CodingAgent::by_name(&left.agent));
+    let registered = setting.manifest.agents.iter().filter_map(|left| CodingAgent::by_name(&left.agent));
     for agent in registered.collect::<Vec<_>>() {
         write(setting, agent)?;
     }
@@ -161,7 +179,7 @@ fn plan(setting: &InstallContext<'_>, agent: &'static CodingAgent) -> anyhow::Re
         executable: &setting.launch.executable,
         data_dir: setting.launch.data_dir.as_deref(),
     };
-    Ok(AgentPlan::install(&launch, &files, setting.receipt.agent(agent.name))?)
+    Ok(AgentPlan::install(&launch, &files, setting.manifest.agent(agent.name))?)
 }
 
 /// Writes the files and the manifest. A concurrent change is retried with a new plan.
@@ -169,9 +187,9 @@ fn write(setting: &mut InstallContext<'_>, agent: &'static CodingAgent) -> anyho
     let mut tries = 1..=CLIENT_FILE_TRIES;
     loop {
         let plan = plan(setting, agent)?;
-        let before = setting.receipt.clone();
+        let before = setting.manifest.clone();
         let stamp = backups::format_stamp(setting.app.now);
-        setting.receipt.insert_agent(plan.record(&setting.app.data.client_backups(), &stamp)?);
+        setting.manifest.insert_agent(plan.record(&setting.app.data.client_backups(), &stamp)?);
         registration::save_manifest(setting)?;
         match plan::apply_all(&plan.changes) {
             Ok(()) => return Ok(plan),
@@ -179,11 +197,35 @@ fn write(setting: &mut InstallContext<'_>, agent: &'static CodingAgent) -> anyho
             Err(error @ ClientFileError::PartlyApplied { .. }) => return Err(error.into()),
             Err(error) => {
                 before.write(&setting.app.data.installed())?;
-                setting.receipt = before;
+                setting.manifest = before;
                 if !matches!(error, ClientFileError::ChangedMeanwhile(_)) || tries.next().is_none() {
                     return Err(error.into());
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn question_fits_into_sixty_columns() {
+        let home = "/home/somebody-with-a-rather-long-name/of-a-department";
+        let at_home = |name: &str| {
+            let home = Some(OsString::from(home));
+            if name == "HOME" { home } else { None }
+        };
+        let agents: Vec<(&str, Vec<String>)> = claude_mem_core::agents::AGENTS
+            .iter()
+            .map(|agent| {
+                let files = agent_plan::agent_files(agent, &at_home).unwrap_or_default();
+                (agent.title, files.iter().map(|file| file.path.display().to_string()).collect())
+            })
+            .collect();
+        let lines = agent_lines(&agents, home);
+        assert!(lines.len() > agents.len() + 4, "{lines:#?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 60), "{lines:#?}");
     }
 }

@@ -1,6 +1,7 @@
 //! Interactive questions of the installation.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use super::context::InstallContext;
 use super::steps::StepReporter;
@@ -49,11 +50,15 @@ pub(super) fn choose_provider(settings: &Settings, steps: &mut StepReporter<'_>)
         steps.print_line(&line)?;
     }
     let answer = steps.prompt("Choose [1]")?;
-    let name = match answer.as_str() {
+    Ok(chosen_provider(&answer).to_owned())
+}
+
+/// The provider that an answer names. Only an explicit choice uses a model.
+fn chosen_provider(answer: &str) -> &'static str {
+    match answer {
         "2" | "claude" => "claude",
         _ => "local",
-    };
-    Ok(name.to_owned())
+    }
 }
 
 /// Offers to import past sessions from the client's transcripts, unless that was done before.
@@ -62,7 +67,7 @@ pub(super) fn offer_import(
     usable: bool,
     steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
-    if !usable || !has_command(&["import", "transcripts"]) {
+    if !usable || !has_command(&["import", "transcripts"]) || !has_transcripts(setting) {
         return Ok(());
     }
     let runs = setting.app.store_if_any()?.map(|store| store.read().import_runs());
@@ -79,6 +84,17 @@ pub(super) fn offer_import(
         return steps.print_line(&format!("Run `{command}` to do so later."));
     }
     run_subcommand(setting, steps, &["import", "transcripts"])
+}
+
+/// Whether the client has kept a transcript of any session.
+fn has_transcripts(setting: &InstallContext<'_>) -> bool {
+    let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let Some(home) = setting.places.settings.parent() else {
+        return false;
+    };
+    entries(&home.join("projects"))
+        .flat_map(|project| entries(&project.path()).collect::<Vec<_>>())
+        .any(|file| file.path().extension().is_some_and(|ending| ending == "jsonl"))
 }
 
 /// Whether this executable has the command.
@@ -118,5 +134,23 @@ mod tests {
     fn choices_fit_into_sixty_columns() {
         let lines = provider_choices(&Settings::default());
         assert!(lines.iter().all(|line| line.chars().count() <= 60), "{lines:#?}");
+    }
+
+    #[test]
+    fn no_answer_uses_no_model() {
+        for answer in ["", "1", "local", "y", "yes", "claud", "3"] {
+            assert_eq!(chosen_provider(answer), "local", "{answer:?}");
+        }
+        assert_eq!((chosen_provider("2"), chosen_provider("claude")), ("claude", "claude"));
+    }
+
+    #[test]
+    fn choices_say_what_a_model_is_worth_and_costs() {
+        let text = provider_choices(&Settings::default()).join(" ");
+        let text: Vec<&str> = text.split_whitespace().collect();
+        let text = text.join(" ");
+        for part in ["A model writes better memories", "19,000 tokens or less", "200,000 per session"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 }

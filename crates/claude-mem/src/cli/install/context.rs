@@ -41,17 +41,17 @@ pub(in crate::cli) struct InstallContext<'a> {
     pub(super) wish: InstallOptions,
     pub(in crate::cli) places: ClientPaths,
     pub(in crate::cli) launch: LaunchSpec,
-    pub(in crate::cli) receipt: InstallManifest,
+    pub(in crate::cli) manifest: InstallManifest,
     pub(in crate::cli) client: Option<InstalledClient>,
 }
 
 impl<'a> InstallContext<'a> {
     pub(super) fn from_process(app: &'a App, wish: InstallOptions) -> anyhow::Result<Self> {
-        let receipt = InstallManifest::read(&app.data.installed())?;
-        Self::new(app, wish, receipt)
+        let manifest = InstallManifest::read(&app.data.installed())?;
+        Self::new(app, wish, manifest)
     }
 
-    pub(super) fn new(app: &'a App, wish: InstallOptions, receipt: InstallManifest) -> anyhow::Result<Self> {
+    pub(super) fn new(app: &'a App, wish: InstallOptions, manifest: InstallManifest) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var_os(name);
         let places = ClientPaths::find(env, wish.project.clone())
             .context("no home directory, so Claude Code's settings cannot be found")?;
@@ -62,7 +62,7 @@ impl<'a> InstallContext<'a> {
         let usual = DataDir::find(|name| env(name).filter(|_| name != "CLAUDE_MEM_DATA_DIR"));
         let data_dir = (usual.as_ref() != Some(&app.data)).then(|| app.data.root().to_owned());
         Ok(Self {
-            receipt,
+            manifest,
             launch: LaunchSpec { executable, data_dir, capabilities: abilities },
             app,
             wish,

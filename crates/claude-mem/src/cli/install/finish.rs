@@ -45,7 +45,7 @@ pub(super) fn set_provider(setting: &InstallContext<'_>, steps: &mut StepReporte
     let file = SettingsFile::in_dir(setting.app.data.root());
     file.set("provider", &parse_provider(&name)?)?;
     let (settings, home) = (setting.app.settings().settings, std::env::var_os("HOME").unwrap_or_default());
-    match missing_for_provider(setting.app.data.root(), &settings, &setting.receipt, home.into()) {
+    match missing_for_provider(setting.app.data.root(), &settings, &setting.manifest, home.into()) {
         Some(missing) => {
             let (what, fix) = (missing.what, missing.fix);
             let detail = format!("{name}: {what}, so no memories are made with it yet; {fix}");
@@ -90,15 +90,16 @@ pub(super) fn self_check(
         return Ok(None);
     }
     if setting.wish.dry_run {
-        steps.report_change("check", "run a test session through the hooks")?;
+        steps.report_change("check", "run a made-up session through the hooks, in a temporary directory")?;
         return Ok(None);
     }
-    steps.start_spinner("check", "running a test session through the hooks");
+    steps.start_spinner("check", "running a made-up session through the hooks");
     match check::run_check(&setting.launch, &std::env::temp_dir(), platform::own_executable()) {
         Ok(remembered) => {
             let titles: Vec<String> = remembered.titles.iter().map(|title| format!("“{title}”")).collect();
             let detail = format!(
-                "a test session through the hooks produced {}, and the next session was given it",
+                "a made-up session through the hooks produced {}, and the next session was given it; \
+                 it ran in a temporary directory and was thrown away",
                 titles.join(", ")
             );
             steps.report("check", StepState::Ok, detail)?;

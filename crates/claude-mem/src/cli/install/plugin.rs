@@ -36,14 +36,14 @@ pub(super) fn install(setting: &mut InstallContext<'_>, steps: &mut StepReporter
     run(setting.app, &client, &["marketplace", "add", &path])?;
     run(setting.app, &client, &["install", &plugin::id()])?;
     let for_user = |left: &&InstalledFile| left.project.is_none();
-    let files = setting.receipt.files.iter().filter(for_user);
+    let files = setting.manifest.files.iter().filter(for_user);
     let changes: Vec<_> = files.map(plan::plan_uninstall).collect::<Result<_, _>>()?;
     plan::apply_all(&changes)?;
-    setting.receipt.files.retain(|left| left.project.is_some());
+    setting.manifest.files.retain(|left| left.project.is_some());
     if setting.wish.adopt {
         disable_legacy(setting)?;
     }
-    setting.receipt.plugin = true;
+    setting.manifest.plugin = true;
     registration::save_manifest(setting)?;
     steps.report_change("plugin", said)
 }
@@ -61,13 +61,13 @@ fn disable_legacy(setting: &InstallContext<'_>) -> anyhow::Result<()> {
 }
 
 /// Removes the plugin. Without a client, only our own files are removed.
-pub(crate) fn uninstall(app: &App, receipt: &mut InstallManifest) -> anyhow::Result<()> {
+pub(crate) fn uninstall(app: &App, manifest: &mut InstallManifest) -> anyhow::Result<()> {
     if let Some(found) = find_client(app) {
         run(app, &found.program, &["uninstall", &plugin::id()])?;
         run(app, &found.program, &["marketplace", "remove", MARKET])?;
     }
     plugin::remove(&app.data.plugin())?;
-    receipt.plugin = false;
+    manifest.plugin = false;
     Ok(())
 }
 

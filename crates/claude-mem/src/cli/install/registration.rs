@@ -17,8 +17,8 @@ use claude_mem_setup::install::plan::{ChangePlan, ChangeReport, PlanRemark};
 use claude_mem_store::backups;
 
 pub(super) fn plan(setting: &InstallContext<'_>) -> anyhow::Result<ChangePlan> {
-    let InstallContext { places, launch, receipt, .. } = setting;
-    Ok(plan::plan_install(places, launch, receipt, setting.wish.adopt)?)
+    let InstallContext { places, launch, manifest, .. } = setting;
+    Ok(plan::plan_install(places, launch, manifest, setting.wish.adopt)?)
 }
 
 pub(super) fn apply(
@@ -71,9 +71,9 @@ fn is_concurrent_change(error: &anyhow::Error) -> bool {
 fn write_planned(setting: &mut InstallContext<'_>, plan: &ChangePlan) -> anyhow::Result<Vec<ChangeReport>> {
     let data = &setting.app.data;
     let path = data.installed();
-    let before = setting.receipt.clone();
+    let before = setting.manifest.clone();
     let stamp = backups::format_stamp(setting.app.now);
-    let done = plan::record_plan(plan, &mut setting.receipt, &data.client_backups(), &stamp)?;
+    let done = plan::record_plan(plan, &mut setting.manifest, &data.client_backups(), &stamp)?;
     save_manifest(setting)?;
     if let Err(error) = plan::apply_all(&plan.changes) {
         // A file that could not be rolled back holds our entries: keep them in the manifest.
@@ -81,7 +81,7 @@ fn write_planned(setting: &mut InstallContext<'_>, plan: &ChangePlan) -> anyhow:
             return Err(error.into());
         }
         before.write(&path)?;
-        setting.receipt = before;
+        setting.manifest = before;
         return Err(error.into());
     }
     Ok(done)
@@ -89,18 +89,18 @@ fn write_planned(setting: &mut InstallContext<'_>, plan: &ChangePlan) -> anyhow:
 
 /// Writes the manifest, with our version, our path and the client version.
 pub(super) fn save_manifest(setting: &mut InstallContext<'_>) -> anyhow::Result<()> {
-    let InstallContext { receipt, launch, client, .. } = setting;
-    env!("CARGO_PKG_VERSION").clone_into(&mut receipt.version);
-    receipt.executable.clone_from(&launch.executable);
-    receipt.client = client.as_ref().and_then(|found| Some(found.version?.to_string()));
+    let InstallContext { manifest, launch, client, .. } = setting;
+    env!("CARGO_PKG_VERSION").clone_into(&mut manifest.version);
+    manifest.executable.clone_from(&launch.executable);
+    manifest.client = client.as_ref().and_then(|found| Some(found.version?.to_string()));
     if let Some(found) = client {
-        receipt.client_program = Some(found.program.clone());
+        manifest.client_program = Some(found.program.clone());
     }
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    receipt.home = given("HOME");
-    receipt.client_dir = given("CLAUDE_CONFIG_DIR");
+    manifest.home = given("HOME");
+    manifest.client_dir = given("CLAUDE_CONFIG_DIR");
     let path = setting.app.data.installed();
-    let written = setting.receipt.write(&path);
+    let written = setting.manifest.write(&path);
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 

@@ -10,8 +10,8 @@ use super::super::app::App;
 use crate::cli::output::question_text;
 use claude_mem_core::clock;
 use claude_mem_sharing::{
-    HttpServer, ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile,
-    health_after_error, health_after_round, load_team,
+    ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile, TeamHttpClient,
+    health_after_error, health_after_round, load_team, team_from_link,
 };
 use claude_mem_store::Store;
 
@@ -21,21 +21,46 @@ const ROUND_PAUSE: Duration = Duration::from_millis(300);
 /// The team's file, its server and the store.
 pub(super) struct TeamConnection {
     pub(super) file: TeamFile,
-    pub(super) server: HttpServer,
+    pub(super) server: TeamHttpClient,
     pub(super) store: Mutex<Store>,
     pub(super) rules: ShareRules,
 }
 
 /// The team of this machine; `None` if it has none.
 pub(super) fn find_team(app: &App) -> anyhow::Result<Option<TeamFile>> {
-    Ok(load_team(&app.data, std::env::var(TEAM_VARIABLE).ok().as_deref())?)
+    Ok(load_team(&app.data)?)
+}
+
+/// The team of this machine or, in CI, of the environment. A project can set variables for the commands of its
+/// agent: they do not replace a team that the person joined, to which spaces of the store belong.
+fn find_team_for_sync(app: &App) -> anyhow::Result<Option<TeamFile>> {
+    let known = load_team(&app.data)?;
+    let link = std::env::var(TEAM_VARIABLE).ok().filter(|link| !link.trim().is_empty());
+    match (known, link) {
+        (Some(known), Some(_)) => anyhow::bail!(
+            "{TEAM_VARIABLE} is set, but this machine belongs to {} at {}; unset the variable, or `claude-mem team leave` \
+             first",
+            if known.team.is_empty() { "a team" } else { &known.team },
+            known.base
+        ),
+        (None, Some(link)) => Ok(Some(team_from_link(&link)?)),
+        (known, None) => Ok(known),
+    }
 }
 
 impl TeamConnection {
     pub(super) fn open(app: &App) -> anyhow::Result<Self> {
-        let file = find_team(app)?
-            .context("this machine belongs to no team; `claude-mem team join LINK` joins one")?;
-        let server = HttpServer::connect(&file)?;
+        Self::open_as(app, find_team(app)?)
+    }
+
+    /// As [`TeamConnection::open`]; in CI the environment names the team.
+    pub(super) fn open_for_sync(app: &App) -> anyhow::Result<Self> {
+        Self::open_as(app, find_team_for_sync(app)?)
+    }
+
+    fn open_as(app: &App, file: Option<TeamFile>) -> anyhow::Result<Self> {
+        let file = file.context("this machine belongs to no team; `claude-mem team join LINK` joins one")?;
+        let server = TeamHttpClient::connect(&file)?;
         app.data.create()?;
         let store = Store::open(&app.data.db()).with_context(|| app.data.db().display().to_string())?;
         Ok(Self { file, server, store: Mutex::new(store), rules: share_rules(app) })
@@ -47,7 +72,7 @@ impl TeamConnection {
         let options = SyncOptions { rules: self.rules.clone(), recent, check, now };
         let outcome = SyncEngine { access: &self.store, server: &self.server }.round(&options);
         let mut store = claude_mem_core::sync::lock(&self.store);
-        let known = store.read().team_health()?;
+        let known = store.read().team_health_to_replace()?;
         let health = match &outcome {
             Ok(report) => health_after_round(&known, report, now),
             Err(error) => health_after_error(&known, error, now),

@@ -12,7 +12,7 @@ use super::connection::find_team;
 use crate::cli::output;
 use crate::cli::output::Screen;
 use claude_mem_core::paths::random_hex;
-use claude_mem_sharing::{SharingError, TeamFile, join_team, save_team};
+use claude_mem_sharing::{SharingError, TeamFile, TeamHttpClient, TeamServer as _, join_team, save_team};
 use claude_mem_wire::messages::JoinRequest;
 use claude_mem_wire::{DeviceToken, LinkSecret, TeamLink, is_handle, tidy_name};
 
@@ -53,14 +53,18 @@ struct JoinOutput {
 
 pub(super) fn run(args: &JoinArgs, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let link = TeamLink::parse(&args.link).map_err(|error| UsageError::error(error.to_string()))?;
-    let LinkSecret::Invite(secret) = link.secret.clone() else {
-        return Err(UsageError::error("this link has a token: it belongs into CLAUDE_MEM_TEAM"));
-    };
     if !args.for_ci
         && let Some(known) = find_team(app)?
     {
         anyhow::bail!("this machine already belongs to {}; `claude-mem team leave` first", known.team);
     }
+    let certificates = args.ca.as_ref().map(std::path::absolute).transpose()?;
+    let LinkSecret::Invite(secret) = link.secret.clone() else {
+        if args.for_ci {
+            return Err(UsageError::error("this link already has a token: it belongs into CLAUDE_MEM_TEAM"));
+        }
+        return join_with_token(&args.link, certificates, app, screen);
+    };
     let user = std::env::var("USER").unwrap_or_default();
     let handle = args.handle.clone().unwrap_or_else(|| handle_from(&user));
     if !is_handle(&handle) {
@@ -77,7 +81,6 @@ pub(super) fn run(args: &JoinArgs, app: &App, screen: &mut Screen) -> anyhow::Re
         handle,
         device: tidy_name(&device).unwrap_or_else(|| "machine".to_owned()),
     };
-    let certificates = args.ca.as_ref().map(std::path::absolute).transpose()?;
     let mut attempts = 0;
     let reply = loop {
         attempts += 1;
@@ -106,13 +109,50 @@ pub(super) fn run(args: &JoinArgs, app: &App, screen: &mut Screen) -> anyhow::Re
             certificates,
             is_from_environment: false,
         };
-        save_team(&app.data, &file)?;
-        // The first round fetches the members; a worker that is not wanted is not started.
-        if let Err(error) = worker::ensure_running(app) {
-            output::print_note(format!("the worker does not run: {error}"))?;
-        }
+        keep_membership(&file, app)?;
     }
-    screen.show(&output, |screen, output| match &output.link {
+    print(&output, screen)
+}
+
+/// A machine of CI whose worker should keep it in step: the link of `--for-ci`, kept.
+fn join_with_token(
+    link: &str,
+    certificates: Option<PathBuf>,
+    app: &App,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    let mut file =
+        TeamFile { certificates, is_from_environment: false, ..claude_mem_sharing::team_from_link(link)? };
+    let me = TeamHttpClient::connect(&file)?.me()?;
+    let own =
+        me.members.iter().find(|member| member.id == me.member).context("the server does not know you")?;
+    let device = me.devices.iter().find(|device| device.id == me.device).map(|device| device.name.as_str());
+    let output = JoinOutput {
+        team: tidy_name(&me.team.name).unwrap_or_default(),
+        handle: tidy_name(&own.handle).unwrap_or_default(),
+        role: me.role.as_str(),
+        device: device.and_then(tidy_name).unwrap_or_else(machine_name),
+        link: None,
+    };
+    file.team.clone_from(&output.team);
+    file.handle.clone_from(&output.handle);
+    (file.member, file.device) = (Some(me.member), Some(me.device));
+    app.data.create()?;
+    keep_membership(&file, app)?;
+    print(&output, screen)
+}
+
+fn keep_membership(file: &TeamFile, app: &App) -> anyhow::Result<()> {
+    save_team(&app.data, file)?;
+    // The first round fetches the members; a worker that is not wanted is not started.
+    if let Err(error) = worker::ensure_running(app) {
+        output::print_note(format!("the worker does not run: {error}"))?;
+    }
+    Ok(())
+}
+
+fn print(output: &JoinOutput, screen: &mut Screen) -> anyhow::Result<()> {
+    screen.show(output, |screen, output| match &output.link {
         Some(link) => writeln!(screen, "{link}"),
         None => writeln!(
             screen,

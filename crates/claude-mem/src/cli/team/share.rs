@@ -151,11 +151,12 @@ pub(super) fn run(args: &ShareArgs, app: &App, screen: &mut Screen) -> anyhow::R
         generation: String::new(),
     };
     lock(&team.store).write(|tx| tx.put_space(&new))?;
-    if let Err(error) = team.round(None, false) {
-        output::print_note(format!("not synchronised yet: {error}"))?;
-    }
+    // The worker fetches what there is, newest first; of a large project that takes minutes.
     if let Err(error) = worker::ensure_running(app) {
         output::print_note(format!("the worker does not run: {error}"))?;
+        if let Err(error) = team.round(None, false) {
+            output::print_note(format!("not synchronised yet: {error}"))?;
+        }
     }
     if screen.json {
         return screen.json(&output);

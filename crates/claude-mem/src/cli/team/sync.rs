@@ -52,7 +52,7 @@ struct SyncOutput {
 
 pub(super) fn run(args: &SyncArgs, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let seconds = format::duration_seconds(&args.wait).map_err(UsageError::error)?;
-    let team = TeamConnection::open(app)?;
+    let team = TeamConnection::open_for_sync(app)?;
     if team.file.is_from_environment {
         share_here(&team, app)?;
     }

@@ -13,10 +13,10 @@ use claude_mem_setup::install::plan;
 pub(super) fn remove_from_agent(
     agent: &'static CodingAgent,
     dry_run: bool,
-    receipt: &mut InstallManifest,
+    manifest: &mut InstallManifest,
     steps: &mut StepReporter<'_>,
 ) -> anyhow::Result<()> {
-    let recorded = receipt.agent(agent.name).cloned();
+    let recorded = manifest.agent(agent.name).cloned();
     let Some(found) = agent_plan::agent_files(agent, &|name| std::env::var_os(name)) else {
         return Ok(());
     };
@@ -35,7 +35,7 @@ pub(super) fn remove_from_agent(
             (Err(error), _) => return Err(error.into()),
         }
     };
-    receipt.remove_agent(agent.name);
+    manifest.remove_agent(agent.name);
     for change in plan.changes.iter().filter(|change| change.is_needed()) {
         let path = change.file.path.display();
         let what = if change.after.is_none() { "deleted" } else { "removed from" };
