@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId, SessionId};
-use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{NewObservationMeta, NewSession, Store};
 use serde::Deserialize;
 
@@ -76,14 +76,16 @@ pub(crate) fn load(store: &mut Store, docs: &[BenchDocument]) -> Result<LoadedCo
                 session = Some(*sessions.entry(&doc.session_id).or_insert(id));
             }
             let new = NewObservation {
-                kind: ObservationType::named(&doc.kind),
-                title: doc.title.clone(),
-                subtitle: doc.subtitle.clone(),
-                narrative: doc.narrative.clone(),
-                facts: doc.facts.clone(),
-                concepts: doc.concepts.clone(),
-                files_read: doc.files_read.clone(),
-                files_modified: doc.files_modified.clone(),
+                text: ObservationText {
+                    kind: ObservationType::named(&doc.kind),
+                    title: doc.title.clone(),
+                    subtitle: doc.subtitle.clone(),
+                    narrative: doc.narrative.clone(),
+                    facts: doc.facts.clone(),
+                    concepts: doc.concepts.clone(),
+                    files_read: doc.files_read.clone(),
+                    files_modified: doc.files_modified.clone(),
+                },
                 origin: Origin::Import,
                 created_at: at,
                 discovery_tokens: 0,

@@ -76,8 +76,8 @@ impl FeatureDump {
         };
         let query = SearchQuery::parse(&question.query);
         let ranking = RankingConfig::default();
-        let gathered = engine.view(|reads, mut leg| {
-            collect_candidates(&reads, &query, &scope, None, leg.as_mut(), &ranking)
+        let gathered = engine.view(|reads, mut retriever| {
+            collect_candidates(&reads, &query, &scope, None, retriever.as_mut(), &ranking)
         })?;
         let rows = self.rows(question, &gathered, loaded)?;
         let standing_in: Vec<u32> = gathered

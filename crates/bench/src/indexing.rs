@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Also print the distance to reference vectors: JSON lines with "text" and "vector"
     #[arg(long)]
     reference: Option<PathBuf>,
-    /// Also measure ONNX Runtime with this model (inputs input_ids and attention_mask)
+    /// Also measure ONNX Runtime with this model, as yardstick_model.py beside this file writes it
     #[arg(long, requires = "tokenizer")]
     onnx: Option<PathBuf>,
     /// tokenizer.json of the ONNX model

@@ -25,6 +25,7 @@ mod redaction;
 mod retrieval;
 mod searching;
 mod spawn;
+mod team;
 mod tree;
 mod unicode;
 mod usage;
@@ -47,6 +48,8 @@ enum BenchCommand {
     Search(searching::Args),
     /// Cost of a hook, compared with /bin/true
     Hooks(hooks::Args),
+    /// Shared memory: the server on a real PostgreSQL, and members with real workers
+    Team(team::Args),
     /// Import of old transcripts: speed and memory use
     Import(import::Args),
     /// How fast a day of events becomes memories without a model
@@ -77,6 +80,7 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Retrieval(args) => retrieval::run(&args),
         BenchCommand::Search(args) => searching::run(&args),
         BenchCommand::Hooks(args) => hooks::run(&args),
+        BenchCommand::Team(args) => team::run(&args),
         BenchCommand::Import(args) => import::run(&args),
         BenchCommand::Drain(args) => drain::run(&args),
         BenchCommand::Idle(args) => idle::run(&args),

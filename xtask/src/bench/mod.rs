@@ -36,8 +36,8 @@ pub(crate) enum BenchTarget {
     Retrieval(BenchArgs),
     /// Search latency: each method, warm and in a fresh process, at several sizes
     Search(BenchArgs),
-    /// The team server on a real PostgreSQL: push, pull, long polls, a first join
-    Team,
+    /// Shared memory: the server on a real PostgreSQL, and members with real workers
+    Team(BenchArgs),
 }
 
 /// Arguments that are passed on to crates/bench.
@@ -63,7 +63,7 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
         BenchTarget::Redaction(args) => run_bench("redaction", args),
         BenchTarget::Retrieval(args) => run_bench("retrieval", args),
         BenchTarget::Search(args) => run_bench_on_dist("search", args),
-        BenchTarget::Team => run_team(),
+        BenchTarget::Team(args) => run_team(args),
     }
 }
 
@@ -78,19 +78,14 @@ fn run_with(what: &str, args: &[OsString]) -> anyhow::Result<()> {
     cargo::run(command.arg(what).args(args))
 }
 
-/// The figures of the team server are a test of its crate, which has the clusters and the clients.
-fn run_team() -> anyhow::Result<()> {
-    let mut command = cargo::cargo();
-    command.args([
-        "test",
-        "--locked",
-        "--release",
-        "--package",
-        "claude-mem-team-server",
-        "--test",
-        "service",
-    ]);
-    cargo::run(command.args(["figures::", "--", "--ignored", "--nocapture"]))
+/// Runs the benchmark of shared memory on both executables as they ship.
+fn run_team(args: &BenchArgs) -> anyhow::Result<()> {
+    if args.rest.iter().any(|arg| arg == "--help" || arg == "--exe") {
+        return run_bench("team", args);
+    }
+    let built =
+        ["--exe".into(), cargo::build_dist()?.into(), "--team-exe".into(), cargo::build_dist_team()?.into()];
+    run_with("team", &[&built, args.rest.as_slice()].concat())
 }
 
 /// Runs one benchmark on the executable as it ships.

@@ -15,6 +15,9 @@ use super::{PackagedExecutables, debian, packages, wheel, write_common, write_pl
 /// Directories of system programs: no Rust, no other claude-mem.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
+/// Plays Homebrew's part in the check of the formula.
+const FORMULA_STAND_IN: &str = include_str!("formula.rb");
+
 pub(super) fn check_packages(
     out: &Path,
     base_url: &str,
@@ -54,7 +57,10 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         // Not from where the release will be published: it is not there yet.
         let (files, script) = (LoopbackRegistry::start(out)?, out.join("install.sh"));
         home.sh(&format!("CLAUDE_MEM_DOWNLOAD_URL={} sh {} --yes", files.url, script.display()))?;
-        Ok(Installed { command: home.dir.join(".local/bin").join(COMMAND), remove: remove_local(home) })
+        Ok(InstalledPackage {
+            command: home.dir.join(".local/bin").join(COMMAND),
+            remove: remove_local(home),
+        })
     })?;
     refuse_tampered_download(out, &scratch.join("tampered"), &home("refused")?)?;
     check_one("npm package", &home("npm")?, |home| {
@@ -69,7 +75,7 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         home.sh(&format!("{npm} install --global {PACKAGE_NAME}"))?;
         let command = prefix.join("bin").join(PACKAGE_NAME);
         home.sh(&format!("{} install --yes", command.display()))?;
-        Ok(Installed { command, remove: format!("{npm} uninstall --global {PACKAGE_NAME}") })
+        Ok(InstalledPackage { command, remove: format!("{npm} uninstall --global {PACKAGE_NAME}") })
     })?;
     check_one("npx", &home("npx")?, |home| {
         let registry = LoopbackRegistry::start(out)?;
@@ -82,7 +88,10 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         let cache = scratch.join("npx-cache");
         // The hooks must not depend on npm's cache.
         std::fs::remove_dir_all(&cache)?;
-        Ok(Installed { command: home.dir.join(".claude-mem/bin").join(COMMAND), remove: "true".into() })
+        Ok(InstalledPackage {
+            command: home.dir.join(".claude-mem/bin").join(COMMAND),
+            remove: "true".into(),
+        })
     })?;
     let environment = scratch.join("environment");
     // The environment is the user's, not part of the installation.
@@ -92,25 +101,13 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         let pip = format!("{}/pip --disable-pip-version-check --no-cache-dir --quiet", bin.display());
         home.sh(&format!("{pip} install --no-index {}", out.join(wheel::file_name(target)).display()))?;
         home.sh(&format!("{}/{PACKAGE_NAME} install --yes", bin.display()))?;
-        Ok(Installed { command: bin.join(COMMAND), remove: format!("{pip} uninstall --yes {PACKAGE_NAME}") })
+        Ok(InstalledPackage {
+            command: bin.join(COMMAND),
+            remove: format!("{pip} uninstall --yes {PACKAGE_NAME}"),
+        })
     })?;
-    match rig::client::find_on_path("uvx") {
-        None => println!("uvx: not tried, it is not on the PATH"),
-        Some(uvx) => check_one("uvx", &home("uvx")?, |home| {
-            let cache = scratch.join("uv-cache");
-            let places = format!(
-                "UV_CACHE_DIR={} UV_TOOL_DIR={}",
-                cache.display(),
-                scratch.join("uv-tools").display()
-            );
-            let wheel = out.join(wheel::file_name(target));
-            let run = format!("{} --offline --from {} {PACKAGE_NAME}", uvx.display(), wheel.display());
-            home.sh(&format!("{places} {run} install --yes"))?;
-            // The hooks must not depend on the cache.
-            std::fs::remove_dir_all(&cache)?;
-            Ok(Installed { command: home.dir.join(".claude-mem/bin").join(COMMAND), remove: "true".into() })
-        })?,
-    }
+    check_wheel_runners(out, scratch, target)?;
+    check_formula(out, scratch, target)?;
     let Some(architecture) =
         target.debian_arch.filter(|_| home("probe").is_ok_and(|home| home.sh("dpkg --version").is_ok()))
     else {
@@ -128,7 +125,72 @@ fn install_all(out: &Path, scratch: &Path) -> anyhow::Result<()> {
         ))?;
         let command = root.join("usr/bin").join(COMMAND);
         home.sh(&format!("{} install --yes", command.display()))?;
-        Ok(Installed { command, remove: format!("{dpkg} --purge {PACKAGE_NAME}") })
+        Ok(InstalledPackage { command, remove: format!("{dpkg} --purge {PACKAGE_NAME}") })
+    })
+}
+
+/// The programs that install a wheel into an environment of its own: `uvx` and `pipx`.
+fn check_wheel_runners(out: &Path, scratch: &Path, target: ReleaseTarget) -> anyhow::Result<()> {
+    let home = |name: &str| EmptyHome::create(scratch.join(name));
+    let wheel = out.join(wheel::file_name(target));
+    match rig::client::find_on_path("uvx") {
+        None => println!("uvx: not tried, it is not on the PATH"),
+        Some(uvx) => check_one("uvx", &home("uvx")?, |home| {
+            let cache = scratch.join("uv-cache");
+            let places = format!(
+                "UV_CACHE_DIR={} UV_TOOL_DIR={}",
+                cache.display(),
+                scratch.join("uv-tools").display()
+            );
+            let run = format!("{} --offline --from {} {PACKAGE_NAME}", uvx.display(), wheel.display());
+            home.sh(&format!("{places} {run} install --yes"))?;
+            // The hooks must not depend on the cache.
+            std::fs::remove_dir_all(&cache)?;
+            Ok(InstalledPackage {
+                command: home.dir.join(".claude-mem/bin").join(COMMAND),
+                remove: "true".into(),
+            })
+        })?,
+    }
+    match rig::client::find_on_path("pipx") {
+        None => println!("pipx: not tried, it is not on the PATH"),
+        Some(pipx) => check_one("pipx", &home("pipx")?, |home| {
+            let (bin, state) = (scratch.join("pipx-bin"), scratch.join("pipx"));
+            let place = |name: &str, folder: &str| format!("{name}={}", state.join(folder).display());
+            // Its own files are the user's, not part of the installation.
+            let pipx = format!(
+                "PIPX_BIN_DIR={} {} {} {} PIP_NO_INDEX=1 PIP_NO_CACHE_DIR=1 {}",
+                bin.display(),
+                place("PIPX_HOME", "home"),
+                place("PIPX_MAN_DIR", "man"),
+                place("XDG_CACHE_HOME", "cache"),
+                pipx.display()
+            );
+            home.sh(&format!("{pipx} install {}", wheel.display()))?;
+            let command = bin.join(COMMAND);
+            home.sh(&format!("{} install --yes", command.display()))?;
+            Ok(InstalledPackage { command, remove: format!("{pipx} uninstall {PACKAGE_NAME}") })
+        })?,
+    }
+    Ok(())
+}
+
+/// Installs the Homebrew formula with a stand-in for Homebrew, which needs Ruby.
+fn check_formula(out: &Path, scratch: &Path, target: ReleaseTarget) -> anyhow::Result<()> {
+    let Some(ruby) = rig::client::find_on_path("ruby") else {
+        println!("Homebrew formula: not tried, there is no Ruby here");
+        return Ok(());
+    };
+    let formula = out.join(format!("{PACKAGE_NAME}.rb"));
+    check_one("Homebrew formula (stand-in)", &EmptyHome::create(scratch.join("brew"))?, |home| {
+        home.sh(&format!("{} -c {}", ruby.display(), formula.display()))?;
+        let (stand_in, cellar) = (scratch.join("formula.rb"), scratch.join("cellar"));
+        std::fs::write(&stand_in, FORMULA_STAND_IN)?;
+        let words = [stand_in, formula, cellar.clone()].map(|path| path.display().to_string()).join(" ");
+        home.sh(&format!("{} {words} {} {}", ruby.display(), target.os, target.arch))?;
+        let command = cellar.join("bin").join(COMMAND);
+        home.sh(&format!("{} install --yes", command.display()))?;
+        Ok(InstalledPackage { command, remove: format!("rm -r {}", cellar.display()) })
     })
 }
 
@@ -173,7 +235,7 @@ fn refuse_tampered_download(out: &Path, tampered: &Path, home: &EmptyHome) -> an
 }
 
 /// An installation: its command, and what removes the package after `uninstall`.
-struct Installed {
+struct InstalledPackage {
     command: PathBuf,
     remove: String,
 }
@@ -186,10 +248,10 @@ fn remove_local(home: &EmptyHome) -> String {
 fn check_one(
     what: &str,
     home: &EmptyHome,
-    install: impl FnOnce(&EmptyHome) -> anyhow::Result<Installed>,
+    install: impl FnOnce(&EmptyHome) -> anyhow::Result<InstalledPackage>,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
-    let Installed { command, remove } = install(home).with_context(|| what.to_owned())?;
+    let InstalledPackage { command, remove } = install(home).with_context(|| what.to_owned())?;
     let seconds = started.elapsed().as_secs_f64();
     let check = || {
         let command = command.display();

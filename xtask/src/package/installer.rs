@@ -60,3 +60,7 @@ fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
+
+#[cfg(test)]
+#[path = "installer_tests.rs"]
+mod tests;

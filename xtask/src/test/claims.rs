@@ -98,6 +98,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             "AfterTool",
             "BeforeAgent",
             "claude-code",
+            "copilot-cli",
             "gemini-cli",
             "opencode",
             "PostCompact",

@@ -22,6 +22,8 @@ struct RequiredPackage {
 const NEEDS: &[RequiredPackage] = &[
     RequiredPackage { program: "npm", package: "npm", used_by: "crates/rig" },
     RequiredPackage { program: "pgbouncer", package: "pgbouncer", used_by: "crates/team-server" },
+    RequiredPackage { program: "openssl", package: "openssl", used_by: "crates/team-server" },
+    RequiredPackage { program: "ip", package: "iproute2", used_by: "crates/team-server" },
     RequiredPackage { program: "chromium", package: "chromium", used_by: "tests/browser" },
 ];
 

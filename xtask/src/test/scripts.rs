@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 
 use super::needs::find;
 use crate::cargo::{root, run};
+
+/// Test files that run at the same time.
+const FILES_AT_ONCE: usize = 2;
 
 /// A folder of scripts whose npm packages are installed.
 pub(super) struct NodeScripts {
@@ -30,23 +34,43 @@ impl NodeScripts {
         run(command.envs(env.iter().copied()))
     }
 
-    /// Runs every test file, each in its own process.
+    /// Runs every test file, each in its own process and two at a time: a file mostly waits for its browser.
     pub(super) fn run_all(&self, env: &[(&str, &Path)]) -> anyhow::Result<()> {
-        let mut failed = Vec::new();
-        for file in test_files(&self.folder)? {
-            let mut command = Command::new(&self.node);
-            command
-                .args(["--test", "--test-reporter=spec"])
-                .arg(&file)
-                .current_dir(&self.folder)
-                .envs(env.iter().copied());
-            if run(&mut command).is_err() {
-                let name = file.file_name().unwrap_or_default();
-                failed.push(name.to_string_lossy().into_owned());
+        let queue = Mutex::new(test_files(&self.folder)?.into_iter());
+        let run_next = || {
+            let mut failed = Vec::new();
+            loop {
+                let Some(file) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else {
+                    return failed;
+                };
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                if self.run_file(&file, env).is_err() {
+                    failed.push(name);
+                }
             }
-        }
+        };
+        let failed: Vec<String> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..FILES_AT_ONCE).map(|_| scope.spawn(run_next)).collect();
+            running
+                .into_iter()
+                .flat_map(|one| one.join().unwrap_or_else(|_| vec!["a runner".into()]))
+                .collect()
+        });
         if !failed.is_empty() {
             bail!("{} failed", failed.join(", "));
+        }
+        Ok(())
+    }
+
+    /// Runs one test file; its output is printed as a whole when it has ended.
+    fn run_file(&self, file: &Path, env: &[(&str, &Path)]) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.node);
+        command.args(["--test", "--test-reporter=spec"]).arg(file).current_dir(&self.folder);
+        let output = command.envs(env.iter().copied()).output()?;
+        println!("{}\n{}", file.display(), String::from_utf8_lossy(&output.stdout));
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() {
+            bail!("{} failed", file.display());
         }
         Ok(())
     }

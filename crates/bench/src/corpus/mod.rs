@@ -13,7 +13,9 @@ use anyhow::Context as _;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId, SessionId};
-use claude_mem_core::memory::{NewObservation, NewSummary, ObservationType, Origin};
+use claude_mem_core::memory::{
+    NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
+};
 use claude_mem_store::{
     NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, Store, StoreError, StoreWriter,
 };
@@ -192,14 +194,16 @@ impl<'a, 'w> SessionGenerator<'a, 'w> {
         let facts = 2 + self.rng.below(4);
         let concepts = 1 + self.rng.below(3);
         let new = NewObservation {
-            kind: ObservationType::named(kind),
-            title: self.scene.title(self.rng, kind),
-            subtitle: self.scene.subtitle(self.rng),
-            narrative: self.scene.narrative(self.rng, kind),
-            facts: (0..facts).map(|_| self.scene.fact(self.rng)).collect(),
-            concepts: (0..concepts).map(|_| words::concept(self.rng).to_owned()).collect(),
-            files_read: (0..read).map(|_| self.scene.path(self.rng)).collect(),
-            files_modified: (0..modified).map(|_| self.scene.path(self.rng)).collect(),
+            text: ObservationText {
+                kind: ObservationType::named(kind),
+                title: self.scene.title(self.rng, kind),
+                subtitle: self.scene.subtitle(self.rng),
+                narrative: self.scene.narrative(self.rng, kind),
+                facts: (0..facts).map(|_| self.scene.fact(self.rng)).collect(),
+                concepts: (0..concepts).map(|_| words::concept(self.rng).to_owned()).collect(),
+                files_read: (0..read).map(|_| self.scene.path(self.rng)).collect(),
+                files_modified: (0..modified).map(|_| self.scene.path(self.rng)).collect(),
+            },
             origin: Origin::Agent,
             created_at: self.advance_clock(60),
             discovery_tokens: 300 + self.rng.below(8_700) as u32,
@@ -211,14 +215,16 @@ impl<'a, 'w> SessionGenerator<'a, 'w> {
 
     fn summary(&mut self, prompt_number: u32) -> Result<(), StoreError> {
         let summary = NewSummary {
-            request: self.scene.prompt(self.rng),
-            investigated: self.scene.fact(self.rng),
-            learned: self.scene.fact(self.rng),
-            completed: self.scene.title(self.rng, "change"),
-            next_steps: self.scene.subtitle(self.rng),
+            text: SummaryText {
+                request: self.scene.prompt(self.rng),
+                investigated: self.scene.fact(self.rng),
+                learned: self.scene.fact(self.rng),
+                completed: self.scene.title(self.rng, "change"),
+                next_steps: self.scene.subtitle(self.rng),
+                ..SummaryText::default()
+            },
             created_at: self.advance_clock(20),
             discovery_tokens: 300 + self.rng.below(8_700) as u32,
-            ..NewSummary::default()
         };
         let place = self.observation_meta(prompt_number);
         self.w.create_summary(&summary, self.session, &place)?;

@@ -108,8 +108,8 @@ fn print_memories(store: &Store) -> anyhow::Result<()> {
             let id = session.map(|id| reads.session(id)).transpose()?;
             println!("\n== {}", id.map_or_else(String::new, |id| id.client_session.0));
         }
-        println!("{} {}", row.kind, row.title);
-        for text in [&row.subtitle, &row.narrative].into_iter().chain(&row.facts) {
+        println!("{} {}", row.text.kind, row.text.title);
+        for text in [&row.text.subtitle, &row.text.narrative].into_iter().chain(&row.text.facts) {
             if !text.is_empty() {
                 println!("    {}", text.replace('\n', "\n    "));
             }

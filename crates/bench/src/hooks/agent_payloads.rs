@@ -6,7 +6,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 /// Every event that each agent reports.
-pub(super) const AGENT_CASES: [(&str, &str); 21] = [
+pub(super) const AGENT_CASES: [(&str, &str); 28] = [
     ("codex", "PostToolUse"),
     ("codex", "UserPromptSubmit"),
     ("codex", "Stop"),
@@ -28,6 +28,13 @@ pub(super) const AGENT_CASES: [(&str, &str); 21] = [
     ("qwen-code", "Stop"),
     ("qwen-code", "SessionStart"),
     ("qwen-code", "SessionEnd"),
+    ("copilot-cli", "PostToolUse"),
+    ("copilot-cli", "PostToolUseFailure"),
+    ("copilot-cli", "UserPromptSubmit"),
+    ("copilot-cli", "Stop"),
+    ("copilot-cli", "SubagentStop"),
+    ("copilot-cli", "SessionStart"),
+    ("copilot-cli", "SessionEnd"),
 ];
 
 const PROMPT: &str = "why does the token check fail for an api key?";
@@ -65,6 +72,7 @@ impl AgentPayloads {
             "gemini-cli" => gemini_cli(event, id, self.output),
             "opencode" => opencode(event, id, self.output),
             "qwen-code" => qwen_code(event, id, self.output),
+            "copilot-cli" => self.copilot_cli(event, id)?,
             _ => bail!("no payloads of {agent}"),
         };
         let mut payload = json!({ "session_id": SESSION, "cwd": "/tmp", "hook_event_name": event });
@@ -91,6 +99,32 @@ impl AgentPayloads {
             "Stop" => json!({ "turn_id": id, "last_assistant_message": format!("All done: {id}.") }),
             "SessionStart" => json!({ "source": "startup" }),
             _ => json!({ "reason": "other" }),
+        })
+    }
+
+    /// Copilot CLI leaves the final message to its event log.
+    fn copilot_cli(&self, event: &str, id: &str) -> std::io::Result<Value> {
+        let result = json!({ "result_type": "success", "text_result_for_llm": self.output });
+        Ok(match event {
+            "PostToolUse" => json!({
+                "tool_name": "Read", "tool_input": { "path": "/tmp/keys.rs", "view_range": id }, "tool_result": result,
+            }),
+            "PostToolUseFailure" => json!({
+                "tool_name": "Read", "tool_input": { "path": "/tmp/gone.rs", "view_range": id },
+                "error": "Path does not exist",
+            }),
+            "UserPromptSubmit" => json!({ "prompt": format!("{PROMPT} {id}") }),
+            "Stop" => {
+                let said =
+                    json!({ "type": "assistant.message", "data": { "content": format!("All done: {id}.") } });
+                std::fs::write(&self.transcript, format!("{}{said}\n", self.earlier))?;
+                json!({ "transcript_path": self.transcript, "stop_reason": "end_turn" })
+            }
+            "SubagentStop" => json!({
+                "agent_id": id, "parent_agent_id": SESSION, "last_assistant_message": format!("All done: {id}."),
+            }),
+            "SessionStart" => json!({ "source": "new" }),
+            _ => json!({ "reason": "complete" }),
         })
     }
 }

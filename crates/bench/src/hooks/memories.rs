@@ -82,13 +82,13 @@ impl RecallFixture {
         let filter = RowFilter { project: Some(project), ..RowFilter::default() };
         let newest = store.read().observations(&filter, PageRequest::first(ASKED_ABOUT))?;
         for row in newest.items {
-            for file in row.files_modified {
+            for file in row.text.files_modified {
                 let path = self.project().join(file);
                 std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
                 std::fs::write(&path, "x".repeat(FILE_BYTES))?;
                 self.files.push(path);
             }
-            self.titles.push(row.title);
+            self.titles.push(row.text.title);
         }
         Ok(project)
     }
