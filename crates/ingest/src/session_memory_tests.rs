@@ -250,6 +250,24 @@ fn the_same_in_another_session_is_one_row_with_two_sources() {
 }
 
 #[test]
+fn the_same_pitfall_in_other_words_is_one_row() {
+    let mut desk = Desk::new();
+    let (first, second) = (desk.session("one"), desk.session("two"));
+    let pitfall = |claim: &str, title: &str| {
+        let mut row = made(&[claim], title);
+        row.observation.text.concepts = vec!["gotcha".into()];
+        memories(vec![row])
+    };
+    let said = pitfall("a", "The hook picks up tests of old snapshots in `build/snapshots/`");
+    let id = desk.apply(first, &said).inserted[0];
+    let again = pitfall("x", "The hook runs tests of a snapshot in `build/snapshots/`, not our code");
+    for _ in 0..2 {
+        assert!(desk.apply(second, &again).inserted.is_empty());
+        assert_eq!(desk.row(id).source_count, 2);
+    }
+}
+
+#[test]
 fn row_goes_over_to_the_session_that_still_states_it() {
     let mut desk = Desk::new();
     let (first, second) = (desk.session("one"), desk.session("two"));

@@ -161,6 +161,9 @@ fn introduces(intro: &str, title: &BTreeSet<String>) -> bool {
         && intro.chars().count() <= INTRO_CHARS_MAX
         && !gates::is_dangling(intro)
         && !gates::is_commentary(intro)
+        && !intro.contains(" I ")
+        && !["two", "three", "four", "five", "several", "a", "some"]
+            .contains(&gates::first_word(intro).as_str())
         && !gates::speaks_to_reader(intro)
         && overlap(&words, title) < SAME_SENTENCE
 }

@@ -145,6 +145,7 @@ fn title_score(claim: &Claim) -> f32 {
         (chars > TITLE_CHARS_MAX || title.ends_with('…'), 0.1),
         (!gates::names_something(&title), 0.1),
         (is_labelled(&title), 0.2),
+        (has_label(&title), 0.15),
         (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.15),
     ];
     let cost: f32 = costs.iter().filter(|(holds, _)| *holds).map(|(_, cost)| cost).sum();
@@ -154,7 +155,7 @@ fn title_score(claim: &Claim) -> f32 {
 }
 
 /// What a title gains by being the first sentence of its text.
-const LEAD_BONUS: f32 = 0.15;
+const LEAD_BONUS: f32 = 0.25;
 
 /// Words that point at something outside the title.
 #[rustfmt::skip]
@@ -226,6 +227,15 @@ pub(super) fn is_labelled(title: &str) -> bool {
     })
 }
 
+/// "Migration: existing users keep their keys": a label and a statement.
+fn has_label(title: &str) -> bool {
+    title.split_once(": ").is_some_and(|(head, _)| {
+        head.split_whitespace().count() <= LABEL_WORDS_MAX && !head.contains('`') && !gates::has_verb(head)
+    })
+}
+
+const LABEL_WORDS_MAX: usize = 5;
+
 /// Labels in front of a cause.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
@@ -252,7 +262,7 @@ pub(super) fn sentence_title(text: &str) -> String {
         }
     }
     let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
-    headline(first, Language::detect(rest))
+    headline(first, Language::detect(rest)).trim_end_matches('.').to_owned()
 }
 
 /// Requests that are questions, whatever their punctuation.
