@@ -184,6 +184,15 @@ impl Claim {
         run_on(parts.into_iter().filter(|part| !part.is_empty()).map(String::as_str))
     }
 
+    /// Whether the sentences beside this claim are told by another one.
+    fn quotes(&self, other: &Self) -> bool {
+        let texts = || [&other.text, &other.before, &other.after].into_iter().filter(|text| !text.is_empty());
+        let mut quoted = [&self.before, &self.after].into_iter().filter(|text| !text.is_empty());
+        quoted.any(|quoted| {
+            texts().any(|text| text.contains(quoted.as_str()) || quoted.contains(text.as_str()))
+        })
+    }
+
     /// The title if it has one, else the text.
     pub(crate) fn headline(&self) -> &str {
         if self.title.is_empty() { &self.text } else { &self.title }
@@ -222,8 +231,16 @@ impl EpisodeClaims {
         self.vocabulary = self.vocabulary.take().or_else(|| other.vocabulary.clone());
     }
 
-    /// Removes the claims of a memory that the user has forgotten.
+    /// Removes the claims of a memory that the user has forgotten, and what other claims quote of them.
     pub fn forget(&mut self, keys: &[String]) {
-        self.claims.retain(|claim| !keys.contains(&claim.key));
+        let (gone, mut kept): (Vec<Claim>, Vec<Claim>) =
+            std::mem::take(&mut self.claims).into_iter().partition(|claim| keys.contains(&claim.key));
+        for claim in &mut kept {
+            if gone.iter().any(|gone| claim.quotes(gone)) {
+                claim.before.clear();
+                claim.after.clear();
+            }
+        }
+        self.claims = kept;
     }
 }

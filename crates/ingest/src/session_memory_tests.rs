@@ -415,6 +415,32 @@ fn forgotten_claim_leaves_no_text_and_never_returns() {
 }
 
 #[test]
+fn forgotten_claim_is_not_quoted_by_its_neighbour() {
+    let mut desk = Desk::new();
+    let session = desk.session("s");
+    let mut episode = claims(&[("a", "Walrus in the cart"), ("b", "Cookie expires early")]);
+    episode.claims[1].before = "Walrus in the cart.".into();
+    let changes = desk
+        .store
+        .write(|tx| {
+            session.append_claims(tx, &episode, false)?;
+            session.consolidate(tx, &told)
+        })
+        .unwrap();
+    let id = changes.inserted[0];
+    let bodies = |desk: &Desk| format!("{:?}", desk.store.read().session_claims(session.session).unwrap());
+    let stored = bodies(&desk);
+    desk.store.write(|tx| tx.forget(handle(id), NOW)).unwrap();
+    assert!(!bodies(&desk).contains("Walrus"), "{}", bodies(&desk));
+    assert!(bodies(&desk).contains("Cookie"));
+    episode.forget(&["a".to_owned()]);
+    assert_eq!(episode.claims.len(), 1);
+    assert_eq!(episode.claims[0].before, "", "the same for claims that arrive late");
+    assert!(desk.store.write(|tx| tx.undo_forget(handle(id))).unwrap());
+    assert_eq!(bodies(&desk).matches("Walrus").count(), stored.matches("Walrus").count());
+}
+
+#[test]
 fn forgetting_through_the_store_equals_forgetting_the_claims() {
     let mut desk = Desk::new();
     let session = desk.session("s");
