@@ -64,14 +64,9 @@ pub(crate) fn load(store: &mut Store, docs: &[BenchDocument]) -> Result<LoadedCo
             let mut session = None;
             if !doc.session_id.is_empty() {
                 let id = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(doc.session_id.clone()),
                     project: Some(project),
-                    branch: None,
-                    transcript_path: None,
                     origin: Origin::Import,
-                    import_run: None,
-                    at,
+                    ..NewSession::new("claude-code", &ClientSessionId(doc.session_id.clone()), at)
                 })?;
                 session = Some(*sessions.entry(&doc.session_id).or_insert(id));
             }

@@ -36,6 +36,24 @@ pub struct Event {
     pub body: EventBody,
 }
 
+impl Event {
+    /// An event of which only the required fields are known.
+    pub fn new(client: &str, session: ClientSessionId, at: Micros, body: EventBody) -> Self {
+        Self {
+            client: client.to_owned(),
+            session,
+            at,
+            project: None,
+            prompt_id: None,
+            agent_id: None,
+            agent_type: None,
+            transcript_path: None,
+            cut: false,
+            body,
+        }
+    }
+}
+
 /// The project a session works in, as the hook reads it from `.git` files; the store resolves it to a
 /// project row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

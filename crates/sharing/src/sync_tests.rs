@@ -140,14 +140,9 @@ impl<S: TeamServer> TestMachine<S> {
     fn session(&self, prompt: &str) -> SessionId {
         let id = ClientSessionId("s1".to_owned());
         let new = NewSession {
-            client: "claude-code",
-            client_session: &id,
             project: Some(self.project),
             branch: Some("fix/rounding"),
-            transcript_path: None,
-            origin: Origin::Agent,
-            import_run: None,
-            at: NOW,
+            ..NewSession::new("claude-code", &id, NOW)
         };
         let mut store = self.store.lock().unwrap();
         let session = store.write(|tx| tx.ensure_session(&new)).unwrap();

@@ -33,14 +33,8 @@ fn furnish(path: &Path) {
             .write(|tx| {
                 let project = Some(tx.ensure_project(&hint, at)?);
                 let session = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(format!("s{number}")),
                     project,
-                    branch: None,
-                    transcript_path: None,
-                    origin: Origin::Agent,
-                    import_run: None,
-                    at,
+                    ..NewSession::new("claude-code", &ClientSessionId(format!("s{number}")), at)
                 })?;
                 let place = NewObservationMeta { session: Some(session), project, ..Default::default() };
                 tx.create_prompt(&NewPrompt {

@@ -40,6 +40,22 @@ pub struct NewSession<'a> {
     pub at: Millis,
 }
 
+impl<'a> NewSession<'a> {
+    /// A session that a client's hooks report, in no known project.
+    pub const fn new(client: &'a str, client_session: &'a ClientSessionId, at: Millis) -> Self {
+        Self {
+            client,
+            client_session,
+            project: None,
+            branch: None,
+            transcript_path: None,
+            origin: Origin::Agent,
+            import_run: None,
+            at,
+        }
+    }
+}
+
 const COLUMNS: &str =
     "SELECT id, client, content_session_id, project_id, branch, transcript_path, user_prompt,
     status, prompt_counter, created_at_epoch, last_activity_epoch, completed_at_epoch FROM sdk_sessions";

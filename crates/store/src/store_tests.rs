@@ -24,18 +24,12 @@ fn scratch() -> ScratchDatabase {
 }
 
 fn event(session: &str, at: i64) -> Event {
-    Event {
-        client: "claude-code".into(),
-        session: ClientSessionId(session.into()),
-        at: Micros(at),
-        project: None,
-        prompt_id: None,
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body: EventBody::Stop { last_message: Some(format!("at {at}")) },
-    }
+    Event::new(
+        "claude-code",
+        ClientSessionId(session.into()),
+        Micros(at),
+        EventBody::Stop { last_message: Some(format!("at {at}")) },
+    )
 }
 
 fn key(n: u8) -> EventKey {
@@ -75,14 +69,9 @@ fn furnished(path: &std::path::Path) -> (Store, ProjectId, SessionId) {
         .write(|tx| {
             let project = tx.ensure_project(&hint("shop", &["path:/src/shop"]), Millis(1))?;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".into()),
                 project: Some(project),
                 branch: Some("main"),
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at: Millis(1),
+                ..NewSession::new("claude-code", &ClientSessionId("s1".into()), Millis(1))
             })?;
             Ok((project, session))
         })
@@ -341,14 +330,10 @@ fn short_fields_are_stored_redacted() {
             let project = tx.ensure_project(&raw, Millis(1))?;
             assert_eq!(tx.ensure_project(&raw, Millis(1))?, project, "the keys still identify it");
             tx.ensure_session(&NewSession {
-                client: &token,
-                client_session: &ClientSessionId(token.clone()),
                 project: Some(project),
                 branch: Some(&token),
                 transcript_path: Some(&token),
-                origin: Origin::Agent,
-                import_run: None,
-                at: Millis(1),
+                ..NewSession::new(&token, &ClientSessionId(token.clone()), Millis(1))
             })
         })
         .unwrap();
@@ -751,15 +736,12 @@ fn undo_forget_fails_without_its_session() {
     let (mut store, project, _) = furnished(&scratch.path);
     let run = store.write(|tx| tx.start_import("transcripts", "/somewhere", Millis(1))).unwrap();
     let theirs = |store: &mut Store, name: &str, run| {
+        let client_session = ClientSessionId(name.into());
         let new = NewSession {
-            client: "claude-code",
-            client_session: &ClientSessionId(name.into()),
             project: Some(project),
-            branch: None,
-            transcript_path: None,
             origin: Origin::Import,
             import_run: run,
-            at: Millis(1),
+            ..NewSession::new("claude-code", &client_session, Millis(1))
         };
         store.write(|tx| tx.ensure_session(&new)).unwrap()
     };

@@ -33,14 +33,12 @@ fn idle_sessions(store: &SharedStore, scratch: &WorkerScratch, sessions: usize) 
         let known = store.with(|store| {
             store.write(|tx| {
                 tx.ensure_session(&claude_mem_store::NewSession {
-                    client: claude_mem_core::agents::CLAUDE_CODE.name,
-                    client_session: &began.session,
-                    project: None,
-                    branch: None,
                     transcript_path: began.transcript_path.as_deref(),
-                    origin: claude_mem_core::memory::Origin::Agent,
-                    import_run: None,
-                    at: began.at.millis(),
+                    ..claude_mem_store::NewSession::new(
+                        claude_mem_core::agents::CLAUDE_CODE.name,
+                        &began.session,
+                        began.at.millis(),
+                    )
                 })
             })
         });

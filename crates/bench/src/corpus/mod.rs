@@ -142,14 +142,9 @@ impl<'a, 'w> SessionGenerator<'a, 'w> {
         let project = w.ensure_project(&hint, Millis(at))?;
         let client_session = ClientSessionId(format!("corpus-{number:06}"));
         let session = w.ensure_session(&NewSession {
-            client: "claude-code",
-            client_session: &client_session,
             project: Some(project),
             branch: Some("main"),
-            transcript_path: None,
-            origin: Origin::Agent,
-            import_run: None,
-            at: Millis(at),
+            ..NewSession::new("claude-code", &client_session, Millis(at))
         })?;
         let scene = SessionTopic::new(rng, name);
         Ok(Self { w, rng, scene, project, session, at })

@@ -146,14 +146,8 @@ fn insert_project(tx: &StoreWriter<'_>, name: &str) -> Result<ProjectId, StoreEr
     };
     let project = tx.ensure_project(&hint, Millis(1))?;
     let session = tx.ensure_session(&NewSession {
-        client: "claude-code",
-        client_session: &ClientSessionId(format!("{name}-1")),
         project: Some(project),
-        branch: None,
-        transcript_path: None,
-        origin: Origin::Agent,
-        import_run: None,
-        at: Millis(1),
+        ..NewSession::new("claude-code", &ClientSessionId(format!("{name}-1")), Millis(1))
     })?;
     let place = NewObservationMeta {
         project: Some(project),

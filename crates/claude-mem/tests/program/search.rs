@@ -27,14 +27,8 @@ fn with_memories() -> Sandbox {
                 let at = Millis(NOW).plus_seconds(-60 * minutes);
                 let project = tx.ensure_project(&project::identify(dir), at)?;
                 let session = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(format!("session-of-{minutes}")),
                     project: Some(project),
-                    branch: None,
-                    transcript_path: None,
-                    origin: Origin::Agent,
-                    import_run: None,
-                    at,
+                    ..NewSession::new("claude-code", &ClientSessionId(format!("session-of-{minutes}")), at)
                 })?;
                 let new = NewObservation::from_text(
                     ObservationText {

@@ -2,7 +2,7 @@
 
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ObservationId};
-use claude_mem_core::memory::{AccountText, NewOpenItem, Origin, SessionAccount};
+use claude_mem_core::memory::{AccountText, NewOpenItem, SessionAccount};
 use claude_mem_store::{NewObservationMeta, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
@@ -65,14 +65,9 @@ fn with_account() -> Sandbox {
         .write(|tx| {
             let project = tx.projects()?[0].id;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".into()),
                 project: Some(project),
                 branch: Some("cart"),
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at,
+                ..NewSession::new("claude-code", &ClientSessionId("s1".into()), at)
             })?;
             let place = NewObservationMeta {
                 project: Some(project),

@@ -67,14 +67,8 @@ fn leave_account(
     place: &NewObservationMeta<'_>,
 ) -> Result<(), StoreError> {
     let other = tx.ensure_session(&NewSession {
-        client: "claude-code",
-        client_session: &ClientSessionId("s2".to_owned()),
         project: Some(project),
-        branch: None,
-        transcript_path: None,
-        origin: Origin::Agent,
-        import_run: None,
-        at: NOW,
+        ..NewSession::new("claude-code", &ClientSessionId("s2".to_owned()), NOW)
     })?;
     tx.add_observation_source(new, other)?;
     let account = SessionAccount {
@@ -114,14 +108,10 @@ fn furnished(dir: &Path) -> Store {
         .write(|tx| {
             let project = tx.ensure_project(&hint, NOW)?;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".to_owned()),
                 project: Some(project),
                 branch: Some("main"),
                 transcript_path: Some("/t.jsonl"),
-                origin: Origin::Agent,
-                import_run: None,
-                at: NOW,
+                ..NewSession::new("claude-code", &ClientSessionId("s1".to_owned()), NOW)
             })?;
             tx.set_session_carry(session, "{\"rules\":[]}")?;
             tx.record_session_file(session, Some(project), "/work/shop/a.rs", false)?;

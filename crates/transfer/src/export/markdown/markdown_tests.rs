@@ -37,14 +37,9 @@ fn furnished(dir: &Path) -> Store {
         .write(|tx| {
             let project = tx.ensure_project(&hint, NOW)?;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".to_owned()),
                 project: Some(project),
                 branch: Some("main"),
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at: NOW,
+                ..NewSession::new("claude-code", &ClientSessionId("s1".to_owned()), NOW)
             })?;
             tx.create_prompt(&NewPrompt {
                 session,
