@@ -72,7 +72,7 @@ fn is_typed_prompt(source: &TextSource) -> bool {
     *source == TextSource::Prompt
 }
 
-/// What happened, by kind of event.
+/// The content of an event, by kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EventBody {
@@ -95,7 +95,7 @@ pub enum EventBody {
         /// The id of the message or tool call that it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// What it refers to.
+        /// The subject of the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<String>,
     },

@@ -1,4 +1,4 @@
-//! Accounts: one row per session that says what it was for and what came of it.
+//! Accounts: one row per session with its purpose and its result.
 //!
 //! A summary is of one turn; an account is of the whole session and is kept up to date with each turn.
 
@@ -30,7 +30,7 @@ pub struct AccountRow {
     pub read_tokens: u32,
     /// The time of the session's last claim.
     pub created_at: Millis,
-    /// The member of the team whose session it was; `None`: one's own.
+    /// The member of the team whose session it was; `None` for the user's own sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberRowId>,
     /// Another member's account that reads like an instruction: it is never offered unasked.
@@ -102,7 +102,7 @@ impl StoreReader<'_> {
     }
 
     /// The newest own account of a project on this branch, or on any branch if none is given. An account of a
-    /// foreign file is nobody's last session here.
+    /// foreign file is never the last session.
     pub fn latest_account(
         &self,
         project: ProjectId,

@@ -17,7 +17,7 @@ pub struct ActivityBucket {
     pub injected_tokens: u64,
 }
 
-/// What memories cost to find out, and what it cost to give them to sessions.
+/// Tokens that used memories cost to make, and tokens of all memories given to sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TokenEconomics {
     /// Discovery cost of the memories that sessions used: fetched, cited or recalled, each once a session. Only

@@ -12,7 +12,7 @@ use claude_mem_core::memory::ObservationText;
 /// Maximum versions kept of one observation. The oldest is dropped.
 const VERSIONS_MAX: u32 = 20;
 
-/// What an observation said before one edit.
+/// The text of an observation before one edit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ObservationVersion {
     #[serde(rename = "type")]

@@ -1,4 +1,4 @@
-//! What the review of memories reads, and the memories that a person decided to keep.
+//! Queries of the review of memories, and the memories that a person decided to keep.
 
 use std::collections::HashSet;
 

@@ -135,7 +135,7 @@ impl StoreWriter<'_> {
         let Some(id) = found.map(SummaryId) else {
             return Ok(None);
         };
-        // Which files the turn touched is known without a model.
+        // The files of the turn are known without a model.
         let SummaryText { files_read, files_edited, .. } = self.summary(id)?.text;
         let text = SummaryText { files_read, files_edited, ..new.text.clone() };
         RowValues::from_text(&text)

@@ -193,7 +193,7 @@ fn collect(app: &App) -> StatusReport {
     }
 }
 
-/// What is read from the store.
+/// The values that `status` reads from the store.
 #[derive(Default)]
 struct StoreFigures {
     counts: StoreCounts,
