@@ -151,6 +151,27 @@ fn garbage_file_is_corrupt_and_not_overwritten() {
     }
 }
 
+/// A hook that exits leaves its connection open. What it wrote is there for the next process, and a large log is
+/// still moved into the database.
+#[test]
+fn close_at_exit_keeps_writes_and_checkpoints_a_large_log() {
+    let scratch = scratch();
+    let log_bytes =
+        || std::fs::metadata(scratch.path.with_extension("db-wal")).map_or(0, |about| about.len());
+    let write = |name: &str, value: &str| {
+        let mut inbox = Inbox::open(&scratch.path).unwrap();
+        inbox.write(|tx| tx.set_meta(name, value)).unwrap();
+        inbox.close_at_exit().unwrap();
+    };
+    write("large", &"x".repeat(1 << 20));
+    assert_eq!(log_bytes(), 0, "a large log is moved into the database");
+    write("small", "kept");
+    assert!(log_bytes() > 0, "a small log is left for the worker");
+    let store = Store::open(&scratch.path).unwrap();
+    assert_eq!(store.read().meta("large").unwrap().unwrap().len(), 1 << 20);
+    assert_eq!(store.read().meta("small").unwrap().as_deref(), Some("kept"));
+}
+
 #[test]
 fn event_key_outlives_the_event() {
     let scratch = scratch();
