@@ -5,9 +5,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
-use super::{
-    NewObservationMeta, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
-};
+use super::{NewRowContext, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
 use crate::columns::{ReadColumn, SqlColumn, name_column, read_origin};
 use crate::documents::DocumentFields;
 use crate::row_values::{RowValues, TextColumns};
@@ -46,7 +44,7 @@ impl AccountRow {
     }
 
     /// Whether the row already says this.
-    fn is_same(&self, new: &SessionAccount, place: &NewObservationMeta<'_>) -> bool {
+    fn is_same(&self, new: &SessionAccount, place: &NewRowContext<'_>) -> bool {
         self.text == new.text
             && self.created_at == new.at
             && self.branch.as_deref() == place.branch
@@ -126,7 +124,7 @@ impl StoreWriter<'_> {
         &self,
         session: SessionId,
         new: &SessionAccount,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
     ) -> Result<Option<AccountId>, StoreError> {
         let known = self.account_of_session(session)?;
         if known.as_ref().is_some_and(|known| known.is_same(new, place)) {

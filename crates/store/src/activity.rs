@@ -124,7 +124,7 @@ impl StoreReader<'_> {
 #[cfg(test)]
 mod tests {
     use crate::testing::{observation, scratch};
-    use crate::{FeedbackSignal, NewFeedback, NewObservationMeta, RowKind, Store};
+    use crate::{FeedbackSignal, NewFeedback, NewRowContext, RowKind, Store};
     use claude_mem_core::clock::Millis;
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             .write(|tx| {
                 let mut new = observation("a finding", Millis(1));
                 new.discovery_tokens = 1_000;
-                let id = tx.create_observation(&new, &NewObservationMeta::default())?;
+                let id = tx.create_observation(&new, &NewRowContext::default())?;
                 uses.iter().try_for_each(|(session, signal, place)| {
                     tx.record_feedback(&NewFeedback {
                         kind: RowKind::Observation,

@@ -128,7 +128,7 @@ pub use index_rows::IndexRow;
 pub use legacy::{LegacyDatabase, LegacyRow, LegacyTable};
 pub use memory_level::MemoryLevel;
 pub use messages::{FinalMessageRow, NewFinalMessage};
-pub use new_row_context::NewObservationMeta;
+pub use new_row_context::NewRowContext;
 pub use observations::{MANUAL, Observation, ObservationEdit};
 pub use open::{APPLICATION_ID, create_private_file, sqlite_version};
 pub use open_items::{ItemCloser, OpenItemFilter, OpenItemRow};

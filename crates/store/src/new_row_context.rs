@@ -1,11 +1,11 @@
-//! [`NewObservationMeta`]: the fields of a new observation, summary or account that do not come from its text.
+//! [`NewRowContext`]: the fields of a new observation, summary or account that do not come from its text.
 
 use crate::MemoryLevel;
 use claude_mem_core::ids::{ProjectId, SessionId};
 
 /// The session, project and compressor of a new row. A summary or an account takes its session as an argument of its own.
 #[derive(Clone, Debug, Default)]
-pub struct NewObservationMeta<'a> {
+pub struct NewRowContext<'a> {
     pub session: Option<SessionId>,
     pub project: Option<ProjectId>,
     pub level: MemoryLevel,

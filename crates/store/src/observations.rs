@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::filter::WhereClause;
 use super::{
-    MemoryLevel, NewObservationMeta, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError,
-    StoreReader, StoreWriter,
+    MemoryLevel, NewRowContext, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader,
+    StoreWriter,
 };
 use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, read_origin};
 use crate::documents::DocumentFields;
@@ -209,7 +209,7 @@ impl StoreReader<'_> {
     fn find_duplicate(
         &self,
         hash: &str,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
         at: Millis,
     ) -> Result<Option<ObservationId>, StoreError> {
         let window = DEDUP_WINDOW_SECONDS * 1_000;
@@ -231,7 +231,7 @@ impl StoreWriter<'_> {
     pub fn create_observation(
         &self,
         new: &NewObservation,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
     ) -> Result<ObservationId, StoreError> {
         let hash = content_hash(place.session, &new.text);
         if let Some(twin) = self.find_duplicate(&hash, place, new.created_at)? {

@@ -160,7 +160,7 @@ impl StoreWriter<'_> {
         &self,
         session: SessionId,
         items: &[NewOpenItem],
-        place: &super::NewObservationMeta<'_>,
+        place: &super::NewRowContext<'_>,
     ) -> Result<(), StoreError> {
         let mut known = self.tx.prepare_cached(
             "SELECT id, claim, by_hand OR coalesce(closed_by_session <> session_id, 0) FROM open_items

@@ -89,7 +89,7 @@ fn long_texts_are_stored_redacted() {
                 project,
                 ..NewSession::new("claude-code", &client_session, at)
             })?;
-            let place = NewObservationMeta { session: Some(session), project, ..Default::default() };
+            let place = NewRowContext { session: Some(session), project, ..Default::default() };
             tx.create_prompt(&NewPrompt {
                 session,
                 project,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::observation;
-use crate::{NewFeedback, NewObservationMeta, NewPrompt, NewSession, PageRequest, RowFilter, StoredClaims};
+use crate::{NewFeedback, NewPrompt, NewRowContext, NewSession, PageRequest, RowFilter, StoredClaims};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
@@ -36,7 +36,7 @@ fn furnish(path: &Path) {
                     project,
                     ..NewSession::new("claude-code", &ClientSessionId(format!("s{number}")), at)
                 })?;
-                let place = NewObservationMeta { session: Some(session), project, ..Default::default() };
+                let place = NewRowContext { session: Some(session), project, ..Default::default() };
                 tx.create_prompt(&NewPrompt {
                     session,
                     project,
@@ -177,7 +177,7 @@ fn add_memories(path: &Path, memories: usize) {
         .write(|tx| {
             for n in 0..memories {
                 let text = observation(&format!("further memory {n}"), Millis(n as i64));
-                tx.create_observation(&text, &NewObservationMeta::default())?;
+                tx.create_observation(&text, &NewRowContext::default())?;
             }
             Ok(())
         })

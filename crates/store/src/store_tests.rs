@@ -79,12 +79,12 @@ fn furnished(path: &std::path::Path) -> (Store, ProjectId, SessionId) {
     (store, project, session)
 }
 
-fn place(project: ProjectId, session: SessionId) -> NewObservationMeta<'static> {
-    NewObservationMeta {
+fn place(project: ProjectId, session: SessionId) -> NewRowContext<'static> {
+    NewRowContext {
         project: Some(project),
         session: Some(session),
         made_by: "local",
-        ..NewObservationMeta::default()
+        ..NewRowContext::default()
     }
 }
 
@@ -434,8 +434,8 @@ fn same_text_in_another_project_is_another_row() {
     let scratch = scratch();
     let (mut store, project, _) = furnished(&scratch.path);
     let other = store.write(|tx| tx.ensure_project(&hint("other", &["path:/other"]), Millis(0)));
-    let everywhere = NewObservationMeta { level: MemoryLevel::User, ..NewObservationMeta::default() };
-    let of = |project| NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
+    let everywhere = NewRowContext { level: MemoryLevel::User, ..NewRowContext::default() };
+    let of = |project| NewRowContext { project: Some(project), ..NewRowContext::default() };
     let mut ids: Vec<ObservationId> = [of(project), of(other.unwrap()), everywhere]
         .iter()
         .map(|place| {
@@ -606,7 +606,7 @@ fn import_run_can_be_undone() {
     store
         .write(|tx| {
             tx.create_observation(&observation("mine", &[], 1), &place(project, session))?;
-            let imported = NewObservationMeta { import_run: Some(run), ..place(project, session) };
+            let imported = NewRowContext { import_run: Some(run), ..place(project, session) };
             tx.create_observation(&observation("theirs", &[], 1), &imported)
         })
         .unwrap();

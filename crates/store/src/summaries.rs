@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{
-    NewObservationMeta, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
+    NewRowContext, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
 use crate::columns::{ReadColumn, SqlColumn, name_column, read_origin};
 use crate::documents::DocumentFields;
@@ -94,7 +94,7 @@ impl StoreWriter<'_> {
         &self,
         new: &NewSummary,
         session: SessionId,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
     ) -> Result<SummaryId, StoreError> {
         let id = RowValues::from_text(&new.text)
             .set("uid", PublicId::new().sql())

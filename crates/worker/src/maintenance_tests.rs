@@ -66,7 +66,7 @@ fn furnished(scratch: &WorkerScratch) -> u64 {
         .write(|tx| {
             for n in 0..60 {
                 let new = claude_mem_store::testing::observation(&format!("memory {n}"), Millis(n));
-                tx.create_observation(&new, &claude_mem_store::NewObservationMeta::default())?;
+                tx.create_observation(&new, &claude_mem_store::NewRowContext::default())?;
             }
             Ok(())
         })

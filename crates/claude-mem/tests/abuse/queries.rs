@@ -18,7 +18,7 @@ use claude_mem_search::{
     ProjectScope, SearchEngine, SearchQuery, SearchRequest, SearchResponse, TextEncoder,
 };
 use claude_mem_store::{
-    FtsQuery, NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, Store, StoreError, StoreWriter,
+    FtsQuery, NewFinalMessage, NewPrompt, NewRowContext, NewSession, Store, StoreError, StoreWriter,
     VectorStore,
 };
 
@@ -149,11 +149,11 @@ fn insert_project(tx: &StoreWriter<'_>, name: &str) -> Result<ProjectId, StoreEr
         project: Some(project),
         ..NewSession::new("claude-code", &ClientSessionId(format!("{name}-1")), Millis(1))
     })?;
-    let place = NewObservationMeta {
+    let place = NewRowContext {
         project: Some(project),
         session: Some(session),
         made_by: "test",
-        ..NewObservationMeta::default()
+        ..NewRowContext::default()
     };
     for (at, title, narrative) in [
         (1, "Login loops after the cookie expired", "getUserById saw a stale row in src/auth/session.rs."),

@@ -2,7 +2,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_core::project;
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
 
@@ -41,11 +41,11 @@ fn with_memories() -> Sandbox {
                     Origin::Agent,
                     at,
                 );
-                let place = NewObservationMeta {
+                let place = NewRowContext {
                     session: Some(session),
                     project: Some(project),
                     made_by: "local",
-                    ..NewObservationMeta::default()
+                    ..NewRowContext::default()
                 };
                 tx.create_observation(&new, &place)?;
             }
@@ -425,7 +425,7 @@ fn large_index_backlog_is_mentioned() {
         .collect();
     store
         .write(|tx| {
-            let place = NewObservationMeta { made_by: "test", ..NewObservationMeta::default() };
+            let place = NewRowContext { made_by: "test", ..NewRowContext::default() };
             rows.iter().try_for_each(|row| tx.create_observation(row, &place).map(drop))
         })
         .expect("stored");

@@ -3,7 +3,7 @@
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ObservationId};
 use claude_mem_core::memory::{AccountText, NewOpenItem, SessionAccount};
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
 
@@ -69,11 +69,8 @@ fn with_account() -> Sandbox {
                 branch: Some("cart"),
                 ..NewSession::new("claude-code", &ClientSessionId("s1".into()), at)
             })?;
-            let place = NewObservationMeta {
-                project: Some(project),
-                branch: Some("cart"),
-                ..NewObservationMeta::default()
-            };
+            let place =
+                NewRowContext { project: Some(project), branch: Some("cart"), ..NewRowContext::default() };
             let account = SessionAccount {
                 text: AccountText {
                     purpose: "Make carts survive a login".into(),
