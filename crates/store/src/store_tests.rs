@@ -151,6 +151,22 @@ fn garbage_file_is_corrupt_and_not_overwritten() {
     }
 }
 
+/// The options of `.cargo/config.toml` reach the compiler: hooks are slower without them.
+#[test]
+fn sqlite_is_compiled_with_our_options() {
+    let scratch = scratch();
+    let store = Store::open(&scratch.path).unwrap();
+    let mut statement = store.conn.prepare("PRAGMA compile_options").unwrap();
+    let options: Vec<String> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    for present in ["DEFAULT_MEMSTATUS=0", "OMIT_LOAD_EXTENSION", "ENABLE_FTS5", "DEFAULT_FOREIGN_KEYS"] {
+        assert!(options.iter().any(|option| option == present), "{present} in {options:?}");
+    }
+    for absent in ["ENABLE_FTS3", "ENABLE_RTREE", "ENABLE_STAT4", "SOUNDEX", "ENABLE_LOAD_EXTENSION"] {
+        assert!(!options.iter().any(|option| option == absent), "{absent} in {options:?}");
+    }
+}
+
 /// A hook that exits leaves its connection open. What it wrote is there for the next process, and a large log is
 /// still moved into the database.
 #[test]
