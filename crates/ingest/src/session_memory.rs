@@ -22,7 +22,7 @@ use claude_mem_distil::EpisodeClaims;
 use claude_mem_search::restated_rows;
 use claude_mem_search::statement::Statement;
 use claude_mem_store::{
-    MemoryLevel, NewObservationMeta, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
+    MemoryLevel, NewRowContext, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
     tombstone_for,
 };
 
@@ -247,7 +247,7 @@ impl SessionMemoryWriter<'_> {
         let turn = tx.prompt_number_at(self.session, new.created_at)?;
         let id = tx.create_observation(
             new,
-            &NewObservationMeta {
+            &NewRowContext {
                 session: Some(self.session),
                 prompt_number: turn.unwrap_or(self.prompt_number),
                 level: level_of(new),
@@ -360,7 +360,7 @@ impl SessionMemoryWriter<'_> {
         match &memories.account {
             Some(_) if tx.is_account_forgotten(self.session)? => Ok(None),
             Some(account) => {
-                let place = NewObservationMeta { read_tokens: account.text.read_tokens(), ..self.place() };
+                let place = NewRowContext { read_tokens: account.text.read_tokens(), ..self.place() };
                 tx.set_session_account(self.session, account, &place)
             }
             None => tx.remove_session_account(self.session).map(|_| None),
@@ -393,14 +393,14 @@ impl SessionMemoryWriter<'_> {
         Ok(())
     }
 
-    fn place(&self) -> NewObservationMeta<'_> {
-        NewObservationMeta {
+    fn place(&self) -> NewRowContext<'_> {
+        NewRowContext {
             project: self.project,
             prompt_number: self.prompt_number,
             branch: self.branch,
             import_run: self.import_run,
             made_by: LOCAL,
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         }
     }
 }

@@ -114,7 +114,7 @@ impl StoreWriter<'_> {
         self.delete_observation(old)
     }
 
-    /// Gives an observation another type and voice, because somebody with a stronger voice said the same.
+    /// Changes the type and voice of an observation, because a stronger voice said the same.
     pub fn set_type_and_origin(
         &self,
         id: ObservationId,

@@ -13,7 +13,7 @@ use claude_mem_core::ids::ObservationId;
 use claude_mem_core::limits::{HTTP_STREAM_ROWS_MAX, HTTP_STREAMS_MAX};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::testing as events;
-use claude_mem_store::{NewObservationMeta, ObservationEdit, RowId, RowKind, Store};
+use claude_mem_store::{NewRowContext, ObservationEdit, RowId, RowKind, Store};
 
 /// A client of the event stream.
 struct StreamClient {
@@ -220,7 +220,7 @@ fn bulk_changes_are_sent_as_missed() {
                     ..base
                 }
             };
-            tx.create_observation(&new, &NewObservationMeta::default()).map(drop)
+            tx.create_observation(&new, &NewRowContext::default()).map(drop)
         })
     });
     saved.unwrap();
