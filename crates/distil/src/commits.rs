@@ -4,6 +4,7 @@
 
 use super::commands::{CommandRun, RunOutcome};
 use super::kinds;
+use super::sentences;
 use super::shell::SimpleCommand;
 use super::text::{capitalised, content_words, one_line};
 use claude_mem_core::memory::ObservationType;
@@ -209,7 +210,7 @@ fn unwrapped(body: &str) -> String {
         if TRAILERS.iter().any(|trailer| lower.starts_with(trailer)) {
             continue;
         }
-        let starts_item = ["- ", "* ", "• "].iter().any(|mark| text.starts_with(mark));
+        let starts_item = sentences::is_item(text);
         match lines.last_mut() {
             _ if text.is_empty() => fresh = true,
             Some(last) if !fresh && !starts_item => {

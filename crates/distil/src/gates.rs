@@ -235,6 +235,7 @@ const SESSION_TALK: &[&str] = &[
     " previously staged ", " the commit is ", " commit is effectively ", " the user's intent ", " the user's clear intent ", " as the user asked ", " my lean ", " my recommendation ",
     " i can't ", " can't clear ", " no further action ", " no test impact ", " unrelated to our ", " unrelated to my ",
     " pre-existing and unrelated ", " this conversation ", " conversation history ", " your question ",
+    " task completed ", " memory updated ", " quick task complete", " as fixed ", " original state ", " successor ",
     " self-review ", " placeholder scan ", " will follow because ", " ready for review ", " ready to merge ", " pushed to ",
 ];
 
@@ -248,6 +249,26 @@ pub(crate) fn is_session_talk(text: &str) -> bool {
         .collect();
     let spaced = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "));
     SESSION_TALK.iter().any(|phrase| spaced.contains(phrase))
+}
+
+/// Style classes that a text must name to be about looks alone.
+const STYLE_CLASSES_MIN: usize = 2;
+
+/// Whether a text names style classes in code marks ("`max-w-2xl`", "`px-3`"): how something looks is seen in the code.
+pub(crate) fn is_styling(text: &str) -> bool {
+    let marked = text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
+    let is_class = |name: &&str| {
+        let plain =
+            name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-/:.[]%#".contains(c));
+        plain && name.contains('-') && !name.contains('.') && !name.starts_with('-') && name.len() <= 30
+    };
+    let styled = [
+        "px-", "py-", "mx-", "my-", "text-", "bg-", "max-w", "min-w", "w-", "h-", "gap-", "border",
+        "rounded", "flex", "font-",
+    ];
+    let classes = marked.filter(is_class);
+    classes.filter(|name| styled.iter().any(|start| name.trim_start_matches('-').starts_with(start))).count()
+        >= STYLE_CLASSES_MIN
 }
 
 /// What a turn checks while it works, and what is said of a check that did not pass at first.

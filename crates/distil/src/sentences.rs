@@ -197,6 +197,11 @@ fn heading(line: &str) -> Option<&str> {
     (!bold.contains("**") && bold.chars().count() <= 80).then_some(bold.trim_end_matches(':'))
 }
 
+/// Whether a line starts an item of a list.
+pub(super) fn is_item(line: &str) -> bool {
+    item(line).is_some()
+}
+
 /// The text of a list item, its mark taken off.
 fn item(line: &str) -> Option<(TextBlock, &str)> {
     let rest = match line.strip_prefix(['-', '*', '+', '•', '✓', '✔', '✅', '☐']) {

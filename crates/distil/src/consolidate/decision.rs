@@ -11,7 +11,7 @@ use crate::decisions;
 use crate::draft;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::speech::MarkedSentence;
-use crate::text::{clip, content_words, is_name, overlap, with_apostrophes};
+use crate::text::{clip, content_words, is_name, overlap, shared, with_apostrophes};
 
 use super::frames::ClaimFrame;
 use super::narrative::SAME_SENTENCE;
@@ -85,7 +85,10 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
 
 /// The work during which a question was answered, if the decision does not name it.
 fn running_work(request: &str, made: &NewObservation) -> Option<String> {
-    is_new_request(request, made).then(|| format!("Decided during: “{}”", clip(request, OPENING_CHARS_MAX)))
+    let told = content_words(&format!("{} {}", made.text.title, made.text.narrative));
+    let is_related = shared(&content_words(request), &told) > 0;
+    (is_related && is_new_request(request, made))
+        .then(|| format!("Decided during: “{}”", clip(request, OPENING_CHARS_MAX)))
 }
 
 /// What the user asked for at first, if the decision does not tell it: the subject that it is about.

@@ -66,6 +66,8 @@ const NARRATIVE_WEIGHT_MIN: f32 = 0.4;
 const FACT_WEIGHT_MIN: f32 = 0.6;
 /// The share of a fact's words that must be new.
 const NEW_FACT_SHARE: f32 = 0.45;
+/// The same for a reason that a commit gives.
+const NEW_REASON_SHARE: f32 = 0.3;
 /// Two sentences that share this much say the same.
 pub(super) const SAME_SENTENCE: f32 = 0.8;
 /// Two sentences of about the same length that share this much say the same in other words.
@@ -179,7 +181,8 @@ fn add_facts(made: &mut NewObservation, rest: Vec<StorySentence>, told: &mut Vec
             && !gates::is_step(text)
             && has_fact_room(sentence.weight, made.text.facts.len(), with_it)
             && !is_told(told, &made.text.title, text)
-            && (sentence.weight >= REASON_WEIGHT || (adds_words(told, &words) && is_related(told, &words)));
+            && adds_words(told, &words, sentence.weight)
+            && (sentence.weight >= REASON_WEIGHT || is_related(told, &words));
         if fits {
             chars = with_it;
             made.text.facts.push(text.trim_end_matches('.').to_owned());
@@ -246,9 +249,10 @@ fn has_fact_room(weight: f32, facts: usize, chars: usize) -> bool {
 }
 
 /// Whether a fact has enough words that nothing before it has.
-fn adds_words(told: &[BTreeSet<String>], words: &BTreeSet<String>) -> bool {
+fn adds_words(told: &[BTreeSet<String>], words: &BTreeSet<String>, weight: f32) -> bool {
     let new = words.iter().filter(|word| !told.iter().any(|known| known.contains(*word))).count();
-    new as f32 >= NEW_FACT_SHARE * words.len() as f32
+    let least = if weight >= REASON_WEIGHT { NEW_REASON_SHARE } else { NEW_FACT_SHARE };
+    new as f32 >= least * words.len() as f32
 }
 
 /// Words that a fact must share with what is told, so that it is about the same thing.

@@ -36,7 +36,31 @@ pub(super) fn absorb_overtaken(mut frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFram
     let mut solved = solvers.iter().map(Option::is_some);
     frames.retain(|_| !solved.next().unwrap_or(false));
     drop_supplied(&mut frames);
-    frames
+    absorb_repeated(frames)
+}
+
+/// The share of its words by which a finding repeats a commit of the session.
+const REPEATED_WORDS: f32 = 0.5;
+
+/// Gives findings that say what a commit of the session says to that commit's frame.
+fn absorb_repeated(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
+    let (findings, mut kept): (Vec<_>, Vec<_>) = frames
+        .into_iter()
+        .partition(|frame| matches!(frame.kind, FrameKind::Finding | FrameKind::MemoryFile));
+    for finding in findings {
+        let words = finding.words();
+        let repeats = |work: &ClaimFrame<'_>| {
+            changes_code(work)
+                && work.is_committed()
+                && overlap(&content_words(&texts(work)), &words) >= REPEATED_WORDS
+        };
+        match kept.iter_mut().find(|work| repeats(work)) {
+            Some(work) => work.details.extend(finding.details),
+            None => kept.push(finding),
+        }
+    }
+    kept.sort_by_key(|frame| frame.at);
+    kept
 }
 
 /// Removes from findings each sentence about something that is lacking or wrong, if later work of the session

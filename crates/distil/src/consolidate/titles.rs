@@ -137,7 +137,7 @@ fn title_score(claim: &Claim) -> f32 {
         (gates::speaks_to_reader(&title), 0.4),
         (gates::is_mid_argument(&title), 0.4),
         // A point of a list says one of several things.
-        (claim.place.listed, 0.12),
+        (claim.place.listed, 0.2),
         ([" would ", " could ", " might "].iter().any(|word| lower.contains(word)), 0.15),
         (POINTING.iter().any(|word| lower.contains(word)), 0.15),
         (SEQUENCE.contains(&first.as_str()), 0.2),
