@@ -38,6 +38,7 @@ mod prompts;
 pub mod ranker;
 mod report;
 mod results;
+mod sentence_context;
 mod sentences;
 mod shell;
 mod speech;

@@ -36,6 +36,8 @@ const INTURN_WORTH_MIN: f32 = 0.6;
 const FRAME_LINES_MAX: usize = 3;
 /// Two lines that share this much say the same.
 const SAME_LINE: f32 = 0.7;
+/// A line of another list repeats a line of at least this many words.
+const REPEATED_WORDS_MIN: usize = 5;
 const FILES_MAX: usize = 40;
 const PURPOSE_CHARS_MAX: usize = 240;
 /// A request of fewer words that mean something does not say what a session is for.
@@ -290,7 +292,11 @@ fn lines(
             continue;
         };
         let words = content_words(&line);
-        let held = |known: &BTreeSet<String>| shared(known, &words) as f32 >= SAME_LINE * words.len() as f32;
+        // A few common words prove no repetition.
+        let held = |known: &BTreeSet<String>| {
+            words.len() >= REPEATED_WORDS_MIN
+                && shared(known, &words) as f32 >= SAME_LINE * words.len() as f32
+        };
         let repeated = distinct.iter().any(|(_, _, _, known)| overlap(known, &words) >= SAME_LINE);
         if !repeated && !told.iter().any(held) {
             distinct.push((order, worth, line, words));

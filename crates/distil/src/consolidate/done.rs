@@ -10,7 +10,7 @@ use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::gates;
 use crate::report::{opens_with_work, without_line_numbers};
 use crate::sentences::{TextBlock, TextDocument};
-use crate::text::{capitalised, content_words, full_stop, overlap, shared};
+use crate::text::{capitalised, clip, content_words, full_stop, one_line, overlap, shared};
 use crate::turn_outcome::TurnOutcome;
 
 use super::account_line::{is_step, stands_alone, whole_line};
@@ -18,10 +18,11 @@ use super::frames::{ClaimFrame, FrameKind};
 use super::titles;
 
 /// Changes of one session, and the characters of all of them.
-const CHANGES_MAX: usize = 10;
+const CHANGES_MAX: usize = 9;
 const DONE_CHARS: usize = 1_100;
 /// Characters of one change.
 const CHANGE_CHARS_MAX: usize = 480;
+const TITLE_CHARS_MAX: usize = 240;
 /// A commit with a body of this many characters tells its work.
 const BODY_CHARS_MIN: usize = 60;
 /// The share of a report's words that a commit must have to tell the same.
@@ -30,6 +31,7 @@ const TOLD_SHARE: f32 = 0.6;
 const REPEATED_SHARE: f32 = 0.8;
 /// Files that are named as not committed.
 const FILES_NAMED_MAX: usize = 5;
+const FILE_CHARS_MAX: usize = 80;
 
 /// One change: its title and the statements that explain it.
 struct DoneChange {
@@ -86,6 +88,11 @@ fn commits(episodes: &[&EpisodeClaims]) -> Vec<DoneChange> {
     let mut changes: Vec<DoneChange> = Vec::new();
     for claim in episodes.iter().flat_map(|episode| &episode.claims) {
         match claim.kind {
+            // The amended commit is gone.
+            ClaimKind::Commit if claim.amends && changes.iter().any(|known| known.committed) => {
+                let last = changes.iter().rposition(|known| known.committed).unwrap_or_default();
+                changes[last] = committed(claim);
+            }
             ClaimKind::Commit if !changes.iter().any(|known| are_alike(&known.title, &claim.title)) => {
                 changes.push(committed(claim));
             }
@@ -234,7 +241,9 @@ fn not_committed(ended: &TurnOutcome) -> Option<String> {
         names.push(if same > 1 { path.as_str() } else { name });
     }
     let more = names.len().saturating_sub(FILES_NAMED_MAX);
-    let named: Vec<String> = names.iter().take(FILES_NAMED_MAX).map(|name| format!("`{name}`")).collect();
+    let named = names.iter().take(FILES_NAMED_MAX);
+    let named: Vec<String> =
+        named.map(|name| format!("`{}`", clip(&one_line(name), FILE_CHARS_MAX))).collect();
     let rest = match more {
         0 => String::new(),
         1 => " and 1 more file".to_owned(),
@@ -264,7 +273,7 @@ impl DoneChange {
         let repeats = overlap(&title, &content_words(purpose)) >= REPEATED_SHARE
             || self.statements.iter().any(in_statement);
         let untitled = self.title.is_empty() || (repeats && !self.committed && !self.statements.is_empty());
-        let heading = if untitled { String::new() } else { full_stop(&self.title) };
+        let heading = if untitled { String::new() } else { full_stop(&clip(&self.title, TITLE_CHARS_MAX)) };
         let title = if untitled { BTreeSet::new() } else { title };
         let told = self.explanation(room.saturating_sub(heading.chars().count() + 1), &title);
         match (heading.is_empty(), told.is_empty()) {
