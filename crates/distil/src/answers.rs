@@ -6,7 +6,7 @@ use claude_mem_core::episode::EpisodeStep;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
-use crate::text::{clip, content_words, one_line};
+use crate::text::{capitalised, clip, content_words, one_line};
 use crate::titles::shorten;
 use crate::user_claims::user_claims;
 
@@ -30,6 +30,14 @@ const PROCESS_LABELS: &[&str] =
 const ANSWER_CHARS_MAX: usize = 600;
 const DESCRIPTION_CHARS_MAX: usize = 240;
 const TITLE_ANSWER_CHARS: usize = 90;
+/// Words of questions that do not say what they are about, without their endings.
+#[rustfmt::skip]
+const VAGUE_QUESTION: &[&str] = &[
+    "fit", "best", "closest", "want", "approach", "prefer", "option", "sound", "choice", "work", "based", "tradeoff", "should", "use",
+    "direction", "right", "better", "choose", "pick", "would",
+];
+/// Characters of a choice that is told with the description of its option.
+const TOLD_CHARS_MAX: usize = 300;
 
 /// Extracts one claim per answered question that is about the work.
 pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
@@ -107,22 +115,33 @@ fn choice_claim(
     Some(claim)
 }
 
-/// One of several choices in a line: "Shares: On the server — a table with one row per share".
-pub(crate) fn brief_choice(claim: &Claim) -> String {
-    let (said, _) = claim.text.split_once(NOT_CHOSEN).unwrap_or((&claim.text, ""));
-    match said.rsplit_once("”: ") {
-        Some((_, description)) => {
-            let brief = format!("{} — {}", claim.title, description.trim_end_matches('.'));
-            let asked = format!(" (asked: {}?)", claim.section);
-            let fits = brief.chars().count() + asked.chars().count() <= BRIEF_CHARS_MAX;
-            if fits && !claim.section.is_empty() { brief + &asked } else { brief }
-        }
-        None => said.trim_end_matches('.').to_owned(),
+/// A choice as a line: "Where are shares stored? On the server: a table with one row per share". The claim's text
+/// holds the answer and the option's description, its section the question.
+pub(crate) fn told_answer(claim: &Claim) -> Option<String> {
+    let verbs = ["the user chose “", "the user said “"];
+    let (question, rest) = verbs.iter().find_map(|verb| claim.text.split_once(verb))?;
+    let question = question.strip_prefix("Asked “").and_then(|asked| asked.split_once('”'));
+    let question = question.map_or("", |(asked, _)| asked.trim_end_matches(['?', '？', ' ']));
+    let chosen = rest.split(NOT_CHOSEN).next().unwrap_or(rest);
+    let (answer, description) = chosen.rsplit_once('”')?;
+    let description = description.trim_matches(|c: char| ".: ".contains(c));
+    let asked = if claim.section.is_empty() { question } else { claim.section.as_str() };
+    if is_process(asked, "", answer) || content_words(&format!("{asked} {answer}")).len() < 3 {
+        return None;
     }
+    // "Which fits best": the answer says more than the question.
+    let is_vague = content_words(asked).iter().all(|word| VAGUE_QUESTION.contains(&word.as_str()));
+    let asked = if is_vague { "" } else { asked };
+    let chars = asked.chars().count() + answer.chars().count() + description.chars().count();
+    let described = !description.is_empty() && chars <= TOLD_CHARS_MAX;
+    let told = match (asked.is_empty(), !described) {
+        (true, true) => answer.to_owned(),
+        (true, false) => format!("{answer}: {description}"),
+        (false, true) => format!("{asked}? {}", capitalised(answer)),
+        (false, false) => format!("{asked}? {answer}: {description}"),
+    };
+    Some(told)
 }
-
-/// Characters of a choice that is told with its question.
-const BRIEF_CHARS_MAX: usize = 290;
 
 /// Introduces the options that were not chosen.
 const NOT_CHOSEN: &str = " Not chosen: ";
@@ -182,8 +201,8 @@ mod tests {
         assert_eq!(claims[0].title, "Shares: On the server");
         assert_eq!(claims[0].section, "Where are shares stored");
         assert_eq!(
-            brief_choice(&claims[0]),
-            "Shares: On the server — a table with one row per share (asked: Where are shares stored?)"
+            told_answer(&claims[0]).as_deref(),
+            Some("Where are shares stored? On the server: a table with one row per share")
         );
         assert_eq!(
             claims[0].text,

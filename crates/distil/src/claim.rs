@@ -15,6 +15,7 @@ use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
 
 use crate::text::run_on;
+use crate::turn_outcome::TurnOutcome;
 
 /// The claims of one episode, with what was done in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct EpisodeClaims {
     pub edited: Vec<String>,
     pub read: Vec<String>,
     pub runs: Vec<RunClaim>,
+    /// What the turn left behind, for the account.
+    #[serde(skip_serializing_if = "TurnOutcome::is_empty")]
+    pub outcome: TurnOutcome,
     /// The vocabulary of the observations, if it is not the standard one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vocabulary: Option<Box<Vocabulary>>,
@@ -139,12 +143,15 @@ pub struct RunClaim {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub error: String,
     pub at: Millis,
-    /// An edit followed in the same episode.
+    /// An edit of code followed in the same episode.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
-    /// Keys of every command in the line: if the line passes, all of them do.
+    /// Its key and those of the scripts that it ran: if it passes, all of them do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub covers: Vec<String>,
+    /// A hook ran it inside a commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_hook: bool,
 }
 
 impl Claim {
@@ -228,13 +235,19 @@ impl EpisodeClaims {
             }
         }
         self.runs.extend(other.runs.iter().cloned());
+        self.outcome.join(&other.outcome);
         self.vocabulary = self.vocabulary.take().or_else(|| other.vocabulary.clone());
     }
 
-    /// Removes the claims of a memory that the user has forgotten, and what other claims quote of them.
+    /// Removes the claims of a memory that the user has forgotten, what other claims quote of them, and what else
+    /// tells of that work.
     pub fn forget(&mut self, keys: &[String]) {
         let (gone, mut kept): (Vec<Claim>, Vec<Claim>) =
             std::mem::take(&mut self.claims).into_iter().partition(|claim| keys.contains(&claim.key));
+        if !gone.is_empty() {
+            self.outcome.report.clear();
+            self.outcome.refused = None;
+        }
         for claim in &mut kept {
             if gone.iter().any(|gone| claim.quotes(gone)) {
                 claim.before.clear();

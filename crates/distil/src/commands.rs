@@ -39,10 +39,23 @@ pub(super) struct CommandRun {
     pub key: String,
     /// The keys of all commands in the line: if the line passes, all of them do.
     pub keys: Vec<String>,
-    pub results: Option<TestCounts>,
     /// The lines that say what went wrong.
     pub errors: Vec<String>,
     pub simples: Vec<SimpleCommand>,
+    /// The tests, builds and checks of the line whose outcome is known.
+    pub checks: Vec<CheckRun>,
+}
+
+/// One test, build or check of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CheckRun {
+    /// The command with the variables set for it: `PYTHONPATH=src pytest`.
+    pub command: String,
+    pub key: String,
+    pub passed: bool,
+    pub counts: Option<TestCounts>,
+    /// The keys of the commands that it ran, as runners of scripts print them: `$ eslint src`.
+    pub scripts: Vec<String>,
 }
 
 impl CommandRun {
@@ -55,8 +68,7 @@ impl CommandRun {
             _ => results::read(output),
         };
         let failed_by_output =
-            matches!(purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check)
-                && (results.is_some_and(|r| r.failed > 0) || errors::says_failed(output));
+            is_check(purpose) && (results.is_some_and(|r| r.failed > 0) || errors::says_failed(output));
         let outcome = match (failed || failed_by_output, interrupted || was_refused(output)) {
             (_, true) => RunOutcome::Unknown,
             (true, false) => RunOutcome::Failed,
@@ -77,8 +89,12 @@ impl CommandRun {
                 .filter(|simple| purpose_of(simple) != CommandPurpose::Routine)
                 .map(key)
                 .collect(),
-            results,
             errors,
+            checks: if outcome == RunOutcome::Unknown {
+                Vec::new()
+            } else {
+                checks(&simples, outcome == RunOutcome::Passed, results, output)
+            },
             simples,
         }
     }
@@ -86,11 +102,7 @@ impl CommandRun {
     /// The telling command with the variables set for it: `PYTHONPATH=src pytest`.
     pub(super) fn told(&self) -> String {
         let telling = self.simples.iter().find(|simple| simple.line() == self.command);
-        let variables = telling
-            .into_iter()
-            .flat_map(|simple| simple.words.iter().take_while(|word| shell::is_assignment(word)))
-            .map(String::as_str);
-        variables.chain([self.command.as_str()]).collect::<Vec<_>>().join(" ")
+        telling.map_or_else(|| self.command.clone(), with_variables)
     }
 
     /// The program of the telling command.
@@ -105,6 +117,120 @@ impl CommandRun {
             CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check | CommandPurpose::Run
         )
     }
+}
+
+fn with_variables(simple: &SimpleCommand) -> String {
+    let variables = simple.words.iter().take_while(|word| shell::is_assignment(word)).cloned();
+    variables.chain([simple.line()]).collect::<Vec<_>>().join(" ")
+}
+
+const fn is_check(purpose: CommandPurpose) -> bool {
+    matches!(purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check)
+}
+
+/// The checks of a line with their outcomes. If the line failed, the one that failed is the last test if tests
+/// were counted, else the first check: after it nothing ran. What ran before it by `&&` passed.
+fn checks(
+    simples: &[SimpleCommand],
+    passed: bool,
+    counts: Option<TestCounts>,
+    output: &str,
+) -> Vec<CheckRun> {
+    let found: Vec<(usize, &SimpleCommand)> =
+        simples.iter().enumerate().filter(|(_, simple)| is_check(purpose_of(simple))).collect();
+    let counted = found.iter().rposition(|(_, simple)| purpose_of(simple) == CommandPurpose::Test);
+    let counted = counted.filter(|_| counts.is_some());
+    let chained = |from: usize, to: usize| {
+        simples[from + 1..=to].iter().all(|simple| simple.needs_previous || simple.piped)
+    };
+    let failed_at = match (passed, counted) {
+        (true, _) => None,
+        (false, Some(test)) if counts.is_some_and(|counts| counts.failed == 0) => Some(test + 1),
+        (false, Some(test)) => Some(test),
+        (false, None) => Some(0),
+    };
+    let announced: Vec<String> = script_lines(output).filter_map(|(line, _)| script_key(line)).collect();
+    // One script for each check, or all of them for the only one.
+    let scripts = |index: usize| match found.len() {
+        1 => announced.clone(),
+        checks if checks == announced.len() => vec![announced[index].clone()],
+        _ => Vec::new(),
+    };
+    let mut runs = Vec::new();
+    for (index, (place, simple)) in found.iter().enumerate() {
+        let outcome = match failed_at {
+            None => true,
+            Some(failed) if index == failed => false,
+            Some(failed)
+                if index < failed && found.get(failed).is_some_and(|(to, _)| chained(*place, *to)) =>
+            {
+                true
+            }
+            // Its tests were counted and none failed; what failed came after it.
+            Some(_) if Some(index) == counted => true,
+            Some(_) => continue,
+        };
+        runs.push(CheckRun {
+            command: with_variables(simple),
+            key: key(simple),
+            passed: outcome,
+            counts: counts.filter(|_| Some(index) == counted),
+            scripts: scripts(index),
+        });
+    }
+    runs
+}
+
+/// The checks that a hook ran inside a commit that went through: runners of scripts print each command before they
+/// run it.
+pub(super) fn hook_checks(output: &str) -> Vec<CheckRun> {
+    let mut runs: Vec<CheckRun> = Vec::new();
+    for (line, rest) in script_lines(output) {
+        let simples = shell::parse(line);
+        let (purpose, Some(simple)) = telling(&simples) else {
+            continue;
+        };
+        if !is_check(purpose) || is_fixer(line) {
+            continue;
+        }
+        let counts = if purpose == CommandPurpose::Test { results::read(rest) } else { None };
+        runs.retain(|known| known.key != key(simple));
+        runs.push(CheckRun {
+            command: simple.line(),
+            key: key(simple),
+            passed: true,
+            counts,
+            scripts: Vec::new(),
+        });
+    }
+    runs
+}
+
+/// Maximum script lines of one output that are read.
+const SCRIPT_LINES_MAX: usize = 16;
+
+/// The lines by which runners of scripts announce a command, `$ eslint src` or `> jest`, each with the output up to
+/// the next one.
+fn script_lines(output: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut starts: Vec<(usize, usize, &str)> = Vec::new();
+    let mut at = 0;
+    for line in output.split_inclusive('\n') {
+        let text = line.trim_end();
+        if let Some(command) = text.strip_prefix("$ ").or_else(|| text.strip_prefix("> "))
+            && starts.len() < SCRIPT_LINES_MAX
+        {
+            starts.push((at, at + line.len(), command));
+        }
+        at += line.len();
+    }
+    let ends: Vec<usize> = starts.iter().skip(1).map(|(start, ..)| *start).chain([output.len()]).collect();
+    starts.into_iter().zip(ends).map(|((_, from, command), to)| (command, &output[from..to]))
+}
+
+fn script_key(line: &str) -> Option<String> {
+    let simples = shell::parse(line);
+    let (purpose, simple) = telling(&simples);
+    simple.filter(|_| is_check(purpose)).map(key)
 }
 
 /// Results of clients for a call that the user did not allow.

@@ -49,3 +49,56 @@ fn the_same_command_is_known_again() {
     assert!(!covers(&run("cargo test -p a"), &key("cargo test -p b")));
     assert!(!covers(&run("cargo build"), &key("cargo test")));
 }
+
+fn outcomes(line: &str, output: &str, failed: bool) -> Vec<(String, bool, String)> {
+    let checks = CommandRun::read(line, output, failed, false).checks;
+    let counts = |check: &CheckRun| check.counts.map(TestCounts::in_words).unwrap_or_default();
+    checks.into_iter().map(|check| (check.command.clone(), check.passed, counts(&check))).collect()
+}
+
+#[test]
+fn each_check_of_a_line_has_its_outcome() {
+    let row = |command: &str, passed: bool, counts: &str| (command.to_owned(), passed, counts.to_owned());
+    for (line, output, failed, want) in [
+        (
+            "npm run lint && npm test",
+            "Tests  4 passed (4)",
+            false,
+            vec![row("npm run lint", true, ""), row("npm test", true, "4 passed")],
+        ),
+        // The tests ran, so what stands before them passed.
+        (
+            "npm run lint && npm test | tail -5",
+            "Tests  1 failed | 3 passed",
+            true,
+            vec![row("npm run lint", true, ""), row("npm test", false, "1 failed, 3 passed")],
+        ),
+        // No test was counted: the first check failed, and the tests never ran.
+        ("npm run lint && npm test", "error: unused variable", true, vec![row("npm run lint", false, "")]),
+        (
+            "npm test && npm run lint",
+            "Tests  4 passed (4)\nerror: unused variable",
+            true,
+            vec![row("npm test", true, "4 passed"), row("npm run lint", false, "")],
+        ),
+        // After a semicolon the second check says nothing about the first.
+        (
+            "npm run lint; npm test",
+            "Tests  1 failed | 3 passed",
+            true,
+            vec![row("npm test", false, "1 failed, 3 passed")],
+        ),
+    ] {
+        assert_eq!(outcomes(line, output, failed), want, "{line} {output}");
+    }
+}
+
+#[test]
+fn checks_of_a_hook_are_read_from_its_output() {
+    let output = "$ vitest run\n Tests  31 passed (31)\n$ eslint --fix web\n$ tsc --noEmit\n[main 1a2b3c4] Add a cursor\n";
+    let found: Vec<(String, String)> = hook_checks(output)
+        .into_iter()
+        .map(|check| (check.command, check.counts.map(TestCounts::in_words).unwrap_or_default()))
+        .collect();
+    assert_eq!(found, [("vitest run".into(), "31 passed".into()), ("tsc --noEmit".into(), String::new())]);
+}

@@ -6,7 +6,9 @@ use super::commands::{CommandRun, RunOutcome};
 use super::kinds;
 use super::sentences;
 use super::shell::SimpleCommand;
-use super::text::{capitalised, content_words, one_line};
+use super::text::{capitalised, clip, content_words, one_line};
+use super::{errors, results, turn_outcome::RefusedCommit};
+use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::ObservationType;
 
 /// The message of a commit or a pull request.
@@ -59,31 +61,71 @@ fn of_command(simple: &SimpleCommand, output: &str) -> Option<CommitMessage> {
     }
 }
 
+/// What hooks, git and wrappers of git print when a commit is refused.
+const REFUSALS: &[&str] = &[
+    "hook exited",
+    "hook failed",
+    "hook declined",
+    "nothing to commit",
+    "pre-commit script failed",
+    "FAILED: git commit",
+    "fatal: ",
+    "no changes added to commit",
+    "failed to sign",
+    "failed to write commit",
+];
+
 /// Whether the output of `git commit` does not say that a hook or git refused it.
 fn has_landed(output: &str) -> bool {
-    const REFUSALS: &[&str] = &[
-        "hook exited",
-        "hook failed",
-        "hook declined",
-        "nothing to commit",
-        "pre-commit script failed",
-        "fatal: ",
-        "no changes added to commit",
-        "failed to sign",
-        "failed to write commit",
-    ];
     printed_subject(output).is_some() || !REFUSALS.iter().any(|refusal| output.contains(refusal))
+}
+
+/// Whether a run made a commit, by git or by another program's `commit` command, whatever its message. `git rebase`
+/// and the like go through only if nothing is left uncommitted.
+pub(crate) fn has_committed(run: &CommandRun, output: &str) -> bool {
+    let commits = |simple: &SimpleCommand| {
+        let words = simple.bare();
+        let by_git = simple.program() == "git"
+            && matches!(subcommand(words), "rebase" | "cherry-pick" | "merge" | "am" | "revert");
+        by_git || words.iter().skip(1).take(4).any(|word| word == "commit")
+    };
+    run.outcome == RunOutcome::Passed && run.simples.iter().any(commits) && has_landed(output)
 }
 
 /// Whether a run tried to commit and a hook or git refused it.
 pub(crate) fn was_refused(run: &CommandRun, output: &str) -> bool {
     let commits = |simple: &SimpleCommand| simple.program() == "git" && subcommand(simple.bare()) == "commit";
-    let refused = run.outcome == RunOutcome::Failed || output.contains("hook");
+    let said = output.contains("hook") || REFUSALS.iter().any(|refusal| output.contains(refusal));
+    let refused = run.outcome == RunOutcome::Failed || (run.outcome == RunOutcome::Passed && said);
     run.simples.iter().any(commits)
         && refused
         && printed_subject(output).is_none()
         && !output.contains("nothing to commit")
+        && !output.contains("no changes added to commit")
 }
+
+/// The commit that a hook or the signing refused, with the line that says why.
+pub(crate) fn refused_commit(run: &CommandRun, output: &str, at: Millis) -> Option<RefusedCommit> {
+    let by_hook = ["hook", "pre-commit script failed", "FAILED: git commit", "failed to write commit"]
+        .iter()
+        .any(|word| output.contains(word));
+    if !by_hook || !was_refused(run, output) {
+        return None;
+    }
+    let said = run.simples.iter().find_map(|simple| {
+        let said = messages(simple.bare()).join("\n\n");
+        read(if said.is_empty() { simple.heredoc.as_deref().unwrap_or_default() } else { &said })
+    });
+    let title = said.map(|commit| commit.title).unwrap_or_default();
+    let line = || errors::telling(output).first().map(|line| format!("“{}”", clip(line, ERROR_CHARS_MAX)));
+    let counts = results::read(output).filter(|counts| counts.failed > 0);
+    let error =
+        counts.map(|counts| format!("tests: {}", counts.in_words())).or_else(line).unwrap_or_default();
+    Some(RefusedCommit { title, error, at })
+}
+
+/// Characters of the line that says why a commit was refused.
+const ERROR_CHARS_MAX: usize = 160;
 
 /// The first word after the program that is no option: `git -C dir commit` → `commit`.
 fn subcommand(words: &[String]) -> &str {

@@ -77,3 +77,41 @@ fn routine_is_known_by_its_subject() {
         assert!(!read(subject).unwrap().routine, "{subject}");
     }
 }
+
+#[test]
+fn refused_commit_is_told_with_its_reason() {
+    let line = "git add a.ts && git commit -m 'feat: add a cursor'";
+    for (output, failed, want) in [
+        (
+            "FAILED: git commit\na.ts(1,2): error TS2307: no module\n",
+            false,
+            Some("“a.ts(1,2): error TS2307: no module”"),
+        ),
+        (
+            " Tests  2 failed | 5 passed\nhusky - pre-commit script failed (code 1)",
+            true,
+            Some("tests: 2 failed, 5 passed"),
+        ),
+        (
+            "error: agent refused operation\nfatal: failed to write commit object",
+            true,
+            Some("“error: agent refused operation”"),
+        ),
+        ("[main 1a2b3c4] add a cursor\n", false, None),
+        ("On branch main\nnothing to commit, working tree clean\n", true, None),
+    ] {
+        let run = CommandRun::read(line, output, failed, false);
+        let refused = refused_commit(&run, output, Millis(1));
+        assert_eq!(refused.as_ref().map(|refused| refused.error.as_str()), want, "{output}");
+        assert!(refused.is_none_or(|refused| refused.title == "Add a cursor"), "{output}");
+    }
+}
+
+#[test]
+fn numbered_items_of_a_body_stay_apart() {
+    let found = commits(
+        "git commit -m 'fix: three faults\n\n1. Close the list\n2. Keep the cursor\n   after a reload'",
+        "",
+    );
+    assert_eq!(found[0].2, "1. Close the list\n2. Keep the cursor after a reload");
+}

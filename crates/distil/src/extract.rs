@@ -19,6 +19,7 @@ use crate::obstacles::obstacle_claims;
 use crate::outputs;
 use crate::plans;
 use crate::prompts;
+use crate::report;
 use crate::speech::SpokenText;
 use crate::summary;
 use crate::tasks::task_claims;
@@ -77,6 +78,14 @@ pub fn extract_claims(
     remove_repeated(&mut claims);
     claims.truncate(EPISODE_CLAIMS_MAX);
 
+    let mut outcome = log.outcome;
+    if answer_says_committed(answer) {
+        outcome.committed = true;
+        outcome.uncommitted.clear();
+        outcome.refused = None;
+    }
+    outcome.report = report::report_items(episode);
+    outcome.asked = if carry.same_turn { String::new() } else { prompts::asked(&spoken, &said) };
     let extracted = EpisodeClaims {
         turn: prompt.map_or(0, |prompt| prompt.number),
         at: episode.ended_at(),
@@ -88,10 +97,32 @@ pub fn extract_claims(
         edited: log.edited,
         read: log.read,
         runs: log.runs,
+        outcome,
         vocabulary: (*vocabulary != Vocabulary::default()).then(|| Box::new(vocabulary.clone())),
     };
     let summary = if episode.finished { summary::summarize_turn(&extracted, &said, carry) } else { None };
     (extracted, summary)
+}
+
+/// Whether the agent reports a commit that the record does not show, or that a wrapper called failed.
+fn answer_says_committed(answer: &str) -> bool {
+    let lower = answer.to_lowercase();
+    let phrases = [
+        "commit succeeded",
+        "commit went through",
+        "commit landed",
+        "in commit `",
+        "committed as",
+        "committed and pushed",
+        "already committed",
+        "are committed",
+        "is committed",
+        "committed in ",
+    ];
+    // A report of several parts may say both.
+    let waits = ["awaiting commit", "not committed", "uncommitted", "retry the commit", "commit yourself"];
+    let said = lower.starts_with("committed") || phrases.iter().any(|phrase| lower.contains(phrase));
+    said && !waits.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Whether the agent's first words of the turn take back what it said before.

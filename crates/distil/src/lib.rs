@@ -36,6 +36,7 @@ mod plans;
 mod prohibitions;
 mod prompts;
 pub mod ranker;
+mod report;
 mod results;
 mod sentence_context;
 mod sentences;
@@ -45,6 +46,7 @@ mod summary;
 mod tasks;
 mod text;
 mod titles;
+mod turn_outcome;
 mod typed;
 mod user_acts;
 mod user_claims;
@@ -56,6 +58,7 @@ pub use consolidate::consolidate;
 pub use cues::Language;
 pub use errors::telling as telling_error_lines;
 pub use extract::extract_claims;
+pub use turn_outcome::{FiledWork, RefusedCommit, TurnOutcome};
 
 #[cfg(test)]
 mod golden_tests;

@@ -1,5 +1,11 @@
 //! What the user typed, without what the client wrapped around it.
 
+use crate::gates::first_word;
+use crate::sentences;
+use crate::speech::SpokenText;
+use crate::text::{content_words, one_line};
+use crate::titles::shorten;
+
 /// Blocks that clients put into prompts and no user typed.
 const WRAPPED: &[&str] = &[
     "system-reminder",
@@ -46,6 +52,94 @@ pub(super) fn without_command(text: &str) -> &str {
         _ => text,
     }
 }
+
+/// Characters of what a prompt asks for.
+const ASKED_CHARS_MAX: usize = 240;
+/// Words of the argument of a slash command up to which the command is told with it.
+const ARGUMENT_WORDS_MAX: usize = 6;
+/// Commands of the client itself, which ask for no work.
+#[rustfmt::skip]
+const CLIENT_COMMANDS: &[&str] = &[
+    "clear", "compact", "model", "resume", "login", "logout", "cost", "config", "help", "exit", "mcp", "status", "context", "plugin",
+    "permissions", "memory", "rename", "usage", "ide", "hooks", "agents", "theme", "vim", "add-dir", "terminal-setup", "statusline",
+];
+/// Phrases by which a sentence asks for something, wherever they stand.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    " should ", " need to ", " needs to ", " want ", " would like ", "i'd like ", " please ", "can you ", "can we ", "could you ",
+    "could we ", " must ", " have to ", "let's ", "lets ", "make sure ", "investigate ",
+];
+
+/// The sentences of a prompt that ask for something, without those that set the scene; a slash command with its
+/// argument. The first sentences if none asks.
+pub(crate) fn asked(spoken: &str, said: &SpokenText) -> String {
+    let spoken = spoken.trim();
+    let words = without_command(spoken);
+    if words.len() < spoken.len() {
+        let name = spoken.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
+        let argument = one_line(words.lines().next().unwrap_or_default());
+        if CLIENT_COMMANDS.contains(&name) {
+            return String::new();
+        }
+        if !argument.is_empty() && argument.split_whitespace().count() <= ARGUMENT_WORDS_MAX {
+            return format!("/{name} {argument}");
+        }
+    }
+    let own: Vec<&str> = said
+        .own()
+        .map(|statement| statement.text.as_str())
+        .filter(|text| !text.ends_with([':', '：']))
+        .collect();
+    let first = own.iter().position(|text| is_asking(text));
+    let told: Vec<&str> = match first {
+        None => own,
+        // "Fix this bug": the sentences before it say which.
+        Some(first) if points_back(own[first]) => {
+            let whole =
+                own[..=first].iter().map(|text| text.chars().count() + 1).sum::<usize>() <= ASKED_CHARS_MAX;
+            let from = if whole { 0 } else { first.saturating_sub(1) };
+            let later = own[first + 1..].iter().filter(|text| is_asking(text));
+            own[from..=first].iter().chain(later).copied().collect()
+        }
+        Some(_) => own.into_iter().filter(|text| is_asking(text)).collect(),
+    };
+    let fitting = sentences::join_fitting(told.iter().copied(), ASKED_CHARS_MAX);
+    match told.first() {
+        Some(first) if fitting.is_empty() => {
+            let cut = shorten(first, ASKED_CHARS_MAX);
+            if cut.ends_with('…') { String::new() } else { cut }
+        }
+        _ => fitting,
+    }
+}
+
+/// Whether a request names its subject only by a pronoun.
+fn points_back(text: &str) -> bool {
+    let spaced = format!(" {} ", text.to_lowercase().replace(['.', ',', '?', '!'], " "));
+    let pronoun = [" this ", " it ", " that ", " these ", " those ", " them ", " other "]
+        .iter()
+        .any(|word| spaced.contains(word));
+    pronoun || content_words(text).len() < 3
+}
+
+/// Whether a sentence asks for something rather than setting the scene.
+fn is_asking(text: &str) -> bool {
+    let lower = format!("{} ", text.to_lowercase().replace('’', "'"));
+    let first = first_word(text);
+    text.ends_with(['?', '？'])
+        || ASKING.iter().any(|phrase| lower.contains(phrase))
+        || WORK_VERBS.contains(&first.as_str())
+}
+
+/// Verbs by which a request begins.
+#[rustfmt::skip]
+const WORK_VERBS: &[&str] = &[
+    "add", "fix", "create", "update", "remove", "delete", "write", "implement", "make", "rename", "move", "put", "set", "change",
+    "replace", "refactor", "convert", "install", "build", "generate", "use", "apply", "resolve", "address", "clean", "split", "merge",
+    "extract", "introduce", "support", "show", "hide", "enable", "disable", "allow", "prevent", "increase", "reduce", "improve",
+    "simplify", "document", "bump", "migrate", "port", "drop", "check", "find", "explain", "review", "test", "verify", "plan",
+    "investigate", "debug", "align", "highlight", "mention", "expand", "propagate", "release", "commit", "read", "tell", "look",
+];
 
 /// The text without `<tag …>…</tag>`; an unclosed one goes to the end.
 fn without_block(text: &str, tag: &str) -> String {

@@ -27,3 +27,19 @@ fn the_name_of_a_slash_command_is_not_said() {
         assert_eq!(without_command(text), want);
     }
 }
+
+#[test]
+fn what_a_prompt_asks_for_is_told_without_the_scene() {
+    for (prompt, want) in [
+        (
+            "Currently the list has five columns. We should hide the price column. It was built last year.",
+            "We should hide the price column.",
+        ),
+        ("The cursor jumps after a reload. Fix this bug.", "The cursor jumps after a reload. Fix this bug."),
+        ("/plan:phase 14", "/plan:phase 14"),
+        ("/clear all of it", ""),
+        ("The list is empty after a reload.", "The list is empty after a reload."),
+    ] {
+        assert_eq!(asked(prompt, &SpokenText::read(prompt)), want, "{prompt}");
+    }
+}

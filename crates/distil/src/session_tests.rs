@@ -20,8 +20,9 @@ use crate::{Carry, EpisodeClaims, consolidate, draft, extract_claims};
 
 /// Claims of one episode, lines of each list of an account, open items of a session.
 const CLAIMS_MAX: usize = 80;
-const ACCOUNT_LINES_MAX: usize = 10;
-const ACCOUNT_LINE_CHARS_MAX: usize = 300;
+const ACCOUNT_LINES_MAX: usize = 16;
+/// Typed answers are decisions and stay whole.
+const ACCOUNT_LINE_CHARS_MAX: usize = 600;
 const OPEN_ITEMS_MAX: usize = 12;
 const OPEN_ITEM_CHARS_MAX: usize = 240;
 

@@ -16,6 +16,8 @@ pub(super) struct SimpleCommand {
     pub written: Option<String>,
     /// Its input is another command's output.
     pub piped: bool,
+    /// It runs only if the command before it passed: `a && b`.
+    pub needs_previous: bool,
 }
 
 /// Maximum commands of one line that are read.
@@ -38,6 +40,7 @@ struct ShellParser<'a> {
     /// Delimiters of heredocs whose bodies start on the next line.
     heredocs: Vec<String>,
     next_piped: bool,
+    next_needs_previous: bool,
     redirects: bool,
 }
 
@@ -73,7 +76,10 @@ impl ShellParser<'_> {
                 self.read_heredocs();
                 self.end_command(false);
             }
-            '&' if self.rest.starts_with("&&") => self.operator(2, false),
+            '&' if self.rest.starts_with("&&") => {
+                self.operator(2, false);
+                self.next_needs_previous = true;
+            }
             '&' if self.rest.starts_with("&>") => self.redirect(2),
             '&' | ';' => self.operator(1, false),
             '|' if self.rest.starts_with("||") => self.operator(2, false),
@@ -207,7 +213,9 @@ impl ShellParser<'_> {
         self.end_word();
         let mut command = std::mem::take(&mut self.now);
         command.piped = self.next_piped;
+        command.needs_previous = self.next_needs_previous;
         self.next_piped = pipes;
+        self.next_needs_previous = false;
         let empty = command.words.is_empty() && command.heredoc.is_none();
         if !empty && self.done.len() < COMMANDS_MAX {
             self.done.push(command);

@@ -207,6 +207,35 @@ pub(crate) fn is_standing_rule(text: &str) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
+/// Whether a sentence of the user picks something: "let's go with the cursor", "not the list but the table".
+pub(crate) fn is_choice(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase().replace(['.', ',', ';', '!'], " "));
+    Language::detect(text) != Language::English
+        || [
+            " go with ",
+            " going with ",
+            " let's ",
+            " lets ",
+            " instead of ",
+            " rather than ",
+            " i prefer ",
+            " we prefer ",
+            " i would prefer ",
+            " i'd prefer ",
+            " for now ",
+            " option ",
+            " i chose ",
+            " i choose ",
+            " better not to ",
+            " better to ",
+            " decided ",
+            " stick with ",
+            " stick to ",
+        ]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
+}
+
 fn is_lasting(text: &str, marks: &CueMarks, language: Language) -> bool {
     if language != Language::English {
         return marks.has(CueKind::Rule) || marks.has(CueKind::General);

@@ -1,20 +1,22 @@
 //! What an episode did: files with a net change, files read, commits, checks, and failures that were overcome.
 
 use claude_mem_core::clock::Millis;
-use claude_mem_core::episode::Episode;
+use claude_mem_core::episode::{Episode, EpisodeStep};
 use claude_mem_core::source::TextSource;
 
 use crate::acts::{self, StepAct, TimedAct};
 use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, RunClaim};
-use crate::commands::{CommandPurpose, CommandRun, RunOutcome};
+use crate::commands::{self, CheckRun, CommandRun};
 use crate::commits;
 use crate::failures;
 use crate::memory_files;
 use crate::obstacles::CommitObstacle;
 use crate::patch::PatchedFile;
+use crate::results::TestCounts;
 use crate::shell::SimpleCommand;
 use crate::text::clip;
+use crate::turn_outcome::{FiledWork, TurnOutcome, is_prose_file, is_work_note, note_title};
 
 /// Errors of a command that does not exist: nothing was checked.
 const NOT_RUN: &[&str] = &[
@@ -37,6 +39,8 @@ pub(crate) struct WorkLog {
     pub runs: Vec<RunClaim>,
     pub claims: Vec<Claim>,
     pub obstacles: Vec<CommitObstacle>,
+    /// What was committed, refused and filed.
+    pub outcome: TurnOutcome,
     changes: Vec<PatchedFile>,
     /// Changes that `git stash` put away.
     stashed: Vec<PatchedFile>,
@@ -45,6 +49,7 @@ pub(crate) struct WorkLog {
 impl WorkLog {
     pub(crate) fn read(episode: &Episode, carry: &mut Carry, group: u32) -> Self {
         let mut log = Self::default();
+        let delegated = episode.steps.iter().filter(|step| is_delegation(step)).map(|step| step.at).max();
         for TimedAct { act, at } in acts::read(episode) {
             match act {
                 StepAct::Changed(change) => log.edit(change, at, carry, group),
@@ -57,12 +62,27 @@ impl WorkLog {
         }
         log.changes = Vec::new();
         log.stashed = Vec::new();
+        let edited = &log.edited;
+        let remains = |file: &String| edited.contains(file) && is_inside(file);
+        log.outcome.uncommitted.retain(remains);
+        // What a subagent committed is not seen here.
+        if delegated.is_some() {
+            log.outcome.committed = true;
+            log.outcome.uncommitted.clear();
+        }
         log
     }
 
     fn edit(&mut self, change: PatchedFile, at: Millis, carry: &mut Carry, group: u32) {
-        for run in &mut self.runs {
+        for run in self.runs.iter_mut().filter(|_| !is_prose_file(&change.path)) {
             run.stale = true;
+        }
+        push_new(&mut self.outcome.uncommitted, change.path.clone());
+        if change.created
+            && is_work_note(&change.path)
+            && let Some(title) = note_title(change.added())
+        {
+            self.outcome.filed.push(FiledWork { path: change.path.clone(), title, at });
         }
         failures::note_edit(&change.path, carry);
         // An edit between a refused commit and the next one is ordinary work.
@@ -106,25 +126,25 @@ impl WorkLog {
         for simple in &run.simples {
             self.take_back(simple);
         }
-        let counts =
-            matches!(run.purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check);
         let ran = !run.errors.iter().any(|error| NOT_RUN.iter().any(|phrase| error.contains(phrase)));
-        if counts && ran && run.outcome != RunOutcome::Unknown {
-            self.runs.push(RunClaim {
-                command: run.told(),
-                key: run.key.clone(),
-                passed: run.outcome == RunOutcome::Passed,
-                result: run.results.map(super::results::TestCounts::in_words).unwrap_or_default(),
-                error: run.errors.first().map(|error| clip(error, 200)).unwrap_or_default(),
-                at,
-                stale: false,
-                covers: run.keys.clone(),
-            });
+        if ran {
+            let error = run.errors.first().map(|error| clip(error, 200)).unwrap_or_default();
+            self.runs.extend(run.checks.iter().map(|check| run_claim(check, &error, at)));
         }
     }
 
     /// Records a commit that was refused, what was run after it, and the commit that went through.
     fn note_commit(&mut self, run: &CommandRun, output: &str, at: Millis) {
+        if commits::has_committed(run, output) {
+            self.outcome.committed = true;
+            self.outcome.uncommitted.clear();
+            self.outcome.refused = None;
+            for check in commands::hook_checks(output) {
+                self.runs.push(RunClaim { by_hook: true, ..run_claim(&check, "", at) });
+            }
+        } else if let Some(refused) = commits::refused_commit(run, output, at) {
+            self.outcome.refused = Some(refused);
+        }
         let waiting = self.obstacles.last_mut().filter(|obstacle| obstacle.landed_at.is_none());
         if commits::was_refused(run, output) {
             if waiting.is_none() {
@@ -139,10 +159,24 @@ impl WorkLog {
         }
     }
 
+    /// A note of remaining work that is moved or removed is done with.
+    fn unfile(&mut self, words: &[String]) {
+        let notes =
+            words.iter().skip(1).map(|word| word.trim_start_matches("./")).filter(|word| is_work_note(word));
+        for note in notes {
+            self.outcome.filed.retain(|filed| !note.ends_with(&filed.path));
+            self.outcome.unfiled.push(note.to_owned());
+        }
+    }
+
     /// `git checkout -- file`, `git restore`, `git reset --hard`, `rm`: what was edited is gone.
     fn take_back(&mut self, simple: &SimpleCommand) {
         let words = simple.bare();
         let has = |word: &str| words.iter().any(|known| known == word);
+        if matches!(simple.program(), "rm" | "mv") || (simple.program() == "git" && (has("mv") || has("rm")))
+        {
+            self.unfile(words);
+        }
         if simple.program() == "git" && has("stash") {
             if has("pop") || has("apply") {
                 self.changes.append(&mut self.stashed);
@@ -169,6 +203,31 @@ impl WorkLog {
             })
         };
         self.changes.retain(|change| !(all || named(&change.path)));
+    }
+}
+
+/// Whether a call hands work to a subagent that may commit it. Those that only look around do not.
+fn is_delegation(step: &EpisodeStep) -> bool {
+    let kind = step.input.get("subagent_type").and_then(serde_json::Value::as_str).unwrap_or_default();
+    matches!(step.tool.as_str(), "Task" | "Agent") && !matches!(kind, "Explore" | "Plan")
+}
+
+/// Whether a path lies in the project: a commit of the project may hold it.
+fn is_inside(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && !path.starts_with("..") && !path.contains(":\\")
+}
+
+fn run_claim(check: &CheckRun, error: &str, at: Millis) -> RunClaim {
+    RunClaim {
+        command: check.command.clone(),
+        key: check.key.clone(),
+        passed: check.passed,
+        result: check.counts.map(TestCounts::in_words).unwrap_or_default(),
+        error: if check.passed { String::new() } else { error.to_owned() },
+        at,
+        stale: false,
+        covers: [&check.key].into_iter().chain(&check.scripts).cloned().collect(),
+        by_hook: false,
     }
 }
 

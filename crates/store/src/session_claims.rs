@@ -31,7 +31,7 @@ pub(super) struct RemovedClaim {
     session: i64,
     sequence: i64,
     claim: Value,
-    /// The claim stays; only the sentences beside it were taken out.
+    /// The claim, or the outcome of the turn, which has no key, stays; only fields were taken out of it.
     #[serde(default)]
     is_stripped: bool,
 }
@@ -162,7 +162,15 @@ impl StoreWriter<'_> {
             for claim in claims.iter_mut().filter(|claim| quotes_any(claim, &gone)) {
                 let whole = claim.clone();
                 removed.push(RemovedClaim { session: session.0, sequence, claim: whole, is_stripped: true });
-                strip_context(claim);
+                strip_fields(claim, &CONTEXT_FIELDS);
+            }
+            if removed.len() > before
+                && let Some(outcome) = episode.get_mut("outcome")
+                && !outcome.is_null()
+            {
+                let whole = outcome.clone();
+                removed.push(RemovedClaim { session: session.0, sequence, claim: whole, is_stripped: true });
+                strip_fields(outcome, &OUTCOME_FIELDS);
             }
             if removed.len() > before {
                 self.set_claim_body(id, &episode)?;
@@ -179,6 +187,11 @@ impl StoreWriter<'_> {
                 continue;
             };
             let mut episode: Value = serde_json::from_str(&body)?;
+            if claim_key(claim).is_none() {
+                episode["outcome"] = claim.clone();
+                self.set_claim_body(id, &episode)?;
+                continue;
+            }
             let Some(claims) = episode.get_mut("claims").and_then(Value::as_array_mut) else {
                 continue;
             };
@@ -210,6 +223,8 @@ impl StoreWriter<'_> {
 
 /// The fields of a claim that quote the sentences beside it.
 const CONTEXT_FIELDS: [&str; 2] = ["before", "after"];
+/// The fields of a turn's outcome that tell of its work in other words.
+const OUTCOME_FIELDS: [&str; 2] = ["report", "refused"];
 
 fn text_of<'c>(claim: &'c Value, field: &str) -> Option<&'c str> {
     claim.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
@@ -225,10 +240,9 @@ fn quotes_any(claim: &Value, gone: &[Value]) -> bool {
     quoted.any(|quoted| gone.iter().any(|gone| told(gone, quoted)))
 }
 
-/// Takes the sentences beside a claim out of it.
-fn strip_context(claim: &mut Value) {
-    if let Some(fields) = claim.as_object_mut() {
-        fields.retain(|name, _| !CONTEXT_FIELDS.contains(&name.as_str()));
+fn strip_fields(value: &mut Value, names: &[&str]) {
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|name, _| !names.contains(&name.as_str()));
     }
 }
 

@@ -5,35 +5,41 @@ use std::collections::BTreeSet;
 use claude_mem_core::memory::{AccountText, ConsolidatedObservation, NewOpenItem, SessionAccount};
 use claude_mem_core::source::TextSource;
 
-use crate::agent_claims::names_cause;
-use crate::carry::are_alike;
-use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::answers::told_answer;
+use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
 use crate::commands;
-use crate::cues::Language;
 use crate::gates;
 use crate::sentences;
 use crate::text::without_openers;
-use crate::text::{capitalised, clip, content_words, full_stop, overlap};
+use crate::text::{capitalised, clip, content_words, overlap, shared};
+use crate::turn_outcome::is_prose_file;
+use crate::user_acts;
+use crate::user_claims::as_statement;
 
+use super::account_line::{self, LINE_CHARS_MAX, whole_line};
+use super::done::done_lines;
 use super::frames::{ClaimFrame, FrameKind};
-use super::overtaken::says_problem;
+use super::open_items::ended;
 use super::titles;
 
 /// Lines of the lists of an account.
-const DONE_MAX: usize = 6;
 const LEARNED_MAX: usize = 6;
-const DECIDED_MAX: usize = 8;
-const CHECKED_MAX: usize = 5;
-const LINE_CHARS_MAX: usize = 300;
+const DECIDED_MAX: usize = 16;
+/// Characters of a decision: an answer that the user typed stays whole.
+const DECIDED_CHARS_MAX: usize = 600;
+const CHECKED_MAX: usize = 6;
 /// A sentence of an account must be this likely to be worth remembering.
 const LINE_WORTH_MIN: f32 = 0.5;
+/// The same for a sentence in the middle of a turn, which is often corrected at its end.
+const INTURN_WORTH_MIN: f32 = 0.6;
 /// Lines that one frame gives to what was learnt.
 const FRAME_LINES_MAX: usize = 3;
-/// A session of at most this many changes tells more of each than its title.
-const EXPLAINED_CHANGES_MAX: usize = 3;
-const GIST_CHARS_MAX: usize = 220;
+/// Two lines that share this much say the same.
+const SAME_LINE: f32 = 0.7;
+/// A line of another list repeats a line of at least this many words.
+const REPEATED_WORDS_MIN: usize = 5;
 const FILES_MAX: usize = 40;
-const PURPOSE_CHARS_MAX: usize = 200;
+const PURPOSE_CHARS_MAX: usize = 240;
 /// A request of fewer words that mean something does not say what a session is for.
 const PURPOSE_WORDS_MIN: usize = 3;
 
@@ -54,44 +60,14 @@ pub(super) fn write_account(
         },
         at: episodes.iter().map(|episode| episode.at).max().unwrap_or_default(),
     };
-    let work = frames.iter().filter(|frame| frame.kind == FrameKind::Work);
-    let titles: Vec<(String, bool)> =
-        work.filter_map(|frame| Some((titles::done_title(frame)?, frame.is_committed()))).collect();
-    // The steps of a list are part of the changes, if those have titles.
-    let tasks = claims.iter().filter(|claim| claim.kind == ClaimKind::Finished && titles.is_empty());
-    let explained = titles.len() <= EXPLAINED_CHANGES_MAX;
-    let told = |(title, committed): &(String, bool)| match gist(title, observations) {
-        // A session of nothing but a commit: its observation says the rest.
-        _ if *committed && *title == account.text.purpose => title.clone(),
-        Some(gist) if explained && !committed && is_purpose(title, &account.text.purpose, &gist) => gist,
-        Some(gist) if explained => format!("{} {gist}", full_stop(title)),
-        _ => title.clone(),
-    };
-    let told: Vec<String> = titles.iter().map(told).collect();
-    account.text.done = lines(
-        told.into_iter()
-            .map(|line| (1.0, line))
-            .chain(worthy_sentences(&claims, &[ClaimKind::Done]).filter(|_| titles.is_empty()))
-            .chain(tasks.map(|claim| (LINE_WORTH_MIN, claim.text.clone()))),
-        DONE_MAX,
-    );
-    let purpose = full_stop(&account.text.purpose);
-    let is_committed = titles.iter().any(|(title, committed)| *committed && *title == account.text.purpose);
-    if account.text.done.len() > 1 && !is_committed {
-        account.text.done.retain(|line| *line != purpose);
-    }
-    account.text.learned = lines(learned(frames), LEARNED_MAX);
-    let user = claims.iter().filter(|claim| {
-        matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Settled)
-    });
-    // What a plan meant to do is not what was decided in the end.
-    let said: Vec<&Claim> = claims.iter().copied().filter(|claim| claim.source != TextSource::Plan).collect();
-    let is_settled = |(_, text): &(f32, String)| !text.ends_with('?') && !gates::is_offer(text);
-    account.text.decided = lines(
-        user.filter(|claim| !is_long_answer(claim))
-            .map(|claim| (1.0, claim.headline().to_owned()))
-            .chain(worthy_sentences(&said, &[ClaimKind::Decision]).filter(is_settled)),
-        DECIDED_MAX,
+    account.text.done = done_lines(episodes, frames, &ended(episodes), &account.text.purpose);
+    account.text.decided = decided(&claims);
+    let told: Vec<String> = account.text.done.iter().chain(&account.text.decided).cloned().collect();
+    account.text.learned = lines(
+        learned(frames).chain(stated_facts(&claims, &account.text.purpose)),
+        LEARNED_MAX,
+        LINE_CHARS_MAX,
+        &told,
     );
     for file in episodes.iter().flat_map(|episode| &episode.edited) {
         if account.text.files_edited.len() < FILES_MAX && !account.text.files_edited.contains(file) {
@@ -106,14 +82,50 @@ pub(super) fn write_account(
     (!empty).then_some(account)
 }
 
-/// An answer typed at such length that its title had to be cut: it discusses rather than decides.
-fn is_long_answer(claim: &Claim) -> bool {
-    claim.source == TextSource::Answer && claim.title.ends_with('…')
+/// What was decided: the user's answers and choices, rules that last, what a conversation settled, and what the agent
+/// says was decided.
+fn decided(claims: &[&Claim]) -> Vec<String> {
+    let said = claims.iter().filter_map(|claim| {
+        let text = match claim.kind {
+            ClaimKind::Choice if !claim.title.is_empty() => told_answer(claim)?,
+            ClaimKind::Choice if user_acts::is_choice(&claim.text) => claim.text.clone(),
+            ClaimKind::Rule if user_acts::is_standing_rule(&claim.text) => claim.headline().to_owned(),
+            ClaimKind::Settled => claim.headline().to_owned(),
+            // What a plan meant to do is not what was decided in the end.
+            ClaimKind::Decision if claim.source != TextSource::Plan && is_decision(claim) => {
+                claim.text.clone()
+            }
+            _ => return None,
+        };
+        (!text.ends_with('?')).then_some((claim.worth, text))
+    });
+    lines(said, DECIDED_MAX, DECIDED_CHARS_MAX, &[])
+}
+
+/// Whether a sentence of the agent says that something was decided, rather than what was done or why.
+fn is_decision(claim: &Claim) -> bool {
+    let lower = claim.text.to_lowercase();
+    let says = ["decided ", "we chose ", "agreed ", "deliberately ", "by design", "on purpose"];
+    claim.worth >= LINE_WORTH_MIN
+        && says.iter().any(|phrase| lower.contains(phrase))
+        && account_line::stands_alone(&claim.text)
+        && !gates::is_offer(&claim.text)
+        && !titles::is_labelled(&claim.text)
+}
+
+/// What the user stated about the system, in the user's words.
+fn stated_facts<'c>(claims: &'c [&Claim], purpose: &str) -> impl Iterator<Item = (f32, String)> + 'c {
+    let asked = content_words(purpose);
+    let facts =
+        claims.iter().filter(|claim| claim.kind == ClaimKind::UserFact && claim.worth >= LINE_WORTH_MIN);
+    facts
+        .filter(move |claim| overlap(&content_words(&claim.text), &asked) < SAME_LINE)
+        .map(|claim| (claim.worth, format!("The user: “{}”", claim.text)))
 }
 
 /// What the session was for: the plan's title, else the first request that says it, else the first commit.
-fn purpose(
-    episodes: &[&EpisodeClaims],
+fn purpose<'c>(
+    episodes: &[&'c EpisodeClaims],
     claims: &[&Claim],
     observations: &[ConsolidatedObservation],
 ) -> String {
@@ -126,7 +138,15 @@ fn purpose(
     {
         return clip(&plan.title, LINE_CHARS_MAX);
     }
-    let requests = || episodes.iter().map(|episode| episode.request.as_str());
+    // Episodes of older versions know only the request.
+    let asked = |episode: &&'c EpisodeClaims| {
+        if episode.outcome.asked.is_empty() {
+            episode.request.as_str()
+        } else {
+            episode.outcome.asked.as_str()
+        }
+    };
+    let requests = || episodes.iter().map(asked);
     let asked = requests().find(|request| says_purpose(request)).map(str::to_owned);
     // A session of nothing but "resume" and "commit" was for what it committed, changed or found out.
     let committed =
@@ -149,9 +169,19 @@ const STEERING: &[&str] = &[
 
 /// Whether a request says what the session is for.
 fn says_purpose(request: &str) -> bool {
+    if is_command(request) {
+        return true;
+    }
     let request = without_openers(without_command(request));
     let first = gates::first_word(&request);
+    // "I made some changes, can you commit everything": the work was something else.
+    let steers = |sentence: &&str| {
+        let order = as_statement(sentence);
+        STEERING.contains(&gates::first_word(&order).as_str())
+            && content_words(&order).len() < PURPOSE_WORDS_MIN
+    };
     content_words(&request).len() >= PURPOSE_WORDS_MIN
+        && !sentences::split(&request).last().is_some_and(steers)
         && !STEERING.contains(&first.as_str())
         && !is_remark(&request)
 }
@@ -165,9 +195,17 @@ fn is_remark(request: &str) -> bool {
 /// First words of remarks on what is there already; what they are for only the work tells.
 #[rustfmt::skip]
 const REMARKS: &[&str] = &[
-    "that", "that's", "thats", "there's", "theres", "these", "those", "some", "it", "its", "it's", "still", "looks", "seems",
+    "this", "that", "that's", "thats", "there's", "theres", "these", "those", "some", "it", "its", "it's", "still", "looks", "seems",
     "thanks", "great", "nice", "good", "hmm", "wait", "sorry", "same", "they", "now", "while", "all",
 ];
+
+/// "/release 1.2": a slash command with its argument.
+fn is_command(request: &str) -> bool {
+    let name = request.strip_prefix('/').and_then(|rest| rest.split_once(' '));
+    name.is_some_and(|(name, argument)| {
+        !name.contains('/') && !argument.is_empty() && !gates::has_verb(argument)
+    })
+}
 
 /// The words after a slash command.
 fn without_command(request: &str) -> &str {
@@ -176,20 +214,6 @@ fn without_command(request: &str) -> &str {
         Some((command, rest)) if !command.contains('/') && gates::has_verb(rest) => rest.trim(),
         _ => request.trim(),
     }
-}
-
-/// The first sentence that the observation with this title tells, unless it is the reason.
-fn gist(title: &str, observations: &[ConsolidatedObservation]) -> Option<String> {
-    let observation =
-        observations.iter().map(|made| &made.observation).find(|made| made.text.title == title)?;
-    let first = sentences::split(&observation.text.narrative).first().map(|s| (*s).to_owned())?;
-    let reason = ["Why: ", "Cause: ", "The user: "].iter().any(|label| first.starts_with(label));
-    (!reason && first.chars().count() <= GIST_CHARS_MAX).then_some(first)
-}
-
-/// Whether a title only repeats what the session was for, and the sentence below it says what was done.
-fn is_purpose(title: &str, purpose: &str, gist: &str) -> bool {
-    are_alike(title, purpose) && !names_cause(gist, Language::detect(gist)) && !says_problem(gist)
 }
 
 /// What was found out and still holds: causes and caveats of changes, the best of each finding, and remedies.
@@ -208,67 +232,128 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
         };
         let stands = |claim: &&&Claim| {
             claim.worth >= LINE_WORTH_MIN
-                && !gates::refers_back(&claim.text)
+                && account_line::stands_alone(&without_label(&claim.text))
+                && (frame.kind == FrameKind::MemoryFile
+                    || !account_line::tells_work(&without_label(&claim.text)))
+                && (claim.source != TextSource::Message || claim.worth >= INTURN_WORTH_MIN)
+                && gates::has_verb(&claim.text)
                 && !gates::is_passing_trouble(&claim.text)
-                && !gates::speaks_to_reader(&claim.text)
                 && !titles::is_labelled(&claim.text)
                 && (frame.kind == FrameKind::MemoryFile || !gates::is_offer(&claim.text))
         };
-        let mut details: Vec<&Claim> = frame.details.iter().filter(told).filter(stands).copied().collect();
-        details.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+        let mut details: Vec<(usize, &Claim)> =
+            frame.details.iter().filter(told).filter(stands).copied().enumerate().collect();
+        details.sort_by(|a, b| b.1.worth.total_cmp(&a.1.worth));
         details.truncate(FRAME_LINES_MAX);
-        details.sort_by_key(|claim| claim.at);
+        details.sort_by_key(|(place, claim)| (claim.at, *place));
         let remedies = frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Remedy).copied();
         details
             .into_iter()
+            .map(|(_, claim)| claim)
             .chain(remedies)
-            .map(|claim| (claim.worth, claim.headline().to_owned()))
+            .map(|claim| (claim.worth, without_label(claim.headline())))
             .collect::<Vec<_>>()
     })
 }
 
-fn worthy_sentences<'c>(
-    claims: &'c [&Claim],
-    kinds: &'c [ClaimKind],
-) -> impl Iterator<Item = (f32, String)> + 'c {
-    claims
-        .iter()
-        .filter(|claim| kinds.contains(&claim.kind) && claim.worth >= LINE_WORTH_MIN)
-        .map(|claim| (claim.worth, claim.text.clone()))
+/// A sentence without the label that leads to its statement: "The issue is that keys expire" → "Keys expire".
+fn without_label(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let label = LABELS.iter().find(|label| lower.starts_with(**label)).map_or(0, |label| label.len());
+    let text = text.get(label..).unwrap_or(text).trim_start();
+    // "Desktop client — the reader decrypts whole files": the statement says what it is about itself.
+    let stated = text.split_once(" — ").filter(|(head, rest)| {
+        let named = head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !head.contains('`');
+        named && gates::has_verb(rest) && gates::stands_alone(rest)
+    });
+    capitalised(stated.map_or(text, |(_, rest)| rest))
 }
 
-/// The worthiest different lines, in the order they were said.
-fn lines(candidates: impl Iterator<Item = (f32, String)>, lines_max: usize) -> Vec<String> {
+#[rustfmt::skip]
+const LABELS: &[&str] = &[
+    "the issue is that ", "the problem is that ", "the issue was that ", "the problem was that ", "the answer is: because ",
+    "the answer is: ", "the answer is that ", "it turns out that ", "turns out that ", "turns out ", "the issue is clear from the docs: ",
+    "problem: ", "reason: ", "note: ", "key insight: ", "key finding: ", "important: ", "the root cause is that ",
+    "the root cause was that ", "the root cause is clear: ", "the deeper issue is that ", "bonus: ", "one heads-up: ", "the issue is ",
+    "the real issue is ", "the problem is ", "the real problem is ",
+];
+
+/// The worthiest different lines that no line of `told` says already, in the order they were said.
+fn lines(
+    candidates: impl Iterator<Item = (f32, String)>,
+    lines_max: usize,
+    chars_max: usize,
+    told: &[String],
+) -> Vec<String> {
+    let told: Vec<BTreeSet<String>> = told.iter().map(|line| content_words(line)).collect();
     let mut distinct: Vec<(usize, f32, String, BTreeSet<String>)> = Vec::new();
     for (order, (worth, text)) in candidates.enumerate() {
-        let words = content_words(&text);
-        if !distinct.iter().any(|(_, _, _, known)| overlap(known, &words) >= 0.8) {
-            distinct.push((order, worth, text, words));
+        let Some(line) = whole_line(&text, chars_max) else {
+            continue;
+        };
+        let words = content_words(&line);
+        // A few common words prove no repetition.
+        let held = |known: &BTreeSet<String>| {
+            words.len() >= REPEATED_WORDS_MIN
+                && shared(known, &words) as f32 >= SAME_LINE * words.len() as f32
+        };
+        let repeated = distinct.iter().any(|(_, _, _, known)| overlap(known, &words) >= SAME_LINE);
+        if !repeated && !told.iter().any(held) {
+            distinct.push((order, worth, line, words));
         }
     }
     distinct.sort_by(|a, b| b.1.total_cmp(&a.1));
     distinct.truncate(lines_max);
     distinct.sort_by_key(|line| line.0);
-    distinct.into_iter().map(|(_, _, text, _)| clip(&full_stop(&text), LINE_CHARS_MAX)).collect()
+    distinct.into_iter().map(|(_, _, text, _)| text).collect()
 }
 
-/// The checks that ran after the last edit of the session, each once with its last outcome.
+/// The checks that ran after the last edit of code, each once with its last outcome.
 fn checks_after_last_edit(episodes: &[&EpisodeClaims]) -> Vec<String> {
-    let last_edit = episodes.iter().rposition(|episode| !episode.edited.is_empty()).unwrap_or(0);
-    let mut checks: Vec<(String, String)> = Vec::new();
-    for run in
-        episodes[last_edit.min(episodes.len().saturating_sub(1))..].iter().flat_map(|episode| &episode.runs)
-    {
-        if run.stale || commands::is_fixer(&run.command) {
+    let edits_code = |episode: &&EpisodeClaims| episode.edited.iter().any(|file| !is_prose_file(file));
+    let last_edit = episodes.iter().rposition(edits_code).unwrap_or(0);
+    let mut checks: Vec<&RunClaim> = Vec::new();
+    let runs = episodes.iter().skip(last_edit).flat_map(|episode| &episode.runs);
+    for run in runs.filter(|run| !run.stale) {
+        if commands::is_fixer(&run.command) {
+            // What it mended is not known before the check runs again.
+            checks.retain(|known| known.passed || !run.passed);
             continue;
         }
-        let outcome = match (run.passed, run.result.is_empty()) {
-            (_, false) => run.result.clone(),
-            (true, true) => "passes".to_owned(),
-            (false, true) => "fails".to_owned(),
-        };
-        checks.retain(|(key, _)| *key != run.key);
-        checks.push((run.key.clone(), format!("`{}`: {outcome}", run.command)));
+        let known = checks.iter().position(|known| is_same_check(known, run));
+        match known {
+            // The hook ran the same script by its inner command: the name that the project uses stays.
+            Some(known) if run.by_hook && checks[known].passed && !checks[known].result.is_empty() => {}
+            Some(known) if run.by_hook && checks[known].passed && run.result.is_empty() => {}
+            Some(known) => {
+                checks.remove(known);
+                checks.push(run);
+            }
+            None => checks.push(run),
+        }
     }
-    checks.into_iter().map(|(_, told)| told).take(CHECKED_MAX).collect()
+    checks.into_iter().take(CHECKED_MAX).map(told_check).collect()
+}
+
+fn is_same_check(one: &RunClaim, other: &RunClaim) -> bool {
+    let tests = |run: &RunClaim| {
+        run.key.split_whitespace().nth(1).is_some_and(|word| word == "test" || word == "run")
+            && run.key.contains("test")
+    };
+    let program = |run: &RunClaim| run.key.split_whitespace().next().map(str::to_owned);
+    // The hook runs the tests of the project under another name: `bun run test` and `bun test src/`.
+    let by_hook = one.by_hook != other.by_hook
+        && ((!one.result.is_empty() && one.result == other.result)
+            || (tests(one) && tests(other) && program(one) == program(other)));
+    one.key == other.key || one.covers.contains(&other.key) || other.covers.contains(&one.key) || by_hook
+}
+
+fn told_check(run: &RunClaim) -> String {
+    let outcome = match (run.passed, run.result.is_empty()) {
+        (_, false) => run.result.clone(),
+        (true, true) => "passes".to_owned(),
+        (false, true) => "fails".to_owned(),
+    };
+    let place = if run.by_hook { " (commit hook)" } else { "" };
+    format!("`{}`{place}: {outcome}", run.command)
 }

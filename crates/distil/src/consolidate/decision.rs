@@ -65,7 +65,7 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
         made.text.narrative = format!("User: “{}”", lead.passage());
     } else {
         made.text.narrative.clone_from(&lead.text);
-        made.text.facts = frame.leads.iter().skip(1).map(|lead| answers::brief_choice(lead)).collect();
+        made.text.facts = frame.leads.iter().skip(1).map(|lead| told_choice(lead)).collect();
         made.text.title = match frame.leads.as_slice() {
             [only] => answer_title(only).unwrap_or(made.text.title),
             several => choices_title(several),
@@ -81,6 +81,11 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
         made.text.concepts = draft::concepts(&[TRADE_OFF]);
     }
     made
+}
+
+/// One of several choices in a line.
+fn told_choice(lead: &Claim) -> String {
+    answers::told_answer(lead).unwrap_or_else(|| lead.text.clone())
 }
 
 /// The work during which a question was answered, if the decision does not name it.

@@ -8,8 +8,10 @@
 //! which episodes arrive does not matter, because they are sorted by turn and time first.
 
 mod account;
+mod account_line;
 mod compose;
 mod decision;
+mod done;
 mod frames;
 mod narrative;
 mod open_items;
@@ -70,6 +72,9 @@ fn withdraw_retracted(turns: &mut [EpisodeClaims]) {
         }
         let objection = content_words(&next.request);
         let redone = next.edited.iter().any(|file| last.edited.contains(file));
+        if redone {
+            last.outcome.report.clear();
+        }
         last.claims.retain(|claim| {
             let said = matches!(claim.source, TextSource::FinalMessage | TextSource::Recap);
             let states = matches!(

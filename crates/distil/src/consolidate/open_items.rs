@@ -9,12 +9,15 @@ use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
 use crate::commands;
 use crate::gates;
 use crate::text::{capitalised, clip, content_words, overlap};
+use crate::turn_outcome::{RefusedCommit, TurnOutcome};
 
 /// Maximum open items of one session.
 const OPEN_ITEMS_MAX: usize = 12;
 const OPEN_CHARS_MAX: usize = 240;
 /// Fewer words that mean something do not say what is left.
 const OPEN_WORDS_MIN: usize = 3;
+/// A note and a stated item that share this much are one.
+const SAME_NOTE: f32 = 0.6;
 /// The share of an item's words that later work must repeat to finish it.
 const FINISHED_OVERLAP: f32 = 0.6;
 
@@ -47,11 +50,57 @@ pub(super) fn open_items(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
             });
         }
     }
-    items.extend(standing_failures(episodes));
+    let ended = ended(episodes);
+    for item in filed_notes(&ended) {
+        let words = content_words(&item.text);
+        if !items.iter().any(|known| overlap(&content_words(&known.text), &words) >= SAME_NOTE) {
+            items.push(item);
+        }
+    }
+    items.extend(standing_failures(episodes).into_iter().filter(|_| ended.refused.is_none()));
+    items.extend(ended.refused.iter().map(refused_commit));
     // The newest of too many.
     let excess = items.len().saturating_sub(OPEN_ITEMS_MAX);
     items.drain(..excess);
     items
+}
+
+/// The outcomes of the turns joined: how the session ended.
+pub(super) fn ended(episodes: &[&EpisodeClaims]) -> TurnOutcome {
+    let mut ended = TurnOutcome::default();
+    for episode in episodes {
+        ended.join(&episode.outcome);
+    }
+    ended
+}
+
+/// Notes of remaining work that the session wrote and left.
+fn filed_notes(ended: &TurnOutcome) -> Vec<NewOpenItem> {
+    let filed = ended.filed.iter().filter(|filed| content_words(&filed.title).len() >= OPEN_WORDS_MIN);
+    filed
+        .map(|filed| NewOpenItem {
+            claim: format!("note:{}", filed.path),
+            text: clip(&format!("{} (`{}`)", capitalised(&filed.title), filed.path), OPEN_CHARS_MAX),
+            at: filed.at,
+            closed: false,
+        })
+        .collect()
+}
+
+/// A commit that was refused and that nothing let through since.
+fn refused_commit(refused: &RefusedCommit) -> NewOpenItem {
+    let commit = if refused.title.is_empty() {
+        "The last commit".to_owned()
+    } else {
+        format!("The commit “{}”", refused.title)
+    };
+    let reason = if refused.error.is_empty() { String::new() } else { format!(": {}", refused.error) };
+    NewOpenItem {
+        claim: format!("refused:{}", refused.title),
+        text: clip(&format!("{commit} was refused{reason}"), OPEN_CHARS_MAX),
+        at: refused.at,
+        closed: false,
+    }
 }
 
 /// The remaining work that a claim states, if it states any.
@@ -142,7 +191,11 @@ fn is_finished(words: &BTreeSet<String>, item: &Claim, later: &[&EpisodeClaims])
 fn standing_failures(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
     let mut failing: Vec<&RunClaim> = Vec::new();
     for run in episodes.iter().flat_map(|episode| &episode.runs) {
-        failing.retain(|open| open.key != run.key && !(run.passed && covers(run, &open.key)));
+        failing.retain(|open| {
+            let again =
+                open.key == run.key || (run.passed && (covers(run, &open.key) || covers(open, &run.key)));
+            !again
+        });
         // "exited with code 1" says only that it failed, not what is left to do.
         let tells = !run.error.is_empty() && !run.error.contains("exited with code");
         if !run.passed && tells && !commands::is_fixer(&run.command) {

@@ -1,0 +1,129 @@
+//! What a turn left behind, for the account of its session: the request in the user's words, the agent's report,
+//! what was committed and what was not, and work that was filed for later.
+
+use serde::{Deserialize, Serialize};
+
+use claude_mem_core::clock::Millis;
+
+/// The outcome of a turn. Outcomes of one session are joined in order; the last one is how the session ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnOutcome {
+    /// The sentences of the prompt that ask for something, or the slash command with its argument.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub asked: String,
+    /// What the agent's last message says was done, item by item.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub report: Vec<String>,
+    /// A commit went through, or may have: subagents commit unseen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub committed: bool,
+    /// Files with a net change since the last commit that went through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<String>,
+    /// The last commit, if a hook refused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedCommit>,
+    /// Notes of remaining work that were written, and those that were taken away again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filed: Vec<FiledWork>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfiled: Vec<String>,
+}
+
+/// A commit that a hook refused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RefusedCommit {
+    pub title: String,
+    /// Why: the counts of the tests, or the line that says it.
+    pub error: String,
+    pub at: Millis,
+}
+
+/// A new file in a folder of todos or of parked bugs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FiledWork {
+    pub path: String,
+    pub title: String,
+    pub at: Millis,
+}
+
+impl TurnOutcome {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds the outcome of what came next.
+    pub(crate) fn join(&mut self, next: &Self) {
+        if self.asked.is_empty() {
+            self.asked.clone_from(&next.asked);
+        }
+        self.report.extend(
+            next.report.iter().filter(|line| !self.report.contains(line)).cloned().collect::<Vec<_>>(),
+        );
+        if next.committed {
+            self.committed = true;
+            self.uncommitted.clear();
+            self.refused = None;
+        }
+        for file in &next.uncommitted {
+            if !self.uncommitted.contains(file) {
+                self.uncommitted.push(file.clone());
+            }
+        }
+        if next.refused.is_some() {
+            self.refused.clone_from(&next.refused);
+        }
+        self.filed.retain(|filed| !next.unfiled.contains(&filed.path));
+        self.filed.extend(next.filed.iter().cloned());
+        self.unfiled.extend(next.unfiled.iter().cloned());
+    }
+}
+
+/// Folders whose files are remaining work.
+const WORK_FOLDERS: &[&str] =
+    &["todo", "todos", "pending", "backlog", "parked", "debug", "followups", "follow-ups"];
+/// Folders and words of paths of work that is over.
+const OVER: &[&str] = &["done", "completed", "closed", "resolved", "archive", "archived"];
+
+/// Whether a file is a note of remaining work: Markdown in a folder of todos or parked bugs.
+pub(crate) fn is_work_note(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let folders: Vec<&str> = lower.split('/').collect();
+    let Some((name, folders)) = folders.split_last() else {
+        return false;
+    };
+    is_prose_file(name)
+        && folders.iter().any(|folder| WORK_FOLDERS.contains(folder))
+        && !folders.iter().any(|folder| OVER.contains(folder))
+}
+
+/// Whether a file is text for people, which tests and builds do not read.
+pub(crate) fn is_prose_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending, "md" | "mdx" | "txt" | "rst" | "adoc")
+        || matches!(name.as_str(), "license" | "changelog" | "readme")
+}
+
+/// The title of a note: its `title:` field, else its first heading, without a label such as "Debug:".
+pub(crate) fn note_title<'t>(lines: impl Iterator<Item = &'t str>) -> Option<String> {
+    let mut heading = None;
+    for line in lines.take(40) {
+        let line = line.trim();
+        if let Some(title) = line.strip_prefix("title:") {
+            return Some(title.trim().trim_matches(['"', '\'']).to_owned());
+        }
+        if heading.is_none() {
+            heading = line.strip_prefix("# ").map(|title| title.trim().to_owned());
+        }
+    }
+    let heading = heading?;
+    let labels = ["Debug: ", "Todo: ", "TODO: ", "Bug: ", "Issue: "];
+    let bare = labels.iter().find_map(|label| heading.strip_prefix(label));
+    Some(bare.unwrap_or(&heading).to_owned())
+}
+
+#[cfg(test)]
+#[path = "turn_outcome_tests.rs"]
+mod tests;
