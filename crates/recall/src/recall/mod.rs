@@ -16,6 +16,7 @@ mod memory_files;
 mod near_rows;
 mod newest;
 mod prompt;
+mod prompt_kind;
 mod prompt_question;
 mod recalled_memory;
 mod recap_first;
@@ -23,6 +24,7 @@ mod remedy;
 mod render_memories;
 mod request_words;
 mod retrieve;
+mod work_files;
 
 pub use evidence::{EvidenceThreshold, MatchEvidence};
 pub use prompt::recall_for_prompt;
