@@ -646,3 +646,15 @@ fn proposed_preference_is_offered_in_the_conversation() {
     let text = shop.start(1_500).text;
     assert!(text.contains("run `claude-mem preferences --confirm '#1'`"), "{text}");
 }
+
+#[test]
+fn question_or_a_word_does_not_name_the_work_of_a_session() {
+    for (purpose, want) in [
+        ("Resume please", false),
+        ("Is the mail service already planned for?", false),
+        ("", false),
+        ("Move the stock counter to its own table", true),
+    ] {
+        assert_eq!(names_work(purpose), want, "{purpose}");
+    }
+}
