@@ -116,7 +116,7 @@ pub(super) fn find_work_files(
     let paths: Vec<String> = told.map(|(path, _)| path.to_owned()).collect();
     let speaks = |turn: &&TouchedFiles| paths.iter().any(|path| turn.files.contains_key(path));
     let sources = touched.iter().filter(speaks).filter_map(|turn| turn.source).collect();
-    Ok(WorkFiles { sources, paths })
+    Ok(WorkFiles { paths, sources })
 }
 
 /// The files of these rows, or of their turns if a row has none of its own; each turn once.
