@@ -8,7 +8,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId, SessionId};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 use serde::Deserialize;
 
 /// One document of a data set.
@@ -64,14 +64,9 @@ pub(crate) fn load(store: &mut Store, docs: &[BenchDocument]) -> Result<LoadedCo
             let mut session = None;
             if !doc.session_id.is_empty() {
                 let id = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(doc.session_id.clone()),
                     project: Some(project),
-                    branch: None,
-                    transcript_path: None,
                     origin: Origin::Import,
-                    import_run: None,
-                    at,
+                    ..NewSession::new("claude-code", &ClientSessionId(doc.session_id.clone()), at)
                 })?;
                 session = Some(*sessions.entry(&doc.session_id).or_insert(id));
             }
@@ -90,11 +85,11 @@ pub(crate) fn load(store: &mut Store, docs: &[BenchDocument]) -> Result<LoadedCo
                 created_at: at,
                 discovery_tokens: 0,
             };
-            let place = NewObservationMeta {
+            let place = NewRowContext {
                 project: Some(project),
                 session,
                 made_by: "bench",
-                ..NewObservationMeta::default()
+                ..NewRowContext::default()
             };
             let id = tx.create_observation(&new, &place)?;
             loaded.docs.entry(id.0).or_default().push(doc.id.clone());

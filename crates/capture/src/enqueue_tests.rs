@@ -7,16 +7,13 @@ use claude_mem_core::source::TextSource;
 
 fn prompt(at: i64) -> Event {
     Event {
-        client: "claude-code".into(),
-        session: ClientSessionId("s".into()),
-        at: Micros(at),
-        project: None,
         prompt_id: Some(format!("p{at}")),
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body: EventBody::Prompt { text: "hello".into(), private: false, source: TextSource::Prompt },
+        ..Event::new(
+            "claude-code",
+            ClientSessionId("s".into()),
+            Micros(at),
+            EventBody::Prompt { text: "hello".into(), private: false, source: TextSource::Prompt },
+        )
     }
 }
 

@@ -66,6 +66,11 @@ impl<'a> HookDatabase<'a> {
     pub fn close(self) -> Result<(), StoreError> {
         self.inbox.map_or(Ok(()), Inbox::close)
     }
+
+    /// Closes the connection of a process that exits right after this.
+    pub fn close_at_exit(self) -> Result<(), StoreError> {
+        self.inbox.map_or(Ok(()), Inbox::close_at_exit)
+    }
 }
 
 #[cfg(test)]

@@ -37,11 +37,11 @@ pub struct DecodedHookCall<'a> {
     /// `None` if the payload was too long or malformed: only the header is known.
     pub payload: Option<&'a ClientPayload<'a>>,
     pub at: Micros,
-    /// Whose words the prompt is, classified when it is first needed.
+    /// The speaker of the prompt, classified when it is first needed.
     pub prompt: OnceCell<Option<ClassifiedPrompt>>,
 }
 
-/// What the privacy marks exclude from capture.
+/// The parts of a session that privacy marks exclude from capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TurnSuppression {
     /// Nothing of this turn may be captured.
@@ -64,7 +64,7 @@ impl DecodedHookCall<'_> {
         self.classified_prompt().map_or(PromptPrivacy::All, ClassifiedPrompt::privacy)
     }
 
-    /// Whether a part of the prompt is private, whoever wrote it.
+    /// Whether a part of the prompt is private, even if the user did not write it.
     pub fn has_private_part(&self) -> bool {
         self.classified_prompt().is_none_or(|prompt| prompt.has_private_part)
     }

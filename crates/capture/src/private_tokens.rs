@@ -1,7 +1,7 @@
 //! [`PrivateTokens`]: tokens of private blocks by a keyed rolling hash and their length.
 //!
-//! A token is what stands between blanks, whatever its signs, or a run of letters and digits in it. It is found anywhere
-//! in a text, also glued to other letters. Of each token 32 bits of a hash and its length are kept.
+//! A token is the text between two blanks, including punctuation, or a run of letters and digits in it. It is found
+//! anywhere in a text, also inside a longer word. Only its length and 32 bits of its hash are stored.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -92,7 +92,7 @@ impl PrivateTokens {
 
     /// Adds where tokens of this length start.
     fn find(&self, chars: &[(usize, char)], length: usize, found: &mut BTreeSet<(usize, usize)>) {
-        // What the first character of a window has become when the window is full.
+        // The factor of a window's first character in the hash of the full window.
         let leaving = (1..length).fold(1, |power, _| multiply(power, self.base));
         let mut hash = 0;
         for (at, (_, c)) in chars.iter().enumerate() {

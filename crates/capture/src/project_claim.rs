@@ -6,7 +6,7 @@ use claude_mem_store::ProjectRow;
 /// The command with which a person confirms the claim.
 pub const JOIN_COMMAND: &str = "claude-mem project join";
 
-/// What to tell the person about the claim.
+/// The message to the user about the claim.
 pub fn describe_claim(claimed: &ProjectRow) -> String {
     let name = quote::line(&claimed.name, 60);
     format!(

@@ -15,7 +15,7 @@ pub const SESSION_START_SOURCES: [&str; 5] = ["startup", "resume", "clear", "com
 /// Why a session can end.
 pub const SESSION_END_REASONS: [&str; 7] =
     ["clear", "logout", "prompt_input_exit", "resume", "compact", "bypass_permissions_disabled", OTHER];
-/// What can trigger a compaction.
+/// The triggers of a compaction.
 pub const COMPACT_TRIGGERS: [&str; 2] = ["manual", "auto"];
 
 /// Returns the id if it is valid and holds no secret.

@@ -1,4 +1,4 @@
-//! Text that somebody saves by hand or an agent saves: it may repeat what was private in a session.
+//! Text that a person or an agent saves explicitly: it may repeat a private part of a session.
 
 use std::borrow::Cow;
 use std::io;

@@ -7,18 +7,12 @@ use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::source::TextSource;
 
 fn event(session: &str, at: i64) -> Event {
-    Event {
-        client: "claude-code".into(),
-        session: ClientSessionId(session.into()),
-        at: Micros(at),
-        project: None,
-        prompt_id: None,
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body: EventBody::Prompt { text: "hello".into(), private: false, source: TextSource::Prompt },
-    }
+    Event::new(
+        "claude-code",
+        ClientSessionId(session.into()),
+        Micros(at),
+        EventBody::Prompt { text: "hello".into(), private: false, source: TextSource::Prompt },
+    )
 }
 
 fn sandbox() -> (tempfile::TempDir, DataDir) {

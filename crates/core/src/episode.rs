@@ -49,7 +49,7 @@ pub struct EpisodeText {
     /// The id of the message or tool call that it belongs to.
     #[serde(default)]
     pub id: Option<String>,
-    /// What it refers to: for a rejection, the tool and what it was about to do.
+    /// Its subject: for a rejection, the tool call that was rejected.
     #[serde(default)]
     pub about: Option<String>,
 }
@@ -139,7 +139,7 @@ pub struct TouchedFile<'c> {
     pub edited: bool,
 }
 
-/// What a tool does to files. Names are those of Claude Code, to which other clients' names are translated.
+/// The effect of a tool on files. Names are those of Claude Code, to which other clients' names are translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolKind {
     /// Writes one file.

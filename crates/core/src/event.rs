@@ -36,6 +36,24 @@ pub struct Event {
     pub body: EventBody,
 }
 
+impl Event {
+    /// An event of which only the required fields are known.
+    pub fn new(client: &str, session: ClientSessionId, at: Micros, body: EventBody) -> Self {
+        Self {
+            client: client.to_owned(),
+            session,
+            at,
+            project: None,
+            prompt_id: None,
+            agent_id: None,
+            agent_type: None,
+            transcript_path: None,
+            cut: false,
+            body,
+        }
+    }
+}
+
 /// The project a session works in, as the hook reads it from `.git` files; the store resolves it to a
 /// project row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +72,7 @@ fn is_typed_prompt(source: &TextSource) -> bool {
     *source == TextSource::Prompt
 }
 
-/// What happened, by kind of event.
+/// The content of an event, by kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EventBody {
@@ -77,7 +95,7 @@ pub enum EventBody {
         /// The id of the message or tool call that it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// What it refers to.
+        /// The subject of the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<String>,
     },

@@ -7,18 +7,7 @@ use crate::ids::ClientSessionId;
 const OF: SessionEventKeys<'_> = SessionEventKeys { client: "claude-code", session: "s1" };
 
 fn event(body: EventBody) -> Event {
-    Event {
-        client: "claude-code".into(),
-        session: ClientSessionId("s1".into()),
-        at: Micros(7),
-        project: None,
-        prompt_id: None,
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body,
-    }
+    Event::new("claude-code", ClientSessionId("s1".into()), Micros(7), body)
 }
 
 fn tool(id: Option<&str>, output: serde_json::Value, failed: bool) -> Event {

@@ -43,7 +43,7 @@ row_id!(
     MemberRowId
 );
 row_id!(
-    /// What is shared with a team: a project, or what one person's machines share.
+    /// A space of a team: a shared project, or the memory that one person's machines share.
     SpaceRowId
 );
 row_id!(PromptId);

@@ -133,7 +133,7 @@ pub const ROW_CHANGES_MAX: i64 = 10_000;
 
 // Backfill from transcripts.
 
-/// Maximum unended sessions of a project that are backfilled when another session of it begins.
+/// Maximum unended sessions of a project that are backfilled when another session of the project begins.
 pub const WITNESS_SESSIONS_MAX: usize = 16;
 
 // Import.

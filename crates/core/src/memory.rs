@@ -57,13 +57,13 @@ impl std::fmt::Display for ObservationType {
     }
 }
 
-/// Who produced a text. Text from a tool or the web is never presented as anyone's instruction.
+/// The producer of a text. Text from a tool or the web is never presented as anyone's instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// The user's own words.
     User,
-    /// What the agent did or said.
+    /// An action or statement of the agent.
     Agent,
     /// Output of a tool that the agent ran.
     Tool,
@@ -145,7 +145,7 @@ impl ObservationText {
         [&self.facts, &self.concepts, &self.files_read, &self.files_modified]
     }
 
-    /// Estimated tokens of reading all of it.
+    /// Estimated tokens of the whole text.
     pub fn read_tokens(&self) -> u32 {
         line_tokens(self.texts().into_iter().chain(self.lists().into_iter().flatten()))
     }
@@ -209,7 +209,7 @@ impl SummaryText {
         [&self.files_read, &self.files_edited]
     }
 
-    /// Estimated tokens of reading all of it.
+    /// Estimated tokens of the whole text.
     pub fn read_tokens(&self) -> u32 {
         let lists = self.lists().into_iter().flatten().map(String::as_str);
         line_tokens(self.texts().into_iter().chain(lists))
@@ -225,7 +225,7 @@ pub struct NewSummary {
     pub discovery_tokens: u32,
 }
 
-/// What a compressor made of one episode.
+/// The output of a compressor for one episode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompressionOutput {
     pub observations: Vec<NewObservation>,
@@ -256,7 +256,7 @@ pub fn is_same_title(a: &str, b: &str) -> bool {
 /// The text of a session's account: the one definition of its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountText {
-    /// What the session was for.
+    /// The purpose of the session.
     pub purpose: String,
     pub done: Vec<String>,
     pub learned: Vec<String>,
@@ -283,13 +283,13 @@ impl AccountText {
         std::iter::once(&self.purpose).chain(self.lists().into_iter().flatten())
     }
 
-    /// Estimated tokens of reading all of it.
+    /// Estimated tokens of the whole text.
     pub fn read_tokens(&self) -> u32 {
         line_tokens(self.texts().chain(&self.files_edited))
     }
 }
 
-/// What one session was for and what came of it, kept up to date with each turn.
+/// The purpose and the result of one session, updated with each turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionAccount {
     #[serde(flatten)]

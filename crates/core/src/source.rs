@@ -47,7 +47,7 @@ pub enum TextSource {
     ClientText,
 }
 
-/// Whose words a text is.
+/// The speaker of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Voice {

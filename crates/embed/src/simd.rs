@@ -25,7 +25,7 @@ pub(crate) enum SimdPath {
 /// An instruction set that the encoder can be limited to, from the oldest to the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// What every processor of the architecture has.
+    /// The baseline of the architecture.
     Baseline,
     /// AVX2 with fused multiply-add, of x86-64 processors since about 2013.
     Avx2,

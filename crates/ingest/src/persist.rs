@@ -19,7 +19,7 @@ use claude_mem_core::ids::{
 use claude_mem_core::memory::{CompressionOutput, NewObservation, ObservationType, Origin, is_same_title};
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_store::{
-    MemoryLevel, NewFinalMessage, NewObservationMeta, NewPrompt, Observation, PageRequest, RowFilter,
+    MemoryLevel, NewFinalMessage, NewPrompt, NewRowContext, Observation, PageRequest, RowFilter,
     SessionStatus, StoreError, StoreReader, StoreWriter, tombstone_for, tombstone_for_message,
     tombstone_for_summary,
 };
@@ -285,19 +285,19 @@ impl EpisodeWriter<'_> {
         prompt_number: u32,
         left: &mut StoredRows,
     ) -> Result<(), StoreError> {
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             session: Some(self.session),
             project: self.project,
             prompt_number,
             branch: self.branch,
             import_run: self.import_run,
             made_by: &made.made_by,
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         for chosen in chosen {
             let id = tx.create_observation(
                 chosen.observation,
-                &NewObservationMeta {
+                &NewRowContext {
                     level: chosen.level(),
                     read_tokens: chosen.observation.text.read_tokens(),
                     ..place.clone()
@@ -328,7 +328,7 @@ impl EpisodeWriter<'_> {
         }
         if let Some(summary) = summary {
             let read_tokens = summary.text.read_tokens();
-            let place = NewObservationMeta { read_tokens, ..place };
+            let place = NewRowContext { read_tokens, ..place };
             left.summary = Some(tx.create_summary(summary, self.session, &place)?);
         }
         if let Some(carry) = &made.carry {

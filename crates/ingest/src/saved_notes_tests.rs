@@ -6,8 +6,8 @@ use claude_mem_core::memory::{
 };
 use claude_mem_store::testing::{WorkerScratch, scratch};
 use claude_mem_store::{
-    MANUAL, MemoryLevel, NewObservationMeta, NewSession, Observation, ObservationEdit, PageRequest,
-    RowFilter, Store,
+    MANUAL, MemoryLevel, NewRowContext, NewSession, Observation, ObservationEdit, PageRequest, RowFilter,
+    Store,
 };
 
 use crate::session_memory::SessionMemoryWriter;
@@ -62,11 +62,11 @@ impl Desk {
 
     fn note(&mut self, session: Option<SessionId>, text: &str, origin: Origin) -> ObservationId {
         let new = NewObservation::new(ObservationType::DISCOVERY, text, origin, NOW);
-        let meta = NewObservationMeta {
+        let meta = NewRowContext {
             session,
             project: Some(self.project),
             made_by: MANUAL,
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         self.store.write(|tx| tx.create_observation(&new, &meta)).unwrap()
     }

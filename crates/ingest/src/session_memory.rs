@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::dedup::ObservationFingerprint;
 use crate::item_matcher::{self, ItemMatch};
+use crate::pitfall::{self, Pitfall};
 use crate::replacements;
 use crate::saved_notes;
 use claude_mem_core::clock::Millis;
@@ -21,7 +22,7 @@ use claude_mem_distil::EpisodeClaims;
 use claude_mem_search::restated_rows;
 use claude_mem_search::statement::Statement;
 use claude_mem_store::{
-    MemoryLevel, NewObservationMeta, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
+    MemoryLevel, NewRowContext, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
     tombstone_for,
 };
 
@@ -222,10 +223,13 @@ impl SessionMemoryWriter<'_> {
         let new = &made.observation;
         let said = ObservationFingerprint::from_new(new);
         let is_users = new.origin == Origin::User;
+        let pitfall = Pitfall::from_text(&new.text);
         let says_the_same = |row: &&Observation| {
             // The note that a statement of the user was merged into.
             let is_its_note = is_users && restated_rows::is_note(row);
-            is_its_note || said.is_duplicate_of(&ObservationFingerprint::from_row(row))
+            is_its_note
+                || said.is_duplicate_of(&ObservationFingerprint::from_row(row))
+                || pitfall.as_ref().is_some_and(|pitfall| pitfall.is_told_by(&row.text))
         };
         let known = foreign.iter().find(says_the_same);
         for row in foreign.iter().filter(|row| Some(row.id) != known.map(|known| known.id)) {
@@ -243,7 +247,7 @@ impl SessionMemoryWriter<'_> {
         let turn = tx.prompt_number_at(self.session, new.created_at)?;
         let id = tx.create_observation(
             new,
-            &NewObservationMeta {
+            &NewRowContext {
                 session: Some(self.session),
                 prompt_number: turn.unwrap_or(self.prompt_number),
                 level: level_of(new),
@@ -269,9 +273,16 @@ impl SessionMemoryWriter<'_> {
         let said = ObservationFingerprint::from_new(new);
         let is_note = |row: &Observation| new.origin == Origin::User && restated_rows::is_note(row);
         let titled = reads.observations_titled(project, &new.text.title)?;
-        let mut others =
-            titled.into_iter().filter(|row| row.replaced_by.is_none() && !self.owns(row) && !is_note(row));
-        Ok(others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row))))
+        let is_other = |row: &Observation| row.replaced_by.is_none() && !self.owns(row) && !is_note(row);
+        let mut others = titled.into_iter().filter(is_other);
+        let twin = others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row)));
+        match Pitfall::from_text(&new.text).filter(|_| twin.is_none()) {
+            Some(pitfall) => {
+                let mut known = reads.observations_of_concept(project, pitfall::CONCEPT)?.into_iter();
+                Ok(known.find(|row| is_other(row) && pitfall.is_told_by(&row.text)))
+            }
+            None => Ok(twin),
+        }
     }
 
     /// Merges notes that restate what the user said into the new and changed observations that state it.
@@ -349,7 +360,7 @@ impl SessionMemoryWriter<'_> {
         match &memories.account {
             Some(_) if tx.is_account_forgotten(self.session)? => Ok(None),
             Some(account) => {
-                let place = NewObservationMeta { read_tokens: account.text.read_tokens(), ..self.place() };
+                let place = NewRowContext { read_tokens: account.text.read_tokens(), ..self.place() };
                 tx.set_session_account(self.session, account, &place)
             }
             None => tx.remove_session_account(self.session).map(|_| None),
@@ -382,14 +393,14 @@ impl SessionMemoryWriter<'_> {
         Ok(())
     }
 
-    fn place(&self) -> NewObservationMeta<'_> {
-        NewObservationMeta {
+    fn place(&self) -> NewRowContext<'_> {
+        NewRowContext {
             project: self.project,
             prompt_number: self.prompt_number,
             branch: self.branch,
             import_run: self.import_run,
             made_by: LOCAL,
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         }
     }
 }

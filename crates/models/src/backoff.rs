@@ -37,7 +37,7 @@ enum BackoffState {
     Paused { until: Millis, why: String },
 }
 
-/// What to do with an episode that is ready now.
+/// The next step for an episode that is ready now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackoffAdvice {
     Ask,

@@ -47,7 +47,7 @@ pub struct CallOutcome {
     failure: Option<CallFailure>,
 }
 
-/// What to do with the episode after a call.
+/// The next step for an episode after a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextAction {
     /// The answer is valid: store its content, even if empty, and acknowledge the events.

@@ -24,7 +24,7 @@ pub struct BudgetUsage {
     pub open_tokens: u64,
 }
 
-/// What a budget limit applies to.
+/// The scope of a budget limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetScope {
     Day,

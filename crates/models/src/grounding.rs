@@ -14,7 +14,7 @@ use claude_mem_core::memory::{
 };
 use claude_mem_core::vocabulary::Vocabulary;
 
-/// What an answer is checked against.
+/// The episode, message and vocabulary that an answer is checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerGrounding<'a> {
     pub episode: &'a Episode,

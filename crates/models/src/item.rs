@@ -12,7 +12,7 @@ use claude_mem_core::memory::{ObservationText, ObservationType, SummaryText};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerObservation {
     pub text: ObservationText,
-    /// Titles of earlier observations that this one takes in.
+    /// Titles of earlier observations that are merged into this one.
     pub replaces: Vec<String>,
 }
 

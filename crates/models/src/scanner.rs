@@ -39,7 +39,7 @@ pub enum AnswerTag {
     Completed,
     NextSteps,
     Notes,
-    /// Titles of earlier observations that one takes in.
+    /// Titles of earlier observations that are merged into this one.
     Replaces,
 }
 

@@ -15,7 +15,7 @@ use claude_mem_core::clock::Millis;
 /// that the last call succeeded.
 pub const MODEL_TROUBLE_KEY: &str = "model_trouble";
 
-/// What kind of trouble it is, which decides the advice.
+/// The kind of trouble, which decides the advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TroubleKind {
@@ -86,7 +86,7 @@ impl CallTrouble {
 }
 
 impl TroubleKind {
-    /// What to do about it.
+    /// Advice for the user.
     pub const fn fix(self) -> &'static str {
         match self {
             Self::Credentials => {

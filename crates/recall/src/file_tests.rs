@@ -2,7 +2,7 @@ use super::*;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewObservationMeta, Store};
+use claude_mem_store::{NewRowContext, Store};
 
 fn told(rows: &[(&str, &str, &str)]) -> String {
     let dir = tempfile::tempdir().unwrap();
@@ -21,11 +21,7 @@ fn told(rows: &[(&str, &str, &str)]) -> String {
                 Origin::Agent,
                 Millis(1_000 * at as i64),
             );
-            let place = NewObservationMeta {
-                project: Some(project),
-                made_by: "test",
-                ..NewObservationMeta::default()
-            };
+            let place = NewRowContext { project: Some(project), made_by: "test", ..NewRowContext::default() };
             tx.create_observation(&new, &place)?;
         }
         Ok(project)

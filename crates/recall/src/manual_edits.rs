@@ -18,7 +18,7 @@ use claude_mem_distil::EpisodeClaims;
 use claude_mem_redact::HeadTailLimit;
 use claude_mem_search::index;
 use claude_mem_store::{
-    FeedbackSignal, MANUAL, MemoryLevel, NewFeedback, NewObservationMeta, NewSession, Observation,
+    FeedbackSignal, MANUAL, MemoryLevel, NewFeedback, NewRowContext, NewSession, Observation,
     ObservationEdit, RowId, RowKind, Store, StoreError, StoreWriter, VectorStore,
 };
 
@@ -89,12 +89,12 @@ pub fn save(store: &mut Store, note: &ManualNote<'_>, now: Millis) -> Result<Obs
         None => ObservationType::DISCOVERY,
     };
     let text = ObservationText { narrative, ..ObservationText::new(kind, title) };
-    let place = NewObservationMeta {
+    let place = NewRowContext {
         project,
         level,
         made_by: MANUAL,
         read_tokens: text.read_tokens(),
-        ..NewObservationMeta::default()
+        ..NewRowContext::default()
     };
     let origin = if note.by_agent { Origin::Agent } else { Origin::Manual };
     let new = NewObservation::from_text(text, origin, now);
@@ -107,7 +107,7 @@ pub fn save(store: &mut Store, note: &ManualNote<'_>, now: Millis) -> Result<Obs
         if let Some(known) = known {
             return Ok(known);
         }
-        tx.create_observation(&new, &NewObservationMeta { session, ..place })
+        tx.create_observation(&new, &NewRowContext { session, ..place })
     })?)
 }
 
@@ -408,12 +408,12 @@ fn refresh_account(tx: &StoreWriter<'_>, session: SessionId) -> Result<(), Store
     let episodes: Vec<EpisodeClaims> =
         stored.iter().map(|claims| serde_json::from_str(&claims.body)).collect::<Result<_, _>>()?;
     if let Some(account) = claude_mem_distil::consolidate(&episodes).account {
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             project: known.project,
             branch: known.branch.as_deref(),
             made_by: &known.made_by,
             read_tokens: account.text.read_tokens(),
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         tx.set_session_account(session, &account, &place)?;
     }

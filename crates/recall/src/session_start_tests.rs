@@ -11,7 +11,7 @@ use claude_mem_core::memory::{
     SessionAccount, SummaryText,
 };
 use claude_mem_store::{
-    MemoryLevel, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowKind, Store, StoreWriter,
+    MemoryLevel, NewPrompt, NewRowContext, NewSession, ObservationEdit, RowKind, Store, StoreWriter,
 };
 
 const NOON: i64 = 981_201_600_000; // 2001-02-03 12:00 UTC
@@ -53,13 +53,13 @@ impl Shop {
             let base = Self::new_one(title, hours_ago);
             NewObservation { text: ObservationText { kind, ..base.text }, ..base }
         };
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             project: Some(self.project),
             session: Some(self.session),
             branch: Some("main"),
             made_by: "local",
             read_tokens: 120,
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         self.store.write(|tx| tx.create_observation(&new, &place)).unwrap()
     }
@@ -77,11 +77,7 @@ impl Shop {
         };
         let (session, place) = (
             self.session,
-            NewObservationMeta {
-                project: Some(self.project),
-                made_by: "local",
-                ..NewObservationMeta::default()
-            },
+            NewRowContext { project: Some(self.project), made_by: "local", ..NewRowContext::default() },
         );
         self.store.write(|tx| tx.create_summary(&new, session, &place)).unwrap();
     }
@@ -142,11 +138,11 @@ fn the_index_of_fifty_memories_costs_a_fraction_of_telling_them_all() {
         };
         let told = [&new.text.title, &new.text.narrative].into_iter().chain(&new.text.facts);
         in_full += told.map(|text| claude_mem_core::tokens::estimate(text)).sum::<u32>();
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             project: Some(shop.project),
             session: Some(shop.session),
             made_by: "local",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         let stored = shop.store.write(|tx| tx.create_observation(&new, &place));
         stored.unwrap();
@@ -208,11 +204,8 @@ fn a_long_account_gives_way_to_the_budget() {
         let mut shop = shop();
         let long = said.repeat(40);
         shop.add(ObservationType::DECISION, &long, 2);
-        let place = NewObservationMeta {
-            project: Some(shop.project),
-            made_by: "local",
-            ..NewObservationMeta::default()
-        };
+        let place =
+            NewRowContext { project: Some(shop.project), made_by: "local", ..NewRowContext::default() };
         let new = NewSummary {
             text: SummaryText {
                 request: long.clone(),
@@ -287,8 +280,7 @@ fn what_was_read_on_the_web_says_so() {
     let mut shop = shop();
     shop.add(ObservationType::DISCOVERY, "Redis evicts keys", 2);
     let web = NewObservation { origin: Origin::Web, ..Shop::new_one("Redis forgets", 1) };
-    let place =
-        NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(shop.project), made_by: "local", ..NewRowContext::default() };
     shop.store.write(|tx| tx.create_observation(&web, &place)).unwrap();
     let text = shop.start(1_500).text;
     assert!(text.contains(" discovery Redis evicts keys"), "{text}");
@@ -492,8 +484,7 @@ fn user_rule(shop: &mut Shop, title: &str, hours_ago: i64) -> ObservationId {
             ..base
         }
     };
-    let place =
-        NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(shop.project), made_by: "local", ..NewRowContext::default() };
     shop.store.write(|tx| tx.create_observation(&new, &place)).unwrap()
 }
 
@@ -543,8 +534,7 @@ fn what_was_picked_among_options_is_no_standing_rule() {
             ..base
         }
     };
-    let place =
-        NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(shop.project), made_by: "local", ..NewRowContext::default() };
     shop.store.write(|tx| tx.create_observation(&picked, &place)).unwrap();
     let text = shop.start(1_500).text;
     assert!(!section(&text, "## Standing").contains("batching"), "{text}");
@@ -555,11 +545,11 @@ fn what_was_picked_among_options_is_no_standing_rule() {
 fn account_of_the_branch_open_items_and_files_are_told() {
     let mut shop = shop();
     let (project, session) = (shop.project, shop.session);
-    let place = |branch| NewObservationMeta {
+    let place = |branch| NewRowContext {
         project: Some(project),
         branch: Some(branch),
         made_by: "local",
-        ..NewObservationMeta::default()
+        ..NewRowContext::default()
     };
     let account = |purpose: &str, at| SessionAccount {
         text: AccountText {
@@ -629,8 +619,7 @@ fn unused_budget_tells_a_sentence_of_the_best_rows() {
             ..base
         }
     };
-    let place =
-        NewObservationMeta { project: Some(shop.project), made_by: "local", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(shop.project), made_by: "local", ..NewRowContext::default() };
     shop.store.write(|tx| tx.create_observation(&new, &place)).unwrap();
     let text = shop.start(1_500).text;
     assert!(text.contains("(~0)\n  The cookie carried the old domain after the move.\n"), "{text}");

@@ -14,8 +14,7 @@ use claude_mem_core::ids::{MemberRowId, ObservationId, ProjectId, PublicId};
 use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::tokens;
 use claude_mem_store::{
-    AccountRecord, MemberTrust, MemoryLevel, NewMember, NewObservationMeta, ObservationRecord, Store,
-    TeamPlace,
+    AccountRecord, MemberTrust, MemoryLevel, NewMember, NewRowContext, ObservationRecord, Store, TeamPlace,
 };
 
 const NOON: i64 = 1_790_000_000_000;
@@ -66,11 +65,11 @@ impl TeamRoom {
         let at = Millis(NOON - minutes_ago * 60_000);
         let mut new = NewObservation::new(ObservationType::DECISION, title, Origin::User, at);
         new.text.files_modified = vec!["src/cart.rs".to_owned()];
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             project: Some(self.project),
             level: MemoryLevel::Project,
             made_by: "hand",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         self.store.write(|tx| tx.create_observation(&new, &place)).unwrap();
     }

@@ -32,7 +32,7 @@ enum OpenBlock {
     Key { seen: bool, texts_left: u8 },
 }
 
-/// What remains visible of a text.
+/// The visible part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum VisibleText<'t> {
     Whole,

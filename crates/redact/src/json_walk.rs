@@ -7,7 +7,7 @@ use super::expect::ExpectedSecret;
 use super::neighbour;
 use super::secret_span::SecretSpan;
 
-/// What is done with the texts of a value, besides those that their names or neighbours call secret. Each method
+/// Redacts the texts of a value, besides those that their names or neighbours call secret. Each method
 /// returns how many secrets it masked.
 pub(super) trait JsonTexts {
     /// Whether the texts themselves are searched elsewhere.
@@ -267,7 +267,7 @@ fn is_login_pair(key: &str) -> bool {
     NAMES.iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
-/// What an item says about the item after it: `{"type": "label", "text": "Password"}`.
+/// The secrecy that an item gives to the item after it: `{"type": "label", "text": "Password"}`.
 fn label_of(item: &Value) -> Option<ExpectedSecret> {
     let text = item.get("text").or_else(|| item.get("label"))?.as_str()?;
     let short = text.len() <= 24;
@@ -275,7 +275,7 @@ fn label_of(item: &Value) -> Option<ExpectedSecret> {
     (expect == ExpectedSecret::PASSWORD).then(|| expect.relaxed())
 }
 
-/// What sibling fields say about this one.
+/// The secrecy that sibling fields give to this one.
 fn expected_by_siblings(key: &str, beside: Option<ExpectedSecret>) -> Option<ExpectedSecret> {
     if is_value(key) {
         beside

@@ -1,4 +1,4 @@
-//! Which names promise a secret: `DB_PASSWORD` does, `token_count` does not.
+//! Classifies names that promise a secret: `DB_PASSWORD` does, `token_count` does not.
 //!
 //! A name is read from its end, word by word: the last noun says what the thing is, the words
 //! before it say whose. An `access key` grants access, a `primary key` does not.

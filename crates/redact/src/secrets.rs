@@ -84,7 +84,7 @@ fn hiding_places(bytes: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What the anchors of a text lead to.
+/// The secrets found at the anchors of a text.
 #[derive(Default)]
 struct AnchorScan {
     spans: Vec<SecretSpan>,

@@ -1,4 +1,4 @@
-//! What the bytes of a value look like: words, hexadecimal digits, a token, a pattern.
+//! Classifies the form of a value: words, hexadecimal digits, a token, a pattern.
 
 use super::class;
 

@@ -42,7 +42,7 @@ pub struct HostileProxy {
     state: Arc<ProxyState>,
 }
 
-/// What the threads of a proxy share.
+/// State that the threads of a proxy share.
 #[derive(Debug)]
 struct ProxyState {
     targets: Mutex<Vec<SocketAddr>>,

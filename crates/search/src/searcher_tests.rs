@@ -8,7 +8,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::{
-    NewObservationMeta, NewPrompt, ObservationEdit, RowFilter, Store, StoreWriter, VectorStore,
+    NewPrompt, NewRowContext, ObservationEdit, RowFilter, Store, StoreWriter, VectorStore,
 };
 
 /// Two projects: a shop with observations about a login, and a bakery.
@@ -28,10 +28,10 @@ fn town() -> SearcherFixture {
         .write(|tx| {
             let (shop, bakery) = (project(tx, "shop")?, project(tx, "bakery")?);
             let story = session(tx, shop, "story")?;
-            let stored = |project| NewObservationMeta {
+            let stored = |project| NewRowContext {
                 project: Some(project),
                 made_by: "test",
-                ..NewObservationMeta::default()
+                ..NewRowContext::default()
             };
             let login = {
                 let base =
@@ -45,7 +45,7 @@ fn town() -> SearcherFixture {
                     ..base
                 }
             };
-            let place = NewObservationMeta { session: Some(story), ..stored(shop) };
+            let place = NewRowContext { session: Some(story), ..stored(shop) };
             tx.create_observation(&login, &place)?;
             let chosen = {
                 let base = observation("Sessions live in Redis", "Postgres was too slow for this.", 2_000);
@@ -117,11 +117,11 @@ fn query_without_accents_finds_and_ranks_accented_words() {
 fn told(town: &mut SearcherFixture, name: &str, titles: &[&str]) -> Vec<ObservationId> {
     let shop = town.shop;
     let ids = town.store.write(|tx| {
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             project: Some(shop),
             session: Some(session(tx, shop, name)?),
             made_by: "test",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         let new = (1_i64..).zip(titles);
         let ids = new.map(|(at, title)| tx.create_observation(&observation(title, "", 60_000 * at), &place));
@@ -167,8 +167,7 @@ fn context_alone_is_not_evidence() {
 fn named_period_ranks_first_but_does_not_filter() {
     let mut town = town();
     let day = 86_400_000;
-    let place =
-        NewObservationMeta { project: Some(town.shop), made_by: "test", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(town.shop), made_by: "test", ..NewRowContext::default() };
     // 2026-03-10 and 2026-06-10, 2026-11-16.
     let (march, june, now) = (20_522 * day, 20_614 * day, Millis(1_794_830_400_000));
     let made = |at, text: &str| observation("Quotas were raised", text, at);
@@ -286,7 +285,7 @@ fn filters_restrict_ranked_results() {
 /// Adds observations with these titles and texts to the shop.
 fn filled(town: &mut SearcherFixture, rows: &[(&str, &str)]) -> Vec<ObservationId> {
     let shop = town.shop;
-    let place = NewObservationMeta { project: Some(shop), made_by: "test", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(shop), made_by: "test", ..NewRowContext::default() };
     let ids = town.store.write(|tx| {
         let new = (1_i64..).zip(rows);
         let ids = new
@@ -370,8 +369,7 @@ fn unknown_filter_values_become_words() {
 #[test]
 fn files_of_one_name_are_distinguished_by_path() {
     let mut town = town();
-    let place =
-        NewObservationMeta { project: Some(town.shop), made_by: "test", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(town.shop), made_by: "test", ..NewRowContext::default() };
     let of = |title: &str, path: &str| {
         let base = observation(title, "", 9_000);
         NewObservation { text: ObservationText { files_modified: vec![path.into()], ..base.text }, ..base }
@@ -521,17 +519,17 @@ fn score_parts_add_up_to_the_score() {
             at: Millis(5_000),
         };
         tx.create_prompt(&prompt)?;
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             session: Some(talk),
             project: Some(town.shop),
             prompt_number: 1,
             made_by: "test",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         let seen = observation("The login loop after a refresh is a stale token", "", 6_000);
         let old = tx.create_observation(&seen, &place)?;
         let newer = observation("Login refresh asks for a new token", "", 7_000);
-        let newer = tx.create_observation(&newer, &NewObservationMeta { session: None, ..place })?;
+        let newer = tx.create_observation(&newer, &NewRowContext { session: None, ..place })?;
         tx.replace_observation(old, newer)
     };
     town.store.write(turn).unwrap();
@@ -547,12 +545,12 @@ fn one_turn_does_not_fill_the_top() {
     let mut town = town();
     let turn = |tx: &StoreWriter<'_>| {
         let talk = session(tx, town.shop, "talk")?;
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             session: Some(talk),
             project: Some(town.shop),
             prompt_number: 1,
             made_by: "test",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         let told = "Invoices are rounded twice";
         tx.create_prompt(&NewPrompt {
@@ -567,7 +565,7 @@ fn one_turn_does_not_fill_the_top() {
         })?;
         tx.create_observation(&observation(told, "", 6_000), &place)?;
         let other = session(tx, town.shop, "other")?;
-        let place = NewObservationMeta { session: Some(other), prompt_number: 0, ..place };
+        let place = NewRowContext { session: Some(other), prompt_number: 0, ..place };
         tx.create_observation(&observation("Invoices were rounded twice as well", "", 4_000), &place)
     };
     let other = town.store.write(turn).unwrap();
@@ -634,8 +632,7 @@ fn pages_have_no_gaps_or_repeats() {
 #[test]
 fn wrong_rows_are_hidden_and_superseded_ones_demoted() {
     let mut town = town();
-    let place =
-        NewObservationMeta { project: Some(town.shop), made_by: "test", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(town.shop), made_by: "test", ..NewRowContext::default() };
     let (old, new) = town
         .store
         .write(|tx| {
@@ -666,11 +663,11 @@ fn old_words_find_the_superseding_decision() {
     let asked = town.store.write(|tx| {
         let first = session(tx, town.shop, "first")?;
         let second = session(tx, town.shop, "second")?;
-        let at = |session| NewObservationMeta {
+        let at = |session| NewRowContext {
             session: Some(session),
             project: Some(town.shop),
             made_by: "test",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         let text = "Contacts appear twice after a sync: duplicate contacts in the merged list";
         tx.create_prompt(&NewPrompt {
@@ -717,8 +714,7 @@ fn signature_cache_follows_the_file() {
         retriever.nearest(&probe, &scope, None).unwrap().len()
     };
     assert_eq!(near(&mut town), 4);
-    let place =
-        NewObservationMeta { project: Some(town.bakery), made_by: "test", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(town.bakery), made_by: "test", ..NewRowContext::default() };
     let id =
         town.store.write(|tx| tx.create_observation(&observation("New prices", "", 9_000), &place)).unwrap();
     catch_up(&mut town.store, &mut town.vectors, &BagOfWordsEncoder, |_| false).unwrap();
@@ -733,7 +729,7 @@ fn signature_cache_follows_the_file() {
 fn large_folders_are_checked_row_by_row() {
     let mut town = town();
     let shop = town.shop;
-    let place = NewObservationMeta { project: Some(shop), made_by: "test", ..NewObservationMeta::default() };
+    let place = NewRowContext { project: Some(shop), made_by: "test", ..NewRowContext::default() };
     // Enough files that their rows are not listed up front.
     let below = |row: i64, folder: &str| {
         let base = observation(&format!("Tariff {row}"), "The tariffs are rounded", row);

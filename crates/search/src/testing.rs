@@ -7,7 +7,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewObservationMeta, NewSession, Store, StoreError, StoreWriter};
+use claude_mem_store::{NewRowContext, NewSession, Store, StoreError, StoreWriter};
 
 /// Embeds texts as bags of words: each word adds a pseudo-random vector, so texts that share words
 /// are similar.
@@ -84,11 +84,7 @@ pub(super) fn store_with_titles(dir: &Path, titles: &[&str]) -> (Store, ProjectI
     let (project, ids) = store
         .write(|tx| {
             let project = project(tx, "shop")?;
-            let place = NewObservationMeta {
-                project: Some(project),
-                made_by: "test",
-                ..NewObservationMeta::default()
-            };
+            let place = NewRowContext { project: Some(project), made_by: "test", ..NewRowContext::default() };
             let ids = titles
                 .iter()
                 .enumerate()

@@ -1,16 +1,16 @@
 use super::*;
 use crate::testing::{observation, project};
-use claude_mem_store::{NewObservationMeta, Store};
+use claude_mem_store::{NewRowContext, Store};
 
 #[test]
 fn rows_with_equal_timestamps_keep_their_order() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
     let ids = store.write(|tx| {
-        let place = NewObservationMeta {
+        let place = NewRowContext {
             project: Some(project(tx, "shop")?),
             made_by: "test",
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         };
         let made = [("before", 1), ("one", 2), ("two", 2), ("three", 2), ("after", 3)];
         let ids = made.map(|(title, at)| tx.create_observation(&observation(title, "", at), &place));

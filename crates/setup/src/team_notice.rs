@@ -4,12 +4,12 @@ use crate::user_notice::UserNotice;
 use claude_mem_core::clock::Millis;
 use claude_mem_store::{StoreError, StoreReader};
 
-/// A server may be away this long before somebody should look.
+/// A server may be unreachable this long before the user is notified.
 const AWAY_SECONDS_MAX: i64 = 24 * 3_600;
 /// Clocks that differ by more than this are worth a word.
 const SKEW_MS_MAX: i64 = 5 * 60 * 1_000;
 
-/// What is wrong with sharing; nothing without a team. Cheap: a starting session asks for it.
+/// Problems of sharing; none without a team. Cheap, because every session start calls it.
 pub fn team_notices(reads: &StoreReader<'_>, now: Millis) -> Result<Vec<UserNotice>, StoreError> {
     let health = reads.team_health()?;
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ pub fn team_notices(reads: &StoreReader<'_>, now: Millis) -> Result<Vec<UserNoti
     Ok(found)
 }
 
-/// What became of single memories, for `status` and `doctor`.
+/// Problems with single memories, for `status` and `doctor`.
 pub fn shared_row_notices(reads: &StoreReader<'_>) -> Result<Vec<UserNotice>, StoreError> {
     let mut found = Vec::new();
     let spaces = reads.space_healths()?;

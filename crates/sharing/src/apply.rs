@@ -19,7 +19,7 @@ pub(crate) fn mark_of(uid: RecordUid, version: RecordVersion) -> Option<i64> {
     (!version.gone).then(|| SpaceDigest::default().after_change(uid, None, Some(version)).to_bits_signed())
 }
 
-/// Who receives, and how.
+/// The receiver of records, and its rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ApplyContext<'a> {
     pub me: MemberId,
@@ -29,7 +29,7 @@ pub(crate) struct ApplyContext<'a> {
     pub is_forced: bool,
 }
 
-/// What became of a received record.
+/// The outcome of applying one received record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApplyOutcome {
     Unchanged,
@@ -99,7 +99,7 @@ fn member_of(tx: &StoreWriter<'_>, author: MemberId) -> Result<MemberRowId, Stor
     tx.put_member(&NewMember { uid, handle: &handle, name: "", role: "member", gone: false })
 }
 
-/// An own row that somebody with the right to do so has taken back.
+/// Erases the user's own row that the user or an administrator retracted.
 pub(crate) fn erase_taken_back(
     tx: &StoreWriter<'_>,
     share: SharedRow,
@@ -126,7 +126,7 @@ struct IncomingRecord<'a> {
     space: &'a SpaceRow,
     pulled: &'a PulledRecord,
     uid: PublicId,
-    /// `None`: from one's own other machine.
+    /// `None`: from another machine of the user.
     member: Option<MemberRowId>,
     context: ApplyContext<'a>,
 }
@@ -263,7 +263,7 @@ impl IncomingRecord<'_> {
         }
     }
 
-    /// Notes a record that is not stored. An older text of it does not stay behind.
+    /// Records that a received record is not stored, and removes its older text.
     fn set_aside(
         &self,
         tx: &StoreWriter<'_>,
@@ -327,7 +327,7 @@ impl IncomingRecord<'_> {
         }
     }
 
-    /// The project that the record belongs to; among one's own machines the record names it.
+    /// The project of the record; between the user's own machines the record names it.
     fn project(&self, tx: &StoreWriter<'_>, json: &str) -> Result<Option<ProjectId>, StoreError> {
         if !self.space.own {
             return Ok(self.space.project);

@@ -93,7 +93,7 @@ pub(crate) fn mark_row(
                 None => take_from_own_space(tx, space, row)?,
             };
             let new = match known {
-                // It was forgotten and restored before the server knew, or one's own machines have it.
+                // It was forgotten and restored before the server knew, or another machine of the user has it.
                 Some(known) => SharedRow { row_id: Some(row.row_id), state, at: now, ..known },
                 None => SharedRow::own(space.id, uid, row, state, now),
             };
@@ -127,7 +127,7 @@ fn mark_removed(
     tx.put_shared_row(&SharedRow { row_id: None, state: ShareState::Unsent, at: now, ..share })
 }
 
-/// A row that one's own machines share moves into the space of its project, with its version.
+/// Moves a row from the space of the user's own machines into the space of its project, with its version.
 fn take_from_own_space(
     tx: &StoreWriter<'_>,
     space: &SpaceRow,
@@ -154,7 +154,7 @@ fn seal_restored(tx: &StoreWriter<'_>, space: &SpaceRow, row: RowId, now: Millis
     }
 }
 
-/// The row's public id, or a new one if the old one was taken back for ever or is another member's.
+/// The row's public id, or a new one if the old one was retracted for good or is another member's.
 fn free_public_id(
     tx: &StoreWriter<'_>,
     space: &SpaceRow,

@@ -15,7 +15,7 @@ const APPLY_ROWS_MAX: usize = 32;
 /// Pages of one round: an endless server gets no more of our time.
 const PAGES_MAX: usize = 400;
 
-/// What pulling did.
+/// Counts of a pull.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PullCounts {
     pub stored: u64,
@@ -52,7 +52,7 @@ pub(crate) fn pull_new(
             tx.set_space_pulled(space, row.high.max(last), row.low, row.window)
         })?;
         if !page.more {
-            // Numbers up to the head were all looked at, whoever they went to.
+            // All numbers up to the head were examined, including those of other members' own spaces.
             let head = page.state.head;
             access.with_store(|store| {
                 store.write(|tx| {

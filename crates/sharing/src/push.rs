@@ -32,7 +32,7 @@ struct SentRecord {
     is_kept_back: bool,
 }
 
-/// What pushing did.
+/// Counts of a push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PushCounts {
     pub sent: u64,
@@ -87,7 +87,7 @@ pub(crate) fn push_space(
     Ok(counts)
 }
 
-/// The answer must speak of each record of the request once.
+/// The response must name each record of the request once.
 fn check_reply(batch: &PushBatch, reply: &PushReply) -> Result<(), SharingError> {
     let asked = batch.request.records.iter().map(|record| record.uid);
     let told = reply.outcomes.iter().map(|outcome| outcome.uid);
@@ -136,7 +136,7 @@ fn collect_batch(
                 batch.request.records.push(sent.record.clone());
                 batch.sent.insert(sent.record.uid, sent);
             }
-            // The server never heard of it.
+            // The server never received it.
             None => tx.remove_shared_row(space.id, share.uid)?,
         }
     }
@@ -215,7 +215,7 @@ fn settle(
         });
     }
     match outcome.refused {
-        // A newer version of one's own other machine comes with the next pull.
+        // A newer version from another machine of the user comes with the next pull.
         None => match outcome.stored.filter(|stored| stored.gone) {
             Some(gone) => erase_taken_back(tx, share, gone, now),
             None => Ok(()),

@@ -24,7 +24,7 @@ const COMPARE_ROWS_MAX: u32 = 500;
 const ASIDE_DAYS_MAX: i64 = 30;
 const DAY_SECONDS: i64 = 24 * 3_600;
 
-/// What reconciling did.
+/// Counts of a reconciliation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReconcileCounts {
     pub fetched: u64,
@@ -194,7 +194,7 @@ fn compare_one(
             tx.put_shared_row(&SharedRow { state, mark, at: context.now, ..share.clone() })?;
             Ok(false)
         }
-        // What was taken back stays taken back here, whatever the server remembers.
+        // A retracted record stays retracted here, even if the server still has it.
         Some(_) if share.gone => {
             tx.put_shared_row(&SharedRow { mark, ..share.clone() })?;
             Ok(false)

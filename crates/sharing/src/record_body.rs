@@ -22,10 +22,10 @@ use claude_mem_wire::RecordKind;
 /// The format of bodies that this client writes and understands.
 pub const BODY_FORMAT: u16 = 1;
 
-/// The field of a body that names its project; only among one's own machines.
+/// The field of a body that names its project; only between the user's own machines.
 const PLACE: &str = "place";
 
-/// The project of a record among one's own machines.
+/// The project of a record between the user's own machines.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BodyPlace {
     pub uid: PublicId,
@@ -95,7 +95,7 @@ fn outgoing_observation(
         files: &files,
     };
     let verdict = share_verdict(&facts, rules);
-    // Prompts do not leave, under whatever name.
+    // Prompts are never shared, under any field name.
     if !rules.requests && reads.is_prompt_of_session(record.session, &record.text.subtitle)? {
         record.text.subtitle.clear();
     }
@@ -173,7 +173,7 @@ fn outgoing_account(
     }))
 }
 
-/// Whether rows of the project go into the space. Among one's own machines all projects do that are not
+/// Whether rows of the project go into the space. Between the user's own machines all projects do that are not
 /// shared otherwise, and what they have stays there until the project's space takes it.
 fn is_in_space(
     reads: &StoreReader<'_>,
@@ -292,7 +292,7 @@ fn clean_incoming(record: &mut ObservationRecord, at_most: Millis) -> Result<(),
     clean_observation(record)
 }
 
-/// A clock that runs ahead must not keep a row newest for ever.
+/// A clock that runs ahead must not keep a row the newest forever.
 fn bounded_time(at: Millis, at_most: Millis) -> Millis {
     Millis(at.0.min(at_most.0).max(0))
 }
@@ -317,7 +317,7 @@ fn tidy_list(list: &mut [String]) {
     }
 }
 
-/// The project of a body among one's own machines.
+/// The project of a body between the user's own machines.
 pub fn place_of_body(json: &str) -> Option<BodyPlace> {
     let value: Value = serde_json::from_str(json).ok()?;
     serde_json::from_value(value.get(PLACE)?.clone()).ok()

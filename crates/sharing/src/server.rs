@@ -6,7 +6,7 @@ use claude_mem_wire::messages::{
 };
 use claude_mem_wire::{RecordUid, SpaceId};
 
-/// Which records of a space are asked for.
+/// Selects records of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordsQuery {
     /// Above a number, ascending, removed ones included.

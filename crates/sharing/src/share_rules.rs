@@ -4,7 +4,7 @@ use claude_mem_core::glob;
 use claude_mem_core::memory::Origin;
 use claude_mem_store::MemoryLevel;
 
-/// What the settings say about sharing.
+/// The settings of sharing.
 #[derive(Clone, Debug, Default)]
 pub struct ShareRules {
     /// Patterns of files that keep a row here.
@@ -15,7 +15,7 @@ pub struct ShareRules {
     pub home: String,
 }
 
-/// What the verdict depends on.
+/// The inputs of the verdict.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct ShareFacts<'a> {

@@ -23,7 +23,7 @@ const MEMBERS_MAX: usize = 100_000;
 /// Digests that must differ in a row before all names are compared.
 const UNEQUAL_MAX: i64 = 2;
 
-/// What a round depends on.
+/// The inputs of a sync round.
 #[derive(Clone, Debug, Default)]
 pub struct SyncOptions {
     pub rules: ShareRules,
@@ -35,7 +35,7 @@ pub struct SyncOptions {
     pub now: Millis,
 }
 
-/// What a round did.
+/// The result of a sync round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct SyncReport {

@@ -1,4 +1,4 @@
-//! What a round means for the stored [`TeamHealth`].
+//! Updates the stored [`TeamHealth`] after a round.
 
 use crate::sharing_error::SharingError;
 use crate::sync_engine::SyncReport;

@@ -10,8 +10,8 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, PublicId, SessionId};
 use claude_mem_core::memory::{AccountText, NewObservation, ObservationType, Origin, SessionAccount};
 use claude_mem_store::{
-    MemoryLevel, NewObservationMeta, NewSession, NewSpace, Observation, PageRequest, RowFilter, RowId,
-    RowKind, ShareState, SpaceMode, Store,
+    MemoryLevel, NewRowContext, NewSession, NewSpace, Observation, PageRequest, RowFilter, RowId, RowKind,
+    ShareState, SpaceMode, Store,
 };
 use claude_mem_wire::messages::SpaceRequest;
 use claude_mem_wire::{MemberRole, SpaceId};
@@ -97,7 +97,7 @@ impl<S: TeamServer> TestMachine<S> {
 
     pub(crate) fn save(&self, new: &NewObservation, level: MemoryLevel) -> RowId {
         let place =
-            NewObservationMeta { project: Some(self.project), level, made_by: "hand", ..Default::default() };
+            NewRowContext { project: Some(self.project), level, made_by: "hand", ..Default::default() };
         let id = self.store.lock().unwrap().write(|tx| tx.create_observation(new, &place)).unwrap();
         RowId::new(RowKind::Observation, id.0)
     }
@@ -140,14 +140,9 @@ impl<S: TeamServer> TestMachine<S> {
     fn session(&self, prompt: &str) -> SessionId {
         let id = ClientSessionId("s1".to_owned());
         let new = NewSession {
-            client: "claude-code",
-            client_session: &id,
             project: Some(self.project),
             branch: Some("fix/rounding"),
-            transcript_path: None,
-            origin: Origin::Agent,
-            import_run: None,
-            at: NOW,
+            ..NewSession::new("claude-code", &id, NOW)
         };
         let mut store = self.store.lock().unwrap();
         let session = store.write(|tx| tx.ensure_session(&new)).unwrap();
@@ -268,7 +263,7 @@ fn prompts_do_not_leave_as_purpose_or_subtitle() {
         },
         at: NOW,
     };
-    let place = NewObservationMeta {
+    let place = NewRowContext {
         project: Some(mira.project),
         branch: Some("fix/rounding"),
         made_by: "local",

@@ -191,7 +191,7 @@ fn unreachable_server(error: &ureq::Error) -> SharingError {
     }
 }
 
-/// What an answer that is no success means. A body that is none of ours comes from something in between.
+/// Maps an error response to a decision. A body that is not ours comes from a proxy in between.
 fn refused_request(status: u16, bytes: &[u8]) -> SharingError {
     let Ok(reply) = serde_json::from_slice::<ErrorReply>(bytes) else {
         return match status {

@@ -1,13 +1,11 @@
-//! Accounts: one row per session that says what it was for and what came of it.
+//! Accounts: one row per session with its purpose and its result.
 //!
 //! A summary is of one turn; an account is of the whole session and is kept up to date with each turn.
 
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
-use super::{
-    NewObservationMeta, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
-};
+use super::{NewRowContext, PageRequest, RowFilter, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
 use crate::columns::{ReadColumn, SqlColumn, name_column, read_origin};
 use crate::documents::DocumentFields;
 use crate::row_values::{RowValues, TextColumns};
@@ -30,7 +28,7 @@ pub struct AccountRow {
     pub read_tokens: u32,
     /// The time of the session's last claim.
     pub created_at: Millis,
-    /// The member of the team whose session it was; `None`: one's own.
+    /// The member of the team whose session it was; `None` for the user's own sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberRowId>,
     /// Another member's account that reads like an instruction: it is never offered unasked.
@@ -46,7 +44,7 @@ impl AccountRow {
     }
 
     /// Whether the row already says this.
-    fn is_same(&self, new: &SessionAccount, place: &NewObservationMeta<'_>) -> bool {
+    fn is_same(&self, new: &SessionAccount, place: &NewRowContext<'_>) -> bool {
         self.text == new.text
             && self.created_at == new.at
             && self.branch.as_deref() == place.branch
@@ -102,7 +100,7 @@ impl StoreReader<'_> {
     }
 
     /// The newest own account of a project on this branch, or on any branch if none is given. An account of a
-    /// foreign file is nobody's last session here.
+    /// foreign file is never the last session.
     pub fn latest_account(
         &self,
         project: ProjectId,
@@ -126,7 +124,7 @@ impl StoreWriter<'_> {
         &self,
         session: SessionId,
         new: &SessionAccount,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
     ) -> Result<Option<AccountId>, StoreError> {
         let known = self.account_of_session(session)?;
         if known.as_ref().is_some_and(|known| known.is_same(new, place)) {

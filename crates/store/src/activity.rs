@@ -17,7 +17,7 @@ pub struct ActivityBucket {
     pub injected_tokens: u64,
 }
 
-/// What memories cost to find out, and what it cost to give them to sessions.
+/// Tokens that used memories cost to make, and tokens of all memories given to sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TokenEconomics {
     /// Discovery cost of the memories that sessions used: fetched, cited or recalled, each once a session. Only
@@ -124,7 +124,7 @@ impl StoreReader<'_> {
 #[cfg(test)]
 mod tests {
     use crate::testing::{observation, scratch};
-    use crate::{FeedbackSignal, NewFeedback, NewObservationMeta, RowKind, Store};
+    use crate::{FeedbackSignal, NewFeedback, NewRowContext, RowKind, Store};
     use claude_mem_core::clock::Millis;
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             .write(|tx| {
                 let mut new = observation("a finding", Millis(1));
                 new.discovery_tokens = 1_000;
-                let id = tx.create_observation(&new, &NewObservationMeta::default())?;
+                let id = tx.create_observation(&new, &NewRowContext::default())?;
                 uses.iter().try_for_each(|(session, signal, place)| {
                     tx.record_feedback(&NewFeedback {
                         kind: RowKind::Observation,

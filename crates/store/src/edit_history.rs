@@ -12,7 +12,7 @@ use claude_mem_core::memory::ObservationText;
 /// Maximum versions kept of one observation. The oldest is dropped.
 const VERSIONS_MAX: u32 = 20;
 
-/// What an observation said before one edit.
+/// The text of an observation before one edit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ObservationVersion {
     #[serde(rename = "type")]
@@ -89,13 +89,13 @@ impl StoreWriter<'_> {
 mod tests {
     use super::*;
     use crate::testing::observation;
-    use crate::{NewObservationMeta, ObservationEdit, RowId, RowKind, Store};
+    use crate::{NewRowContext, ObservationEdit, RowId, RowKind, Store};
 
     #[test]
     fn versions_are_kept_newest_first_and_go_with_the_row() {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
-        let place = NewObservationMeta { level: crate::MemoryLevel::User, ..NewObservationMeta::default() };
+        let place = NewRowContext { level: crate::MemoryLevel::User, ..NewRowContext::default() };
         let new = observation("zero", Millis(1));
         let id = store.write(|tx| tx.create_observation(&new, &place)).unwrap();
         let mut edit = |title: &str, pinned: bool, at: i64| {

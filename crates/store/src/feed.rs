@@ -20,7 +20,7 @@ pub struct FeedCursor {
     pub row_id: i64,
 }
 
-/// Which rows the feed contains. Empty lists mean all.
+/// Filter for the feed. Empty lists match all rows.
 #[derive(Clone, Debug, Default)]
 pub struct FeedScope {
     pub project: Option<ProjectId>,

@@ -7,7 +7,7 @@ use super::{PageRequest, RowId, RowKind, RowPage, StoreError, StoreReader, Store
 use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, path_column};
 use claude_mem_core::clock::Millis;
 
-/// What happened to a memory.
+/// An event in the life of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "Signal")]
@@ -109,7 +109,7 @@ fn feedback_row(row: &Row<'_>) -> rusqlite::Result<FeedbackRow> {
     })
 }
 
-/// Which ledger entries to list.
+/// Filter for ledger entries.
 #[derive(Clone, Copy, Debug)]
 pub enum FeedbackQuery<'a> {
     /// The entries of one row.

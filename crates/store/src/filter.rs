@@ -11,7 +11,7 @@ use claude_mem_core::ids::{MemberRowId, ProjectId, SessionId};
 use claude_mem_core::limits::PAGE_ROWS_MAX;
 use claude_mem_core::memory::ObservationType;
 
-/// What rows can be filtered by. The default filter matches all rows.
+/// Filter for rows. The default filter matches all rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent conditions")]
 pub struct RowFilter {
@@ -39,11 +39,11 @@ pub struct RowFilter {
     pub oldest_first: bool,
     /// Sessions only.
     pub status: Option<SessionStatus>,
-    /// `None`: rows of everybody. Prompts and messages are always one's own.
+    /// `None`: rows of all members. Prompts and messages are always the user's own.
     pub who: Option<RowOwner>,
 }
 
-/// Whose rows a filter selects.
+/// Selects rows by their owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOwner {
     /// One's own.

@@ -1,4 +1,4 @@
-//! What a forgotten row was made from: its claims, the open items that they opened, and the lines of
+//! The sources of a forgotten row: its claims, the open items that they opened, and the lines of
 //! the account that repeat it.
 //!
 //! Invariant: after [`StoreWriter::forget`] none of this text is left in the database but in the

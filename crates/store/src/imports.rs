@@ -27,7 +27,7 @@ pub struct ImportRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndoProgress {
     pub rows: usize,
-    /// Nothing is left of the run.
+    /// All rows of the run are removed.
     pub done: bool,
 }
 

@@ -102,11 +102,25 @@ impl Inbox {
         Ok(self.conn.busy_timeout(wait)?)
     }
 
-    /// Closes. A small write-ahead log is left for the worker, because a checkpoint costs more than
-    /// the whole hook; a large one is checkpointed here.
-    pub fn close(self) -> Result<(), StoreError> {
+    /// Whether the write-ahead log is left for the worker, because a checkpoint costs more than the whole hook.
+    fn leaves_log(&self) -> bool {
         let log = with_suffix(&self.path, "-wal");
-        let small = std::fs::metadata(log).map_or(true, |meta| meta.len() < WAL_LEFT_BYTES_MAX);
+        std::fs::metadata(log).map_or(true, |meta| meta.len() < WAL_LEFT_BYTES_MAX)
+    }
+
+    /// Closes at the end of the process. The exit itself releases the connection and its locks; freeing the parsed
+    /// schema would be a twelfth of the hook's instructions. Only a large write-ahead log needs a real close.
+    pub fn close_at_exit(self) -> Result<(), StoreError> {
+        if self.leaves_log() {
+            std::mem::forget(self);
+            return Ok(());
+        }
+        self.close()
+    }
+
+    /// Closes. A small write-ahead log is left for the worker; a large one is checkpointed here.
+    pub fn close(self) -> Result<(), StoreError> {
+        let small = self.leaves_log();
         self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, small)?;
         let closed = self.conn.close().map_err(|(_, e)| e.into());
         drop(self.lock);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DocId, FtsQuery, NewObservationMeta, RowFilter};
+use crate::{DocId, FtsQuery, NewRowContext, RowFilter};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 
@@ -18,9 +18,7 @@ fn observation(number: i64) -> NewObservation {
 /// Each in its own transaction, as in production.
 fn add(store: &mut Store, numbers: std::ops::Range<i64>) {
     for number in numbers {
-        store
-            .write(|tx| tx.create_observation(&observation(number), &NewObservationMeta::default()))
-            .unwrap();
+        store.write(|tx| tx.create_observation(&observation(number), &NewRowContext::default())).unwrap();
     }
 }
 

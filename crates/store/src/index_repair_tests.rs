@@ -1,7 +1,7 @@
 use std::os::unix::fs::FileExt as _;
 
 use super::*;
-use crate::NewObservationMeta;
+use crate::NewRowContext;
 use crate::testing::{WorkerScratch, observation, scratch};
 use claude_mem_core::clock::Millis;
 
@@ -15,7 +15,7 @@ fn furnished() -> (WorkerScratch, Store) {
             for n in 0..40 {
                 tx.create_observation(
                     &observation(&format!("memory {n}"), Millis(n)),
-                    &NewObservationMeta::default(),
+                    &NewRowContext::default(),
                 )?;
             }
             Ok(())

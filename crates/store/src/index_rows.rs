@@ -32,7 +32,7 @@ pub struct IndexRow {
     pub useless: u32,
     /// How many sessions said it.
     pub sources: u32,
-    /// The member of the team who recorded it; `None`: one's own.
+    /// The member of the team who recorded it; `None` for the user's own rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberRowId>,
 }

@@ -123,8 +123,7 @@ fn third_schema_gains_accounts_and_keeps_its_index() {
         text: AccountText { purpose: "Count the walrus".into(), ..AccountText::default() },
         at: claude_mem_core::clock::Millis(5),
     };
-    let place =
-        crate::NewObservationMeta { project: Some(ProjectId(1)), ..crate::NewObservationMeta::default() };
+    let place = crate::NewRowContext { project: Some(ProjectId(1)), ..crate::NewRowContext::default() };
     let id = store
         .write(|tx| tx.set_session_account(claude_mem_core::ids::SessionId(1), &account, &place))
         .unwrap()

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::filter::WhereClause;
-use super::{PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter};
+use super::{
+    MemoryLevel, NewRowContext, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader,
+    StoreWriter,
+};
 use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, read_origin};
 use crate::documents::DocumentFields;
 use crate::row_values::{RowValues, TextColumns};
@@ -16,37 +19,6 @@ use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, 
 
 /// Seconds within which two observations with identical content are the same one.
 const DEDUP_WINDOW_SECONDS: i64 = 30;
-
-/// Which projects an observation applies to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(rename = "Level")]
-pub enum MemoryLevel {
-    #[default]
-    Project,
-    /// The project it was made in, until the user confirms it as a preference.
-    Proposed,
-    /// All projects.
-    User,
-}
-
-impl MemoryLevel {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::Proposed => "proposed",
-            Self::User => "user",
-        }
-    }
-
-    pub(super) fn from_column(text: &str) -> Self {
-        match text {
-            "proposed" => Self::Proposed,
-            "user" => Self::User,
-            _ => Self::Project,
-        }
-    }
-}
 
 /// An observation as stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,7 +47,7 @@ pub struct Observation {
     pub edited: bool,
     /// How many sessions said it.
     pub source_count: u32,
-    /// The member of the team who recorded it; `None`: one's own.
+    /// The member of the team who recorded it; `None` for the user's own rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberRowId>,
     /// Another member's row that reads like an instruction: it is never offered unasked.
@@ -86,22 +58,7 @@ pub struct Observation {
 /// The `made_by` value of notes that a person or an agent saved.
 pub const MANUAL: &str = "hand";
 
-/// Where a new observation belongs and which compressor made it.
-#[derive(Clone, Debug, Default)]
-pub struct NewObservationMeta<'a> {
-    pub session: Option<SessionId>,
-    pub project: Option<ProjectId>,
-    pub level: MemoryLevel,
-    pub prompt_number: u32,
-    pub branch: Option<&'a str>,
-    pub agent_id: Option<&'a str>,
-    pub agent_type: Option<&'a str>,
-    pub made_by: &'a str,
-    pub read_tokens: u32,
-    pub import_run: Option<i64>,
-}
-
-/// What a person may correct. Absent means unchanged.
+/// The fields that a person may correct. Absent means unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObservationEdit {
@@ -252,7 +209,7 @@ impl StoreReader<'_> {
     fn find_duplicate(
         &self,
         hash: &str,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
         at: Millis,
     ) -> Result<Option<ObservationId>, StoreError> {
         let window = DEDUP_WINDOW_SECONDS * 1_000;
@@ -274,7 +231,7 @@ impl StoreWriter<'_> {
     pub fn create_observation(
         &self,
         new: &NewObservation,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
     ) -> Result<ObservationId, StoreError> {
         let hash = content_hash(place.session, &new.text);
         if let Some(twin) = self.find_duplicate(&hash, place, new.created_at)? {

@@ -154,7 +154,7 @@ fn connect(path: &Path, flags: OpenFlags, busy_ms: u64) -> Result<Connection, St
     Ok(conn)
 }
 
-/// SQLite opens the files beside a database without asking what they are; a pipe would hold it up for ever.
+/// SQLite opens the files beside a database without checking their type; a pipe would block it forever.
 fn check_side_files(database: &Path) -> Result<(), StoreError> {
     for suffix in ["-journal", "-wal", "-shm"] {
         let path = claude_mem_core::paths::with_suffix(database, suffix);

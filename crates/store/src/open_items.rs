@@ -12,7 +12,7 @@ use claude_mem_core::memory::NewOpenItem;
 /// Maximum open items of a project that finished work is compared with.
 const OPEN_ITEMS_COMPARED_MAX: u32 = 200;
 
-/// What closed an item.
+/// How an item was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemCloser {
@@ -54,7 +54,7 @@ pub struct OpenItemRow {
     pub reason: String,
 }
 
-/// Which open items to list.
+/// Filter for open items.
 #[derive(Clone, Debug, Default)]
 pub struct OpenItemFilter {
     pub project: Option<ProjectId>,
@@ -160,7 +160,7 @@ impl StoreWriter<'_> {
         &self,
         session: SessionId,
         items: &[NewOpenItem],
-        place: &super::NewObservationMeta<'_>,
+        place: &super::NewRowContext<'_>,
     ) -> Result<(), StoreError> {
         let mut known = self.tx.prepare_cached(
             "SELECT id, claim, by_hand OR coalesce(closed_by_session <> session_id, 0) FROM open_items

@@ -2,7 +2,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use super::*;
 use crate::testing::{accept, event, observation, prompt, scratch, stop};
-use crate::{AcceptOutcome, NewObservationMeta, RowId, RowKind};
+use crate::{AcceptOutcome, NewRowContext, RowId, RowKind};
 use claude_mem_core::event::EventKey;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
@@ -107,7 +107,7 @@ fn gate_excludes_writers() {
 /// Stores an observation without a session.
 fn note(store: &mut Store, title: &str) -> i64 {
     let new = observation(title, NOW);
-    let id = store.write(|tx| tx.create_observation(&new, &NewObservationMeta::default()));
+    let id = store.write(|tx| tx.create_observation(&new, &NewRowContext::default()));
     id.unwrap().0
 }
 
@@ -286,7 +286,7 @@ fn furnished(dir: &DataDir) {
         .write(|tx| {
             let project = Some(tx.ensure_project(&hint, NOW)?);
             for n in 0..40 {
-                let meta = NewObservationMeta { project, ..NewObservationMeta::default() };
+                let meta = NewRowContext { project, ..NewRowContext::default() };
                 tx.create_observation(&observation(&format!("memory number {n}"), NOW), &meta)?;
             }
             Ok(())

@@ -86,16 +86,10 @@ fn long_texts_are_stored_redacted() {
             let project = Some(tx.ensure_project(&hint, at)?);
             let client_session = ClientSessionId("s1".into());
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &client_session,
                 project,
-                branch: None,
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at,
+                ..NewSession::new("claude-code", &client_session, at)
             })?;
-            let place = NewObservationMeta { session: Some(session), project, ..Default::default() };
+            let place = NewRowContext { session: Some(session), project, ..Default::default() };
             tx.create_prompt(&NewPrompt {
                 session,
                 project,

@@ -152,8 +152,8 @@ mod tests {
     use super::*;
     use crate::testing::{observation, scratch};
     use crate::{
-        FeedbackSignal, MemoryLevel, NewFeedback, NewObservationMeta, ObservationEdit, PageRequest,
-        RowFilter, Store,
+        FeedbackSignal, MemoryLevel, NewFeedback, NewRowContext, ObservationEdit, PageRequest, RowFilter,
+        Store,
     };
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         let unused = store
             .write(|tx| {
                 let save = |title: &str, at, level| {
-                    let meta = NewObservationMeta { level, ..NewObservationMeta::default() };
+                    let meta = NewRowContext { level, ..NewRowContext::default() };
                     tx.create_observation(&observation(title, at), &meta)
                 };
                 let unused = save("old and unused", old, MemoryLevel::Project)?;

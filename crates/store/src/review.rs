@@ -1,4 +1,4 @@
-//! What the review of memories reads, and the memories that a person decided to keep.
+//! Queries of the review of memories, and the memories that a person decided to keep.
 
 use std::collections::HashSet;
 
@@ -159,7 +159,7 @@ impl StoreWriter<'_> {
 mod tests {
     use super::*;
     use crate::testing::observation;
-    use crate::{NewObservationMeta, Store};
+    use crate::{NewRowContext, Store};
 
     #[test]
     fn review_reads_indexes_and_not_the_table() {
@@ -181,7 +181,7 @@ mod tests {
     fn kept_pair_is_stored_and_goes_with_its_memory() {
         let temp = tempfile::tempdir().unwrap();
         let mut store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
-        let place = NewObservationMeta::default();
+        let place = NewRowContext::default();
         let (one, other) = store
             .write(|tx| {
                 let one = tx.create_observation(&observation("The pump is blue", Millis(1)), &place)?;

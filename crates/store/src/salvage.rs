@@ -13,14 +13,14 @@ use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::limits::ATTEMPTS_MAX;
 
-/// What must survive a corrupt database: unprocessed events, sessions that must not be remembered,
+/// Data that must survive a corrupt database: unprocessed events, sessions that must not be remembered,
 /// and tombstones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SalvagedData {
     pub events: Vec<SalvagedEvent>,
     pub ignored: Vec<(String, ClientSessionId)>,
     pub tombstones: Vec<String>,
-    /// Which of these could not be read completely.
+    /// The parts that could not be read completely.
     pub incomplete: Vec<String>,
 }
 

@@ -144,7 +144,7 @@ impl DamagedRows {
     }
 }
 
-/// What is taken from an empty database.
+/// The pages that are replaced by those of an empty database, so that the rest can be read.
 #[derive(Clone, Copy)]
 enum SchemaRepair {
     None,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::observation;
-use crate::{NewFeedback, NewObservationMeta, NewPrompt, NewSession, PageRequest, RowFilter, StoredClaims};
+use crate::{NewFeedback, NewPrompt, NewRowContext, NewSession, PageRequest, RowFilter, StoredClaims};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
@@ -33,16 +33,10 @@ fn furnish(path: &Path) {
             .write(|tx| {
                 let project = Some(tx.ensure_project(&hint, at)?);
                 let session = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(format!("s{number}")),
                     project,
-                    branch: None,
-                    transcript_path: None,
-                    origin: Origin::Agent,
-                    import_run: None,
-                    at,
+                    ..NewSession::new("claude-code", &ClientSessionId(format!("s{number}")), at)
                 })?;
-                let place = NewObservationMeta { session: Some(session), project, ..Default::default() };
+                let place = NewRowContext { session: Some(session), project, ..Default::default() };
                 tx.create_prompt(&NewPrompt {
                     session,
                     project,
@@ -183,7 +177,7 @@ fn add_memories(path: &Path, memories: usize) {
         .write(|tx| {
             for n in 0..memories {
                 let text = observation(&format!("further memory {n}"), Millis(n as i64));
-                tx.create_observation(&text, &NewObservationMeta::default())?;
+                tx.create_observation(&text, &NewRowContext::default())?;
             }
             Ok(())
         })

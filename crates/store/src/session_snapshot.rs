@@ -1,4 +1,4 @@
-//! Snapshots of what a session had left behind before it was distilled anew, so that this can be undone.
+//! Snapshots of a session's memories before they are distilled again, so that this can be undone.
 //!
 //! A snapshot belongs to a run, like the rows of an import. Forgetting a row removes the snapshots of its
 //! sessions: they hold its text.

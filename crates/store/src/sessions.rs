@@ -27,7 +27,7 @@ pub struct SessionRow {
     pub completed_at: Option<Millis>,
 }
 
-/// What is known when a session is first seen.
+/// The fields of a session when it is first seen.
 #[derive(Clone, Debug)]
 pub struct NewSession<'a> {
     pub client: &'a str,
@@ -38,6 +38,22 @@ pub struct NewSession<'a> {
     pub origin: Origin,
     pub import_run: Option<i64>,
     pub at: Millis,
+}
+
+impl<'a> NewSession<'a> {
+    /// A session that a client's hooks report, in no known project.
+    pub const fn new(client: &'a str, client_session: &'a ClientSessionId, at: Millis) -> Self {
+        Self {
+            client,
+            client_session,
+            project: None,
+            branch: None,
+            transcript_path: None,
+            origin: Origin::Agent,
+            import_run: None,
+            at,
+        }
+    }
 }
 
 const COLUMNS: &str =
@@ -110,7 +126,7 @@ impl StoreReader<'_> {
         Ok(RowPage::from_overfetch(rows.collect::<Result<_, _>>()?, page))
     }
 
-    /// The clients of one's own sessions, without ignored ones.
+    /// The clients of the user's own sessions, without ignored ones.
     pub fn session_clients(&self) -> Result<Vec<String>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT DISTINCT client FROM sdk_sessions WHERE status <> 'ignored' AND member IS NULL ORDER BY client",

@@ -24,18 +24,12 @@ fn scratch() -> ScratchDatabase {
 }
 
 fn event(session: &str, at: i64) -> Event {
-    Event {
-        client: "claude-code".into(),
-        session: ClientSessionId(session.into()),
-        at: Micros(at),
-        project: None,
-        prompt_id: None,
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body: EventBody::Stop { last_message: Some(format!("at {at}")) },
-    }
+    Event::new(
+        "claude-code",
+        ClientSessionId(session.into()),
+        Micros(at),
+        EventBody::Stop { last_message: Some(format!("at {at}")) },
+    )
 }
 
 fn key(n: u8) -> EventKey {
@@ -75,14 +69,9 @@ fn furnished(path: &std::path::Path) -> (Store, ProjectId, SessionId) {
         .write(|tx| {
             let project = tx.ensure_project(&hint("shop", &["path:/src/shop"]), Millis(1))?;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".into()),
                 project: Some(project),
                 branch: Some("main"),
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at: Millis(1),
+                ..NewSession::new("claude-code", &ClientSessionId("s1".into()), Millis(1))
             })?;
             Ok((project, session))
         })
@@ -90,12 +79,12 @@ fn furnished(path: &std::path::Path) -> (Store, ProjectId, SessionId) {
     (store, project, session)
 }
 
-fn place(project: ProjectId, session: SessionId) -> NewObservationMeta<'static> {
-    NewObservationMeta {
+fn place(project: ProjectId, session: SessionId) -> NewRowContext<'static> {
+    NewRowContext {
         project: Some(project),
         session: Some(session),
         made_by: "local",
-        ..NewObservationMeta::default()
+        ..NewRowContext::default()
     }
 }
 
@@ -160,6 +149,43 @@ fn garbage_file_is_corrupt_and_not_overwritten() {
         assert!(matches!(Store::open(&scratch.path), Err(StoreError::Corrupt)));
         assert_eq!(std::fs::read(&scratch.path).unwrap(), rubbish);
     }
+}
+
+/// The options of `.cargo/config.toml` reach the compiler: hooks are slower without them.
+#[test]
+fn sqlite_is_compiled_with_our_options() {
+    let scratch = scratch();
+    let store = Store::open(&scratch.path).unwrap();
+    let mut statement = store.conn.prepare("PRAGMA compile_options").unwrap();
+    let options: Vec<String> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    for present in ["DEFAULT_MEMSTATUS=0", "OMIT_LOAD_EXTENSION", "ENABLE_FTS5", "DEFAULT_FOREIGN_KEYS"] {
+        assert!(options.iter().any(|option| option == present), "{present} in {options:?}");
+    }
+    for absent in ["ENABLE_FTS3", "ENABLE_RTREE", "ENABLE_STAT4", "SOUNDEX", "ENABLE_LOAD_EXTENSION"] {
+        assert!(!options.iter().any(|option| option == absent), "{absent} in {options:?}");
+    }
+}
+
+/// A hook that exits leaves its connection open. What it wrote is there for the next process, and a large log is
+/// still moved into the database.
+#[test]
+fn close_at_exit_keeps_writes_and_checkpoints_a_large_log() {
+    let scratch = scratch();
+    let log_bytes =
+        || std::fs::metadata(scratch.path.with_extension("db-wal")).map_or(0, |about| about.len());
+    let write = |name: &str, value: &str| {
+        let mut inbox = Inbox::open(&scratch.path).unwrap();
+        inbox.write(|tx| tx.set_meta(name, value)).unwrap();
+        inbox.close_at_exit().unwrap();
+    };
+    write("large", &"x".repeat(1 << 20));
+    assert_eq!(log_bytes(), 0, "a large log is moved into the database");
+    write("small", "kept");
+    assert!(log_bytes() > 0, "a small log is left for the worker");
+    let store = Store::open(&scratch.path).unwrap();
+    assert_eq!(store.read().meta("large").unwrap().unwrap().len(), 1 << 20);
+    assert_eq!(store.read().meta("small").unwrap().as_deref(), Some("kept"));
 }
 
 #[test]
@@ -341,14 +367,10 @@ fn short_fields_are_stored_redacted() {
             let project = tx.ensure_project(&raw, Millis(1))?;
             assert_eq!(tx.ensure_project(&raw, Millis(1))?, project, "the keys still identify it");
             tx.ensure_session(&NewSession {
-                client: &token,
-                client_session: &ClientSessionId(token.clone()),
                 project: Some(project),
                 branch: Some(&token),
                 transcript_path: Some(&token),
-                origin: Origin::Agent,
-                import_run: None,
-                at: Millis(1),
+                ..NewSession::new(&token, &ClientSessionId(token.clone()), Millis(1))
             })
         })
         .unwrap();
@@ -428,8 +450,8 @@ fn same_text_in_another_project_is_another_row() {
     let scratch = scratch();
     let (mut store, project, _) = furnished(&scratch.path);
     let other = store.write(|tx| tx.ensure_project(&hint("other", &["path:/other"]), Millis(0)));
-    let everywhere = NewObservationMeta { level: MemoryLevel::User, ..NewObservationMeta::default() };
-    let of = |project| NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
+    let everywhere = NewRowContext { level: MemoryLevel::User, ..NewRowContext::default() };
+    let of = |project| NewRowContext { project: Some(project), ..NewRowContext::default() };
     let mut ids: Vec<ObservationId> = [of(project), of(other.unwrap()), everywhere]
         .iter()
         .map(|place| {
@@ -600,7 +622,7 @@ fn import_run_can_be_undone() {
     store
         .write(|tx| {
             tx.create_observation(&observation("mine", &[], 1), &place(project, session))?;
-            let imported = NewObservationMeta { import_run: Some(run), ..place(project, session) };
+            let imported = NewRowContext { import_run: Some(run), ..place(project, session) };
             tx.create_observation(&observation("theirs", &[], 1), &imported)
         })
         .unwrap();
@@ -751,15 +773,12 @@ fn undo_forget_fails_without_its_session() {
     let (mut store, project, _) = furnished(&scratch.path);
     let run = store.write(|tx| tx.start_import("transcripts", "/somewhere", Millis(1))).unwrap();
     let theirs = |store: &mut Store, name: &str, run| {
+        let client_session = ClientSessionId(name.into());
         let new = NewSession {
-            client: "claude-code",
-            client_session: &ClientSessionId(name.into()),
             project: Some(project),
-            branch: None,
-            transcript_path: None,
             origin: Origin::Import,
             import_run: run,
-            at: Millis(1),
+            ..NewSession::new("claude-code", &client_session, Millis(1))
         };
         store.write(|tx| tx.ensure_session(&new)).unwrap()
     };

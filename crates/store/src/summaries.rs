@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{
-    NewObservationMeta, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
+    NewRowContext, PageRequest, RowFilter, RowId, RowKind, RowPage, StoreError, StoreReader, StoreWriter,
 };
 use crate::columns::{ReadColumn, SqlColumn, name_column, read_origin};
 use crate::documents::DocumentFields;
@@ -94,7 +94,7 @@ impl StoreWriter<'_> {
         &self,
         new: &NewSummary,
         session: SessionId,
-        place: &NewObservationMeta<'_>,
+        place: &NewRowContext<'_>,
     ) -> Result<SummaryId, StoreError> {
         let id = RowValues::from_text(&new.text)
             .set("uid", PublicId::new().sql())
@@ -135,7 +135,7 @@ impl StoreWriter<'_> {
         let Some(id) = found.map(SummaryId) else {
             return Ok(None);
         };
-        // Which files the turn touched is known without a model.
+        // The files of the turn are known without a model.
         let SummaryText { files_read, files_edited, .. } = self.summary(id)?.text;
         let text = SummaryText { files_read, files_edited, ..new.text.clone() };
         RowValues::from_text(&text)

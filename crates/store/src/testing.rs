@@ -35,21 +35,13 @@ pub fn log(scratch: &WorkerScratch) -> LogWriter {
 /// One event of a session, `seconds` after the epoch.
 pub fn event(session: &str, seconds: i64, body: EventBody) -> Event {
     Event {
-        client: "claude-code".into(),
-        session: ClientSessionId(session.into()),
-        at: Micros(seconds * 1_000_000),
         project: Some(ProjectHint {
             name: "shop".into(),
             keys: vec!["path:/src/shop".into()],
             root: "/src/shop".into(),
             branch: Some("main".into()),
         }),
-        prompt_id: None,
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body,
+        ..Event::new("claude-code", ClientSessionId(session.into()), Micros(seconds * 1_000_000), body)
     }
 }
 

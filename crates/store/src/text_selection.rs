@@ -9,7 +9,7 @@ use crate::columns::{ReadColumn, SqlColumn};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ProjectId, SessionId};
 
-/// Which documents are wanted. Absent means any.
+/// Filter for documents. Absent fields match all.
 #[derive(Clone, Debug, Default)]
 pub struct TextSelection {
     pub project: Option<ProjectId>,

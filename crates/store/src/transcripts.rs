@@ -13,7 +13,7 @@ pub struct TranscriptPosition {
     pub client: String,
     pub session: String,
     pub offset_bytes: u64,
-    /// What the reader needs to resume in the middle of a file, as JSON.
+    /// The reader's state for resuming in the middle of a file, as JSON.
     pub state: String,
 }
 

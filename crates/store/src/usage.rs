@@ -45,7 +45,7 @@ fn unused_sql(has_project: bool) -> String {
 }
 
 impl StoreReader<'_> {
-    /// What was injected, fetched and cited since a time.
+    /// Counts of injected, fetched and cited memories since a time.
     pub fn usage_since(&self, since: Millis) -> Result<Vec<UsageEntry>, StoreError> {
         let mut rows = self.0.prepare_cached(
             "SELECT kind, row_id, session, signal, count(*), sum(tokens), max(created_at_epoch)

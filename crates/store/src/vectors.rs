@@ -130,7 +130,7 @@ impl VectorStore {
             .query_row("SELECT count(*) FROM vectors WHERE model = ?1", [self.model], |row| row.get(0))?)
     }
 
-    /// What a row's vectors were made from.
+    /// The text hash and the project from which a row's vectors were computed.
     pub fn vector_source(&self, RowId { kind, row_id }: RowId) -> Result<Option<VectorSource>, StoreError> {
         Ok(self
             .conn

@@ -7,7 +7,7 @@ use tokio_postgres::error::SqlState;
 /// Why a request fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServiceError {
-    /// The caller is told the code and the sentence.
+    /// The response has the code and the sentence.
     #[error("{1}")]
     Refused(ErrorCode, &'static str),
     /// Too many requests; come back after these seconds.

@@ -59,7 +59,7 @@ pub(crate) struct ServeArgs {
     data_dir: Option<PathBuf>,
 }
 
-/// What a started server reports.
+/// The report of a started server.
 #[derive(Serialize)]
 struct ServeReport<'a> {
     listening: String,

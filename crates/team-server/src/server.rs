@@ -25,7 +25,7 @@ const DATABASE_SECONDS_MAX: u64 = 30;
 /// Running requests have this long to finish when the service ends.
 const SHUTDOWN_SECONDS_MAX: u64 = 10;
 
-/// What was found and made when the service started.
+/// The result of starting the service.
 #[derive(Clone, Debug)]
 pub struct ReadyReport {
     pub address: SocketAddr,

@@ -170,7 +170,7 @@ fn socket_dir(home: &Path, env: fn(&str) -> Option<OsString>) -> std::io::Result
     Ok(short)
 }
 
-/// What PostgreSQL needs of the environment.
+/// The environment variables that PostgreSQL needs.
 fn minimal_environment(env: fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
     let kept = ["PATH", "HOME", "TZ"].iter().filter_map(|name| Some(((*name).into(), env(name)?)));
     kept.chain([("LC_ALL".into(), "C".into())]).collect()

@@ -103,7 +103,7 @@ impl WaitHub {
         }
     }
 
-    /// The spaces that somebody waits for.
+    /// The spaces that requests wait for.
     fn waited_for(&self) -> Vec<(TeamId, Vec<Uuid>)> {
         let table = lock(&self.table);
         let spaces = table.spaces.iter();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong with a whole request, as a decision for the client.
+/// The error of a whole request, as a decision for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {

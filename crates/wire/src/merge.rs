@@ -31,7 +31,7 @@ pub struct WriterIdentity {
     pub role: MemberRole,
 }
 
-/// What to do with an offered record.
+/// The merge decision for an offered record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferVerdict {
     /// Store it; it may come from the member's own space.

@@ -79,7 +79,7 @@ pub struct DeviceInfo {
     pub revoked_at: Option<i64>,
 }
 
-/// How far a space is: compare it with one's own to know whether one is in step.
+/// The state of a space on the server. A member compares it with its own state to see whether both are in step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpaceState {
     /// The number of the last change.
@@ -141,7 +141,7 @@ pub struct PushReply {
     pub generation: ServerGeneration,
 }
 
-/// What became of one pushed record.
+/// The outcome of one pushed record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushOutcome {
     pub uid: RecordUid,
@@ -199,7 +199,7 @@ pub enum InviteRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         handle: Option<String>,
     },
-    /// Another machine of one's own.
+    /// Another machine of the same person.
     Me,
 }
 

@@ -22,7 +22,7 @@ impl RecordKind {
     pub const PROMPT: Self = Self(5);
     pub const MESSAGE: Self = Self(6);
 
-    /// Whether records of this kind stay among one's own machines.
+    /// Whether records of this kind are shared between the user's own machines only.
     pub const fn is_only_for_own_space(self) -> bool {
         matches!(self, Self::PROMPT | Self::MESSAGE)
     }

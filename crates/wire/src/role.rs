@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a member of a team may do.
+/// The role of a member of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemberRole {

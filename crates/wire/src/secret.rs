@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::hex;
 
-/// What a server keeps of a secret.
+/// The hash of a secret, which is all that a server stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SecretHash(pub [u8; 32]);
 

@@ -11,7 +11,7 @@ struct ExecutableStamp {
     modified: (i64, i64),
 }
 
-/// What happened to the file since the start.
+/// A change of the executable's file since the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExecutableChange {
     Replaced,

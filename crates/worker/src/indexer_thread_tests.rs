@@ -4,7 +4,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
 use claude_mem_store::testing::{log, observation, scratch};
-use claude_mem_store::{NewObservationMeta, Store};
+use claude_mem_store::{NewRowContext, Store};
 
 #[test]
 #[allow(clippy::disallowed_methods, reason = "the store would not do this")]
@@ -12,8 +12,7 @@ fn failed_reconcile_is_retried() {
     let scratch = scratch();
     let store = Arc::new(SharedStore::open(&scratch.dir, Millis(1)).unwrap());
     let new = observation("Money is counted in cents", Millis(1));
-    let make =
-        |store: &mut Store| store.write(|tx| tx.create_observation(&new, &NewObservationMeta::default()));
+    let make = |store: &mut Store| store.write(|tx| tx.create_observation(&new, &NewRowContext::default()));
     store.with(make).unwrap();
     let worker = WorkerContext::start(
         Arc::clone(&store),

@@ -119,7 +119,7 @@ fn run_thread(worker: &WorkerContext, stop: &mpsc::Receiver<()>, was_killed: boo
         if sweep.fire_if_due(now) {
             run_retention(worker);
         }
-        // The first check comes soon, because nobody knows what happened to the file meanwhile; unless the previous
+        // The first check comes soon, because the file may have changed meanwhile; unless the previous
         // worker was killed it waits until nothing is to be done.
         if (was_killed || !is_first_check || is_idle(worker)) && check.fire_if_due(now) {
             is_first_check = false;

@@ -33,14 +33,12 @@ fn idle_sessions(store: &SharedStore, scratch: &WorkerScratch, sessions: usize) 
         let known = store.with(|store| {
             store.write(|tx| {
                 tx.ensure_session(&claude_mem_store::NewSession {
-                    client: claude_mem_core::agents::CLAUDE_CODE.name,
-                    client_session: &began.session,
-                    project: None,
-                    branch: None,
                     transcript_path: began.transcript_path.as_deref(),
-                    origin: claude_mem_core::memory::Origin::Agent,
-                    import_run: None,
-                    at: began.at.millis(),
+                    ..claude_mem_store::NewSession::new(
+                        claude_mem_core::agents::CLAUDE_CODE.name,
+                        &began.session,
+                        began.at.millis(),
+                    )
                 })
             })
         });
@@ -68,7 +66,7 @@ fn furnished(scratch: &WorkerScratch) -> u64 {
         .write(|tx| {
             for n in 0..60 {
                 let new = claude_mem_store::testing::observation(&format!("memory {n}"), Millis(n));
-                tx.create_observation(&new, &claude_mem_store::NewObservationMeta::default())?;
+                tx.create_observation(&new, &claude_mem_store::NewRowContext::default())?;
             }
             Ok(())
         })

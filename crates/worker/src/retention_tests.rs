@@ -1,7 +1,6 @@
 use super::*;
 use claude_mem_capture::privacy_marks::PrivacyMarks;
 use claude_mem_core::ids::ClientSessionId;
-use claude_mem_core::memory::Origin;
 use claude_mem_store::testing::{WorkerScratch, scratch};
 use claude_mem_store::{FeedbackSignal, NewFeedback, NewSession, RowId, RowKind, TranscriptPosition};
 
@@ -22,15 +21,10 @@ impl RetentionFixture {
     }
 
     fn session(&self, name: &str, transcript: Option<&Path>, at: Millis) {
+        let client_session = ClientSessionId(name.into());
         let new = NewSession {
-            client: CLIENT,
-            client_session: &ClientSessionId(name.into()),
-            project: None,
-            branch: None,
             transcript_path: transcript.and_then(Path::to_str),
-            origin: Origin::Agent,
-            import_run: None,
-            at,
+            ..NewSession::new(CLIENT, &client_session, at)
         };
         let made = self.store.with(|store| store.write(|tx| tx.ensure_session(&new)));
         made.unwrap();

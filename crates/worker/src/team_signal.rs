@@ -18,7 +18,7 @@ pub(crate) struct TeamSignal {
 pub(crate) struct TeamSignalState {
     notified: bool,
     pub(crate) stopping: bool,
-    /// What the second thread waits for; `None`: nothing.
+    /// The event that the second thread waits for, if any.
     pub(crate) wait: Option<(TeamFile, WaitRequest)>,
     /// Counts the values of `wait`.
     pub(crate) turn: u64,

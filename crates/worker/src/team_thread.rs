@@ -32,7 +32,7 @@ const ROUND_INTERVAL: Duration = Duration::from_mins(1);
 /// After an error: the shortest pause and the longest.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_mins(5);
-/// A server that was away for some time is met again within this part of it.
+/// After an outage the server is contacted again within this fraction of the outage.
 const OUTAGE_PARTS: u32 = 8;
 
 /// Handle to the team thread.
@@ -75,11 +75,11 @@ impl StoreAccess for WorkerStore<'_> {
     }
 }
 
-/// What a round depends on here. A change starts the next one.
+/// Local inputs of a sync round. A change starts the next one.
 #[derive(PartialEq, Eq)]
 struct LocalState {
     cursor: ChangeCursor,
-    /// What is shared: a command may share a project while the worker runs.
+    /// The shared spaces: a command may share a project while the worker runs.
     spaces: Vec<(SpaceRowId, SpaceMode)>,
 }
 

@@ -71,7 +71,7 @@ pub struct WorkerStatus {
     /// A setting without effect, if there is one. Trouble with the model is in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
-    /// What the worker really uses to make memories.
+    /// The compressor in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<CompressorReport>,
     /// Recall replies that hooks have acknowledged since the worker started.

@@ -1,4 +1,4 @@
-//! What is generated from the tarballs of all platforms: the shell installer and the Homebrew formula, both
+//! Files generated from the tarballs of all platforms: the shell installer and the Homebrew formula, both
 //! with their checksums.
 
 use super::release::{COMMAND, LICENSE, MAIN_PROGRAM, PACKAGE_NAME, ReleaseTarget, SUMMARY, VERSION};

@@ -20,7 +20,7 @@ pub(super) struct ReleaseProgram {
     pub(super) package: &'static str,
     pub(super) command: &'static str,
     pub(super) summary: &'static str,
-    /// What to do after the installation, as one sentence.
+    /// The next step after the installation, as one sentence.
     pub(super) next_step: &'static str,
     pub(super) readme: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Which crate may depend on what, read from the manifests that Cargo obeys.
+//! Checks the allowed dependencies of each crate, read from the manifests that Cargo obeys.
 
 use std::collections::BTreeSet;
 

@@ -82,7 +82,7 @@ fn with_inline_modules(code: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What each file depends on.
+/// The dependencies of each file.
 fn dependency_graph(files: &[ModuleFile]) -> ModuleGraph {
     let modules: BTreeSet<&[String]> = files.iter().map(|file| file.module.as_slice()).collect();
     let exports: BTreeMap<(&[String], String), ModulePath> = files

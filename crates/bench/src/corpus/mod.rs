@@ -17,7 +17,7 @@ use claude_mem_core::memory::{
     NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
 };
 use claude_mem_store::{
-    NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, Store, StoreError, StoreWriter,
+    NewFinalMessage, NewPrompt, NewRowContext, NewSession, Store, StoreError, StoreWriter,
 };
 
 pub(crate) use rng::SplitMix64;
@@ -142,14 +142,9 @@ impl<'a, 'w> SessionGenerator<'a, 'w> {
         let project = w.ensure_project(&hint, Millis(at))?;
         let client_session = ClientSessionId(format!("corpus-{number:06}"));
         let session = w.ensure_session(&NewSession {
-            client: "claude-code",
-            client_session: &client_session,
             project: Some(project),
             branch: Some("main"),
-            transcript_path: None,
-            origin: Origin::Agent,
-            import_run: None,
-            at: Millis(at),
+            ..NewSession::new("claude-code", &client_session, Millis(at))
         })?;
         let scene = SessionTopic::new(rng, name);
         Ok(Self { w, rng, scene, project, session, at })
@@ -243,15 +238,15 @@ impl<'a, 'w> SessionGenerator<'a, 'w> {
         Ok(())
     }
 
-    fn observation_meta(&self, prompt_number: u32) -> NewObservationMeta<'static> {
-        NewObservationMeta {
+    fn observation_meta(&self, prompt_number: u32) -> NewRowContext<'static> {
+        NewRowContext {
             session: Some(self.session),
             project: Some(self.project),
             prompt_number,
             branch: Some("main"),
             made_by: "local",
             read_tokens: 120,
-            ..NewObservationMeta::default()
+            ..NewRowContext::default()
         }
     }
 }

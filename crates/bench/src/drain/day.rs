@@ -169,9 +169,6 @@ impl SessionEvents {
     fn push_event(&mut self, body: EventBody) {
         self.seconds += 1;
         self.events.push(Event {
-            client: "claude-code".into(),
-            session: ClientSessionId(self.session.clone()),
-            at: Micros(self.seconds * 1_000_000),
             project: Some(ProjectHint {
                 name: "shop".into(),
                 keys: vec![format!("path:{ROOT}-{}", self.round)],
@@ -179,11 +176,12 @@ impl SessionEvents {
                 branch: Some("main".into()),
             }),
             prompt_id: Some(format!("{}-{}", self.session, self.turn)),
-            agent_id: None,
-            agent_type: None,
-            transcript_path: None,
-            cut: false,
-            body,
+            ..Event::new(
+                "claude-code",
+                ClientSessionId(self.session.clone()),
+                Micros(self.seconds * 1_000_000),
+                body,
+            )
         });
     }
 }

@@ -46,7 +46,7 @@ const TRANSCRIPT_LINES: usize = 400;
 pub(super) struct AgentPayloads {
     transcript: PathBuf,
     earlier: String,
-    /// What a tool returns.
+    /// The output of a tool.
     output: &'static str,
 }
 

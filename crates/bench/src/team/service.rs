@@ -58,7 +58,7 @@ impl BenchReplica {
         format!("http://{}", self.address)
     }
 
-    /// Stops the process where it is: the kernel still takes connections, and nobody answers.
+    /// Suspends the process: the kernel still accepts connections, and nothing answers.
     pub(super) fn become_black_hole(&self) -> anyhow::Result<()> {
         let pid = rustix::process::Pid::from_child(&self.process);
         Ok(rustix::process::kill_process(pid, rustix::process::Signal::STOP)?)

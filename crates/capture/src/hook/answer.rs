@@ -17,7 +17,7 @@ use claude_mem_core::limits::CONTEXT_CHARS_MAX;
 /// answer.
 const STDOUT_MS: u64 = 1_000;
 
-/// What a hook returns to the client.
+/// The response of a hook to the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum HookResponse {
     #[default]

@@ -21,7 +21,7 @@ use claude_mem_core::client_version;
 use claude_mem_core::event_key;
 use claude_mem_core::ids::ClientSessionId;
 
-/// What came of one call.
+/// The result of one hook call.
 #[derive(Debug)]
 pub struct HandledCall {
     pub response: HookResponse,
@@ -45,7 +45,7 @@ where
     E: Fn(&str) -> Option<OsString>,
 {
     let marks = PrivacyMarks::for_session(resources.dir, call.agent.name, call.session);
-    // Before anything else: whatever fails below, a private turn stays muted.
+    // First, so that a private turn stays muted even if a later step fails.
     if let Some(change) = decision::decide_marks(call, facts::is_disabled(environment)) {
         set_marks(change, call, &marks).map_err(|e| log_mark_error(resources, &e))?;
         // A turn that something else begins inside a private turn stays private.

@@ -19,7 +19,7 @@ use super::answer;
 use super::guard::STRICT_EXIT_CODE;
 use claude_mem_core::limits::{HOOK_SECONDS_MAX, STDIN_MS};
 
-/// Seconds after which a hook process answers neutrally and exits, whatever it waits for.
+/// Seconds after which a hook process answers neutrally and exits, even while it waits.
 const HOOK_DEADLINE_SECONDS: u64 = 8;
 
 // The client kills a hook after its own timeout, and a slow client may use all of its time for stdin.

@@ -14,7 +14,7 @@ use crate::settings::HookSettings;
 use claude_mem_core::agents::{self, HookEventKind};
 use claude_mem_core::event::ProjectHint;
 
-/// What a decision depends on besides the call, read before it.
+/// The facts that a decision depends on besides the call, gathered before it.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts; decide orders them")]
 pub(super) struct CaptureFacts {
@@ -22,7 +22,7 @@ pub(super) struct CaptureFacts {
     pub(super) is_disabled: bool,
     /// The session has its mark as ignored.
     pub(super) is_session_ignored: bool,
-    /// What the privacy marks of earlier prompts exclude; nothing for a prompt of the user.
+    /// Exclusions by the privacy marks of earlier prompts; none for a prompt of the user.
     pub(super) suppression: TurnSuppression,
     /// Words of earlier private blocks that the agent may repeat; none for a prompt.
     pub(super) private_words: crate::session_words::SessionWords,
@@ -49,7 +49,7 @@ pub(super) enum MarkChange {
     AcceptForeign,
 }
 
-/// What to do with a hook call.
+/// The decision about a hook call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CaptureDecision {
     pub(super) action: CaptureAction,

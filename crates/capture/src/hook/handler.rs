@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use super::args::HookInvocation;
 use super::capture::{self, HandledCall};
 use super::environment::HookEnvironment;
-use super::resources::HookResources;
+use super::resources::{HookResources, ProcessLifetime};
 use super::skip_reason::SkipReason;
 use super::stdin::HookInput;
 use crate::hook_database::HookDatabase;
@@ -22,6 +22,7 @@ use claude_mem_core::paths::DataDir;
 pub(super) struct HookHandler<'a, E> {
     pub(super) environment: &'a HookEnvironment<E>,
     pub(super) dir: Option<&'a DataDir>,
+    pub(super) lifetime: ProcessLifetime,
 }
 
 impl<E: Fn(&str) -> Option<OsString>> HookHandler<'_, E> {
@@ -107,7 +108,7 @@ impl<E: Fn(&str) -> Option<OsString>> HookHandler<'_, E> {
             resources.log(&format!("failed to restrict the data directory to its owner: {e}"));
         }
         let handled = capture::capture_call(call, self.environment, &mut resources);
-        resources.close();
+        resources.close(self.lifetime);
         handled
     }
 

@@ -38,7 +38,7 @@ pub(super) struct HookRecallRequest<'a> {
     pub(super) is_unrecorded: bool,
 }
 
-/// What to recall memories for. Redacted, except for a path, which is only looked up.
+/// The subject of a recall. Redacted, except for a path, which is only looked up.
 #[derive(Debug)]
 pub(super) enum RecallTrigger<'a> {
     Nothing,

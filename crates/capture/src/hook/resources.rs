@@ -7,6 +7,15 @@ use claude_mem_core::clock::Micros;
 use claude_mem_core::paths::DataDir;
 use claude_mem_store::{Inbox, StoreError};
 
+/// Whether the process that handles a hook call exits right after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProcessLifetime {
+    /// A hook: the exit releases the connection.
+    EndsWithCall,
+    /// The worker, which handles payloads that arrive over HTTP.
+    Continues,
+}
+
 /// The data directory of one hook call, with its database and its connection to the worker. Both are
 /// opened at their first use.
 #[derive(Debug)]
@@ -38,9 +47,13 @@ impl HookResources<'_> {
     }
 
     /// Closes the database. Dropping the worker link afterwards wakes the worker, if it is connected and had no request.
-    pub(super) fn close(self) {
+    pub(super) fn close(self, lifetime: ProcessLifetime) {
         let (dir, started) = (self.dir, self.started);
-        if let Err(e) = self.database.close() {
+        let closed = match lifetime {
+            ProcessLifetime::EndsWithCall => self.database.close_at_exit(),
+            ProcessLifetime::Continues => self.database.close(),
+        };
+        if let Err(e) = closed {
             hook_log::log_warning(dir, started, &format!("failed to close the database: {e}"));
         }
     }

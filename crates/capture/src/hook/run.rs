@@ -9,6 +9,7 @@ use super::deadline;
 use super::environment::HookEnvironment;
 use super::guard;
 use super::handler::HookHandler;
+use super::resources::ProcessLifetime;
 use super::stdin;
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::paths::DataDir;
@@ -71,7 +72,7 @@ where
         }
         guard::install_panic_hook(dir.clone(), environment.started, environment.is_strict());
     }
-    let handler = HookHandler { environment, dir: dir.as_ref() };
+    let handler = HookHandler { environment, dir: dir.as_ref(), lifetime: ProcessLifetime::EndsWithCall };
     match handler.handle(invocation, &input) {
         Ok(handled) => {
             answer::write_response(&handled.response);
@@ -104,7 +105,8 @@ where
         data_dir: None,
     };
     let input = stdin::HookInput { bytes: payload.to_vec(), cut: false };
-    HookHandler { environment, dir: Some(dir) }.handle(&invocation, &input)
+    let handler = HookHandler { environment, dir: Some(dir), lifetime: ProcessLifetime::Continues };
+    handler.handle(&invocation, &input)
 }
 
 /// False for a terminal or `/dev/null`: neither carries a payload, and a hook must not wait for a

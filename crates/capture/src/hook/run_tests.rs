@@ -11,7 +11,7 @@ use crate::hook_database::testing::OPENED;
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::{Micros, Millis};
 use claude_mem_store::testing::{WorkerScratch, observation, scratch};
-use claude_mem_store::{NewObservationMeta, Store};
+use claude_mem_store::{NewRowContext, Store};
 
 const QUESTION: &str =
     "Customers complain about invoices: the cents look truncated, check the rounding of invoices";
@@ -49,7 +49,7 @@ impl HookStage {
         let hint = claude_mem_core::project::identify(&stage.project);
         let made = store.write(|tx| {
             let project = tx.ensure_project(&hint, Millis(1))?;
-            let meta = NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
+            let meta = NewRowContext { project: Some(project), ..NewRowContext::default() };
             tx.create_observation(&observation(DECISION, Millis(1)), &meta)
         });
         made.unwrap();

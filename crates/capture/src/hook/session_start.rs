@@ -17,7 +17,7 @@ use claude_mem_store::{StoreError, StoreReader};
 /// Counting stops here, because a session start must not wait for a longer count.
 const MEMORIES_COUNTED_MAX: u32 = 1_000;
 
-/// What a session start reads: the response, and what has to be recorded about it.
+/// The result of reading for a session start: the response, and the facts to record about it.
 struct StartContext {
     output: RecallOutput,
     brought: Vec<RecalledMemory>,

@@ -14,15 +14,15 @@ pub enum PromptPrivacy {
     Foreign,
 }
 
-/// Whose words a message with the user's role is. Its text is without private blocks; secrets are not
+/// The speaker of a message with the user's role. Its text is without private blocks; secrets are not
 /// yet masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptClass {
     /// The user's own words, without what the client added to them.
     User(String),
-    /// The user's, and all of it private.
+    /// A prompt of the user that is private as a whole.
     Private,
-    /// A prompt that somebody else wrote.
+    /// A prompt that the user did not write.
     Foreign(TextSource, String),
     /// A background task has ended.
     Notification(TaskNotification),
@@ -37,7 +37,7 @@ pub enum PromptClass {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassifiedPrompt {
     pub class: PromptClass,
-    /// A part of it is private.
+    /// A part of the prompt is private.
     pub has_private_part: bool,
 }
 

@@ -87,7 +87,7 @@ fn find_close(text: &str, tag: &str) -> Option<usize> {
     text.find(&close).map(|at| at + close.len())
 }
 
-/// What the first block with this tag encloses.
+/// The text inside the first block with this tag.
 pub(super) fn tag_content<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let (inside, _) = rest.split_once(&format!("</{tag}>"))?;

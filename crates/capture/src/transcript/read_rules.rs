@@ -1,4 +1,4 @@
-//! What [`read_transcript`](super::read_transcript) takes and gives: [`ReadRules`], [`ReadPosition`] and
+//! Input and output of [`read_transcript`](super::read_transcript): [`ReadRules`], [`ReadPosition`] and
 //! the [`EventSink`].
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct ReadPosition {
     pub state: ReaderState,
 }
 
-/// What the reader must know to resume in the middle of a transcript.
+/// The reader's state, which lets it resume in the middle of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReaderState {
@@ -49,7 +49,7 @@ pub struct QueuedPrompt {
     /// When it was queued, in milliseconds; identifies it within the session.
     pub at_ms: i64,
     pub text: String,
-    /// All of it is private.
+    /// The whole prompt is private.
     pub private: bool,
     /// When prompts left the queue during the turn, in milliseconds. This one may be among them.
     pub removed_ms: Option<i64>,
@@ -61,7 +61,7 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl ReaderState {
-    /// What remains known when the file was replaced: only what is private.
+    /// The state after the file was replaced: only the privacy of the session is kept.
     pub(super) fn of_replaced_file(self) -> Self {
         Self {
             muted: self.muted,

@@ -112,7 +112,7 @@ impl<'r> TranscriptReader<'r> {
         if !self.belongs_to_session(&record) {
             return;
         }
-        // What the agent reads may have private blocks, too.
+        // Tool output may contain private blocks, too.
         if let (Some(line), Some(words)) = (sound.as_deref(), &mut self.private_words)
             && words.learn_raw(line)
         {

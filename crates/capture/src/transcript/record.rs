@@ -57,7 +57,7 @@ pub(super) struct TranscriptRecord<'a> {
     pub tool_use_result: RecordField<'a>,
     #[serde(borrow)]
     plan_content: RecordField<'a>,
-    /// What happened to the queue of prompts, in a `queue-operation`.
+    /// The operation on the queue of prompts, in a `queue-operation`.
     #[serde(borrow)]
     operation: RecordField<'a>,
     /// The kind of a `system` record.

@@ -17,10 +17,10 @@ const REFUSALS: [&str; 3] = [
     "requested permissions to use",
 ];
 
-/// What the client writes before the user's words.
+/// Text that the client inserts before the user's words.
 const WORDS_PREFIXES: [&str; 2] = ["the user said:", "reason for the rejection:"];
 
-/// What the client writes after them.
+/// Text that the client inserts after the user's words.
 const WORDS_SUFFIXES: [&str; 2] = ["\n\nNote: The user's next message may contain", "\n\n[Image"];
 
 /// Texts of the client in the place of the user's words.
@@ -44,7 +44,7 @@ pub(super) fn rejection_words(block: &ContentBlock<'_>) -> Option<String> {
     (!by_client).then(|| words.to_owned())
 }
 
-/// What a call was about to do, in a few redacted words: the tool, and its command, file, question or
+/// Describes a rejected call in a few redacted words: the tool, and its command, file, question or
 /// the first line of its plan.
 pub(super) fn describe_call(tool: &str, input: Option<&RawValue>) -> String {
     #[derive(Default, Deserialize)]

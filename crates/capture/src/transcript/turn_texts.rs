@@ -21,7 +21,7 @@ const TURN_WORDS_BYTES_MAX: u64 = 2 * TURN_TEXTS_BYTES_MAX;
 
 const _: () = assert!((TEXT_BYTES_MAX as u64) < TURN_TEXTS_BYTES_MAX);
 
-/// What the client appends to its recap.
+/// Text that the client appends to its recap.
 const RECAP_SUFFIX: &str = "(disable recaps";
 
 impl TranscriptReader<'_> {

@@ -78,7 +78,7 @@ struct ForgetReport {
 struct ForgetReportRow {
     id: RowId,
     title: String,
-    /// The member of the team who recorded it; absent for one's own.
+    /// The member of the team who recorded it; absent for the user's own rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     who: Option<String>,
     /// It is shared with a team.
@@ -86,7 +86,7 @@ struct ForgetReportRow {
     shared: bool,
 }
 
-/// What the report says of memories that an administrator took from everybody.
+/// Report line for memories that an administrator retracted from all members.
 const REMOVED_FOR_ALL: &str = "removed for everybody";
 /// Rows of a selection that are listed.
 const LISTED_ROWS_MAX: usize = 20;

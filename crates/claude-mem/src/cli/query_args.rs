@@ -276,7 +276,7 @@ pub(super) fn print_items(
     screen.table(["id", "type", "when", "title"], &rows)
 }
 
-/// The type of an observation, or the kind of another row, with the source of what nobody here said.
+/// The type of an observation, or the kind of another row, with the source of an imported one.
 pub(super) fn type_label(item: &SearchItem) -> String {
     let name = match (&item.observation_type, item.kind) {
         (Some(named), _) => named.as_str(),

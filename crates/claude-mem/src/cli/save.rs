@@ -50,7 +50,7 @@ struct SaveReport {
     private: bool,
 }
 
-/// What redaction puts in place of a secret begins with this.
+/// Prefix of the placeholder that redaction inserts for a secret.
 const MASK: &str = "[redacted:";
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -106,7 +106,7 @@ pub(super) struct WorkerStatusReport {
     pub(super) address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trouble: Option<String>,
-    /// What it really uses to make memories.
+    /// The compressor in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uses: Option<CompressorReport>,
 }

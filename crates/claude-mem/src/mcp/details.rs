@@ -112,7 +112,7 @@ impl Default for RowDetails {
     }
 }
 
-/// Who submitted a prompt.
+/// The label of a prompt's origin.
 fn prompt_label(origin: Origin) -> &'static str {
     match TextSource::of_stored_prompt(origin) {
         TextSource::Plan => "Plan, not the user's words: ",

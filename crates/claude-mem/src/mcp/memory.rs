@@ -45,7 +45,7 @@ const NOTHING_YET: &str = "No memories stored yet.";
 pub(crate) struct MemoryTools<'a> {
     pub dir: DataDir,
     pub project: Option<ProjectHint>,
-    /// Who calls, for the feedback log and the session of a saved note.
+    /// The caller, for the feedback log and the session of a saved note.
     pub caller: McpCaller,
     pub zone: TimeZone,
     pub now: fn() -> Millis,

@@ -8,7 +8,7 @@ use super::*;
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::memory::{NewObservation, Origin};
 use claude_mem_core::tokens;
-use claude_mem_store::{MemoryLevel, NewObservationMeta, ObservationEdit};
+use claude_mem_store::{MemoryLevel, NewRowContext, ObservationEdit};
 
 /// 2026-01-31 10:00:00 UTC.
 const NOW: i64 = 1_769_853_600_000;
@@ -67,12 +67,12 @@ impl McpFixture {
                 "" => None,
                 name => Some(tx.ensure_project(&hint(name), Millis(NOW))?),
             };
-            let place = NewObservationMeta {
+            let place = NewRowContext {
                 project,
                 level: project.map_or(MemoryLevel::User, |_| MemoryLevel::Project),
                 made_by: "test",
                 read_tokens: 120,
-                ..NewObservationMeta::default()
+                ..NewRowContext::default()
             };
             tx.create_observation(&new, &place)
         });

@@ -18,7 +18,7 @@ use claude_mem_search::{
     ProjectScope, SearchEngine, SearchQuery, SearchRequest, SearchResponse, TextEncoder,
 };
 use claude_mem_store::{
-    FtsQuery, NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, Store, StoreError, StoreWriter,
+    FtsQuery, NewFinalMessage, NewPrompt, NewRowContext, NewSession, Store, StoreError, StoreWriter,
     VectorStore,
 };
 
@@ -146,20 +146,14 @@ fn insert_project(tx: &StoreWriter<'_>, name: &str) -> Result<ProjectId, StoreEr
     };
     let project = tx.ensure_project(&hint, Millis(1))?;
     let session = tx.ensure_session(&NewSession {
-        client: "claude-code",
-        client_session: &ClientSessionId(format!("{name}-1")),
         project: Some(project),
-        branch: None,
-        transcript_path: None,
-        origin: Origin::Agent,
-        import_run: None,
-        at: Millis(1),
+        ..NewSession::new("claude-code", &ClientSessionId(format!("{name}-1")), Millis(1))
     })?;
-    let place = NewObservationMeta {
+    let place = NewRowContext {
         project: Some(project),
         session: Some(session),
         made_by: "test",
-        ..NewObservationMeta::default()
+        ..NewRowContext::default()
     };
     for (at, title, narrative) in [
         (1, "Login loops after the cookie expired", "getUserById saw a stale row in src/auth/session.rs."),

@@ -66,9 +66,6 @@ fn spool_turn(home: &Sandbox, session: usize, number: usize) {
     let dir = data(home);
     for (at, body) in bodies.into_iter().enumerate() {
         let event = Event {
-            client: "claude-code".into(),
-            session: ClientSessionId(format!("s{session}")),
-            at: Micros(((number * 10 + at) as i64 + 1) * 1_000_000),
             project: Some(ProjectHint {
                 name: format!("shop{session}"),
                 keys: vec![format!("path:/src/shop{session}")],
@@ -76,11 +73,12 @@ fn spool_turn(home: &Sandbox, session: usize, number: usize) {
                 branch: Some("main".into()),
             }),
             prompt_id: Some(format!("p-{session}-{number}")),
-            agent_id: None,
-            agent_type: None,
-            transcript_path: None,
-            cut: false,
-            body,
+            ..Event::new(
+                "claude-code",
+                ClientSessionId(format!("s{session}")),
+                Micros(((number * 10 + at) as i64 + 1) * 1_000_000),
+                body,
+            )
         };
         enqueue::enqueue_event(&mut HookDatabase::new(&dir), event_key::event_key(&event, None), &event)
             .expect("delivered");

@@ -47,9 +47,6 @@ fn spool_turn(home: &Sandbox, session: usize, number: usize) {
     let bodies = [prompt, tool(0), tool(1), tool(2), stop];
     for (at, body) in bodies.into_iter().enumerate() {
         let event = Event {
-            client: "claude-code".into(),
-            session: ClientSessionId(format!("s{session}")),
-            at: Micros(((number * EVENTS_PER_TURN + at) as i64 + 1) * 1_000_000),
             project: Some(ProjectHint {
                 name: "shop".into(),
                 keys: vec!["path:/src/shop".into()],
@@ -57,11 +54,12 @@ fn spool_turn(home: &Sandbox, session: usize, number: usize) {
                 branch: None,
             }),
             prompt_id: Some(format!("p-{session}-{number}")),
-            agent_id: None,
-            agent_type: None,
-            transcript_path: None,
-            cut: false,
-            body,
+            ..Event::new(
+                "claude-code",
+                ClientSessionId(format!("s{session}")),
+                Micros(((number * EVENTS_PER_TURN + at) as i64 + 1) * 1_000_000),
+                body,
+            )
         };
         enqueue::enqueue_event(&mut HookDatabase::new(&dir), event_key::event_key(&event, None), &event)
             .expect("delivered");

@@ -12,7 +12,7 @@ use claude_mem_recall::manual_edits;
 use claude_mem_search::passages::{subdocuments, with_whole};
 use claude_mem_search::quantize::pack_vector;
 use claude_mem_store::{
-    NewObservationMeta, ObservationEdit, RowId, RowKind, RowVectors, Store, StoreError, VectorStore,
+    NewRowContext, ObservationEdit, RowId, RowKind, RowVectors, Store, StoreError, VectorStore,
 };
 use embed::EmbeddingModel;
 use rig::Sandbox;
@@ -46,10 +46,10 @@ impl VectorFixture {
                     root: "/src/shop".into(),
                     branch: None,
                 };
-                let place = NewObservationMeta {
+                let place = NewRowContext {
                     project: Some(tx.ensure_project(&hint, Millis(1))?),
                     made_by: "test",
-                    ..NewObservationMeta::default()
+                    ..NewRowContext::default()
                 };
                 (0..ROWS)
                     .map(|at| tx.create_observation(&observation(at), &place))

@@ -17,23 +17,17 @@ fn with_events(events: u8, dead: usize) -> Sandbox {
     let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
     let now = Millis(NOW);
     for number in 0..events {
-        let event = Event {
-            client: "claude-code".to_owned(),
+        let event = Event::new(
+            "claude-code",
             // A failed event blocks its session, so each event has its own.
-            session: ClientSessionId(format!("0000000{number}-0000-7000-8000-000000000000")),
-            at: now.micros(),
-            project: None,
-            prompt_id: None,
-            agent_id: None,
-            agent_type: None,
-            transcript_path: None,
-            cut: false,
-            body: EventBody::Prompt {
+            ClientSessionId(format!("0000000{number}-0000-7000-8000-000000000000")),
+            now.micros(),
+            EventBody::Prompt {
                 text: "words that no list shows".to_owned(),
                 private: false,
                 source: TextSource::Prompt,
             },
-        };
+        );
         store.write(|writes| writes.accept(EventKey([number; 16]), &event, now)).expect("accepted");
     }
     for ready in store.read().sessions_with_work().expect("read").iter().take(dead) {
@@ -57,18 +51,7 @@ fn session_without_a_prompt_waits() {
     let mut store = Store::open(&home.data_dir().join("claude-mem.db")).expect("opened");
     let now = Millis(NOW);
     let mut hear = |number: u8, session: &str, body: EventBody| {
-        let event = Event {
-            client: "claude-code".to_owned(),
-            session: ClientSessionId(session.to_owned()),
-            at: now.micros(),
-            project: None,
-            prompt_id: None,
-            agent_id: None,
-            agent_type: None,
-            transcript_path: None,
-            cut: false,
-            body,
-        };
+        let event = Event::new("claude-code", ClientSessionId(session.to_owned()), now.micros(), body);
         store.write(|writes| writes.accept(EventKey([number; 16]), &event, now)).expect("accepted");
     };
     let opened = || EventBody::SessionStart { source: "startup".to_owned() };

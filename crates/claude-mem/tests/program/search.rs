@@ -2,7 +2,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_core::project;
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
 
@@ -27,14 +27,8 @@ fn with_memories() -> Sandbox {
                 let at = Millis(NOW).plus_seconds(-60 * minutes);
                 let project = tx.ensure_project(&project::identify(dir), at)?;
                 let session = tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(format!("session-of-{minutes}")),
                     project: Some(project),
-                    branch: None,
-                    transcript_path: None,
-                    origin: Origin::Agent,
-                    import_run: None,
-                    at,
+                    ..NewSession::new("claude-code", &ClientSessionId(format!("session-of-{minutes}")), at)
                 })?;
                 let new = NewObservation::from_text(
                     ObservationText {
@@ -47,11 +41,11 @@ fn with_memories() -> Sandbox {
                     Origin::Agent,
                     at,
                 );
-                let place = NewObservationMeta {
+                let place = NewRowContext {
                     session: Some(session),
                     project: Some(project),
                     made_by: "local",
-                    ..NewObservationMeta::default()
+                    ..NewRowContext::default()
                 };
                 tx.create_observation(&new, &place)?;
             }
@@ -431,7 +425,7 @@ fn large_index_backlog_is_mentioned() {
         .collect();
     store
         .write(|tx| {
-            let place = NewObservationMeta { made_by: "test", ..NewObservationMeta::default() };
+            let place = NewRowContext { made_by: "test", ..NewRowContext::default() };
             rows.iter().try_for_each(|row| tx.create_observation(row, &place).map(drop))
         })
         .expect("stored");

@@ -2,8 +2,8 @@
 
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ClientSessionId, ObservationId};
-use claude_mem_core::memory::{AccountText, NewOpenItem, Origin, SessionAccount};
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_core::memory::{AccountText, NewOpenItem, SessionAccount};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 use insta::assert_snapshot;
 use rig::Sandbox;
 
@@ -65,20 +65,12 @@ fn with_account() -> Sandbox {
         .write(|tx| {
             let project = tx.projects()?[0].id;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".into()),
                 project: Some(project),
                 branch: Some("cart"),
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at,
+                ..NewSession::new("claude-code", &ClientSessionId("s1".into()), at)
             })?;
-            let place = NewObservationMeta {
-                project: Some(project),
-                branch: Some("cart"),
-                ..NewObservationMeta::default()
-            };
+            let place =
+                NewRowContext { project: Some(project), branch: Some("cart"), ..NewRowContext::default() };
             let account = SessionAccount {
                 text: AccountText {
                     purpose: "Make carts survive a login".into(),

@@ -11,7 +11,7 @@ pub struct ClientFileSpec {
     pub entries: ClientEntries,
 }
 
-/// What we write into a client's file.
+/// The entries that we write into a client's file.
 #[derive(Clone, Copy, Debug)]
 pub enum ClientEntries {
     /// Hooks under `hooks`, in a JSON file: a list of groups per event.

@@ -60,11 +60,11 @@ pub struct CodingAgent {
     pub mcp_client: McpClientSpec,
     /// Its transcripts; `None` if they are not read.
     pub transcripts: Option<TranscriptSpec>,
-    /// What works with it.
+    /// Which of our features work with this agent.
     pub features: AgentFeatures,
-    /// What the user must know after the installation.
+    /// A note for the user after the installation.
     pub install_note: Option<&'static str>,
-    /// What to do if it was used and no hook ran.
+    /// Advice for a user whose sessions ran no hook.
     pub silence_fix: &'static str,
 }
 
@@ -73,7 +73,7 @@ pub struct CodingAgent {
 pub struct ClientProgram {
     /// The name of its executable.
     pub command: &'static str,
-    /// Its npm package, whose `package.json` tells the version.
+    /// Its npm package, whose `package.json` names the version.
     pub package: &'static str,
     /// Its directory, which exists once it was used.
     pub home: ClientHome,

@@ -10,7 +10,7 @@ pub enum FeatureSupport {
     No(&'static str),
 }
 
-/// What works with a client.
+/// Which of our features work with a client.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentFeatures {
     /// Prompts, tool calls with their outcome and final messages are captured by hooks.

@@ -83,7 +83,7 @@ impl ChildRegistry {
     }
 }
 
-/// What to do with an entry.
+/// The outcome of examining one entry of the register.
 enum EntryOutcome {
     Keep,
     /// The process it names is gone.

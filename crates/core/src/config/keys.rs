@@ -66,7 +66,7 @@ const PER_SESSION: &[&str] = &[
 const NEEDS_RESTART: &[&str] = &["parallel_sessions", "vectors", "port"];
 
 choice!(
-    /// Which compressor turns events into memories.
+    /// The compressor that turns events into memories.
     Provider {
         /// `claude` if the user enabled it at install, else `local`.
         Auto = "auto",
@@ -78,7 +78,7 @@ choice!(
     }
 );
 choice!(
-    /// Who starts the worker.
+    /// Whether hooks start the worker.
     WorkerStart {
         Auto = "auto",
         Manual = "manual",

@@ -99,7 +99,7 @@ impl SettingKind {
         }
     }
 
-    /// What a value must be, as a phrase.
+    /// Describes valid values, as a phrase for error messages.
     pub fn expects(self) -> String {
         match self {
             Self::Switch => "on or off".to_owned(),

@@ -1,4 +1,4 @@
-//! What differs between operating systems. No other module of the product names one.
+//! The differences between operating systems. No other module of the product names one.
 //!
 //! `linux.rs` and `portable.rs` have the same functions. The portable ones use only what every Unix has;
 //! where that gives no answer they say so, and the caller takes its slower or less exact way.

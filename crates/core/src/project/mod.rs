@@ -23,7 +23,7 @@ pub use remote::normalise as normalise_remote;
 pub const REMOTE_KEY: &str = "remote:";
 pub const GIT_KEY: &str = "git:";
 pub const PATH_KEY: &str = "path:";
-/// Prefix of a commit id: evidence of the project's history, and no name of it.
+/// Prefix of a commit id: evidence of the project's history, not a name of the project.
 pub const COMMIT_KEY: &str = "commit:";
 
 use crate::event::ProjectHint;

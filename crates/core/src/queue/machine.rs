@@ -23,7 +23,7 @@ pub enum QueueState {
     Dead,
 }
 
-/// What the state machine knows of one event.
+/// The state of one event in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueEntry {
     pub state: QueueState,

@@ -28,7 +28,7 @@ pub struct MissingPart {
     pub fix: &'static str,
 }
 
-/// What a model needs from the process.
+/// The parts of the process environment that a model needs.
 #[derive(Clone, Debug)]
 pub struct ProviderEnv {
     pub network: NetworkConfig,
@@ -56,7 +56,7 @@ impl ProviderConfig {
         Some(Self { provider, model: given(&settings.model, model), address, key })
     }
 
-    /// What the settings lack for the provider to be usable, and the command that adds it.
+    /// The setting that the provider lacks, and the command that adds it.
     pub fn missing_part(&self) -> Option<MissingPart> {
         if self.model.is_empty() {
             return Some(MissingPart { what: "no model is set", fix: "claude-mem config set model NAME" });

@@ -41,7 +41,7 @@ pub enum ModelError {
     Charged { error: Box<ModelError>, usage: Option<TokenUsage> },
 }
 
-/// What a failed call may have cost.
+/// The possible cost of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureCost {
     Nothing,
@@ -51,7 +51,7 @@ pub enum FailureCost {
 }
 
 impl ModelError {
-    /// What the failed call cost.
+    /// The cost of the failed call.
     pub fn cost(&self) -> FailureCost {
         match self {
             Self::Refused { usage: Some(usage) } | Self::Charged { usage: Some(usage), .. } => {

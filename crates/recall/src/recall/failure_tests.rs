@@ -10,7 +10,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewObservationMeta, Store};
+use claude_mem_store::{NewRowContext, Store};
 
 fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId) {
     let dir = tempfile::tempdir().unwrap();
@@ -28,11 +28,7 @@ fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId
                 Origin::Agent,
                 Millis(1_000 * at as i64),
             );
-            let place = NewObservationMeta {
-                project: Some(project),
-                made_by: "test",
-                ..NewObservationMeta::default()
-            };
+            let place = NewRowContext { project: Some(project), made_by: "test", ..NewRowContext::default() };
             tx.create_observation(&new, &place)?;
         }
         Ok(project)

@@ -13,7 +13,7 @@ use claude_mem_core::ids::{ClientSessionId, ProjectId};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_search::VectorRetriever;
 use claude_mem_search::index::catch_up;
-use claude_mem_store::{NewObservationMeta, NewSession, Store, VectorStore};
+use claude_mem_store::{NewRowContext, NewSession, Store, VectorStore};
 
 /// A store with vectors of the real encoder.
 struct EncodedStore {
@@ -96,11 +96,11 @@ impl EncodedStore {
                         origin,
                         at,
                     );
-                    let place = NewObservationMeta {
+                    let place = NewRowContext {
                         project: Some(project),
                         session: Some(session),
                         made_by: "test",
-                        ..NewObservationMeta::default()
+                        ..NewRowContext::default()
                     };
                     tx.create_observation(&new, &place)?;
                 }

@@ -9,7 +9,7 @@ use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_core::vocabulary::AMENDMENT;
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 
 struct Home {
     store: Store,
@@ -57,11 +57,11 @@ fn with_concepts<'m>(memories: impl Iterator<Item = (&'m Memory, &'m [&'m str])>
                     Origin::User,
                     at,
                 );
-                let place = NewObservationMeta {
+                let place = NewRowContext {
                     project: Some(project),
                     session: Some(session),
                     made_by: "test",
-                    ..NewObservationMeta::default()
+                    ..NewRowContext::default()
                 };
                 ids.push(tx.create_observation(&new, &place)?);
             }

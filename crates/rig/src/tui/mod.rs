@@ -28,7 +28,7 @@ const SCREEN_SECONDS_MAX: u64 = 60;
 const REPEAT_AFTER: Duration = Duration::from_secs(10);
 /// Deletes the line that is being typed.
 const CLEAR_LINE: &str = "\x15";
-/// What the client draws before the line that is being typed.
+/// The prompt sign that the client draws before the input line.
 const INPUT_MARK: char = '❯';
 
 const SIZE: Winsize = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };

@@ -1,4 +1,4 @@
-//! What the checks may examine ([`DoctorContext`]), gathered by the caller.
+//! [`DoctorContext`]: the facts that the checks examine, gathered by the caller.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

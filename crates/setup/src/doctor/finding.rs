@@ -35,7 +35,7 @@ pub enum AutoFix {
     Worker,
 }
 
-/// What a check found, and what fixes it.
+/// The result of a check, and the fix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorFinding {
     pub check: &'static str,

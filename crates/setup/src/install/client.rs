@@ -36,7 +36,7 @@ pub const COMMON_EVENTS: [&str; 8] = [
     "SessionEnd",
 ];
 
-/// What a client supports. An unknown version gets what all versions support.
+/// The hook features of a client. An unknown version gets those that all versions have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientCapabilities {
     version: Option<ClientVersion>,

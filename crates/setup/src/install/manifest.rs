@@ -72,7 +72,7 @@ impl AgentFileRecord {
     }
 }
 
-/// What we registered in a file.
+/// Our entries in a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InstallPart {

@@ -1,4 +1,4 @@
-//! What the configured provider still lacks, for `install`.
+//! Finds what the configured provider still lacks, for `install`.
 
 use std::path::{Path, PathBuf};
 

@@ -37,7 +37,7 @@ pub(super) fn add_server(
         Some(at) if !runs_us(sections[at].1) => Err(ServerEditError::NameTaken),
         Some(at) => {
             let (_, body) = &sections[at];
-            // What follows the entry, such as a comment on the next table, is kept.
+            // Text after the entry, such as a comment on the next table, is kept.
             let rest = trailing(body);
             let texts = sections.iter().enumerate().map(|(index, (_, section))| {
                 if index == at { format!("{ours}{rest}") } else { (*section).to_owned() }

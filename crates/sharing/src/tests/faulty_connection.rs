@@ -10,7 +10,7 @@ use claude_mem_wire::messages::{
 };
 use claude_mem_wire::{RecordUid, SpaceId};
 
-/// What the network does to one request.
+/// A fault of the network in one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkFate {
     Delivered,

@@ -63,7 +63,7 @@ impl MemberRow {
     }
 }
 
-/// What the server says of a member.
+/// A member as the server describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMember<'a> {
     pub uid: PublicId,

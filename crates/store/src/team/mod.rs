@@ -2,7 +2,7 @@
 //!
 //! [`MemberRow`] is a person or program that shares memory, [`SpaceRow`] what is shared, [`SharedRow`] one
 //! record of a space with the version that the server is known to hold. Others' rows stand in the tables of
-//! one's own, told apart by their `member`.
+//! the user's own, distinguished by their `member`.
 //!
 //! Invariant: texts stand only in their rows. What is to be sent is derived from rows and their changes.
 

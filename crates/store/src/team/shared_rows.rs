@@ -8,7 +8,7 @@ use crate::{RowId, RowKind, StoreError, StoreReader, StoreWriter};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{MemberRowId, ProjectId, PublicId, SpaceRowId};
 
-/// What is to happen to a shared record.
+/// The state of a shared record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShareState {
@@ -62,7 +62,7 @@ pub struct SharedRow {
     pub kind: RowKind,
     /// `None`: gone, hidden here, or never stored here.
     pub row_id: Option<i64>,
-    /// `None`: one's own.
+    /// `None` for the user's own rows.
     pub member: Option<MemberRowId>,
     /// The revision that the server is known to hold; 0: none.
     pub rev: u32,

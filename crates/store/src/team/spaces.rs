@@ -7,7 +7,7 @@ use crate::columns::{ReadColumn, SqlColumn};
 use crate::{StoreError, StoreReader, StoreWriter};
 use claude_mem_core::ids::{ProjectId, PublicId, SpaceRowId};
 
-/// What leaves a space.
+/// The sharing mode of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpaceMode {

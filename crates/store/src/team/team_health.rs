@@ -37,7 +37,7 @@ pub struct TeamHealth {
     pub revoked: bool,
 }
 
-/// What is shared, and how much.
+/// A shared space and its counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SpaceHealth {
     pub project: String,

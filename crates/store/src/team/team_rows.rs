@@ -22,7 +22,7 @@ const TEAM_CLIENT: &str = "team";
 /// Where a received row belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct TeamPlace {
-    /// `None`: from one's own other machine.
+    /// `None`: from another machine of the user.
     pub member: Option<MemberRowId>,
     pub session: Option<SessionId>,
     pub project: Option<ProjectId>,
@@ -45,7 +45,7 @@ impl StoreReader<'_> {
         found.ok_or(StoreError::NoSuchRow { what: row.kind.as_str(), id: row.row_id })
     }
 
-    /// The member whose row it is; `None`: one's own, or there is none.
+    /// The member who owns the row; `None` for the user's own row, or if there is none.
     pub fn member_of_row(&self, row: RowId) -> Result<Option<MemberRowId>, StoreError> {
         if matches!(row.kind, RowKind::Prompt | RowKind::Message) {
             return Ok(None);
@@ -113,8 +113,8 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    /// The session that a received row came from. Another member's is told apart by the member, so that
-    /// nobody can write into a session of ours.
+    /// The session that a received row came from. The key includes the member, so that
+    /// no other member can write into a session of the user.
     pub fn ensure_team_session(
         &self,
         session: PublicId,
@@ -334,7 +334,7 @@ impl StoreWriter<'_> {
         Ok(removed)
     }
 
-    /// Gives a row another public id: its old one was taken back for ever, or another member uses it.
+    /// Gives a row a new public id: the old one was retracted for good, or another member uses it.
     pub fn renew_public_id(&self, row: RowId) -> Result<PublicId, StoreError> {
         let new = PublicId::new();
         let sql = format!("UPDATE {} SET uid = ?2 WHERE id = ?1", row.kind.table());

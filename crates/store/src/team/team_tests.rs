@@ -3,8 +3,7 @@ use rusqlite::params;
 use super::*;
 use crate::testing::observation;
 use crate::{
-    AccountRecord, NewObservationMeta, ObservationRecord, PageRequest, RowFilter, RowId, RowKind, RowOwner,
-    Store,
+    AccountRecord, NewRowContext, ObservationRecord, PageRequest, RowFilter, RowId, RowKind, RowOwner, Store,
 };
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
@@ -61,7 +60,7 @@ impl TeamFixture {
     }
 
     fn own(&mut self, title: &str) -> RowId {
-        let place = NewObservationMeta { project: Some(self.project), made_by: "hand", ..Default::default() };
+        let place = NewRowContext { project: Some(self.project), made_by: "hand", ..Default::default() };
         let id = self.store.write(|tx| tx.create_observation(&observation(title, NOW), &place)).unwrap();
         RowId::new(RowKind::Observation, id.0)
     }
@@ -302,11 +301,8 @@ fn reading_costs_the_same_wherever_a_row_comes_from() {
                 claude_mem_core::memory::Origin::Agent,
                 NOW,
             );
-            let own = NewObservationMeta {
-                project,
-                read_tokens: new.text.read_tokens(),
-                ..NewObservationMeta::default()
-            };
+            let own =
+                NewRowContext { project, read_tokens: new.text.read_tokens(), ..NewRowContext::default() };
             let own = tx.create_observation(&new, &own)?;
             let received = tx.put_team_observation(&sent, None, place)?.unwrap();
             let imported =

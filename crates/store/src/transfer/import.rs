@@ -20,7 +20,7 @@ use claude_mem_core::ids::{ObservationId, ProjectId, PublicId, SessionId, Summar
 use claude_mem_core::memory::Origin;
 use claude_mem_core::project::COMMIT_KEY;
 
-/// What happened to an imported record.
+/// The outcome of importing one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowImportOutcome {
     New,

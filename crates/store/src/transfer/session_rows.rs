@@ -76,7 +76,7 @@ pub struct OpenItemRecord {
     pub created_at: Millis,
 }
 
-/// What became of an observation that no longer exists.
+/// The successor of an observation that no longer exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuccessorRecord {
     pub uid: PublicId,
@@ -159,7 +159,7 @@ impl StoreReader<'_> {
 }
 
 impl StoreReader<'_> {
-    /// What became of the observations that no longer exist. With a project: of those that are now part of one
+    /// The successors of observations that no longer exist. With a project: of those that are now part of one
     /// of its observations.
     pub fn successor_records(&self, only: Option<ProjectId>) -> Result<Vec<SuccessorRecord>, StoreError> {
         let mut rows = self.0.prepare_cached(

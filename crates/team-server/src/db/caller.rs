@@ -1,4 +1,4 @@
-//! [`Caller`]: who asks, as the database knows the token, and the transaction in which it asks.
+//! [`Caller`]: the member and device of a request's token, and the request's transaction.
 
 use claude_mem_wire::{
     DeviceId, ErrorCode, MemberId, MemberRole, SecretHash, ServerGeneration, TeamId, WriterIdentity,
@@ -57,7 +57,7 @@ pub(super) async fn present(transaction: &Transaction<'_>, hash: &SecretHash) ->
     Ok(())
 }
 
-/// Finds the device of a token and sets who asks for the rest of the transaction.
+/// Finds the device of a token and sets the caller for the rest of the transaction.
 pub(super) async fn authenticate(
     transaction: &Transaction<'_>,
     token: &SecretHash,

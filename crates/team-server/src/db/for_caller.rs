@@ -19,7 +19,7 @@ pub(crate) type CallerWork<'t, T> = Pin<Box<dyn Future<Output = Result<T, Servic
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestScope<'t, 'r>(PhantomData<&'t &'r ()>);
 
-/// What a transaction may do.
+/// The access mode of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransactionKind {
     ReadWrite,
@@ -28,7 +28,7 @@ pub(crate) enum TransactionKind {
 }
 
 impl Database {
-    /// Begins a transaction, finds who presents the token, does the work and commits. Repeats all of it while the
+    /// Begins a transaction, finds the caller of the token, does the work and commits. Repeats this while the
     /// transaction loses against others.
     pub(crate) async fn for_caller<'r, T: Send>(
         &self,

@@ -18,7 +18,7 @@ use super::members::read_member;
 use crate::error::ServiceError;
 use crate::random::random_bytes;
 
-/// Makes an invite. Its secret is told once and kept as a hash.
+/// Creates an invite. Its secret is returned once and stored as a hash.
 pub(crate) async fn create_invite(
     transaction: &Transaction<'_>,
     caller: &Caller,

@@ -137,14 +137,14 @@ pub(crate) async fn patch_member(
     Ok(MemberInfo { name, role, left_at, ..old })
 }
 
-/// Revokes a device: one's own, or any as an administrator.
+/// Revokes a device: the caller's own, or any for an administrator.
 pub(crate) async fn revoke_device(
     transaction: &Transaction<'_>,
     caller: &Caller,
     device: DeviceId,
     now: i64,
 ) -> Result<DeviceInfo, ServiceError> {
-    // Only visible devices can be changed: one's own, or any for administrators.
+    // Only visible devices can be changed: the caller's own, or any for administrators.
     const REVOKE: &str = "UPDATE claude_mem.devices SET revoked_at = coalesce(revoked_at, $3) \
         WHERE team = $1 AND id = $2 RETURNING id, member, name, created_at, seen_at, revoked_at";
     let row = transaction

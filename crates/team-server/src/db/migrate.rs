@@ -20,7 +20,7 @@ const OLDEST_VERSION: i32 = 130_000;
 /// How often creating the schema is repeated when another replica does the same.
 const CREATE_RETRIES: usize = 5;
 
-/// What [`migrate`] found and did.
+/// The result of [`migrate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MigrationReport {
     /// Such as `16.4`.

@@ -1,7 +1,7 @@
 //! The database: the only module that names PostgreSQL's tables.
 //!
 //! [`Database`] is the pool. Every request of a member is one transaction, [`Database::for_caller`]: it takes the
-//! role that owns nothing, finds the device of the token and sets who asks for the rest of the transaction; then
+//! role that owns nothing, finds the device of the token and sets the caller for the rest of the transaction; then
 //! row-level security decides what exists. The other modules hold one subject each.
 //!
 //! Invariants: SQL is constant text, so nothing of a request can become SQL. Statements are unnamed and

@@ -1,4 +1,4 @@
-//! What the operator does on the server itself: make a team, its administrator's invite, a new generation.
+//! Commands of the operator on the server itself: create a team, its administrator's invite, a new generation.
 
 use claude_mem_wire::limits::INVITE_SECONDS;
 use claude_mem_wire::{InviteSecret, MemberRole, TeamId, tidy_name};
@@ -18,7 +18,7 @@ pub(crate) struct OperatorInvite {
     pub(crate) secret: Option<InviteSecret>,
 }
 
-/// Makes the team if it does not exist, and an invite for an administrator while nobody has joined it.
+/// Creates the team if it does not exist, and an invite for an administrator while it has no members.
 pub(crate) async fn ensure_team(
     connection: &mut Object,
     name: &str,

@@ -22,7 +22,7 @@ pub(crate) async fn prove_isolation(connection: &mut Object) -> Result<(), Start
     wrong.map_or(Ok(()), |fault| Err(StartError::NotIsolated(fault)))
 }
 
-/// What the catalog says against it.
+/// The first violation that the catalog shows.
 async fn catalog_fault(connection: &Object) -> Result<Option<String>, tokio_postgres::Error> {
     const ROLE: &str = "SELECT rolsuper OR rolbypassrls OR rolcanlogin OR rolcreaterole, \
             EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.member = r.oid), \

@@ -18,7 +18,7 @@ use super::push::record_version;
 use super::spaces::space_states;
 use crate::error::ServiceError;
 
-/// Which records of a space are wanted.
+/// Selects records of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PageCursor {
     /// Changes after this number, oldest first, tombstones included.

@@ -37,7 +37,7 @@ const WRITE_SECONDS_MAX: u64 = 30;
 /// Connections at a time. Further ones wait in the kernel's backlog.
 pub(crate) const CONNECTIONS_MAX: usize = 4_000;
 
-/// What the listener needs besides its socket.
+/// The listener's settings.
 #[derive(Debug)]
 pub(crate) struct ListenerSettings {
     pub(crate) certificate: Option<Arc<CertificateFiles>>,

@@ -40,7 +40,7 @@ impl IntoResponse for ServiceError {
         let (code, retry, message) = match &self {
             Self::Refused(code, message) => (*code, None, (*message).to_owned()),
             Self::TooMany(seconds) => (ErrorCode::RateLimited, Some(*seconds), self.to_string()),
-            // What the database says is for the operator.
+            // Database errors are for the operator's log only.
             Self::Raced | Self::Database(_) | Self::Pool(_) | Self::Random(_) => {
                 log::failure(&format!("request failed: {self}"));
                 let message = "the database is not available; try again".to_owned();

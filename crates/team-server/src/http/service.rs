@@ -20,7 +20,7 @@ const DEVICE_RATE: RequestRate = RequestRate { per_second: 50.0, burst: 200.0 };
 /// Attempts to join, and requests with an unknown token, of one address.
 const STRANGER_RATE: RequestRate = RequestRate { per_second: 1.0, burst: 20.0 };
 
-/// What all requests share.
+/// State that all requests share.
 #[derive(Debug)]
 pub(crate) struct TeamService {
     pub(crate) database: Database,
@@ -52,7 +52,7 @@ impl TeamService {
         Ok(hash)
     }
 
-    /// Counts a request of somebody without a valid token.
+    /// Counts a request without a valid token.
     pub(crate) fn count_stranger(&self, address: IpAddr) -> Result<(), ServiceError> {
         self.strangers.take(address, Instant::now()).map_err(ServiceError::TooMany)
     }

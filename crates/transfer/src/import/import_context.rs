@@ -1,4 +1,4 @@
-//! What every import needs ([`ImportContext`]), reports ([`ImportProgress`]) and fails with ([`ImportError`]).
+//! [`ImportContext`], [`ImportProgress`] and [`ImportError`]: input, progress and failure of every import.
 
 use std::path::Path;
 
@@ -29,11 +29,11 @@ pub struct ImportContext<'a> {
     pub home: &'a str,
     /// The client's own data directory.
     pub client_dir: &'a Path,
-    /// Whether the source may speak for the user.
+    /// Whether rows of the source may count as the user's own words.
     pub trust: SourceTrust,
 }
 
-/// Whether an imported file may speak for the user.
+/// Whether rows of an imported file may count as the user's own words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceTrust {
     /// Anyone may have written it: its rows are marked as imported, and it brings no preferences, no pins

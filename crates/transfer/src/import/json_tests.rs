@@ -10,7 +10,7 @@ use claude_mem_core::memory::{
     SessionAccount, SummaryText,
 };
 use claude_mem_store::{
-    NewFinalMessage, NewObservationMeta, NewPrompt, NewSession, ObservationEdit, RowId, RowKind, StoreError,
+    NewFinalMessage, NewPrompt, NewRowContext, NewSession, ObservationEdit, RowId, RowKind, StoreError,
     StoreWriter,
 };
 
@@ -64,17 +64,11 @@ fn leave_account(
     project: ProjectId,
     session: SessionId,
     new: ObservationId,
-    place: &NewObservationMeta<'_>,
+    place: &NewRowContext<'_>,
 ) -> Result<(), StoreError> {
     let other = tx.ensure_session(&NewSession {
-        client: "claude-code",
-        client_session: &ClientSessionId("s2".to_owned()),
         project: Some(project),
-        branch: None,
-        transcript_path: None,
-        origin: Origin::Agent,
-        import_run: None,
-        at: NOW,
+        ..NewSession::new("claude-code", &ClientSessionId("s2".to_owned()), NOW)
     })?;
     tx.add_observation_source(new, other)?;
     let account = SessionAccount {
@@ -114,14 +108,10 @@ fn furnished(dir: &Path) -> Store {
         .write(|tx| {
             let project = tx.ensure_project(&hint, NOW)?;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".to_owned()),
                 project: Some(project),
                 branch: Some("main"),
                 transcript_path: Some("/t.jsonl"),
-                origin: Origin::Agent,
-                import_run: None,
-                at: NOW,
+                ..NewSession::new("claude-code", &ClientSessionId("s1".to_owned()), NOW)
             })?;
             tx.set_session_carry(session, "{\"rules\":[]}")?;
             tx.record_session_file(session, Some(project), "/work/shop/a.rs", false)?;
@@ -149,7 +139,7 @@ fn furnished(dir: &Path) -> Store {
                 import_run: None,
                 at: NOW,
             })?;
-            let place = NewObservationMeta {
+            let place = NewRowContext {
                 session: Some(session),
                 project: Some(project),
                 prompt_number: 1,
@@ -158,7 +148,7 @@ fn furnished(dir: &Path) -> Store {
                 agent_type: Some("Explore"),
                 made_by: "local",
                 read_tokens: 9,
-                ..NewObservationMeta::default()
+                ..NewRowContext::default()
             };
             let old = tx.create_observation(&note("Use floats", 1), &place)?;
             let new = tx.create_observation(&note("Use cents", 2), &place)?;
@@ -166,11 +156,11 @@ fn furnished(dir: &Path) -> Store {
             leave_account(tx, project, session, new, &place)?;
             let pinned = ObservationEdit { pinned: Some(true), ..ObservationEdit::default() };
             tx.edit_observation(new, &pinned, Millis(NOW.0 + 50))?;
-            let by_hand = NewObservationMeta {
+            let by_hand = NewRowContext {
                 project: Some(project),
                 made_by: "hand",
                 read_tokens: 3,
-                ..NewObservationMeta::default()
+                ..NewRowContext::default()
             };
             tx.create_observation(&note("By hand", 3), &by_hand)?;
             let gone = tx.create_observation(&note("Forget me", 4), &place)?;

@@ -31,7 +31,7 @@ pub(super) struct BulkRequest {
     r#type: Option<String>,
 }
 
-/// What is done to each row.
+/// The change to apply to each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum BulkAction {
@@ -44,7 +44,7 @@ enum BulkAction {
     Restore,
 }
 
-/// What was done.
+/// The result of a bulk change.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct BulkResponse {
     done: Vec<String>,

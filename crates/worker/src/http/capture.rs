@@ -61,7 +61,7 @@ struct HookEnvelope<'a> {
     payload: Option<&'a RawValue>,
 }
 
-/// What became of a payload.
+/// The outcome of capturing one payload.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Taken")]
 pub(super) struct CaptureResponse {

@@ -79,12 +79,12 @@ mod tests {
     use super::*;
     use claude_mem_core::clock::Millis;
     use claude_mem_store::testing::observation;
-    use claude_mem_store::{NewObservationMeta, PageRequest, RowFilter, Store};
+    use claude_mem_store::{NewRowContext, PageRequest, RowFilter, Store};
 
     fn decisions(titles: &[&str]) -> Vec<Observation> {
         let temp = tempfile::tempdir().unwrap();
         let mut store = Store::open(&temp.path().join("claude-mem.db")).unwrap();
-        let place = NewObservationMeta::default();
+        let place = NewRowContext::default();
         store
             .write(|tx| {
                 for (at, title) in titles.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What needs attention, as the dashboard shows it: the notices of `claude-mem status`, and what those checks of
+//! Findings for the dashboard: the notices of `claude-mem status`, and what those checks of
 //! `claude-mem doctor` find that are quick enough to repeat ([`doctor::run_local_checks`]).
 
 use std::ffi::OsString;
@@ -51,7 +51,7 @@ pub(super) fn health_notices(
     told.extend(missing_hooks);
     told.extend(notices::pause_notice(api.dir(), api.now()));
     let mut found = api.findings.get_or_make(|| local_findings(api, settings));
-    // What the same command registers is told once.
+    // Findings with the same fix are shown once.
     found.retain(|finding| !(are_hooks_missing && finding.auto_fix == Some(AutoFix::Registration)));
     found.retain(|finding| !is_told(finding, &told));
     found.sort_by_key(|finding| std::cmp::Reverse(finding.level));
@@ -68,7 +68,7 @@ pub(super) fn health_notices(
     Ok(notices.chain(findings).collect())
 }
 
-/// Whether a notice says the same. What one command fixes is told once; the team's command only looks.
+/// Whether a notice says the same. A fix is listed once; the team's command is no fix, it only shows the state.
 fn is_told(finding: &DoctorFinding, notices: &[UserNotice]) -> bool {
     let fix = finding.fix.as_deref().unwrap_or_default();
     let has_same_fix = |notice: &UserNotice| {
@@ -80,7 +80,7 @@ fn is_told(finding: &DoctorFinding, notices: &[UserNotice]) -> bool {
     notices.iter().any(is_same)
 }
 
-/// What the quick checks find.
+/// The findings of the quick checks.
 fn local_findings(api: &ApiState, settings: &LoadedSettings) -> Vec<DoctorFinding> {
     let env = |name: &str| (api.env)(name).map(OsString::from);
     let status = api.worker.status();

@@ -11,7 +11,7 @@ use claude_mem_core::ids::SessionId;
 use claude_mem_core::limits::HTTP_SESSION_ROWS_MAX;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
 use claude_mem_store::testing as events;
-use claude_mem_store::{NewObservationMeta, StoreWriter};
+use claude_mem_store::{NewRowContext, StoreWriter};
 
 /// Three sessions of one turn each, in two projects.
 fn stage() -> TestServer {
@@ -179,7 +179,7 @@ fn note(tx: &StoreWriter<'_>, session: SessionId, at: i64) {
             ..base
         }
     };
-    let place = NewObservationMeta { session: Some(session), ..NewObservationMeta::default() };
+    let place = NewRowContext { session: Some(session), ..NewRowContext::default() };
     tx.create_observation(&new, &place).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Where one observation comes from and what became of it.
+//! The sources of one observation, and its uses.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub(super) struct ProvenanceView {
     /// The texts that it was made from, oldest first.
     sources: Vec<SourceView>,
     usage: UsageCounts,
-    /// What it said before each edit, newest first.
+    /// Its text before each edit, newest first.
     versions: Vec<VersionView>,
     replaces: Vec<TitledRow>,
     replaced_by: Option<TitledRow>,

@@ -18,7 +18,7 @@ use claude_mem_recall::file;
 use claude_mem_recall::recall::{self, RecalledText};
 use claude_mem_recall::recall_request::{RecallOccasion, RecallRequest};
 
-/// What would make a hook inject memories.
+/// The trigger of a recall: a prompt, a file or a failed command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RecallNeed {
@@ -43,7 +43,7 @@ pub(super) struct SemanticRequest {
     limit: Option<u32>,
 }
 
-/// What the hook injects into a session that has received nothing yet.
+/// The text that the hook injects into a session that has received nothing yet.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RecalledMemory")]
 pub(super) struct SemanticResponse {

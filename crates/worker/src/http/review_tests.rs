@@ -70,7 +70,7 @@ fn contradiction_is_listed_until_both_are_kept() {
 fn duplicate_of_an_old_memory_is_listed_until_it_is_kept() {
     let stage = TestServer::with_turn();
     let old = save(&stage, "The harbour light is always lit at dusk", "discovery");
-    let place = claude_mem_store::NewObservationMeta {
+    let place = claude_mem_store::NewRowContext {
         project: Some(claude_mem_core::ids::ProjectId(1)),
         ..Default::default()
     };

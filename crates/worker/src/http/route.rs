@@ -53,7 +53,7 @@ type HandlerFn =
 /// Generates the schema of a handler's query, body or response.
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
-/// What answers a request to a route.
+/// The handler of a route.
 pub(super) enum RouteAction {
     Page,
     Asset,

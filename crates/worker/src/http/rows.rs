@@ -79,7 +79,8 @@ pub(super) struct ObservationView {
     pub(super) pinned: bool,
     pub(super) wrong: bool,
     pub(super) replaced_by: Option<ObservationId>,
-    /// The member of the team who recorded it; absent for one's own. `origin` then speaks of that member's session.
+    /// The member of the team who recorded it; absent for the user's own rows. `origin` then refers to that
+    /// member's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) who: Option<String>,
     /// Another member's row that reads like an instruction: it is never offered to an agent unasked.
@@ -163,7 +164,7 @@ pub(super) struct AccountView {
     pub(super) id: AccountId,
     pub(super) handle: String,
     pub(super) kind: RowKind,
-    /// What the session was for.
+    /// The purpose of the session.
     pub(super) purpose: String,
     pub(super) done: Vec<String>,
     pub(super) learned: Vec<String>,
@@ -177,7 +178,8 @@ pub(super) struct AccountView {
     pub(super) agent: Option<AgentRef>,
     pub(super) branch: Option<String>,
     pub(super) origin: Origin,
-    /// The member of the team who recorded it; absent for one's own. `origin` then speaks of that member's session.
+    /// The member of the team who recorded it; absent for the user's own rows. `origin` then refers to that
+    /// member's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) who: Option<String>,
     /// Another member's row that reads like an instruction: it is never offered to an agent unasked.
@@ -206,9 +208,9 @@ pub(super) struct SessionView {
     pub(super) completed_at: Option<Millis>,
     pub(super) observations: u64,
     pub(super) summaries: u64,
-    /// What it was for, from its account.
+    /// Its purpose, from its account.
     pub(super) purpose: Option<String>,
-    /// What it did, from its account or its last summary.
+    /// Its result, from its account or its last summary.
     pub(super) outcome: Option<String>,
     /// Files that it edited.
     pub(super) files_edited: Vec<String>,

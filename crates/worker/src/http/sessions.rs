@@ -85,7 +85,7 @@ pub(super) struct SessionDetail {
     injections: Vec<LedgerEntryView>,
     told: InjectedTotals,
     spend: SessionSpend,
-    /// Which lists are cut. `?session=` of the other lists, and of the ledger, returns all rows.
+    /// The lists that are truncated. `?session=` of the other lists, and of the ledger, returns all rows.
     has_more: SessionHasMore,
 }
 

@@ -47,7 +47,7 @@ struct TeamMemberView {
     gone: bool,
 }
 
-/// What is shared.
+/// A shared space.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "TeamSpace")]

@@ -21,7 +21,7 @@ use claude_mem_core::log::{LogAuthor, LogWriter};
 use claude_mem_core::memory::{AccountText, NewOpenItem, SessionAccount};
 use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
-use claude_mem_store::NewObservationMeta;
+use claude_mem_store::NewRowContext;
 use claude_mem_store::testing as events;
 use claude_mem_store::testing::WorkerScratch;
 
@@ -112,7 +112,7 @@ impl TestServer {
         let left = self.worker.store.with(|store| {
             store.write(|tx| {
                 let (session, project) = (SessionId(1), ProjectId(1));
-                let place = NewObservationMeta { project: Some(project), ..NewObservationMeta::default() };
+                let place = NewRowContext { project: Some(project), ..NewRowContext::default() };
                 if tx.account_of_session(session)?.is_none() {
                     let account = SessionAccount {
                         text: AccountText {

@@ -56,7 +56,7 @@ impl UsageSelection {
     }
 }
 
-/// What sessions received, and what they used of it.
+/// Memories that sessions received, and those that they used.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UsageView {

@@ -227,7 +227,7 @@ impl<'r> ViewBuilder<'r> {
         })
     }
 
-    /// What a session did: the first line of its account, else its last summary.
+    /// The result of a session: the first line of its account, else its last summary.
     fn outcome(&self, session: SessionId, account: Option<AccountRow>) -> Result<Option<String>, Problem> {
         if let Some(done) = account.and_then(|account| account.text.done.into_iter().next()) {
             return Ok(Some(done));
@@ -241,7 +241,7 @@ impl<'r> ViewBuilder<'r> {
         let Some(id) = id else { return Ok(None) };
         if !self.members.contains_key(&id) {
             let found = self.reads.member(id)?;
-            // A row without its member is still not one's own.
+            // A row whose member is unknown is still another member's.
             let name = found.map_or_else(|| UNKNOWN_MEMBER.to_owned(), |member| member.label().to_owned());
             self.members.insert(id, name);
         }

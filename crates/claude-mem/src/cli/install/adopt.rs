@@ -20,7 +20,7 @@ use claude_mem_setup::install::legacy_worker;
 use claude_mem_store::backups;
 use claude_mem_store::{Store, StoreError};
 
-/// What the earlier claude-mem left on this machine.
+/// Traces of the earlier claude-mem on this machine.
 #[derive(Debug, Default)]
 pub(super) struct LegacyInstall {
     pub(super) settings: LegacyRegistration,

@@ -1,4 +1,4 @@
-//! Which agents to install for ([`AgentChoice`]).
+//! [`AgentChoice`]: the agents to install for.
 
 use claude_mem_core::agents::{AGENTS, CodingAgent};
 

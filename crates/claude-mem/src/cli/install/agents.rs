@@ -103,7 +103,7 @@ fn confirm(
     Ok(())
 }
 
-/// What would be written for each agent, in lines of at most 60 columns if its paths are not longer.
+/// The planned changes for each agent, in lines of at most 60 columns if its paths are not longer.
 fn agent_lines(agents: &[(&str, Vec<String>)], home: &str) -> Vec<String> {
     let mut lines = vec!["These agents are on this machine. Hooks and search tools".to_owned()];
     lines.push("would be written to:".to_owned());

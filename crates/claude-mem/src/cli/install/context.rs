@@ -1,4 +1,4 @@
-//! What to install ([`InstallOptions`]), and what the steps need to know ([`InstallContext`]).
+//! [`InstallOptions`] and [`InstallContext`]: the request, and the facts that the steps need.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ use claude_mem_setup::install::find::InstalledClient;
 use claude_mem_setup::install::manifest::InstallManifest;
 use claude_mem_setup::install::plan::ClientPaths;
 
-/// What to install, as requested by `install`, `repair` or `doctor`.
+/// The request of `install`, `repair` or `doctor`.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct InstallOptions {
     pub(in crate::cli) dry_run: bool,
-    /// Questions may be asked: somebody is at the terminal.
+    /// Questions may be asked: a person is at the terminal.
     pub(in crate::cli) may_ask: bool,
     pub(in crate::cli) project: Option<PathBuf>,
     /// Further projects to register hooks for; `None` is the user.
@@ -35,7 +35,7 @@ pub(in crate::cli) struct InstallOptions {
     pub(in crate::cli) keep_settings: bool,
 }
 
-/// What the installation steps need to know: the options, the client and its files.
+/// The facts that the installation steps need: the options, the client and its files.
 pub(in crate::cli) struct InstallContext<'a> {
     pub(super) app: &'a App,
     pub(super) wish: InstallOptions,

@@ -1,4 +1,4 @@
-//! Which sessions `claude-mem redo` makes anew, and which it left.
+//! Selects the sessions that `claude-mem redo` distils again, and describes those that it skipped.
 
 use std::io::Write as _;
 

@@ -39,7 +39,7 @@ pub(super) fn translate(line: &str) -> Option<Vec<Value>> {
     })
 }
 
-/// What the user typed. A message with a source is from a skill or another agent.
+/// The text that the user typed. A message with a source is from a skill or another agent.
 fn prompt(builder: &RecordBuilder, data: &Value) -> Option<Value> {
     let is_typed = data["source"].is_null() && data["isAutopilotContinuation"] != true;
     let text = data["content"].as_str().filter(|text| is_typed && !text.trim().is_empty());

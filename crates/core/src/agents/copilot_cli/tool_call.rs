@@ -15,7 +15,7 @@ const SHELL_EXIT: &str = " completed with exit code ";
 const INPUT_FIELDS: [(&str, &str); 4] =
     [("path", "file_path"), ("old_str", "old_string"), ("new_str", "new_string"), ("file_text", "content")];
 
-/// What a tool gave to the model.
+/// The tool's output as the model received it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopilotToolOutput {
     /// Without the lines that the client and hooks add.

@@ -24,7 +24,7 @@ pub(super) fn translate(line: &str) -> Option<Vec<Value>> {
 }
 
 fn prompt(builder: &RecordBuilder, record: &Value) -> Vec<Value> {
-    // What the user saw, without the files that the client has added.
+    // The text that the user saw, without the files that the client added.
     let shown = &record["displayContent"];
     let content = if shown.is_null() { &record["content"] } else { shown };
     let typed = match content {

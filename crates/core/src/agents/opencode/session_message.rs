@@ -21,7 +21,7 @@ pub(super) fn translate(line: &str) -> Option<Vec<Value>> {
     })
 }
 
-/// What the user typed, without what the client has added.
+/// The text that the user typed, without the client's additions.
 fn prompt(builder: &RecordBuilder, parts: &[Value]) -> Vec<Value> {
     let is_typed =
         |part: &&Value| part["type"] == "text" && part["synthetic"] != true && part["ignored"] != true;

@@ -32,7 +32,7 @@ pub(super) fn translate(line: &str) -> Option<Vec<Value>> {
     })
 }
 
-/// What the user typed. Prompts of the client itself have another provenance.
+/// The text that the user typed. The client's own prompts have another provenance.
 fn prompt(builder: &RecordBuilder, record: &Value, parts: &[Value]) -> Option<Value> {
     if record["provenance"].as_str().is_some_and(|provenance| provenance != "real_user") {
         return None;

@@ -30,7 +30,7 @@ pub(super) fn join_texts(content: &Value) -> String {
     }
 }
 
-/// What a command printed, without the lines that the client adds; the text of any other tool as it is.
+/// The output of a command, without the lines that the client adds; the text of any other tool, unchanged.
 pub(super) fn shell_output(tool: &str, text: &str) -> String {
     if tool != "Bash" || !text.starts_with("Command: ") {
         return text.to_owned();

@@ -7,7 +7,7 @@ use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{
     NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
 };
-use claude_mem_store::{NewObservationMeta, NewPrompt, NewSession, RowId, RowKind, Store};
+use claude_mem_store::{NewPrompt, NewRowContext, NewSession, RowId, RowKind, Store};
 
 const NOW: Millis = Millis(1_700_000_000_000);
 
@@ -37,14 +37,9 @@ fn furnished(dir: &Path) -> Store {
         .write(|tx| {
             let project = tx.ensure_project(&hint, NOW)?;
             let session = tx.ensure_session(&NewSession {
-                client: "claude-code",
-                client_session: &ClientSessionId("s1".to_owned()),
                 project: Some(project),
                 branch: Some("main"),
-                transcript_path: None,
-                origin: Origin::Agent,
-                import_run: None,
-                at: NOW,
+                ..NewSession::new("claude-code", &ClientSessionId("s1".to_owned()), NOW)
             })?;
             tx.create_prompt(&NewPrompt {
                 session,
@@ -56,12 +51,12 @@ fn furnished(dir: &Path) -> Store {
                 import_run: None,
                 at: NOW,
             })?;
-            let place = NewObservationMeta {
+            let place = NewRowContext {
                 session: Some(session),
                 project: Some(project),
                 prompt_number: 1,
                 made_by: "local",
-                ..NewObservationMeta::default()
+                ..NewRowContext::default()
             };
             tx.create_observation(&note("Carts expire"), &place)?;
             let summary = NewSummary {
@@ -75,11 +70,8 @@ fn furnished(dir: &Path) -> Store {
                 ..NewSummary::default()
             };
             tx.create_summary(&summary, session, &place)?;
-            let by_hand = NewObservationMeta {
-                project: Some(project),
-                made_by: "hand",
-                ..NewObservationMeta::default()
-            };
+            let by_hand =
+                NewRowContext { project: Some(project), made_by: "hand", ..NewRowContext::default() };
             tx.create_observation(&note("By hand"), &by_hand)
         })
         .unwrap();
@@ -231,7 +223,7 @@ fn exported_text_is_inert() {
             ..base
         }
     };
-    store.write(|tx| tx.create_observation(&new, &NewObservationMeta::default())).unwrap();
+    store.write(|tx| tx.create_observation(&new, &NewRowContext::default())).unwrap();
     store
         .write(|tx| {
             let session = tx.session_of_client("claude-code", &ClientSessionId("s1".to_owned()))?.unwrap();

@@ -24,7 +24,7 @@ use claude_mem_store::{
 
 pub use files::MarkdownExportReport;
 
-/// What one file contains.
+/// The scope of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkdownGrouping {
     Session,

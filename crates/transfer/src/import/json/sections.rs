@@ -38,7 +38,7 @@ pub(super) fn read_section(
     read_document(path, &mut SectionReader { name, act })
 }
 
-/// What to do with a field of the document.
+/// How to treat a field of the document.
 enum FieldAction {
     Skip,
     Value,

@@ -53,7 +53,7 @@ const IMPORT_AHEAD_MAX: usize = 8;
 /// The kind of row that the report counts.
 pub const SESSIONS: &str = "sessions";
 
-/// Which transcripts to import.
+/// Selects the transcripts to import.
 #[derive(Clone, Debug)]
 pub struct TranscriptImportRequest<'a> {
     /// The client that wrote them.

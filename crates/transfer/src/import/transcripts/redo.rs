@@ -32,7 +32,7 @@ pub(super) const SESSIONS: &str = "sessions";
 /// Messages of one session that the reader thread may be ahead.
 const AHEAD_MAX: usize = 8;
 
-/// Which sessions to distil anew.
+/// Selects the sessions to distil again.
 #[derive(Clone, Debug)]
 pub struct RedoRequest<'a> {
     pub project: Option<ProjectId>,
@@ -54,7 +54,7 @@ impl RedoRequest<'_> {
     }
 }
 
-/// What a run changed.
+/// The changes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RedoSummary {
     pub sessions: u64,

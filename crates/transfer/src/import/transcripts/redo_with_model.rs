@@ -21,7 +21,7 @@ use claude_mem_store::{
     tombstone_for_summary,
 };
 
-/// What a run would cost.
+/// The estimated cost of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RedoPreview {
     /// In the order in which they would be written.
@@ -70,14 +70,14 @@ impl RedoPreview {
     }
 }
 
-/// What a run has done.
+/// The result of a run.
 #[derive(Debug)]
 pub struct ModelRedo {
     pub report: ImportReport,
     pub summary: RedoSummary,
     /// Why the run stopped before the last session. The same request goes on where it stopped.
     pub stopped: Option<CallTrouble>,
-    /// Sessions that the run did not come to.
+    /// Sessions that the run did not reach.
     pub left: u64,
 }
 

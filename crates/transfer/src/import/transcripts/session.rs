@@ -27,7 +27,7 @@ use claude_mem_distil::{Carry, EpisodeClaims};
 use claude_mem_ingest::episodes;
 use claude_mem_ingest::episodes::EpisodeContext;
 
-/// What every reader thread needs.
+/// Shared state of the reader threads.
 #[derive(Clone, Copy)]
 pub(super) struct ReaderContext<'a> {
     pub settings: &'a HookSettings,
@@ -99,7 +99,7 @@ pub(super) struct DistilledEpisode {
     pub events: Vec<(EventKey, Event)>,
     pub claims: EpisodeClaims,
     pub summary: Option<NewSummary>,
-    /// What a model would read; `None` without content, or if it is not asked for.
+    /// The input of a model; `None` without content, or if it was not requested.
     pub episode: Option<Episode>,
 }
 

@@ -393,31 +393,16 @@ fn captured_and_ignored_sessions_are_skipped() {
     let id = |name: &str| claude_mem_core::ids::ClientSessionId(name.to_owned());
     store
         .write(|tx| {
-            tx.ensure_session(&claude_mem_store::NewSession {
-                client: "claude-code",
-                client_session: &id("caught"),
-                project: None,
-                branch: None,
-                transcript_path: None,
-                origin: claude_mem_core::memory::Origin::Agent,
-                import_run: None,
-                at: NOW,
-            })?;
+            tx.ensure_session(&claude_mem_store::NewSession::new("claude-code", &id("caught"), NOW))?;
             tx.ignore_session("claude-code", &id("ignored"), NOW)
         })
         .unwrap();
-    let event = claude_mem_core::event::Event {
-        client: "claude-code".to_owned(),
-        session: id("queued"),
-        at: NOW.micros(),
-        project: None,
-        prompt_id: None,
-        agent_id: None,
-        agent_type: None,
-        transcript_path: None,
-        cut: false,
-        body: claude_mem_core::event::EventBody::SessionStart { source: "startup".to_owned() },
-    };
+    let event = claude_mem_core::event::Event::new(
+        "claude-code",
+        id("queued"),
+        NOW.micros(),
+        claude_mem_core::event::EventBody::SessionStart { source: "startup".to_owned() },
+    );
     store.write(|tx| tx.accept(claude_mem_core::event_key::event_key(&event, None), &event, NOW)).unwrap();
     let (report, _) = scratch.run(&mut store, &data);
     assert_snapshot!(counts(&report), @"8 found, 1 imported, [2 Ignored, 2 Empty, 1 OwnWork, 2 Captured]");
