@@ -451,7 +451,7 @@ proptest! {
         prop_assert_eq!(block.text.matches("<claude-mem-context>").count(), blocks);
         prop_assert_eq!(block.text.matches("</claude-mem-context>").count(), blocks);
         let chosen: Vec<(String, String)> = block.chosen.items.iter()
-            .map(|item| (format!("#{}", item.row.row_id), quote::line(&item.row.title, render::TITLE_CHARS_MAX)))
+            .map(|item| (format!("#{}", item.row.row_id), quote::clause(&item.row.title, render::TITLE_CHARS_MAX)))
             .collect();
         prop_assert_eq!(read_back(&block.text), chosen);
     }

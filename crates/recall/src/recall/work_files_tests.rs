@@ -8,7 +8,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewObservationMeta, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store};
 
 #[test]
 fn rare_word_of_a_file_name_outweighs_a_common_one() {
@@ -76,11 +76,11 @@ impl WorkStore {
                         files_modified,
                         ..ObservationText::new(ObservationType::named(*kind), *title)
                     };
-                    let place = NewObservationMeta {
+                    let place = NewRowContext {
                         project: Some(project),
                         session: Some(session),
                         made_by: "test",
-                        ..NewObservationMeta::default()
+                        ..NewRowContext::default()
                     };
                     tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)?;
                 }
