@@ -35,13 +35,32 @@ pub fn line(text: &str, chars_max: usize) -> String {
     out
 }
 
+/// Share of a cut line that must remain for it to end at a clause.
+const CLAUSE_PERCENT_MIN: usize = 45;
+
+/// [`line()`], but a text that is too long ends where a clause ends, if one ends late enough.
+pub fn clause(text: &str, chars_max: usize) -> String {
+    let cut = line(text, chars_max);
+    let Some(kept) = cut.strip_suffix('…').filter(|_| !text.trim_end().ends_with('…')) else {
+        return cut;
+    };
+    let ends = [". ", "; ", ": ", " — ", " – ", " - ", " (", ", "].iter().filter_map(|mark| kept.rfind(mark));
+    let end = ends.filter(|at| kept[..*at].chars().count() * 100 >= chars_max * CLAUSE_PERCENT_MIN).max();
+    let Some(end) = end else { return cut };
+    let ended = kept[..end].trim_end();
+    // A bracket or code span must not stay open.
+    let is_closed =
+        ended.matches('(').count() == ended.matches(')').count() && ended.matches('`').count() % 2 == 0;
+    if is_closed { ended.to_owned() } else { cut }
+}
+
 const fn is_line_break(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::{clause, line};
 
     #[test]
     fn stored_text_becomes_one_visible_line_without_tags() {
@@ -67,5 +86,18 @@ mod tests {
         assert_eq!(line("one two three", 8), "one two…");
         assert_eq!(line("exactly8", 8), "exactly8");
         assert_eq!(line("änderungen", 5), "ände…");
+    }
+
+    #[test]
+    fn a_long_text_ends_at_a_clause_if_it_can() {
+        for (text, want) in [
+            ("Retries are capped; the lease is renewed every ten seconds", "Retries are capped"),
+            ("Keep the lease short (ten seconds) because of the long queue", "Keep the lease short"),
+            ("Always use `lease --wait, --retry` here", "Always use `lease --wait, --r…"),
+            ("Onewordthatislongerthanthelimitallows", "Onewordthatislongerthanthelim…"),
+            ("Short enough", "Short enough"),
+        ] {
+            assert_eq!(clause(text, 30), want);
+        }
     }
 }

@@ -58,7 +58,7 @@ pub fn line_of(item: &IndexItem, zone: &TimeZone) -> String {
         "- {}{when} {} {} (~{})",
         RowId::new(row.kind, row.row_id),
         mark(row.kind, &row.observation_type, row.origin),
-        quote::line(&row.title, TITLE_CHARS_MAX),
+        quote::clause(&row.title, TITLE_CHARS_MAX),
         row.read_tokens,
     )
 }

@@ -19,7 +19,8 @@ use claude_mem_core::limits::CONTEXT_CHARS_MAX;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
 use claude_mem_store::{
-    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowKind, RowOwner, StoreError, StoreReader,
+    AccountRow, IndexRow, OpenItemRow, PageRequest, RowFilter, RowId, RowKind, RowOwner, StoreError,
+    StoreReader,
 };
 
 /// Rows looked at; more would not change what fits.
@@ -193,11 +194,10 @@ fn session_rows(
 }
 
 fn account_line(row: AccountRow) -> IndexRow {
-    let title = if row.text.purpose.is_empty() {
-        row.text.done.into_iter().next().unwrap_or_default()
-    } else {
-        row.text.purpose
-    };
+    let done = row.text.done.into_iter().next();
+    let title = done
+        .filter(|_| !names_work(&row.text.purpose))
+        .unwrap_or_else(|| if names_work(&row.text.purpose) { row.text.purpose } else { String::new() });
     IndexRow {
         kind: RowKind::Account,
         row_id: row.id.0,
@@ -217,6 +217,14 @@ fn account_line(row: AccountRow) -> IndexRow {
         sources: 1,
         member: row.member,
     }
+}
+
+/// Words that a purpose has at least if it says what the work was about.
+const PURPOSE_WORDS_MIN: usize = 3;
+
+/// Whether a purpose says what a session worked on; the user's first words ("resume please", a question) may not.
+fn names_work(purpose: &str) -> bool {
+    !purpose.trim_end().ends_with('?') && purpose.split_whitespace().count() >= PURPOSE_WORDS_MIN
 }
 
 /// The work that goes on after a compaction or `/clear`, else the last session of this branch, else of the
@@ -240,6 +248,7 @@ fn last_session(
     if let (Some(project), None) = (ask.project, ask.resumed) {
         if ask.branch.is_some()
             && let Some(found) = account(reads.latest_account(project, ask.branch)?)
+            && is_latest(reads, project, found.row_id())?
         {
             return Ok(Some(found));
         }
@@ -252,6 +261,16 @@ fn last_session(
         Some(found) => Ok(Some(found)),
         None => Ok(reads.newest_summary(session)?.map(|row| LastSession::Summary(Box::new(row)))),
     }
+}
+
+/// Sessions after which the last one of a branch is no longer where the work was left.
+const BRANCH_SESSIONS_MAX: u32 = 5;
+
+/// Whether an account is of one of the latest sessions of the project.
+fn is_latest(reads: &StoreReader<'_>, project: ProjectId, row: RowId) -> Result<bool, StoreError> {
+    let of_project = RowFilter { project: Some(project), who: Some(RowOwner::Own), ..RowFilter::default() };
+    let latest = reads.accounts(&of_project, PageRequest::first(BRANCH_SESSIONS_MAX))?.items;
+    Ok(latest.iter().any(|account| account.id.0 == row.row_id))
 }
 
 fn merge(rows: &mut Vec<IndexRow>, more: Vec<IndexRow>) {

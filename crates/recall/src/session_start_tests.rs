@@ -451,7 +451,7 @@ proptest! {
         prop_assert_eq!(block.text.matches("<claude-mem-context>").count(), blocks);
         prop_assert_eq!(block.text.matches("</claude-mem-context>").count(), blocks);
         let chosen: Vec<(String, String)> = block.chosen.items.iter()
-            .map(|item| (format!("#{}", item.row.row_id), quote::line(&item.row.title, render::TITLE_CHARS_MAX)))
+            .map(|item| (format!("#{}", item.row.row_id), quote::clause(&item.row.title, render::TITLE_CHARS_MAX)))
             .collect();
         prop_assert_eq!(read_back(&block.text), chosen);
     }
@@ -634,4 +634,16 @@ fn proposed_preference_is_offered_in_the_conversation() {
     shop.store.write(|tx| tx.edit_observation(rule, &proposed, Millis(NOON))).unwrap();
     let text = shop.start(1_500).text;
     assert!(text.contains("run `claude-mem preferences --confirm '#1'`"), "{text}");
+}
+
+#[test]
+fn question_or_a_word_does_not_name_the_work_of_a_session() {
+    for (purpose, want) in [
+        ("Resume please", false),
+        ("Is the mail service already planned for?", false),
+        ("", false),
+        ("Move the stock counter to its own table", true),
+    ] {
+        assert_eq!(names_work(purpose), want, "{purpose}");
+    }
 }

@@ -74,7 +74,7 @@ impl LastSession {
             Self::Account(row) => {
                 vec![
                     ("For", row.text.purpose.clone()),
-                    ("Done", list(&row.text.done)),
+                    ("Done", list(&without_purpose(&row.text.done, &row.text.purpose))),
                     ("Decided", list(&untold(&row.text.decided, rules))),
                     ("Learned", list(&row.text.learned)),
                     ("Checked", list(&row.text.checked)),
@@ -111,7 +111,7 @@ impl LastSession {
             source
         );
         for (name, text) in self.fields(rules) {
-            let text = quote::line(&text, field_chars);
+            let text = quote::clause(&text, field_chars);
             if !text.is_empty() {
                 let _ = writeln!(out, "{name}: {text}");
             }
@@ -120,7 +120,29 @@ impl LastSession {
     }
 }
 
+/// The lines without the purpose, where they begin with it: it stands above them.
+fn without_purpose(done: &[String], purpose: &str) -> Vec<String> {
+    let rest = |line: &String| match line.strip_prefix(purpose).filter(|_| !purpose.is_empty()) {
+        Some(rest) => rest.trim_start_matches([':', '.', ' ', '—']).to_owned(),
+        None => line.clone(),
+    };
+    done.iter().map(rest).filter(|line| !line.is_empty()).collect()
+}
+
 fn untold(lines: &[String], rules: &[IndexRow]) -> Vec<String> {
     let is_told = |line: &str| rules.iter().any(|rule| says_same_rule(line, &rule.title));
     lines.iter().filter(|line| !is_told(line)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_purpose;
+
+    #[test]
+    fn purpose_is_not_repeated_as_done() {
+        let done = ["Mend the login loop: clear the old cookie", "Mend the login loop", "Add a test"]
+            .map(str::to_owned);
+        assert_eq!(without_purpose(&done, "Mend the login loop"), ["clear the old cookie", "Add a test"]);
+        assert_eq!(without_purpose(&done, ""), done);
+    }
 }

@@ -40,9 +40,17 @@ fn is_outside(path: &str) -> bool {
     path.starts_with(['/', '~']) || path.starts_with("..") || path.is_empty()
 }
 
-/// `- src/auth/: cookie.rs, session.rs`, as many files as fit; empty if there are none.
+/// The files of one directory, and of directories below it.
+struct FileGroup {
+    folder: String,
+    names: Vec<String>,
+    /// Relative to the folder, with their files.
+    below: Vec<(String, Vec<String>)>,
+}
+
+/// `- src/auth/: cookie.rs, session.rs; dto/: login.rs`, as many files as fit; empty if there are none.
 pub(super) fn render_files(paths: &[String], budget_tokens: u32) -> String {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut groups: Vec<FileGroup> = Vec::new();
     let mut left = budget_tokens.saturating_sub(tokens::estimate(HEADING));
     for path in paths {
         let (folder, name) = match path.rsplit_once('/') {
@@ -50,24 +58,71 @@ pub(super) fn render_files(paths: &[String], budget_tokens: u32) -> String {
             None => ("./".to_owned(), path.as_str()),
         };
         let (folder, name) = (quote::line(&folder, NAME_CHARS_MAX), quote::line(name, NAME_CHARS_MAX));
-        let known = groups.iter().position(|(known, _)| *known == folder);
-        let cost = tokens::estimate(&name)
-            + 1
-            + known.map_or_else(|| tokens::estimate(&format!("- {folder}:\n")), |_| 0);
+        let place = GroupPlace::find(&groups, &folder);
+        let cost = tokens::estimate(&name) + 1 + place.heading_tokens(&groups, &folder);
         if cost > left {
             continue;
         }
         left -= cost;
-        match known {
-            Some(at) => groups[at].1.push(name),
-            None => groups.push((folder, vec![name])),
+        match place {
+            GroupPlace::Group(at) => groups[at].names.push(name),
+            GroupPlace::Below(at, Some(below)) => groups[at].below[below].1.push(name),
+            GroupPlace::Below(at, None) => {
+                let relative = folder[groups[at].folder.len()..].to_owned();
+                groups[at].below.push((relative, vec![name]));
+            }
+            GroupPlace::New => groups.push(FileGroup { folder, names: vec![name], below: Vec::new() }),
         }
     }
     if groups.is_empty() {
         return String::new();
     }
-    let lines = groups.into_iter().map(|(folder, names)| format!("- {folder}: {}\n", names.join(", ")));
-    HEADING.to_owned() + &lines.collect::<String>()
+    HEADING.to_owned() + &groups.iter().map(FileGroup::line).collect::<String>()
+}
+
+/// Where the files of a directory are listed.
+enum GroupPlace {
+    Group(usize),
+    /// Below a group, in a part that exists or is new.
+    Below(usize, Option<usize>),
+    New,
+}
+
+impl GroupPlace {
+    fn find(groups: &[FileGroup], folder: &str) -> Self {
+        if let Some(at) = groups.iter().position(|group| group.folder == folder) {
+            return Self::Group(at);
+        }
+        // The nearest one of several.
+        let above = groups.iter().enumerate().filter(|(_, group)| folder.starts_with(&group.folder));
+        let Some((at, group)) = above.max_by_key(|(_, group)| group.folder.len()) else {
+            return Self::New;
+        };
+        let relative = &folder[group.folder.len()..];
+        Self::Below(at, group.below.iter().position(|(below, _)| below == relative))
+    }
+
+    fn heading_tokens(&self, groups: &[FileGroup], folder: &str) -> u32 {
+        match self {
+            Self::Group(_) | Self::Below(_, Some(_)) => 0,
+            Self::Below(at, None) => {
+                let relative = &folder[groups[*at].folder.len()..];
+                tokens::estimate(&format!("; {relative}:")) + 1
+            }
+            Self::New => tokens::estimate(&format!("- {folder}:\n")),
+        }
+    }
+}
+
+impl FileGroup {
+    fn line(&self) -> String {
+        let mut out = format!("- {}: {}", self.folder, self.names.join(", "));
+        for (folder, names) in &self.below {
+            out.push_str(&format!("; {folder}: {}", names.join(", ")));
+        }
+        out.push('\n');
+        out
+    }
 }
 
 #[cfg(test)]
@@ -107,6 +162,11 @@ mod tests {
         let paths = ["src/a/x.ts", "lib/y.ts", "src/a/z.ts", "README.md"].map(str::to_owned);
         let all = render_files(&paths, 200);
         assert_eq!(all, format!("{HEADING}- src/a/: x.ts, z.ts\n- lib/: y.ts\n- ./: README.md\n"));
+        let nested = ["src/a/x.ts", "src/a/b/y.ts", "src/a/b/c/z.ts", "src/a/b/w.ts"].map(str::to_owned);
+        assert_eq!(
+            render_files(&nested, 200),
+            format!("{HEADING}- src/a/: x.ts; b/: y.ts, w.ts; b/c/: z.ts\n")
+        );
         let many: Vec<String> = (0..100).map(|n| format!("src/module{n}/file{n}.rs")).collect();
         for budget in [0, 20, 60, 300] {
             assert!(tokens::estimate(&render_files(&many, budget)) <= budget, "{budget}");

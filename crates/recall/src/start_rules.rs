@@ -11,6 +11,8 @@ use claude_mem_store::{IndexRow, RowId, RowKind};
 
 /// Rules told at most; more would not be read.
 const RULES_MAX: usize = 12;
+/// Characters of one rule: half a rule may say the contrary.
+const RULE_CHARS_MAX: usize = 240;
 /// Share of the shorter rule's words that makes two rules the same, in percent.
 const SAME_RULE_PERCENT: usize = 75;
 /// The same for two lines of the index.
@@ -127,7 +129,7 @@ pub(super) fn render_rules(heading: &str, rows: &[IndexRow], budget_tokens: u32)
             "- {}{}{source} {}\n",
             RowId::new(row.kind, row.row_id),
             if source.is_empty() { "" } else { " " },
-            quote::line(&row.title, render::TITLE_CHARS_MAX)
+            quote::clause(&row.title, RULE_CHARS_MAX)
         );
         if tokens::estimate(heading) + tokens::estimate(&out) + tokens::estimate(&line) > budget_tokens {
             break;

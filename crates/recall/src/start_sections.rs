@@ -5,7 +5,7 @@ use super::start_account::LastSession;
 use super::start_context_request::StartContextRequest;
 use super::start_files::render_files;
 use super::start_known::{KnownLine, render_known};
-use super::start_rules::render_rules;
+use super::start_rules::{render_rules, says_same_rule};
 use super::{current, quote, render};
 use claude_mem_core::tokens;
 use claude_mem_store::{IndexRow, OpenItemRow, RowId};
@@ -106,7 +106,9 @@ fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionS
     let account_tokens = tokens::estimate(&account);
     let open = render_open_items(ask, &input.open_items[..input.open_items.len().min(size.items)]);
     let (known, known_told) = render_known(input.known, input.checks, share);
-    let files = render_files(input.files, share);
+    // Files take what preferences leave of their share.
+    let unused = share.saturating_sub(tokens::estimate(&preferences));
+    let files = render_files(input.files, share + unused / 2);
     let notices = if size.notices { ask.notices } else { &[] };
     let proposals = if size.lists { render_proposals(input.proposals) } else { String::new() };
     let parts = [&preferences, &rules, &asked, &account, &open, &known, &files, &proposals];
@@ -168,9 +170,13 @@ fn label(ask: &StartContextRequest<'_>, is_below_preferences: bool) -> String {
 }
 
 fn render_open_items(ask: &StartContextRequest<'_>, items: &[OpenItemRow]) -> String {
-    let mut out = String::new();
+    let (mut out, mut told) = (String::new(), Vec::new());
     for item in items {
-        let text = quote::line(&item.text, ITEM_CHARS_MAX);
+        if told.iter().any(|earlier: &&str| says_same_rule(earlier, &item.text)) {
+            continue;
+        }
+        told.push(&item.text);
+        let text = quote::clause(&item.text, ITEM_CHARS_MAX);
         let elsewhere = item.branch.as_deref().filter(|branch| ask.branch.is_some_and(|own| own != *branch));
         let elsewhere = elsewhere.map(|branch| format!(" (branch {})", quote::line(branch, 60)));
         out.push_str(&format!("- {text}{}\n", elsewhere.unwrap_or_default()));

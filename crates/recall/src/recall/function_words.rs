@@ -20,7 +20,7 @@ pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// German, French, Spanish, Portuguese, Italian and Dutch, without their accents; sorted.
+/// German, French, Spanish, Portuguese, Italian, Dutch and Russian, without their accents; sorted.
 #[rustfmt::skip]
 const FUNCTION_WORDS: &[&str] = &[
     "aan", "aber", "agli", "ai", "al", "algo", "algun", "alguna", "alla", "alle", "allo", "als",
@@ -68,6 +68,16 @@ const FUNCTION_WORDS: &[&str] = &[
     "werd", "werden", "wie", "wieder", "wij", "wil", "wir", "wird", "wo", "worden", "wordt",
     "wurde", "wurden", "y", "ya", "yo", "zal", "ze", "zich", "zij", "zijn", "zo", "zonder", "zu",
     "zum", "zur", "zwischen",
+    "а", "без", "бы", "был", "была", "были", "было", "быть", "в", "вам", "вас", "весь", "во",
+    "вот", "все", "всё", "вы", "где", "да", "даже", "для", "до", "его", "ее", "ей", "ему", "если",
+    "есть", "еще", "ещё", "ею", "её", "же", "за", "и", "из", "или", "им", "их", "к", "как",
+    "какой", "когда", "кто", "ли", "либо", "мне", "может", "мы", "на", "над", "надо", "нам",
+    "нас", "не", "него", "нее", "нет", "неё", "ни", "них", "но", "ну", "нужно", "о", "об",
+    "однако", "он", "она", "они", "оно", "от", "очень", "по", "под", "при", "про", "раз", "с",
+    "сам", "свой", "себя", "сейчас", "со", "так", "также", "такой", "там", "те", "тем", "то",
+    "тобой", "того", "тоже", "той", "только", "том", "тут", "ты", "у", "уже", "хотя", "чего",
+    "чем", "что", "чтобы", "чье", "эта", "эти", "это", "этого", "этой", "этом", "этот", "эту",
+    "я",
 ];
 
 #[cfg(test)]
@@ -84,6 +94,7 @@ mod tests {
         for (text, want) in [
             ("Warum ist der Bestand nach der Retoure falsch?", true),
             ("pourquoi les factures ne sont pas arrondies", true),
+            ("почему не работает сборка на сервере и что с ней", true),
             ("por que falla el informe de ventas", true),
             ("the process should die when its parent is gone", false),
             ("fix make_slug", false),

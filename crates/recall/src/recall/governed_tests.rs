@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
 
+use super::fifth_governed_cases::{FIFTH_GOVERNED, FIFTH_UNGOVERNED};
 use super::governed_cases::{FILLER_PARTS, GOVERNED, GovernedPrompt, UNGOVERNED};
 use super::second_governed_cases::{SECOND_GOVERNED, SECOND_UNGOVERNED};
 use super::third_governed_cases::{FOURTH_GOVERNED, FOURTH_UNGOVERNED, THIRD_GOVERNED, THIRD_UNGOVERNED};
@@ -153,11 +154,12 @@ const FILLERS: usize = 1_960;
 /// The fourth was written when the mechanism for things to be made was known; what it misses needs knowledge of the
 /// world ("synchronously" blocks the event loop, a killed linker lacks memory). Of the third, one of the three told
 /// prompts shares its subject with a filler.
-const TABLES: [(&[GovernedPrompt], &[&str], usize, usize); 4] = [
+const TABLES: [(&[GovernedPrompt], &[&str], usize, usize); 5] = [
     (GOVERNED, UNGOVERNED, 90, 95),
     (SECOND_GOVERNED, SECOND_UNGOVERNED, 80, 95),
     (THIRD_GOVERNED, THIRD_UNGOVERNED, 85, 92),
     (FOURTH_GOVERNED, FOURTH_UNGOVERNED, 70, 95),
+    (FIFTH_GOVERNED, FIFTH_UNGOVERNED, 90, 95),
 ];
 
 #[test]

@@ -43,12 +43,10 @@ pub(super) fn mark_governing(found: &mut [NearMemory]) {
         let best_other = scores.iter().enumerate().filter(|(other, _)| *other != at);
         let best_other = best_other.map(|(_, score)| *score).fold(0.0, f64::max);
         let is_ahead = own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
-        let governs_thing = governs_thing(near);
+        let (governs_thing, governs_action) = (governs_thing(near), governs_action(near));
         let evidence = &mut near.evidence;
-        let is_shared = evidence.telling > 0.0
-            || evidence.title.has_action
-            || evidence.title.has_whole_prompt
-            || governs_thing;
+        let is_shared =
+            evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing;
         evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
     }
 }
@@ -57,25 +55,34 @@ pub(super) fn mark_governing(found: &mut [NearMemory]) {
 fn score(near: &NearMemory) -> f64 {
     let evidence = &near.evidence;
     let words = SHARED_WORD * evidence.telling.min(SHARED_WORDS_MAX);
-    let action = if evidence.title.has_action { SAME_ACTION } else { 0.0 };
+    let action = if governs_action(near) { SAME_ACTION } else { 0.0 };
     let thing = if governs_thing(near) { SAME_THING } else { 0.0 };
     let whole = if evidence.title.has_whole_prompt { WHOLE_PROMPT } else { 0.0 };
     evidence.cosine + words + TITLE_COVERED * evidence.title.covered + action + thing + whole
 }
 
+/// Whether a stated rule is about the action that is asked for. What once happened at a commit does not govern
+/// the next one.
+fn governs_action(near: &NearMemory) -> bool {
+    near.evidence.title.has_action && is_stated(&near.row)
+}
+
+/// Whether the user said it, or it holds in every project.
+fn is_stated(row: &Observation) -> bool {
+    matches!(row.origin, Origin::User | Origin::Manual) || row.level == MemoryLevel::User
+}
+
 /// Whether a stated rule is about the kind of thing that is to be made.
 fn governs_thing(near: &NearMemory) -> bool {
-    let is_stated = matches!(near.row.origin, Origin::User | Origin::Manual);
-    near.evidence.title.has_thing && is_stated && near.row.text.kind == ObservationType::DECISION
+    near.evidence.title.has_thing && is_stated(&near.row) && near.row.text.kind == ObservationType::DECISION
 }
 
 /// `None`: what was done is no knowledge; it needs the prompt's own words.
 fn least_score(row: &Observation) -> Option<f64> {
-    let is_stated = matches!(row.origin, Origin::User | Origin::Manual) || row.level == MemoryLevel::User;
     let is_finding = [ObservationType::DECISION, ObservationType::DISCOVERY, ObservationType::BUGFIX];
     match row.origin {
         Origin::Tool | Origin::Web => None,
-        _ if is_stated => Some(STATED_MIN),
+        _ if is_stated(row) => Some(STATED_MIN),
         _ => is_finding.contains(&row.text.kind).then_some(STATED_MIN + FOUND_OUT_MORE),
     }
 }

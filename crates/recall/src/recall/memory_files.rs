@@ -32,6 +32,17 @@ pub(super) fn files_line(row: &Observation, prompt: &str) -> String {
     if named.is_empty() { String::new() } else { format!("  Files: {}\n", named.join(", ")) }
 }
 
+/// A line with the files that earlier work on the subject of a request touched, without those that `so_far`
+/// names; empty without any.
+pub(super) fn work_files_line(so_far: &str, paths: &[String]) -> String {
+    let quoted = paths.iter().map(|path| quote::line(path, PATH_CHARS_MAX));
+    let named: Vec<String> = quoted.filter(|path| !so_far.contains(path.as_str())).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!("Files of earlier work on this, likeliest first: {}\n", named.join(", "))
+}
+
 /// `RemediationCard.tsx` as "Remediation Card tsx".
 fn split_words(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
@@ -48,11 +59,21 @@ fn split_words(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::split_words;
+    use super::{split_words, work_files_line};
 
     #[test]
     fn names_are_split_at_capitals() {
         assert_eq!(split_words("HistoryCard.tsx"), "History Card.tsx");
         assert_eq!(split_words("APIRoutes"), "APIRoutes");
+    }
+
+    #[test]
+    fn files_that_were_named_are_not_repeated() {
+        let paths = ["src/cart.rs", "src/<b>.rs"].map(str::to_owned);
+        assert_eq!(
+            work_files_line("  Files: src/cart.rs\n", &paths),
+            "Files of earlier work on this, likeliest first: src/‹b>.rs\n"
+        );
+        assert_eq!(work_files_line("", &[]), "");
     }
 }

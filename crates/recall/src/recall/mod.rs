@@ -16,6 +16,7 @@ mod memory_files;
 mod near_rows;
 mod newest;
 mod prompt;
+mod prompt_kind;
 mod prompt_question;
 mod recalled_memory;
 mod recap_first;
@@ -23,6 +24,7 @@ mod remedy;
 mod render_memories;
 mod request_words;
 mod retrieve;
+mod work_files;
 
 pub use evidence::{EvidenceThreshold, MatchEvidence};
 pub use prompt::recall_for_prompt;
@@ -37,6 +39,8 @@ mod cases;
 mod failure_cases;
 #[cfg(test)]
 mod failure_tests;
+#[cfg(test)]
+mod fifth_governed_cases;
 #[cfg(test)]
 mod governed_cases;
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(super) struct NearMemory {
     pub earlier_than: Option<ObservationId>,
     /// The newer memory restates most of it, so its own title is not quoted.
     pub taken_up: bool,
+    /// The evidence is enough to name it beside the files of its work, not to quote it.
+    pub is_pointer: bool,
     /// The name of the member who recorded it; `None`: one's own.
     pub who: Option<String>,
     pub limit: OfferLimit,
@@ -40,4 +42,6 @@ pub(super) struct NearRows {
     pub memories: Vec<NearMemory>,
     /// Set only if no memory is near enough, shown before or not.
     pub earlier_prompts: Vec<EarlierPrompt>,
+    /// The files that earlier work on the subject of a request touched, best first.
+    pub work_files: Vec<String>,
 }

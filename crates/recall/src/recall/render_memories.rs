@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::memory_files::files_line;
+use super::memory_files::{files_line, work_files_line};
 use super::near_rows::NearMemory;
 use super::{RecallQuery, RecalledMemory, RecalledText};
+use crate::start_details::telling_sentence;
 use crate::team_trust::voice_of;
 use crate::{quote, render};
 use claude_mem_core::ids::ObservationId;
@@ -22,8 +23,13 @@ pub(crate) fn wrap_block(body: &str) -> String {
 }
 
 /// Renders the memories within the budget; one that does not fit is skipped.
-pub(super) fn render_memories(ask: &RecallQuery<'_>, found: Vec<NearMemory>) -> RecalledText {
-    let mut left = ask.budget_tokens.saturating_sub(tokens::estimate(&wrap_block("")));
+pub(super) fn render_memories(
+    ask: &RecallQuery<'_>,
+    found: Vec<NearMemory>,
+    work_files: &[String],
+) -> RecalledText {
+    let frame = tokens::estimate(&wrap_block("")) + tokens::estimate(&work_files_line("", work_files));
+    let mut left = ask.budget_tokens.saturating_sub(frame);
     let (mut body, mut items) = (String::new(), Vec::new());
     for (at, near) in found.into_iter().enumerate() {
         // The first is the most likely: it may take two thirds of the budget.
@@ -47,8 +53,13 @@ pub(super) fn render_memories(ask: &RecallQuery<'_>, found: Vec<NearMemory>) -> 
     if items.is_empty() {
         return RecalledText::default();
     }
+    let files = work_files_line(&body, work_files);
+    body.push_str(&files);
     RecalledText { text: wrap_block(&body), items }
 }
+
+/// Maximum characters of the sentence of a memory that is named for its files.
+const POINTER_CHARS_MAX: usize = 220;
 
 /// Renders one memory within `room` tokens: the title, then the narrative, the facts that add something, and
 /// the files.
@@ -88,6 +99,13 @@ fn render_entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>) -> String {
     );
     if near.earlier_than.is_some() {
         // Its text would read as if it were still valid.
+        return out;
+    }
+    if near.is_pointer {
+        let sentence = telling_sentence(row).map(|sentence| quote::line(sentence, POINTER_CHARS_MAX));
+        if let Some(sentence) = sentence.filter(|sentence| !sentence.ends_with('…')) {
+            out.push_str(&format!("  {}\n", quote_by_origin(row.origin, &sentence)));
+        }
         return out;
     }
     let files = files_line(row, ask.prompt);

@@ -35,6 +35,11 @@ const LEAD_INS: &[&str] = &[
 /// A request of more words before its verb is a story.
 const LEAD_IN_WORDS_MAX: usize = 6;
 
+/// Whether a word stands before the verb of a request.
+pub(super) fn is_lead_in(word: &str) -> bool {
+    LEAD_INS.contains(&word)
+}
+
 /// The prompt with what its abbreviations stand for: rules may have either.
 pub(super) fn spelled_out(text: &str) -> String {
     let long_form = |word: &str| {

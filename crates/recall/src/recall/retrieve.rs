@@ -4,16 +4,19 @@ use std::collections::HashSet;
 
 use super::evidence::{EvidenceJudge, MatchEvidence};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
+use super::prompt_kind::PromptKind;
 use super::prompt_question::PROMPT_WORDS_MAX;
+use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, governing, newest, recap_first, remedy,
 };
 use crate::team_trust::{OfferLimit, OfferPlace, TeamMembers};
 use claude_mem_core::ids::{ObservationId, PromptId};
+use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_search::candidates::collect_candidates;
 use claude_mem_search::rank::rank_candidates;
 use claude_mem_search::{AllowedRows, RankingConfig, VectorRetriever};
-use claude_mem_store::{RowFilter, RowId, RowKind, StoreError, StoreReader};
+use claude_mem_store::{Observation, RowFilter, RowId, RowKind, StoreError, StoreReader};
 
 /// Documents added to the corpus size: in a project of three memories every word is frequent.
 const SMOOTHING_ROWS: f64 = 20.0;
@@ -29,19 +32,32 @@ pub(super) fn retrieve_memories(
     asking: &PromptQuestion,
     retriever: Option<&mut VectorRetriever<'_>>,
 ) -> Result<NearRows, StoreError> {
-    let (mut found, earlier_prompts) = candidates(reads, ask, asking, retriever)?;
+    let Candidates { memories: mut found, earlier_prompts, matched } =
+        candidates(reads, ask, asking, retriever)?;
     found.retain(|near| near.limit != OfferLimit::Sparing || is_strong(near));
     if ask.threshold == EvidenceThreshold::Failure {
-        return Ok(NearRows { memories: remedy::remedies(ask, found), earlier_prompts: Vec::new() });
+        return Ok(NearRows { memories: remedy::remedies(ask, found), ..NearRows::default() });
     }
+    let kind = PromptKind::of_prompt(ask.prompt);
+    if kind == PromptKind::HandOff {
+        found.retain(|near| is_knowledge(&near.row));
+    }
+    let work = match kind {
+        PromptKind::Request => find_work_files(reads, ask, asking, &matched)?,
+        PromptKind::Talk | PromptKind::HandOff => WorkFiles::default(),
+    };
+    let pointers = pointers(ask, &found, &work);
     if asking.query.words.len() <= PROMPT_WORDS_MAX {
         governing::mark_governing(&mut found);
     }
     // A rule of another member does not govern one's own prompts.
     found.iter_mut().filter(|near| near.who.is_some()).for_each(|near| near.evidence.governs = false);
     if !found.iter().any(|near| ask.threshold.clears(&near.evidence)) {
-        let memories = Vec::new();
-        return Ok(NearRows { memories, earlier_prompts });
+        if !pointers.is_empty() {
+            return Ok(NearRows { memories: pointers, work_files: work.paths, ..NearRows::default() });
+        }
+        let earlier_prompts = if kind == PromptKind::HandOff { Vec::new() } else { earlier_prompts };
+        return Ok(NearRows { earlier_prompts, ..NearRows::default() });
     }
     // Before the threshold: a newer rule may share less with the prompt than the one it replaces.
     let mut found = newest::newest_first(reads, found)?;
@@ -57,7 +73,32 @@ pub(super) fn retrieve_memories(
     recap_first::promote_recap(reads, ask, &mut found)?;
     keep_one_sparing(&mut found);
     found.truncate(MEMORIES_MAX);
-    Ok(NearRows { memories: found, earlier_prompts: Vec::new() })
+    if found.is_empty() {
+        found = pointers;
+    }
+    Ok(NearRows { memories: found, work_files: work.paths, ..NearRows::default() })
+}
+
+/// Maximum memories that are named beside the files of their work.
+const POINTERS_MAX: usize = 2;
+
+/// The memories that speak for the files of a request, and were not shown yet.
+fn pointers(ask: &RecallQuery<'_>, found: &[NearMemory], work: &WorkFiles) -> Vec<NearMemory> {
+    let is_shown = |near: &NearMemory| ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0));
+    let speaks =
+        |near: &&NearMemory| work.sources.contains(&near.row.id) && !is_shown(near) && near.who.is_none();
+    let mut named: Vec<&NearMemory> = found.iter().filter(speaks).collect();
+    let best = named.iter().map(|near| near.evidence.worth).fold(0.0, f64::max);
+    named.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
+    // Work goes on where it was left: of equal ones the newest.
+    named.sort_by_key(|near| std::cmp::Reverse(near.row.created_at));
+    named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
+}
+
+/// What a plan may have missed: a rule, a choice or a finding, as opposed to a change that stands in the code.
+fn is_knowledge(row: &Observation) -> bool {
+    let is_stated = matches!(row.origin, Origin::User | Origin::Manual);
+    is_stated || [ObservationType::DECISION, ObservationType::DISCOVERY].contains(&row.text.kind)
 }
 
 /// Factor by which the evidence for another member's memory must exceed that for one's own.
@@ -92,18 +133,25 @@ fn candidates(
     ask: &RecallQuery<'_>,
     asking: &PromptQuestion,
     mut retriever: Option<&mut VectorRetriever<'_>>,
-) -> Result<(Vec<NearMemory>, Vec<EarlierPrompt>), StoreError> {
+) -> Result<Candidates, StoreError> {
     let members = TeamMembers::load(reads)?;
     if members.is_empty() {
         return candidates_among(reads, ask, asking, retriever, &members, None);
     }
     let own = AllowedRows::without_members(reads, &members.ids())?;
-    let (mut found, said) =
-        candidates_among(reads, ask, asking, retriever.as_deref_mut(), &members, Some(&own))?;
-    let (others, _) = candidates_among(reads, ask, asking, retriever, &members, None)?;
-    found.extend(others.into_iter().filter(|near| near.row.member.is_some()).take(OTHERS_LOOKED_AT));
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    Ok((found, said))
+    let mut all = candidates_among(reads, ask, asking, retriever.as_deref_mut(), &members, Some(&own))?;
+    let others = candidates_among(reads, ask, asking, retriever, &members, None)?.memories;
+    all.memories.extend(others.into_iter().filter(|near| near.row.member.is_some()).take(OTHERS_LOOKED_AT));
+    all.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(all)
+}
+
+/// The best-ranked rows of one recall.
+struct Candidates {
+    memories: Vec<NearMemory>,
+    earlier_prompts: Vec<EarlierPrompt>,
+    /// The rows of other sessions that share most with the prompt.
+    matched: Vec<MatchedRow>,
 }
 
 /// Maximum memories of other members that are considered.
@@ -116,7 +164,7 @@ fn candidates_among(
     retriever: Option<&mut VectorRetriever<'_>>,
     members: &TeamMembers,
     allowed: Option<&AllowedRows>,
-) -> Result<(Vec<NearMemory>, Vec<EarlierPrompt>), StoreError> {
+) -> Result<Candidates, StoreError> {
     let scope = RowFilter {
         project: Some(ask.project),
         user_level: true,
@@ -132,8 +180,17 @@ fn candidates_among(
     let of_prompt = EvidenceJudge::new(asking, &gathered, RowKind::Prompt, rows);
     let (mut found, mut said): (Vec<NearMemory>, Vec<EarlierPrompt>) = (Vec::new(), Vec::new());
     let mut taken = HashSet::new();
+    let mut matched = Vec::new();
     for hit in rank_candidates(&gathered, &ranking) {
-        let candidate = &gathered.rows[&RowId::new(hit.kind, hit.row_id)];
+        let row_id = RowId::new(hit.kind, hit.row_id);
+        let candidate = &gathered.rows[&row_id];
+        if matched.len() < TURNS_MAX
+            && candidate.document.session.is_some()
+            && candidate.document.session != ask.own
+        {
+            let of_kind = if hit.kind == RowKind::Prompt { &of_prompt } else { &of_memory };
+            matched.push(MatchedRow { row: row_id, worth: of_kind.measure(candidate).worth });
+        }
         if hit.kind == RowKind::Prompt {
             let own = candidate.document.session == ask.own;
             if !own && said.len() < EARLIER_PROMPTS_MAX && of_prompt.measure(candidate).speaks_for_turn() {
@@ -169,9 +226,10 @@ fn candidates_among(
             replaces: old,
             earlier_than: None,
             taken_up: false,
+            is_pointer: false,
             who: members.name(row_member),
             limit,
         });
     }
-    Ok((found, said))
+    Ok(Candidates { memories: found, earlier_prompts: said, matched })
 }

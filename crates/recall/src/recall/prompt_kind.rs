@@ -1,0 +1,131 @@
+//! What kind of text a prompt is: a request, a question, or a hand-off that brings its own context.
+
+use super::request_words::is_lead_in;
+use claude_mem_search::analyzer::words;
+use claude_mem_search::stem::stem;
+
+/// How a prompt asks for something, which decides what can help it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PromptKind {
+    /// Work is asked for: the files of earlier work on its subject help to find the place.
+    Request,
+    /// An answer or an opinion is asked for, or a step that needs no file ("push it"): knowledge helps, places do
+    /// not.
+    Talk,
+    /// A plan or brief that names its files: whoever wrote it had the context, so only knowledge that it may
+    /// have missed helps.
+    HandOff,
+}
+
+/// Words from which a prompt that names its files is a hand-off.
+const HAND_OFF_WORDS_MIN: usize = 120;
+/// Distinct files that a hand-off names.
+const HAND_OFF_FILES_MIN: usize = 1;
+
+/// First words of a question, lower case; sorted.
+#[rustfmt::skip]
+const INTERROGATIVES: &[&str] = &[
+    "are", "come", "comment", "como", "cual", "did", "do", "does", "has", "have", "how", "is", "kann", "pourquoi", "que", "should",
+    "wann", "warum", "was", "were", "what", "when", "where", "which", "who", "why", "wie", "wo", "а", "где", "зачем", "как", "какая",
+    "какие", "какой", "когда", "кто", "почему", "сколько", "что",
+];
+/// Words before the first one that counts; sorted.
+#[rustfmt::skip]
+const OPENERS: &[&str] = &[
+    "actually", "also", "and", "but", "great", "hey", "hm", "hmm", "hmmm", "no", "nope", "oh", "ok", "okay", "so", "sure", "thanks",
+    "then", "wait", "well", "yeah", "yes", "да", "и", "но", "ну", "ок", "так",
+];
+/// Pairs by which a question asks for work: "can you fix it?".
+const REQUEST_PAIRS: &[[&str; 2]] = &[
+    ["can", "we"],
+    ["can", "you"],
+    ["could", "we"],
+    ["could", "you"],
+    ["let", "s"],
+    ["we", "must"],
+    ["we", "need"],
+    ["we", "should"],
+    ["можешь", "ли"],
+];
+/// Words that only a request has; sorted.
+const REQUEST_WORDS: &[&str] = &["bitte", "lets", "please", "давай", "пожалуйста", "сделай"];
+/// Verbs after "I" by which somebody thinks aloud; sorted.
+const THINKING: &[&str] =
+    &["am", "feel", "guess", "honestly", "like", "mean", "think", "thought", "wanted", "wonder"];
+/// Stems of verbs whose work is done outside of files; sorted.
+const PROCESS_STEPS: &[&str] = &[
+    "commit", "deploi", "merg", "publish", "pull", "push", "rebas", "releas", "ship", "squash", "switch",
+    "tag",
+];
+
+impl PromptKind {
+    pub(super) fn of_prompt(text: &str) -> Self {
+        let all: Vec<String> = words(text).collect();
+        if all.len() >= HAND_OFF_WORDS_MIN && named_files(text) >= HAND_OFF_FILES_MIN {
+            return Self::HandOff;
+        }
+        let is_request_pair = |pair: &[String]| REQUEST_PAIRS.contains(&[&pair[0], &pair[1]]);
+        let asks_for_work = all.iter().any(|word| REQUEST_WORDS.contains(&word.as_str()))
+            || all.windows(2).any(is_request_pair);
+        let rest = all.iter().skip_while(|word| is_lead_in(word) || OPENERS.contains(&word.as_str()));
+        if rest.clone().next().is_some_and(|verb| PROCESS_STEPS.contains(&stem(verb).as_str())) {
+            return Self::Talk;
+        }
+        if asks_for_work {
+            return Self::Request;
+        }
+        let mut said = all.iter().map(String::as_str).skip_while(|word| OPENERS.contains(word));
+        let (first, second) = (said.next().unwrap_or_default(), said.next().unwrap_or_default());
+        let is_asked =
+            INTERROGATIVES.contains(&first) || text.lines().any(|line| line.trim_end().ends_with('?'));
+        let thinks_aloud = first == "my" || (first == "i" && THINKING.contains(&second));
+        if is_asked || thinks_aloud { Self::Talk } else { Self::Request }
+    }
+}
+
+/// Distinct words with a file's extension.
+fn named_files(text: &str) -> usize {
+    let tokens = text.split(|c: char| c.is_whitespace() || "\"'`()[]{}<>,;*".contains(c));
+    let files = tokens.map(|token| token.trim_matches(|c: char| !c.is_alphanumeric())).filter(|token| {
+        token.rsplit_once('.').is_some_and(|(stem, end)| {
+            let is_extension =
+                (1..=4).contains(&end.len()) && end.starts_with(|c: char| c.is_ascii_lowercase());
+            is_extension && stem.len() > 2 && end.chars().all(|c| c.is_ascii_alphanumeric())
+        })
+    });
+    files.collect::<std::collections::HashSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_talk_and_hand_offs_are_told_apart() {
+        let plan = format!("Change src/cart.rs and src/order.rs. {}", "Then do one more step. ".repeat(30));
+        for (prompt, want) in [
+            ("make the header sticky", PromptKind::Request),
+            ("can you fix the failing login test?", PromptKind::Request),
+            ("ok, lets move the button", PromptKind::Request),
+            ("there is a warning in the console", PromptKind::Request),
+            ("I think we should move the button", PromptKind::Request),
+            ("how does the retry work", PromptKind::Talk),
+            ("so why is the queue empty?", PromptKind::Talk),
+            ("The queue is empty again. Did we change the lease?", PromptKind::Talk),
+            ("I think the lease is a neat idea", PromptKind::Talk),
+            ("ok, please push it", PromptKind::Talk),
+            ("can we merge this and release it", PromptKind::Talk),
+            ("почему очередь пуста", PromptKind::Talk),
+            ("исправь форму входа", PromptKind::Request),
+            (&plan, PromptKind::HandOff),
+        ] {
+            assert_eq!(PromptKind::of_prompt(prompt), want, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(INTERROGATIVES.is_sorted() && OPENERS.is_sorted() && REQUEST_WORDS.is_sorted());
+        assert!(THINKING.is_sorted() && PROCESS_STEPS.is_sorted());
+    }
+}

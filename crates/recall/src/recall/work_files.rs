@@ -1,0 +1,214 @@
+//! The files that earlier work on the subject of a request touched.
+//!
+//! Two kinds of evidence add up: turns that share specific words with the request, and words of the request in
+//! the names of files. Recently edited files count more, files that every session touches count less.
+
+use std::collections::{HashMap, HashSet};
+
+use super::RecallQuery;
+use super::domain_stopwords::{WordSpecificity, word_specificity};
+use super::prompt_question::PromptQuestion;
+use claude_mem_core::ids::{ObservationId, PromptId, SessionId};
+use claude_mem_search::analyzer::words;
+use claude_mem_search::stem::stem;
+use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader, split_identifiers};
+
+/// Sessions whose files count.
+const SESSIONS: u32 = 25;
+/// Weight of a file that was read and not edited.
+const READ_WEIGHT: f64 = 0.35;
+/// How fast older sessions count less.
+const AGE_EXPONENT: f64 = 0.7;
+/// Weight of a word in a directory's name; in the file's own name it is 1.
+const DIRECTORY_WEIGHT: f64 = 0.4;
+/// Factor of a file that no recent session touched, and the most that recent sessions add to it.
+const STALE_FACTOR: f64 = 0.6;
+const RECENT_FACTOR_MAX: f64 = 1.0;
+/// Turns looked at.
+pub(super) const TURNS_MAX: usize = 10;
+/// Files told.
+const FILES_MAX: usize = 6;
+/// Share of the best file's score that a further one needs.
+const SHARE_OF_BEST: f64 = 0.2;
+/// Summed score of the best three files from which they are told.
+const SCORE_MIN: f64 = 8.0;
+/// Turns of one session that are read.
+const SESSION_TURNS: u32 = 200;
+
+/// A row that shares words with the request, and the weight of these words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatchedRow {
+    pub row: RowId,
+    pub worth: f64,
+}
+
+/// The likely files of a request, best first, and the observations that speak for them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WorkFiles {
+    pub paths: Vec<String>,
+    pub sources: Vec<ObservationId>,
+}
+
+/// The files of one turn or observation, with their weights.
+struct TouchedFiles {
+    worth: f64,
+    source: Option<ObservationId>,
+    files: HashMap<String, f64>,
+}
+
+impl TouchedFiles {
+    /// Adds files of the project; of two weights the higher one counts.
+    fn add(&mut self, paths: &[String], weight: f64) {
+        for path in paths.iter().filter(|path| !is_outside(path)) {
+            let known = self.files.entry(path.clone()).or_default();
+            *known = known.max(weight);
+        }
+    }
+}
+
+/// The likely files of this request; none without enough evidence.
+pub(super) fn find_work_files(
+    reads: &StoreReader<'_>,
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
+    matched: &[MatchedRow],
+) -> Result<WorkFiles, StoreError> {
+    let touched = touched_files(reads, matched)?;
+    let recent = reads.recent_session_files(ask.project, SESSIONS, ask.own)?;
+    let sessions = recent.last().map_or(0, |file| file.sessions_ago + 1);
+    let mut known: HashMap<&str, (f64, u32)> = HashMap::new();
+    for file in recent.iter().filter(|file| !is_outside(&file.path)) {
+        let weight = if file.edited { 1.0 } else { READ_WEIGHT };
+        let entry = known.entry(&file.path).or_default();
+        entry.0 += weight / (1.0 + f64::from(file.sessions_ago)).powf(AGE_EXPONENT);
+        entry.1 += 1;
+    }
+    for path in touched.iter().flat_map(|turn| turn.files.keys()) {
+        known.entry(path).or_default();
+    }
+    let by_path = path_scores(asking, known.keys().copied());
+    let mut scores: HashMap<&str, f64> = HashMap::new();
+    for turn in &touched {
+        let share = turn.worth / (turn.files.len() as f64).sqrt();
+        for (path, weight) in &turn.files {
+            *scores.entry(path).or_default() += share * weight;
+        }
+    }
+    for (path, score) in by_path {
+        *scores.entry(path).or_default() += score;
+    }
+    let all = f64::from(sessions.max(1));
+    let weighted = scores.into_iter().map(|(path, score)| {
+        let (recency, count) = known[path];
+        let rarity = (1.0 + all / f64::from(count.max(1))).ln() / (1.0 + all).ln();
+        (path, score * rarity * (STALE_FACTOR + recency.min(RECENT_FACTOR_MAX)))
+    });
+    let prompt = ask.prompt.to_lowercase();
+    let is_named = |path: &str| prompt.contains(&path.rsplit('/').next().unwrap_or(path).to_lowercase());
+    let mut ranked: Vec<(&str, f64)> =
+        weighted.filter(|(path, score)| *score > 0.0 && !is_named(path)).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    let best = ranked.first().map_or(0.0, |(_, score)| *score);
+    if ranked.iter().take(3).map(|(_, score)| score).sum::<f64>() < SCORE_MIN {
+        return Ok(WorkFiles::default());
+    }
+    let told = ranked.into_iter().filter(|(_, score)| *score >= best * SHARE_OF_BEST).take(FILES_MAX);
+    let paths: Vec<String> = told.map(|(path, _)| path.to_owned()).collect();
+    let speaks = |turn: &&TouchedFiles| paths.iter().any(|path| turn.files.contains_key(path));
+    let sources = touched.iter().filter(speaks).filter_map(|turn| turn.source).collect();
+    Ok(WorkFiles { paths, sources })
+}
+
+/// The files of these rows, or of their turns if a row has none of its own; each turn once.
+fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<TouchedFiles>, StoreError> {
+    let mut found: Vec<TouchedFiles> = Vec::new();
+    let mut seen: HashSet<(SessionId, u32)> = HashSet::new();
+    for row in matched.iter().take(TURNS_MAX) {
+        let mut touched = TouchedFiles { worth: row.worth, source: None, files: HashMap::new() };
+        let turn = if row.row.kind == RowKind::Observation {
+            let observation = reads.observation(ObservationId(row.row.row_id))?;
+            if observation.wrong || observation.held_back || observation.replaced_by.is_some() {
+                continue;
+            }
+            touched.source = Some(observation.id);
+            touched.add(&observation.text.files_read, READ_WEIGHT);
+            touched.add(&observation.text.files_modified, 1.0);
+            observation.session.map(|session| (session, observation.prompt_number))
+        } else {
+            let prompt = reads.prompt(PromptId(row.row.row_id))?;
+            if prompt.private {
+                continue;
+            }
+            Some((prompt.session, prompt.number))
+        };
+        if let Some((session, number)) = turn
+            && touched.files.is_empty()
+            && seen.insert((session, number))
+        {
+            let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
+            let summaries = reads.summaries(&of_session, PageRequest::first(SESSION_TURNS))?.items;
+            for summary in summaries.iter().filter(|summary| summary.prompt_number == number) {
+                touched.add(&summary.text.files_read, READ_WEIGHT);
+                touched.add(&summary.text.files_edited, 1.0);
+            }
+        }
+        if !touched.files.is_empty() {
+            found.push(touched);
+        }
+    }
+    Ok(found)
+}
+
+/// How specific the words are that each path shares with the request.
+fn path_scores<'p>(asking: &PromptQuestion, paths: impl Iterator<Item = &'p str>) -> Vec<(&'p str, f64)> {
+    let asked: HashSet<String> = asking.query.words.iter().map(|word| stem(word)).collect();
+    let split: Vec<(&str, HashSet<String>, HashSet<String>)> = paths
+        .map(|path| {
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            (path, path_stems(directory), path_stems(name))
+        })
+        .collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (_, directory, name) in &split {
+        for word in directory.union(name) {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    let all = split.len() as f64;
+    let mut scores = Vec::new();
+    for (path, directory, name) in &split {
+        let weight = |word: &String| {
+            let place = if name.contains(word) { 1.0 } else { DIRECTORY_WEIGHT };
+            let specific = match word_specificity(word) {
+                WordSpecificity::All => 1.0,
+                WordSpecificity::Half => 0.5,
+                WordSpecificity::Nothing => 0.0,
+            };
+            specific * place * ((all + 1.0) / counts[word.as_str()] as f64).ln()
+        };
+        let shared = directory.union(name).filter(|word| asked.contains(*word));
+        let score: f64 = shared.map(weight).sum();
+        if score > 0.0 {
+            scores.push((*path, score));
+        }
+    }
+    scores
+}
+
+/// The stems of the words of a path: `src/HistoryCard.tsx` has "history" and "card".
+fn path_stems(path: &str) -> HashSet<String> {
+    let split = split_identifiers(path);
+    words(path)
+        .chain(words(&split))
+        .filter(|word| word.chars().any(char::is_alphabetic))
+        .map(|word| stem(&word))
+        .collect()
+}
+
+fn is_outside(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path.starts_with("..") || path.is_empty()
+}
+
+#[cfg(test)]
+#[path = "work_files_tests.rs"]
+mod tests;

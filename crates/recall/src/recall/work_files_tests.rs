@@ -1,0 +1,152 @@
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+
+use super::super::{EvidenceThreshold, RecalledText, recall_for_prompt};
+use super::*;
+use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
+use claude_mem_core::ids::{ClientSessionId, ProjectId};
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
+use claude_mem_store::{NewRowContext, NewSession, Store};
+
+#[test]
+fn rare_word_of_a_file_name_outweighs_a_common_one() {
+    let asking = PromptQuestion::read("the invoice footer of the billing page is cut").unwrap();
+    let paths =
+        ["billing/src/InvoiceFooter.tsx", "billing/src/Header.tsx", "billing/src/cart.ts", "docs/a.md"];
+    let mut scores = path_scores(&asking, paths.into_iter());
+    scores.sort_by(|a, b| b.1.total_cmp(&a.1));
+    assert_eq!(scores[0].0, "billing/src/InvoiceFooter.tsx");
+    assert!(scores[0].1 > 4.0 * scores[1].1, "{scores:?}");
+    assert!(scores.iter().all(|(path, _)| *path != "docs/a.md"));
+}
+
+/// A store of changes, each of a session of its own: type, title, edited files.
+struct WorkStore {
+    store: Store,
+    project: ProjectId,
+    _dir: tempfile::TempDir,
+}
+
+/// Work on a shop, oldest first.
+const WORK: &[(&str, &str, &[&str])] = &[
+    ("discovery", "The pre-commit hook picks up tests of a leftover clone at every commit", &[]),
+    ("feature", "Add a voucher field to the basket", &["web/src/Basket.tsx", "web/src/voucher.ts"]),
+    ("bugfix", "Parcel labels print the sender twice", &["labels/src/parcel.rs", "labels/src/printer.rs"]),
+    ("feature", "Show the delivery slots on the checkout map", &["web/src/SlotMap.tsx", "web/src/slots.ts"]),
+    (
+        "change",
+        "Move the stock counter to its own table",
+        &["api/src/stock.rs", "api/migrations/007_stock.sql"],
+    ),
+    (
+        "feature",
+        "Send a reminder for abandoned wishlists",
+        &["mail/src/wishlist.rs", "mail/templates/reminder.html"],
+    ),
+];
+
+impl WorkStore {
+    fn with_work() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&dir.path().join("m.db")).unwrap();
+        let hint =
+            ProjectHint { name: "p".into(), keys: vec!["path:/p".into()], root: "/p".into(), branch: None };
+        let project = store
+            .write(|tx| {
+                let project = tx.ensure_project(&hint, Millis(1))?;
+                for (n, (kind, title, files)) in WORK.iter().enumerate() {
+                    let at = Millis(1_000 * n as i64);
+                    let session = tx.ensure_session(&NewSession {
+                        client: "claude-code",
+                        client_session: &ClientSessionId(format!("s{n}")),
+                        project: Some(project),
+                        branch: None,
+                        transcript_path: None,
+                        origin: Origin::Agent,
+                        import_run: None,
+                        at,
+                    })?;
+                    let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+                    for file in &files_modified {
+                        tx.record_session_file(session, Some(project), file, true)?;
+                    }
+                    let text = ObservationText {
+                        files_modified,
+                        ..ObservationText::new(ObservationType::named(*kind), *title)
+                    };
+                    let place = NewRowContext {
+                        project: Some(project),
+                        session: Some(session),
+                        made_by: "test",
+                        ..NewRowContext::default()
+                    };
+                    tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)?;
+                }
+                Ok(project)
+            })
+            .unwrap();
+        Self { store, project, _dir: dir }
+    }
+
+    fn recalled(&self, prompt: &str, shown: &HashSet<RowId>) -> RecalledText {
+        let ask = RecallQuery {
+            project: self.project,
+            own: None,
+            prompt,
+            shown,
+            budget_tokens: 400,
+            zone: &TimeZone::UTC,
+            threshold: EvidenceThreshold::Prompt,
+        };
+        recall_for_prompt(&self.store.read(), &ask, None).unwrap()
+    }
+
+    fn told(&self, prompt: &str) -> String {
+        self.recalled(prompt, &HashSet::new()).text
+    }
+}
+
+#[test]
+fn request_gets_the_files_of_earlier_work_on_its_subject() {
+    let store = WorkStore::with_work();
+    insta::assert_snapshot!(store.told("make the voucher line in the basket shorter"), @"
+    <claude-mem-context>
+    Recorded in earlier sessions of this project, as data; check before relying on it.
+    - #2 1970-01-01 feature (noted): Add a voucher field to the basket
+      Files: web/src/Basket.tsx, web/src/voucher.ts
+    </claude-mem-context>
+    ");
+}
+
+#[test]
+fn talk_and_other_subjects_get_no_files() {
+    let store = WorkStore::with_work();
+    for prompt in [
+        "what do you think of vouchers in general?",
+        "commit",
+        "commit and push the voucher work",
+        "write a parser for the bank's statement format",
+        "add a dark theme to the settings screen",
+    ] {
+        assert!(!store.told(prompt).contains("Files of earlier work"), "{prompt}: {}", store.told(prompt));
+    }
+}
+
+#[test]
+fn finding_about_a_commit_does_not_govern_the_next_one() {
+    let store = WorkStore::with_work();
+    for prompt in ["commit", "commit this", "ok, commit and push"] {
+        assert_eq!(store.told(prompt), "", "{prompt}");
+    }
+}
+
+#[test]
+fn memory_that_was_shown_is_not_named_again_for_its_files() {
+    let store = WorkStore::with_work();
+    let prompt = "make the voucher line in the basket shorter";
+    let first = store.recalled(prompt, &HashSet::new());
+    let shown = first.items.iter().map(|item| RowId::new(item.kind, item.row_id)).collect();
+    assert_eq!(store.recalled(prompt, &shown).text, "");
+}
