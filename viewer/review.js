@@ -135,7 +135,7 @@ function chooseReplacement(row, run, replace) {
     }
     if (asked === input.value) fill(list, found);
   });
-  const input = h('input', { type: 'search', 'aria-label': 'Find the memory that replaces it', placeholder: 'Words or an id', autofocus: true, oninput: look });
+  const input = h('input', { type: 'text', 'aria-label': 'Find the memory that replaces it', placeholder: 'Words or an id', autofocus: true, oninput: look });
   const box = dialog(`Replace ${row.handle} with`, h('div', { class: 'field' }, input), list, h('div', { class: 'actions' }, h('button', { type: 'button', onclick: () => box.close() }, 'Cancel')));
   look.now();
 }

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
-import { failing, Stage, until, visit } from './stage.js';
+import { test } from 'node:test';
+import { failing, staged, until, visit } from './stage.js';
 import { joined } from './team.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -12,15 +12,11 @@ const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&
 /** Views with a layout of their own on a phone. */
 const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage', 'team'];
 const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title, [data-view="missing"] .note';
-const stage = new Stage({ vectors: false });
-
-before(async () => {
-  stage.history(200);
-  stage.start();
+const stage = staged(async (stage) => {
   await stage.turn('Read the tide gauge');
   stage.settle();
-});
-after(() => stage.close());
+}, { seed: (stage) => stage.history(200) });
+
 
 /** Findings that would keep somebody out. */
 async function findings(page) {

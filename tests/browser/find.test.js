@@ -1,14 +1,11 @@
 // Search as you type, with explanations and filters.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, focused, picture, shown, Stage, until, visit } from './stage.js';
+import { test } from 'node:test';
+import { becomes, card, focused, picture, shown, staged, until, visit } from './stage.js';
 
-const stage = new Stage();
 let page;
-
-before(async () => {
-  stage.start();
+const stage = staged(async () => {
   await stage.turn('Make the ferry timetable readable', { file: 'src/ferry/timetable.rs', said: 'The ferry timetable is set in columns.' });
   stage.settle();
   await stage.save({ text: 'Tide tables are cached for a day because the gauge is slow.', title: 'Tide tables are cached for a day', type: 'decision', concepts: ['caching'] });
@@ -16,8 +13,8 @@ before(async () => {
   await stage.save({ text: 'Pilots see the berth plan on their tablets.', title: 'Pilots see the berth plan', type: 'feature', concepts: ['tablets'] });
   page = await stage.page();
   await card(page, 'Pilots see').first().waitFor();
-});
-after(() => stage.close());
+}, { settings: {} });
+
 
 /** Waits until the first result of the current search contains this text. */
 const shows = async (text) => {

@@ -1,13 +1,12 @@
 // Stored text is shown as text and never executed.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { payloads } from './payloads.js';
-import { PATIENCE_MS, picture, shown, Stage, until, visit } from './stage.js';
+import { PATIENCE_MS, picture, shown, staged, until, visit } from './stage.js';
 
 const MANY = 150;
 const NOW = 1_794_700_800_000;
-const stage = new Stage({ vectors: false });
 const all = payloads(MANY);
 
 /** Every text of every row is the payload. */
@@ -27,13 +26,10 @@ function document() {
 }
 
 let page;
-before(async () => {
-  stage.import(document());
-  stage.start();
+const stage = staged(async () => {
   page = await stage.page();
   await page.locator('mem-card').first().waitFor();
-});
-after(() => stage.close());
+}, { seed: (it) => it.import(document()) });
 
 const quiet = async () => {
   assert.deepEqual(page.troubles, []);

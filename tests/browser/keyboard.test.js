@@ -1,21 +1,18 @@
 // Every action works with the keyboard alone.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { card, focused, shown, Stage, until, visit, walk } from './stage.js';
+import { test } from 'node:test';
+import { card, focused, shown, staged, until, visit, walk } from './stage.js';
 
-const stage = new Stage({ vectors: false });
 let page;
-
-before(async () => {
-  stage.start();
+const stage = staged(async () => {
   await stage.turn('Count the gulls');
   stage.settle();
   await stage.save({ text: 'Gulls are counted from the pier.', title: 'Gulls are counted from the pier', type: 'decision' });
   page = await stage.page();
   await card(page, 'Gulls are counted').first().waitFor();
 });
-after(() => stage.close());
+
 
 const focus = (selector, why) => focused(page, selector, why);
 const press = (...keys) => keys.reduce((last, key) => last.then(() => page.keyboard.press(key)), Promise.resolve());

@@ -1,18 +1,15 @@
 // Many tabs, background tabs, and the updates that they receive when shown again.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, Stage, visit } from './stage.js';
+import { test } from 'node:test';
+import { becomes, card, staged, visit } from './stage.js';
 
 /** A browser gives one address six connections. */
 const TABS = 8;
-const stage = new Stage({ vectors: false });
-before(async () => {
-  stage.start();
+const stage = staged(async (stage) => {
   await stage.turn('Ring the bell');
   stage.settle();
 });
-after(() => stage.close());
 
 /** As when another tab is chosen, or this one again. */
 const hide = (page, is) => page.evaluate((hidden) => {
