@@ -17,7 +17,6 @@ const stage = staged(async (stage) => {
   stage.settle();
 }, { seed: (stage) => stage.history(200) });
 
-
 /** Findings that would keep somebody out. */
 async function findings(page) {
   const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));

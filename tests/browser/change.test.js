@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { card, discard, picture, staged, until } from './stage.js';
+import { card, discard, opened, picture, until } from './stage.js';
 
-let page;
-const stage = staged(async () => {
+const it = opened(async (stage) => {
   await stage.turn('Paint the buoys red');
   stage.settle();
-  page = await stage.page();
 });
+const { stage } = it;
+let page;
 let row;
-
+beforeEach(() => ({ page } = it));
 
 beforeEach(async (context) => {
   row = await stage.save({ text: `Buoys are painted every spring (${context.name}).`, title: `Buoys: ${context.name}`, type: 'discovery' });

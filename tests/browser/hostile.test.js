@@ -1,9 +1,9 @@
 // Stored text is shown as text and never executed.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { payloads } from './payloads.js';
-import { PATIENCE_MS, picture, shown, staged, until, visit } from './stage.js';
+import { opened, PATIENCE_MS, picture, shown, until, visit } from './stage.js';
 
 const MANY = 150;
 const NOW = 1_794_700_800_000;
@@ -25,11 +25,10 @@ function document() {
   };
 }
 
+const it = opened(() => {}, { seed: (stage) => stage.import(document()) });
+const { stage } = it;
 let page;
-const stage = staged(async () => {
-  page = await stage.page();
-  await page.locator('mem-card').first().waitFor();
-}, { seed: (it) => it.import(document()) });
+beforeEach(() => ({ page } = it));
 
 const quiet = async () => {
   assert.deepEqual(page.troubles, []);

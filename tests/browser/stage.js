@@ -224,6 +224,7 @@ export function opened(prepare, { options = {}, ...more } = {}) {
     await prepare(stage);
     it.page = await stage.page(options);
     await it.page.locator('#link[data-up="true"]').waitFor();
+    await shown(it.page);
   }, more);
   beforeEach(async () => {
     await it.page.unrouteAll({ behavior: 'ignoreErrors' });
