@@ -10,6 +10,7 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::{self, CueKind, Language};
 use crate::gates;
 use crate::ranker::{self, RankedSentence};
+use crate::sentence_context::{is_status_report, place_of, sentence_before, sentences_after, without_label};
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::speech::MarkedSentence;
 use crate::text::{capitalised, content_words, without_bold};
@@ -38,9 +39,14 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let count = document.sentences.len();
     let is_short = count <= SHORT_SENTENCES_MAX;
     let options = option_paragraphs(&document);
+    let is_status = is_status_report(&document);
     let mut claims: Vec<Claim> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
-        if options.contains(&sentence.paragraph) || is_transient(&sentence.text) || is_listing(sentence) {
+        let is_fragment = sentence.text.starts_with('(')
+            || is_listing(sentence)
+            || gates::names_option(&sentence.text)
+            || is_instruction(sentence);
+        if options.contains(&sentence.paragraph) || is_transient(&sentence.text) || is_fragment {
             continue;
         }
         let place = RankedSentence { text: &sentence.text, source: ranked_as, index, count };
@@ -52,6 +58,8 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
             is_short && kind == ClaimKind::Fact && cues::mark(&sentence.text, language).has(CueKind::Done);
         let kind = if says_done { ClaimKind::Done } else { kind };
         let wanted = match (source, kind) {
+            // Where the work stood is past tomorrow; the client's own account says how it ended.
+            (TextSource::FinalMessage | TextSource::Message, _) if is_status => kind == ClaimKind::Open,
             // What is open in the middle of a turn is often done at its end.
             (TextSource::Message, ClaimKind::Open) => false,
             (_, ClaimKind::Open) | (TextSource::Recap, _) => true,
@@ -66,11 +74,17 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
         if !wanted {
             continue;
         }
-        let said = strip_marks(&sentence.text);
+        let Some(before) = sentence_before(&document, index) else {
+            continue;
+        };
+        let said = without_label(&strip_marks(&sentence.text));
         let mut claim = Claim::new(kind, source, capitalised(&said), at);
         claim.group = group;
         claim.worth = worth;
         claim.section.clone_from(&sentence.section);
+        claim.place = place_of(sentence, index);
+        claim.before = before;
+        claim.after = sentences_after(&document, index);
         claims.push(claim);
     }
     claims
@@ -126,6 +140,16 @@ fn is_listing(sentence: &TextSentence) -> bool {
     sentence.block == TextBlock::Row && (cells.len() > 3 || (numbered && cells.len() > 1))
 }
 
+/// A step that the reader is to take: "Step 2: Click Generate", an order in a list of steps.
+fn is_instruction(sentence: &TextSentence) -> bool {
+    let section = sentence.section.to_lowercase();
+    let steps =
+        section.starts_with("step ") || section.contains("you need to") || section.contains("to verify");
+    matches!(sentence.block, TextBlock::Item | TextBlock::Row)
+        && steps
+        && gates::opens_with_step(&sentence.text)
+}
+
 /// Whether the agent takes back what it said in the turn before.
 pub(crate) fn takes_back(text: &str) -> bool {
     const OPENINGS: &[&str] = &[
@@ -178,6 +202,9 @@ pub(crate) fn report_score(document: &TextDocument, text: &str) -> f32 {
 /// The share of its worth that a supposition keeps.
 const SUPPOSED_SHARE: f32 = 0.7;
 
+/// The share of its worth that advice to the reader keeps.
+const ADVICE_SHARE: f32 = 0.75;
+
 /// What kind of claim a sentence is, with its worth. `None`: it claims nothing.
 fn sentence_kind(
     sentence: &TextSentence,
@@ -229,6 +256,9 @@ fn sentence_kind(
     let guess = unsettled || (kind == ClaimKind::Fact && is_guess(text));
     // What is only supposed is worth less than what was seen.
     let worth = if kind == ClaimKind::Fact && is_hypothesis(text) { worth * SUPPOSED_SHARE } else { worth };
+    // Advice to the reader of the message is over with the conversation.
+    let advises = kind == ClaimKind::Fact && gates::first_word(text).starts_with("you");
+    let worth = if advises { worth * ADVICE_SHARE } else { worth };
     // A cause that says so is worth keeping, whatever else the sentence looks like.
     let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };
     (known && !guess).then_some((kind, worth))

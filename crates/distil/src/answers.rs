@@ -94,7 +94,7 @@ fn choice_claim(
     text.push('.');
     if !refused.is_empty() && !chosen.is_empty() {
         let labels: Vec<String> = refused.iter().map(|(label, _)| without_hint(label)).collect();
-        text.push_str(&format!(" Not chosen: {}.", labels.join("; ")));
+        text.push_str(&format!("{NOT_CHOSEN}{}.", labels.join("; ")));
     }
     let subject = if header.is_empty() { clip(asked, 60) } else { header.to_owned() };
     let title = format!("{subject}: {}", shorten(&answer, TITLE_ANSWER_CHARS));
@@ -106,6 +106,26 @@ fn choice_claim(
     asked.trim_end_matches(['?', '？', ' ']).clone_into(&mut claim.section);
     Some(claim)
 }
+
+/// One of several choices in a line: "Shares: On the server — a table with one row per share".
+pub(crate) fn brief_choice(claim: &Claim) -> String {
+    let (said, _) = claim.text.split_once(NOT_CHOSEN).unwrap_or((&claim.text, ""));
+    match said.rsplit_once("”: ") {
+        Some((_, description)) => {
+            let brief = format!("{} — {}", claim.title, description.trim_end_matches('.'));
+            let asked = format!(" (asked: {}?)", claim.section);
+            let fits = brief.chars().count() + asked.chars().count() <= BRIEF_CHARS_MAX;
+            if fits && !claim.section.is_empty() { brief + &asked } else { brief }
+        }
+        None => said.trim_end_matches('.').to_owned(),
+    }
+}
+
+/// Characters of a choice that is told with its question.
+const BRIEF_CHARS_MAX: usize = 290;
+
+/// Introduces the options that were not chosen.
+const NOT_CHOSEN: &str = " Not chosen: ";
 
 /// What the client writes behind the option that it would take.
 const HINT: &str = " (Recommended)";
@@ -161,6 +181,10 @@ mod tests {
         assert_eq!(claims.len(), 1);
         assert_eq!(claims[0].title, "Shares: On the server");
         assert_eq!(claims[0].section, "Where are shares stored");
+        assert_eq!(
+            brief_choice(&claims[0]),
+            "Shares: On the server — a table with one row per share (asked: Where are shares stored?)"
+        );
         assert_eq!(
             claims[0].text,
             "Asked “Where are shares stored?”, the user chose “On the server”: a table with one row per share. \

@@ -14,6 +14,8 @@ use claude_mem_core::memory::{NewObservation, ObservationType};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
 
+use crate::text::run_on;
+
 /// The claims of one episode, with what was done in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -84,9 +86,17 @@ pub struct Claim {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub text: String,
-    /// The heading above the sentence.
+    /// The heading above the sentence, or the line that introduces its list.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub section: String,
+    #[serde(default)]
+    pub place: SentencePlace,
+    /// The sentence before this one, if this one refers to it ("It also …").
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// The sentences after this one that refer to it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
     /// The probability that it is worth remembering.
     pub worth: f32,
     pub at: Millis,
@@ -96,9 +106,24 @@ pub struct Claim {
     /// Its words come from outside: a web page or another server's answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
+    /// A commit that replaces the one before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub amends: bool,
     /// The finished observation, for a claim that is composed from several texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composed: Option<Box<NewObservation>>,
+}
+
+/// Where a sentence stands in its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SentencePlace {
+    /// Its number in the text.
+    pub index: u32,
+    /// Sentences of one paragraph or of one list item share this number.
+    pub paragraph: u32,
+    /// It is an item of a list or a row of a table.
+    pub listed: bool,
 }
 
 /// A test, build or check that ran, in order.
@@ -135,10 +160,14 @@ impl Claim {
             title: String::new(),
             text,
             section: String::new(),
+            place: SentencePlace::default(),
+            before: String::new(),
+            after: String::new(),
             worth: 0.0,
             at,
             work: None,
             outside: false,
+            amends: false,
             composed: None,
         }
     }
@@ -147,6 +176,21 @@ impl Claim {
         self.title = title.into();
         self.key = claim_key(self.kind, &format!("{}\n{}", self.title, self.text));
         self
+    }
+
+    /// The sentence with those that belong to it.
+    pub(crate) fn passage(&self) -> String {
+        let parts = [&self.before, &self.text, &self.after];
+        run_on(parts.into_iter().filter(|part| !part.is_empty()).map(String::as_str))
+    }
+
+    /// Whether the sentences beside this claim are told by another one.
+    fn quotes(&self, other: &Self) -> bool {
+        let texts = || [&other.text, &other.before, &other.after].into_iter().filter(|text| !text.is_empty());
+        let mut quoted = [&self.before, &self.after].into_iter().filter(|text| !text.is_empty());
+        quoted.any(|quoted| {
+            texts().any(|text| text.contains(quoted.as_str()) || quoted.contains(text.as_str()))
+        })
     }
 
     /// The title if it has one, else the text.
@@ -187,8 +231,16 @@ impl EpisodeClaims {
         self.vocabulary = self.vocabulary.take().or_else(|| other.vocabulary.clone());
     }
 
-    /// Removes the claims of a memory that the user has forgotten.
+    /// Removes the claims of a memory that the user has forgotten, and what other claims quote of them.
     pub fn forget(&mut self, keys: &[String]) {
-        self.claims.retain(|claim| !keys.contains(&claim.key));
+        let (gone, mut kept): (Vec<Claim>, Vec<Claim>) =
+            std::mem::take(&mut self.claims).into_iter().partition(|claim| keys.contains(&claim.key));
+        for claim in &mut kept {
+            if gone.iter().any(|gone| claim.quotes(gone)) {
+                claim.before.clear();
+                claim.after.clear();
+            }
+        }
+        self.claims = kept;
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct CommitMessage {
     pub routine: bool,
     /// It is a pull request.
     pub request: bool,
+    /// It replaces the commit before it.
+    pub amends: bool,
 }
 
 /// The commits and pull requests that a call of the shell made.
@@ -35,12 +37,15 @@ fn of_command(simple: &SimpleCommand, output: &str) -> Option<CommitMessage> {
     match (simple.program(), subcommand(words)) {
         ("git", "commit") if has_landed(output) => {
             let said = messages(words);
+            let amends = words.iter().any(|word| word == "--amend");
             let message = match (said.is_empty(), &simple.heredoc) {
                 (false, _) => said.join("\n\n"),
                 (true, Some(text)) => text.clone(),
+                // An amended commit that keeps its message says nothing new.
+                (true, None) if amends => return None,
                 (true, None) => printed_subject(output)?.to_owned(),
             };
-            read(&message)
+            Some(CommitMessage { amends, ..read(&message)? })
         }
         ("gh" | "glab", "pr" | "mr") if words.get(2).is_some_and(|word| word == "create") => {
             let title = after(&["--title", "-t"])?;
@@ -147,6 +152,7 @@ pub(super) fn read(message: &str) -> Option<CommitMessage> {
         body,
         kind,
         request: false,
+        amends: false,
     })
 }
 

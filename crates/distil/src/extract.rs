@@ -72,6 +72,7 @@ pub fn extract_claims(
     claims.extend(obstacle_claims(episode, &log.obstacles, groups.next()));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
+    shorten_paths(&episode.root, &mut claims);
     claims.sort_by_key(|claim| claim.at);
     remove_repeated(&mut claims);
     claims.truncate(EPISODE_CLAIMS_MAX);
@@ -256,6 +257,24 @@ fn mark_outside(episode: &Episode, claims: &mut [Claim]) {
         claim.outside = known as f32 >= OUTSIDE_SHARE * own.len().max(1) as f32;
     }
 }
+
+/// Makes paths below the project's root relative to it, as files are named everywhere else.
+fn shorten_paths(root: &str, claims: &mut [Claim]) {
+    let root = format!("{}/", root.trim_end_matches('/'));
+    if root.len() < ROOT_BYTES_MIN {
+        return;
+    }
+    for claim in claims {
+        for text in [&mut claim.title, &mut claim.text, &mut claim.before, &mut claim.after] {
+            if text.contains(&root) {
+                *text = text.replace(&root, "");
+            }
+        }
+    }
+}
+
+/// A root that is shorter than this, such as `/`, stands in other paths too.
+const ROOT_BYTES_MIN: usize = 4;
 
 /// All runs of three words, lower-cased.
 fn word_triples(text: &str) -> Vec<[String; 3]> {

@@ -106,6 +106,37 @@ pub(crate) fn refers_back(text: &str) -> bool {
     REFERRING.contains(&first_word(text).as_str())
 }
 
+/// Openings of a sentence in the middle of an argument.
+#[rustfmt::skip]
+const MID_ARGUMENT: &[&str] = &[
+    "the only downside", "the only cost", "the only difference", "the only exception", "the only caveat", "the only gap",
+    "the only risk", "the only reason", "the only thing", "simplest", "the answer ", "the whole point", "not really ",
+    "at some point ", "at that point ", "the alternative ", "the former ", "the latter ", "most likely ", "more importantly",
+    "in other words", "in that case", "with this ", "with that ", "the good news", "the bad news", "the trade-off", "the tradeoff",
+    "the downside", "the upside", "the catch ", "even though ", "worth noting", "worth checking", "worth validating",
+];
+
+/// Whether the sentence goes on with an argument that began before it.
+pub(crate) fn is_mid_argument(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    MID_ARGUMENT.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Whether it speaks of an option by its number, which only its list explains: "Option 2 is simpler".
+pub(crate) fn names_option(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    while let Some(word) = words.next() {
+        let numbered = words.peek().is_some_and(|next| {
+            next.chars().count() == 1 && next.chars().all(|c| c.is_ascii_digit() || ('a'..='d').contains(&c))
+        });
+        if numbered && matches!(word, "option" | "approach" | "alternative" | "variant") {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether the title of a settled decision says what it is about. It may be shorter than a sentence that has
 /// to stand alone, because its narrative quotes both voices.
 pub(crate) fn is_rule_title(text: &str) -> bool {
@@ -175,12 +206,22 @@ const STEPS: &[&str] = &[
     "install", "restart", "merge", "rebase", "write", "keep", "make", "verify", "move", "option", "approach", "alternatively",
 ];
 
+/// Whether a sentence tells somebody to do something.
+pub(crate) fn is_step(text: &str) -> bool {
+    opens_with_step(text) && !text.contains('`')
+}
+
+/// Whether a sentence opens with the verb of a step.
+pub(crate) fn opens_with_step(text: &str) -> bool {
+    STEPS.contains(&first_word(text).as_str())
+}
+
 /// Whether a sentence offers an option or lists a step instead of stating what is so.
 pub(crate) fn is_offer(text: &str) -> bool {
     let lower = text.to_lowercase();
     text.starts_with('(')
         // "Run `make it`" says how something is done here.
-        || (STEPS.contains(&first_word(text).as_str()) && !text.contains('`'))
+        || is_step(text)
         || [" or i can ", " i can also ", " is better long-term", " quick fix"]
             .iter()
             .any(|phrase| lower.contains(phrase))

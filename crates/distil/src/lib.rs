@@ -37,6 +37,7 @@ mod prohibitions;
 mod prompts;
 pub mod ranker;
 mod results;
+mod sentence_context;
 mod sentences;
 mod shell;
 mod speech;

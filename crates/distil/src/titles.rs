@@ -2,6 +2,7 @@
 
 use super::cues::{self, CueKind, Language};
 use super::text::{capitalised, clip, content_words};
+use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 
 const SEPARATORS: &[char] = &[' ', ',', '.', ':', ';', '-', '–', '—', '!', '，', '。', '：', '！', '、'];
@@ -112,7 +113,7 @@ pub(super) fn shorten_to(text: &str, chars_max: usize, chars_min: usize) -> Stri
         let mut end = head.len();
         while let Some(cut) = marks.iter().filter_map(|mark| head[..end].rfind(mark)).max() {
             let clause = head[..cut].trim_end();
-            if cut >= enough && balanced(clause) && !dangles(clause) {
+            if cut >= enough && balanced(clause) && !dangles(clause) && !cuts_enumeration(&text[cut..]) {
                 return clause.to_owned();
             }
             end = cut;
@@ -128,8 +129,23 @@ fn dangles(clause: &str) -> bool {
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
     let leads = |word: &str| PREPARING.contains(&word);
-    clause.contains([',', '，']) && (leads(&first) || (first.len() <= 3 && leads(&second)))
+    // ", and for a product like this": what it says of the product was cut off.
+    let joins = matches!(first.as_str(), "and" | "but" | "or") && !gates::has_verb(part);
+    clause.contains([',', '，']) && (leads(&first) || joins || (first.len() <= 3 && leads(&second)))
 }
+
+/// Whether a cut leaves out the rest of an enumeration: "with symptoms" | ", causes, and files".
+fn cuts_enumeration(rest: &str) -> bool {
+    let rest = rest.trim_start_matches([',', ' ']);
+    let last = |part: &str| part.starts_with("and ") || part.starts_with("or ");
+    let mut parts = rest.split(", ");
+    let first = parts.next().unwrap_or_default();
+    let brief = |part: &str| part.split_whitespace().count() <= ENUMERATED_WORDS_MAX;
+    (last(first) && !gates::has_verb(first)) || (brief(first) && parts.next().is_some_and(last))
+}
+
+/// Words of one member of an enumeration.
+const ENUMERATED_WORDS_MAX: usize = 5;
 
 #[rustfmt::skip]
 const PREPARING: &[&str] = &[

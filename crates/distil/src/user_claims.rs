@@ -9,8 +9,8 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::prompts::without_command;
 use crate::ranker::{self, RankedSentence};
-use crate::speech::SpokenText;
-use crate::text::{capitalised, one_line, without_bold, without_openers};
+use crate::speech::{MarkedSentence, SpokenText};
+use crate::text::{capitalised, full_stop, one_line, without_bold, without_openers};
 use crate::titles::without_lead_in;
 use crate::typed::typed_part;
 use crate::user_acts::{self, UserAct};
@@ -46,9 +46,22 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
         let mut claim = Claim::new(kind, source, capitalised(&said), at);
         claim.group = group;
         claim.worth = worth.unwrap_or(0.6);
+        claim.before = quoted_beside(index.checked_sub(1).and_then(|before| own.get(before)));
+        claim.after = quoted_beside(own.get(index + 1));
         claims.push(claim);
     }
     claims
+}
+
+/// Characters of a sentence beside a claim that is quoted with it.
+const BESIDE_CHARS_MAX: usize = 160;
+
+/// The sentence before or after a claim, if it states something: it says what the claim is about, or why.
+fn quoted_beside(statement: Option<&&MarkedSentence>) -> String {
+    let quoted = statement.filter(|statement| {
+        !statement.question && !statement.is_bare() && statement.text.chars().count() <= BESIDE_CHARS_MAX
+    });
+    quoted.map(|statement| full_stop(&statement.text)).unwrap_or_default()
 }
 
 /// A request as a statement of work: "could you also add a filter" → "add a filter".

@@ -97,6 +97,7 @@ impl WorkLog {
                 None => commit.title,
             };
             let mut claim = Claim::new(kind, source, commit.body, at).titled(title);
+            claim.amends = commit.amends;
             claim.group = group;
             claim.worth = 0.8;
             claim.work = Some(commit.kind);

@@ -25,6 +25,7 @@ pub mod live_compressor;
 mod llm_compressor;
 pub mod persist;
 pub mod pipeline;
+mod pitfall;
 pub mod pipeline_observer;
 mod replacements;
 mod saved_notes;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::dedup::ObservationFingerprint;
 use crate::item_matcher::{self, ItemMatch};
+use crate::pitfall::{self, Pitfall};
 use crate::replacements;
 use crate::saved_notes;
 use claude_mem_core::clock::Millis;
@@ -222,10 +223,13 @@ impl SessionMemoryWriter<'_> {
         let new = &made.observation;
         let said = ObservationFingerprint::from_new(new);
         let is_users = new.origin == Origin::User;
+        let pitfall = Pitfall::from_text(&new.text);
         let says_the_same = |row: &&Observation| {
             // The note that a statement of the user was merged into.
             let is_its_note = is_users && restated_rows::is_note(row);
-            is_its_note || said.is_duplicate_of(&ObservationFingerprint::from_row(row))
+            is_its_note
+                || said.is_duplicate_of(&ObservationFingerprint::from_row(row))
+                || pitfall.as_ref().is_some_and(|pitfall| pitfall.is_told_by(&row.text))
         };
         let known = foreign.iter().find(says_the_same);
         for row in foreign.iter().filter(|row| Some(row.id) != known.map(|known| known.id)) {
@@ -269,9 +273,16 @@ impl SessionMemoryWriter<'_> {
         let said = ObservationFingerprint::from_new(new);
         let is_note = |row: &Observation| new.origin == Origin::User && restated_rows::is_note(row);
         let titled = reads.observations_titled(project, &new.text.title)?;
-        let mut others =
-            titled.into_iter().filter(|row| row.replaced_by.is_none() && !self.owns(row) && !is_note(row));
-        Ok(others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row))))
+        let is_other = |row: &Observation| row.replaced_by.is_none() && !self.owns(row) && !is_note(row);
+        let mut others = titled.into_iter().filter(is_other);
+        let twin = others.find(|row| said.is_duplicate_of(&ObservationFingerprint::from_row(row)));
+        match Pitfall::from_text(&new.text).filter(|_| twin.is_none()) {
+            Some(pitfall) => {
+                let mut known = reads.observations_of_concept(project, pitfall::CONCEPT)?.into_iter();
+                Ok(known.find(|row| is_other(row) && pitfall.is_told_by(&row.text)))
+            }
+            None => Ok(twin),
+        }
     }
 
     /// Merges notes that restate what the user said into the new and changed observations that state it.

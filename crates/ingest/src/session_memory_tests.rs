@@ -250,6 +250,24 @@ fn the_same_in_another_session_is_one_row_with_two_sources() {
 }
 
 #[test]
+fn the_same_pitfall_in_other_words_is_one_row() {
+    let mut desk = Desk::new();
+    let (first, second) = (desk.session("one"), desk.session("two"));
+    let pitfall = |claim: &str, title: &str| {
+        let mut row = made(&[claim], title);
+        row.observation.text.concepts = vec!["gotcha".into()];
+        memories(vec![row])
+    };
+    let said = pitfall("a", "The hook picks up tests of old snapshots in `build/snapshots/`");
+    let id = desk.apply(first, &said).inserted[0];
+    let again = pitfall("x", "The hook runs tests of a snapshot in `build/snapshots/`, not our code");
+    for _ in 0..2 {
+        assert!(desk.apply(second, &again).inserted.is_empty());
+        assert_eq!(desk.row(id).source_count, 2);
+    }
+}
+
+#[test]
 fn row_goes_over_to_the_session_that_still_states_it() {
     let mut desk = Desk::new();
     let (first, second) = (desk.session("one"), desk.session("two"));
@@ -394,6 +412,32 @@ fn forgotten_claim_leaves_no_text_and_never_returns() {
     assert!(again.inserted.is_empty(), "the row is known by its claim");
     assert!(texts(&desk).contains("Walrus"));
     assert_eq!(desk.row(id).text.title, "Walrus in the cart");
+}
+
+#[test]
+fn forgotten_claim_is_not_quoted_by_its_neighbour() {
+    let mut desk = Desk::new();
+    let session = desk.session("s");
+    let mut episode = claims(&[("a", "Walrus in the cart"), ("b", "Cookie expires early")]);
+    episode.claims[1].before = "Walrus in the cart.".into();
+    let changes = desk
+        .store
+        .write(|tx| {
+            session.append_claims(tx, &episode, false)?;
+            session.consolidate(tx, &told)
+        })
+        .unwrap();
+    let id = changes.inserted[0];
+    let bodies = |desk: &Desk| format!("{:?}", desk.store.read().session_claims(session.session).unwrap());
+    let stored = bodies(&desk);
+    desk.store.write(|tx| tx.forget(handle(id), NOW)).unwrap();
+    assert!(!bodies(&desk).contains("Walrus"), "{}", bodies(&desk));
+    assert!(bodies(&desk).contains("Cookie"));
+    episode.forget(&["a".to_owned()]);
+    assert_eq!(episode.claims.len(), 1);
+    assert_eq!(episode.claims[0].before, "", "the same for claims that arrive late");
+    assert!(desk.store.write(|tx| tx.undo_forget(handle(id))).unwrap());
+    assert_eq!(bodies(&desk).matches("Walrus").count(), stored.matches("Walrus").count());
 }
 
 #[test]

@@ -13,6 +13,8 @@ use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 
 /// Maximum observations with the same title that are compared.
 const SAME_TITLE_ROWS_MAX: u32 = 8;
+/// Maximum newest pitfalls of a project that are compared.
+const PITFALL_ROWS_MAX: u32 = 50;
 
 impl StoreReader<'_> {
     /// Own observations of a project with this title, whatever its case and final punctuation, oldest first.
@@ -26,6 +28,21 @@ impl StoreReader<'_> {
                AND member IS NULL ORDER BY id LIMIT ?3",
         )?;
         let ids = rows.query_map(params![project.sql(), title, SAME_TITLE_ROWS_MAX], |row| row.column(0))?;
+        let ids = ids.collect::<Result<Vec<ObservationId>, _>>()?;
+        self.observations_by_id(&ids)
+    }
+
+    /// The newest own observations of a project with this concept.
+    pub fn observations_of_concept(
+        &self,
+        project: ProjectId,
+        concept: &str,
+    ) -> Result<Vec<Observation>, StoreError> {
+        let mut rows = self.0.prepare_cached(
+            "SELECT id FROM observations WHERE project_id = ?1 AND member IS NULL AND concepts LIKE '%\"' || ?2 || '\"%'
+             ORDER BY id DESC LIMIT ?3",
+        )?;
+        let ids = rows.query_map(params![project.sql(), concept, PITFALL_ROWS_MAX], |row| row.column(0))?;
         let ids = ids.collect::<Result<Vec<ObservationId>, _>>()?;
         self.observations_by_id(&ids)
     }

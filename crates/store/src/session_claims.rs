@@ -31,6 +31,9 @@ pub(super) struct RemovedClaim {
     session: i64,
     sequence: i64,
     claim: Value,
+    /// The claim stays; only the sentences beside it were taken out.
+    #[serde(default)]
+    is_stripped: bool,
 }
 
 impl RemovedClaim {
@@ -38,8 +41,9 @@ impl RemovedClaim {
         self.session
     }
 
+    /// The key of a claim that is gone; none of one that was only stripped.
     pub(super) fn key(&self) -> Option<&str> {
-        claim_key(&self.claim)
+        claim_key(&self.claim).filter(|_| !self.is_stripped)
     }
 }
 
@@ -149,10 +153,17 @@ impl StoreWriter<'_> {
             claims.retain(|claim| {
                 let is_wanted = claim_key(claim).is_some_and(|key| keys.iter().any(|wanted| wanted == key));
                 if is_wanted {
-                    removed.push(RemovedClaim { session: session.0, sequence, claim: claim.clone() });
+                    let claim = claim.clone();
+                    removed.push(RemovedClaim { session: session.0, sequence, claim, is_stripped: false });
                 }
                 !is_wanted
             });
+            let gone: Vec<Value> = removed[before..].iter().map(|removed| removed.claim.clone()).collect();
+            for claim in claims.iter_mut().filter(|claim| quotes_any(claim, &gone)) {
+                let whole = claim.clone();
+                removed.push(RemovedClaim { session: session.0, sequence, claim: whole, is_stripped: true });
+                strip_context(claim);
+            }
             if removed.len() > before {
                 self.set_claim_body(id, &episode)?;
             }
@@ -162,18 +173,21 @@ impl StoreWriter<'_> {
 
     /// Puts removed claims back into their episodes, unless those are gone.
     pub(super) fn restore_claims(&self, removed: &[RemovedClaim]) -> Result<(), StoreError> {
-        for RemovedClaim { session, sequence, claim } in removed {
+        for RemovedClaim { session, sequence, claim, is_stripped } in removed {
             let bodies = self.claim_bodies(SessionId(*session))?;
             let Some((id, _, body)) = bodies.into_iter().find(|(_, place, _)| place == sequence) else {
                 continue;
             };
             let mut episode: Value = serde_json::from_str(&body)?;
-            if let Some(claims) = episode.get_mut("claims").and_then(Value::as_array_mut)
-                && !claims.iter().any(|known| claim_key(known) == claim_key(claim))
-            {
-                claims.push(claim.clone());
-                self.set_claim_body(id, &episode)?;
+            let Some(claims) = episode.get_mut("claims").and_then(Value::as_array_mut) else {
+                continue;
+            };
+            match claims.iter_mut().find(|known| claim_key(known) == claim_key(claim)) {
+                Some(known) if *is_stripped => known.clone_from(claim),
+                None if !is_stripped => claims.push(claim.clone()),
+                _ => continue,
             }
+            self.set_claim_body(id, &episode)?;
         }
         Ok(())
     }
@@ -191,6 +205,30 @@ impl StoreWriter<'_> {
         )?;
         let rows = rows.query_map([session.sql()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// The fields of a claim that quote the sentences beside it.
+const CONTEXT_FIELDS: [&str; 2] = ["before", "after"];
+
+fn text_of<'c>(claim: &'c Value, field: &str) -> Option<&'c str> {
+    claim.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// Whether a claim quotes a sentence of one that is gone.
+fn quotes_any(claim: &Value, gone: &[Value]) -> bool {
+    let told = |gone: &Value, quoted: &str| {
+        let mut texts = ["text", "before", "after"].into_iter().filter_map(|field| text_of(gone, field));
+        texts.any(|text| text.contains(quoted) || quoted.contains(text))
+    };
+    let mut quoted = CONTEXT_FIELDS.into_iter().filter_map(|field| text_of(claim, field));
+    quoted.any(|quoted| gone.iter().any(|gone| told(gone, quoted)))
+}
+
+/// Takes the sentences beside a claim out of it.
+fn strip_context(claim: &mut Value) {
+    if let Some(fields) = claim.as_object_mut() {
+        fields.retain(|name, _| !CONTEXT_FIELDS.contains(&name.as_str()));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::text::{content_words, one_line};
 
 use super::decision::compose_decision;
 use super::frames::{ClaimFrame, FrameKind};
-use super::narrative::{WeighedSentence, fill};
+use super::narrative::{StoryBlock, StorySentence, fill};
 use super::split::{TextPlace, place_of};
 use super::titles;
 
@@ -93,20 +93,21 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         .unwrap_or(ObservationType::CHANGE);
     let committed = frame.is_committed();
     let body = commit_body(frame);
-    let body_chars: usize = body.iter().map(|(_, text)| text.chars().count()).sum();
+    let body_chars: usize = body.iter().map(|sentence| sentence.text.chars().count()).sum();
     let told_by_commit = body_chars >= BODY_CHARS_MIN;
     let details = work_details(frame, told_by_commit);
     let mut story = body;
-    if body_chars < BODY_REASON_CHARS_MIN {
-        story.extend(plan_reason(frame));
-    }
     if !told_by_commit {
         story.extend(details.story);
+    }
+    // What was done comes first, then how it was before.
+    if body_chars < BODY_REASON_CHARS_MIN {
+        story.extend(plan_reason(frame));
     }
     let mut extras = details.extras;
     for lead in frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit) {
         if !are_alike(&lead.title, &title) {
-            extras.push((OTHER_COMMIT_WEIGHT, format!("Also: {}", lead.title)));
+            extras.push(StorySentence::single(OTHER_COMMIT_WEIGHT, format!("Also: {}", lead.title)));
         }
     }
     if story.is_empty() && extras.is_empty() && !committed {
@@ -126,8 +127,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
 }
 
 /// The statements of the commits' bodies; those of a pull request only if no commit says more than its title.
-fn commit_body(frame: &ClaimFrame<'_>) -> Vec<WeighedSentence> {
-    let of_kind = |kind: ClaimKind| -> Vec<WeighedSentence> {
+fn commit_body(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
+    let of_kind = |kind: ClaimKind| -> Vec<StorySentence> {
         frame.leads.iter().filter(|lead| lead.kind == kind).flat_map(|lead| body_sentences(lead)).collect()
     };
     let committed = of_kind(ClaimKind::Commit);
@@ -135,10 +136,10 @@ fn commit_body(frame: &ClaimFrame<'_>) -> Vec<WeighedSentence> {
 }
 
 /// Why a plan was made. Its problem is past once the work is done, so it is told as the reason.
-fn plan_reason(frame: &ClaimFrame<'_>) -> Option<WeighedSentence> {
+fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
     let reason = reason_sentences(&plan.text);
-    (!reason.is_empty()).then(|| (PLAN_REASON_WEIGHT, format!("Why: {reason}")))
+    (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, format!("Before: {reason}")))
 }
 
 /// The first sentences of a plan's reason, without those that refer to something before it.
@@ -151,8 +152,8 @@ fn reason_sentences(text: &str) -> String {
 /// Sentences with their weights: those that tell a change or finding, and those that add to it.
 #[derive(Default)]
 struct ToldSentences {
-    story: Vec<WeighedSentence>,
-    extras: Vec<WeighedSentence>,
+    story: Vec<StorySentence>,
+    extras: Vec<StorySentence>,
 }
 
 /// What was said about a change. One text tells it, so that its sentences belong together; other texts add
@@ -165,23 +166,26 @@ fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> ToldSentences {
     for claim in &frame.details {
         let said = matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
         if said {
-            told.extras.push((claim.worth, format!("The user: “{}”", claim.text)));
+            told.extras.push(StorySentence::single(claim.worth, format!("The user: “{}”", claim.text)));
             continue;
         }
         // The names of tasks say no more than the report does.
         let task = claim.kind == ClaimKind::Finished && (reported || committed);
         let worthy = claim.worth >= DETAIL_WORTH_MIN || (claim.kind == ClaimKind::Done && !committed);
         if claim.source == TextSource::Plan && claim.kind == ClaimKind::Cause {
-            told.story.push((PLAN_CAUSE_WEIGHT, format!("Cause: {}", claim.text)));
+            if !gates::stands_alone(&claim.text) || !gates::has_verb(&claim.text) {
+                continue;
+            }
+            told.story.push(StorySentence::single(PLAN_CAUSE_WEIGHT, format!("Cause: {}", claim.text)));
         } else if claim.source == TextSource::Plan {
             // What was meant to be done counts less than what the report says was done.
-            told.story.push((claim.worth * 0.55, claim.text.clone()));
+            told.story.push(StorySentence::of_claim(claim.worth * 0.55, claim));
         } else if worthy && !task {
-            let weighed = (claim.worth + explaining_bonus(claim.kind), claim.text.clone());
+            let weight = claim.worth + explaining_bonus(claim.kind);
             if main == Some(place_of(claim)) && !told_by_commit {
-                told.story.push(weighed);
+                told.story.push(StorySentence::of_claim(weight, claim));
             } else if adds_reason(claim) {
-                told.extras.push((weighed.0.min(EXTRA_WEIGHT_MAX), weighed.1));
+                told.extras.push(StorySentence::single(weight.min(EXTRA_WEIGHT_MAX), claim.passage()));
             }
         }
     }
@@ -224,13 +228,13 @@ fn main_text(details: &[&Claim]) -> Option<TextPlace> {
 
 /// The statements of the body of a commit or pull request, with their weights: prose says why, and a list
 /// says what, item by item.
-fn body_sentences(lead: &Claim) -> Vec<WeighedSentence> {
+fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
     let document = TextDocument::read(&lead.text);
     let count = document.sentences.len();
     let mut statements = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
         let text = sentence.text.trim_end_matches('.').to_owned();
-        if content_words(&text).len() < 4 {
+        if content_words(&text).len() < 4 || text.ends_with([':', '：']) {
             continue;
         }
         let place = RankedSentence { text: &text, source: TextSource::FinalMessage, index, count };
@@ -242,7 +246,11 @@ fn body_sentences(lead: &Claim) -> Vec<WeighedSentence> {
             _ => (0.5, 0.5),
         };
         let weight = if lead.kind == ClaimKind::Commit { 1.0 } else { 0.8 };
-        statements.push((weight * (least + share * ranked), text));
+        let block = match sentence.block {
+            TextBlock::Prose => StoryBlock::Paragraph(u32::try_from(sentence.paragraph).unwrap_or(u32::MAX)),
+            _ => StoryBlock::List(sentence.section.clone()),
+        };
+        statements.push(StorySentence { weight: weight * (least + share * ranked), text, block });
     }
     statements
 }
@@ -254,9 +262,10 @@ fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
     let (story, other): (Vec<&Claim>, Vec<&Claim>) =
         worthy.copied().partition(|claim| main == Some(place_of(claim)));
-    let weighed =
-        |claims: Vec<&Claim>| claims.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
-    fill(&mut made, weighed(story), weighed(other));
+    let told = |claims: Vec<&Claim>| -> Vec<StorySentence> {
+        claims.into_iter().map(|claim| StorySentence::of_claim(claim.worth, claim)).collect()
+    };
+    fill(&mut made, told(story), told(other));
     made.text.concepts = draft::concepts(&["how-it-works"]);
     mark_outside(&mut made, &frame.details);
     let best = frame.best_worth();
@@ -272,7 +281,8 @@ fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         Origin::Agent,
         frame.at,
     );
-    let lines = frame.details.iter().map(|claim| (claim.worth, claim.text.clone())).collect();
+    let lines =
+        frame.details.iter().map(|claim| StorySentence::single(claim.worth, claim.text.as_str())).collect();
     fill(&mut made, lines, Vec::new());
     made.text.concepts = draft::concepts(&["pattern"]);
     Some(made)

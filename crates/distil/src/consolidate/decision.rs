@@ -4,6 +4,7 @@ use claude_mem_core::memory::{NewObservation, ObservationType, Origin};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::{PREFERENCE, TRADE_OFF};
 
+use crate::answers;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::decisions;
@@ -61,14 +62,17 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
         if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
     let mut made = NewObservation::new(kind, title, Origin::User, frame.at);
     if lead.title.is_empty() {
-        made.text.narrative = format!("User: “{}”", lead.text);
+        made.text.narrative = format!("User: “{}”", lead.passage());
     } else {
         made.text.narrative.clone_from(&lead.text);
-        made.text.facts = frame.leads.iter().skip(1).map(|lead| lead.text.clone()).collect();
+        made.text.facts = frame.leads.iter().skip(1).map(|lead| answers::brief_choice(lead)).collect();
         made.text.title = match frame.leads.as_slice() {
             [only] => answer_title(only).unwrap_or(made.text.title),
             several => choices_title(several),
         };
+    }
+    if lead.source == TextSource::Answer {
+        made.text.facts.extend(running_work(frame.request, &made));
     }
     let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
     if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
@@ -79,13 +83,21 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
     made
 }
 
+/// The work during which a question was answered, if the decision does not name it.
+fn running_work(request: &str, made: &NewObservation) -> Option<String> {
+    is_new_request(request, made).then(|| format!("Decided during: “{}”", clip(request, OPENING_CHARS_MAX)))
+}
+
 /// What the user asked for at first, if the decision does not tell it: the subject that it is about.
 fn opening_request(request: &str, made: &NewObservation) -> Option<String> {
+    is_new_request(request, made).then(|| format!("Asked at first: “{}”", clip(request, OPENING_CHARS_MAX)))
+}
+
+fn is_new_request(request: &str, made: &NewObservation) -> bool {
     let words = content_words(request);
     let told =
         content_words(&format!("{} {} {}", made.text.title, made.text.narrative, made.text.facts.join(" ")));
-    let is_new = words.len() >= OPENING_WORDS_MIN && overlap(&words, &told) < OPENING_OVERLAP;
-    is_new.then(|| format!("Asked at first: “{}”", clip(request, OPENING_CHARS_MAX)))
+    words.len() >= OPENING_WORDS_MIN && overlap(&words, &told) < OPENING_OVERLAP
 }
 
 /// The name from code that the conversation was about, if its recap leaves it out.

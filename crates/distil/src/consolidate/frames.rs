@@ -53,7 +53,7 @@ const RECAP_OVERLAP: f32 = 0.4;
 /// Work without a commit needs a sentence this likely to be worth remembering.
 const STRONG_WORTH_MIN: f32 = 0.3;
 /// Two findings that share this much are one.
-const SAME_FINDING_OVERLAP: f32 = 0.32;
+const SAME_FINDING_OVERLAP: f32 = 0.42;
 /// The same for planned work and a commit that repairs something.
 const REPAIR_OVERLAP: f32 = 0.75;
 /// Two changes whose titles share this much are one.
@@ -225,6 +225,9 @@ impl<'c> FrameBuilder<'c> {
 
     /// A commit belongs to the turn whose words it repeats; turns that say little go with it.
     fn commit(&mut self, episode: &'c EpisodeClaims, claim: &'c Claim, work: &mut ClaimFrame<'c>) {
+        if claim.amends && self.amend(claim, work) {
+            return;
+        }
         let mut frame = ClaimFrame::new(FrameKind::Work, episode, claim.at);
         frame.leads.push(claim);
         std::mem::swap(&mut frame.files, &mut work.files);
@@ -254,6 +257,24 @@ impl<'c> FrameBuilder<'c> {
             }
         }
         self.frames.push(frame);
+    }
+
+    /// Replaces the last commit by the one that amends it. Returns whether there is one.
+    fn amend(&mut self, claim: &'c Claim, work: &mut ClaimFrame<'c>) -> bool {
+        let amended = self.frames.iter_mut().rev().find_map(|frame| {
+            let lead = frame.leads.iter().rposition(|lead| lead.kind == ClaimKind::Commit)?;
+            Some((frame, lead))
+        });
+        let Some((frame, lead)) = amended else {
+            return false;
+        };
+        frame.leads[lead] = claim;
+        for file in std::mem::take(&mut work.files) {
+            if !frame.files.contains(&file) {
+                frame.files.push(file);
+            }
+        }
+        true
     }
 
     /// A pull request speaks of the commits before it.

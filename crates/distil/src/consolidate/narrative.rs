@@ -6,15 +6,53 @@ use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
 use claude_mem_core::memory::NewObservation;
 
 use crate::carry::are_alike;
+use crate::claim::Claim;
 use crate::gates;
-use crate::text::{capitalised, content_words, full_stop, overlap, shared, without_bold};
+use crate::sentences;
+use crate::text::{capitalised, content_words, full_stop, overlap, run_on, shared, without_bold};
 
-/// A sentence with its weight among the others.
-pub(super) type WeighedSentence = (f32, String);
+/// A sentence that may be told, with its weight among the others.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StorySentence {
+    pub weight: f32,
+    pub text: String,
+    pub block: StoryBlock,
+}
+
+/// The part of a text that a sentence stands in. Sentences of one part belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum StoryBlock {
+    /// A sentence of its own.
+    Single,
+    Paragraph(u32),
+    /// A list, by the line that introduces it.
+    List(String),
+}
+
+impl StorySentence {
+    pub(super) fn single(weight: f32, text: impl Into<String>) -> Self {
+        Self { weight, text: text.into(), block: StoryBlock::Single }
+    }
+
+    /// A claim with the sentences that belong to it.
+    pub(super) fn of_claim(weight: f32, claim: &Claim) -> Self {
+        let block = if claim.place.listed {
+            StoryBlock::List(claim.section.clone())
+        } else {
+            StoryBlock::Paragraph(claim.place.paragraph)
+        };
+        Self { weight, text: claim.passage(), block }
+    }
+}
 
 /// Characters of a narrative that are filled with sentences.
 const NARRATIVE_CHARS: usize = 500;
 const NARRATIVE_SENTENCES_MAX: usize = 5;
+/// Parts of a text that a narrative is taken from: more would tell of several things.
+const NARRATIVE_BLOCKS_MAX: usize = 2;
+/// A line introduces a list if it has so many words that mean something, and no more characters.
+const INTRO_WORDS_MIN: usize = 2;
+const INTRO_CHARS_MAX: usize = 90;
 /// Facts of one observation, and all their characters.
 const FACTS_MAX: usize = 2;
 const FACTS_CHARS: usize = 400;
@@ -33,60 +71,130 @@ pub(super) const SAME_SENTENCE: f32 = 0.8;
 /// Two sentences of about the same length that share this much say the same in other words.
 const REPHRASED: f32 = 0.7;
 
-/// Fills narrative and facts with sentences: the weightiest of the story into the narrative, in the order
-/// they were said; the rest of the story and the extras become facts. A sentence that adds nothing to what
-/// is told, or refers to one that is not told, is left out.
-pub(super) fn fill(made: &mut NewObservation, story: Vec<WeighedSentence>, extras: Vec<WeighedSentence>) {
+/// Fills narrative and facts with sentences: the weightiest of the story into the narrative, from at most two
+/// parts of their text and in the order they were said; the rest of the story and the extras become facts. A
+/// sentence that adds nothing to what is told, or refers to one that is not told, is left out.
+pub(super) fn fill(made: &mut NewObservation, story: Vec<StorySentence>, extras: Vec<StorySentence>) {
     let mut told: Vec<BTreeSet<String>> = vec![content_words(&made.text.title)];
-    let mut narrative: Vec<(usize, String)> = Vec::new();
-    let mut rest: Vec<WeighedSentence> = Vec::new();
+    let mut narrative: Vec<(usize, StorySentence)> = Vec::new();
+    let mut rest: Vec<StorySentence> = Vec::new();
     let mut used = 0;
-    for (order, weight, text) in by_weight(story) {
-        let refers = gates::refers_back(&text);
-        let follows = order > 0 && narrative.iter().any(|(known, _)| *known + 1 == order);
-        if is_told(&told, &made.text.title, &text) || (refers && !follows) {
+    for (order, sentence) in by_weight(story) {
+        let text = &sentence.text;
+        let follows =
+            narrative.iter().any(|(known, before)| *known + 1 == order && before.block == sentence.block);
+        if is_told(&told, &made.text.title, text) || (gates::refers_back(text) && !follows) {
             continue;
         }
         let chars = text.chars().count() + 1;
         let has_room = used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX)
-            && narrative.len() < NARRATIVE_SENTENCES_MAX;
-        if has_room && (narrative.is_empty() || weight >= NARRATIVE_WEIGHT_MIN) {
+            && narrative.len() < NARRATIVE_SENTENCES_MAX
+            && has_block_room(&narrative, &sentence.block);
+        if has_room && (narrative.is_empty() || sentence.weight >= NARRATIVE_WEIGHT_MIN) {
             used += chars;
-            told.push(content_words(&text));
-            narrative.push((order, beyond_title(&made.text.title, &text)));
+            told.push(content_words(text));
+            let text = beyond_title(&made.text.title, text);
+            narrative.push((order, StorySentence { text, ..sentence }));
         } else {
-            rest.push((weight, text));
+            rest.push(sentence);
         }
     }
     narrative.sort_by_key(|(order, _)| *order);
-    let sentences: Vec<String> = narrative.into_iter().map(|(_, text)| full_stop(&text)).collect();
-    made.text.narrative = sentences.join(" ");
+    let sentences: Vec<StorySentence> = narrative.into_iter().map(|(_, sentence)| sentence).collect();
+    made.text.narrative = prose(&sentences, &told[0]);
     rest.extend(extras);
+    add_facts(made, rest, &mut told);
+    if made.text.narrative.is_empty() && !made.text.facts.is_empty() {
+        made.text.narrative = full_stop(&made.text.facts.remove(0));
+    }
+}
+
+/// Whether a part of the text is told already, or may be told besides the others.
+fn has_block_room(narrative: &[(usize, StorySentence)], block: &StoryBlock) -> bool {
+    let mut blocks: Vec<&StoryBlock> =
+        narrative.iter().map(|(_, sentence)| &sentence.block).filter(|b| **b != StoryBlock::Single).collect();
+    blocks.dedup();
+    *block == StoryBlock::Single || blocks.contains(&block) || blocks.len() < NARRATIVE_BLOCKS_MAX
+}
+
+/// Sentences as running text: the items of a list behind the line that introduces it, as one sentence.
+fn prose(sentences: &[StorySentence], title: &BTreeSet<String>) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for run in sentences.chunk_by(|a, b| a.block == b.block) {
+        match &run[0].block {
+            StoryBlock::List(intro) => parts.push(list_sentence(intro, run, title)),
+            StoryBlock::Single | StoryBlock::Paragraph(_) => {
+                parts.extend(run.iter().map(|sentence| full_stop(&sentence.text)));
+            }
+        }
+    }
+    run_on(parts.iter().map(String::as_str))
+}
+
+/// "What the import needs: a cursor; a table of positions."
+fn list_sentence(intro: &str, items: &[StorySentence], title: &BTreeSet<String>) -> String {
+    let items: Vec<&str> =
+        items.iter().map(|item| item.text.trim_end_matches(['.', ';']).trim_end()).collect();
+    let intro = intro.trim_end_matches([':', '：']).trim();
+    let intro = sentences::split(intro).last().copied().unwrap_or_default();
+    if introduces(intro, title) {
+        full_stop(&format!("{intro}: {}", items.join("; ")))
+    } else {
+        let sentences: Vec<String> = items.into_iter().map(full_stop).collect();
+        run_on(sentences.iter().map(String::as_str))
+    }
+}
+
+/// Words of lines that introduce a list without saying of what.
+#[rustfmt::skip]
+const VAGUE_INTRO_WORDS: &[&str] = &[
+    "thing", "note", "noting", "worth", "consideration", "summary", "change", "chang", "key", "decision", "answer", "finding",
+    "detail", "point", "two", "three", "four", "several", "made", "make", "done", "result", "follow", "additional", "update",
+    "specifically", "overview", "file", "created", "creat", "modified", "modifi", "test", "fix", "issue", "step", "need", "configure",
+];
+
+/// Whether a line says what the items of its list are.
+fn introduces(intro: &str, title: &BTreeSet<String>) -> bool {
+    let words = content_words(intro);
+    let telling = words.iter().filter(|word| !VAGUE_INTRO_WORDS.contains(&word.as_str())).count();
+    telling >= INTRO_WORDS_MIN
+        && intro.chars().count() <= INTRO_CHARS_MAX
+        && !gates::is_dangling(intro)
+        && !gates::is_commentary(intro)
+        && !intro.contains(" I ")
+        && !["two", "three", "four", "five", "several", "a", "some"]
+            .contains(&gates::first_word(intro).as_str())
+        && !gates::speaks_to_reader(intro)
+        && overlap(&words, title) < SAME_SENTENCE
+}
+
+/// Adds the weightiest sentences as facts that say something new about the same thing.
+fn add_facts(made: &mut NewObservation, rest: Vec<StorySentence>, told: &mut Vec<BTreeSet<String>>) {
     let mut chars = 0;
-    for (_, weight, text) in by_weight(rest) {
-        let words = content_words(&text);
+    for (_, sentence) in by_weight(rest) {
+        let text = &sentence.text;
+        let words = content_words(text);
         let with_it = chars + text.chars().count() + 1;
-        let fits = !gates::refers_back(&text)
-            && has_fact_room(weight, made.text.facts.len(), with_it)
-            && !is_told(&told, &made.text.title, &text)
-            && (weight >= REASON_WEIGHT || adds_words(&told, &words));
+        let fits = !gates::refers_back(text)
+            && !gates::is_step(text)
+            && has_fact_room(sentence.weight, made.text.facts.len(), with_it)
+            && !is_told(told, &made.text.title, text)
+            && (sentence.weight >= REASON_WEIGHT || (adds_words(told, &words) && is_related(told, &words)));
         if fits {
             chars = with_it;
             made.text.facts.push(text.trim_end_matches('.').to_owned());
             told.push(words);
         }
     }
-    if made.text.narrative.is_empty() && !made.text.facts.is_empty() {
-        made.text.narrative = full_stop(&made.text.facts.remove(0));
-    }
 }
 
-/// Sentences with their place and weight, the weightiest first.
-fn by_weight(sentences: Vec<WeighedSentence>) -> Vec<(usize, f32, String)> {
-    let numbered = sentences.into_iter().enumerate();
-    let mut ranked: Vec<_> =
-        numbered.map(|(order, (weight, text))| (order, weight, without_bold(&text))).collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+/// Sentences with their place, the weightiest first.
+fn by_weight(sentences: Vec<StorySentence>) -> Vec<(usize, StorySentence)> {
+    let mut ranked: Vec<_> = sentences.into_iter().enumerate().collect();
+    for (_, sentence) in &mut ranked {
+        sentence.text = without_bold(&sentence.text);
+    }
+    ranked.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
     ranked
 }
 
@@ -141,6 +249,13 @@ fn has_fact_room(weight: f32, facts: usize, chars: usize) -> bool {
 fn adds_words(told: &[BTreeSet<String>], words: &BTreeSet<String>) -> bool {
     let new = words.iter().filter(|word| !told.iter().any(|known| known.contains(*word))).count();
     new as f32 >= NEW_FACT_SHARE * words.len() as f32
+}
+
+/// Words that a fact must share with what is told, so that it is about the same thing.
+const RELATED_WORDS_MIN: usize = 2;
+
+fn is_related(told: &[BTreeSet<String>], words: &BTreeSet<String>) -> bool {
+    words.iter().filter(|word| told.iter().any(|known| known.contains(*word))).count() >= RELATED_WORDS_MIN
 }
 
 /// Whether a sentence whose beginning is the title goes on after it: "The button is hidden, because …".

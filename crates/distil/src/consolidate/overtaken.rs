@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use claude_mem_core::clock::Millis;
+
 use crate::claim::{Claim, ClaimKind};
 use crate::text::{content_words, is_name, overlap};
 
@@ -25,13 +27,47 @@ pub(super) fn absorb_overtaken(mut frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFram
     let solvers: Vec<Option<usize>> = frames.iter().map(|frame| solver(frame, &frames)).collect();
     for (index, solver) in solvers.iter().enumerate() {
         if let Some(solver) = solver {
-            let details = std::mem::take(&mut frames[index].details);
+            let mut details = std::mem::take(&mut frames[index].details);
+            // What was lacking is there now; why it was wrong still explains the work.
+            details.retain(|claim| claim.kind == ClaimKind::Cause || !says_problem(&claim.text));
             frames[*solver].details.extend(details);
         }
     }
     let mut solved = solvers.iter().map(Option::is_some);
     frames.retain(|_| !solved.next().unwrap_or(false));
+    drop_supplied(&mut frames);
     frames
+}
+
+/// Removes from findings each sentence about something that is lacking or wrong, if later work of the session
+/// changed what the sentence names.
+fn drop_supplied(frames: &mut [ClaimFrame<'_>]) {
+    let works: Vec<(Millis, BTreeSet<String>)> = frames
+        .iter()
+        .filter(|frame| changes_code(frame))
+        .map(|work| (work.at, names_of_work(work)))
+        .collect();
+    for finding in frames.iter_mut().filter(|frame| frame.kind == FrameKind::Finding) {
+        let at = finding.at;
+        let is_supplied = |claim: &&Claim| {
+            let own = names(&claim.text);
+            let changes = |(done, changed): &&(Millis, BTreeSet<String>)| {
+                *done > at && own.intersection(changed).count() >= SHARED_NAMES_MIN
+            };
+            claim.kind != ClaimKind::Cause && says_problem(&claim.text) && works.iter().any(|w| changes(&w))
+        };
+        finding.details.retain(|claim| !is_supplied(claim));
+    }
+}
+
+/// The names from code in what is said of a change, and its files.
+fn names_of_work(work: &ClaimFrame<'_>) -> BTreeSet<String> {
+    let mut known = names(&texts(work));
+    for file in &work.files {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        known.extend([name, name.split('.').next().unwrap_or(name)].map(str::to_owned));
+    }
+    known
 }
 
 /// The later work that solved the problem that a finding is about.
@@ -39,8 +75,14 @@ fn solver(finding: &ClaimFrame<'_>, frames: &[ClaimFrame<'_>]) -> Option<usize> 
     if finding.kind != FrameKind::Finding || !is_problem(finding) {
         return None;
     }
-    let later = |work: &ClaimFrame<'_>| work.kind == FrameKind::Work && work.at > finding.at;
+    let later = |work: &ClaimFrame<'_>| changes_code(work) && work.at > finding.at;
     frames.iter().position(|work| later(work) && is_about(work, finding))
+}
+
+/// Whether a frame is work on more than notes: a todo about a problem does not solve it.
+fn changes_code(frame: &ClaimFrame<'_>) -> bool {
+    let is_note = |file: &String| [".md", ".mdx", ".txt", ".rst"].iter().any(|ending| file.ends_with(ending));
+    frame.kind == FrameKind::Work && (frame.files.is_empty() || !frame.files.iter().all(is_note))
 }
 
 /// Whether at least half of its sentences say that something is wrong or lacking.
@@ -57,15 +99,17 @@ pub(super) fn says_problem(text: &str) -> bool {
 
 /// Whether the work names what the finding names, or says it in the same words.
 fn is_about(work: &ClaimFrame<'_>, finding: &ClaimFrame<'_>) -> bool {
-    let texts = |frame: &ClaimFrame<'_>| -> String {
-        let claims = frame.leads.iter().chain(&frame.details);
-        let texts: Vec<&str> = claims.flat_map(|claim| [claim.title.as_str(), claim.text.as_str()]).collect();
-        texts.join(" ")
-    };
     let (done, found) = (texts(work), texts(finding));
     let files = work.files.iter().filter(|file| names_file(&found, file)).count();
     let shared = names(&done).intersection(&names(&found)).count();
     files + shared >= SHARED_NAMES_MIN || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
+}
+
+/// Everything that is said in a frame.
+fn texts(frame: &ClaimFrame<'_>) -> String {
+    let claims = frame.leads.iter().chain(&frame.details);
+    let texts: Vec<&str> = claims.flat_map(|claim| [claim.title.as_str(), claim.text.as_str()]).collect();
+    texts.join(" ")
 }
 
 /// The names from code in a text.

@@ -103,11 +103,14 @@ pub(super) fn done_title(frame: &ClaimFrame<'_>) -> Option<String> {
     request_title(frame.request).or_else(|| done.map(|claim| sentence_title(&claim.text)))
 }
 
+/// A sentence that reads worse than this as a title leaves its finding to the account.
+const FINDING_TITLE_SCORE_MIN: f32 = 0.3;
+
 /// The title of a finding: its best sentence that stands alone, a cause first.
 pub(super) fn finding_title(frame: &ClaimFrame<'_>) -> Option<String> {
-    let cause = best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim) && claim.worth >= 0.6);
-    let other = || best(frame, is_title);
-    cause.or_else(other).map(|claim| sentence_title(&claim.text))
+    let reads_well = |claim: &Claim| is_title(claim) && title_score(claim) >= FINDING_TITLE_SCORE_MIN;
+    let cause = |claim: &Claim| claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim);
+    best(frame, cause).or_else(|| best(frame, reads_well)).map(|claim| sentence_title(&claim.text))
 }
 
 /// The fitting claim that makes the best title; the first of equals.
@@ -131,18 +134,28 @@ fn title_score(claim: &Claim) -> f32 {
         // "While that's safe, …": the statement comes late, or was cut off.
         (gates::opens_subordinate(&title), 0.3),
         (title.starts_with('('), 0.3),
-        (gates::speaks_to_reader(&title), 0.2),
+        (gates::speaks_to_reader(&title), 0.4),
+        (gates::is_mid_argument(&title), 0.4),
+        // A point of a list says one of several things.
+        (claim.place.listed, 0.12),
+        ([" would ", " could ", " might "].iter().any(|word| lower.contains(word)), 0.15),
         (POINTING.iter().any(|word| lower.contains(word)), 0.15),
         (SEQUENCE.contains(&first.as_str()), 0.2),
         (chars < 35, 0.1),
         (chars > TITLE_CHARS_MAX || title.ends_with('…'), 0.1),
         (!gates::names_something(&title), 0.1),
         (is_labelled(&title), 0.2),
+        (has_label(&title), 0.15),
         (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.15),
     ];
     let cost: f32 = costs.iter().filter(|(holds, _)| *holds).map(|(_, cost)| cost).sum();
-    claim.worth - cost
+    // The first sentence of a report says what the rest is about.
+    let lead = if claim.place.index == 0 && !claim.place.listed { LEAD_BONUS } else { 0.0 };
+    claim.worth + lead - cost
 }
+
+/// What a title gains by being the first sentence of its text.
+const LEAD_BONUS: f32 = 0.25;
 
 /// Words that point at something outside the title.
 #[rustfmt::skip]
@@ -214,6 +227,15 @@ pub(super) fn is_labelled(title: &str) -> bool {
     })
 }
 
+/// "Migration: existing users keep their keys": a label and a statement.
+fn has_label(title: &str) -> bool {
+    title.split_once(": ").is_some_and(|(head, _)| {
+        head.split_whitespace().count() <= LABEL_WORDS_MAX && !head.contains('`') && !gates::has_verb(head)
+    })
+}
+
+const LABEL_WORDS_MAX: usize = 5;
+
 /// Labels in front of a cause.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
@@ -240,7 +262,7 @@ pub(super) fn sentence_title(text: &str) -> String {
         }
     }
     let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
-    headline(first, Language::detect(rest))
+    headline(first, Language::detect(rest)).trim_end_matches('.').to_owned()
 }
 
 /// Requests that are questions, whatever their punctuation.
